@@ -1,0 +1,34 @@
+// Global-link arrangements: which port position of a group leads to which position of which group.
+//
+// The a*h positions of a group are cut into `trunking` slices of a*h/trunking slots. Slot s of every
+// slice leads to the same peer group, so each pair of groups gets exactly `trunking` links. Only the
+// slots s < g-1 are connected: fewer groups than the maximum leave the rest unused.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragonfly {
+
+enum class Arrangement : std::uint8_t { kPalmtree, kPalmtreePlus, kAbsolute, kRelative, kCirculant };
+
+[[nodiscard]] Arrangement parse_arrangement(std::string_view name);  // throws ConfigError
+[[nodiscard]] std::string_view arrangement_name(Arrangement arrangement);
+[[nodiscard]] std::vector<std::string> arrangement_names();
+
+// One end of a global link.
+struct GlobalEnd {
+  std::uint32_t group;
+  std::uint32_t slot;   // 0 <= slot < groups - 1
+  std::uint32_t slice;  // 0 <= slice < trunking
+  bool operator==(const GlobalEnd&) const = default;
+};
+
+// The other end of the link at `near`; far_end(far_end(x)) == x and the groups differ.
+// Preconditions: 2 <= groups < 2^31 and `near` within its ranges.
+[[nodiscard]] GlobalEnd far_end(Arrangement arrangement, const GlobalEnd& near, std::uint32_t groups,
+                                std::uint32_t trunking) noexcept;
+
+}  // namespace dragonfly
