@@ -1,0 +1,73 @@
+# Everything runs in .venv, which `make setup` creates; nothing outside this folder is touched.
+# The two to know: `make demo` and `make test`.
+
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+CONSTRAINTS := .ci/constraints.txt
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+TESTS ?=
+
+native_sources := csrc/CMakeLists.txt $(shell find csrc -name '*.cpp' -not -path 'csrc/tests/*' -o -name '*.hpp' -not -path 'csrc/tests/*')
+cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint types format format-check cpp-test sanitize bench clean distclean
+.DELETE_ON_ERROR:
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(VENV)/installed ## create .venv, build the core, install everything for development
+
+demo: setup ## compare five routing policies on 1,056 hosts: table, figure and page in results/demo/
+	$(BIN)/dragonfly-env sweep examples/demo.toml --out results/demo
+
+test: setup ## all Python tests (some of them: make test TESTS='-k topology -x')
+	$(BIN)/python -m pytest -n $(JOBS) $(TESTS)
+
+lint: setup ## ruff: rules and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup ## mypy --strict
+	$(BIN)/mypy
+
+format: setup ## format Python and C++ in place
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(cpp_files)
+
+format-check: setup ## clang-format, without changing anything
+	$(BIN)/clang-format --dry-run -Werror $(cpp_files)
+
+cpp-test: setup ## C++ unit tests, with assertions on and all warnings as errors
+	@.ci/cpp-test $(BIN) build/cpp-test ""
+
+sanitize: setup ## C++ tests and a short run from Python under ASan + UBSan, then under TSan
+	@.ci/sanitize $(BIN)
+
+bench: setup ## speed and scale, as JSON in results/bench/
+	$(BIN)/python -m benchmarks --out results/bench
+
+clean: ## remove what was built (keeps .venv and results)
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+distclean: clean ## remove .venv too
+	rm -rf $(VENV)
+
+# The virtual environment, and what the build needs: cmake and ninja come from pip as well.
+$(VENV)/ready: pyproject.toml $(CONSTRAINTS) .ci/check-system
+	@.ci/check-system $(PYTHON)
+	@test -x $(BIN)/python || { echo "creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@echo "installing build tools"
+	@$(PIP) install -c $(CONSTRAINTS) 'scikit-build-core>=1.1' 'pybind11>=3.1' cmake ninja
+	@touch $@
+
+# Python files are used where they stand; only a change in csrc needs a build, and that is incremental.
+$(VENV)/installed: $(VENV)/ready $(native_sources)
+	@echo "building the core and installing (the first time takes a few minutes)"
+	@$(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[dev]'
+	@touch $@

@@ -1,0 +1,1 @@
+"""Learning routing agents (installed as ``dragonfly_env.agents``)."""

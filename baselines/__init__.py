@@ -1,0 +1,1 @@
+"""Parameters of the routing heuristics (installed as ``dragonfly_env.baselines``)."""

@@ -1,0 +1,1 @@
+"""A Dragonfly interconnect as a reinforcement-learning environment."""
