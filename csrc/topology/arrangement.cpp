@@ -21,14 +21,12 @@ constexpr std::array<NamedArrangement, 5> kArrangements{{
     {Arrangement::kCirculant, "circulant"},
 }};
 
-constexpr std::uint32_t ahead(std::uint32_t group, std::uint32_t distance,
-                              std::uint32_t groups) noexcept {
+constexpr std::uint32_t ahead(std::uint32_t group, std::uint32_t distance, std::uint32_t groups) noexcept {
   const std::uint32_t sum = group + distance;
   return sum >= groups ? sum - groups : sum;
 }
 
-constexpr std::uint32_t behind(std::uint32_t group, std::uint32_t distance,
-                               std::uint32_t groups) noexcept {
+constexpr std::uint32_t behind(std::uint32_t group, std::uint32_t distance, std::uint32_t groups) noexcept {
   return ahead(group, groups - distance, groups);
 }
 
@@ -40,21 +38,17 @@ constexpr std::uint32_t behind(std::uint32_t group, std::uint32_t distance,
 // of the LIA paper, which is the one that makes router a-1 the bottleneck of consecutive
 // adversarial traffic.
 GlobalEnd palmtree(const GlobalEnd& near, std::uint32_t groups, std::uint32_t trunking) noexcept {
-  return {behind(near.group, near.slot + 1, groups), groups - 2 - near.slot,
-          trunking - 1 - near.slice};
+  return {behind(near.group, near.slot + 1, groups), groups - 2 - near.slot, trunking - 1 - near.slice};
 }
 
 // The same with the sign of the LIA paper's text: router j leads to groups i+(hj+1) .. i+(hj+h).
-GlobalEnd palmtree_plus(const GlobalEnd& near, std::uint32_t groups,
-                        std::uint32_t trunking) noexcept {
-  return {ahead(near.group, near.slot + 1, groups), groups - 2 - near.slot,
-          trunking - 1 - near.slice};
+GlobalEnd palmtree_plus(const GlobalEnd& near, std::uint32_t groups, std::uint32_t trunking) noexcept {
+  return {ahead(near.group, near.slot + 1, groups), groups - 2 - near.slot, trunking - 1 - near.slice};
 }
 
 // Slot s leads to the s-th group when a group does not count itself.
 // Source: Kim et al., ISCA 2008, figure 5; named by Hastings et al., CLUSTER 2015.
-GlobalEnd absolute(const GlobalEnd& near, std::uint32_t /*groups*/,
-                   std::uint32_t /*trunking*/) noexcept {
+GlobalEnd absolute(const GlobalEnd& near, std::uint32_t /*groups*/, std::uint32_t /*trunking*/) noexcept {
   const std::uint32_t peer = near.slot < near.group ? near.slot : near.slot + 1;
   return {peer, near.group < peer ? near.group : near.group - 1, near.slice};
 }
@@ -62,16 +56,14 @@ GlobalEnd absolute(const GlobalEnd& near, std::uint32_t /*groups*/,
 // Slot s leads s+1 groups ahead. Without trunking this is the wiring of palmtree-plus; with
 // trunking the two differ in which slices meet: here equal ones do.
 // Source: Hastings et al., "Comparing global link arrangements for Dragonfly networks", CLUSTER 2015.
-GlobalEnd relative(const GlobalEnd& near, std::uint32_t groups,
-                   std::uint32_t /*trunking*/) noexcept {
+GlobalEnd relative(const GlobalEnd& near, std::uint32_t groups, std::uint32_t /*trunking*/) noexcept {
   return {ahead(near.group, near.slot + 1, groups), groups - 2 - near.slot, near.slice};
 }
 
 // Slots lead 1 ahead, 1 back, 2 ahead, 2 back, ... With an even number of groups the last slot
 // leads half way round, where ahead and back are one, and meets its own number.
 // Source: Hastings et al., CLUSTER 2015 ("circulant-based").
-GlobalEnd circulant(const GlobalEnd& near, std::uint32_t groups,
-                    std::uint32_t /*trunking*/) noexcept {
+GlobalEnd circulant(const GlobalEnd& near, std::uint32_t groups, std::uint32_t /*trunking*/) noexcept {
   const std::uint32_t distance = near.slot / 2 + 1;
   if (distance * 2 == groups) return {ahead(near.group, distance, groups), near.slot, near.slice};
   const bool is_ahead = near.slot % 2 == 0;

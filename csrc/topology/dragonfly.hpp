@@ -17,6 +17,9 @@
 
 namespace dragonfly {
 
+// The largest number of ports of a router, and so of p, a and h.
+inline constexpr std::uint32_t kMaxRadix = 1024;
+
 struct DragonflyParams {
   std::uint32_t p = 4;         // hosts per router
   std::uint32_t a = 8;         // routers per group
@@ -102,8 +105,7 @@ class Dragonfly {
   }
 
   // Hops from router to router on a shortest path that uses at most one global link: 0 to 3.
-  [[nodiscard]] std::uint32_t minimal_hops(std::uint32_t router,
-                                           std::uint32_t destination) const noexcept {
+  [[nodiscard]] std::uint32_t minimal_hops(std::uint32_t router, std::uint32_t destination) const noexcept {
     const std::uint32_t from = group_of(router);
     const std::uint32_t to = group_of(destination);
     if (from == to) return router == destination ? 0U : 1U;
@@ -138,8 +140,7 @@ class Dragonfly {
  private:
   [[nodiscard]] Endpoint far_end_of(std::uint32_t router, Port global_port) const noexcept {
     assert(global_port >= first_global_port() && global_port < radix());
-    return global_links_[static_cast<std::size_t>(router) * params_.h + global_port -
-                         first_global_port()];
+    return global_links_[static_cast<std::size_t>(router) * params_.h + global_port - first_global_port()];
   }
 
   // The local port from one router of `group` to another.
@@ -151,8 +152,7 @@ class Dragonfly {
   // From `router` of `group` to the near end of a global link of this group, then through it.
   [[nodiscard]] Port port_towards(const Endpoint& near_end, std::uint32_t router,
                                   std::uint32_t group) const noexcept {
-    return near_end.router == router ? near_end.port
-                                     : local_port_between(router, near_end.router, group);
+    return near_end.router == router ? near_end.port : local_port_between(router, near_end.router, group);
   }
 
   // The router behind slice `slice` of the links between two groups; only with trunking.
@@ -164,11 +164,9 @@ class Dragonfly {
   [[nodiscard]] std::uint32_t trunked_minimal_hops(std::uint32_t router, std::uint32_t from,
                                                    std::uint32_t destination,
                                                    std::uint32_t to) const noexcept;
-  [[nodiscard]] Port trunked_minimal_port(std::uint32_t router, std::uint32_t from,
-                                          std::uint32_t destination,
+  [[nodiscard]] Port trunked_minimal_port(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
                                           std::uint32_t to) const noexcept;
-  [[nodiscard]] Port trunked_port_towards_group(std::uint32_t router, std::uint32_t from,
-                                                std::uint32_t group,
+  [[nodiscard]] Port trunked_port_towards_group(std::uint32_t router, std::uint32_t from, std::uint32_t group,
                                                 std::uint32_t choice) const noexcept;
   void connect_groups();
 

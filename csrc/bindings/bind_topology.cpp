@@ -1,0 +1,128 @@
+// _core.Topology: the wiring, range-checked. Python's Dragonfly (dragonfly_env/topology.py) wraps it.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "bindings/checked.hpp"
+#include "core/error.hpp"
+#include "topology/dragonfly.hpp"
+
+namespace py = pybind11;
+
+namespace dragonfly {
+namespace {
+
+constexpr std::uint64_t kMaxPositions = std::uint64_t{kMaxRadix} * kMaxRadix;
+
+std::uint32_t router_of(const Dragonfly& topology, const py::int_& router, const char* field) {
+  return checked_u32(router, field, 0, topology.num_routers() - 1U);
+}
+
+Port port_of(const Dragonfly& topology, const py::int_& port) {
+  return static_cast<Port>(checked_u32(port, "port", 0, topology.radix() - 1U));
+}
+
+std::shared_ptr<Dragonfly> make_topology(const py::int_& p, const py::int_& a, const py::int_& h,
+                                         const py::int_& g, const std::string& arrangement,
+                                         const py::int_& trunking) {
+  const DragonflyParams params{.p = checked_u32(p, "p", 1, kMaxRadix),
+                               .a = checked_u32(a, "a", 1, kMaxRadix),
+                               .h = checked_u32(h, "h", 0, kMaxRadix),
+                               .g = checked_u32(g, "g", 0, kMaxPositions + 1),
+                               .trunking = checked_u32(trunking, "trunking", 1, kMaxPositions),
+                               .arrangement = parse_arrangement(arrangement)};
+  const py::gil_scoped_release release;
+  return std::make_shared<Dragonfly>(params);
+}
+
+std::pair<std::int64_t, std::int64_t> neighbor(const Dragonfly& topology, const py::int_& router,
+                                               const py::int_& port) {
+  const std::uint32_t r = router_of(topology, router, "router");
+  const Port number = port_of(topology, port);
+  if (topology.port_class(number) == LinkClass::kHost) {
+    throw ConfigError{"port", std::to_string(number),
+                      "leads to a host; ports between routers lie in [" + std::to_string(topology.p()) +
+                          ", " + std::to_string(topology.radix() - 1U) + "]"};
+  }
+  const Endpoint far = topology.neighbor(r, number);
+  if (far.port == kNoPort) return {-1, -1};
+  return {far.router, far.port};
+}
+
+std::string port_kind(const Dragonfly& topology, const py::int_& port) {
+  constexpr std::array<const char*, kLinkClasses> kNames{"host", "local", "global"};
+  return kNames.at(static_cast<std::size_t>(topology.port_class(port_of(topology, port))));
+}
+
+std::uint32_t minimal_port(const Dragonfly& topology, const py::int_& router, const py::int_& destination) {
+  const std::uint32_t r = router_of(topology, router, "router");
+  const std::uint32_t d = router_of(topology, destination, "dst_router");
+  if (r == d) {
+    throw ConfigError{"dst_router", std::to_string(d),
+                      "must differ from router: no link leads from it to itself"};
+  }
+  return topology.minimal_port(r, d);
+}
+
+std::uint32_t minimal_hops(const Dragonfly& topology, const py::int_& router, const py::int_& destination) {
+  const std::uint32_t r = router_of(topology, router, "router");
+  return topology.minimal_hops(r, router_of(topology, destination, "dst_router"));
+}
+
+// Every directed local and global link, in the order of (router, port).
+py::array_t<std::uint32_t> links(const Dragonfly& topology) {
+  const std::uint32_t routers = topology.num_routers();
+  const std::uint32_t local = topology.a() - 1U;
+  const py::ssize_t count =
+      static_cast<py::ssize_t>(routers) * local +
+      static_cast<py::ssize_t>(topology.num_groups()) * (topology.num_groups() - 1U) * topology.trunking();
+  py::array_t<std::uint32_t> rows(std::array<py::ssize_t, 2>{count, 4});
+  auto view = rows.mutable_unchecked<2>();
+  py::ssize_t row = 0;
+  for (std::uint32_t router = 0; router < routers; ++router) {
+    for (Port port = topology.first_local_port(); port < topology.radix(); ++port) {
+      const Endpoint far = topology.neighbor(router, port);
+      if (far.port == kNoPort) continue;
+      view(row, 0) = router;
+      view(row, 1) = port;
+      view(row, 2) = far.router;
+      view(row, 3) = far.port;
+      ++row;
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_topology(py::module_& module) {
+  py::classh<Dragonfly>(module, "Topology", "Dragonfly wiring; immutable. Use dragonfly_env.Dragonfly.")
+      .def(py::init(&make_topology), py::arg("p"), py::arg("a"), py::arg("h"), py::arg("g"),
+           py::arg("arrangement"), py::arg("trunking"))
+      .def_property_readonly("p", &Dragonfly::p)
+      .def_property_readonly("a", &Dragonfly::a)
+      .def_property_readonly("h", &Dragonfly::h)
+      .def_property_readonly("g", &Dragonfly::g)
+      .def_property_readonly("trunking", &Dragonfly::trunking)
+      .def_property_readonly(
+          "arrangement",
+          [](const Dragonfly& topology) { return std::string{arrangement_name(topology.arrangement())}; })
+      .def_property_readonly("num_hosts", &Dragonfly::num_hosts)
+      .def_property_readonly("num_routers", &Dragonfly::num_routers)
+      .def_property_readonly("num_groups", &Dragonfly::num_groups)
+      .def_property_readonly("radix", &Dragonfly::radix)
+      .def("neighbor", &neighbor, py::arg("router"), py::arg("port"))
+      .def("port_kind", &port_kind, py::arg("port"))
+      .def("minimal_port", &minimal_port, py::arg("router"), py::arg("dst_router"))
+      .def("minimal_hops", &minimal_hops, py::arg("router"), py::arg("dst_router"))
+      .def("links", &links);
+  module.def("arrangements", &arrangement_names);
+}
+
+}  // namespace dragonfly
