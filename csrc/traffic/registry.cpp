@@ -1,0 +1,175 @@
+#include "traffic/registry.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <locale>
+#include <sstream>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/nearest.hpp"
+
+namespace dragonfly {
+
+// One line per pattern: X(name) stands for `PatternInfo name_pattern()` in name.cpp.
+#define DRAGONFLY_PATTERNS(X) \
+  X(uniform)                  \
+  X(adversarial)
+
+#define DRAGONFLY_DECLARE(name) PatternInfo name##_pattern();
+DRAGONFLY_PATTERNS(DRAGONFLY_DECLARE)
+#undef DRAGONFLY_DECLARE
+
+namespace {
+
+constexpr std::string_view kField = "traffic";
+
+std::string trimmed_lower(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  std::string result{text};
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+bool parse_integer(std::string_view text, std::int64_t& value) {
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+bool parse_real(const std::string& text, double& value) {
+  std::istringstream in{text};
+  in.imbue(std::locale::classic());
+  return static_cast<bool>(in >> value) && in.peek() == std::istringstream::traits_type::eof();
+}
+
+const PatternInfo* find_info(std::string_view name) {
+  for (const PatternInfo& info : pattern_registry()) {
+    if (info.name == name) return &info;
+  }
+  return nullptr;
+}
+
+[[noreturn]] void unknown_pattern(std::string_view text) {
+  std::vector<std::string> names;
+  for (const PatternInfo& info : pattern_registry()) {
+    names.push_back(info.suffix_parameter.empty() ? info.name : info.example);
+  }
+  throw ConfigError(std::string{kField}, "'" + std::string{text} + "'",
+                    "unknown pattern; " + suggestion(text, names));
+}
+
+// Splits "adv+4" into the pattern and its argument; plain names pass.
+const PatternInfo* parse_head(const std::string& head, PatternArguments& arguments) {
+  if (const PatternInfo* info = find_info(head)) return info;
+  const std::size_t sign = head.find_last_of("+-");
+  if (sign != std::string::npos && sign > 0) {
+    const PatternInfo* info = find_info(head.substr(0, sign));
+    std::int64_t value = 0;
+    if (info != nullptr && !info->suffix_parameter.empty()) {
+      if (!parse_integer(head.substr(sign), value)) {
+        throw ConfigError(std::string{kField}, "'" + head + "'",
+                          "an integer must follow '" + info->name + "', as in '" + info->example + "'");
+      }
+      arguments.set(info->suffix_parameter, value);
+      return info;
+    }
+  }
+  unknown_pattern(head);
+}
+
+ArgumentValue parse_value(const std::string& text) {
+  if (text == "true" || text == "false") return text == "true";
+  std::int64_t whole = 0;
+  if (parse_integer(text, whole)) return whole;
+  double real = 0;
+  if (parse_real(text, real)) return real;
+  if (text.find(';') != std::string::npos) {
+    Integers list;
+    std::istringstream in{text};
+    for (std::string item; std::getline(in, item, ';');) {
+      if (item.empty()) continue;
+      if (!parse_integer(trimmed_lower(item), whole)) return text;
+      list.push_back(whole);
+    }
+    return list;
+  }
+  return text;
+}
+
+void check_names(const PatternInfo& info, const PatternArguments& arguments) {
+  std::vector<std::string> known;
+  for (const PatternParameter& parameter : info.parameters) known.push_back(parameter.name);
+  for (const auto& item : arguments.items()) {
+    if (std::find(known.begin(), known.end(), item.first) == known.end()) {
+      throw ConfigError(std::string{kField}, "'" + info.name + "'",
+                        "has no argument '" + item.first + "'; " +
+                            (known.empty() ? "it has none" : suggestion(item.first, known)));
+    }
+  }
+}
+
+PatternPtr build(const Dragonfly& topology, std::shared_ptr<const Area> area, std::uint64_t seed,
+                 std::uint32_t* num_parts, const PatternSpec& spec) {
+  PatternSpec parsed = parse_pattern_spec(spec.name);
+  for (const auto& [name, value] : spec.arguments.items()) parsed.arguments.set(name, value);
+  const PatternInfo* info = find_info(parsed.name);
+  check_names(*info, parsed.arguments);
+  const std::uint32_t part = (*num_parts)++;
+  return info->factory({topology, std::move(area), seed, num_parts, part}, parsed.arguments);
+}
+
+}  // namespace
+
+const std::vector<PatternInfo>& pattern_registry() {
+#define DRAGONFLY_ENTRY(name) name##_pattern(),
+  static const std::vector<PatternInfo> registry = {DRAGONFLY_PATTERNS(DRAGONFLY_ENTRY)};
+#undef DRAGONFLY_ENTRY
+  return registry;
+}
+
+PatternSpec parse_pattern_spec(std::string_view text) {
+  const std::string whole = trimmed_lower(text);
+  const std::size_t colon = whole.find(':');
+  PatternSpec spec;
+  const PatternInfo* info = parse_head(trimmed_lower(whole.substr(0, colon)), spec.arguments);
+  spec.name = info->name;
+  if (colon == std::string::npos) return spec;
+  std::vector<PatternPart> weighted;
+  std::istringstream in{whole.substr(colon + 1)};
+  for (std::string item; std::getline(in, item, ',');) {
+    const std::size_t equals = item.rfind('=');
+    const std::string key = trimmed_lower(item.substr(0, equals));
+    if (equals == std::string::npos || key.empty()) {
+      throw ConfigError(std::string{kField}, "'" + whole + "'",
+                        "arguments are written name=value, separated by commas; got '" + item + "'");
+    }
+    const std::string value = trimmed_lower(item.substr(equals + 1));
+    if (spec.name == "weighted") {  // its arguments are patterns: weighted:uniform=0.7,adv+1=0.3
+      PatternPart part{.spec = parse_pattern_spec(key), .hosts = {}, .weight = 0};
+      if (!parse_real(value, part.weight)) {
+        throw ConfigError("weighted." + key, "'" + value + "'", "the weight must be a number");
+      }
+      weighted.push_back(std::move(part));
+    } else {
+      spec.arguments.set(key, parse_value(value));
+    }
+  }
+  if (!weighted.empty()) spec.arguments.set("parts", std::move(weighted));
+  return spec;
+}
+
+PatternPtr make_pattern(const Dragonfly& topology, std::uint64_t seed, const PatternSpec& spec) {
+  std::uint32_t num_parts = 0;
+  return build(topology, std::make_shared<const Area>(topology), seed, &num_parts, spec);
+}
+
+PatternPtr make_part(const PatternContext& parent, std::shared_ptr<const Area> area,
+                     const PatternSpec& spec) {
+  return build(parent.topology, std::move(area), parent.seed, parent.num_parts, spec);
+}
+
+}  // namespace dragonfly

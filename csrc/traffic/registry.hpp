@@ -1,0 +1,61 @@
+// All traffic patterns by name.
+//
+// To add one: a file csrc/traffic/<name>.cpp with a function `PatternInfo <name>_pattern()`, and its
+// line in registry.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traffic/area.hpp"
+#include "traffic/arguments.hpp"
+#include "traffic/pattern.hpp"
+
+namespace dragonfly {
+
+// Where a pattern is built. What a pattern fixes once (a permutation, the hot hosts) comes from
+// streams (seed, Purpose::kPattern, part, ...), so the parts of a mixture are independent.
+struct PatternContext {
+  const Dragonfly& topology;
+  std::shared_ptr<const Area> area;
+  std::uint64_t seed;
+  std::uint32_t* num_parts;  // how many patterns were numbered so far
+  std::uint32_t part;        // the number of this one
+};
+
+using PatternPtr = std::shared_ptr<const TrafficPattern>;
+using PatternFactory = PatternPtr (*)(const PatternContext&, const PatternArguments&);
+
+struct PatternParameter {
+  std::string name;
+  std::string default_value;  // as text; empty: must be given
+  std::string doc;
+};
+
+struct PatternInfo {
+  std::string name;
+  std::string summary;
+  std::string source;   // paper and section
+  std::string example;  // a spec string that builds; empty: needs data that no string holds
+  std::vector<PatternParameter> parameters;  // others are refused
+  PatternFactory factory = nullptr;
+  std::string suffix_parameter{};  // "adv+4" sets this parameter to 4
+};
+
+[[nodiscard]] const std::vector<PatternInfo>& pattern_registry();
+
+// Reads "uniform", "adv+4", "hotspot:hosts=4,fraction=0.2" (a list of hosts as "hosts=1;5;9") and
+// "weighted:uniform=0.7,adv+1=0.3". Throws ConfigError; unknown names come with the nearest match.
+[[nodiscard]] PatternSpec parse_pattern_spec(std::string_view text);
+
+// Builds a pattern for the whole system. `spec.name` may itself be a spec string; spec.arguments win.
+[[nodiscard]] PatternPtr make_pattern(const Dragonfly& topology, std::uint64_t seed, const PatternSpec& spec);
+
+// Builds a part of a mixture in its area.
+[[nodiscard]] PatternPtr make_part(const PatternContext& parent, std::shared_ptr<const Area> area,
+                                   const PatternSpec& spec);
+
+}  // namespace dragonfly

@@ -1,0 +1,46 @@
+// When hosts generate messages and what is in them; the network pulls, one host at a time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "core/ids.hpp"
+#include "core/time.hpp"
+
+namespace dragonfly {
+
+// The position of one host in its own sequence of messages. Plain data: copying it forks the
+// sequence, which is how the backlog of a host is counted without storing it.
+struct SourceCursor {
+  TimePs time_ps = kNever;      // when the current message is generated; kNever: there are no more
+  std::uint64_t message = 0;    // number of the current message of this host
+  std::uint64_t trial = 0;      // private to the injection process (trials, events drawn so far)
+  std::uint32_t step = 0;       // private: which step of the schedule is in force
+};
+
+struct Message {
+  HostId destination;
+  std::uint32_t packets = 1;
+  // Routers to pass, source router first, destination router last; empty: the policy decides.
+  std::span<const std::uint32_t> route{};
+};
+
+// Const after construction: may be asked from any thread. Message times of a host never decrease.
+class TrafficSource {
+ public:
+  TrafficSource() = default;
+  TrafficSource(const TrafficSource&) = delete;
+  TrafficSource& operator=(const TrafficSource&) = delete;
+  virtual ~TrafficSource() = default;
+
+  // Puts the cursor on the first message of the host (time_ps = kNever if it never sends).
+  virtual void start(HostId host, SourceCursor& cursor) const = 0;
+  // Moves to the next message of the host.
+  virtual void advance(HostId host, SourceCursor& cursor) const = 0;
+  // What the current message is; a pure function of (host, cursor).
+  [[nodiscard]] virtual Message describe(HostId host, const SourceCursor& cursor) const = 0;
+  // The longest route that any message prescribes, in routers; 0 without prescribed routes.
+  [[nodiscard]] virtual std::uint32_t longest_route() const { return 0; }
+};
+
+}  // namespace dragonfly

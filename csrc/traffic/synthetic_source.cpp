@@ -1,0 +1,147 @@
+#include "traffic/synthetic_source.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/nearest.hpp"
+#include "traffic/injection.hpp"
+
+namespace dragonfly {
+namespace {
+
+constexpr std::size_t kMaxSteps = 1U << 16;  // a step is a sub-stream of 16 bits
+constexpr TimePs kLatestPs = kNever / 2;
+
+void require(bool ok, const std::string& field, const std::string& value, const std::string& allowed) {
+  if (!ok) throw ConfigError(field, value, allowed);
+}
+
+void check_params(const SyntheticParams& params) {
+  require(params.message_packets >= 1, "message_packets", "0", "must be at least 1");
+  require(params.packet_ps >= 1 && params.packet_ps < kLatestPs, "packet_ps",
+          std::to_string(params.packet_ps), "must be a positive time");
+  require(params.first_ps >= 0 && params.first_ps < kLatestPs, "first_ps", std::to_string(params.first_ps),
+          "must not be negative");
+  if (params.injection == InjectionKind::kBernoulli) {
+    require(params.trial_ps >= 1 && params.trial_ps < kLatestPs, "trial_ps", std::to_string(params.trial_ps),
+            "must be a positive time");
+  }
+}
+
+void check_step(const TrafficStep& step, std::size_t index, const SyntheticParams& params) {
+  const std::string name = "step " + std::to_string(index);
+  require(step.pattern != nullptr, name + " pattern", "(none)", "must be a traffic pattern");
+  require(step.start_ps >= 0 && step.start_ps < kLatestPs, name + " start_ps", std::to_string(step.start_ps),
+          "must not be negative");
+  require(step.load > 0.0 && step.load <= 1.0, name + " load", to_text(step.load), "must be in (0, 1]");
+  if (params.injection == InjectionKind::kPeriodic) {
+    require(
+        PeriodicProcess::interval_ps(params, step.load) > 0, name + " load", to_text(step.load),
+        "the interval between messages rounds to 0 ns; take longer messages or another injection process");
+  }
+  if (params.injection == InjectionKind::kBernoulli) {
+    const double p = BernoulliProcess::probability(params, step.load);
+    require(p <= 1.0, name + " load", to_text(step.load),
+            "a Bernoulli trial would succeed with probability " + to_text(p) + "; shorten the trial period");
+  }
+}
+
+template <class Process>
+class SyntheticSource final : public TrafficSource {
+ public:
+  SyntheticSource(const std::vector<TrafficStep>& steps, const SyntheticParams& params)
+      : seed_{params.seed}, message_packets_{params.message_packets} {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const TimePs end_ps = i + 1 < steps.size() ? steps[i + 1].start_ps : kNever;
+      steps_.push_back({.process = Process{params, steps[i].load},
+                        .start_ps = std::max(steps[i].start_ps, params.first_ps),
+                        .end_ps = end_ps,
+                        .pattern = steps[i].pattern});
+    }
+  }
+
+  void start(HostId host, SourceCursor& cursor) const override {
+    cursor = SourceCursor{};
+    enter(host, cursor);
+  }
+
+  void advance(HostId host, SourceCursor& cursor) const override {
+    ++cursor.message;
+    const Step& step = steps_[cursor.step];
+    cursor.time_ps = step.process.next(key(host, cursor), cursor.time_ps);
+    if (cursor.time_ps >= step.end_ps) [[unlikely]] {
+      ++cursor.step;
+      enter(host, cursor);
+    }
+  }
+
+  Message describe(HostId host, const SourceCursor& cursor) const override {
+    RandomStream random{seed_, Purpose::kDestination, host.value, cursor.message};
+    return {.destination = steps_[cursor.step].pattern->destination(host, cursor.message, random),
+            .packets = message_packets_};
+  }
+
+ private:
+  struct Step {
+    Process process;
+    TimePs start_ps;
+    TimePs end_ps;
+    PatternPtr pattern;
+  };
+
+  ArrivalKey key(HostId host, const SourceCursor& cursor) const noexcept {
+    return {.seed = seed_, .host = host.value, .message = cursor.message, .step = cursor.step};
+  }
+
+  // The first arrival of the cursor's step, or of the first later step that has one.
+  void enter(HostId host, SourceCursor& cursor) const {
+    for (; cursor.step < steps_.size(); ++cursor.step) {
+      const Step& step = steps_[cursor.step];
+      if (!step.pattern->sends(host)) continue;
+      cursor.time_ps = step.process.first(key(host, cursor), step.start_ps);
+      if (cursor.time_ps < step.end_ps) return;
+    }
+    cursor.step = static_cast<std::uint32_t>(steps_.size()) - 1;
+    cursor.time_ps = kNever;
+  }
+
+  std::uint64_t seed_;
+  std::uint32_t message_packets_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace
+
+InjectionKind parse_injection(std::string_view name) {
+  if (name == "periodic") return InjectionKind::kPeriodic;
+  if (name == "bernoulli") return InjectionKind::kBernoulli;
+  if (name == "poisson") return InjectionKind::kPoisson;
+  throw ConfigError("injection", "'" + std::string{name} + "'",
+                    "unknown process; " + suggestion(name, {"periodic", "bernoulli", "poisson"}));
+}
+
+std::unique_ptr<TrafficSource> make_synthetic_source(std::vector<TrafficStep> steps,
+                                                     const SyntheticParams& params) {
+  check_params(params);
+  require(!steps.empty() && steps.size() <= kMaxSteps, "steps", std::to_string(steps.size()),
+          "a schedule has 1 to " + std::to_string(kMaxSteps) + " steps");
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    check_step(steps[i], i, params);
+    require(i == 0 || steps[i].start_ps > steps[i - 1].start_ps, "step " + std::to_string(i) + " start_ps",
+            std::to_string(steps[i].start_ps), "steps must start one after the other");
+  }
+  switch (params.injection) {
+    case InjectionKind::kPeriodic:
+      return std::make_unique<SyntheticSource<PeriodicProcess>>(steps, params);
+    case InjectionKind::kBernoulli:
+      return std::make_unique<SyntheticSource<BernoulliProcess>>(steps, params);
+    case InjectionKind::kPoisson:
+      break;
+  }
+  return std::make_unique<SyntheticSource<PoissonProcess>>(steps, params);
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,51 @@
+// Traffic from patterns and random (or periodic) arrivals, by a schedule of steps.
+//
+// All hosts follow the same schedule; a host draws from its own streams, keyed by (seed, host, message
+// number), so its k-th message has the same destination whatever the policy, the threads or the
+// other hosts do.
+//
+// At the start of a step the injection process restarts with the new load: an arrival that was
+// drawn for later than that is dropped and drawn again, by the new load, from the start of the step.
+// Message numbers go on. Periodic arrivals and Bernoulli trials stay on one grid, first_ps + k * interval
+// (or trial_ps), for the whole run: a step begins with the first grid point at or after its start.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "core/time.hpp"
+#include "traffic/registry.hpp"
+#include "traffic/source.hpp"
+
+namespace dragonfly {
+
+enum class InjectionKind : std::uint8_t { kPeriodic, kBernoulli, kPoisson };
+[[nodiscard]] InjectionKind parse_injection(std::string_view name);  // throws ConfigError
+
+// From start_ps on (until the next step) every host that `pattern` lets send offers `load`.
+struct TrafficStep {
+  TimePs start_ps = 0;
+  PatternPtr pattern;
+  double load = 0.0;  // fraction of the host link bandwidth, in (0, 1]
+};
+
+struct SyntheticParams {
+  std::uint64_t seed = 0;
+  InjectionKind injection = InjectionKind::kPeriodic;
+  std::uint32_t message_packets = 1;
+  TimePs packet_ps = 0;  // serialisation of one packet on a host link
+  TimePs trial_ps = 0;   // Bernoulli: one trial per trial_ps and host
+  TimePs first_ps = 0;   // origin of the grid of arrivals or trials; nothing is generated earlier
+};
+
+// Periodic: interval = message_packets * packet_ps / load, rounded to whole ns; all hosts in phase.
+// Bernoulli: a message starts in a trial with probability load * trial_ps / (message_packets * packet_ps).
+// Poisson: exponential gaps with mean message_packets * packet_ps / load, rounded to ps.
+// Throws ConfigError: no steps, steps not in rising order, load outside (0, 1], a probability
+// above 1, an interval below 1 ns, times that are negative or too large.
+[[nodiscard]] std::unique_ptr<TrafficSource> make_synthetic_source(std::vector<TrafficStep> steps,
+                                                                   const SyntheticParams& params);
+
+}  // namespace dragonfly
