@@ -69,5 +69,6 @@ $(VENV)/ready: pyproject.toml $(CONSTRAINTS) .ci/check-system
 # Python files are used where they stand; only a change in csrc needs a build, and that is incremental.
 $(VENV)/installed: $(VENV)/ready $(native_sources)
 	@echo "building the core and installing (the first time takes a few minutes)"
-	@$(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[dev]'
+	@headers=$$(.ci/python-headers $(BIN)/python $(CURDIR)/$(VENV)/include/headers) && \
+		CMAKE_ARGS="$$CMAKE_ARGS $$headers" $(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[dev]'
 	@touch $@
