@@ -1,0 +1,269 @@
+// _core.Pattern and _core.Source: who sends what to whom and when. Python's traffic.py wraps them.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bindings/checked.hpp"
+#include "bindings/traffic_handles.hpp"
+#include "core/error.hpp"
+#include "traffic/synthetic_source.hpp"
+#include "traffic/trace_source.hpp"
+
+namespace py = pybind11;
+
+namespace dragonfly {
+namespace {
+
+template <class T>
+using Array = py::array_t<T, py::array::c_style>;
+
+// Deeper mixtures are refused, so that a list that holds itself cannot overflow the stack.
+constexpr int kMaxDepth = 16;
+
+PatternArguments arguments_of(const py::dict& arguments, int depth);
+
+[[noreturn]] void wrong(const std::string& field, const py::handle& value, const std::string& allowed) {
+  throw ConfigError{field, py::repr(value).cast<std::string>().substr(0, 200), allowed};
+}
+
+std::int64_t integer_of(const std::string& field, const py::handle& value) {
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow != 0) wrong(field, value, "is too large");
+  if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set{};
+  return number;
+}
+
+bool is_integer(const py::handle& value) {
+  return py::isinstance<py::int_>(value) && !py::isinstance<py::bool_>(value);
+}
+
+Integers integers_of(const std::string& field, const py::handle& value) {
+  if (py::isinstance<Array<std::int64_t>>(value)) {
+    const auto array = py::cast<Array<std::int64_t>>(value);
+    if (array.ndim() != 1) wrong(field, value, "must have one dimension");
+    return {array.data(), array.data() + array.size()};
+  }
+  Integers result;
+  if (!py::isinstance<py::sequence>(value)) wrong(field, value, "must be a list of integers");
+  for (const py::handle item : value) {
+    if (!is_integer(item)) wrong(field, item, "must be a list of integers");
+    result.push_back(integer_of(field, item));
+  }
+  return result;
+}
+
+PatternPart part_of(const std::string& field, const py::handle& value, int depth) {
+  const auto dict = py::cast<py::dict>(value);
+  PatternPart part;
+  for (const auto& [key, item] : dict) {
+    const auto name = py::str(key).cast<std::string>();
+    if (name == "pattern" && py::isinstance<py::str>(item)) {
+      part.spec.name = item.cast<std::string>();
+    } else if (name == "arguments" && py::isinstance<py::dict>(item)) {
+      part.spec.arguments = arguments_of(py::cast<py::dict>(item), depth + 1);
+    } else if (name == "hosts") {
+      part.hosts = integers_of(field + " hosts", item);
+    } else if (name == "weight" && (py::isinstance<py::float_>(item) || is_integer(item))) {
+      part.weight = item.cast<double>();
+    } else {
+      wrong(field + "[" + name + "]", item,
+            "parts have pattern (str), arguments (dict), hosts (integers), weight");
+    }
+  }
+  return part;
+}
+
+ArgumentValue value_of(const std::string& field, const py::handle& value, int depth) {
+  if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
+  if (py::isinstance<py::int_>(value)) return integer_of(field, value);
+  if (py::isinstance<py::float_>(value)) return value.cast<double>();
+  if (py::isinstance<py::str>(value)) return value.cast<std::string>();
+  if (py::isinstance<Array<double>>(value)) {
+    const auto array = py::cast<Array<double>>(value);
+    if (array.ndim() != 2) wrong(field, value, "must have two dimensions");
+    return Matrix{.rows = static_cast<std::uint64_t>(array.shape(0)),
+                  .columns = static_cast<std::uint64_t>(array.shape(1)),
+                  .values = {array.data(), array.data() + array.size()}};
+  }
+  if (py::isinstance<py::list>(value)) {
+    const auto list = py::cast<py::list>(value);
+    if (!list.empty() && py::isinstance<py::dict>(list[0])) {
+      std::vector<PatternPart> parts;
+      for (const py::handle item : list) {
+        if (!py::isinstance<py::dict>(item)) wrong(field, item, "must be a list of dicts");
+        parts.push_back(part_of(field, item, depth));
+      }
+      return parts;
+    }
+    return integers_of(field, value);
+  }
+  if (py::isinstance<Array<std::int64_t>>(value)) return integers_of(field, value);
+  wrong(field, value,
+        "must be a bool, int, float, str, list of integers, 1-D int64 array, 2-D float64 array or list of "
+        "dicts");
+}
+
+PatternArguments arguments_of(const py::dict& arguments, int depth) {
+  if (depth > kMaxDepth) {
+    throw ConfigError{"traffic", "(nested mixtures)", "at most " + std::to_string(kMaxDepth) + " deep"};
+  }
+  PatternArguments result;
+  for (const auto& [key, value] : arguments) {
+    const auto name = py::str(key).cast<std::string>();
+    result.set(name, value_of(name, value, depth));
+  }
+  return result;
+}
+
+PatternHandle make(std::shared_ptr<const Dragonfly> topology, std::uint64_t seed, std::string name,
+                   const py::dict& arguments) {
+  const PatternSpec spec{.name = std::move(name), .arguments = arguments_of(arguments, 0)};
+  const py::gil_scoped_release release;
+  PatternPtr pattern = make_pattern(*topology, seed, spec);
+  return {.topology = std::move(topology), .pattern = std::move(pattern)};
+}
+
+std::uint32_t host_of(const Dragonfly& topology, const py::int_& host) {
+  return checked_u32(host, "host", 0, topology.num_hosts() - 1U);
+}
+
+std::uint32_t destination(const PatternHandle& handle, const py::int_& host, std::uint64_t message,
+                          std::uint64_t seed) {
+  const HostId source{host_of(*handle.topology, host)};
+  if (!handle.pattern->sends(source)) {
+    throw ConfigError{"host", std::to_string(source.value), "does not send under this pattern"};
+  }
+  RandomStream random{seed, Purpose::kDestination, source.value, message};
+  return handle.pattern->destination(source, message, random).value;
+}
+
+SourceHandle synthetic_source(std::shared_ptr<const Dragonfly> topology,
+                              const std::vector<std::tuple<TimePs, const PatternHandle*, double>>& steps,
+                              const std::string& process, std::uint64_t seed, const py::int_& message_packets,
+                              TimePs packet_ps, TimePs trial_ps, TimePs first_ps) {
+  std::vector<TrafficStep> checked;
+  for (const auto& [start_ps, handle, load] : steps) {
+    if (handle == nullptr) throw ConfigError{"pattern", "None", "must be a Pattern"};
+    require_same_topology("pattern", *handle->topology, *topology);
+    checked.push_back({.start_ps = start_ps, .pattern = handle->pattern, .load = load});
+  }
+  const SyntheticParams params{
+      .seed = seed,
+      .injection = parse_injection(process),
+      .message_packets = checked_u32(message_packets, "message_packets", 1, UINT32_MAX),
+      .packet_ps = packet_ps,
+      .trial_ps = trial_ps,
+      .first_ps = first_ps};
+  std::shared_ptr<const TrafficSource> source = make_synthetic_source(std::move(checked), params);
+  return {.topology = std::move(topology), .source = std::move(source)};
+}
+
+template <class T>
+std::span<const T> column(const Array<T>& array, const char* field) {
+  if (array.ndim() != 1) {
+    throw ConfigError{std::string{"trace "} + field, std::to_string(array.ndim()) + " dimensions",
+                      "must have one"};
+  }
+  return {array.data(), static_cast<std::size_t>(array.size())};
+}
+
+SourceHandle trace_source(std::shared_ptr<const Dragonfly> topology, const Array<std::int64_t>& time_ps,
+                          const Array<std::uint32_t>& src, const Array<std::uint32_t>& dst,
+                          const Array<std::uint32_t>& packets,
+                          const std::optional<Array<std::int64_t>>& route_offsets,
+                          const std::optional<Array<std::uint32_t>>& routes) {
+  TraceColumns columns{.time_ps = column(time_ps, "time_ps"),
+                       .source = column(src, "src"),
+                       .destination = column(dst, "dst"),
+                       .packets = column(packets, "packets")};
+  if (route_offsets.has_value() != routes.has_value()) {
+    throw ConfigError{"trace routes", "(one of two)", "give both route_offsets and routes, or neither"};
+  }
+  if (routes.has_value()) {
+    columns.route_offsets = column(*route_offsets, "route_offsets");
+    columns.routes = column(*routes, "routes");
+    if (columns.route_offsets.empty()) {
+      throw ConfigError{"trace route_offsets", "0 entries", "must be one more than there are rows"};
+    }
+  }
+  const py::gil_scoped_release release;  // the caller's arguments keep the arrays alive
+  std::shared_ptr<const TrafficSource> source = make_trace_source(*topology, columns);
+  return {.topology = std::move(topology), .source = std::move(source)};
+}
+
+// The first `count` messages of a host, or fewer if it has fewer.
+py::tuple source_schedule(const SourceHandle& handle, const py::int_& host, const py::int_& count) {
+  const HostId id{host_of(*handle.topology, host)};
+  const std::uint32_t limit = checked_u32(count, "count", 0, UINT32_MAX);
+  std::vector<std::int64_t> times;
+  std::vector<std::uint32_t> destinations;
+  SourceCursor cursor;
+  handle.source->start(id, cursor);
+  while (times.size() < limit && cursor.time_ps < kNever) {
+    times.push_back(cursor.time_ps);
+    destinations.push_back(handle.source->describe(id, cursor).destination.value);
+    handle.source->advance(id, cursor);
+  }
+  return py::make_tuple(
+      py::array_t<std::int64_t>(static_cast<py::ssize_t>(times.size()), times.data()),
+      py::array_t<std::uint32_t>(static_cast<py::ssize_t>(destinations.size()), destinations.data()));
+}
+
+py::list patterns() {
+  py::list result;
+  for (const PatternInfo& info : pattern_registry()) {
+    py::list parameters;
+    for (const PatternParameter& parameter : info.parameters) {
+      py::dict entry;
+      entry["name"] = parameter.name;
+      entry["default"] = parameter.default_value;
+      entry["doc"] = parameter.doc;
+      parameters.append(entry);
+    }
+    py::dict entry;
+    entry["name"] = info.name;
+    entry["summary"] = info.summary;
+    entry["source"] = info.source;
+    entry["example"] = info.example;
+    entry["parameters"] = parameters;
+    result.append(entry);
+  }
+  return result;
+}
+
+}  // namespace
+
+void bind_traffic(py::module_& module) {
+  py::classh<PatternHandle>(module, "Pattern",
+                            "Maps (host, message number) to a destination; see make_pattern.")
+      .def("destination", &destination, py::arg("host"), py::arg("message"), py::arg("seed"))
+      .def(
+          "sends",
+          [](const PatternHandle& handle, const py::int_& host) {
+            return handle.pattern->sends(HostId{host_of(*handle.topology, host)});
+          },
+          py::arg("host"));
+  py::classh<SourceHandle>(module, "Source", "When hosts send what; see synthetic_source and trace_source.");
+  module.def("make_pattern", &make, py::arg("topology"), py::arg("seed"), py::arg("name"),
+             py::arg("arguments"));
+  module.def("synthetic_source", &synthetic_source, py::arg("topology"), py::arg("steps"), py::arg("process"),
+             py::arg("seed"), py::arg("message_packets"), py::arg("packet_ps"), py::arg("trial_ps"),
+             py::arg("first_ps"));
+  module.def("trace_source", &trace_source, py::arg("topology"), py::arg("time_ps").noconvert(),
+             py::arg("src").noconvert(), py::arg("dst").noconvert(), py::arg("packets").noconvert(),
+             py::arg("route_offsets").noconvert().none(true), py::arg("routes").noconvert().none(true));
+  module.def("source_schedule", &source_schedule, py::arg("source"), py::arg("host"), py::arg("count"));
+  module.def("patterns", &patterns);
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,37 @@
+// What Python holds of traffic: a pattern or a source together with the topology that it was made for, so
+// that nobody can run it on another one.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/error.hpp"
+#include "topology/dragonfly.hpp"
+#include "traffic/registry.hpp"
+#include "traffic/source.hpp"
+
+namespace dragonfly {
+
+// ConfigError unless the two are wired alike.
+inline void require_same_topology(const std::string& what, const Dragonfly& made_for,
+                                  const Dragonfly& used_on) {
+  const bool same = made_for.p() == used_on.p() && made_for.a() == used_on.a() &&
+                    made_for.h() == used_on.h() && made_for.g() == used_on.g() &&
+                    made_for.trunking() == used_on.trunking() &&
+                    made_for.arrangement() == used_on.arrangement();
+  if (!same) throw ConfigError{what, "(made for another topology)", "must be made for this topology"};
+}
+
+// _core.Pattern
+struct PatternHandle {
+  std::shared_ptr<const Dragonfly> topology;
+  PatternPtr pattern;
+};
+
+// _core.Source
+struct SourceHandle {
+  std::shared_ptr<const Dragonfly> topology;
+  std::shared_ptr<const TrafficSource> source;
+};
+
+}  // namespace dragonfly

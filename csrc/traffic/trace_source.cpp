@@ -1,0 +1,199 @@
+#include "traffic/trace_source.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace dragonfly {
+namespace {
+
+constexpr TimePs kLatestPs = kNever / 2;
+
+// Checks row by row, so that the message can point at the first wrong one.
+class TraceCheck {
+ public:
+  TraceCheck(const Dragonfly& topology, const TraceColumns& columns) : topology_{topology}, rows_{columns} {}
+
+  void all() const {
+    same_length("src", rows_.source.size());
+    same_length("dst", rows_.destination.size());
+    same_length("packets", rows_.packets.size());
+    if (rows_.time_ps.size() >= Id<void>::kNoneValue) {
+      throw ConfigError("trace", std::to_string(rows_.time_ps.size()) + " rows", "too many rows");
+    }
+    if (has_routes()) check_offsets();
+    for (std::size_t row = 0; row < rows_.time_ps.size(); ++row) {
+      check_message(row);
+      if (has_routes()) check_route(row);
+    }
+  }
+
+ private:
+  bool has_routes() const { return !rows_.route_offsets.empty() || !rows_.routes.empty(); }
+
+  void same_length(const char* field, std::size_t length) const {
+    if (length != rows_.time_ps.size()) {
+      throw ConfigError("trace " + std::string{field}, std::to_string(length) + " entries",
+                        "time_ps has " + std::to_string(rows_.time_ps.size()));
+    }
+  }
+
+  [[noreturn]] static void wrong(std::size_t row, const char* field, std::int64_t value,
+                                 const std::string& allowed) {
+    throw ConfigError("trace row " + std::to_string(row) + " " + field, std::to_string(value), allowed);
+  }
+
+  void check_message(std::size_t row) const {
+    const TimePs time_ps = rows_.time_ps[row];
+    if (time_ps < 0 || time_ps > kLatestPs)
+      wrong(row, "time_ps", time_ps, "must not be negative or too large");
+    if (row > 0 && time_ps < rows_.time_ps[row - 1]) {
+      wrong(row, "time_ps", time_ps,
+            "rows must be sorted by time; the row before is at " + std::to_string(rows_.time_ps[row - 1]));
+    }
+    check_host(row, "src", rows_.source[row]);
+    check_host(row, "dst", rows_.destination[row]);
+    if (rows_.packets[row] == 0) wrong(row, "packets", 0, "must be at least 1");
+  }
+
+  void check_host(std::size_t row, const char* field, std::uint32_t host) const {
+    if (host >= topology_.num_hosts()) {
+      wrong(row, field, host, "host numbers go from 0 to " + std::to_string(topology_.num_hosts() - 1));
+    }
+  }
+
+  void check_offsets() const {
+    const auto& offsets = rows_.route_offsets;
+    if (offsets.size() != rows_.time_ps.size() + 1) {
+      throw ConfigError("trace route_offsets", std::to_string(offsets.size()) + " entries",
+                        "must be one more than there are rows");
+    }
+    if (offsets.front() != 0 || offsets.back() != static_cast<std::int64_t>(rows_.routes.size())) {
+      throw ConfigError(
+          "trace route_offsets",
+          "[" + std::to_string(offsets.front()) + ", ..., " + std::to_string(offsets.back()) + "]",
+          "must go from 0 to the length of routes, " + std::to_string(rows_.routes.size()));
+    }
+    for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
+      if (offsets[row + 1] < offsets[row]) {
+        wrong(row, "route_offsets", offsets[row + 1], "offsets must not decrease");
+      }
+    }
+  }
+
+  void check_route(std::size_t row) const {
+    const auto begin = static_cast<std::size_t>(rows_.route_offsets[row]);
+    const auto length = static_cast<std::size_t>(rows_.route_offsets[row + 1]) - begin;
+    if (length == 0) return;
+    if (length > kMaxRouteRouters) {
+      wrong(row, "routers", static_cast<std::int64_t>(length),
+            "a route has at most " + std::to_string(kMaxRouteRouters) + " routers");
+    }
+    const auto route = rows_.routes.subspan(begin, length);
+    for (const std::uint32_t router : route) {
+      if (router >= topology_.num_routers()) {
+        wrong(row, "routers", router,
+              "router numbers go from 0 to " + std::to_string(topology_.num_routers() - 1));
+      }
+    }
+    const std::uint32_t first = rows_.source[row] / topology_.p();
+    const std::uint32_t last = rows_.destination[row] / topology_.p();
+    if (route.front() != first) {
+      wrong(row, "routers", route.front(), "must start at the source's router, " + std::to_string(first));
+    }
+    if (route.back() != last) {
+      wrong(row, "routers", route.back(), "must end at the destination's router, " + std::to_string(last));
+    }
+    for (std::size_t i = 1; i < length; ++i) {
+      if (!linked(route[i - 1], route[i])) {
+        wrong(row, "routers", route[i],
+              "has no link from the router before, " + std::to_string(route[i - 1]));
+      }
+    }
+  }
+
+  bool linked(std::uint32_t from, std::uint32_t to) const {
+    for (Port port = topology_.first_local_port(); port < topology_.radix(); ++port) {
+      if (topology_.neighbor(from, port).router == to) return true;
+    }
+    return false;
+  }
+
+  const Dragonfly& topology_;
+  const TraceColumns& rows_;
+};
+
+class TraceSource final : public TrafficSource {
+ public:
+  TraceSource(std::uint32_t num_hosts, const TraceColumns& columns)
+      : first_(num_hosts + 1, 0),
+        time_ps_(columns.time_ps.size()),
+        entries_(columns.time_ps.size()),
+        routes_(columns.routes.begin(), columns.routes.end()) {
+    for (const std::uint32_t host : columns.source) ++first_[host + 1];
+    for (std::uint32_t host = 0; host < num_hosts; ++host) first_[host + 1] += first_[host];
+    std::vector<std::uint64_t> next(first_.begin(), first_.end() - 1);
+    for (std::size_t row = 0; row < columns.time_ps.size(); ++row) {
+      const std::uint64_t slot = next[columns.source[row]]++;
+      time_ps_[slot] = columns.time_ps[row];
+      Entry& entry = entries_[slot];
+      entry.destination = columns.destination[row];
+      entry.packets = columns.packets[row];
+      if (columns.route_offsets.empty()) continue;
+      entry.route_begin = static_cast<std::uint64_t>(columns.route_offsets[row]);
+      entry.route_length = static_cast<std::uint32_t>(
+          static_cast<std::uint64_t>(columns.route_offsets[row + 1]) - entry.route_begin);
+      longest_route_ = std::max(longest_route_, entry.route_length);
+    }
+  }
+
+  void start(HostId host, SourceCursor& cursor) const override {
+    cursor = SourceCursor{};
+    read_time(host, cursor);
+  }
+
+  void advance(HostId host, SourceCursor& cursor) const override {
+    ++cursor.message;
+    read_time(host, cursor);
+  }
+
+  Message describe(HostId host, const SourceCursor& cursor) const override {
+    const Entry& entry = entries_[first_[host.value] + cursor.message];
+    return {.destination = HostId{entry.destination},
+            .packets = entry.packets,
+            .route = {routes_.data() + entry.route_begin, entry.route_length}};
+  }
+
+  std::uint32_t longest_route() const override { return longest_route_; }
+
+ private:
+  struct Entry {
+    std::uint32_t destination = 0;
+    std::uint32_t packets = 1;
+    std::uint64_t route_begin = 0;
+    std::uint32_t route_length = 0;
+  };
+
+  void read_time(HostId host, SourceCursor& cursor) const {
+    const std::uint64_t slot = first_[host.value] + cursor.message;
+    cursor.time_ps = slot < first_[host.value + 1] ? time_ps_[slot] : kNever;
+  }
+
+  std::vector<std::uint64_t> first_;  // [host]: its first message; the last entry is the end
+  std::vector<TimePs> time_ps_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> routes_;
+  std::uint32_t longest_route_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<TrafficSource> make_trace_source(const Dragonfly& topology, const TraceColumns& columns) {
+  TraceCheck{topology, columns}.all();
+  return std::make_unique<TraceSource>(topology.num_hosts(), columns);
+}
+
+}  // namespace dragonfly
