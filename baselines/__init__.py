@@ -1,1 +1,18 @@
-"""Parameters of the routing heuristics (installed as ``dragonfly_env.baselines``)."""
+"""The routing heuristics (installed as ``dragonfly_env.baselines``): one settings class each, one file each.
+
+A class holds the parameters of a policy with their units and sources. The C++ core runs the policy; which
+names exist is decided by its registry (``dragonfly_env.policies()``), and
+``dragonfly_env.make_policy(name)`` finds the class here.
+"""
+
+from __future__ import annotations
+
+from dragonfly_env.baselines.minimal import Minimal
+from dragonfly_env.baselines.par import Par
+from dragonfly_env.baselines.ugal import Ugal
+from dragonfly_env.baselines.valiant import Valiant
+from dragonfly_env.policies import register_policies
+
+__all__ = ["Minimal", "Par", "Ugal", "Valiant"]
+
+register_policies((Minimal, Valiant, Ugal, Par))

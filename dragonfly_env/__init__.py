@@ -1,1 +1,51 @@
-"""A Dragonfly interconnect as a reinforcement-learning environment."""
+"""A Dragonfly interconnect as a reinforcement-learning environment.
+
+Example::
+
+    import dragonfly_env as dfe
+
+    topology = dfe.Dragonfly.preset("1056")
+    config = dfe.SimulationConfig(topology=topology, traffic="adv+1", load=0.45, policy="ugal-n")
+    metrics = dfe.simulate(config, warmup_ns=100_000, measure_ns=100_000)
+    print(metrics.latency_mean_ns, metrics.accepted_load)
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+from dragonfly_env.config import SimulationConfig
+from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError, StateError
+from dragonfly_env.metrics import Metrics
+from dragonfly_env.network_config import NetworkConfig
+from dragonfly_env.policies import Policy, make_policy, policies
+from dragonfly_env.simulation import Simulation, simulate
+from dragonfly_env.topology import Dragonfly
+from dragonfly_env.traffic import traffic_patterns
+
+# Last: they register their policies, and use the modules above.
+from dragonfly_env import baselines  # isort: skip
+
+try:
+    __version__ = version("dragonfly-env")
+except PackageNotFoundError:  # used from a source tree that is not installed
+    __version__ = "0+unknown"
+
+__all__ = [
+    "ConfigError",
+    "DeadlockError",
+    "Dragonfly",
+    "IllegalActionError",
+    "Metrics",
+    "NetworkConfig",
+    "Policy",
+    "Simulation",
+    "SimulationConfig",
+    "StateError",
+    "__version__",
+    "baselines",
+    "make_policy",
+    "policies",
+    "simulate",
+    "traffic_patterns",
+]

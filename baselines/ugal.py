@@ -1,0 +1,44 @@
+"""UGAL: minimal or a detour, whichever queue at the source router is shorter."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from dragonfly_env.baselines._fields import (
+    avoid_destination_group,
+    bias_packets,
+    detour,
+    minimal_candidates,
+    nonminimal_candidates,
+)
+from dragonfly_env.policies import NamedVariants, Policy
+
+_NAMES = {"lgl": "ugal-n", "lg": "ugal-g"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Ugal(Policy):
+    """At the source router, minimal iff ``q_min <= 2 * q_detour + bias_packets``; the choice holds to the
+    end.
+
+    ``q`` is the congestion of the path's first port in packets: waiting in its output queues, and sent with
+    the credit not yet back. If both paths start on one port, the VCs that they would use are compared
+    instead. Traffic inside a group is minimal.
+
+    Source: Kim, Dally, Scott, Abts, ISCA 2008; Kang, Wang, Lan, HPDC 2021, section 5.1.
+    """
+
+    variants: ClassVar[NamedVariants] = {"ugal-g": {"detour": "lg"}, "ugal-n": {"detour": "lgl"}}
+    source: ClassVar[str] = "Kim, Dally, Scott, Abts, ISCA 2008; Kang, Wang, Lan, HPDC 2021, section 5.1"
+
+    detour: str = detour("lgl", tuple(_NAMES))
+    bias_packets: float = bias_packets()
+    minimal_candidates: int = minimal_candidates()
+    nonminimal_candidates: int = nonminimal_candidates()
+    avoid_destination_group: bool | None = avoid_destination_group()
+
+    @property
+    def name(self) -> str:
+        """``"ugal-n"`` or ``"ugal-g"``, by the detour."""
+        return _NAMES[self.detour]

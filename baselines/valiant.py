@@ -1,0 +1,58 @@
+"""Valiant routing: always a random detour; the kinds of detour of the Q-adaptive paper and of LIA."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from dragonfly_env._settings import choice
+from dragonfly_env.baselines._fields import DETOURS, avoid_destination_group, detour
+from dragonfly_env.policies import NamedVariants, Policy
+
+# The papers have two names for the detour "lg": val-g and vlb-lg. Every other detour has one.
+_FAMILY = {"lgl": "val", "gl": "vlb", "g": "vlb"}
+_VAL_NAMES = {"lgl": "val-n", "lg": "val-g"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Valiant(Policy):
+    """Every packet that leaves its group goes minimally to a random detour, then minimally to its
+    destination.
+
+    It halves the throughput of friendly traffic and keeps half of it under any other. The detour is a router
+    (``lgl``, named ``val-n``) or a group (``lg``, ``val-g``); ``gl`` and ``g`` (``vlb-gl``, ``vlb-g``) leave
+    through a global link of the source router itself, which saves a hop and loads fewer links.
+
+    Source: Valiant, Brebner, STOC 1981; Kang, Wang, Lan, HPDC 2021, section 2.2; LIA, TACO 2025, section 2.2.
+    """
+
+    variants: ClassVar[NamedVariants] = {
+        "val-g": {"detour": "lg", "family": "val"},
+        "val-n": {"detour": "lgl", "family": "val"},
+        "vlb-lg": {"detour": "lg", "family": "vlb"},
+        "vlb-gl": {"detour": "gl", "family": "vlb"},
+        "vlb-g": {"detour": "g", "family": "vlb"},
+    }
+    aliases: ClassVar[dict[str, str]] = {"vlb-lgl": "val-n"}
+    source: ClassVar[str] = (
+        "Valiant, Brebner, STOC 1981; Kang, Wang, Lan, HPDC 2021, section 2.2; LIA, TACO 2025, section 2.2"
+    )
+
+    detour: str = detour("lgl", DETOURS)
+    avoid_destination_group: bool | None = avoid_destination_group()
+    family: str | None = choice(
+        None,
+        ("val", "vlb"),
+        optional=True,
+        doc="Which of its two names the detour 'lg' goes by: 'val' (val-g) or 'vlb' (vlb-lg). "
+        "Routing is the same.",
+    )
+
+    def __post_init__(self) -> None:
+        Policy.__post_init__(self)
+        object.__setattr__(self, "family", _FAMILY.get(self.detour, self.family or "val"))
+
+    @property
+    def name(self) -> str:
+        """``"val-n"``, ``"val-g"``, ``"vlb-lg"``, ``"vlb-gl"`` or ``"vlb-g"``."""
+        return _VAL_NAMES[self.detour] if self.family == "val" else f"vlb-{self.detour}"

@@ -1,0 +1,156 @@
+"""Types of the compiled core. Private: the package in front of it owns names, defaults and messages.
+
+Times are integer picoseconds. Arrays are C-contiguous and belong to the caller.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+class ConfigError(ValueError): ...
+class IllegalActionError(ValueError): ...
+class DeadlockError(RuntimeError): ...
+class StateError(RuntimeError): ...
+
+class ParameterInfo(TypedDict):
+    name: str
+    default: float | str | bool | None
+    doc: str
+    unit: str
+
+class PolicyInfo(TypedDict):
+    name: str
+    summary: str
+    source: str
+    scope: Literal["source", "every", "all"]
+    action: Literal["path", "port"]
+    parameters: list[ParameterInfo]
+
+class PatternInfo(TypedDict):
+    name: str
+    summary: str
+    source: str
+
+class Topology:
+    def __init__(self, p: int, a: int, h: int, g: int, arrangement: str, trunking: int) -> None: ...
+    @property
+    def p(self) -> int: ...
+    @property
+    def a(self) -> int: ...
+    @property
+    def h(self) -> int: ...
+    @property
+    def g(self) -> int: ...
+    @property
+    def trunking(self) -> int: ...
+    @property
+    def arrangement(self) -> str: ...
+    @property
+    def num_hosts(self) -> int: ...
+    @property
+    def num_routers(self) -> int: ...
+    @property
+    def num_groups(self) -> int: ...
+    @property
+    def radix(self) -> int: ...
+    def neighbor(self, router: int, port: int) -> tuple[int, int]: ...
+    def port_kind(self, port: int) -> Literal["host", "local", "global"]: ...
+    def minimal_port(self, router: int, dst_router: int) -> int: ...
+    def minimal_hops(self, r: int, s: int) -> int: ...
+    def links(self) -> NDArray[np.uint32]: ...
+
+def arrangements() -> list[str]: ...
+
+class NetworkParams:
+    packet_ps_host: int
+    packet_ps_local: int
+    packet_ps_global: int
+    packet_ps_injection: int
+    latency_ps_injection: int
+    latency_ps_ejection: int
+    latency_ps_local: int
+    latency_ps_global: int
+    input_latency_ps: int
+    output_latency_ps: int
+    crossbar_latency_ps: int
+    crossbar_packet_ps: int
+    router_clock_ps: int
+    host_buffer_packets: int
+    local_buffer_packets: int
+    global_buffer_packets: int
+    output_buffer_packets: int
+    output_queue: str
+    link_start: str
+    switching: str
+    vc_scheme: str
+    arbitration: str
+    decide_at: str
+    routing_delay_ps: int
+    detours_avoid_destination_group: bool
+    local_vcs: int
+    global_vcs: int
+    watchdog_ps: int
+    def __init__(self) -> None: ...
+
+class Source: ...
+
+class Pattern:
+    def destination(self, host: int, message: int, seed: int) -> int: ...
+    def sends(self, host: int) -> bool: ...
+
+def make_pattern(topology: Topology, seed: int, name: str, arguments: Mapping[str, Any]) -> Pattern: ...
+def synthetic_source(
+    topology: Topology,
+    steps: Sequence[tuple[int, Pattern, float]],
+    process: str,
+    seed: int,
+    message_packets: int,
+    packet_ps: int,
+    trial_ps: int,
+    first_ps: int,
+) -> Source: ...
+def trace_source(
+    topology: Topology,
+    time_ps: NDArray[np.int64],
+    src: NDArray[np.uint32],
+    dst: NDArray[np.uint32],
+    packets: NDArray[np.uint32],
+    route_offsets: NDArray[np.int64] | None,
+    routes: NDArray[np.uint32] | None,
+) -> Source: ...
+def source_schedule(
+    source: Source, host: int, count: int
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]: ...
+
+class Simulation:
+    def __init__(
+        self,
+        topology: Topology,
+        network_params: NetworkParams,
+        source: Source,
+        policy: str,
+        policy_params: Mapping[str, float | str | bool],
+        source_queue_packets: int,
+        lose_when_full: bool,
+        seed: int,
+        threads: int,
+        options: Mapping[str, Any],
+    ) -> None: ...
+    def run(self, ps: int) -> None: ...
+    def drain(self, max_ps: int) -> bool: ...
+    def reset_statistics(self) -> None: ...
+    def trace_hash(self) -> int: ...
+    def statistics(self) -> dict[str, Any]: ...
+    def packet_log(self) -> dict[str, NDArray[Any]]: ...
+    def check_invariants(self) -> None: ...
+    @property
+    def time_ps(self) -> int: ...
+    @property
+    def num_partitions(self) -> int: ...
+
+def policies() -> list[PolicyInfo]: ...
+def patterns() -> list[PatternInfo]: ...

@@ -1,0 +1,93 @@
+"""Reading TOML on every supported Python, and writing the little TOML that configurations need."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dragonfly_env._validate import config_error
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def loads(text: str, field: str = "toml") -> dict[str, Any]:
+    """Parse TOML.
+
+    Raises:
+        ConfigError: If ``text`` is not TOML; the message has line and column.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise config_error(field, text if len(text) < 80 else "...", f"must be TOML: {error}") from None
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises:
+        ConfigError: If the file cannot be read or is not TOML.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise config_error("file", str(path), f"must be a readable UTF-8 file: {error}") from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise config_error("file", str(path), f"must be TOML: {error}") from None
+
+
+def dumps(table: Mapping[str, Any]) -> str:
+    """Write a table of plain values: scalars first, then sub-tables; None is left out.
+
+    Raises:
+        TypeError: For a value that TOML cannot hold.
+    """
+    return "\n".join(_table(table, ())) + "\n"
+
+
+def _table(table: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
+    lines = []
+    for key, value in table.items():
+        if value is not None and not isinstance(value, Mapping):
+            lines.append(f"{_key(key)} = {_value(value)}")
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            inner = (*path, key)
+            lines += ["", f"[{'.'.join(_key(part) for part in inner)}]", *_table(value, inner)]
+    return lines[1:] if lines and not lines[0] else lines
+
+
+def _key(key: str) -> str:
+    bare = key != "" and all(c.isascii() and (c.isalnum() or c in "-_") for c in key)
+    return key if bare else _string(key)
+
+
+def _string(text: str) -> str:
+    # JSON's escapes are TOML's, but JSON may leave DEL as it is.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items() if v is not None)
+        return f"{{{inner}}}"
+    if isinstance(value, Sequence):
+        return f"[{', '.join(_value(item) for item in value)}]"
+    raise TypeError(f"TOML cannot hold {type(value).__name__}")

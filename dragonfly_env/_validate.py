@@ -1,0 +1,132 @@
+"""Checks of single settings; every failure is a ``ConfigError`` of the form ``field = value: allowed``."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+import operator
+from collections.abc import Iterable
+from decimal import Decimal
+
+from dragonfly_env.errors import ConfigError
+
+PS_PER_NS = 1000
+# The longest single time that a setting may have: one simulated second, far below the core's clock range.
+MAX_SETTING_NS = 1e9
+# The longest time that one call may advance the clock by: the core's clock ends at 2^61 ps.
+MAX_RUN_NS = 1e15
+
+
+def config_error(field: str, value: object, allowed: str) -> ConfigError:
+    """The error for an impossible ``value`` of ``field``; ``allowed`` says what is possible."""
+    text = repr(value)
+    if len(text) > 200:
+        text = text[:197] + "..."
+    return ConfigError(f"{field} = {text}: {allowed}")
+
+
+def did_you_mean(value: object, names: Iterable[str]) -> str:
+    """``"; did you mean 'x'?"`` for the name that is nearest to ``value``, or an empty string."""
+    if not isinstance(value, str):
+        return ""
+    nearest = difflib.get_close_matches(value.lower(), list(names), n=1, cutoff=0.5)
+    return f"; did you mean {nearest[0]!r}?" if nearest else ""
+
+
+def unknown_name(field: str, value: object, names: Iterable[str]) -> ConfigError:
+    """The error for a name that is not one of ``names``: lists them and points at the nearest."""
+    known = list(names)
+    listed = ", ".join(repr(name) for name in known) or "nothing"
+    return config_error(field, value, f"must be one of {listed}{did_you_mean(value, known)}")
+
+
+def check_choice(field: str, value: object, names: Iterable[str]) -> str:
+    """Return ``value`` if it is one of ``names``."""
+    known = list(names)
+    if isinstance(value, str) and value in known:
+        return value
+    raise unknown_name(field, value, known)
+
+
+def check_bool(field: str, value: object) -> bool:
+    """Return ``value`` if it is True or False; 0 and 1 are not accepted."""
+    if isinstance(value, bool):
+        return value
+    raise config_error(field, value, "must be True or False")
+
+
+def check_integer(field: str, value: object, low: int, high: int) -> int:
+    """Return ``value`` as an int in [low, high]. NumPy integers are integers; floats and bools are not."""
+    allowed = f"must be an integer from {low} to {high}"
+    if isinstance(value, bool):
+        raise config_error(field, value, allowed)
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]  # that is the question
+    except TypeError:
+        raise config_error(field, value, allowed) from None
+    if not low <= number <= high:
+        raise config_error(field, value, allowed)
+    return number
+
+
+def check_real(
+    field: str,
+    value: object,
+    low: float,
+    high: float,
+    *,
+    unit: str = "",
+    open_low: bool = False,
+    infinite: bool = False,
+) -> float:
+    """Return ``value`` as a float in [low, high], or (low, high] with ``open_low``.
+
+    Args:
+        field: Name for the message.
+        value: Any real number; bools and NaN are refused.
+        low: Smallest value, itself excluded with ``open_low``.
+        high: Largest value.
+        unit: Shown in the message.
+        open_low: Whether ``low`` itself is refused.
+        infinite: Whether +inf is allowed although it is above ``high``.
+
+    Raises:
+        ConfigError: If ``value`` is anything else.
+    """
+    interval = f"{'(' if open_low else '['}{low:g}, {high:g}]"
+    allowed = (
+        f"must be a number in {interval}{' ' + unit if unit else ''}{' or infinite' if infinite else ''}"
+    )
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise config_error(field, value, allowed)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise config_error(field, value, allowed) from None
+    if infinite and number == math.inf:
+        return number
+    if math.isnan(number) or number < low or number > high or (open_low and number == low):
+        raise config_error(field, value, allowed)
+    return number
+
+
+def ns_to_ps(field: str, value: float) -> int:
+    """A time in nanoseconds as whole picoseconds, exactly as its decimal digits say.
+
+    Raises:
+        ConfigError: If the time is not a whole number of picoseconds.
+    """
+    picoseconds = Decimal(str(value)) * PS_PER_NS
+    if picoseconds != picoseconds.to_integral_value():
+        raise config_error(field, value, "must be a whole number of picoseconds (at most 3 decimals of a ns)")
+    return int(picoseconds)
+
+
+def check_time_ns(
+    field: str, value: object, low: float = 0.0, high: float = MAX_SETTING_NS, *, open_low: bool = False
+) -> float:
+    """Return ``value`` as a time in ns within [low, high] that is a whole number of picoseconds."""
+    number = check_real(field, value, low, high, unit="ns", open_low=open_low)
+    ns_to_ps(field, number)
+    return number

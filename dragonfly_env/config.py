@@ -1,0 +1,248 @@
+"""``SimulationConfig``: everything that determines a run, checked, and nothing else.
+
+Two equal configurations give the same history bit for bit, whatever ``threads`` is. A configuration goes to
+plain dictionaries, JSON and TOML and back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dragonfly_env import _core, _toml
+from dragonfly_env._settings import boolean, choice, integer, normalise, real, reject_unknown, time_ns
+from dragonfly_env._validate import config_error, ns_to_ps
+from dragonfly_env.network_config import NetworkConfig
+from dragonfly_env.policies import Policy, parse_policy
+from dragonfly_env.topology import Dragonfly
+from dragonfly_env.traffic import Traffic, make_source, parse_traffic, traffic_from_dict
+
+MAX_SEED = 2**64 - 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SimulationConfig:
+    """A run: topology, network, traffic, policy and what to record.
+
+    Raises:
+        ConfigError: On construction, for whatever cannot be simulated; the message names field, value and
+        range.
+    """
+
+    topology: Dragonfly
+    """The wiring."""
+
+    network: NetworkConfig = dataclasses.field(default_factory=NetworkConfig)
+    """Links, routers and buffers; a preset's name is understood too."""
+
+    traffic: Any = "uniform"
+    """Who sends to whom: a spec string (``"adv+1"``), a traffic object, a demand matrix (num_hosts,
+    num_hosts), or a schedule of (time_ns, traffic, load) steps. A string stays one, everything else becomes
+    a ``Traffic``."""
+
+    load: float = real(
+        0.5,
+        0.0,
+        1.0,
+        open_low=True,
+        unit="of the host link",
+        doc="Load that every sending host offers. Schedules and traces carry their own; there "
+        "it is not used.",
+    )
+    policy: Any = "min"
+    """The routing policy: a name, or an object with parameters (``dragonfly_env.baselines``)."""
+
+    injection: str = choice(
+        "auto",
+        ("auto", "periodic", "bernoulli", "poisson", "trace"),
+        doc="When hosts generate messages: at fixed intervals and all in phase, by a trial per flit time, "
+        "with exponential gaps, or as a trace says. 'auto' becomes 'trace' for a trace and 'periodic' otherwise.",
+    )
+    source_queue_packets: int | None = integer(
+        None,
+        1,
+        2**31 - 1,
+        unit="packets",
+        optional=True,
+        doc="Room in the source queue of a host; None: unbounded.",
+    )
+    source_queue_full: str | None = choice(
+        None,
+        ("stall", "lose"),
+        optional=True,
+        doc="What a generator does at a full source queue: wait, or lose the message. None: stall for periodic "
+        "and trace, lose for bernoulli and poisson.",
+    )
+    message_packets: int = integer(
+        1, 1, 65_535, unit="packets", doc="Packets of a message, generated together."
+    )
+    seed: int = integer(1, 0, MAX_SEED, doc="Seed of every random stream.")
+    threads: int = integer(1, 1, 1024, doc="Threads of the core; the result does not depend on it.")
+    series_bin_ns: float | None = time_ns(
+        None, 0.0, open_low=True, optional=True, doc="Width of the bins of the time series; None: no series."
+    )
+    packet_log: bool = boolean(False, doc="Whether to log every delivered packet (about 100 bytes each).")
+    group_latency: bool = boolean(False, doc="Whether to record latency by source and destination group.")
+    watchdog_ns: float = time_ns(
+        1_000_000.0, 1_000.0, doc="Time without any progress after which DeadlockError is raised."
+    )
+
+    def __post_init__(self) -> None:
+        normalise(self)
+        if not isinstance(self.topology, Dragonfly):
+            raise config_error("topology", self.topology, "must be a Dragonfly")
+        if isinstance(self.network, str):
+            object.__setattr__(self, "network", NetworkConfig.preset(self.network))
+        if not isinstance(self.network, NetworkConfig):
+            raise config_error("network", self.network, "must be a NetworkConfig or the name of a preset")
+        policy = parse_policy(self.policy)
+        if not isinstance(self.policy, str):
+            object.__setattr__(self, "policy", policy)
+        traffic = parse_traffic(self.traffic)
+        if not isinstance(self.traffic, str):
+            object.__setattr__(self, "traffic", traffic)
+        traffic.check(self.topology)
+        self._check_injection(traffic)
+        if self.source_queue_packets is not None and self.source_queue_packets < self.message_packets:
+            raise config_error(
+                "source_queue_packets",
+                self.source_queue_packets,
+                f"must have room for a message, which has message_packets = {self.message_packets} packets",
+            )
+
+    def _check_injection(self, traffic: Traffic) -> None:
+        if self.injection == "auto":
+            object.__setattr__(self, "injection", "trace" if traffic.is_trace else "periodic")
+        if traffic.is_trace and self.injection != "trace":
+            raise config_error("injection", self.injection, "must be 'trace' if the traffic is a trace")
+        if self.injection == "trace" and not traffic.is_trace:
+            raise config_error("injection", "trace", "needs a trace as traffic, which has its own times")
+
+    @property
+    def traffic_object(self) -> Traffic:
+        """The traffic as an object, whatever form it was given in."""
+        return parse_traffic(self.traffic)
+
+    @property
+    def policy_object(self) -> Policy:
+        """The policy as an object, whatever form it was given in."""
+        return parse_policy(self.policy)
+
+    @property
+    def loses_when_full(self) -> bool:
+        """Whether a message that finds the source queue full is lost (or its generator stalls)."""
+        if self.source_queue_full is not None:
+            return self.source_queue_full == "lose"
+        return self.injection in ("bernoulli", "poisson")
+
+    def replace(self, **changes: Any) -> SimulationConfig:
+        """A copy with some fields changed.
+
+        Raises:
+            ConfigError: For an unknown field or a value out of range.
+        """
+        reject_unknown(SimulationConfig, changes, "a simulation")
+        return dataclasses.replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for TOML and JSON; fields that are None are absent. ``from_dict`` is the inverse."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        values["topology"] = self.topology.to_dict()
+        values["network"] = self.network.to_dict()
+        values["policy"] = self.policy_object.to_dict()
+        values["traffic"] = self.traffic if isinstance(self.traffic, str) else self.traffic_object.to_dict()
+        return {name: value for name, value in values.items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> SimulationConfig:
+        """The configuration that ``to_dict`` described; absent fields have their defaults.
+
+        Args:
+            values: Fields by name. ``topology`` is a table (p, a, h, ... or preset), ``network`` a table
+            (optionally
+                with ``preset``) or a preset's name, ``policy`` a name or a table with ``name``.
+
+        Raises:
+            ConfigError: For an unknown key or a value out of range.
+        """
+        reject_unknown(cls, values, "a simulation")
+        given = dict(values)
+        if "topology" not in given:
+            raise config_error("topology", None, "must be given, e.g. preset = '1056' or p = 4, a = 8, h = 4")
+        if not isinstance(given["topology"], Dragonfly):
+            given["topology"] = Dragonfly.from_dict(given["topology"])
+        if isinstance(given.get("network"), Mapping):
+            given["network"] = NetworkConfig.from_dict(given["network"])
+        if "traffic" in given:
+            given["traffic"] = traffic_from_dict(given["traffic"])
+        return cls(**given)
+
+    def to_toml(self) -> str:
+        """This configuration as a TOML document."""
+        return _toml.dumps(self.to_dict())
+
+    @classmethod
+    def from_toml(cls, source: str | Path) -> SimulationConfig:
+        """Read a configuration.
+
+        Args:
+            source: A ``Path`` to a TOML file, or the TOML document itself as a string.
+
+        Raises:
+            ConfigError: If the file cannot be read, is no TOML, or describes what cannot be simulated.
+        """
+        return cls.from_dict(_toml.load(source) if isinstance(source, Path) else _toml.loads(source))
+
+    def to_json(self) -> str:
+        """This configuration as one line of JSON with sorted keys: equal configurations give equal lines."""
+        return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> SimulationConfig:
+        """The inverse of ``to_json``.
+
+        Raises:
+            ConfigError: If ``text`` is no JSON object, or describes what cannot be simulated.
+        """
+        try:
+            values = json.loads(text)
+        except ValueError as error:
+            raise config_error("json", text, f"must be JSON: {error}") from None
+        if not isinstance(values, dict):
+            raise config_error("json", text, "must be a JSON object")
+        return cls.from_dict(values)
+
+    def make_core(self) -> _core.Simulation:
+        """Build the core for this configuration; ``Simulation`` does so.
+
+        Raises:
+            ConfigError: For what only the core can see, e.g. too few VCs for the policy.
+        """
+        policy = self.policy_object
+        options: dict[str, Any] = {"packet_log": self.packet_log, "group_latency": self.group_latency}
+        if self.series_bin_ns is not None:
+            options["series_bin_ps"] = ns_to_ps("series_bin_ns", self.series_bin_ns)
+        source = make_source(
+            self.traffic_object,
+            self.topology,
+            load=self.load,
+            injection=self.injection,
+            seed=self.seed,
+            message_packets=self.message_packets,
+            network=self.network,
+        )
+        return _core.Simulation(
+            self.topology.to_core(),
+            self.network.to_core(watchdog_ns=self.watchdog_ns),
+            source,
+            policy.name,
+            policy.parameters(),
+            self.source_queue_packets or 0,
+            self.loses_when_full,
+            self.seed,
+            self.threads,
+            options,
+        )

@@ -1,0 +1,340 @@
+"""``NetworkConfig``: what links, routers and buffers are like; the only place with their defaults.
+
+Three presets: ``default`` (for learning), ``q-adaptive`` (the simulator of the HPDC'21 paper) and ``lia``
+(the network of the TACO'25 paper). One engine runs them all; a preset is nothing but values of these
+fields.
+
+Sources: Kang, Wang, Lan, "Q-adaptive", HPDC 2021, section 5.1, and the behaviour of the authors' simulator
+(SST/Merlin), called *Q* below; "LIA", TACO 2025, table 1, and the simulators FOGSim and CAMINOS, called *L*.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from dragonfly_env import _core
+from dragonfly_env._network_presets import PRESETS
+from dragonfly_env._settings import boolean, choice, integer, normalise, real, reject_unknown, time_ns
+from dragonfly_env._validate import PS_PER_NS, config_error, ns_to_ps, unknown_name
+
+_MAX_BANDWIDTH = 1e6
+_MAX_BUFFER = 60_000
+_MAX_VCS = 15
+_MAX_LATENCY_NS = 1e6
+
+
+def _bandwidth(default: float | None, doc: str, *, optional: bool = False, infinite: bool = False) -> Any:
+    return real(
+        default,
+        0.0,
+        _MAX_BANDWIDTH,
+        open_low=True,
+        unit="GB/s",
+        doc=doc,
+        optional=optional,
+        infinite=infinite,
+    )
+
+
+def _latency(default: float, doc: str, *, open_low: bool = False) -> Any:
+    return time_ns(default, 0.0, _MAX_LATENCY_NS, open_low=open_low, doc=doc)
+
+
+def _buffer(default: int, doc: str) -> Any:
+    return integer(default, 1, _MAX_BUFFER, unit="packets", doc=doc)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkConfig:
+    """Links, routers and buffers. ``NetworkConfig()`` is ``NetworkConfig.preset("default")``.
+
+    1 GB/s is 10^9 bytes a second, which is one byte per ns. Every field is checked on construction.
+
+    Raises:
+        ConfigError: If a field is out of range or two fields contradict each other.
+    """
+
+    # Packets.
+    packet_bytes: int = integer(
+        128, 1, 2**20, unit="bytes", doc="Size of a packet, all of it. Q: 128, L: 250."
+    )
+    flit_bytes: int = integer(
+        128,
+        1,
+        2**20,
+        unit="bytes",
+        doc="Size of a flit (phit); a divisor of packet_bytes. Head latency of cut-through switching and the "
+        "trial period of Bernoulli injection. Q: 128 (single-flit packets), L: 25.",
+    )
+
+    # Links: bandwidth per direction; latency of the wire.
+    host_bandwidth_gbytes_per_s: float = _bandwidth(
+        4.0, "Link from router to host; also what loads refer to."
+    )
+    local_bandwidth_gbytes_per_s: float = _bandwidth(4.0, "Link inside a group. Q: 4, L: 25 (a phit per ns).")
+    global_bandwidth_gbytes_per_s: float = _bandwidth(4.0, "Link between groups. Q: 4, L: 25.")
+    injection_bandwidth_gbytes_per_s: float | None = _bandwidth(
+        None,
+        "Link from host to router; None: as host_bandwidth_gbytes_per_s; infinite: a packet arrives whole at "
+        "once. Q: None, L: infinite.",
+        optional=True,
+        infinite=True,
+    )
+    injection_latency_ns: float = _latency(10.0, "Wire from host to router. Q: 10, L: 1.")
+    ejection_latency_ns: float = _latency(10.0, "Wire from router to host. Q: 10, L: 0.")
+    local_latency_ns: float = _latency(30.0, "Wire inside a group, above 0. Q: 30, L: 15.", open_low=True)
+    global_latency_ns: float = _latency(
+        300.0,
+        "Wire between groups; above 0: groups are simulated independently for that long. Q: 300, L: 150.",
+        open_low=True,
+    )
+
+    # Routers.
+    input_latency_ns: float = _latency(10.0, "From the end of a wire into the input buffer. Q: 10, L: 0.")
+    output_latency_ns: float = _latency(10.0, "From the link arbiter onto the wire. Q: 10, L: 0.")
+    crossbar_latency_ns: float = _latency(
+        0.0,
+        "Pipeline from winning the crossbar to the output queue. Q: 0, L: 89 (+ 1 clock = 90 forwarding).",
+    )
+    crossbar_bandwidth_gbytes_per_s: float = _bandwidth(
+        40.0, "One packet per input port and per output port at a time. Q: 40 (10 x a link), L: 50 (2 x)."
+    )
+    router_clock_ns: float = _latency(
+        3.2, "The crossbar is allocated on the edges of this clock. Q: 3.2, L: 1.", open_low=True
+    )
+    host_buffer_packets: int = _buffer(20, "Input buffer of a host port, per VC. Q: 20, L: 504 (126 KB).")
+    local_buffer_packets: int = _buffer(20, "Input buffer of a local port, per VC. Q: 20, L: 72 (18 KB).")
+    global_buffer_packets: int = _buffer(20, "Input buffer of a global port, per VC. Q: 20, L: 180 (45 KB).")
+    output_buffer_packets: int = _buffer(20, "Output queue, per VC or (shared) per port. Q: 20, L: 32.")
+    output_queue: str = choice(
+        "per-vc",
+        ("per-vc", "shared"),
+        doc="One output queue per VC, or one per port for all. Q: per-vc, L: shared.",
+    )
+    link_start: str = choice(
+        "timer",
+        ("timer", "immediate"),
+        doc="How an idle output port starts: after one packet time (Q), or at once (L).",
+    )
+    switching: str = choice(
+        "store-and-forward",
+        ("store-and-forward", "cut-through"),
+        doc="Whether a packet may leave before its tail is there (L) or not (Q).",
+    )
+    arbitration: str = choice(
+        "least-recently-served",
+        ("round-robin", "age", "least-recently-served"),
+        doc="Which of several input VCs gets the crossbar. Q: least-recently-served, L: round-robin.",
+    )
+
+    # Virtual channels.
+    vc_scheme: str = choice(
+        "stage",
+        ("stage", "ladder", "hop"),
+        doc="VC of a packet: by stage of its route (Q), by hop class on a shared ladder (L), or hops taken.",
+    )
+    local_vcs: int = integer(
+        0, 0, _MAX_VCS, unit="VCs", doc="VCs of a local port; 0: as many as the policy needs."
+    )
+    global_vcs: int = integer(
+        0, 0, _MAX_VCS, unit="VCs", doc="VCs of a global port; 0: as many as the policy needs."
+    )
+
+    # Decisions.
+    decide_at: str = choice(
+        "arrival",
+        ("arrival", "head"),
+        doc="A packet is routed when it arrives at a router, or when it is the head of its VC. Q, L: head.",
+    )
+    routing_delay_ns: float = _latency(
+        100.0, "From a decision to its effect; decisions of one delay can be taken together. Q, L: 0."
+    )
+    detours_avoid_destination_group: bool = boolean(
+        True, doc="Whether detours avoid the destination group (Q) or only the source group (L)."
+    )
+
+    def __post_init__(self) -> None:
+        normalise(self)
+        if self.packet_bytes % self.flit_bytes:
+            raise config_error(
+                "flit_bytes", self.flit_bytes, f"must divide packet_bytes, which is {self.packet_bytes}"
+            )
+        for name in ("host", "local", "global", "injection", "crossbar"):
+            field = f"{name}_bandwidth_gbytes_per_s"
+            value = getattr(self, field)
+            if value is None or value == math.inf:
+                continue
+            if self._flit_ps(value) < 1 or self._packet_ps(value) > _MAX_LATENCY_NS * PS_PER_NS:
+                low = self.packet_bytes / _MAX_LATENCY_NS
+                raise config_error(
+                    field,
+                    value,
+                    f"must be in [{low:g}, {self.flit_bytes * PS_PER_NS}] GB/s, so that a flit of "
+                    f"{self.flit_bytes} bytes takes at least 1 ps and a packet at most 1 ms",
+                )
+        fastest = max(
+            self.host_bandwidth_gbytes_per_s,
+            self.local_bandwidth_gbytes_per_s,
+            self.global_bandwidth_gbytes_per_s,
+        )
+        if self.switching == "cut-through" and self.link_start == "timer":
+            raise config_error(
+                "switching", self.switching, "must be 'store-and-forward' with link_start='timer'"
+            )
+        if self.switching == "cut-through" and self.crossbar_bandwidth_gbytes_per_s < fastest:
+            raise config_error(
+                "crossbar_bandwidth_gbytes_per_s",
+                self.crossbar_bandwidth_gbytes_per_s,
+                f"must be at least the fastest link's {fastest:g} GB/s with switching='cut-through'",
+            )
+
+    def _flit_ps(self, gbytes_per_s: float) -> float:
+        return self.flit_bytes * PS_PER_NS / gbytes_per_s
+
+    def _packet_ps(self, gbytes_per_s: float) -> int:
+        return round(self.packet_bytes * PS_PER_NS / gbytes_per_s)
+
+    @property
+    def flits_per_packet(self) -> int:
+        """Flits of a packet."""
+        return self.packet_bytes // self.flit_bytes
+
+    @property
+    def packet_time_ns(self) -> float:
+        """Time of a packet on the link from router to host, to the nearest ps: the unit of load."""
+        return self._packet_ps(self.host_bandwidth_gbytes_per_s) / PS_PER_NS
+
+    @property
+    def local_packet_time_ns(self) -> float:
+        """Time of a packet on a local link, to the nearest ps."""
+        return self._packet_ps(self.local_bandwidth_gbytes_per_s) / PS_PER_NS
+
+    @property
+    def global_packet_time_ns(self) -> float:
+        """Time of a packet on a global link, to the nearest ps."""
+        return self._packet_ps(self.global_bandwidth_gbytes_per_s) / PS_PER_NS
+
+    @property
+    def injection_packet_time_ns(self) -> float:
+        """Time of a packet on the link from host to router, to the nearest ps; 0: whole at once."""
+        bandwidth = self.injection_bandwidth_gbytes_per_s
+        return (
+            self._packet_ps(self.host_bandwidth_gbytes_per_s if bandwidth is None else bandwidth) / PS_PER_NS
+        )
+
+    @property
+    def crossbar_packet_time_ns(self) -> float:
+        """Time of a packet through the crossbar, to the nearest ps."""
+        return self._packet_ps(self.crossbar_bandwidth_gbytes_per_s) / PS_PER_NS
+
+    @property
+    def flit_time_ns(self) -> float:
+        """Time of a flit on the link from router to host, to the nearest ps: Bernoulli's trial period."""
+        return round(self._flit_ps(self.host_bandwidth_gbytes_per_s)) / PS_PER_NS
+
+    @property
+    def speedup(self) -> float:
+        """Crossbar bandwidth over that of a local link."""
+        return self.crossbar_bandwidth_gbytes_per_s / self.local_bandwidth_gbytes_per_s
+
+    @classmethod
+    def presets(cls) -> tuple[str, ...]:
+        """Names that ``preset`` knows."""
+        return tuple(PRESETS)
+
+    @classmethod
+    def preset(cls, name: str, **overrides: Any) -> NetworkConfig:
+        """A published network by name, with single fields changed.
+
+        Args:
+            name: ``"default"``, ``"q-adaptive"`` or ``"lia"``.
+            **overrides: Fields that differ from the preset.
+
+        Raises:
+            ConfigError: For an unknown name or field (the nearest match is named) or a value out of range.
+        """
+        if not isinstance(name, str) or name not in PRESETS:
+            raise unknown_name("network", name, PRESETS)
+        reject_unknown(cls, overrides, "a network")
+        return cls(**{**PRESETS[name], **overrides})
+
+    def replace(self, **changes: Any) -> NetworkConfig:
+        """A copy with some fields changed.
+
+        Raises:
+            ConfigError: For an unknown field or a value out of range.
+        """
+        reject_unknown(NetworkConfig, changes, "a network")
+        return dataclasses.replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field as a plain value for TOML and JSON; infinity is ``"inf"`` and a field that is None is
+        absent.
+        """
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {k: "inf" if v == math.inf else v for k, v in values.items() if v is not None}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> NetworkConfig:
+        """The inverse of ``to_dict``. Absent fields come from the preset named by ``preset`` (``"default"``).
+
+        Raises:
+            ConfigError: For an unknown key or a value out of range.
+        """
+        if not isinstance(values, Mapping):
+            raise config_error("network", values, "must be a table of settings")
+        given = dict(values)
+        name = given.pop("preset", "default")
+        key = "injection_bandwidth_gbytes_per_s"
+        if given.get(key) == "inf":
+            given[key] = math.inf
+        return cls.preset(name, **given)
+
+    def to_core(self, *, watchdog_ns: float = 1_000_000.0) -> _core.NetworkParams:
+        """These settings as the core takes them: whole picoseconds, serialisation times to the nearest one.
+
+        Args:
+            watchdog_ns: Time without progress after which the core raises ``DeadlockError``.
+
+        Raises:
+            ConfigError: If a latency is not a whole number of picoseconds.
+        """
+        core = _core.NetworkParams()
+        core.packet_ps_host = self._packet_ps(self.host_bandwidth_gbytes_per_s)
+        core.packet_ps_local = self._packet_ps(self.local_bandwidth_gbytes_per_s)
+        core.packet_ps_global = self._packet_ps(self.global_bandwidth_gbytes_per_s)
+        core.packet_ps_injection = ns_to_ps("injection packet time", self.injection_packet_time_ns)
+        core.latency_ps_injection = ns_to_ps("injection_latency_ns", self.injection_latency_ns)
+        core.latency_ps_ejection = ns_to_ps("ejection_latency_ns", self.ejection_latency_ns)
+        core.latency_ps_local = ns_to_ps("local_latency_ns", self.local_latency_ns)
+        core.latency_ps_global = ns_to_ps("global_latency_ns", self.global_latency_ns)
+        core.input_latency_ps = ns_to_ps("input_latency_ns", self.input_latency_ns)
+        core.output_latency_ps = ns_to_ps("output_latency_ns", self.output_latency_ns)
+        core.crossbar_latency_ps = ns_to_ps("crossbar_latency_ns", self.crossbar_latency_ns)
+        core.crossbar_packet_ps = self._packet_ps(self.crossbar_bandwidth_gbytes_per_s)
+        core.router_clock_ps = ns_to_ps("router_clock_ns", self.router_clock_ns)
+        core.routing_delay_ps = ns_to_ps("routing_delay_ns", self.routing_delay_ns)
+        core.watchdog_ps = ns_to_ps("watchdog_ns", watchdog_ns)
+        for name in _PASSED_AS_THEY_ARE:
+            setattr(core, name, getattr(self, name))
+        return core
+
+
+_PASSED_AS_THEY_ARE = (
+    "host_buffer_packets",
+    "local_buffer_packets",
+    "global_buffer_packets",
+    "output_buffer_packets",
+    "output_queue",
+    "link_start",
+    "switching",
+    "vc_scheme",
+    "arbitration",
+    "decide_at",
+    "detours_avoid_destination_group",
+    "local_vcs",
+    "global_vcs",
+)

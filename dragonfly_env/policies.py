@@ -1,0 +1,174 @@
+"""Routing policies by name: what a policy object is, and the registry that ``make_policy`` uses.
+
+Which policies exist is decided in one place, the registry of the C++ core. For each of its names one settings
+class (in ``dragonfly_env.baselines``) holds the parameters with their units and sources; ``make_policy``
+finds it by name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, TypeAlias
+
+from dragonfly_env import _core
+from dragonfly_env._settings import SettingInfo, describe, normalise, reject_unknown
+from dragonfly_env._validate import config_error, unknown_name
+
+ParameterValue: TypeAlias = float | str | bool
+# The names that a class answers to, each with the fields that the name fixes.
+NamedVariants: TypeAlias = Mapping[str, Mapping[str, ParameterValue]]
+
+
+class Policy(ABC):
+    """A routing policy with its parameters: a frozen dataclass, comparable and hashable.
+
+    Subclasses declare their parameters as checked fields, the registry names that they answer to in
+    ``variants``, and where the policy comes from in ``source``.
+    """
+
+    __slots__ = ()
+
+    variants: ClassVar[NamedVariants]
+    """Registry names of this class and the fields that each of them fixes."""
+
+    aliases: ClassVar[Mapping[str, str]] = {}
+    """Further names that ``make_policy`` understands, and the registry names that they stand for."""
+
+    source: ClassVar[str]
+    """Where the policy is described: paper and section."""
+
+    def __post_init__(self) -> None:
+        normalise(self)
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name in the registry, e.g. ``"ugal-n"``."""
+
+    def parameters(self) -> dict[str, ParameterValue]:
+        """What the core is told beside the name: every field that the name does not fix and that is not
+        None.
+        """
+        fixed = self.variants.get(self.name, {})
+        values = {field.name: getattr(self, field.name) for field in _fields(self)}
+        return {name: value for name, value in values.items() if name not in fixed and value is not None}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and parameters as plain values; ``policy_from_dict`` is the inverse."""
+        return {"name": self.name, **self.parameters()}
+
+    @property
+    def scope(self) -> str:
+        """Which decisions the policy must be asked for: ``"source"``, ``"every"`` or ``"all"``."""
+        return _registry()[self.name]["scope"]
+
+    @property
+    def action(self) -> str:
+        """What the policy answers with: a ``"path"`` or a ``"port"``."""
+        return _registry()[self.name]["action"]
+
+    @property
+    def summary(self) -> str:
+        """One sentence on what the policy does."""
+        return _registry()[self.name]["summary"]
+
+    @classmethod
+    def describe(cls) -> tuple[SettingInfo, ...]:
+        """The parameters with default, unit and meaning."""
+        return describe(cls)
+
+
+def _fields(policy: Policy | type[Policy]) -> tuple[dataclasses.Field[Any], ...]:
+    return dataclasses.fields(policy)  # type: ignore[arg-type]  # every concrete policy is a dataclass
+
+
+@functools.cache
+def _registry() -> dict[str, _core.PolicyInfo]:
+    return {info["name"]: info for info in _core.policies()}
+
+
+_classes: dict[str, type[Policy]] = {}
+_aliases: dict[str, str] = {}
+
+
+def register_policies(classes: Iterable[type[Policy]]) -> None:
+    """Make classes known under their names. Called once by each package that brings policies.
+
+    Raises:
+        ValueError: If two classes claim one name.
+    """
+    for cls in classes:
+        for name in cls.variants:
+            if _classes.setdefault(name, cls) is not cls:
+                raise ValueError(
+                    f"policy name {name!r} is claimed by {_classes[name].__name__} and {cls.__name__}"
+                )
+        _aliases.update(cls.aliases)
+
+
+def policies() -> tuple[str, ...]:
+    """The names of all routing policies."""
+    return tuple(_registry())
+
+
+def policy_class(name: str) -> type[Policy]:
+    """The settings class that answers to a policy's name.
+
+    Raises:
+        ConfigError: For an unknown name; the nearest one is named.
+    """
+    known = _aliases.get(name, name) if isinstance(name, str) else None
+    if known not in _classes:
+        raise unknown_name("policy", name, policies())
+    return _classes[known]
+
+
+def make_policy(name: str, **parameters: Any) -> Policy:
+    """A policy by name.
+
+    Args:
+        name: One of ``policies()``.
+        **parameters: Fields of its class, e.g. ``bias_packets=2`` for ``"ugal-n"``.
+
+    Raises:
+        ConfigError: For an unknown name or parameter (the nearest one is named), a value out of range, or a
+            parameter that contradicts the name (``make_policy("ugal-n", detour="lg")``).
+    """
+    cls = policy_class(name)
+    name = _aliases.get(name, name)
+    reject_unknown(cls, parameters, f"policy {name!r}")
+    fixed = cls.variants[name]
+    for parameter, value in fixed.items():
+        if parameter in parameters and parameters[parameter] != value:
+            raise config_error(parameter, parameters[parameter], f"is {value!r} in policy {name!r}")
+    return cls(**{**fixed, **parameters})
+
+
+def policy_from_dict(values: Mapping[str, Any]) -> Policy:
+    """The policy that ``Policy.to_dict`` described.
+
+    Raises:
+        ConfigError: For whatever ``make_policy`` refuses, or without a ``name``.
+    """
+    if "name" not in values:
+        raise config_error("policy", dict(values), "must have a 'name'")
+    parameters = dict(values)
+    return make_policy(parameters.pop("name"), **parameters)
+
+
+def parse_policy(policy: object) -> Policy:
+    """A policy given by name, as an object, or as a table ``{"name": ..., parameters...}``.
+
+    Raises:
+        ConfigError: For anything else, and for whatever ``make_policy`` refuses.
+    """
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, str):
+        return make_policy(policy)
+    if isinstance(policy, Mapping):
+        return policy_from_dict(policy)
+    raise config_error("policy", policy, f"must be a policy object or one of {', '.join(policies())}")

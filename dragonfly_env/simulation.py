@@ -1,0 +1,198 @@
+"""``Simulation``: one run of the core, driven in steps of simulated time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env._validate import MAX_RUN_NS, PS_PER_NS, check_real, config_error, ns_to_ps
+from dragonfly_env.config import SimulationConfig
+from dragonfly_env.errors import DeadlockError, StateError
+from dragonfly_env.metrics import Metrics
+
+_MAX_TIME_PS = int(MAX_RUN_NS) * PS_PER_NS
+
+
+def _duration_ps(field: str, value: object) -> int:
+    number = check_real(field, value, 0.0, MAX_RUN_NS, unit="ns")
+    return ns_to_ps(field, number)
+
+
+class Simulation:
+    """A network, its traffic and its clock. Not for several threads at once: such calls raise ``StateError``.
+
+    The clock starts at 0 and statistics count from there until ``reset_statistics``.
+
+    Args:
+        config: What to simulate.
+
+    Raises:
+        ConfigError: For what only the core can see, e.g. fewer VCs than the policy needs.
+    """
+
+    def __init__(self, config: SimulationConfig) -> None:
+        if not isinstance(config, SimulationConfig):
+            raise config_error("config", config, "must be a SimulationConfig")
+        self._config = config
+        self._core = config.make_core()
+        self._busy = threading.Lock()
+        self._broken: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Simulation at {self._core.time_ps / PS_PER_NS:g} ns of {self._config!r}>"
+
+    @property
+    def config(self) -> SimulationConfig:
+        """What is being simulated."""
+        return self._config
+
+    @property
+    def time_ns(self) -> float:
+        """The simulated time."""
+        with self._alone():
+            return self._core.time_ps / PS_PER_NS
+
+    @property
+    def num_partitions(self) -> int:
+        """The parts, of whole groups, that the core simulates independently for one global-link latency."""
+        return self._core.num_partitions
+
+    def run(self, duration_ns: float) -> None:
+        """Advance the simulated time; ``run(a)`` and ``run(b)`` equal ``run(a + b)``. Releases the GIL.
+
+        Ctrl-C stops it within a second with ``KeyboardInterrupt``; the time then lies between the two ends
+        and the run may be continued.
+
+        Args:
+            duration_ns: 0 or more, a whole number of picoseconds.
+
+        Raises:
+            ConfigError: If the duration is negative, NaN, or finer than a picosecond.
+            DeadlockError: If nothing moved for ``watchdog_ns``.
+            StateError: After a ``DeadlockError``, or while another thread runs this simulation.
+        """
+        duration_ps = _duration_ps("duration_ns", duration_ns)
+        with self._alone():
+            if self._core.time_ps + duration_ps > _MAX_TIME_PS:
+                raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
+            with self._marks_broken():
+                self._core.run(duration_ps)
+
+    def drain(self, max_ns: float | None = None) -> bool:
+        """Stop all generators and run until the last packet is delivered.
+
+        Args:
+            max_ns: The longest time to advance; None: until empty (or the watchdog fires).
+
+        Returns:
+            Whether the network and all source queues are empty now.
+
+        Raises:
+            ConfigError: If ``max_ns`` is negative, NaN, or finer than a picosecond.
+            DeadlockError: If nothing moved for ``watchdog_ns``.
+            StateError: After a ``DeadlockError``, or while another thread runs this simulation.
+        """
+        limit_ps = None if max_ns is None else _duration_ps("max_ns", max_ns)
+        with self._alone():
+            left_ps = _MAX_TIME_PS - self._core.time_ps
+            with self._marks_broken():
+                return self._core.drain(left_ps if limit_ps is None else min(limit_ps, left_ps))
+
+    def reset_statistics(self) -> None:
+        """Forget what was counted so far: the end of the warm-up. Packets under way stay under way.
+
+        Raises:
+            StateError: While another thread runs this simulation.
+        """
+        with self._alone():
+            self._core.reset_statistics()
+
+    def metrics(self) -> Metrics:
+        """What was counted since the last ``reset_statistics``: a snapshot that later runs do not change.
+
+        Raises:
+            StateError: While another thread runs this simulation.
+        """
+        with self._alone():
+            statistics = self._core.statistics()
+        return Metrics.from_statistics(statistics, self._config.topology, self._config.network)
+
+    def trace_hash(self) -> int:
+        """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories.
+
+        Raises:
+            StateError: While another thread runs this simulation.
+        """
+        with self._alone():
+            return self._core.trace_hash()
+
+    def packet_log(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Every packet delivered since the last ``reset_statistics``, as equally long columns.
+
+        Raises:
+            StateError: If the configuration did not ask for ``packet_log``, or another thread is running.
+        """
+        if not self._config.packet_log:
+            raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
+        with self._alone():
+            return self._core.packet_log()
+
+    def check_invariants(self) -> None:
+        """Check the conservation of packets and credits everywhere; for tests.
+
+        Raises:
+            RuntimeError: With a report, if something is lost or invented.
+            StateError: While another thread runs this simulation.
+        """
+        with self._alone():
+            self._core.check_invariants()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other threads out while the core, which drops the GIL, is at work."""
+        if not self._busy.acquire(blocking=False):
+            raise StateError("this simulation is at work in another thread; use one simulation per thread")
+        try:
+            yield
+        finally:
+            self._busy.release()
+
+    @contextmanager
+    def _marks_broken(self) -> Iterator[None]:
+        """Refuse to go on after a deadlock: what stands still does not recover."""
+        if self._broken is not None:
+            raise StateError(f"this simulation stopped for good: {self._broken}")
+        try:
+            yield
+        except DeadlockError as error:
+            self._broken = str(error).split("\n", 1)[0]
+            raise
+
+
+def simulate(config: SimulationConfig, *, warmup_ns: float = 0.0, measure_ns: float) -> Metrics:
+    """Run a warm-up that is not counted, then a window that is.
+
+    Args:
+        config: What to simulate.
+        warmup_ns: Simulated time before the window, 0 or more.
+        measure_ns: Length of the window, above 0.
+
+    Returns:
+        The metrics of the window.
+
+    Raises:
+        ConfigError: If a time is out of range.
+        DeadlockError: If nothing moved for ``watchdog_ns``.
+    """
+    _duration_ps("warmup_ns", warmup_ns)
+    if _duration_ps("measure_ns", measure_ns) == 0:
+        raise config_error("measure_ns", measure_ns, "must be above 0")
+    simulation = Simulation(config)
+    simulation.run(warmup_ns)
+    simulation.reset_statistics()
+    simulation.run(measure_ns)
+    return simulation.metrics()
