@@ -15,7 +15,16 @@ namespace dragonfly {
 // One line per pattern: X(name) stands for `PatternInfo name_pattern()` in name.cpp.
 #define DRAGONFLY_PATTERNS(X) \
   X(uniform)                  \
-  X(adversarial)
+  X(adversarial)              \
+  X(consecutive)              \
+  X(permutation)              \
+  X(hotspot)                  \
+  X(tornado)                  \
+  X(lia_c1)                   \
+  X(lia_c2)                   \
+  X(weighted_mixture)         \
+  X(host_mixture)             \
+  X(demand)
 
 #define DRAGONFLY_DECLARE(name) PatternInfo name##_pattern();
 DRAGONFLY_PATTERNS(DRAGONFLY_DECLARE)
@@ -24,6 +33,7 @@ DRAGONFLY_PATTERNS(DRAGONFLY_DECLARE)
 namespace {
 
 constexpr std::string_view kField = "traffic";
+constexpr std::size_t kLongestSpec = 100'000;
 
 std::string trimmed_lower(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
@@ -58,7 +68,7 @@ const PatternInfo* find_info(std::string_view name) {
   for (const PatternInfo& info : pattern_registry()) {
     names.push_back(info.suffix_parameter.empty() ? info.name : info.example);
   }
-  throw ConfigError(std::string{kField}, "'" + std::string{text} + "'",
+  throw ConfigError(std::string{kField}, "'" + std::string{text.substr(0, 100)} + "'",
                     "unknown pattern; " + suggestion(text, names));
 }
 
@@ -132,6 +142,9 @@ const std::vector<PatternInfo>& pattern_registry() {
 }
 
 PatternSpec parse_pattern_spec(std::string_view text) {
+  if (text.size() > kLongestSpec) {
+    throw ConfigError(std::string{kField}, "'" + std::string{text.substr(0, 50)} + "...'", "is too long");
+  }
   const std::string whole = trimmed_lower(text);
   const std::size_t colon = whole.find(':');
   PatternSpec spec;
@@ -143,7 +156,7 @@ PatternSpec parse_pattern_spec(std::string_view text) {
   for (std::string item; std::getline(in, item, ',');) {
     const std::size_t equals = item.rfind('=');
     const std::string key = trimmed_lower(item.substr(0, equals));
-    if (equals == std::string::npos || key.empty()) {
+    if (equals == std::string::npos || key.empty() || key.find(':') != std::string::npos) {
       throw ConfigError(std::string{kField}, "'" + whole + "'",
                         "arguments are written name=value, separated by commas; got '" + item + "'");
     }

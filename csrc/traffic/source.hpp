@@ -12,10 +12,10 @@ namespace dragonfly {
 // The position of one host in its own sequence of messages. Plain data: copying it forks the
 // sequence, which is how the backlog of a host is counted without storing it.
 struct SourceCursor {
-  TimePs time_ps = kNever;      // when the current message is generated; kNever: there are no more
-  std::uint64_t message = 0;    // number of the current message of this host
-  std::uint64_t trial = 0;      // private to the injection process (trials, events drawn so far)
-  std::uint32_t step = 0;       // private: which step of the schedule is in force
+  TimePs time_ps = kNever;    // when the current message is generated; kNever: there are no more
+  std::uint64_t message = 0;  // number of the current message of this host
+  std::uint64_t trial = 0;    // private to the injection process (trials, events drawn so far)
+  std::uint32_t step = 0;     // private: which step of the schedule is in force
 };
 
 struct Message {
@@ -39,6 +39,8 @@ class TrafficSource {
   virtual void advance(HostId host, SourceCursor& cursor) const = 0;
   // What the current message is; a pure function of (host, cursor).
   [[nodiscard]] virtual Message describe(HostId host, const SourceCursor& cursor) const = 0;
+  // The table that all prescribed routes (Message::route) point into; empty without any.
+  [[nodiscard]] virtual std::span<const std::uint32_t> routes() const { return {}; }
   // The longest route that any message prescribes, in routers; 0 without prescribed routes.
   [[nodiscard]] virtual std::uint32_t longest_route() const { return 0; }
 };

@@ -1,0 +1,46 @@
+#include <string>
+
+#include "core/error.hpp"
+#include "traffic/registry.hpp"
+
+namespace dragonfly {
+namespace {
+
+// Group G sends to the h groups after it, which minimal paths leave through one router.
+class Consecutive final : public TrafficPattern {
+ public:
+  Consecutive(std::shared_ptr<const Area> area, std::uint32_t h) : area_{std::move(area)}, h_{h} {
+    if (h_ == 0 || h_ >= area_->num_groups()) {
+      throw ConfigError("advc", "h = " + std::to_string(h_),
+                        "needs at least 1 and fewer global ports per router than groups (" +
+                            std::to_string(area_->num_groups()) + ")");
+    }
+  }
+
+  HostId destination(HostId source, std::uint64_t, RandomStream& random) const override {
+    const std::uint32_t group = area_->group_after(area_->group_of(source.value), 1 + random.below(h_));
+    return HostId{area_->host(area_->first_of(group) + random.below(area_->size_of(group)))};
+  }
+
+ private:
+  std::shared_ptr<const Area> area_;
+  std::uint32_t h_;
+};
+
+PatternPtr make(const PatternContext& context, const PatternArguments&) {
+  return std::make_shared<Consecutive>(context.area, context.topology.h());
+}
+
+}  // namespace
+
+// FOGSim's public version draws only +1..+(h-1); here all h offsets are drawn, as the paper says.
+PatternInfo consecutive_pattern() {
+  return {.name = "advc",
+          .summary = "every host of group G sends to uniformly drawn hosts of the groups G+1 .. G+h",
+          .source = "Benito et al. (LIA), TACO 2025, section 2.3 (ADVc)",
+          .example = "advc",
+          .parameters = {},
+          .factory = make};
+}
+
+}  // namespace dragonfly
