@@ -1,0 +1,305 @@
+// _core.NetworkParams, _core.Simulation and the list of policies.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bindings/traffic_handles.hpp"
+#include "core/error.hpp"
+#include "simulation/simulation.hpp"
+
+namespace py = pybind11;
+
+namespace dragonfly {
+namespace {
+
+template <class T, class V>
+py::array_t<T> to_array(const std::vector<V>& values) {
+  py::array_t<T> array(static_cast<py::ssize_t>(values.size()));
+  T* out = array.mutable_data();
+  for (std::size_t i = 0; i < values.size(); ++i) out[i] = static_cast<T>(values[i]);
+  return array;
+}
+
+template <class T, class Rows, class Get>
+py::array_t<T> column(const Rows& rows, Get get) {
+  py::array_t<T> array(static_cast<py::ssize_t>(rows.size()));
+  T* out = array.mutable_data();
+  for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<T>(get(rows[i]));
+  return array;
+}
+
+// Whether to go on: asks Python for signals about twenty times a second.
+class SignalPoll {
+ public:
+  bool operator()() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds{50}) return true;
+    last_ = now;
+    const py::gil_scoped_acquire gil;
+    raised_ = PyErr_CheckSignals() != 0;
+    return !raised_;
+  }
+  [[nodiscard]] bool raised() const noexcept { return raised_; }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  bool raised_ = false;
+};
+
+// Runs `action(keep_going)` without the GIL; a pending signal becomes its Python exception.
+template <class Action>
+bool without_gil(Action action) {
+  SignalPoll poll;
+  bool finished = false;
+  {
+    const py::gil_scoped_release release;
+    finished = action([&poll] { return poll(); });
+  }
+  if (poll.raised()) throw py::error_already_set{};
+  return finished;
+}
+
+Parameters parameters_of(const py::dict& given) {
+  Parameters parameters;
+  for (const auto& [key, value] : given) {
+    const auto name = py::cast<std::string>(key);
+    if (value.is_none()) continue;  // the default
+    if (py::isinstance<py::bool_>(value)) {
+      parameters[name] = py::cast<bool>(value);
+    } else if (py::isinstance<py::str>(value)) {
+      parameters[name] = py::cast<std::string>(value);
+    } else if (py::isinstance<py::int_>(value) || py::isinstance<py::float_>(value)) {
+      parameters[name] = py::cast<double>(value);
+    } else {
+      throw ConfigError{"policy." + name, py::repr(value).cast<std::string>().substr(0, 200),
+                        "a number, a string, true or false"};
+    }
+  }
+  return parameters;
+}
+
+RecordOptions record_options(const py::dict& options) {
+  RecordOptions record;
+  for (const auto& [key, value] : options) {
+    const auto name = py::cast<std::string>(key);
+    if (name == "series_bin_ps") {
+      record.series_bin_ps = py::cast<TimePs>(value);
+      if (record.series_bin_ps < 0) throw ConfigError{"series_bin_ps", std::to_string(record.series_bin_ps), "at least 0"};
+    } else if (name == "packet_log") {
+      record.packet_log = py::cast<bool>(value);
+    } else if (name == "group_latency") {
+      record.group_latency = py::cast<bool>(value);
+    } else {
+      throw ConfigError{"options", "'" + name + "'", "series_bin_ps, packet_log, group_latency"};
+    }
+  }
+  return record;
+}
+
+py::dict series_dict(const Statistics& s) {
+  const std::size_t first = std::min(static_cast<std::size_t>(s.start_ps / s.series_bin_ps), s.deliveries.series.size());
+  const std::vector<SeriesBin> bins(s.deliveries.series.begin() + static_cast<std::ptrdiff_t>(first),
+                                    s.deliveries.series.end());
+  py::dict series;
+  series["generated"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.injected; });
+  series["delivered"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.delivered; });
+  series["latency_sum_ps"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.latency_ps; });
+  series["hops_sum"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.hops; });
+  return series;
+}
+
+py::dict statistics_dict(Simulation& simulation) {
+  const Statistics s = [&] {
+    const py::gil_scoped_release release;
+    return simulation.statistics();
+  }();
+  const DeliveryRecord& d = s.deliveries;
+  py::dict out;
+  out["start_ps"] = s.start_ps;
+  out["now_ps"] = s.now_ps;
+  out["generated"] = s.generated;
+  out["lost"] = d.lost;
+  out["injected"] = d.injected;
+  out["delivered"] = d.delivered;
+  out["in_network"] = s.in_network;
+  out["in_source_queues"] = s.in_source_queues;
+  out["latency_sum_ps"] = d.latency_ps;
+  out["network_latency_sum_ps"] = d.network_latency_ps;
+  std::uint64_t hops = 0;
+  for (std::size_t i = 0; i < d.hops.size(); ++i) hops += i * d.hops[i];
+  out["hops_sum"] = hops;
+  out["minimal_delivered"] = d.minimal;
+  out["latency_min_ps"] = d.delivered > 0 ? d.latency_min_ps : 0;
+  out["latency_max_ps"] = d.latency_max_ps;
+  const auto& counts = d.latencies.counts();
+  out["latency_histogram"] = to_array<std::int64_t>(counts);
+  py::array_t<double> middles(static_cast<py::ssize_t>(counts.size()));
+  constexpr double kUnit = 1U << DeliveryRecord::kHistogramShift;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    middles.mutable_data()[i] = (LatencyHistogram::middle_of(i) + 0.5) * kUnit;
+  }
+  out["latency_bucket_ps"] = middles;
+  out["hop_histogram"] = to_array<std::int64_t>(d.hops);
+  out["router_delivered"] = to_array<std::int64_t>(s.router_delivered);
+  out["router_injected"] = to_array<std::int64_t>(s.router_injected);
+  out["link_packets"] = to_array<std::int64_t>(s.link_packets);
+  out["link_stall_ps"] = to_array<std::int64_t>(s.link_stall_ps);
+  py::dict per_class;
+  per_class["host"] = s.link_packet_ps[0];
+  per_class["local"] = s.link_packet_ps[1];
+  per_class["global"] = s.link_packet_ps[2];
+  out["link_busy_ps_per_packet"] = per_class;
+  out["packet_hops"] = s.packet_hops;
+  if (s.series_bin_ps > 0) {
+    out["series"] = series_dict(s);
+    out["series_bin_ps"] = s.series_bin_ps;
+    out["series_start_ps"] = s.start_ps / s.series_bin_ps * s.series_bin_ps;
+  }
+  if (!d.group_delivered.empty()) {
+    const auto g = static_cast<py::ssize_t>(simulation.topology().num_groups());
+    out["group_latency_sum_ps"] = to_array<std::int64_t>(d.group_latency_ps).reshape({g, g});
+    out["group_delivered"] = to_array<std::int64_t>(d.group_delivered).reshape({g, g});
+  }
+  return out;
+}
+
+py::dict packet_log(Simulation& simulation) {
+  const std::vector<LoggedPacket> log = simulation.take_packet_log();
+  using P = const LoggedPacket&;
+  py::dict out;
+  out["src"] = column<std::uint32_t>(log, [](P p) { return p.source; });
+  out["dst"] = column<std::uint32_t>(log, [](P p) { return p.destination; });
+  out["number"] = column<std::uint32_t>(log, [](P p) { return p.number; });
+  out["created_ps"] = column<std::int64_t>(log, [](P p) { return p.created; });
+  out["injected_ps"] = column<std::int64_t>(log, [](P p) { return p.injected; });
+  out["delivered_ps"] = column<std::int64_t>(log, [](P p) { return p.delivered; });
+  out["hops"] = column<std::uint8_t>(log, [](P p) { return p.hops; });
+  out["minimal"] = column<bool>(log, [](P p) { return p.minimal; });
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::uint32_t> routers;
+  for (const LoggedPacket& packet : log) {
+    routers.insert(routers.end(), packet.routers.begin(), packet.routers.end());
+    offsets.push_back(static_cast<std::int64_t>(routers.size()));
+  }
+  out["route_offsets"] = to_array<std::int64_t>(offsets);
+  out["routers"] = to_array<std::uint32_t>(routers);
+  return out;
+}
+
+py::list policy_list() {
+  py::list out;
+  for (const PolicyInfo& info : policy_registry()) {
+    py::list parameters;
+    for (const ParameterInfo& parameter : info.parameters) {
+      py::dict row;
+      row["name"] = parameter.name;
+      row["default"] = std::visit([](const auto& value) -> py::object { return py::cast(value); }, parameter.default_value);
+      const auto* text = std::get_if<std::string>(&parameter.default_value);
+      if (text != nullptr && *text == "network") row["default"] = py::none();
+      row["unit"] = parameter.unit;
+      row["doc"] = parameter.doc;
+      parameters.append(row);
+    }
+    py::dict row;
+    row["name"] = info.name;
+    row["summary"] = info.summary;
+    row["source"] = info.source;
+    row["scope"] = info.scope;
+    row["action"] = info.action;
+    row["parameters"] = parameters;
+    out.append(row);
+  }
+  return out;
+}
+
+std::unique_ptr<Simulation> make_simulation(const std::shared_ptr<Dragonfly>& topology, const NetworkParams& network,
+                                            const SourceHandle& source, const std::string& policy,
+                                            const py::dict& policy_parameters, std::uint32_t source_queue_packets,
+                                            bool lose_when_full, std::uint64_t seed, std::uint32_t threads,
+                                            const py::dict& options) {
+  require_same_topology("traffic", *source.topology, *topology);
+  if (threads < 1 || threads > 1024) throw ConfigError{"threads", std::to_string(threads), "from 1 to 1024"};
+  SimulationSetup setup{.topology = topology,
+                        .source = source.source,
+                        .network = network,
+                        .policy = policy,
+                        .policy_parameters = parameters_of(policy_parameters),
+                        .threads = threads,
+                        .options = {.seed = seed,
+                                    .source_queue_packets = source_queue_packets,
+                                    .lose_when_full = lose_when_full,
+                                    .record = record_options(options)}};
+  const py::gil_scoped_release release;
+  return std::make_unique<Simulation>(std::move(setup));
+}
+
+void bind_network_params(py::module_& module) {
+  py::class_<NetworkParams>(module, "NetworkParams")
+      .def(py::init<>())
+      .def_readwrite("packet_ps_injection", &NetworkParams::packet_ps_injection)
+      .def_readwrite("packet_ps_host", &NetworkParams::packet_ps_host)
+      .def_readwrite("packet_ps_local", &NetworkParams::packet_ps_local)
+      .def_readwrite("packet_ps_global", &NetworkParams::packet_ps_global)
+      .def_readwrite("latency_ps_injection", &NetworkParams::latency_ps_injection)
+      .def_readwrite("latency_ps_ejection", &NetworkParams::latency_ps_ejection)
+      .def_readwrite("latency_ps_local", &NetworkParams::latency_ps_local)
+      .def_readwrite("latency_ps_global", &NetworkParams::latency_ps_global)
+      .def_readwrite("input_latency_ps", &NetworkParams::input_latency_ps)
+      .def_readwrite("output_latency_ps", &NetworkParams::output_latency_ps)
+      .def_readwrite("crossbar_latency_ps", &NetworkParams::crossbar_latency_ps)
+      .def_readwrite("crossbar_packet_ps", &NetworkParams::crossbar_packet_ps)
+      .def_readwrite("router_clock_ps", &NetworkParams::router_clock_ps)
+      .def_readwrite("host_buffer_packets", &NetworkParams::host_buffer_packets)
+      .def_readwrite("local_buffer_packets", &NetworkParams::local_buffer_packets)
+      .def_readwrite("global_buffer_packets", &NetworkParams::global_buffer_packets)
+      .def_readwrite("output_buffer_packets", &NetworkParams::output_buffer_packets)
+      .def_readwrite("output_queue", &NetworkParams::output_queue)
+      .def_readwrite("link_start", &NetworkParams::link_start)
+      .def_readwrite("switching", &NetworkParams::switching)
+      .def_readwrite("vc_scheme", &NetworkParams::vc_scheme)
+      .def_readwrite("arbitration", &NetworkParams::arbitration)
+      .def_readwrite("decide_at", &NetworkParams::decide_at)
+      .def_readwrite("routing_delay_ps", &NetworkParams::routing_delay_ps)
+      .def_readwrite("detours_avoid_destination_group", &NetworkParams::detours_avoid_destination_group)
+      .def_readwrite("local_vcs", &NetworkParams::local_vcs)
+      .def_readwrite("global_vcs", &NetworkParams::global_vcs)
+      .def_readwrite("watchdog_ps", &NetworkParams::watchdog_ps);
+}
+
+}  // namespace
+
+void bind_simulation(py::module_& module) {
+  bind_network_params(module);
+  py::class_<Simulation>(module, "Simulation")
+      .def(py::init(&make_simulation), py::arg("topology"), py::arg("network_params"), py::arg("source"),
+           py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"), py::arg("lose_when_full"),
+           py::arg("seed"), py::arg("threads"), py::arg("options"))
+      .def(
+          "run",
+          [](Simulation& self, TimePs ps) {
+            without_gil([&](auto keep_going) { return self.run(ps, keep_going); });
+          },
+          py::arg("ps"))
+      .def(
+          "drain",
+          [](Simulation& self, TimePs max_ps) {
+            without_gil([&](auto keep_going) { return self.drain(max_ps, keep_going); });
+            return self.empty();
+          },
+          py::arg("max_ps"))
+      .def("reset_statistics", &Simulation::reset_statistics)
+      .def("statistics", &statistics_dict)
+      .def("packet_log", &packet_log)
+      .def("trace_hash", &Simulation::trace_hash)
+      .def("check_invariants", &Simulation::check_invariants)
+      .def_property_readonly("time_ps", &Simulation::time_ps)
+      .def_property_readonly("num_partitions", &Simulation::num_partitions);
+  module.def("policies", &policy_list);
+}
+
+}  // namespace dragonfly

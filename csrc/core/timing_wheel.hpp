@@ -1,0 +1,154 @@
+// A wheel of time slots. Each slot holds one list of 32-bit items per kind of event.
+//
+// The lists of a slot are drained kind by kind, in the order of the enumeration; nothing may depend
+// on the order inside one list (network/partition.hpp says why nothing does).
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dragonfly {
+
+// Simulated time in quanta: the greatest common divisor of all delays, so that every event falls
+// exactly on a slot.
+using Tick = std::int64_t;
+
+template <std::size_t Kinds>
+class TimingWheel {
+ public:
+  static constexpr std::uint32_t kItemsPerChunk = 16;
+
+  // `horizon`: the longest delay between now and a pushed event, in quanta.
+  explicit TimingWheel(Tick horizon)
+      : size_{std::bit_ceil(static_cast<std::uint64_t>(horizon) + 2)},
+        mask_{size_ - 1},
+        slots_(size_ * Kinds),
+        occupied_((size_ + 63) / 64, 0) {}
+
+  [[nodiscard]] Tick horizon() const noexcept { return static_cast<Tick>(size_) - 2; }
+
+  void push(std::size_t kind, Tick when, std::uint32_t item) {
+    const std::uint64_t slot_index = static_cast<std::uint64_t>(when) & mask_;
+    Slot& slot = slots_[slot_index * Kinds + kind];
+    const std::uint32_t within = slot.count % kItemsPerChunk;
+    if (within == 0) append_chunk(slot, slot_index);
+    chunks_[slot.tail].items[within] = item;
+    ++slot.count;
+  }
+
+  // Whether anything is due at `when`.
+  [[nodiscard]] bool any(Tick when) const noexcept {
+    const std::uint64_t slot = static_cast<std::uint64_t>(when) & mask_;
+    return ((occupied_[slot >> 6] >> (slot & 63)) & 1U) != 0;
+  }
+
+  // The first instant in [from, end) at which something is due, or `end`.
+  [[nodiscard]] Tick next_due(Tick from, Tick end) const noexcept {
+    Tick when = from;
+    while (when < end) {
+      const std::uint64_t slot = static_cast<std::uint64_t>(when) & mask_;
+      const std::uint64_t word = occupied_[slot >> 6] >> (slot & 63);
+      if (word != 0) {
+        const Tick found = when + std::countr_zero(word);
+        return found < end ? found : end;
+      }
+      // A wheel shorter than a word wraps inside it; step to the end of the word or of the wheel.
+      const std::uint64_t step = size_ < 64 ? size_ - slot : 64 - (slot & 63);
+      when += static_cast<Tick>(step);
+    }
+    return end;
+  }
+
+  // Hands every item of one kind that is due at `when` to `handle(item)` and forgets it.
+  // `ahead(item)` is called a few items earlier: the place to prefetch.
+  template <class Ahead, class Handle>
+  void drain(std::size_t kind, Tick when, Ahead&& ahead, Handle&& handle) {
+    Slot& slot = slots_[(static_cast<std::uint64_t>(when) & mask_) * Kinds + kind];
+    if (slot.count == 0) return;
+    std::uint32_t left = slot.count;
+    std::uint32_t chunk_index = slot.head;
+    const std::uint32_t first = slot.head;
+    const std::uint32_t last = slot.tail;
+    slot.count = 0;
+    while (true) {
+      // By value: a handler may push, which may move the chunks.
+      const Chunk chunk = chunks_[chunk_index];
+      const std::uint32_t here = left < kItemsPerChunk ? left : kItemsPerChunk;
+      constexpr std::uint32_t kDistance = 4;
+      for (std::uint32_t i = 0; i < here && i < kDistance; ++i) ahead(chunk.items[i]);
+      for (std::uint32_t i = 0; i < here; ++i) {
+        if (i + kDistance < here) ahead(chunk.items[i + kDistance]);
+        handle(chunk.items[i]);
+      }
+      left -= here;
+      if (left == 0) break;
+      chunk_index = next_[chunk_index];
+    }
+    next_[last] = free_;
+    free_ = first;
+  }
+
+  // Every item of one kind that is on the wheel, in no particular order.
+  template <class Visit>
+  void for_each(std::size_t kind, Visit&& visit) const {
+    for (std::uint64_t slot_index = 0; slot_index < size_; ++slot_index) {
+      const Slot& slot = slots_[slot_index * Kinds + kind];
+      std::uint32_t chunk = slot.head;
+      for (std::uint32_t i = 0; i < slot.count; ++i) {
+        if (i > 0 && i % kItemsPerChunk == 0) chunk = next_[chunk];
+        visit(chunks_[chunk].items[i % kItemsPerChunk]);
+      }
+    }
+  }
+
+  // After every kind of the slot was drained.
+  void finish(Tick when) noexcept {
+    const std::uint64_t slot = static_cast<std::uint64_t>(when) & mask_;
+    for (std::size_t kind = 0; kind < Kinds; ++kind) assert(slots_[slot * Kinds + kind].count == 0);
+    occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
+  }
+
+ private:
+  static constexpr std::uint32_t kNil = 0xffffffffU;
+
+  struct Slot {
+    std::uint32_t head = kNil;
+    std::uint32_t tail = kNil;
+    std::uint32_t count = 0;
+  };
+  struct alignas(64) Chunk {
+    std::array<std::uint32_t, kItemsPerChunk> items;
+  };
+
+  void append_chunk(Slot& slot, std::uint64_t slot_index) {
+    std::uint32_t chunk = free_;
+    if (chunk == kNil) {
+      chunk = static_cast<std::uint32_t>(chunks_.size());
+      chunks_.emplace_back();
+      next_.push_back(kNil);
+    } else {
+      free_ = next_[chunk];
+    }
+    if (slot.count == 0) {
+      slot.head = chunk;
+      occupied_[slot_index >> 6] |= std::uint64_t{1} << (slot_index & 63);
+    } else {
+      next_[slot.tail] = chunk;
+    }
+    slot.tail = chunk;
+  }
+
+  std::uint64_t size_;
+  std::uint64_t mask_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint64_t> occupied_;
+  std::vector<Chunk> chunks_;
+  std::vector<std::uint32_t> next_;
+  std::uint32_t free_ = kNil;
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,44 @@
+#include "metrics/statistics.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+std::uint64_t generated_ever(Network& network) {
+  std::uint64_t total = network.in_source_queues();
+  for (const Partition& partition : network.partitions()) total += partition.injected_ever();
+  return total;
+}
+
+}  // namespace
+
+StatisticsBase read_base(Network& network, TimePs now_ps) {
+  return {.start_ps = now_ps, .generated = generated_ever(network)};
+}
+
+Statistics collect_statistics(Network& network, const StatisticsBase& base, TimePs now_ps) {
+  const Blueprint& plan = network.blueprint();
+  Statistics s;
+  s.start_ps = base.start_ps;
+  s.now_ps = now_ps;
+  s.generated = generated_ever(network) - base.generated;
+  s.in_network = network.in_network();
+  s.in_source_queues = network.in_source_queues();
+  s.series_bin_ps = plan.options.record.series_bin_ps;
+  for (std::size_t i = 0; i < 3; ++i) s.link_packet_ps[i] = plan.to_ps(plan.timing.packet[i]);
+  for (const Partition& partition : network.partitions()) {
+    s.deliveries.merge(partition.record());
+    const auto append = [](auto& into, const auto& from) { into.insert(into.end(), from.begin(), from.end()); };
+    append(s.router_injected, partition.router_injected());
+    append(s.router_delivered, partition.router_delivered());
+    for (const OutputPort& output : partition.output_ports()) {
+      s.packet_hops += output.sent;
+      s.link_packets.push_back(output.sent);
+      const Tick open = output.blocked_since >= 0 ? network.now() - output.blocked_since : 0;
+      s.link_stall_ps.push_back(plan.to_ps(output.stalled + open));
+    }
+  }
+  return s;
+}
+
+}  // namespace dragonfly

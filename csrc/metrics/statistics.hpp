@@ -1,0 +1,37 @@
+// Reading the counters of a network: sums over partitions since the last reset.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "network/network.hpp"
+
+namespace dragonfly {
+
+// What was already there when the statistics were reset.
+struct StatisticsBase {
+  TimePs start_ps = 0;
+  std::uint64_t generated = 0;
+};
+
+struct Statistics {
+  TimePs start_ps = 0;
+  TimePs now_ps = 0;
+  std::uint64_t generated = 0;  // packets that entered their source queue
+  std::uint64_t in_network = 0;
+  std::uint64_t in_source_queues = 0;
+  std::uint64_t packet_hops = 0;  // packets sent by router ports, ejection included
+  DeliveryRecord deliveries;
+  std::vector<std::uint64_t> router_injected;   // [router]
+  std::vector<std::uint64_t> router_delivered;  // [router]
+  std::vector<std::uint64_t> link_packets;      // [router * radix + port]
+  std::vector<std::int64_t> link_stall_ps;      // [router * radix + port]
+  std::array<TimePs, 3> link_packet_ps{};       // serialisation by link class
+  TimePs series_bin_ps = 0;
+};
+
+[[nodiscard]] StatisticsBase read_base(Network& network, TimePs now_ps);
+[[nodiscard]] Statistics collect_statistics(Network& network, const StatisticsBase& base, TimePs now_ps);
+
+}  // namespace dragonfly

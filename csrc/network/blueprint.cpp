@@ -1,0 +1,86 @@
+#include "network/blueprint.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+// About this many hosts per partition: the state of so many fits the second-level cache.
+constexpr std::uint32_t kHostsPerPartition = 600;
+
+PathBudget needed_budget(const RoutingPolicy& policy, const TrafficSource& source) {
+  PathBudget budget = policy.budget();
+  if (source.longest_route() > 0) {  // prescribed routes may take any one detour
+    budget.detours = true;
+    budget.detour_router = true;
+    budget.longest_path = std::max(budget.longest_path, static_cast<std::uint8_t>(source.longest_route()));
+  }
+  return budget;
+}
+
+std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t required) {
+  if (given == 0) return required;
+  if (given < required) {
+    throw ConfigError{field, std::to_string(given),
+                      "at least " + std::to_string(required) + " for this policy and VC scheme (or 0: as needed)"};
+  }
+  return static_cast<std::uint8_t>(given);
+}
+
+}  // namespace
+
+Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, const RoutingPolicy& policy_in,
+                     const TrafficSource& source_in, const NetworkOptions& options_in)
+    : topology{topology_in},
+      policy{policy_in},
+      source{source_in},
+      options{options_in},
+      timing{(validate(params), make_timing(params))},
+      paths{topology_in, VcLadder{parse_vc_scheme(params.vc_scheme), needed_budget(policy_in, source_in)}},
+      scope{policy_in.scope()},
+      reconsiders{policy_in.budget().reconsiders},
+      shared_output{params.output_queue == "shared"},
+      timed_start{params.link_start == "timer"},
+      cut_through{params.switching == "cut-through"},
+      decide_on_arrival{params.decide_at == "arrival"},
+      arbitration{parse_arbitration(params.arbitration)},
+      output_buffer{params.output_buffer_packets},
+      input_buffer{params.host_buffer_packets, params.local_buffer_packets, params.global_buffer_packets} {
+  if (topology.num_groups() >= kNoGroup) {
+    throw ConfigError{"topology.g", std::to_string(topology.num_groups()), "below 65535 groups in a simulation"};
+  }
+  const VcCounts required = paths.ladder().required();
+  const std::uint8_t local = vc_count("network.local_vcs", params.local_vcs, required.local);
+  const std::uint8_t global = vc_count("network.global_vcs", params.global_vcs, required.global);
+  vcs = {std::max(local, global), local, global};
+  queue_stride = vcs[0];
+
+  const Port radix = static_cast<Port>(topology.radix());
+  for (Port port = 0; port <= radix; ++port) {
+    first_input_vc.push_back(static_cast<std::uint16_t>(input_vcs));
+    if (port == radix) break;
+    const LinkClass link = topology.port_class(port);
+    input_vcs += link == LinkClass::kHost ? 1U : vcs[static_cast<std::size_t>(link)];
+  }
+  if (input_vcs >= 0xffff) {
+    throw ConfigError{"topology.radix", std::to_string(radix), "fewer than 65535 input VCs per router"};
+  }
+
+  const std::uint32_t groups = topology.num_groups();
+  const std::uint32_t per_partition = std::max(1U, kHostsPerPartition / topology.hosts_per_group());
+  const std::uint32_t parts = (groups + per_partition - 1) / per_partition;
+  for (std::uint32_t i = 0; i <= parts; ++i) {
+    partition_first_group.push_back(static_cast<std::uint32_t>(std::uint64_t{groups} * i / parts));
+  }
+  partition_of_group.resize(groups);
+  for (std::uint32_t i = 0; i < parts; ++i) {
+    for (std::uint32_t group = partition_first_group[i]; group < partition_first_group[i + 1]; ++group) {
+      partition_of_group[group] = static_cast<std::uint16_t>(i);
+    }
+  }
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,70 @@
+// What all partitions share and none changes: the configuration, made ready for the clock loop.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "network/params.hpp"
+#include "routing/path_follower.hpp"
+#include "routing/policy.hpp"
+#include "topology/dragonfly.hpp"
+#include "traffic/source.hpp"
+
+namespace dragonfly {
+
+struct RecordOptions {
+  TimePs series_bin_ps = 0;  // 0: no time series
+  bool packet_log = false;
+  bool group_latency = false;
+};
+
+struct NetworkOptions {
+  std::uint64_t seed = 1;
+  std::uint32_t source_queue_packets = 0;  // 0: unbounded
+  bool lose_when_full = false;             // else the generator stalls
+  RecordOptions record{};
+};
+
+class Blueprint {
+ public:
+  // Throws ConfigError. All references must outlive the blueprint.
+  Blueprint(const Dragonfly& topology, const NetworkParams& params, const RoutingPolicy& policy,
+            const TrafficSource& source, const NetworkOptions& options);
+
+  const Dragonfly& topology;
+  const RoutingPolicy& policy;
+  const TrafficSource& source;
+  NetworkOptions options;
+  Timing timing;
+  PathFollower paths;
+  DecisionScope scope;
+  bool reconsiders;      // the policy weighs minimal packets again
+  bool shared_output;    // one output FIFO per port; credits are taken at the crossbar
+  bool timed_start;      // link_start = "timer"
+  bool cut_through;
+  bool decide_on_arrival;
+  Arbitration arbitration;
+  std::uint32_t output_buffer;
+  std::array<std::uint32_t, 3> input_buffer{};  // by class of the input port
+  std::array<std::uint8_t, 3> vcs{};            // VCs by link class; host: VCs of the ejection port
+  std::uint32_t queue_stride = 0;               // VC queues per output port (the largest of vcs)
+  std::uint32_t input_vcs = 0;                  // input VCs per router
+  std::vector<std::uint16_t> first_input_vc;    // [port]: of that port, within the router
+
+  // Partitions: consecutive groups [partition_first_group[i], partition_first_group[i + 1]).
+  std::vector<std::uint32_t> partition_first_group;
+  std::vector<std::uint16_t> partition_of_group;
+  [[nodiscard]] std::uint32_t num_partitions() const noexcept {
+    return static_cast<std::uint32_t>(partition_first_group.size() - 1);
+  }
+
+  [[nodiscard]] TimePs to_ps(Tick tick) const noexcept { return tick * timing.quantum_ps; }
+  // The first instant of the clock loop at or after `ps`.
+  [[nodiscard]] Tick to_tick(TimePs ps) const noexcept {
+    return ps >= kNever ? kNeverTick : (ps + timing.quantum_ps - 1) / timing.quantum_ps;
+  }
+  static constexpr Tick kNeverTick = kNever;
+};
+
+}  // namespace dragonfly

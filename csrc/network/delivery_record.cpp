@@ -1,0 +1,63 @@
+#include "network/delivery_record.hpp"
+
+#include <algorithm>
+
+namespace dragonfly {
+
+namespace {
+
+// Finaliser of SplitMix64 (Steele et al., OOPSLA 2014): a bijection with full avalanche.
+constexpr std::uint64_t mix(std::uint64_t x) noexcept {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+template <class T>
+void add_each(std::vector<T>& into, const std::vector<T>& from) {
+  if (from.size() > into.size()) into.resize(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) into[i] += from[i];
+}
+
+}  // namespace
+
+std::uint64_t delivery_digest(const Packet& packet, TimePs created, TimePs delivered) noexcept {
+  std::uint64_t x = mix((std::uint64_t{packet.source_host} << 32 | packet.number) + 0x9e3779b97f4a7c15ULL);
+  x = mix(x ^ (std::uint64_t{packet.destination_host} << 8 | packet.hops));
+  x = mix(x + static_cast<std::uint64_t>(created));
+  return mix(x ^ static_cast<std::uint64_t>(delivered));
+}
+
+void DeliveryRecord::clear() {
+  DeliveryRecord fresh;
+  fresh.hops.assign(hops.size(), 0);
+  fresh.latencies = std::move(latencies);
+  fresh.latencies.clear();
+  fresh.group_latency_ps.assign(group_latency_ps.size(), 0);
+  fresh.group_delivered.assign(group_delivered.size(), 0);
+  *this = std::move(fresh);
+}
+
+void DeliveryRecord::merge(const DeliveryRecord& other) {
+  injected += other.injected;
+  delivered += other.delivered;
+  minimal += other.minimal;
+  lost += other.lost;
+  latency_ps += other.latency_ps;
+  network_latency_ps += other.network_latency_ps;
+  latency_min_ps = std::min(latency_min_ps, other.latency_min_ps);
+  latency_max_ps = std::max(latency_max_ps, other.latency_max_ps);
+  add_each(hops, other.hops);
+  latencies.merge(other.latencies);
+  if (other.series.size() > series.size()) series.resize(other.series.size());
+  for (std::size_t i = 0; i < other.series.size(); ++i) {
+    series[i].injected += other.series[i].injected;
+    series[i].delivered += other.series[i].delivered;
+    series[i].latency_ps += other.series[i].latency_ps;
+    series[i].hops += other.series[i].hops;
+  }
+  add_each(group_latency_ps, other.group_latency_ps);
+  add_each(group_delivered, other.group_delivered);
+}
+
+}  // namespace dragonfly

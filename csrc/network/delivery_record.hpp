@@ -1,0 +1,52 @@
+// What is counted when packets enter and leave the network: one per partition, merged exactly.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/histogram.hpp"
+#include "core/timing_wheel.hpp"
+#include "network/blueprint.hpp"
+#include "routing/packet.hpp"
+
+namespace dragonfly {
+
+// One line of the packet log.
+struct LoggedPacket {
+  std::uint32_t source = 0, destination = 0, number = 0;
+  TimePs created = 0, injected = 0, delivered = 0;
+  std::uint8_t hops = 0;
+  bool minimal = true;
+  std::vector<std::uint32_t> routers;
+};
+
+struct SeriesBin {
+  std::int64_t injected = 0, delivered = 0, latency_ps = 0, hops = 0;
+};
+
+struct DeliveryRecord {
+  std::uint64_t injected = 0;   // packets that left their source queue
+  std::uint64_t delivered = 0;
+  std::uint64_t minimal = 0;    // delivered without ever leaving the minimal path
+  std::uint64_t lost = 0;       // trials lost to a full source queue
+  std::int64_t latency_ps = 0;
+  std::int64_t network_latency_ps = 0;
+  std::int64_t latency_min_ps = INT64_MAX;
+  std::int64_t latency_max_ps = 0;
+  std::vector<std::uint64_t> hops = std::vector<std::uint64_t>(16, 0);  // histogram
+  LatencyHistogram latencies;                                            // in units of 128 ps
+  std::vector<SeriesBin> series;
+  std::vector<std::int64_t> group_latency_ps;      // [source group * g + destination group]
+  std::vector<std::uint64_t> group_delivered;
+  std::vector<LoggedPacket> log;
+
+  static constexpr int kHistogramShift = 7;  // 2^7 ps
+
+  void clear();
+  void merge(const DeliveryRecord& other);
+};
+
+// A 64-bit digest of one delivery; the trace hash is the sum over all, so order does not matter.
+[[nodiscard]] std::uint64_t delivery_digest(const Packet& packet, TimePs created, TimePs delivered) noexcept;
+
+}  // namespace dragonfly

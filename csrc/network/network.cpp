@@ -1,0 +1,108 @@
+#include "network/network.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "core/error.hpp"
+
+namespace dragonfly {
+
+Network::Network(std::unique_ptr<const Blueprint> blueprint, std::uint32_t threads)
+    : plan_{std::move(blueprint)}, pool_{std::min(threads, plan_->num_partitions())} {
+  const std::uint32_t n = plan_->num_partitions();
+  partitions_.reserve(n);
+  for (std::uint32_t i = 0; i < n; ++i) partitions_.emplace_back(*plan_, i);
+  for (auto& side : mail_) side.assign(n, std::vector<Mailbox>(n));
+  inboxes_.assign(n, std::vector<Mailbox*>(n));
+}
+
+void Network::run_window(Tick end, Tick until) {
+  auto& outgoing = mail_[parity_];
+  auto& incoming = mail_[1 - parity_];
+  pool_.run(plan_->num_partitions(), [&](std::uint32_t i) {
+    for (std::size_t from = 0; from < incoming.size(); ++from) inboxes_[i][from] = &incoming[from][i];
+    partitions_[i].advance(end, until, inboxes_[i], outgoing[i]);
+  });
+  parity_ = 1 - parity_;
+}
+
+void Network::run(Tick until, const std::function<bool()>& keep_going) {
+  while (started_ < until) {
+    // A window ends at most one look-ahead after its start: what is sent in it arrives behind it.
+    const Tick end = std::min(started_ + 1 + plan_->timing.lookahead, until + 1);
+    run_window(end, until);
+    started_ = end - 1;
+    now_ = started_;
+    if (now_ - last_watch_ >= plan_->timing.watchdog) watch();
+    if (!keep_going()) break;
+  }
+  now_ = std::max(now_, std::min(started_, until));
+  for (Partition& partition : partitions_) partition.settle(now_);
+}
+
+void Network::stop_generating() {
+  for (Partition& partition : partitions_) partition.stop_generating(now_);
+}
+
+std::uint64_t Network::in_network() const noexcept {
+  std::uint64_t total = 0;
+  for (const Partition& partition : partitions_) total += partition.in_network();
+  for (const auto& side : mail_) {
+    for (const auto& row : side) {
+      for (const Mailbox& box : row) total += box.packets.size();
+    }
+  }
+  return total;
+}
+
+std::uint64_t Network::in_source_queues() {
+  std::uint64_t total = 0;
+  for (Partition& partition : partitions_) total += partition.in_source_queues(now_);
+  return total;
+}
+
+void Network::watch() {
+  last_watch_ = now_;
+  std::string report;
+  for (Partition& partition : partitions_) report += partition.find_stuck(now_);
+  if (report.empty()) return;
+  throw DeadlockError{"no progress for " +
+                      std::to_string(plan_->to_ps(plan_->timing.watchdog) / kPsPerNs) +
+                      " ns; packets that cannot move (at " + std::to_string(plan_->to_ps(now_) / kPsPerNs) + " ns):" + report};
+}
+
+void Network::check_invariants() {
+  std::string report;
+  const std::uint32_t stride = plan_->queue_stride;
+  std::vector<std::vector<std::uint32_t>> use;
+  for (const Partition& partition : partitions_) {
+    report += partition.check_invariants();
+    use.emplace_back(partition.num_senders() * stride, 0U);
+  }
+  const auto& waiting = mail_[1 - parity_];
+  for (std::size_t i = 0; i < partitions_.size(); ++i) {
+    partitions_[i].count_credits(waiting[i], use);
+  }
+  for (std::size_t from = 0; from < waiting.size(); ++from) {
+    for (std::size_t to = 0; to < waiting.size(); ++to) {
+      for (const auto& travelling : waiting[from][to].packets) {
+        partitions_[to].count_arriving(travelling.packet, use);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < partitions_.size(); ++i) report += partitions_[i].compare_credits(use[i]);
+
+  std::uint64_t injected = 0;
+  std::uint64_t delivered = 0;
+  for (const Partition& partition : partitions_) {
+    injected += partition.injected_ever();
+    delivered += partition.delivered_ever();
+  }
+  if (injected != delivered + in_network()) {
+    report += "\n  injected " + std::to_string(injected) + " packets, delivered " + std::to_string(delivered) +
+              ", in the network " + std::to_string(in_network());
+  }
+  if (!report.empty()) throw std::logic_error{"the books do not balance:" + report};
+}
+
+}  // namespace dragonfly

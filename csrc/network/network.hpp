@@ -1,0 +1,48 @@
+// The whole network: partitions, the mail between them, and the windows in which they run.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "network/blueprint.hpp"
+#include "network/partition.hpp"
+#include "network/worker_pool.hpp"
+
+namespace dragonfly {
+
+class Network {
+ public:
+  Network(std::unique_ptr<const Blueprint> blueprint, std::uint32_t threads);
+
+  // Runs everything up to and including the instant `until`. `keep_going` is asked between windows
+  // and may end the run early (false); the network is then at an earlier instant, in good order.
+  // Throws DeadlockError when packets stopped moving.
+  void run(Tick until, const std::function<bool()>& keep_going);
+  void stop_generating();
+
+  [[nodiscard]] Tick now() const noexcept { return now_; }
+  [[nodiscard]] const Blueprint& blueprint() const noexcept { return *plan_; }
+  [[nodiscard]] std::vector<Partition>& partitions() noexcept { return partitions_; }
+  [[nodiscard]] std::uint64_t in_network() const noexcept;
+  [[nodiscard]] std::uint64_t in_source_queues();
+  // Throws std::runtime_error with a report if any count of packets or credits does not add up.
+  void check_invariants();
+
+ private:
+  void run_window(Tick end, Tick until);
+  void watch();
+
+  std::unique_ptr<const Blueprint> plan_;
+  std::vector<Partition> partitions_;
+  std::vector<std::vector<Mailbox>> mail_[2];  // [parity][from][to]
+  std::size_t parity_ = 0;
+  std::vector<std::vector<Mailbox*>> inboxes_;  // scratch, per partition
+  WorkerPool pool_;
+  Tick now_ = 0;         // everything at and before this instant has happened
+  Tick started_ = -1;    // windows have run up to and including this instant
+  Tick last_watch_ = 0;
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,168 @@
+#include "network/partition.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace dragonfly {
+
+Partition::Partition(const Blueprint& blueprint, std::uint32_t index)
+    : plan_{blueprint},
+      index_{index},
+      first_router_{blueprint.partition_first_group[index] * blueprint.topology.a()},
+      num_routers_{blueprint.partition_first_group[index + 1] * blueprint.topology.a() - first_router_},
+      first_host_{first_router_ * blueprint.topology.p()},
+      num_hosts_{num_routers_ * blueprint.topology.p()},
+      radix_{blueprint.topology.radix()},
+      num_outputs_{num_routers_ * radix_},
+      wheel_{blueprint.timing.horizon},
+      next_clock_edge_{blueprint.timing.clock},
+      routers_(num_routers_),
+      ready_(static_cast<std::size_t>(num_routers_) * blueprint.input_vcs),
+      router_injected_(num_routers_, 0),
+      router_delivered_(num_routers_, 0) {
+  keys_.reserve(blueprint.input_vcs);
+  if (blueprint.options.record.group_latency) {
+    const std::size_t groups = blueprint.topology.num_groups();
+    record_.group_latency_ps.assign(groups * groups, 0);
+    record_.group_delivered.assign(groups * groups, 0);
+  }
+  build_ports();
+  build_hosts();
+}
+
+void Partition::build_ports() {
+  const Dragonfly& topology = plan_.topology;
+  outputs_.resize(num_outputs_);
+  inputs_.resize(num_outputs_);
+  queues_.resize(static_cast<std::size_t>(num_outputs_) * plan_.queue_stride);
+  input_vcs_.resize(static_cast<std::size_t>(num_routers_) * plan_.input_vcs);
+
+  const auto partition_of = [&](std::uint32_t router) { return plan_.partition_of_group[topology.group_of(router)]; };
+  const auto first_router_of = [&](std::uint32_t partition) {
+    return plan_.partition_first_group[partition] * topology.a();
+  };
+  for (std::uint32_t router = 0; router < num_routers_; ++router) {
+    for (Port port = 0; port < radix_; ++port) {
+      const std::uint32_t id = router * radix_ + port;
+      const LinkClass link = topology.port_class(port);
+      OutputPort& output = outputs_[id];
+      InputPort& input = inputs_[id];
+      output.link_class = link;
+      output.vcs = plan_.vcs[static_cast<std::size_t>(link)];
+      output.peer_partition = static_cast<std::uint16_t>(index_);
+      input.link_class = link;
+      input.upstream_partition = static_cast<std::uint16_t>(index_);
+      if (link == LinkClass::kHost) {
+        input.upstream = num_outputs_ + router * topology.p() + port;
+      } else if (const Endpoint far = topology.neighbor(first_router_ + router, port); far.port != kNoPort) {
+        const std::uint16_t partition = partition_of(far.router);
+        const std::uint32_t local = far.router - first_router_of(partition);
+        output.peer_partition = input.upstream_partition = partition;
+        output.peer = local * plan_.input_vcs + plan_.first_input_vc[far.port];
+        input.upstream = local * radix_ + far.port;
+        const auto buffer = static_cast<std::uint16_t>(plan_.input_buffer[static_cast<std::size_t>(link)]);
+        for (std::uint32_t vc = 0; vc < output.vcs; ++vc) {
+          VcQueue& queue = queues_[id * plan_.queue_stride + vc];
+          queue.buffer = queue.credits = buffer;
+        }
+      }
+      const std::uint32_t first = plan_.first_input_vc[port];
+      for (std::uint32_t i = first; i < plan_.first_input_vc[port + 1U]; ++i) {
+        InputVc& vc = input_vcs_[router * plan_.input_vcs + i];
+        vc.router = router;
+        vc.port = port;
+        vc.index = static_cast<std::uint16_t>(i);
+        vc.vc = static_cast<std::uint8_t>(i - first);
+      }
+    }
+  }
+}
+
+void Partition::advance(Tick end, Tick horizon, std::span<Mailbox* const> inboxes, std::span<Mailbox> outboxes) {
+  outboxes_ = outboxes;
+  count_until_ = horizon;
+  settle(horizon);
+  for (Mailbox* box : inboxes) {
+    for (std::size_t i = 0; i < box->packets.size(); ++i) {
+      const std::uint32_t packet = new_packet();
+      packets_[packet] = box->packets[i].packet;
+      if (plan_.options.record.packet_log) paths_[packet] = std::move(box->paths[i]);
+      wheel_.push(kArrival, box->packets[i].arrival, packet);
+      ++in_network_;
+    }
+    for (const Mailbox::Credit& credit : box->credits) wheel_.push(kCredit, credit.arrival, credit.item);
+    box->clear();
+  }
+  while (!far_hosts_.empty() && far_hosts_.top().when < end) {
+    wheel_.push(kHost, far_hosts_.top().when, far_hosts_.top().host);
+    far_hosts_.pop();
+  }
+  for (Tick now = wheel_.next_due(now_, end); now < end; now = wheel_.next_due(now + 1, end)) step(now);
+  now_ = end;
+}
+
+void Partition::step(Tick now) {
+  const Tick clock = plan_.timing.clock;
+  if (next_clock_edge_ <= now) next_clock_edge_ = (now / clock + 1) * clock;
+  const auto nothing = [](std::uint32_t) {};
+
+  wheel_.drain(
+      kEdge, now,
+      [this](std::uint32_t router) {
+        __builtin_prefetch(&routers_[router]);
+        __builtin_prefetch(&ready_[router * plan_.input_vcs]);
+      },
+      [this, now](std::uint32_t router) { clock_edge(router, now); });
+  wheel_.drain(
+      kCredit, now,
+      [this](std::uint32_t item) {
+        const std::uint32_t sender = item >> kVcBits;
+        if (sender < num_outputs_) __builtin_prefetch(&outputs_[sender], 1);
+      },
+      [this, now](std::uint32_t item) { take_credit(item, now); });
+  wheel_.drain(
+      kDeparture, now,
+      [this](std::uint32_t output) {
+        __builtin_prefetch(&outputs_[output], 1);
+        __builtin_prefetch(&queues_[output * plan_.queue_stride], 1);
+      },
+      [this, now](std::uint32_t output) { depart(output, now); });
+  wheel_.drain(
+      kHost, now, [this](std::uint32_t host) { __builtin_prefetch(&hosts_[host], 1); },
+      [this, now](std::uint32_t host) { host_event(host, now); });
+  wheel_.drain(
+      kArrival, now, [this](std::uint32_t packet) { __builtin_prefetch(&packets_[packet], 1); },
+      [this, now](std::uint32_t packet) { arrive(packet, now); });
+  wheel_.drain(kEffect, now, nothing, [this, now](std::uint32_t input_vc) { take_effect(input_vc, now); });
+  if (!undecided_.empty()) {
+    for (const Undecided& undecided : undecided_) decide(undecided, now);
+    undecided_.clear();
+  }
+  wheel_.finish(now);
+}
+
+std::uint32_t Partition::new_packet() {
+  if (free_packet_ == kNil) {
+    packets_.emplace_back();
+    if (plan_.options.record.packet_log) paths_.emplace_back();
+    return static_cast<std::uint32_t>(packets_.size() - 1);
+  }
+  const std::uint32_t packet = free_packet_;
+  free_packet_ = packets_[packet].next;
+  return packet;
+}
+
+void Partition::reset_statistics(Tick now) {
+  record_.clear();
+  std::ranges::fill(router_injected_, 0);
+  std::ranges::fill(router_delivered_, 0);
+  for (OutputPort& output : outputs_) {
+    output.sent = 0;
+    output.stalled = 0;
+    if (output.blocked_since >= 0) output.blocked_since = now;
+  }
+}
+
+std::vector<LoggedPacket> Partition::take_log() { return std::exchange(record_.log, {}); }
+
+}  // namespace dragonfly

@@ -1,0 +1,194 @@
+// A partition: one or more whole groups with their routers, hosts, packets and events.
+//
+// Everything that crosses a global link takes at least the look-ahead (the smaller of its packet and
+// credit delays), so a partition runs on its own for that long; what leaves it waits in mailboxes.
+//
+// Why the order of events inside an instant does not matter. An instant is worked off kind by kind:
+// clock edges, credits, departures, hosts, arrivals, decisions that take effect, new decisions.
+// Within a kind, events touch disjoint state: an edge its own router, a departure its own port, an
+// arrival its own buffer (one link brings at most one packet at a time), a credit one counter of one
+// port. What they send elsewhere arrives later. Ties between packets are broken by the allocator's
+// own keys, random draws belong to packets. So results depend neither on the order of the lists, nor
+// on mailboxes, nor on how groups are cut into partitions.
+#pragma once
+
+#include <cstdint>
+#include <queue>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/timing_wheel.hpp"
+#include "network/blueprint.hpp"
+#include "network/delivery_record.hpp"
+#include "network/input_port.hpp"
+#include "routing/output_port.hpp"
+#include "routing/packet.hpp"
+
+namespace dragonfly {
+
+// What one partition sends to another during a window.
+struct Mailbox {
+  struct TravellingPacket {
+    Packet packet;  // packet.next: the input VC, in the numbering of the receiving partition
+    Tick arrival;
+  };
+  struct Credit {
+    std::uint32_t item;
+    Tick arrival;
+  };
+  std::vector<TravellingPacket> packets;
+  std::vector<std::vector<std::uint32_t>> paths;  // with a packet log: routers passed, per packet
+  std::vector<Credit> credits;
+  void clear() {
+    packets.clear();
+    paths.clear();
+    credits.clear();
+  }
+};
+
+class Partition {
+ public:
+  Partition(const Blueprint& blueprint, std::uint32_t index);
+
+  // Takes in what other partitions sent, then runs everything due before `end`. Packets delivered
+  // after `horizon` are counted only when time gets there.
+  void advance(Tick end, Tick horizon, std::span<Mailbox* const> inboxes, std::span<Mailbox> outboxes);
+  // Counts the deliveries up to and including `now` that were still under way to their hosts.
+  void settle(Tick now);
+  // No further message is generated after `now`.
+  void stop_generating(Tick now);
+
+  void reset_statistics(Tick now);
+  [[nodiscard]] const DeliveryRecord& record() const noexcept { return record_; }
+  [[nodiscard]] std::uint64_t trace_hash() const noexcept { return trace_hash_; }
+  [[nodiscard]] std::uint64_t in_network() const noexcept { return in_network_; }
+  // Packets that wait in source queues at `now`.
+  [[nodiscard]] std::uint64_t in_source_queues(Tick now);
+  // Since the start, not since the last reset.
+  [[nodiscard]] std::uint64_t injected_ever() const noexcept { return injected_ever_; }
+  [[nodiscard]] std::uint64_t delivered_ever() const noexcept { return delivered_ever_; }
+
+  [[nodiscard]] std::uint32_t first_router() const noexcept { return first_router_; }
+  [[nodiscard]] std::uint32_t num_routers() const noexcept { return num_routers_; }
+  [[nodiscard]] const std::vector<OutputPort>& output_ports() const noexcept { return outputs_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& router_injected() const noexcept { return router_injected_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& router_delivered() const noexcept { return router_delivered_; }
+  [[nodiscard]] std::vector<LoggedPacket> take_log();
+
+  // A report of input VCs whose head has not moved since the last call, or an empty string.
+  [[nodiscard]] std::string find_stuck(Tick now);
+  // Broken bookkeeping inside this partition, or an empty string. `now`: no event before it is left.
+  [[nodiscard]] std::string check_invariants() const;
+  // Bookkeeping of credits across partitions: use[partition][sender * queue_stride + vc] collects the
+  // credits in use as seen from where packets and credits are; compare_credits() then compares them
+  // with what the senders believe.
+  [[nodiscard]] std::size_t num_senders() const noexcept { return num_outputs_ + num_hosts_; }
+  void count_credits(std::span<const Mailbox> outboxes, std::span<std::vector<std::uint32_t>> use) const;
+  void count_arriving(const Packet& packet, std::span<std::vector<std::uint32_t>> use) const;
+  [[nodiscard]] std::string compare_credits(const std::vector<std::uint32_t>& use) const;
+
+ private:
+  enum Kind : std::size_t { kEdge, kCredit, kDeparture, kHost, kArrival, kEffect, kKinds };
+  // A credit names its sender: output ports first (router * radix + port), then hosts; times 16 plus VC.
+  static constexpr std::uint32_t kVcBits = 4;
+
+  struct Undecided {
+    std::uint32_t packet;
+    std::uint32_t input_vc;
+  };
+  struct LateDelivery {
+    Packet packet;
+    Tick delivered;
+    std::vector<std::uint32_t> path;
+  };
+  struct FarHostEvent {
+    Tick when;
+    std::uint32_t host;
+    bool operator>(const FarHostEvent& other) const noexcept { return when > other.when; }
+  };
+
+  void build_ports();
+  void build_hosts();
+
+  // Kinds of events (partition_events.cpp, partition_edge.cpp, partition_hosts.cpp).
+  void step(Tick now);
+  void clock_edge(std::uint32_t router, Tick now);
+  void take_credit(std::uint32_t item, Tick now);
+  void depart(std::uint32_t output, Tick now);
+  void arrive(std::uint32_t packet, Tick now);
+  void take_effect(std::uint32_t input_vc, Tick now);
+  void decide(const Undecided& undecided, Tick now);
+  void host_event(std::uint32_t host, Tick now);
+
+  void grant(std::uint32_t router, InputVc& input, OutputPort& output, VcQueue& queue, Tick now);
+  void expose_head(InputVc& input, Tick now);
+  void make_ready(InputVc& input, Tick now);
+  void plan_edge(std::uint32_t router, Tick edge);
+  void plan_departure(std::uint32_t output, OutputPort& port, Tick ready);
+  void wake_waiting(std::uint32_t router, VcQueue& queue, Tick now);
+  void wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now);
+  void credit_upstream(const InputPort& port, std::uint8_t vc, Tick now);
+  void deliver(const Packet& packet, Tick delivered, std::vector<std::uint32_t>&& path);
+  void eject(std::uint32_t packet, Tick delivered);
+
+  void host_credit(std::uint32_t host, Tick now);
+  void send_from_host(std::uint32_t host, HostSender& sender, Tick now);
+  void next_packet(std::uint32_t host, HostSender& sender);
+  void schedule_host(std::uint32_t host, HostSender& sender, Tick now);
+  void push_host(std::uint32_t host, Tick when, Tick now);
+
+  std::uint32_t new_packet();
+  void free_packet(std::uint32_t packet) noexcept {
+    packets_[packet].next = free_packet_;
+    free_packet_ = packet;
+  }
+  [[nodiscard]] std::uint64_t allocator_key(const RouterState& router, const InputVc& input) const noexcept;
+
+  const Blueprint& plan_;
+  const std::uint32_t index_;
+  const std::uint32_t first_router_;
+  const std::uint32_t num_routers_;
+  const std::uint32_t first_host_;
+  const std::uint32_t num_hosts_;
+  const std::uint32_t radix_;
+  const std::uint32_t num_outputs_;
+
+  TimingWheel<kKinds> wheel_;
+  Tick now_ = 0;
+  Tick next_clock_edge_ = 0;  // the first multiple of the clock after the present instant
+  Tick count_until_ = 0;      // deliveries up to here are counted at once
+  std::span<Mailbox> outboxes_{};
+
+  std::vector<OutputPort> outputs_;   // [router * radix + port]
+  std::vector<VcQueue> queues_;       // [(router * radix + port) * queue_stride + vc]
+  std::vector<InputPort> inputs_;     // [router * radix + port]
+  std::vector<InputVc> input_vcs_;    // [router * input_vcs + index]
+  std::vector<RouterState> routers_;
+  std::vector<std::uint16_t> ready_;  // [router * input_vcs + i]: indices of asking input VCs
+  std::vector<HostSender> hosts_;
+  std::vector<Tick> departures_;      // [host * source queue + number % source queue], if bounded
+  std::vector<SourceCursor> backlog_cursor_;  // how far generated packets were counted, per host
+  std::vector<std::uint64_t> backlog_count_;
+  std::priority_queue<FarHostEvent, std::vector<FarHostEvent>, std::greater<>> far_hosts_;
+  std::vector<std::uint32_t> routes_;         // prescribed routes of packets and host messages
+  Tick stop_after_ = Blueprint::kNeverTick;
+
+  std::vector<Packet> packets_;
+  std::uint32_t free_packet_ = kNil;
+  std::vector<std::vector<std::uint32_t>> paths_;  // [packet]: routers passed, with a packet log
+  std::vector<Undecided> undecided_;
+  std::vector<std::uint64_t> keys_;                // scratch of the allocator
+  std::vector<LateDelivery> late_;
+  std::vector<std::uint64_t> stuck_snapshot_;
+
+  DeliveryRecord record_;
+  std::vector<std::uint64_t> router_injected_;
+  std::vector<std::uint64_t> router_delivered_;
+  std::uint64_t trace_hash_ = 0;
+  std::uint64_t in_network_ = 0;
+  std::uint64_t injected_ever_ = 0;
+  std::uint64_t delivered_ever_ = 0;
+};
+
+}  // namespace dragonfly

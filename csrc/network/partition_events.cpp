@@ -1,0 +1,270 @@
+// Credits, departures, arrivals and decisions.
+#include <algorithm>
+#include <utility>
+
+#include "network/partition.hpp"
+#include "routing/route_context.hpp"
+
+namespace dragonfly {
+
+// With `timed_start` an idle port first runs its timer for one packet time; a packet that finds the
+// timer running leaves when it ends. (SST/Merlin; FACTS section A, "it matters".)
+void Partition::plan_departure(std::uint32_t output_id, OutputPort& output, Tick ready) {
+  if (plan_.timed_start && ready > output.timer_end) {
+    output.timer_end = ready + plan_.timing.start_delay[static_cast<std::size_t>(output.link_class)];
+  }
+  output.scheduled = true;
+  wheel_.push(kDeparture, std::max(ready, output.timer_end), output_id);
+}
+
+void Partition::take_credit(std::uint32_t item, Tick now) {
+  const std::uint32_t sender = item >> kVcBits;
+  const std::uint32_t vc = item & ((1U << kVcBits) - 1U);
+  if (sender >= num_outputs_) {
+    host_credit(sender - num_outputs_, now);
+    return;
+  }
+  OutputPort& output = outputs_[sender];
+  VcQueue& queue = queues_[sender * plan_.queue_stride + vc];
+  ++queue.credits;
+  --output.occupancy;
+  if (plan_.shared_output) {
+    if (output.blocked_since >= 0) {
+      output.stalled += now - output.blocked_since;
+      output.blocked_since = -1;
+    }
+    if (queue.first_waiting != kNoInputVc) wake_waiting(sender / radix_, queue, now);
+    return;
+  }
+  if (output.scheduled) return;
+  if (output.queued > 0) {
+    plan_departure(sender, output, now);
+  } else if (plan_.timed_start && now > output.timer_end) {
+    // A credit starts the timer of an idle port, even with nothing to send.
+    output.timer_end = now + plan_.timing.start_delay[static_cast<std::size_t>(output.link_class)];
+  }
+}
+
+void Partition::depart(std::uint32_t output_id, Tick now) {
+  OutputPort& output = outputs_[output_id];
+  VcQueue* const queues = &queues_[output_id * plan_.queue_stride];
+  const auto link = static_cast<std::size_t>(output.link_class);
+  const bool to_host = output.link_class == LinkClass::kHost;
+  const bool needs_credit = !to_host && !plan_.shared_output;
+  output.scheduled = false;
+
+  // Round-robin over the VCs that have a packet through the crossbar and a credit for it. A shared
+  // output is one FIFO in the order of the crossbar: the head that was ready first.
+  std::uint32_t chosen = kNil;
+  std::int32_t earliest = INT32_MAX;  // readiness of the packets that are not yet through
+  std::int32_t longest_wait = -1;
+  for (std::uint32_t i = 0; i < output.vcs; ++i) {
+    std::uint32_t vc = output.next_vc + i;
+    if (vc >= output.vcs) vc -= output.vcs;
+    const VcQueue& queue = queues[vc];
+    if (queue.queued == 0 || (needs_credit && queue.credits == 0)) continue;
+    const auto until_ready =
+        static_cast<std::int32_t>(packets_[queue.head].output_ready - static_cast<std::uint32_t>(now));
+    if (until_ready > 0) {
+      earliest = std::min(earliest, until_ready);
+      continue;
+    }
+    if (!plan_.shared_output) {
+      chosen = vc;
+      break;
+    }
+    if (-until_ready > longest_wait) {
+      longest_wait = -until_ready;
+      chosen = vc;
+    }
+  }
+  if (chosen == kNil) {
+    if (earliest != INT32_MAX) {
+      output.scheduled = true;
+      wheel_.push(kDeparture, now + earliest, output_id);
+    } else if (output.blocked_since < 0) {
+      output.blocked_since = now;
+    }
+    return;
+  }
+
+  VcQueue& queue = queues[chosen];
+  const std::uint32_t index = queue.head;
+  Packet& packet = packets_[index];
+  if (packet.next != kNil) __builtin_prefetch(&packets_[packet.next]);
+  queue.head = packet.next;
+  --queue.queued;
+  --output.queued;
+  if (needs_credit) {
+    --queue.credits;
+    if (output.blocked_since >= 0) {
+      output.stalled += now - output.blocked_since;
+      output.blocked_since = -1;
+    }
+  }
+  output.next_vc = static_cast<std::uint8_t>(chosen + 1U == output.vcs ? 0U : chosen + 1U);
+  output.timer_end = now + plan_.timing.packet[link];
+  ++output.sent;
+  if (output.queued > 0) {
+    output.scheduled = true;
+    wheel_.push(kDeparture, output.timer_end, output_id);
+  }
+  const std::uint32_t router = output_id / radix_;
+  if (plan_.shared_output) {
+    for (std::uint32_t vc = 0; vc < output.vcs; ++vc) wake_waiting(router, queues[vc], now);
+  } else if (queue.first_waiting != kNoInputVc) {
+    wake_waiting(router, queue, now);
+  }
+
+  const Tick arrival = now + plan_.timing.hop_delay[link];
+  if (to_host) {
+    --output.occupancy;
+    eject(index, arrival);
+    return;
+  }
+  ++packet.hops;
+  packet.next = output.peer + packet.vc;
+  if (output.peer_partition == index_) {
+    wheel_.push(kArrival, arrival, index);
+    return;
+  }
+  Mailbox& box = outboxes_[output.peer_partition];
+  box.packets.push_back({packet, arrival});
+  if (plan_.options.record.packet_log) box.paths.push_back(std::move(paths_[index]));
+  free_packet(index);
+  --in_network_;
+}
+
+void Partition::arrive(std::uint32_t index, Tick now) {
+  Packet& packet = packets_[index];
+  const std::uint32_t input_id = packet.next;
+  InputVc& input = input_vcs_[input_id];
+  packet.next = kNil;
+  packet.arrived = now;
+  if (plan_.options.record.packet_log) paths_[index].push_back(first_router_ + input.router);
+  const bool becomes_head = input.head == kNil;
+  if (becomes_head) {
+    input.head = index;
+  } else {
+    packets_[input.tail].next = index;
+  }
+  input.tail = index;
+  ++input.queued;
+  if (plan_.decide_on_arrival) {
+    undecided_.push_back({index, input_id});
+    if (!becomes_head) return;
+    input.state = HeadState::kDeciding;
+    if (plan_.timing.routing_delay > 0) wheel_.push(kEffect, now + plan_.timing.routing_delay, input_id);
+  } else if (becomes_head) {
+    expose_head(input, now);
+  }
+}
+
+void Partition::take_effect(std::uint32_t input_id, Tick now) { make_ready(input_vcs_[input_id], now); }
+
+void Partition::decide(const Undecided& undecided, Tick now) {
+  Packet& packet = packets_[undecided.packet];
+  InputVc& input = input_vcs_[undecided.input_vc];
+  const std::uint32_t router = first_router_ + input.router;
+  const Dragonfly& topology = plan_.topology;
+
+  Hop hop;
+  if (packet.plan == Plan::kRouted) {
+    hop = plan_.paths.routed(packet, router, plan_.source.routes().subspan(packet.detour_router, packet.detour_group));
+  } else {
+    const std::uint32_t group = topology.group_of(router);
+    Stage stage = Stage::kSource;
+    if (plan_.scope != DecisionScope::kNowhere && packet.destination_group != group) {
+      const bool first = packet.hops == 0;
+      if (first && plan_.reconsiders) stage = Stage::kFirst;
+      const bool again = plan_.scope == DecisionScope::kSourceGroup && packet.hops == 1 && !packet.non_minimal &&
+                         group == topology.group_of(topology.router_of_host(packet.source_host));
+      if (first || again) {
+        RouteContext context{packet,
+                             router,
+                             group,
+                             &outputs_[input.router * radix_],
+                             &queues_[static_cast<std::size_t>(input.router) * radix_ * plan_.queue_stride],
+                             plan_.queue_stride,
+                             plan_.shared_output,
+                             plan_.paths,
+                             plan_.options.seed};
+        const Decision decision = plan_.policy.route(context);
+        if (decision.detour.exists()) PathFollower::set_detour(packet, decision.detour);
+      }
+    }
+    hop = plan_.paths.next(packet, router, group, stage);
+  }
+  packet.out_port = hop.port;
+  packet.out_vc = hop.vc;
+
+  if (!plan_.decide_on_arrival) {
+    if (plan_.timing.routing_delay == 0) {
+      make_ready(input, now);
+    } else {
+      wheel_.push(kEffect, now + plan_.timing.routing_delay, undecided.input_vc);
+    }
+  } else if (plan_.timing.routing_delay == 0 && input.head == undecided.packet) {
+    make_ready(input, now);
+  }
+}
+
+void Partition::eject(std::uint32_t index, Tick delivered) {
+  std::vector<std::uint32_t> path;
+  if (plan_.options.record.packet_log) path = std::exchange(paths_[index], {});
+  if (delivered <= count_until_) {
+    deliver(packets_[index], delivered, std::move(path));
+  } else {
+    late_.push_back({packets_[index], delivered, std::move(path)});
+  }
+  free_packet(index);
+}
+
+void Partition::settle(Tick now) {
+  std::erase_if(late_, [&](LateDelivery& late) {
+    if (late.delivered > now) return false;
+    deliver(late.packet, late.delivered, std::move(late.path));
+    return true;
+  });
+}
+
+void Partition::deliver(const Packet& packet, Tick delivered_tick, std::vector<std::uint32_t>&& path) {
+  const TimePs created = plan_.to_ps(packet.created);
+  const TimePs injected = plan_.to_ps(packet.injected);
+  const TimePs delivered = plan_.to_ps(delivered_tick);
+  const TimePs latency = delivered - created;
+  --in_network_;
+  ++delivered_ever_;
+  trace_hash_ += delivery_digest(packet, created, delivered);
+  ++record_.delivered;
+  record_.minimal += packet.non_minimal ? 0 : 1;
+  record_.latency_ps += latency;
+  record_.network_latency_ps += delivered - injected;
+  record_.latency_min_ps = std::min(record_.latency_min_ps, latency);
+  record_.latency_max_ps = std::max(record_.latency_max_ps, latency);
+  record_.latencies.add(static_cast<std::uint64_t>(latency) >> DeliveryRecord::kHistogramShift);
+  if (packet.hops >= record_.hops.size()) record_.hops.resize(packet.hops + 1U, 0);
+  ++record_.hops[packet.hops];
+  ++router_delivered_[packet.destination_router - first_router_];
+
+  const RecordOptions& options = plan_.options.record;
+  if (options.series_bin_ps > 0) {
+    const auto bin = static_cast<std::size_t>(delivered / options.series_bin_ps);
+    if (bin >= record_.series.size()) record_.series.resize(bin + 1);
+    ++record_.series[bin].delivered;
+    record_.series[bin].latency_ps += latency;
+    record_.series[bin].hops += packet.hops;
+  }
+  if (options.group_latency) {
+    const std::size_t row = packet.source_host / plan_.topology.hosts_per_group();
+    const std::size_t cell = row * plan_.topology.num_groups() + packet.destination_group;
+    record_.group_latency_ps[cell] += latency;
+    ++record_.group_delivered[cell];
+  }
+  if (options.packet_log) {
+    record_.log.push_back({packet.source_host, packet.destination_host, packet.number, created, injected, delivered,
+                           packet.hops, !packet.non_minimal, std::move(path)});
+  }
+}
+
+}  // namespace dragonfly

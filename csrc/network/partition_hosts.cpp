@@ -1,0 +1,206 @@
+// Hosts: generating, queueing at the source, and sending.
+//
+// A source queue is never stored. Packets of a host leave in the order in which they were generated,
+// so all that the queue does is to decide when each packet enters it:
+//   unbounded      when it is generated
+//   N, stall       when it is generated, or when packet k - N has left, whichever is later
+//   N, lose        a message generated before packet k - N has left is lost
+// The last N departure times are all that has to be remembered.
+#include <algorithm>
+
+#include "network/partition.hpp"
+
+namespace dragonfly {
+
+void Partition::build_hosts() {
+  hosts_.resize(num_hosts_);
+  departures_.assign(static_cast<std::size_t>(num_hosts_) * plan_.options.source_queue_packets, 0);
+  if (plan_.options.source_queue_packets == 0) {
+    backlog_cursor_.resize(num_hosts_);
+    backlog_count_.assign(num_hosts_, 0);
+  }
+  for (std::uint32_t host = 0; host < num_hosts_; ++host) {
+    HostSender& sender = hosts_[host];
+    sender.credits = plan_.input_buffer[0];
+    plan_.source.start(HostId{first_host_ + host}, sender.cursor);
+    if (!backlog_cursor_.empty()) backlog_cursor_[host] = sender.cursor;
+    next_packet(host, sender);
+    schedule_host(host, sender, -1);
+  }
+}
+
+// Prepares the packet that is sent next: its message and when it enters the source queue.
+void Partition::next_packet(std::uint32_t host, HostSender& sender) {
+  const HostId id{first_host_ + host};
+  const std::uint32_t limit = plan_.options.source_queue_packets;
+  const Tick room =
+      limit > 0 && sender.number >= limit ? departures_[std::size_t{host} * limit + sender.number % limit] : 0;
+  const bool new_message = sender.left == 0;
+  if (new_message && plan_.options.lose_when_full) {
+    while (sender.cursor.time_ps < kNever && plan_.to_tick(sender.cursor.time_ps) < room) {
+      record_.lost += plan_.source.describe(id, sender.cursor).packets;
+      plan_.source.advance(id, sender.cursor);
+    }
+  }
+  if (new_message) {
+    if (sender.cursor.time_ps >= kNever) {
+      sender.state = HostState::kSilent;
+      return;
+    }
+    const Message message = plan_.source.describe(id, sender.cursor);
+    sender.destination = message.destination;
+    sender.left = message.packets;
+    sender.route_length = static_cast<std::uint16_t>(message.route.size());
+    if (!message.route.empty()) {
+      sender.route_offset = static_cast<std::uint32_t>(message.route.data() - plan_.source.routes().data());
+    }
+  }
+  sender.entered = std::max(plan_.to_tick(sender.cursor.time_ps), room);
+  sender.state = sender.entered > stop_after_ ? HostState::kSilent : HostState::kGenerating;
+}
+
+// Plans when the prepared packet is sent. Its port behaves like a router's output port: a packet
+// that enters while the timer runs leaves when it ends.
+void Partition::schedule_host(std::uint32_t host, HostSender& sender, Tick now) {
+  if (sender.state == HostState::kSilent) return;
+  if (sender.entered <= sender.timer_end) {
+    sender.state = HostState::kSending;
+    push_host(host, sender.timer_end, now);
+  } else {
+    sender.state = HostState::kGenerating;
+    push_host(host, sender.entered, now);
+  }
+}
+
+void Partition::push_host(std::uint32_t host, Tick when, Tick now) {
+  // The wheel takes what is due within its horizon of the window's start; the rest waits outside.
+  if (when - std::max(now, now_) <= plan_.timing.horizon - plan_.timing.lookahead) {
+    wheel_.push(kHost, when, host);
+  } else {
+    far_hosts_.push({when, host});
+  }
+}
+
+void Partition::host_event(std::uint32_t host, Tick now) {
+  HostSender& sender = hosts_[host];
+  if (sender.state == HostState::kGenerating) {
+    if (sender.entered > stop_after_) {
+      sender.state = HostState::kSilent;
+      return;
+    }
+    sender.state = HostState::kSending;
+    if (now > sender.timer_end) sender.timer_end = now + plan_.timing.injection_start_delay;
+    if (sender.timer_end > now) {
+      push_host(host, sender.timer_end, now);
+      return;
+    }
+  }
+  // More than one packet only where injection takes no time.
+  while (sender.state == HostState::kSending) {
+    if (sender.credits == 0) {
+      sender.state = HostState::kBlocked;
+      return;
+    }
+    send_from_host(host, sender, now);
+    next_packet(host, sender);
+    if (sender.state == HostState::kSilent) return;
+    if (sender.entered > now || sender.timer_end > now) {
+      schedule_host(host, sender, now);
+      return;
+    }
+    sender.state = HostState::kSending;
+  }
+}
+
+void Partition::host_credit(std::uint32_t host, Tick now) {
+  HostSender& sender = hosts_[host];
+  ++sender.credits;
+  if (sender.state == HostState::kSending) return;
+  if (plan_.timed_start && now > sender.timer_end) {
+    sender.timer_end = now + plan_.timing.injection_start_delay;
+  }
+  if (sender.state == HostState::kBlocked) {
+    sender.state = HostState::kSending;
+    push_host(host, std::max(now, sender.timer_end), now);
+  }
+}
+
+void Partition::send_from_host(std::uint32_t host, HostSender& sender, Tick now) {
+  const Dragonfly& topology = plan_.topology;
+  const std::uint32_t index = new_packet();
+  Packet& packet = packets_[index];
+  packet = Packet{};
+  const std::uint32_t source = first_host_ + host;
+  const std::uint32_t router = topology.router_of_host(source) - first_router_;
+  packet.source_host = source;
+  packet.number = static_cast<std::uint32_t>(sender.number);
+  packet.destination_host = sender.destination.value;
+  packet.destination_router = topology.router_of_host(packet.destination_host);
+  packet.destination_group = static_cast<std::uint16_t>(topology.group_of(packet.destination_router));
+  packet.created = sender.entered;
+  packet.injected = now;
+  if (sender.route_length > 0) {
+    packet.plan = Plan::kRouted;
+    packet.detour_router = sender.route_offset;
+    packet.detour_group = sender.route_length;
+    packet.non_minimal =
+        sender.route_length > topology.minimal_hops(first_router_ + router, packet.destination_router) + 1U;
+  }
+  packet.next = router * plan_.input_vcs + plan_.first_input_vc[topology.host_port(source)];
+  wheel_.push(kArrival, now + plan_.timing.injection_delay, index);
+  if (plan_.options.record.packet_log) paths_[index].clear();
+
+  const std::uint32_t limit = plan_.options.source_queue_packets;
+  if (limit > 0) departures_[std::size_t{host} * limit + sender.number % limit] = now;
+  --sender.credits;
+  ++sender.number;
+  sender.timer_end = now + plan_.timing.injection_packet;
+  if (--sender.left == 0) plan_.source.advance(HostId{source}, sender.cursor);
+
+  ++in_network_;
+  ++injected_ever_;
+  ++record_.injected;
+  ++router_injected_[router];
+  if (const TimePs bin_ps = plan_.options.record.series_bin_ps; bin_ps > 0) {
+    const auto bin = static_cast<std::size_t>(plan_.to_ps(now) / bin_ps);
+    if (bin >= record_.series.size()) record_.series.resize(bin + 1);
+    ++record_.series[bin].injected;
+  }
+}
+
+void Partition::stop_generating(Tick now) { stop_after_ = std::min(stop_after_, now); }
+
+std::uint64_t Partition::in_source_queues(Tick now) {
+  const Tick until = std::min(now, stop_after_);
+  const std::uint32_t limit = plan_.options.source_queue_packets;
+  std::uint64_t total = 0;
+  for (std::uint32_t host = 0; host < num_hosts_; ++host) {
+    const HostId id{first_host_ + host};
+    const HostSender& sender = hosts_[host];
+    if (limit == 0) {
+      SourceCursor& cursor = backlog_cursor_[host];
+      while (cursor.time_ps < kNever && plan_.to_tick(cursor.time_ps) <= until) {
+        backlog_count_[host] += plan_.source.describe(id, cursor).packets;
+        plan_.source.advance(id, cursor);
+      }
+      total += backlog_count_[host] - sender.number;
+      continue;
+    }
+    if (sender.state == HostState::kSilent || sender.entered > until) continue;
+    std::uint64_t waiting = sender.left;
+    SourceCursor cursor = sender.cursor;
+    plan_.source.advance(id, cursor);
+    while (waiting < limit && cursor.time_ps < kNever && plan_.to_tick(cursor.time_ps) <= until) {
+      const std::uint64_t number = sender.number + waiting;
+      const Tick room = number >= limit ? departures_[std::size_t{host} * limit + number % limit] : 0;
+      const bool lost = plan_.options.lose_when_full && plan_.to_tick(cursor.time_ps) < room;
+      if (!lost) waiting += plan_.source.describe(id, cursor).packets;
+      plan_.source.advance(id, cursor);
+    }
+    // Under "stall" what does not fit has not entered yet.
+    total += plan_.options.lose_when_full ? waiting : std::min<std::uint64_t>(waiting, limit);
+  }
+  return total;
+}
+
+}  // namespace dragonfly

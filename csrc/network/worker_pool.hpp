@@ -1,0 +1,41 @@
+// A fixed set of threads that share out numbered tasks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace dragonfly {
+
+// `run(count, task)` calls task(0) ... task(count - 1), each once, from this thread and the workers,
+// and returns when all are done. The first exception (lowest task number) is thrown again here.
+class WorkerPool {
+ public:
+  explicit WorkerPool(std::uint32_t threads);  // including the calling one
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  void run(std::uint32_t count, const std::function<void(std::uint32_t)>& task);
+
+ private:
+  void work();
+  void loop();
+
+  std::vector<std::thread> workers_;
+  const std::function<void(std::uint32_t)>* task_ = nullptr;
+  std::uint32_t count_ = 0;
+  std::atomic<std::uint32_t> next_{0};
+  std::atomic<std::uint32_t> round_{0};
+  std::atomic<std::uint32_t> busy_{0};
+  std::atomic<bool> stopping_{false};
+  std::mutex error_mutex_;
+  std::exception_ptr error_;
+  std::uint32_t error_task_ = 0;
+};
+
+}  // namespace dragonfly

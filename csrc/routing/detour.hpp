@@ -1,0 +1,35 @@
+// Drawing a random detour.
+#pragma once
+
+#include "routing/route_context.hpp"
+
+namespace dragonfly {
+
+[[nodiscard]] DetourKind parse_detour_kind(const std::string& name);  // throws ConfigError
+[[nodiscard]] const char* detour_kind_name(DetourKind kind) noexcept;
+
+// Hops of the longest path with such a detour.
+[[nodiscard]] constexpr std::uint8_t longest_path_hops(DetourKind kind) noexcept {
+  switch (kind) {
+    case DetourKind::kLgl:
+      return 6;
+    case DetourKind::kLg:
+    case DetourKind::kGl:
+      return 5;
+    case DetourKind::kG:
+      break;
+  }
+  return 4;
+}
+
+// A uniformly random detour of this kind for a packet that leaves its group:
+//   lgl  a router of any group but the present one (and, if asked, the destination's)
+//   lg   such a group
+//   gl   one of the router's own global links, then a router of the group behind it
+//   g    one of the router's own global links
+// Does not exist (`!exists()`) where the topology offers none: two groups with
+// `avoid_destination_group`, or a router without a suitable global link.
+// Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.3.
+[[nodiscard]] Detour draw_detour(RouteContext& context, DetourKind kind, bool avoid_destination_group);
+
+}  // namespace dragonfly

@@ -1,0 +1,23 @@
+#include "routing/families.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+// MIN: at most one local hop, one global hop, one local hop; nothing to decide.
+// Source: Kim et al., ISCA 2008, section 4.1.
+class Minimal final : public RoutingPolicy {
+ public:
+  [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kNowhere; }
+  [[nodiscard]] PathBudget budget() const noexcept override { return {}; }
+  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {}; }
+  [[nodiscard]] Decision route(RouteContext& /*context*/) const override { return {}; }
+};
+
+}  // namespace
+
+std::unique_ptr<RoutingPolicy> make_minimal(const PolicyInfo&, const Parameters&, const PolicyEnvironment&) {
+  return std::make_unique<Minimal>();
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,42 @@
+#include "routing/families.hpp"
+#include "routing/ugal_rule.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+// PAR, progressive adaptive routing: UGAL at the source router; a packet that was sent minimally is
+// weighed again, by the same rule, at the second router of the source group.
+// Source: Jiang et al., ISCA 2009; zero bias as in Kang et al., HPDC 2021, section 5.1.
+class Par final : public RoutingPolicy {
+ public:
+  explicit Par(const UgalParams& params) : params_{params} {}
+
+  [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSourceGroup; }
+
+  [[nodiscard]] PathBudget budget() const noexcept override {
+    return {.detours = true,
+            .detour_router = true,
+            .reconsiders = true,
+            .longest_path = static_cast<std::uint8_t>(longest_path_hops(params_.detour) + 1)};
+  }
+
+  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {params_.detour}; }
+
+  [[nodiscard]] Decision route(RouteContext& context) const override {
+    const bool first = context.packet().hops == 0;
+    return {ugal_choice(context, params_, first ? Stage::kFirst : Stage::kSource)};
+  }
+
+ private:
+  UgalParams params_;
+};
+
+}  // namespace
+
+std::unique_ptr<RoutingPolicy> make_par(const PolicyInfo& info, const Parameters& given,
+                                        const PolicyEnvironment& environment) {
+  return std::make_unique<Par>(read_ugal_params(info, given, environment));
+}
+
+}  // namespace dragonfly

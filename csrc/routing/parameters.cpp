@@ -1,0 +1,61 @@
+#include "routing/parameters.hpp"
+
+#include <cmath>
+
+#include "core/error.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+std::string show(const ParameterValue& value) {
+  if (const auto* number = std::get_if<double>(&value)) return std::to_string(*number);
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  return "'" + std::get<std::string>(value) + "'";
+}
+
+const ParameterValue& lookup(const PolicyInfo& info, const Parameters& given, const std::string& name) {
+  if (const auto it = given.find(name); it != given.end()) return it->second;
+  for (const ParameterInfo& parameter : info.parameters) {
+    if (parameter.name == name) return parameter.default_value;
+  }
+  throw std::logic_error{"policy " + info.name + " reads a parameter that it does not declare: " + name};
+}
+
+template <class T>
+T get(const PolicyInfo& info, const Parameters& given, const std::string& name, const char* allowed) {
+  const ParameterValue& value = lookup(info, given, name);
+  if (const auto* typed = std::get_if<T>(&value)) return *typed;
+  throw ConfigError{info.name + "." + name, show(value), allowed};
+}
+
+}  // namespace
+
+double number_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name) {
+  const double value = get<double>(info, given, name, "a number");
+  if (!std::isfinite(value)) throw ConfigError{info.name + "." + name, std::to_string(value), "a finite number"};
+  return value;
+}
+
+std::string text_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name) {
+  return get<std::string>(info, given, name, "a string");
+}
+
+bool flag_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name, bool when_unset) {
+  const ParameterValue& value = lookup(info, given, name);
+  if (const auto* text = std::get_if<std::string>(&value); text != nullptr && *text == "network") return when_unset;
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag;
+  throw ConfigError{info.name + "." + name, show(value), "true, false, or unset (the network's convention)"};
+}
+
+std::uint32_t count_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name,
+                              std::uint32_t low, std::uint32_t high) {
+  const double value = number_parameter(info, given, name);
+  if (value != std::floor(value) || value < low || value > high) {
+    throw ConfigError{info.name + "." + name, std::to_string(value),
+                      "a whole number from " + std::to_string(low) + " to " + std::to_string(high)};
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+}  // namespace dragonfly

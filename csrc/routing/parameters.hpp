@@ -1,0 +1,20 @@
+// Reading the parameters of a policy against its registry row.
+#pragma once
+
+#include <string>
+
+#include "routing/policy.hpp"
+
+namespace dragonfly {
+
+// The value given, or the default. All three throw ConfigError when the value has another type.
+[[nodiscard]] double number_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name);
+[[nodiscard]] std::string text_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name);
+[[nodiscard]] bool flag_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name,
+                                  bool when_unset);
+
+// A whole number within [low, high].
+[[nodiscard]] std::uint32_t count_parameter(const PolicyInfo& info, const Parameters& given,
+                                            const std::string& name, std::uint32_t low, std::uint32_t high);
+
+}  // namespace dragonfly

@@ -1,0 +1,46 @@
+#include "routing/path_follower.hpp"
+
+namespace dragonfly {
+
+// A prescribed route passes at most three groups (the trace source has checked that). Inside the
+// middle group the router between two local hops is the detour router; with one local hop it is
+// taken to be the router that this hop leads to.
+Hop PathFollower::routed(const Packet& packet, std::uint32_t router, std::span<const std::uint32_t> route) const {
+  const std::size_t position = packet.hops;
+  if (position + 1 >= route.size()) {
+    const auto slot = packet.destination_host - router * topology_->p();
+    return {static_cast<Port>(slot), packet.vc};
+  }
+  const std::uint32_t a = topology_->a();
+  const std::uint32_t here = route[position];
+  const std::uint32_t there = route[position + 1];
+  const std::uint32_t group = here / a;
+  const std::uint32_t last_group = route.back() / a;
+  const std::uint32_t first_group = route.front() / a;
+  bool minimal = true;
+  for (const std::uint32_t passed : route) minimal = minimal && (passed / a == first_group || passed / a == last_group);
+
+  Port port = kNoPort;
+  if (there / a == group) {
+    port = topology_->local_port(here % a, there % a);
+  } else {
+    for (Port candidate = topology_->first_global_port(); candidate < topology_->radix(); ++candidate) {
+      if (topology_->neighbor(here, candidate).router == there) {
+        port = candidate;
+        break;
+      }
+    }
+  }
+
+  Stage stage = Stage::kSource;
+  if (group == last_group) {
+    stage = Stage::kDestination;
+  } else if (group != first_group) {
+    const bool entered_just_now = position == 0 || route[position - 1] / a != group;
+    const bool leaves = there / a != group;
+    stage = entered_just_now && !leaves ? Stage::kDetourIn : Stage::kDetourOut;
+  }
+  return {port, ladder_.vc(stage, link_class(port), minimal, true, packet.hops)};
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,116 @@
+// Following a plan hop by hop: the part of routing that needs no decision.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "routing/packet.hpp"
+#include "routing/vc_ladder.hpp"
+#include "topology/dragonfly.hpp"
+
+namespace dragonfly {
+
+// An output port and the VC to use on it.
+struct Hop {
+  Port port = kNoPort;
+  std::uint8_t vc = 0;
+};
+
+// Where a packet goes if it does not go straight on.
+struct Detour {
+  DetourKind kind = DetourKind::kLgl;
+  std::uint32_t router = kNil;         // kLgl, kGl: the router to visit
+  std::uint16_t group = kNoGroup;      // the group to pass
+  [[nodiscard]] bool exists() const noexcept { return group != kNoGroup; }
+};
+
+[[nodiscard]] constexpr bool visits_router(DetourKind kind) noexcept {
+  return kind == DetourKind::kLgl || kind == DetourKind::kGl;
+}
+
+class PathFollower {
+ public:
+  PathFollower(const Dragonfly& topology, const VcLadder& ladder)
+      : topology_{&topology}, ladder_{ladder}, global_from_{topology.first_global_port()} {}
+
+  [[nodiscard]] const Dragonfly& topology() const noexcept { return *topology_; }
+  [[nodiscard]] const VcLadder& ladder() const noexcept { return ladder_; }
+
+  // The next hop of a packet that stands at `router` of `group`, according to its plan. Moves the
+  // plan on where the router is the detour. Precondition: plan != kRouted.
+  [[nodiscard]] Hop next(Packet& packet, std::uint32_t router, std::uint32_t group,
+                         Stage source_stage = Stage::kSource) const noexcept {
+    if (packet.plan == Plan::kToDetour && reached_detour(packet, router, group)) {
+      packet.plan = Plan::kFromDetour;
+    }
+    if (packet.plan == Plan::kToDetour) return towards_detour(packet, router, group);
+    return towards_destination(packet, router, group, source_stage);
+  }
+
+  // The first hop that a packet would take from here on a minimal path, and on a detour.
+  [[nodiscard]] Hop minimal_hop(const Packet& packet, std::uint32_t router, std::uint32_t group,
+                                Stage source_stage) const noexcept {
+    Packet copy = packet;
+    copy.plan = Plan::kMinimal;
+    return towards_destination(copy, router, group, source_stage);
+  }
+  [[nodiscard]] Hop detour_hop(const Packet& packet, const Detour& detour, std::uint32_t router,
+                               std::uint32_t group) const noexcept {
+    Packet copy = packet;
+    set_detour(copy, detour);
+    return towards_detour(copy, router, group);
+  }
+
+  static void set_detour(Packet& packet, const Detour& detour) noexcept {
+    packet.plan = Plan::kToDetour;
+    packet.detour_kind = detour.kind;
+    packet.detour_router = detour.router;
+    packet.detour_group = detour.group;
+    packet.non_minimal = true;
+  }
+
+  // The next hop on a prescribed route (routers, source first, destination last).
+  [[nodiscard]] Hop routed(const Packet& packet, std::uint32_t router,
+                           std::span<const std::uint32_t> route) const;
+
+ private:
+  [[nodiscard]] static bool reached_detour(const Packet& packet, std::uint32_t router,
+                                           std::uint32_t group) noexcept {
+    return visits_router(packet.detour_kind) ? router == packet.detour_router : group == packet.detour_group;
+  }
+
+  [[nodiscard]] LinkClass link_class(Port port) const noexcept {
+    return port >= global_from_ ? LinkClass::kGlobal : LinkClass::kLocal;
+  }
+
+  [[nodiscard]] Hop towards_destination(const Packet& packet, std::uint32_t router, std::uint32_t group,
+                                        Stage source_stage) const noexcept {
+    if (router == packet.destination_router) {
+      const auto slot = packet.destination_host - router * topology_->p();
+      return {static_cast<Port>(slot), packet.vc};  // ejection does not change the VC
+    }
+    const Port port = topology_->minimal_port(router, packet.destination_router);
+    const bool minimal = packet.plan == Plan::kMinimal;
+    Stage stage = Stage::kDestination;
+    if (group != packet.destination_group) stage = minimal ? source_stage : Stage::kDetourOut;
+    return {port, ladder_.vc(stage, link_class(port), minimal, visits_router(packet.detour_kind), packet.hops)};
+  }
+
+  [[nodiscard]] Hop towards_detour(const Packet& packet, std::uint32_t router,
+                                   std::uint32_t group) const noexcept {
+    const bool with_router = visits_router(packet.detour_kind);
+    if (group == packet.detour_group) {  // only with a detour router
+      const Port port = topology_->minimal_port(router, packet.detour_router);
+      return {port, ladder_.vc(Stage::kDetourIn, LinkClass::kLocal, false, with_router, packet.hops)};
+    }
+    const Port port = topology_->port_towards_group(router, packet.detour_group, packet.number);
+    return {port, ladder_.vc(Stage::kSource, link_class(port), false, with_router, packet.hops)};
+  }
+
+  const Dragonfly* topology_;
+  VcLadder ladder_;
+  Port global_from_;
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,63 @@
+// All that one router may know when it decides: the packet, its own ports, the topology and a
+// random stream that belongs to this packet.
+#pragma once
+
+#include <cstdint>
+
+#include "core/random.hpp"
+#include "routing/output_port.hpp"
+#include "routing/packet.hpp"
+#include "routing/path_follower.hpp"
+
+namespace dragonfly {
+
+class RouteContext {
+ public:
+  RouteContext(const Packet& packet, std::uint32_t router, std::uint32_t group, const OutputPort* ports,
+               const VcQueue* queues, std::uint32_t queue_stride, bool credits_at_crossbar,
+               const PathFollower& paths, std::uint64_t seed)
+      : packet_{packet},
+        router_{router},
+        group_{group},
+        ports_{ports},
+        queues_{queues},
+        queue_stride_{queue_stride},
+        credits_at_crossbar_{credits_at_crossbar},
+        paths_{paths},
+        random_{seed, Purpose::kRouting, packet.source_host, packet.number, packet.hops} {}
+
+  [[nodiscard]] const Packet& packet() const noexcept { return packet_; }
+  [[nodiscard]] std::uint32_t router() const noexcept { return router_; }
+  [[nodiscard]] std::uint32_t group() const noexcept { return group_; }
+  [[nodiscard]] const Dragonfly& topology() const noexcept { return paths_.topology(); }
+  [[nodiscard]] const PathFollower& paths() const noexcept { return paths_; }
+  [[nodiscard]] std::uint32_t source_group() const noexcept {
+    return packet_.source_host / topology().hosts_per_group();
+  }
+
+  // Congestion of a port, packets: those in its output queues + credits in use (sent, and the
+  // credit is not back yet). Source: Kang et al., HPDC 2021, section 5.1.
+  [[nodiscard]] std::uint32_t occupancy_packets(Port port) const noexcept { return ports_[port].occupancy; }
+
+  // The same for one VC of a port.
+  [[nodiscard]] std::uint32_t occupancy_packets(Hop hop) const noexcept {
+    const VcQueue& queue = queues_[hop.port * queue_stride_ + hop.vc];
+    const std::uint32_t in_use = static_cast<std::uint32_t>(queue.buffer) - queue.credits;
+    return credits_at_crossbar_ ? in_use : in_use + queue.queued;
+  }
+
+  [[nodiscard]] RandomStream& random() noexcept { return random_; }
+
+ private:
+  const Packet& packet_;
+  std::uint32_t router_;
+  std::uint32_t group_;
+  const OutputPort* ports_;
+  const VcQueue* queues_;
+  std::uint32_t queue_stride_;
+  bool credits_at_crossbar_;
+  const PathFollower& paths_;
+  RandomStream random_;
+};
+
+}  // namespace dragonfly

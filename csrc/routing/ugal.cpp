@@ -1,0 +1,40 @@
+#include "routing/families.hpp"
+#include "routing/ugal_rule.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+// UGAL: at the source router weigh one minimal path against random detours by local queue
+// occupancy; the choice then holds to the destination.
+// Source: Kim et al., ISCA 2008; zero bias as in Kang et al., HPDC 2021, section 5.1.
+class Ugal final : public RoutingPolicy {
+ public:
+  explicit Ugal(const UgalParams& params) : params_{params} {}
+
+  [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
+
+  [[nodiscard]] PathBudget budget() const noexcept override {
+    return {.detours = true,
+            .detour_router = visits_router(params_.detour),
+            .longest_path = longest_path_hops(params_.detour)};
+  }
+
+  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {params_.detour}; }
+
+  [[nodiscard]] Decision route(RouteContext& context) const override {
+    return {ugal_choice(context, params_, Stage::kSource)};
+  }
+
+ private:
+  UgalParams params_;
+};
+
+}  // namespace
+
+std::unique_ptr<RoutingPolicy> make_ugal(const PolicyInfo& info, const Parameters& given,
+                                         const PolicyEnvironment& environment) {
+  return std::make_unique<Ugal>(read_ugal_params(info, given, environment));
+}
+
+}  // namespace dragonfly

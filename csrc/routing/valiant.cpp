@@ -1,0 +1,44 @@
+#include "routing/detour.hpp"
+#include "routing/families.hpp"
+#include "routing/parameters.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+// Valiant load balancing: every packet that leaves its group takes a random detour; the kind says
+// which local hops of the first phase it makes.
+// Source: Valiant and Brebner, STOC 1981; kinds: LIA (TACO 2025) section 2.2.1; VALg and VALn: Kang
+// et al., HPDC 2021, section 2.3.
+class Valiant final : public RoutingPolicy {
+ public:
+  Valiant(DetourKind kind, bool avoid_destination_group)
+      : kind_{kind}, avoid_destination_group_{avoid_destination_group} {}
+
+  [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
+
+  [[nodiscard]] PathBudget budget() const noexcept override {
+    return {.detours = true, .detour_router = visits_router(kind_), .longest_path = longest_path_hops(kind_)};
+  }
+
+  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {kind_}; }
+
+  [[nodiscard]] Decision route(RouteContext& context) const override {
+    // A router without a suitable global link of its own stays minimal.
+    return {draw_detour(context, kind_, avoid_destination_group_)};
+  }
+
+ private:
+  DetourKind kind_;
+  bool avoid_destination_group_;
+};
+
+}  // namespace
+
+std::unique_ptr<RoutingPolicy> make_valiant(const PolicyInfo& info, const Parameters& given,
+                                            const PolicyEnvironment& environment) {
+  return std::make_unique<Valiant>(
+      info.detour, flag_parameter(info, given, "avoid_destination_group", environment.avoid_destination_group));
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,133 @@
+// Which VC a hop uses: the whole deadlock argument, in one place.
+//
+// A packet passes stages in a fixed order: source group, detour group on the way in, detour group
+// on the way out, destination group. Every scheme gives each hop of a path a rank that rises
+// strictly from stage to stage, and within one stage a path takes at most one local hop followed by
+// at most one global hop. Channels (link class, VC) therefore form a directed acyclic graph and no
+// set of packets can wait for each other in a circle (Dally and Seitz 1988). Tests walk every path
+// of every policy and check the graph.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/ids.hpp"
+
+namespace dragonfly {
+
+enum class Stage : std::uint8_t {
+  kFirst,        // the first minimal hop of a policy that may still change its mind (PAR)
+  kSource,       // leaving the source group
+  kDetourIn,     // inside the detour group, heading for the detour router
+  kDetourOut,    // inside the detour group, leaving it
+  kDestination,  // inside the destination group
+};
+
+enum class VcScheme : std::uint8_t {
+  // One VC per stage, the same for local and global links. Source: the simulator of the Q-adaptive
+  // paper (HPDC 2021): VALn 0,1,2,3; UGALg 0,1,2, minimal 1,2; PAR 0 | 1,2,3,4, minimal 3,4.
+  kStage,
+  // Separate numbers for local and global links: L0 G0 L1 L2 G1 L3. Source: LIA (TACO 2025) table 1.
+  kLadder,
+  // The number of hops taken so far.
+  kHop,
+  // Every hop on VC 0: not deadlock-free. For the tests of the watchdog only; the Python face does
+  // not offer it.
+  kUnsafeSingle,
+};
+
+[[nodiscard]] VcScheme parse_vc_scheme(std::string_view name);  // throws ConfigError
+
+// What a policy may do, as far as VCs are concerned.
+struct PathBudget {
+  bool detours = false;         // non-minimal paths exist
+  bool detour_router = false;   // ... that visit a router of the detour group on purpose (lgl, gl)
+  bool reconsiders = false;     // a minimal first hop may be followed by a detour (PAR)
+  std::uint8_t longest_path = 3;  // hops
+};
+
+struct VcCounts {
+  std::uint8_t local = 0;
+  std::uint8_t global = 0;
+};
+
+class VcLadder {
+ public:
+  VcLadder(VcScheme scheme, const PathBudget& budget)
+      : scheme_{scheme},
+        stages_{static_cast<std::uint8_t>(
+            2 + (budget.detours ? 1 : 0) + (budget.detour_router ? 1 : 0) + (budget.reconsiders ? 1 : 0))},
+        shift_{static_cast<std::uint8_t>(budget.reconsiders ? 1 : 0)},
+        budget_{budget} {}
+
+  [[nodiscard]] VcCounts required() const noexcept {
+    switch (scheme_) {
+      case VcScheme::kStage:
+        return {stages_, stages_};
+      case VcScheme::kLadder:
+        return budget_.detours ? VcCounts{static_cast<std::uint8_t>(4 + shift_), 2}
+                               : VcCounts{static_cast<std::uint8_t>(2 + shift_), 1};
+      case VcScheme::kHop:
+        return {budget_.longest_path, budget_.longest_path};
+      case VcScheme::kUnsafeSingle:
+        break;
+    }
+    return {1, 1};
+  }
+
+  // The VC of a hop over a local or global link. `with_router`: the path of the packet visits a
+  // chosen detour router (kinds lgl and gl); `minimal`: it takes no detour.
+  [[nodiscard]] std::uint8_t vc(Stage stage, LinkClass link, bool minimal, bool with_router,
+                                std::uint8_t hops) const noexcept {
+    if (scheme_ == VcScheme::kStage) return stage_vc(stage, minimal, with_router);
+    if (scheme_ == VcScheme::kHop) return hops;
+    if (scheme_ == VcScheme::kUnsafeSingle) return 0;
+    return ladder_vc(stage, link, minimal);
+  }
+
+ private:
+  [[nodiscard]] std::uint8_t stage_vc(Stage stage, bool minimal, bool with_router) const noexcept {
+    // Counted from the end, so that the destination group always has the highest VC.
+    std::uint8_t from_end = 1;
+    switch (stage) {
+      case Stage::kFirst:
+        return 0;
+      case Stage::kSource:
+        from_end = minimal ? 2 : (with_router ? 4 : 3);
+        break;
+      case Stage::kDetourIn:
+        from_end = 3;
+        break;
+      case Stage::kDetourOut:
+        from_end = 2;
+        break;
+      case Stage::kDestination:
+        break;
+    }
+    return static_cast<std::uint8_t>(stages_ - from_end);
+  }
+
+  [[nodiscard]] std::uint8_t ladder_vc(Stage stage, LinkClass link, bool minimal) const noexcept {
+    if (link == LinkClass::kGlobal) return stage == Stage::kDetourOut ? 1 : 0;
+    switch (stage) {
+      case Stage::kFirst:
+        return 0;
+      case Stage::kSource:
+        return shift_;
+      case Stage::kDetourIn:
+        return static_cast<std::uint8_t>(1 + shift_);
+      case Stage::kDetourOut:
+        return static_cast<std::uint8_t>(2 + shift_);
+      case Stage::kDestination:
+        break;
+    }
+    return static_cast<std::uint8_t>((minimal ? 1 : 3) + shift_);
+  }
+
+  VcScheme scheme_;
+  std::uint8_t stages_;
+  std::uint8_t shift_;
+  PathBudget budget_;
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,63 @@
+#include "simulation/simulation.hpp"
+
+#include <algorithm>
+
+namespace dragonfly {
+
+Simulation::Simulation(SimulationSetup setup)
+    : setup_{std::move(setup)},
+      policy_{make_policy(setup_.policy, setup_.policy_parameters,
+                          {.avoid_destination_group = setup_.network.detours_avoid_destination_group})},
+      network_{std::make_unique<Network>(
+          std::make_unique<const Blueprint>(*setup_.topology, setup_.network, *policy_, *setup_.source, setup_.options),
+          setup_.threads)} {}
+
+bool Simulation::run(TimePs duration_ps, const std::function<bool()>& keep_going) {
+  const TimePs target = time_ps_ + duration_ps;
+  const TimePs quantum = network_->blueprint().timing.quantum_ps;
+  bool finished = true;
+  network_->run(target / quantum, [&] { return finished = keep_going(); });
+  // Interrupted: as far as the network got.
+  time_ps_ = finished ? target : std::max(time_ps_, network_->now() * quantum);
+  return finished;
+}
+
+bool Simulation::empty() { return network_->in_network() == 0 && network_->in_source_queues() == 0; }
+
+bool Simulation::drain(TimePs max_ps, const std::function<bool()>& keep_going) {
+  network_->stop_generating();
+  const Timing& timing = network_->blueprint().timing;
+  const TimePs limit = time_ps_ + max_ps;
+  const TimePs slice = timing.lookahead * timing.quantum_ps;
+  while (!empty() && time_ps_ < limit) {
+    if (!run(std::min(slice, limit - time_ps_), keep_going)) return false;
+  }
+  return true;
+}
+
+void Simulation::reset_statistics() {
+  base_ = read_base(*network_, time_ps_);
+  for (Partition& partition : network_->partitions()) partition.reset_statistics(network_->now());
+}
+
+Statistics Simulation::statistics() { return collect_statistics(*network_, base_, time_ps_); }
+
+std::vector<LoggedPacket> Simulation::take_packet_log() {
+  std::vector<LoggedPacket> all;
+  for (Partition& partition : network_->partitions()) {
+    std::vector<LoggedPacket> part = partition.take_log();
+    std::ranges::move(part, std::back_inserter(all));
+  }
+  std::ranges::sort(all, [](const LoggedPacket& x, const LoggedPacket& y) {
+    return std::tie(x.delivered, x.source, x.number) < std::tie(y.delivered, y.source, y.number);
+  });
+  return all;
+}
+
+std::uint64_t Simulation::trace_hash() const {
+  std::uint64_t sum = 0;
+  for (const Partition& partition : network_->partitions()) sum += partition.trace_hash();
+  return sum;
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,54 @@
+// One run: a topology, a network, traffic and a policy, advanced in simulated time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "metrics/statistics.hpp"
+#include "network/network.hpp"
+#include "routing/policy.hpp"
+
+namespace dragonfly {
+
+struct SimulationSetup {
+  std::shared_ptr<const Dragonfly> topology;
+  std::shared_ptr<const TrafficSource> source;
+  NetworkParams network;
+  std::string policy = "min";
+  Parameters policy_parameters;
+  std::uint32_t threads = 1;
+  NetworkOptions options;
+};
+
+class Simulation {
+ public:
+  explicit Simulation(SimulationSetup setup);  // throws ConfigError
+
+  // `keep_going` is asked often and may end the call early with `false`.
+  // Both return whether they got to the end. Both throw DeadlockError.
+  bool run(TimePs duration_ps, const std::function<bool()>& keep_going);
+  // Stops generating and runs until nothing is under way any more, at most `max_ps`.
+  bool drain(TimePs max_ps, const std::function<bool()>& keep_going);
+  // Whether anything waits in a source queue or is under way.
+  [[nodiscard]] bool empty();
+
+  void reset_statistics();
+  [[nodiscard]] Statistics statistics();
+  [[nodiscard]] std::vector<LoggedPacket> take_packet_log();
+  [[nodiscard]] TimePs time_ps() const noexcept { return time_ps_; }
+  [[nodiscard]] std::uint64_t trace_hash() const;
+  [[nodiscard]] std::uint32_t num_partitions() const noexcept { return network_->blueprint().num_partitions(); }
+  [[nodiscard]] const Dragonfly& topology() const noexcept { return *setup_.topology; }
+  void check_invariants() { network_->check_invariants(); }
+
+ private:
+  SimulationSetup setup_;
+  std::unique_ptr<RoutingPolicy> policy_;
+  std::unique_ptr<Network> network_;
+  TimePs time_ps_ = 0;
+  StatisticsBase base_{};
+};
+
+}  // namespace dragonfly
