@@ -30,10 +30,17 @@ class PolicyInfo(TypedDict):
     action: Literal["path", "port"]
     parameters: list[ParameterInfo]
 
+class PatternParameterInfo(TypedDict):
+    name: str
+    default: str
+    doc: str
+
 class PatternInfo(TypedDict):
     name: str
     summary: str
     source: str
+    example: str
+    parameters: list[PatternParameterInfo]
 
 class Topology:
     def __init__(self, p: int, a: int, h: int, g: int, arrangement: str, trunking: int) -> None: ...

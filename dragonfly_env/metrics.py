@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from dragonfly_env._validate import PS_PER_NS, check_real
 from dragonfly_env.fairness import Fairness
-from dragonfly_env.link_metrics import LinkTable
+from dragonfly_env.link_metrics import LINK_KINDS, LinkTable
 
 if TYPE_CHECKING:
     from dragonfly_env.network_config import NetworkConfig
@@ -128,12 +128,13 @@ class Metrics:
             "router_delivered",
             "link_packets",
             "link_stall_ps",
-            "link_busy_ps_per_packet",
         )
         series = statistics.get("series")
+        busy = statistics["link_busy_ps_per_packet"]
         fields: dict[str, Any] = {field: int(statistics[key]) for field, key in scalars.items()}
         fields |= {name: _integers(statistics[name]) for name in arrays}
         fields |= {name: _integers(statistics[name]) for name in _GROUP_ARRAYS if name in statistics}
+        fields["link_busy_ps_per_packet"] = _integers([busy[kind] for kind in LINK_KINDS])
         if series is not None:
             fields["series"] = {name: _integers(values) for name, values in series.items()}
             fields["series_bin_ps"] = int(statistics["series_bin_ps"])
@@ -260,31 +261,33 @@ class Metrics:
     def time_series(self) -> dict[str, npt.NDArray[Any]] | None:
         """Columns with one row per bin of ``series_bin_ns``; None if the configuration did not ask for it.
 
-        ``time_ns`` (start of the bin), ``duration_ns`` (the last bin may be cut short), ``generated``,
-        ``delivered``, ``offered_load``, ``accepted_load``, ``latency_mean_ns`` and ``hops_mean`` (of the
-        packets delivered in the bin; NaN if there are none).
+        ``time_ns`` (start of the bin), ``duration_ns`` (the window may cut the first and the last bin short),
+        ``injected`` and ``injected_load`` (packets that left their source queue), ``delivered`` and
+        ``accepted_load``, ``latency_mean_ns`` and ``hops_mean`` (of the packets delivered in the bin; NaN
+        if there are none).
         """
         if self.series is None:
             return None
-        delivered, generated = self.series["delivered"], self.series["generated"]
-        start_ps = self.series_start_ps + np.arange(len(delivered), dtype=np.int64) * self.series_bin_ps
-        covered_ps = np.minimum(start_ps + self.series_bin_ps, self.end_ps) - np.maximum(
-            start_ps, self.start_ps
+        bins = max(0, -(-(self.end_ps - self.series_start_ps) // self.series_bin_ps))
+        # The core's columns end with the last bin in which something happened.
+        injected, delivered, latency_sum_ps, hops_sum = (
+            np.pad(self.series[name][:bins], (0, max(0, bins - len(self.series[name]))))
+            for name in ("generated", "delivered", "latency_sum_ps", "hops_sum")
         )
-        width_ns = np.maximum(covered_ps, 0) / PS_PER_NS
+        begin_ps = self.series_start_ps + np.arange(bins, dtype=np.int64) * self.series_bin_ps
+        inside_ps = np.maximum(begin_ps, self.start_ps)
+        width_ns = (np.minimum(begin_ps + self.series_bin_ps, self.end_ps) - inside_ps) / PS_PER_NS
         per_packet = 1.0 / np.where(delivered > 0, delivered, math.nan)
-        to_load = self.network.packet_time_ns / (
-            self.topology.num_hosts * np.where(width_ns > 0, width_ns, math.nan)
-        )
+        to_load = self.network.packet_time_ns / (self.topology.num_hosts * width_ns)
         return {
-            "time_ns": start_ps / PS_PER_NS,
+            "time_ns": begin_ps / PS_PER_NS,
             "duration_ns": width_ns,
-            "generated": generated,
+            "injected": injected,
+            "injected_load": injected * to_load,
             "delivered": delivered,
-            "offered_load": generated * to_load,
             "accepted_load": delivered * to_load,
-            "latency_mean_ns": self.series["latency_sum_ps"] * per_packet / PS_PER_NS,
-            "hops_mean": self.series["hops_sum"] * per_packet,
+            "latency_mean_ns": latency_sum_ps * per_packet / PS_PER_NS,
+            "hops_mean": hops_sum * per_packet,
         }
 
     @property

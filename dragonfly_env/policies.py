@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from dragonfly_env import _core
 from dragonfly_env._settings import SettingInfo, describe, normalise, reject_unknown
-from dragonfly_env._validate import config_error, unknown_name
+from dragonfly_env._validate import config_error, did_you_mean, unknown_name
 
 ParameterValue: TypeAlias = float | str | bool
 # The names that a class answers to, each with the fields that the name fixes.
@@ -109,21 +109,55 @@ def register_policies(classes: Iterable[type[Policy]]) -> None:
         _aliases.update(cls.aliases)
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class CorePolicy(Policy):
+    """A policy that the core has and that no settings class describes yet: one C++ file and one registry
+    line.
+
+    Its parameters are those that the registry lists; the core checks their values.
+    """
+
+    variants: ClassVar[NamedVariants] = {}
+    source: ClassVar[str] = "see the registry"
+
+    name: str
+    settings: tuple[tuple[str, ParameterValue], ...] = ()
+
+    def __post_init__(self) -> None:
+        known = [parameter["name"] for parameter in _registry()[self.name]["parameters"]]
+        for name, value in self.settings:
+            if name not in known:
+                listed = ", ".join(known) or "no setting"
+                raise config_error(
+                    name,
+                    value,
+                    f"policy {self.name!r} has no such setting, only {listed}{did_you_mean(name, known)}",
+                )
+            if not isinstance(value, (bool, int, float, str)):
+                raise config_error(name, value, "must be a number, a string, True or False")
+
+    def parameters(self) -> dict[str, ParameterValue]:
+        """The given parameters; for others the registry's defaults hold."""
+        return dict(self.settings)
+
+
 def policies() -> tuple[str, ...]:
     """The names of all routing policies."""
     return tuple(_registry())
 
 
 def policy_class(name: str) -> type[Policy]:
-    """The settings class that answers to a policy's name.
+    """The settings class that answers to a policy's name; ``CorePolicy`` if there is none of its own.
 
     Raises:
         ConfigError: For an unknown name; the nearest one is named.
     """
-    known = _aliases.get(name, name) if isinstance(name, str) else None
-    if known not in _classes:
-        raise unknown_name("policy", name, policies())
-    return _classes[known]
+    known = _aliases.get(name, name) if isinstance(name, str) else ""
+    if known in _classes:
+        return _classes[known]
+    if known in _registry():
+        return CorePolicy
+    raise unknown_name("policy", name, policies())
 
 
 def make_policy(name: str, **parameters: Any) -> Policy:
@@ -139,6 +173,8 @@ def make_policy(name: str, **parameters: Any) -> Policy:
     """
     cls = policy_class(name)
     name = _aliases.get(name, name)
+    if cls is CorePolicy:
+        return CorePolicy(name, tuple(sorted(parameters.items())))
     reject_unknown(cls, parameters, f"policy {name!r}")
     fixed = cls.variants[name]
     for parameter, value in fixed.items():

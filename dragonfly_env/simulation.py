@@ -83,7 +83,7 @@ class Simulation:
                 self._core.run(duration_ps)
 
     def drain(self, max_ns: float | None = None) -> bool:
-        """Stop all generators and run until the last packet is delivered.
+        """Stop all generators for good and run until the last packet is delivered.
 
         Args:
             max_ns: The longest time to advance; None: until empty (or the watchdog fires).
@@ -131,7 +131,14 @@ class Simulation:
             return self._core.trace_hash()
 
     def packet_log(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Every packet delivered since the last ``reset_statistics``, as equally long columns.
+        """Take the log: every packet delivered since ``reset_statistics`` or the last call, by time of
+        delivery.
+
+        Returns:
+            Columns of n packets: ``src``, ``dst`` (hosts), ``number`` (of the packet at its source, from 0),
+            ``created_ns``, ``injected_ns`` (left the source queue), ``delivered_ns``, ``hops``,
+            ``minimal``; and their routes one after the other in ``routers``, where packet i has
+            ``routers[route_offsets[i]:route_offsets[i+1]]``.
 
         Raises:
             StateError: If the configuration did not ask for ``packet_log``, or another thread is running.
@@ -139,7 +146,10 @@ class Simulation:
         if not self._config.packet_log:
             raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
         with self._alone():
-            return self._core.packet_log()
+            log = self._core.packet_log()
+        for name in ("created", "injected", "delivered"):
+            log[f"{name}_ns"] = log.pop(f"{name}_ps") / PS_PER_NS
+        return log
 
     def check_invariants(self) -> None:
         """Check the conservation of packets and credits everywhere; for tests.

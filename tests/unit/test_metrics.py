@@ -43,7 +43,7 @@ def statistics(**changes: Any) -> dict[str, Any]:
         "router_injected": np.array([1, 2, 0, 2, 4, 2]),
         "link_packets": np.arange(18),
         "link_stall_ps": np.arange(18) * 10 * PS,
-        "link_busy_ps_per_packet": np.array([10, 20, 30]) * PS,
+        "link_busy_ps_per_packet": {"host": 10 * PS, "local": 20 * PS, "global": 30 * PS},
         "packet_hops": 31,
     }
     return values | changes
@@ -176,21 +176,23 @@ def test_a_time_series_has_loads_and_means_per_bin() -> None:
     assert metrics().time_series is None
     series = metrics(
         series={
-            "generated": np.array([6, 6, 0]),
-            "delivered": np.array([3, 0, 7]),
-            "latency_sum_ps": np.array([600, 0, 700]) * PS,
-            "hops_sum": np.array([6, 0, 21]),
+            "generated": np.array([6, 6]),
+            "delivered": np.array([3, 0]),
+            "latency_sum_ps": np.array([600, 0]) * PS,
+            "hops_sum": np.array([6, 0]),
         },
         series_bin_ps=400 * PS,
-        series_start_ps=500 * PS,
+        series_start_ps=400 * PS,
     ).time_series
     assert series is not None
-    assert series["time_ns"].tolist() == [500, 900, 1300]
-    assert series["duration_ns"].tolist() == [400, 400, 200]  # the last one is cut short by the snapshot
-    assert series["accepted_load"] == pytest.approx([3 * 10 / 2400, 0, 7 * 10 / 1200])
-    assert series["offered_load"] == pytest.approx([6 * 10 / 2400, 6 * 10 / 2400, 0])
-    assert series["latency_mean_ns"] == pytest.approx([200, math.nan, 100], nan_ok=True)
-    assert series["hops_mean"] == pytest.approx([2, math.nan, 3], nan_ok=True)
+    # From 500 to 1500 ns in bins of 400 that start at 400; nothing happened in the last one.
+    assert series["time_ns"].tolist() == [400, 800, 1200]
+    assert series["duration_ns"].tolist() == [300, 400, 300]
+    assert series["delivered"].tolist() == [3, 0, 0]
+    assert series["accepted_load"] == pytest.approx([3 * 10 / 1800, 0, 0])
+    assert series["injected_load"] == pytest.approx([6 * 10 / 1800, 6 * 10 / 2400, 0])
+    assert series["latency_mean_ns"] == pytest.approx([200, math.nan, math.nan], nan_ok=True)
+    assert series["hops_mean"] == pytest.approx([2, math.nan, math.nan], nan_ok=True)
 
 
 def test_latency_by_group_pair() -> None:

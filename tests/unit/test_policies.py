@@ -12,7 +12,15 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.baselines import Minimal, Par, Ugal, Valiant
-from dragonfly_env.policies import Policy, parse_policy, policy_class, policy_from_dict, register_policies
+from dragonfly_env.policies import (
+    CorePolicy,
+    Policy,
+    parse_policy,
+    policy_class,
+    policy_from_dict,
+    register_policies,
+)
+from dragonfly_env.policies import _classes as registered
 
 NAMES = ("min", "val-g", "val-n", "vlb-lg", "vlb-gl", "vlb-g", "ugal-g", "ugal-n", "par")
 
@@ -25,7 +33,7 @@ def test_the_policies_of_the_paper_are_there() -> None:
 def test_every_policy_of_the_core_has_a_python_class_that_keeps_its_name(name: str) -> None:
     policy = dfe.make_policy(name)
     assert policy.name == name
-    assert type(policy) is policy_class(name)
+    assert type(policy) is policy_class(name) is not CorePolicy
     assert policy.source
     assert policy.summary
     assert policy.scope in ("source", "every", "all")
@@ -41,7 +49,7 @@ def test_python_and_core_have_the_same_parameters_and_defaults(info: _core.Polic
     theirs = {parameter["name"]: parameter["default"] for parameter in info["parameters"]}
     assert set(ours) == set(theirs)
     for name, default in ours.items():
-        assert theirs[name] == ("network" if default is None else default), name
+        assert theirs[name] == default, name
 
 
 @pytest.mark.parametrize("name", dfe.policies())
@@ -151,3 +159,18 @@ def test_two_classes_cannot_claim_one_name() -> None:
 
     with pytest.raises(ValueError, match="'min' is claimed by Minimal and Impostor"):
         register_policies([Impostor])
+
+
+def test_a_policy_without_a_class_of_its_own_works_by_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One C++ file and one registry line are enough; the class in baselines may follow."""
+    monkeypatch.delitem(registered, "ugal-n")
+    policy = dfe.make_policy("ugal-n", bias_packets=3.0)
+    assert type(policy) is CorePolicy
+    assert (policy.name, policy.parameters()) == ("ugal-n", {"bias_packets": 3.0})
+    assert policy_from_dict(policy.to_dict()) == policy
+    assert pickle.loads(pickle.dumps(policy)) == policy
+    assert policy.scope == "source"
+    with pytest.raises(dfe.ConfigError, match=r"^bias = 1: policy 'ugal-n' .*did you mean 'bias_packets'"):
+        dfe.make_policy("ugal-n", bias=1)
+    with pytest.raises(dfe.ConfigError, match=r"^bias_packets = \[\]: must be a number"):
+        dfe.make_policy("ugal-n", bias_packets=[])

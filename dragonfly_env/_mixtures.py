@@ -1,0 +1,223 @@
+"""Traffic patterns made of data or of other patterns: demand matrices and mixtures."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env._settings import boolean, reject_unknown
+from dragonfly_env._traffic import Pattern, pattern_from_dict
+from dragonfly_env._validate import check_integer, check_real, config_error
+
+_MAX_INT = 2**31 - 1
+_MAX_WEIGHT = 1e100
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class DemandMatrix(Pattern):
+    """Destinations drawn from a demand matrix.
+
+    Row s is the distribution of the destinations of s, up to a factor: every host that sends offers the
+    same load, so only ratios within a row matter. A row of zeros: those hosts do not send.
+
+    Args:
+        matrix: (N, N) demands between hosts, (R, R) between routers or (G, G) between groups of the
+        topology it
+            is used on (hosts first if the numbers coincide; then the meaning does too). Finite, at least 0,
+            not all 0. Routers and groups stand for a uniformly drawn host of theirs. Copied.
+
+    Raises:
+        ConfigError: For anything else.
+    """
+
+    name: ClassVar[str] = "demand"
+    matrix: npt.NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        try:
+            matrix = np.array(self.matrix, dtype=np.float64, order="C")
+        except (TypeError, ValueError):
+            raise config_error("demand.matrix", self.matrix, "must be a matrix of numbers") from None
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+            raise config_error("demand.matrix", f"shape {matrix.shape}", "must be square")
+        wrong = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))
+        if len(wrong):
+            row, column = (int(index) for index in wrong[0])
+            value = float(matrix[row, column])
+            raise config_error(f"demand.matrix[{row}, {column}]", value, "must be finite and at least 0")
+        if not matrix.any():
+            raise config_error("demand.matrix", "all zero", "at least one host must send")
+        matrix.flags.writeable = False
+        object.__setattr__(self, "matrix", matrix)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DemandMatrix) and np.array_equal(self.matrix, other.matrix)
+
+    def __hash__(self) -> int:
+        return hash((self.matrix.shape, self.matrix.tobytes()))
+
+    @property
+    def spec(self) -> str:
+        return f"demand({self.matrix.shape[0]} x {self.matrix.shape[1]})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Only the demands above 0, as lists of rows, columns and values."""
+        rows, columns = np.nonzero(self.matrix)
+        return {
+            "pattern": self.name,
+            "size": int(self.matrix.shape[0]),
+            "rows": rows.tolist(),
+            "columns": columns.tolist(),
+            "demands": self.matrix[rows, columns].tolist(),
+        }
+
+    @classmethod
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
+        if set(arguments) == {"matrix"}:
+            return cls(arguments["matrix"])
+        if set(arguments) != {"size", "rows", "columns", "demands"}:
+            given = ", ".join(arguments) or "nothing"
+            raise config_error(
+                "demand", given, "must have a 'matrix', or 'size', 'rows', 'columns' and 'demands'"
+            )
+        size = check_integer("demand.size", arguments["size"], 1, 1_000_000)
+        rows, columns, demands = (arguments[key] for key in ("rows", "columns", "demands"))
+        try:
+            matrix = np.zeros((size, size))
+            matrix[np.asarray(rows, dtype=np.uint32), np.asarray(columns, dtype=np.uint32)] = demands
+        except (TypeError, ValueError, IndexError, OverflowError, MemoryError) as error:
+            raise config_error(
+                "demand", "rows, columns, demands", f"must describe a matrix: {error}"
+            ) from None
+        return cls(matrix)
+
+
+def _checked_part(field: str, part: object) -> Pattern:
+    if isinstance(part, Pattern):
+        return part
+    if isinstance(part, np.ndarray):
+        return DemandMatrix(part)
+    if isinstance(part, (str, Mapping)):
+        return pattern_from_dict(part)
+    raise config_error(field, part, "must be a traffic pattern; schedules and traces cannot be mixed")
+
+
+def _pairs(field: str, parts: object, meaning: str) -> list[tuple[Any, Any]]:
+    if not isinstance(parts, Sequence) or isinstance(parts, str) or len(parts) == 0:
+        raise config_error(field, parts, f"must be a sequence of {meaning} pairs")
+    for part in parts:
+        if not isinstance(part, Sequence) or isinstance(part, str) or len(part) != 2:
+            raise config_error(field, part, f"must be a pair {meaning}")
+    return [(first, second) for first, second in parts]
+
+
+def _tables(field: str, arguments: Mapping[str, Any], key: str) -> list[tuple[Any, Any]]:
+    """The (key, pattern) pairs that ``to_dict`` or a spec string describes."""
+    parts = arguments.get("parts")
+    if not isinstance(parts, Sequence) or isinstance(parts, str):
+        raise config_error(f"{field}.parts", parts, "must be a list of tables")
+    pairs = []
+    for part in parts:
+        if not isinstance(part, Mapping) or key not in part:
+            raise config_error(f"{field}.parts", part, f"must be a table with '{key}' and a pattern")
+        if "arguments" in part:  # as the core parses spec strings
+            pattern: object = {"pattern": part.get("pattern"), **part["arguments"]}
+        else:
+            pattern = part.get("traffic")
+        pairs.append((part[key], pattern))
+    return pairs
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class HostMixture(Pattern):
+    """Each set of hosts follows a pattern of its own; hosts in no set do not send.
+
+    Source: Benito et al. (LIA), TACO 2025, section 6.4, generalised.
+
+    Args:
+        parts: (hosts, pattern) pairs; hosts as a sequence of numbers, patterns as anything that
+        ``parse_traffic``
+            takes for a single pattern. No host may be in two sets.
+        confined: Whether the hosts of a set talk only to one another. Group offsets then count the groups
+        that
+            own at least one host of the set, cyclically.
+    """
+
+    name: ClassVar[str] = "mixture"
+    parts: tuple[tuple[tuple[int, ...], Pattern], ...]
+    confined: bool = boolean(False, doc="Whether the hosts of a set talk only to one another.")
+
+    def __post_init__(self) -> None:
+        Pattern.__post_init__(self)
+        parts = []
+        for hosts, part in _pairs("mixture.parts", self.parts, "(hosts, pattern)"):
+            if not isinstance(hosts, (Sequence, np.ndarray)) or isinstance(hosts, str) or len(hosts) == 0:
+                raise config_error("mixture.hosts", hosts, "must be a non-empty sequence of host numbers")
+            numbers = tuple(check_integer("mixture.hosts", host, 0, _MAX_INT) for host in hosts)
+            parts.append((numbers, _checked_part("mixture.parts", part)))
+        object.__setattr__(self, "parts", tuple(parts))
+
+    def arguments(self) -> dict[str, Any]:
+        parts = [
+            {"pattern": part.name, "arguments": part.arguments(), "hosts": np.array(hosts, dtype=np.int64)}
+            for hosts, part in self.parts
+        ]
+        return {"parts": parts, "confined": self.confined}
+
+    @property
+    def spec(self) -> str:
+        return "mixture(" + ", ".join(f"{len(hosts)} x {part.spec}" for hosts, part in self.parts) + ")"
+
+    def to_dict(self) -> dict[str, Any]:
+        parts = [{"hosts": list(hosts), "traffic": part.to_dict()} for hosts, part in self.parts]
+        return {"pattern": self.name, "confined": self.confined, "parts": parts}
+
+    @classmethod
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
+        reject_unknown(cls, arguments, "traffic pattern 'mixture'")
+        return cls(tuple(_tables("mixture", arguments, "hosts")), arguments.get("confined", False))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class WeightedMixture(Pattern):
+    """Each message follows one of several patterns, drawn by weight: 70 % uniform and 30 % adv+1, say.
+
+    A host that some of the patterns silence draws from the others.
+
+    Args:
+        parts: (weight, pattern) pairs; weights above 0, only their ratios matter.
+    """
+
+    name: ClassVar[str] = "weighted"
+    parts: tuple[tuple[float, Pattern], ...]
+
+    def __post_init__(self) -> None:
+        parts = []
+        for weight, part in _pairs("weighted.parts", self.parts, "(weight, pattern)"):
+            checked = check_real("weighted weight", weight, 0.0, _MAX_WEIGHT, open_low=True)
+            parts.append((checked, _checked_part("weighted.parts", part)))
+        object.__setattr__(self, "parts", tuple(parts))
+
+    def arguments(self) -> dict[str, Any]:
+        parts = [
+            {"pattern": part.name, "arguments": part.arguments(), "weight": weight}
+            for weight, part in self.parts
+        ]
+        return {"parts": parts}
+
+    @property
+    def spec(self) -> str:
+        return "weighted:" + ",".join(f"{part.spec}={weight!r}" for weight, part in self.parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        parts = [{"weight": weight, "traffic": part.to_dict()} for weight, part in self.parts]
+        return {"pattern": self.name, "parts": parts}
+
+    @classmethod
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
+        reject_unknown(cls, arguments, "traffic pattern 'weighted'")
+        return cls(tuple(_tables("weighted", arguments, "weight")))

@@ -1,0 +1,156 @@
+"""What traffic is: the base of everything that tells hosts when to send and to whom."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from dragonfly_env import _core
+from dragonfly_env._settings import normalise, reject_unknown
+from dragonfly_env._validate import config_error
+from dragonfly_env.topology import Dragonfly
+
+
+class Traffic(ABC):
+    """A pattern, a schedule of patterns or a trace: frozen, comparable, picklable."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def spec(self) -> str:
+        """A short readable name for tables; a spec string if one says it all."""
+
+    @property
+    def is_trace(self) -> bool:
+        """Whether the messages have times of their own, so that load and injection process do not apply."""
+        return False
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for TOML and JSON; ``traffic_from_dict`` is the inverse."""
+
+    @abstractmethod
+    def check(self, topology: Dragonfly) -> None:
+        """Raise ``ConfigError`` if this traffic is impossible on ``topology``."""
+
+
+class Pattern(Traffic):
+    """Who talks to whom. Subclasses are frozen dataclasses whose fields are the pattern's arguments."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    """The name in the core's registry."""
+
+    classes: ClassVar[dict[str, type[Pattern]]] = {}
+    """Every class by its name in the registry."""
+
+    def __init_subclass__(cls) -> None:
+        if "name" in cls.__dict__:
+            Pattern.classes[cls.name] = cls
+
+    def __post_init__(self) -> None:
+        normalise(self)
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments as the core takes them."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+    def build(self, topology: _core.Topology, seed: int) -> _core.Pattern:
+        """The pattern on one topology; what it fixes once (a permutation, hot hosts) follows from ``seed``.
+
+        Raises:
+            ConfigError: If the pattern is impossible there.
+        """
+        return _core.make_pattern(topology, seed, self.name, self.arguments())
+
+    def check(self, topology: Dragonfly) -> None:
+        self.build(topology.to_core(), 0)
+
+    @property
+    def spec(self) -> str:
+        return self.name
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"pattern": self.name, **self.arguments()}
+
+    @classmethod
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
+        """The pattern with the arguments of ``to_dict`` or of a parsed spec string.
+
+        Raises:
+            ConfigError: For an unknown argument or a value out of range.
+        """
+        reject_unknown(cls, arguments, f"traffic pattern {cls.name!r}")
+        return cls(**arguments)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RegisteredPattern(Pattern):
+    """A pattern of the core's registry that has no Python class of its own.
+
+    Args:
+        registered_name: Its name in the registry.
+        values: Its arguments by name: bool, int, float, str or a tuple of ints.
+    """
+
+    registered_name: str
+    values: tuple[tuple[str, Any], ...] = ()
+
+    def arguments(self) -> dict[str, Any]:
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in self.values}
+
+    def build(self, topology: _core.Topology, seed: int) -> _core.Pattern:
+        return _core.make_pattern(topology, seed, self.registered_name, self.arguments())
+
+    @property
+    def spec(self) -> str:
+        return spell(self.registered_name, self.arguments())
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"pattern": self.registered_name, **self.arguments()}
+
+
+def spell(name: str, arguments: Mapping[str, Any]) -> str:
+    """The spec string of a pattern with plain arguments: ``"hotspot:hosts=4,fraction=0.2"``."""
+
+    def text(value: object) -> str:
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, (list, tuple)):
+            return "".join(f"{item};" for item in value)
+        return str(value)
+
+    return ":".join([name, ",".join(f"{key}={text(value)}" for key, value in arguments.items())]).rstrip(":")
+
+
+def make_pattern(name: str, arguments: Mapping[str, Any]) -> Pattern:
+    """The pattern object for a name of the registry.
+
+    Raises:
+        ConfigError: For an unknown name (with the nearest match), an unknown argument, a value out of range.
+    """
+    known, preset = _core.parse_pattern(name)
+    merged = {**preset, **arguments}
+    cls = Pattern.classes.get(known)
+    if cls is not None:
+        return cls.from_arguments(merged)
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in merged.items()}
+    return RegisteredPattern(known, tuple(sorted(values.items())))
+
+
+def pattern_from_dict(values: object) -> Pattern:
+    """The inverse of ``Pattern.to_dict``; a spec string is understood too.
+
+    Raises:
+        ConfigError: If ``values`` describes no pattern.
+    """
+    if isinstance(values, str):
+        return make_pattern(values, {})
+    if not isinstance(values, Mapping) or not isinstance(values.get("pattern"), str):
+        raise config_error("traffic", values, "must be a spec string or a table with the name of a 'pattern'")
+    arguments = {str(key): value for key, value in values.items() if key != "pattern"}
+    return make_pattern(values["pattern"], arguments)

@@ -1,0 +1,236 @@
+"""``SimulationConfig``: ranges, resolved defaults, and the way to dictionaries, JSON and TOML and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.baselines import Ugal
+
+TOPOLOGY = dfe.Dragonfly.preset("72")
+NAN, INF = math.nan, math.inf
+
+
+def config(**changes: Any) -> dfe.SimulationConfig:
+    return dfe.SimulationConfig(topology=TOPOLOGY).replace(**changes)
+
+
+BAD: dict[str, tuple[Any, ...]] = {
+    "topology": (None, "72", 72, (2, 4, 2)),
+    "network": (None, 3, {}, "q_adaptive"),
+    "policy": (None, 3, "ugl-n", [], Ugal),
+    "load": (0, 0.0, -0.1, 1.0001, NAN, INF, -INF, "0.5", None, True, 10**400),
+    "injection": ("", "poison", None, 1),
+    "source_queue_packets": (0, -1, 1.0, "20", True, NAN),
+    "source_queue_full": ("", "drop", True),
+    "message_packets": (0, -1, 1.0, None, True, 65_536),
+    "seed": (-1, 2**64, 1.0, None, "1", True),
+    "threads": (0, -1, 1.5, None, True, 1025),
+    "series_bin_ns": (0, -1.0, NAN, INF, "10", True, 0.00001),
+    "packet_log": (0, 1, None, "yes"),
+    "group_latency": (0, 1, None, "yes"),
+    "watchdog_ns": (0, 999, -1, NAN, INF, None, "1e6"),
+}
+
+
+def test_every_field_has_bad_values() -> None:
+    assert {field.name for field in dataclasses.fields(dfe.SimulationConfig)} == {*BAD, "traffic"}
+
+
+@pytest.mark.parametrize(("field", "value"), [(f, v) for f, values in BAD.items() for v in values])
+def test_a_bad_value_is_refused_by_name_and_range(field: str, value: Any) -> None:
+    with pytest.raises(dfe.ConfigError) as caught:
+        config(**{field: value})
+    message = str(caught.value)
+    assert message.startswith(f"{field} = "), message
+    assert "must" in message
+
+
+@pytest.mark.parametrize("value", ["", "unifrom", "adv", "adv+", "adv+x", None, 3, [], {}, np.zeros((3, 3))])
+def test_bad_traffic_is_refused(value: Any) -> None:
+    with pytest.raises(dfe.ConfigError):
+        config(traffic=value)
+
+
+def test_unknown_names_get_the_nearest_one() -> None:
+    with pytest.raises(dfe.ConfigError, match="did you mean 'ugal-n'"):
+        config(policy="ugaln")
+    with pytest.raises(dfe.ConfigError, match="did you mean 'uniform'"):
+        config(traffic="unifrom")
+    with pytest.raises(dfe.ConfigError, match="did you mean 'poisson'"):
+        config(injection="poison")
+    with pytest.raises(dfe.ConfigError, match=r"^thread = 2: .*did you mean 'threads'"):
+        config(thread=2)
+    with pytest.raises(dfe.ConfigError, match="did you mean 'q-adaptive'"):
+        config(network="q_adaptive")
+
+
+def test_adversarial_traffic_to_the_own_group_is_refused() -> None:
+    for shift in (0, TOPOLOGY.num_groups, -2 * TOPOLOGY.num_groups):
+        with pytest.raises(dfe.ConfigError):
+            config(traffic=f"adv{shift:+d}")
+
+
+def test_defaults_are_the_network_for_learning_and_periodic_injection() -> None:
+    c = dfe.SimulationConfig(topology=TOPOLOGY)
+    assert c.network == dfe.NetworkConfig.preset("default")
+    assert (c.traffic, c.policy, c.injection) == ("uniform", "min", "periodic")
+    assert (c.source_queue_packets, c.message_packets, c.threads) == (None, 1, 1)
+    assert c.policy_object == dfe.make_policy("min")
+
+
+@pytest.mark.parametrize(
+    ("injection", "asked", "loses"),
+    [
+        ("periodic", None, False),
+        ("bernoulli", None, True),
+        ("poisson", None, True),
+        ("periodic", "lose", True),
+        ("bernoulli", "stall", False),
+    ],
+)
+def test_a_full_source_queue_stalls_or_loses_as_the_published_simulators_do(
+    injection: str, asked: str | None, loses: bool
+) -> None:
+    c = config(injection=injection, source_queue_full=asked, source_queue_packets=20)
+    assert c.loses_when_full is loses
+
+
+def test_a_message_must_fit_into_the_source_queue() -> None:
+    assert config(message_packets=20, source_queue_packets=20).message_packets == 20
+    with pytest.raises(dfe.ConfigError, match=r"^source_queue_packets = 19: .*message_packets = 20"):
+        config(message_packets=20, source_queue_packets=19)
+
+
+def test_trace_injection_needs_a_trace() -> None:
+    with pytest.raises(dfe.ConfigError, match=r"^injection = 'trace': needs a trace"):
+        config(injection="trace")
+
+
+def test_the_name_of_a_network_preset_is_understood() -> None:
+    assert config(network="lia").network == dfe.NetworkConfig.preset("lia")
+
+
+def test_a_policy_may_be_a_name_an_object_or_a_table() -> None:
+    by_object = config(policy=Ugal(bias_packets=2))
+    assert by_object.policy_object == Ugal(bias_packets=2)
+    assert config(policy={"name": "ugal-n", "bias_packets": 2}) == by_object
+
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "defaults": {},
+    "everything": {
+        "network": dfe.NetworkConfig.preset("lia", global_latency_ns=100),
+        "traffic": "adv+1",
+        "load": 0.45,
+        "policy": Ugal(detour="lg", bias_packets=2.5, avoid_destination_group=False),
+        "injection": "bernoulli",
+        "source_queue_packets": 20,
+        "source_queue_full": "stall",
+        "message_packets": 4,
+        "seed": 2**63,
+        "threads": 2,
+        "series_bin_ns": 1000,
+        "packet_log": True,
+        "group_latency": True,
+        "watchdog_ns": 50_000,
+    },
+    "schedule": {"traffic": [(0, "uniform", 0.2), (10_000, "adv+1", 0.4)]},
+    "matrix": {"traffic": np.eye(72)[::-1]},
+}
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_configuration_comes_back_from_dictionary_json_toml_and_pickle(
+    example: str, tmp_path: Path
+) -> None:
+    c = config(**EXAMPLES[example])
+    assert dfe.SimulationConfig.from_dict(c.to_dict()).to_dict() == c.to_dict()
+    assert dfe.SimulationConfig.from_json(c.to_json()).to_json() == c.to_json()
+    assert dfe.SimulationConfig.from_toml(c.to_toml()).to_json() == c.to_json()
+    path = tmp_path / "run.toml"
+    path.write_text(c.to_toml(), encoding="utf-8")
+    assert dfe.SimulationConfig.from_toml(path).to_json() == c.to_json()
+    copy = pickle.loads(pickle.dumps(c))
+    assert copy == c
+    assert copy.to_json() == c.to_json()
+
+
+def test_toml_may_be_short() -> None:
+    c = dfe.SimulationConfig.from_toml("""
+        traffic = "adv+1"
+        load = 0.45
+        policy = { name = "ugal-n", bias_packets = 2 }
+        [topology]
+        preset = "72"
+        arrangement = "absolute"
+        [network]
+        preset = "q-adaptive"
+        routing_delay_ns = 5
+    """)
+    assert c == dfe.SimulationConfig(
+        topology=dfe.Dragonfly.preset("72", arrangement="absolute"),
+        network=dfe.NetworkConfig.preset("q-adaptive", routing_delay_ns=5),
+        traffic="adv+1",
+        load=0.45,
+        policy=Ugal(bias_packets=2),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"^topology = None: must be given"),
+        ("[topology", r"^toml = .*must be TOML"),
+        ("topology = 3", r"^topology = 3: must be a table"),
+        ("topology = {preset='72'}\nloads = 1", r"^loads = 1: .*did you mean 'load'"),
+        ("topology = {preset='72', q=1}", r"^q = 1: a topology has no such setting"),
+        ("topology = {p=1}", r"^topology = .*lacks a, h"),
+        ("topology = {preset='72'}\nnetwork = {preset='aries'}", r"^network = 'aries'"),
+        ("topology = {preset='72'}\npolicy = {bias_packets=1}", r"^policy = .*must have a 'name'"),
+    ],
+)
+def test_a_bad_document_is_refused(text: str, message: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=message):
+        dfe.SimulationConfig.from_toml(text)
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(dfe.ConfigError, match=r"^file = '.*nowhere.toml': must be a readable"):
+        dfe.SimulationConfig.from_toml(tmp_path / "nowhere.toml")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(dfe.ConfigError, match=r"UTF-8"):
+        dfe.SimulationConfig.from_toml(tmp_path / "binary")
+
+
+@pytest.mark.parametrize("text", ["", "3", "[]", "{", "null"])
+def test_bad_json_is_refused(text: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=r"^(json|topology) = "):
+        dfe.SimulationConfig.from_json(text)
+
+
+def test_json_is_one_sorted_line_without_special_numbers() -> None:
+    text = config(network="lia").to_json()
+    assert "\n" not in text
+    values = json.loads(text)
+    assert list(values) == sorted(values)
+    assert values["network"]["injection_bandwidth_gbytes_per_s"] == "inf"
+
+
+def test_numpy_numbers_become_plain_ones() -> None:
+    c = config(load=np.float64(0.25), seed=np.uint64(2**64 - 1), threads=np.int32(2))
+    assert (type(c.load), type(c.seed), type(c.threads)) == (float, int, int)
+    assert c.seed == 2**64 - 1
+
+
+def test_a_configuration_is_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config().load = 1.0  # type: ignore[misc]  # on purpose
