@@ -55,8 +55,8 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
   const VcCounts required = paths.ladder().required();
   const std::uint8_t local = vc_count("network.local_vcs", params.local_vcs, required.local);
   const std::uint8_t global = vc_count("network.global_vcs", params.global_vcs, required.global);
-  vcs = {std::max(local, global), local, global};
-  queue_stride = vcs[0];
+  vcs = {1, local, global};
+  queue_stride = std::max(local, global);
 
   const Port radix = static_cast<Port>(topology.radix());
   for (Port port = 0; port <= radix; ++port) {

@@ -47,7 +47,7 @@ class Blueprint {
   Arbitration arbitration;
   std::uint32_t output_buffer;
   std::array<std::uint32_t, 3> input_buffer{};  // by class of the input port
-  std::array<std::uint8_t, 3> vcs{};            // VCs by link class; host: VCs of the ejection port
+  std::array<std::uint8_t, 3> vcs{};            // VCs by link class; one towards and from hosts
   std::uint32_t queue_stride = 0;               // VC queues per output port (the largest of vcs)
   std::uint32_t input_vcs = 0;                  // input VCs per router
   std::vector<std::uint16_t> first_input_vc;    // [port]: of that port, within the router

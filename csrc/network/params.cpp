@@ -112,6 +112,7 @@ Timing make_timing(const NetworkParams& p) {
                  output + local + input + (tail_after ? t.packet[1] : 0),
                  output + global + input + (tail_after ? t.packet[2] : 0)};
   t.credit_delay = {output + quanta(p.latency_ps_injection), output + local + input, output + global + input};
+  t.ejection_credit = t.hop_delay[0] + t.injection_delay;
   t.routing_delay = quanta(p.routing_delay_ps);
   t.watchdog = quanta(p.watchdog_ps);
   t.lookahead = std::min(t.hop_delay[2], t.credit_delay[2]);

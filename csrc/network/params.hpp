@@ -59,6 +59,7 @@ struct Timing {
   std::array<Tick, 3> hop_delay{};        // departure -> next input buffer; host: -> last bit delivered
   std::array<Tick, 3> credit_delay{};     // packet leaves the input buffer -> credit upstream
   Tick injection_start_delay = 0;
+  Tick ejection_credit = 0;  // departure to a host -> its credit is back
   Tick routing_delay = 0;
   Tick watchdog = 0;
   Tick lookahead = 0;  // nothing crosses a global link faster

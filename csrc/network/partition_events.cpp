@@ -11,7 +11,14 @@ namespace dragonfly {
 // timer running leaves when it ends. (SST/Merlin; FACTS section A, "it matters".)
 void Partition::plan_departure(std::uint32_t output_id, OutputPort& output, Tick ready) {
   if (plan_.timed_start && ready > output.timer_end) {
-    output.timer_end = ready + plan_.timing.start_delay[static_cast<std::size_t>(output.link_class)];
+    const Tick delay = plan_.timing.start_delay[static_cast<std::size_t>(output.link_class)];
+    Tick start = ready;
+    if (output.link_class == LinkClass::kHost && output.timer_end >= 0) {
+      // Hosts take packets at once, but their credit starts the timer as any other does.
+      const Tick credit = output.timer_end - plan_.timing.packet[0] + plan_.timing.ejection_credit;
+      if (credit <= ready && ready <= credit + delay) start = credit;
+    }
+    output.timer_end = start + delay;
   }
   output.scheduled = true;
   wheel_.push(kDeparture, std::max(ready, output.timer_end), output_id);

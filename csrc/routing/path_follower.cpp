@@ -9,7 +9,7 @@ Hop PathFollower::routed(const Packet& packet, std::uint32_t router, std::span<c
   const std::size_t position = packet.hops;
   if (position + 1 >= route.size()) {
     const auto slot = packet.destination_host - router * topology_->p();
-    return {static_cast<Port>(slot), packet.vc};
+    return {static_cast<Port>(slot), 0};
   }
   const std::uint32_t a = topology_->a();
   const std::uint32_t here = route[position];

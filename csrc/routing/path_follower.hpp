@@ -88,7 +88,7 @@ class PathFollower {
                                         Stage source_stage) const noexcept {
     if (router == packet.destination_router) {
       const auto slot = packet.destination_host - router * topology_->p();
-      return {static_cast<Port>(slot), packet.vc};  // ejection does not change the VC
+      return {static_cast<Port>(slot), 0};  // one queue towards a host
     }
     const Port port = topology_->minimal_port(router, packet.destination_router);
     const bool minimal = packet.plan == Plan::kMinimal;

@@ -150,6 +150,8 @@ class TraceSource final : public TrafficSource {
     }
   }
 
+  [[nodiscard]] std::span<const std::uint32_t> routes() const override { return routes_; }
+
   void start(HostId host, SourceCursor& cursor) const override {
     cursor = SourceCursor{};
     read_time(host, cursor);
