@@ -35,10 +35,17 @@ class PatternParameterInfo(TypedDict):
     default: str
     doc: str
 
+class PatternParameterInfo(TypedDict):
+    name: str
+    default: str
+    doc: str
+
 class PatternInfo(TypedDict):
     name: str
     summary: str
     source: str
+    example: str
+    parameters: list[PatternParameterInfo]
     example: str
     parameters: list[PatternParameterInfo]
 
@@ -110,6 +117,7 @@ class Pattern:
     def sends(self, host: int) -> bool: ...
 
 def make_pattern(topology: Topology, seed: int, name: str, arguments: Mapping[str, Any]) -> Pattern: ...
+def parse_pattern(spec: str) -> tuple[str, dict[str, Any]]: ...
 def synthetic_source(
     topology: Topology,
     steps: Sequence[tuple[int, Pattern, float]],

@@ -84,7 +84,7 @@ class DemandMatrix(Pattern):
             raise config_error(
                 "demand", given, "must have a 'matrix', or 'size', 'rows', 'columns' and 'demands'"
             )
-        size = check_integer("demand.size", arguments["size"], 1, 1_000_000)
+        size = check_integer("demand.size", arguments["size"], 1, 20_000)
         rows, columns, demands = (arguments[key] for key in ("rows", "columns", "demands"))
         try:
             matrix = np.zeros((size, size))
@@ -104,6 +104,11 @@ def _checked_part(field: str, part: object) -> Pattern:
     if isinstance(part, (str, Mapping)):
         return pattern_from_dict(part)
     raise config_error(field, part, "must be a traffic pattern; schedules and traces cannot be mixed")
+
+
+def _core_part(part: Pattern) -> dict[str, Any]:
+    name, arguments = part.core_spec()
+    return {"pattern": name, "arguments": arguments}
 
 
 def _pairs(field: str, parts: object, meaning: str) -> list[tuple[Any, Any]]:
@@ -162,10 +167,7 @@ class HostMixture(Pattern):
         object.__setattr__(self, "parts", tuple(parts))
 
     def arguments(self) -> dict[str, Any]:
-        parts = [
-            {"pattern": part.name, "arguments": part.arguments(), "hosts": np.array(hosts, dtype=np.int64)}
-            for hosts, part in self.parts
-        ]
+        parts = [{**_core_part(part), "hosts": np.array(hosts, dtype=np.int64)} for hosts, part in self.parts]
         return {"parts": parts, "confined": self.confined}
 
     @property

@@ -59,13 +59,17 @@ class Pattern(Traffic):
         """The arguments as the core takes them."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
 
+    def core_spec(self) -> tuple[str, dict[str, Any]]:
+        """Name and arguments as the core takes them."""
+        return self.name, self.arguments()
+
     def build(self, topology: _core.Topology, seed: int) -> _core.Pattern:
         """The pattern on one topology; what it fixes once (a permutation, hot hosts) follows from ``seed``.
 
         Raises:
             ConfigError: If the pattern is impossible there.
         """
-        return _core.make_pattern(topology, seed, self.name, self.arguments())
+        return _core.make_pattern(topology, seed, *self.core_spec())
 
     def check(self, topology: Dragonfly) -> None:
         self.build(topology.to_core(), 0)
@@ -103,8 +107,8 @@ class RegisteredPattern(Pattern):
     def arguments(self) -> dict[str, Any]:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in self.values}
 
-    def build(self, topology: _core.Topology, seed: int) -> _core.Pattern:
-        return _core.make_pattern(topology, seed, self.registered_name, self.arguments())
+    def core_spec(self) -> tuple[str, dict[str, Any]]:
+        return self.registered_name, self.arguments()
 
     @property
     def spec(self) -> str:

@@ -133,6 +133,36 @@ PatternHandle make(std::shared_ptr<const Dragonfly> topology, std::uint64_t seed
   return {.topology = std::move(topology), .pattern = std::move(pattern)};
 }
 
+py::dict dict_of(const PatternArguments& arguments);
+
+struct ToPython {
+  py::object operator()(const Matrix&) const { return py::none(); }  // no spec string holds one
+  py::object operator()(const std::vector<PatternPart>& parts) const {
+    py::list list;
+    for (const PatternPart& part : parts) {
+      py::dict entry;
+      entry["pattern"] = part.spec.name;
+      entry["arguments"] = dict_of(part.spec.arguments);
+      entry["weight"] = part.weight;
+      list.append(entry);
+    }
+    return list;
+  }
+  py::object operator()(const auto& plain) const { return py::cast(plain); }
+};
+
+py::dict dict_of(const PatternArguments& arguments) {
+  py::dict dict;
+  for (const auto& [name, value] : arguments.items()) dict[py::str(name)] = std::visit(ToPython{}, value);
+  return dict;
+}
+
+// A spec string as name and arguments.
+py::tuple parse_pattern(const std::string& text) {
+  const PatternSpec spec = parse_pattern_spec(text);
+  return py::make_tuple(spec.name, dict_of(spec.arguments));
+}
+
 std::uint32_t host_of(const Dragonfly& topology, const py::int_& host) {
   return checked_u32(host, "host", 0, topology.num_hosts() - 1U);
 }
@@ -256,6 +286,7 @@ void bind_traffic(py::module_& module) {
   py::classh<SourceHandle>(module, "Source", "When hosts send what; see synthetic_source and trace_source.");
   module.def("make_pattern", &make, py::arg("topology"), py::arg("seed"), py::arg("name"),
              py::arg("arguments"));
+  module.def("parse_pattern", &parse_pattern, py::arg("spec"));
   module.def("synthetic_source", &synthetic_source, py::arg("topology"), py::arg("steps"), py::arg("process"),
              py::arg("seed"), py::arg("message_packets"), py::arg("packet_ps"), py::arg("trial_ps"),
              py::arg("first_ps"));

@@ -172,6 +172,7 @@ PatternSpec parse_pattern_spec(std::string_view text) {
     }
   }
   if (!weighted.empty()) spec.arguments.set("parts", std::move(weighted));
+  check_names(*info, spec.arguments);
   return spec;
 }
 

@@ -1,0 +1,269 @@
+"""Traffic: who sends how much to whom, and when.
+
+What ``SimulationConfig`` and its users call (signatures)::
+
+    parse_traffic(traffic: object) -> Traffic       # str | Traffic | ndarray | DataFrame | table | steps
+    traffic_from_dict(values: object) -> str | Traffic      # inverse of Traffic.to_dict(); a str stays one
+    make_source(traffic, topology: Dragonfly, *, load, injection, seed, message_packets, network) -> _core.Source
+    traffic_patterns() -> tuple[str, ...]           # a spec string of every pattern that a string can describe
+    Traffic: .spec -> str, .is_trace -> bool, .to_dict() -> dict, .check(topology: Dragonfly) -> None
+    Pattern(Traffic): .build(topology: _core.Topology, seed: int) -> _core.Pattern
+
+Patterns: ``Uniform Adversarial AdversarialConsecutive Permutation Hotspot Tornado LiaC1 LiaC2 DemandMatrix
+HostMixture WeightedMixture``. Besides: ``Trace`` and ``Schedule``.
+
+Spec strings: ``uniform``, ``adv+4``, ``adv-1``, ``advc``, ``hotspot:hosts=4,fraction=0.2`` (a list of hosts:
+``hosts=1;5;9``), ``weighted:uniform=0.7,adv+1=0.3``, ``trace:FILE`` (Parquet or CSV), ``demand:FILE`` (NumPy .npy).
+
+Under one seed the k-th message of a host has the same destination whatever the policy, the load or the
+injection process is. Source of each pattern: its docstring, and ``dragonfly-env info``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dragonfly_env import _core
+from dragonfly_env._mixtures import DemandMatrix, HostMixture, WeightedMixture
+from dragonfly_env._patterns import (
+    Adversarial,
+    AdversarialConsecutive,
+    Hotspot,
+    LiaC1,
+    LiaC2,
+    Permutation,
+    Tornado,
+    Uniform,
+)
+from dragonfly_env._trace import Trace
+from dragonfly_env._traffic import Pattern, Traffic, make_pattern, pattern_from_dict
+from dragonfly_env._validate import (
+    MAX_RUN_NS,
+    check_integer,
+    check_real,
+    check_time_ns,
+    config_error,
+    ns_to_ps,
+)
+from dragonfly_env.network_config import NetworkConfig
+from dragonfly_env.topology import Dragonfly
+
+__all__ = [
+    "Adversarial",
+    "AdversarialConsecutive",
+    "DemandMatrix",
+    "HostMixture",
+    "Hotspot",
+    "LiaC1",
+    "LiaC2",
+    "Pattern",
+    "Permutation",
+    "Schedule",
+    "Tornado",
+    "Trace",
+    "Traffic",
+    "Uniform",
+    "WeightedMixture",
+    "make_source",
+    "parse_traffic",
+    "traffic_from_dict",
+    "traffic_patterns",
+]
+
+FIRST_MESSAGE_NS = 1.0
+"""Origin of periodic arrivals and of Bernoulli trials, as in the simulator of the HPDC'21 paper."""
+
+_MAX_STEPS = 65_536
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Schedule(Traffic):
+    """Patterns and loads that change with time.
+
+    At the start of a step every host starts anew with the new pattern and load: a message that it had drawn
+    for later is dropped and drawn again. Periodic messages stay on multiples of the new interval, counted
+    from the start of the run. Before the first step hosts are silent.
+
+    Args:
+        steps: (time_ns, traffic, load) triples with rising times; traffic is anything that ``parse_traffic`` takes
+            for a single pattern, load is in (0, 1].
+
+    Raises:
+        ConfigError: For steps out of order, loads out of range, traces and schedules as steps.
+    """
+
+    steps: tuple[tuple[float, Pattern, float], ...]
+
+    def __post_init__(self) -> None:
+        steps: object = self.steps
+        if not isinstance(steps, Sequence) or isinstance(steps, str) or not 1 <= len(steps) <= _MAX_STEPS:
+            raise config_error("schedule", steps, f"must be 1 to {_MAX_STEPS} (time_ns, traffic, load) steps")
+        checked: list[tuple[float, Pattern, float]] = []
+        for index, step in enumerate(steps):
+            field = f"schedule step {index}"
+            if not isinstance(step, Sequence) or isinstance(step, str) or len(step) != 3:
+                raise config_error(field, step, "must be (time_ns, traffic, load)")
+            time_ns = check_time_ns(f"{field} time_ns", step[0], 0.0, MAX_RUN_NS)
+            if checked and time_ns <= checked[-1][0]:
+                raise config_error(
+                    f"{field} time_ns", step[0], f"must be later than the step before, {checked[-1][0]} ns"
+                )
+            traffic = parse_traffic(step[1])
+            if not isinstance(traffic, Pattern):
+                raise config_error(
+                    f"{field} traffic", traffic.spec, "must be a pattern, no schedule or trace"
+                )
+            checked.append((time_ns, traffic, check_real(f"{field} load", step[2], 0.0, 1.0, open_low=True)))
+        object.__setattr__(self, "steps", tuple(checked))
+
+    @property
+    def spec(self) -> str:
+        return "; ".join(f"{time_ns:g} ns: {pattern.spec} {load:g}" for time_ns, pattern, load in self.steps)
+
+    def check(self, topology: Dragonfly) -> None:
+        for _, pattern, _ in self.steps:
+            pattern.check(topology)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "schedule": [
+                {"time_ns": time_ns, "traffic": pattern.to_dict(), "load": load}
+                for time_ns, pattern, load in self.steps
+            ]
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Schedule:
+        """The inverse of ``to_dict``; steps may be [time_ns, traffic, load] lists too."""
+        steps = values.get("schedule")
+        if not isinstance(steps, Sequence) or isinstance(steps, str):
+            raise config_error("schedule", steps, "must be a list of steps")
+        triples = []
+        for step in steps:
+            if isinstance(step, Mapping):
+                if set(step) != {"time_ns", "traffic", "load"}:
+                    raise config_error("schedule step", step, "must have time_ns, traffic and load")
+                triples.append((step["time_ns"], step["traffic"], step["load"]))
+            else:
+                triples.append(step)
+        return cls(tuple(triples))
+
+
+def parse_traffic(traffic: object) -> Traffic:
+    """Traffic in any of its forms as an object.
+
+    Args:
+        traffic: A spec string; a ``Traffic``; an array or nested list... of demands (see ``DemandMatrix``): NumPy
+            arrays only; a pandas table (see ``Trace``); a table as ``to_dict`` gives; or a sequence of
+            (time_ns, traffic, load) steps (see ``Schedule``).
+
+    Raises:
+        ConfigError: If it is none of these, or an impossible one; unknown names come with the nearest match.
+    """
+    if isinstance(traffic, Traffic):
+        return traffic
+    if isinstance(traffic, str):
+        return _parse_string(traffic)
+    if isinstance(traffic, np.ndarray):
+        return DemandMatrix(traffic)
+    if isinstance(traffic, Mapping):
+        return _from_table(traffic)
+    if isinstance(traffic, Sequence) and not isinstance(traffic, (bytes, bytearray)):
+        return Schedule(tuple(traffic))
+    if hasattr(traffic, "columns") and hasattr(traffic, "to_numpy"):
+        return Trace.from_frame(traffic)
+    raise config_error(
+        "traffic",
+        traffic,
+        "must be a spec string such as 'adv+1', a traffic object, a demand matrix, a table of messages, or "
+        "(time_ns, traffic, load) steps",
+    )
+
+
+def _parse_string(text: str) -> Traffic:
+    kind, _, rest = text.strip().partition(":")
+    if kind.lower() == "trace" and rest:
+        return Trace.from_file(rest)
+    if kind.lower() == "demand" and rest:
+        try:
+            return DemandMatrix(np.load(Path(rest), allow_pickle=False))
+        except (OSError, EOFError, ValueError) as error:
+            if isinstance(error, _core.ConfigError):
+                raise
+            raise config_error("traffic", text, f"must name a NumPy file with a matrix: {error}") from None
+    return make_pattern(text, {})
+
+
+def _from_table(values: Mapping[str, Any]) -> Traffic:
+    if "schedule" in values:
+        return Schedule.from_dict(values)
+    if "trace" in values:
+        return Trace.from_dict(values)
+    return pattern_from_dict(values)
+
+
+def traffic_from_dict(values: object) -> str | Traffic:
+    """The inverse of ``Traffic.to_dict``. A spec string is checked and stays a string.
+
+    Raises:
+        ConfigError: If ``values`` describes no traffic.
+    """
+    traffic = parse_traffic(values)
+    return values if isinstance(values, str) else traffic
+
+
+def make_source(
+    traffic: Traffic,
+    topology: Dragonfly,
+    *,
+    load: float,
+    injection: str,
+    seed: int,
+    message_packets: int,
+    network: NetworkConfig,
+) -> _core.Source:
+    """What the core's hosts pull their messages from.
+
+    Args:
+        traffic: What ``parse_traffic`` returns.
+        topology: Where it is used.
+        load: Fraction of the host link bandwidth in (0, 1]; schedules and traces have their own.
+        injection: "periodic" (a message every packet time * packets / load, rounded to whole ns; all hosts in phase
+            from 1 ns on), "bernoulli" (a trial per flit time) or "poisson" (exponential gaps); not for traces.
+        seed: Of the run, 0 to 2^64 - 1.
+        message_packets: Packets per message; traces have sizes of their own.
+        network: For the packet's size and time on the host link.
+
+    Raises:
+        ConfigError: For what is impossible on this topology or at this load.
+    """
+    core = topology.to_core()
+    if isinstance(traffic, Trace):
+        return traffic.build_source(core, packet_bytes=network.packet_bytes)
+    if isinstance(traffic, Schedule):
+        steps = traffic.steps
+    elif isinstance(traffic, Pattern):
+        steps = ((0.0, traffic, check_real("load", load, 0.0, 1.0, open_low=True)),)
+    else:
+        raise config_error("traffic", traffic, "must come from parse_traffic")
+    check_integer("seed", seed, 0, 2**64 - 1)
+    return _core.synthetic_source(
+        core,
+        [(ns_to_ps("time_ns", time_ns), pattern.build(core, seed), load) for time_ns, pattern, load in steps],
+        injection,
+        seed,
+        message_packets,
+        ns_to_ps("packet_time_ns", network.packet_time_ns),
+        ns_to_ps("flit_time_ns", network.flit_time_ns),
+        ns_to_ps("first message", FIRST_MESSAGE_NS),
+    )
+
+
+def traffic_patterns() -> tuple[str, ...]:
+    """A spec string for every registered pattern that a string can describe, e.g. ``"adv+1"`` for ``adv+I``."""
+    return tuple(info["example"] for info in _core.patterns() if info["example"])
