@@ -8,8 +8,6 @@
 
 #include <concepts>
 #include <cstdio>
-#include <exception>
-#include <functional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -19,7 +17,7 @@ namespace check {
 
 struct Case {
   std::string name;
-  std::function<void()> body;
+  void (*body)();
 };
 
 struct Abandon {};  // thrown by REQUIRE
@@ -34,11 +32,10 @@ inline int& failed_checks() {
   return count;
 }
 
-struct Registrar {
-  Registrar(std::string name, std::function<void()> body) {
-    cases().push_back({std::move(name), std::move(body)});
-  }
-};
+inline bool add(const char* name, void (*body)()) {
+  cases().push_back({name, body});
+  return true;
+}
 
 inline bool report(bool ok, const char* file, int line, const std::string& what) {
   if (!ok) {
@@ -53,11 +50,8 @@ std::string show(const T& value) {
   if constexpr (requires(std::ostringstream& out) { out << value; }) {
     std::ostringstream out;
     out.precision(17);
-    if constexpr (std::integral<T> && sizeof(T) == 1) {
-      out << static_cast<int>(value);
-    } else {
-      out << value;
-    }
+    if constexpr (std::integral<T> && sizeof(T) == 1) return std::to_string(value);  // a number, not a letter
+    out << value;
     return out.str();
   } else {
     return "?";
@@ -79,9 +73,9 @@ bool equal(const A& a, const B& b) {
 
 }  // namespace check
 
-#define TEST(name)                                                     \
-  static void test_##name();                                           \
-  static const check::Registrar registrar_##name{#name, &test_##name}; \
+#define TEST(name)                                                                   \
+  static void test_##name();                                                         \
+  [[maybe_unused]] static const bool added_##name = check::add(#name, &test_##name); \
   static void test_##name()
 #define CHECK(condition) check::report(static_cast<bool>(condition), __FILE__, __LINE__, #condition)
 #define REQUIRE(condition)                         \
