@@ -57,6 +57,9 @@ class DemandMatrix(Pattern):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DemandMatrix) and np.array_equal(self.matrix, other.matrix)
 
+    def __reduce__(self) -> tuple[type[DemandMatrix], tuple[npt.NDArray[np.float64]]]:
+        return DemandMatrix, (self.matrix,)  # read-only again after unpickling
+
     def __hash__(self) -> int:
         return hash((self.matrix.shape, self.matrix.tobytes()))
 

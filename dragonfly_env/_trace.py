@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import builtins
 import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
@@ -120,13 +121,9 @@ class Trace(Traffic):
                 frame = pd.read_parquet(file)
             else:
                 raise config_error("trace file", str(path), "must end in .parquet, .csv or .csv.gz")
-        except (
-            OSError,
-            EOFError,
-            ValueError,
-        ) as error:  # pandas and pyarrow raise ValueErrors for bad content
-            if isinstance(error, _core.ConfigError):
-                raise
+        except _core.ConfigError:
+            raise
+        except Exception as error:  # readers of broken files raise whatever they met
             raise config_error("trace file", str(path), f"cannot be read: {error}") from None
         return dataclasses.replace(cls.from_frame(frame), path=str(path), sha256=digest)
 
@@ -139,7 +136,7 @@ class Trace(Traffic):
     def __hash__(self) -> int:
         return hash(self._bytes())
 
-    def _bytes(self) -> tuple[bytes | None, ...]:
+    def _bytes(self) -> tuple[builtins.bytes | None, ...]:
         arrays = (self.time_ps, self.src, self.dst, self.bytes, self.route_offsets, self.routes)
         return tuple(None if array is None else array.tobytes() for array in arrays)
 

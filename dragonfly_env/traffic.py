@@ -24,9 +24,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env._mixtures import DemandMatrix, HostMixture, WeightedMixture
@@ -52,6 +53,9 @@ from dragonfly_env._validate import (
 )
 from dragonfly_env.network_config import NetworkConfig
 from dragonfly_env.topology import Dragonfly
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "Adversarial",
@@ -158,8 +162,7 @@ def parse_traffic(traffic: object) -> Traffic:
     """Traffic in any of its forms as an object.
 
     Args:
-        traffic: A spec string; a ``Traffic``; an array or nested list... of demands (see ``DemandMatrix``): NumPy
-            arrays only; a pandas table (see ``Trace``); a table as ``to_dict`` gives; or a sequence of
+        traffic: A spec string; a ``Traffic``; a NumPy array of demands (see ``DemandMatrix``); a pandas table (see ``Trace``); a table as ``to_dict`` gives; or a sequence of
             (time_ns, traffic, load) steps (see ``Schedule``).
 
     Raises:
@@ -176,7 +179,7 @@ def parse_traffic(traffic: object) -> Traffic:
     if isinstance(traffic, Sequence) and not isinstance(traffic, (bytes, bytearray)):
         return Schedule(tuple(traffic))
     if hasattr(traffic, "columns") and hasattr(traffic, "to_numpy"):
-        return Trace.from_frame(traffic)
+        return Trace.from_frame(cast("pd.DataFrame", traffic))
     raise config_error(
         "traffic",
         traffic,
@@ -190,13 +193,16 @@ def _parse_string(text: str) -> Traffic:
     if kind.lower() == "trace" and rest:
         return Trace.from_file(rest)
     if kind.lower() == "demand" and rest:
-        try:
-            return DemandMatrix(np.load(Path(rest), allow_pickle=False))
-        except (OSError, EOFError, ValueError) as error:
-            if isinstance(error, _core.ConfigError):
-                raise
-            raise config_error("traffic", text, f"must name a NumPy file with a matrix: {error}") from None
+        return DemandMatrix(_load_matrix(rest))
     return make_pattern(text, {})
+
+
+def _load_matrix(path: str) -> npt.NDArray[Any]:
+    try:
+        with Path(path).open("rb") as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+    except Exception as error:  # readers of broken files raise whatever they met
+        raise config_error("traffic", f"demand:{path}", f"must name a NumPy .npy file: {error}") from None
 
 
 def _from_table(values: Mapping[str, Any]) -> Traffic:
