@@ -43,17 +43,6 @@ def bias_packets() -> Any:
     )
 
 
-def minimal_candidates() -> Any:
-    """How many minimal paths are weighed."""
-    return integer(
-        1,
-        1,
-        MAX_CANDIDATES,
-        unit="paths",
-        doc="Minimal paths that are drawn and compared. Source: 1 in Kang et al., HPDC 2021; 2 on Aries.",
-    )
-
-
 def nonminimal_candidates() -> Any:
     """How many detours are weighed."""
     return integer(

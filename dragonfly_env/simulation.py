@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env._validate import MAX_RUN_NS, PS_PER_NS, check_real, config_error, ns_to_ps
@@ -130,7 +130,7 @@ class Simulation:
         with self._alone():
             return self._core.trace_hash()
 
-    def packet_log(self) -> dict[str, npt.NDArray[np.generic]]:
+    def packet_log(self) -> dict[str, npt.NDArray[Any]]:
         """Take the log: every packet delivered since ``reset_statistics`` or the last call, by time of
         delivery.
 
