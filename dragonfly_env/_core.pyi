@@ -4,24 +4,24 @@ Times are integer picoseconds. Arrays are C-contiguous and belong to the caller.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
-
-__version__: str
 
 class ConfigError(ValueError): ...
 class IllegalActionError(ValueError): ...
 class DeadlockError(RuntimeError): ...
 class StateError(RuntimeError): ...
 
+@type_check_only
 class ParameterInfo(TypedDict):
     name: str
     default: float | str | bool | None
     doc: str
     unit: str
 
+@type_check_only
 class PolicyInfo(TypedDict):
     name: str
     summary: str
@@ -30,22 +30,17 @@ class PolicyInfo(TypedDict):
     action: Literal["path", "port"]
     parameters: list[ParameterInfo]
 
+@type_check_only
 class PatternParameterInfo(TypedDict):
     name: str
     default: str
     doc: str
 
-class PatternParameterInfo(TypedDict):
-    name: str
-    default: str
-    doc: str
-
+@type_check_only
 class PatternInfo(TypedDict):
     name: str
     summary: str
     source: str
-    example: str
-    parameters: list[PatternParameterInfo]
     example: str
     parameters: list[PatternParameterInfo]
 
