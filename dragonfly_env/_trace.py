@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import builtins
+import dataclasses
 import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
@@ -112,17 +112,12 @@ class Trace(Traffic):
         import pandas as pd  # here, because it takes long and few need it
 
         file = Path(path)
-        suffixes = [suffix.lower() for suffix in file.suffixes]
+        kinds = [suffix.lower() for suffix in file.suffixes[-2:]]
+        if ".csv" not in kinds and kinds[-1:] != [".parquet"]:
+            raise config_error("trace file", str(path), "must end in .parquet, .csv or .csv.gz")
         try:
             digest = hashlib.sha256(file.read_bytes()).hexdigest()
-            if ".csv" in suffixes[-2:]:
-                frame = pd.read_csv(file, dtype={"routers": str}, keep_default_na=True)
-            elif suffixes[-1:] == [".parquet"]:
-                frame = pd.read_parquet(file)
-            else:
-                raise config_error("trace file", str(path), "must end in .parquet, .csv or .csv.gz")
-        except _core.ConfigError:
-            raise
+            frame = pd.read_csv(file, dtype={"routers": str}) if ".csv" in kinds else pd.read_parquet(file)
         except Exception as error:  # readers of broken files raise whatever they met
             raise config_error("trace file", str(path), f"cannot be read: {error}") from None
         return dataclasses.replace(cls.from_frame(frame), path=str(path), sha256=digest)

@@ -162,8 +162,9 @@ def parse_traffic(traffic: object) -> Traffic:
     """Traffic in any of its forms as an object.
 
     Args:
-        traffic: A spec string; a ``Traffic``; a NumPy array of demands (see ``DemandMatrix``); a pandas table (see ``Trace``); a table as ``to_dict`` gives; or a sequence of
-            (time_ns, traffic, load) steps (see ``Schedule``).
+        traffic: A spec string; a ``Traffic``; a NumPy array of demands (see ``DemandMatrix``); a pandas table
+            (see ``Trace``); a table as ``to_dict`` gives; or a sequence of (time_ns, traffic, load) steps
+            (see ``Schedule``).
 
     Raises:
         ConfigError: If it is none of these, or an impossible one; unknown names come with the nearest match.

@@ -1,0 +1,213 @@
+"""When messages start: rates of the arrival processes, schedules and traces, on the core itself."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dragonfly_env import _core
+from dragonfly_env.errors import ConfigError
+
+PACKET_PS = 32_000
+FIRST_PS = 1_000
+HOSTS = 72
+
+
+@pytest.fixture(scope="module")
+def topology() -> _core.Topology:
+    return _core.Topology(2, 4, 2, 0, "palmtree", 1)
+
+
+def source(
+    topology: _core.Topology,
+    process: str,
+    *steps: tuple[int, str, float],
+    seed: int = 1,
+    message_packets: int = 1,
+    trial_ps: int = 4_000,
+) -> _core.Source:
+    built = [(start, _core.make_pattern(topology, seed, spec, {}), load) for start, spec, load in steps]
+    return _core.synthetic_source(
+        topology, built, process, seed, message_packets, PACKET_PS, trial_ps, FIRST_PS
+    )
+
+
+def times(source: _core.Source, host: int, count: int) -> np.ndarray:
+    return _core.source_schedule(source, host, count)[0]
+
+
+@pytest.mark.parametrize("load", [0.05, 0.3, 0.45, 0.8, 1.0])
+@pytest.mark.parametrize("message_packets", [1, 5])
+def test_periodic_interval_is_message_time_over_load_in_whole_ns(
+    topology: _core.Topology, load: float, message_packets: int
+) -> None:
+    periodic = source(topology, "periodic", (0, "uniform", load), message_packets=message_packets)
+    interval_ns = math.floor(32 * message_packets / load + 0.5)
+    expected = FIRST_PS + 1000 * interval_ns * np.arange(100)
+    for host in (0, HOSTS - 1):
+        assert np.array_equal(times(periodic, host, 100), expected)
+
+
+@pytest.mark.parametrize("process", ["bernoulli", "poisson"])
+@pytest.mark.parametrize(("load", "message_packets"), [(0.05, 1), (0.5, 1), (1.0, 1), (0.9, 4)])
+def test_random_processes_offer_the_load(
+    topology: _core.Topology, process: str, load: float, message_packets: int
+) -> None:
+    made = source(topology, process, (0, "uniform", load), message_packets=message_packets)
+    gaps = np.concatenate([np.diff(times(made, host, 501)) for host in range(HOSTS)])
+    mean_ps = PACKET_PS * message_packets / load
+    assert abs(gaps.mean() / mean_ps - 1) < 5 / math.sqrt(len(gaps))  # a gap deviates by its mean or less
+    assert gaps.min() >= 0
+
+
+def test_bernoulli_gaps_are_geometric(topology: _core.Topology) -> None:
+    made = source(topology, "bernoulli", (0, "uniform", 0.8))
+    arrivals = [times(made, host, 501) for host in range(HOSTS)]
+    assert all(((when - FIRST_PS) % 4_000 == 0).all() for when in arrivals)
+    gaps = np.concatenate([np.diff(when) for when in arrivals]) // 4_000
+    probability = 0.8 / 8
+    for trials in range(1, 20):
+        expected = probability * (1 - probability) ** (trials - 1)
+        deviation = math.sqrt(expected * (1 - expected) / len(gaps))
+        assert abs((gaps == trials).mean() - expected) < 5 * deviation
+
+
+def test_bernoulli_succeeds_in_every_trial_at_probability_one(topology: _core.Topology) -> None:
+    made = source(topology, "bernoulli", (0, "uniform", 1.0), trial_ps=PACKET_PS)
+    assert np.array_equal(times(made, 4, 50), FIRST_PS + PACKET_PS * np.arange(50))
+
+
+def test_poisson_gaps_are_exponential(topology: _core.Topology) -> None:
+    made = source(topology, "poisson", (0, "uniform", 0.4))
+    gaps = np.concatenate([np.diff(times(made, host, 501)) for host in range(HOSTS)]) / (PACKET_PS / 0.4)
+    for bound in (0.01, 0.1, 0.5, 1.0, 2.0, 4.0):
+        expected = math.exp(-bound)
+        deviation = math.sqrt(expected * (1 - expected) / len(gaps))
+        assert abs((gaps > bound).mean() - expected) < 5 * deviation
+
+
+@pytest.mark.parametrize("process", ["periodic", "bernoulli", "poisson"])
+def test_the_same_seed_gives_the_same_messages(topology: _core.Topology, process: str) -> None:
+    first, second, other = (
+        _core.source_schedule(source(topology, process, (0, "uniform", 0.4), seed=seed), 9, 200)
+        for seed in (1, 1, 2)
+    )
+    assert np.array_equal(first[0], second[0])
+    assert np.array_equal(first[1], second[1])
+    assert not np.array_equal(first[1], other[1])
+
+
+def test_kth_destination_does_not_depend_on_load_process_or_message_size(topology: _core.Topology) -> None:
+    made = [
+        source(topology, "periodic", (0, "uniform", 1.0)),
+        source(topology, "poisson", (0, "uniform", 0.1)),
+        source(topology, "bernoulli", (0, "uniform", 0.5), message_packets=3),
+    ]
+    destinations = [_core.source_schedule(one, 13, 300)[1].tolist() for one in made]
+    assert destinations[0] == destinations[1] == destinations[2]
+
+
+def test_schedule_changes_pattern_and_load_at_its_steps(topology: _core.Topology) -> None:
+    made = source(topology, "periodic", (0, "adv+1", 0.5), (200_000, "adv+2", 0.25), (600_000, "adv+1", 1.0))
+    when, where = _core.source_schedule(made, 0, 12)
+    # Grids from 1 ns on with intervals of 64, 128 and 32 ns.
+    ns = [1, 65, 129, 193, 257, 385, 513, 609, 641, 673, 705, 737]
+    assert when.tolist() == [1_000 * time for time in ns]
+    assert (where // 8).tolist() == [1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("process", ["bernoulli", "poisson"])
+def test_random_processes_follow_the_load_of_each_step(topology: _core.Topology, process: str) -> None:
+    made = source(
+        topology, process, (0, "uniform", 0.1), (32_000_000, "uniform", 0.6), (64_000_000, "uniform", 0.2)
+    )
+    when = np.concatenate([times(made, host, 2_000) for host in range(HOSTS)])
+    for load, start in ((0.1, 0), (0.6, 32_000_000), (0.2, 64_000_000)):
+        count = ((when >= start) & (when < start + 32_000_000)).sum()
+        expected = load * 1_000 * HOSTS
+        assert abs(count - expected) < 5 * math.sqrt(expected)
+
+
+def test_synthetic_source_refuses_patterns_of_another_topology(topology: _core.Topology) -> None:
+    other = _core.Topology(2, 4, 2, 0, "absolute", 1)
+    pattern = _core.make_pattern(other, 1, "uniform", {})
+    with pytest.raises(ConfigError, match="another topology"):
+        _core.synthetic_source(topology, [(0, pattern, 0.5)], "periodic", 1, 1, PACKET_PS, 4_000, FIRST_PS)
+
+
+@pytest.mark.parametrize("load", [0.0, -1.0, 1.01, math.nan, math.inf])
+def test_loads_outside_their_range_are_refused(topology: _core.Topology, load: float) -> None:
+    with pytest.raises(ConfigError, match="load"):
+        source(topology, "poisson", (0, "uniform", load))
+
+
+def test_impossible_sources_are_refused(topology: _core.Topology) -> None:
+    with pytest.raises(ConfigError, match="did you mean 'poisson'"):
+        source(topology, "poison", (0, "uniform", 0.5))
+    with pytest.raises(ConfigError, match="steps"):
+        source(topology, "periodic")
+    with pytest.raises(ConfigError, match="one after the other"):
+        source(topology, "periodic", (10, "uniform", 0.5), (10, "uniform", 0.5))
+    with pytest.raises(ConfigError, match="message_packets"):
+        source(topology, "periodic", (0, "uniform", 0.5), message_packets=0)
+    with pytest.raises(ConfigError, match="trial"):
+        source(topology, "bernoulli", (0, "uniform", 1.0), trial_ps=PACKET_PS + 1)
+
+
+def trace(topology: _core.Topology, **changes: object) -> _core.Source:
+    columns: dict[str, object] = {
+        "time_ps": np.array([5, 5, 9], dtype=np.int64),
+        "src": np.array([4, 0, 4], dtype=np.uint32),
+        "dst": np.array([4, 70, 1], dtype=np.uint32),
+        "packets": np.array([1, 2, 3], dtype=np.uint32),
+        "route_offsets": None,
+        "routes": None,
+    }
+    return _core.trace_source(topology, **(columns | changes))  # type: ignore[arg-type]
+
+
+def test_trace_gives_each_host_its_rows_in_order(topology: _core.Topology) -> None:
+    made = trace(topology)
+    assert [column.tolist() for column in _core.source_schedule(made, 4, 10)] == [[5, 9], [4, 1]]
+    assert [column.tolist() for column in _core.source_schedule(made, 0, 10)] == [[5], [70]]
+    assert [column.tolist() for column in _core.source_schedule(made, 1, 10)] == [[], []]
+
+
+def test_trace_arrays_are_never_converted(topology: _core.Topology) -> None:
+    with pytest.raises(TypeError):
+        trace(topology, src=np.array([4, 0, 4], dtype=np.int64))
+    with pytest.raises(TypeError):
+        trace(topology, time_ps=[5, 5, 9])
+    with pytest.raises(TypeError):
+        trace(topology, dst=np.arange(6, dtype=np.uint32)[::2])
+    with pytest.raises(ConfigError, match="dimensions"):
+        trace(topology, packets=np.ones((3, 1), dtype=np.uint32))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"time_ps": np.array([5, 4, 9])}, "trace row 1 time_ps = 4: rows must be sorted"),
+        ({"time_ps": np.array([-5, 4, 9])}, "trace row 0 time_ps = -5"),
+        ({"time_ps": np.array([5, 5])}, "trace src = 3 entries"),
+        ({"src": np.array([4, 72, 4], dtype=np.uint32)}, "trace row 1 src = 72"),
+        ({"dst": np.array([4, 0, 2**32 - 1], dtype=np.uint32)}, "trace row 2 dst = 4294967295"),
+        ({"packets": np.array([1, 0, 1], dtype=np.uint32)}, "trace row 1 packets = 0"),
+        ({"routes": np.array([], dtype=np.uint32)}, "both route_offsets and routes"),
+        (
+            {"routes": np.array([], dtype=np.uint32), "route_offsets": np.array([], dtype=np.int64)},
+            "route_offsets",
+        ),
+        (
+            {"routes": np.array([2, 9], dtype=np.uint32), "route_offsets": np.array([0, 2, 2, 2])},
+            "row 0 routers = 9: must end",
+        ),
+    ],
+)
+def test_wrong_traces_are_refused_with_row_field_and_value(
+    topology: _core.Topology, changes: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        trace(topology, **changes)
