@@ -1,0 +1,228 @@
+"""``dragonfly-env info``: what there is, and what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dragonfly_env import _core
+from dragonfly_env._settings import SettingInfo, describe
+from dragonfly_env._validate import unknown_name
+from dragonfly_env.cli import options
+from dragonfly_env.cli.console import show
+from dragonfly_env.cli.guard import guarded
+from dragonfly_env.network_config import NetworkConfig
+from dragonfly_env.policies import policies, policy_class
+from dragonfly_env.topology import Dragonfly
+
+
+@guarded
+def info(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="A topology by its hosts, a routing policy, a traffic pattern or a network preset. Without it: lists.",
+            show_default=False,
+        ),
+    ] = None,
+    topology: options.Topology = None,
+    arrangement: options.Arrangement = None,
+) -> None:
+    """List what there is, or say what one thing is and where it comes from.
+
+    [bold]Examples[/bold]
+
+    dragonfly-env info
+
+    dragonfly-env info ugal-n
+
+    dragonfly-env info adv
+
+    dragonfly-env info 1056 --arrangement absolute
+
+    dragonfly-env info --topology p=4,a=8,h=4,g=20
+    """
+    if topology is not None or (arrangement is not None and name is None):
+        show(_topology(options.make_topology(topology, arrangement)))
+        if name is None:
+            return
+    show(_lists() if name is None else _about(name, arrangement))
+
+
+def _about(name: str, arrangement: str | None) -> RenderableType:
+    """Everything that answers to a name."""
+    parts: list[RenderableType] = []
+    if name in Dragonfly.presets():
+        parts.append(_topology(options.make_topology(name, arrangement)))
+    if name in policies():
+        parts.append(_policy(name))
+    patterns = {info["name"]: info for info in _core.patterns()}
+    for pattern in patterns.values():
+        if name in (pattern["name"], pattern["example"]) or _is_spec_of(name, pattern["name"]):
+            parts.append(_pattern(pattern))
+    if name in NetworkConfig.presets():
+        parts.append(_network(name))
+    if not parts:
+        everything = (*Dragonfly.presets(), *policies(), *patterns, *NetworkConfig.presets())
+        raise unknown_name("name", name, everything)
+    return Group(*parts)
+
+
+def _is_spec_of(text: str, pattern: str) -> bool:
+    """Whether ``text`` is a specification of the pattern, such as ``adv+4`` of ``adv``."""
+    rest = text.removeprefix(pattern)
+    return rest != text and rest[:1] in ("+", "-", ":")
+
+
+def _lists() -> RenderableType:
+    systems = _new_table(
+        "Topologies (--topology)", "hosts", "p", "a", "h", "groups", "routers", "ports per router"
+    )
+    for preset in Dragonfly.presets():
+        made = Dragonfly.preset(preset)
+        numbers = (made.p, made.a, made.h, made.num_groups, made.num_routers, made.radix)
+        systems.add_row(preset, *(f"{number:,}" for number in numbers))
+    networks = _new_table(
+        "Networks (--network)", "name", "packet (bytes)", "links (GB/s)", "local, global latency (ns)"
+    )
+    for preset in NetworkConfig.presets():
+        network = NetworkConfig.preset(preset)
+        networks.add_row(
+            preset,
+            f"{network.packet_bytes}",
+            f"{network.host_bandwidth_gbytes_per_s:g}",
+            f"{network.local_latency_ns:g}, {network.global_latency_ns:g}",
+        )
+    routing = _new_table("Routing policies (--policy)", "name", "what it does", "source")
+    for policy in _core.policies():
+        routing.add_row(policy["name"], policy["summary"], policy["source"])
+    traffic = _new_table("Traffic patterns (--traffic)", "example", "what it is", "source")
+    for pattern in _core.patterns():
+        traffic.add_row(pattern["example"], pattern["summary"], pattern["source"])
+    hint = Text("More about one of them: dragonfly-env info NAME", style="dim")
+    return Group(systems, networks, routing, traffic, hint)
+
+
+def _topology(made: Dragonfly) -> RenderableType:
+    pairs = made.num_groups * (made.num_groups - 1) // 2
+    cables = made.trunking * pairs
+    local = made.num_groups * made.a * (made.a - 1) // 2
+    diameter = int(made.num_groups > 1) + (1 if made.num_groups == 1 else 2) * int(made.a > 1)
+    facts: list[tuple[str, str, str]] = [
+        ("hosts", f"{made.num_hosts:,}", f"{made.p} per router (p)"),
+        ("routers", f"{made.num_routers:,}", f"{made.a} per group (a), all-to-all"),
+        ("groups", f"{made.num_groups:,}", f"of at most {made.a * made.h // made.trunking + 1:,} (g)"),
+        ("ports per router", f"{made.radix}", f"{made.p} hosts + {made.a - 1} local + {made.h} global (h)"),
+        ("local links", f"{local:,}", "both directions counted as one"),
+        (
+            "global links",
+            f"{cables:,}",
+            f"{made.trunking} per pair of groups, {made.arrangement} arrangement",
+        ),
+        ("longest minimal path", f"{diameter}", "hops between routers"),
+        (
+            "balanced",
+            "yes" if made.a == 2 * made.p == 2 * made.h else "no",
+            "a = 2p = 2h (Kim et al., ISCA 2008)",
+        ),
+    ]
+    if made.num_groups > 1 and made.h > 0:
+        hosts = made.a * made.p
+        adv = min(1.0, made.trunking / hosts)
+        offsets = min(made.h, made.num_groups - 1)
+        advc = min(1.0, offsets * made.trunking / hosts)
+        facts += [
+            ("min under adv+i accepts", f"{adv:.4f}", "at most: all of a group share its links to one other"),
+            ("min under advc accepts", f"{advc:.4f}", "at most: h groups share the load"),
+        ]
+    table = _new_table(
+        f"Dragonfly p={made.p}, a={made.a}, h={made.h}, g={made.num_groups}", "", "", "", header=False
+    )
+    for heading, value, remark in facts:
+        table.add_row(heading, value, Text(remark, style="dim"))
+    table.columns[1].justify = "right"
+    return table
+
+
+def _policy(name: str) -> RenderableType:
+    policy = next(item for item in _core.policies() if item["name"] == name)
+    decides = {
+        "source": "at the source router only",
+        "every": "at every router with more than one legal output",
+        "all": "at every router",
+    }
+    head = Text.assemble((name, "bold"), f": {policy['summary']}.\nSource: {policy['source']}.\n")
+    head.append(
+        f"Decides {decides.get(policy['scope'], policy['scope'])}; the answer is a {policy['action']}."
+    )
+    fixed = policy_class(name).variants.get(name, {})
+    settings = [item for item in policy_class(name).describe() if item.name not in fixed]
+    if not settings:
+        return Group(head, Text("No parameters.", style="dim"))
+    usage = f"Parameters, e.g. --policy {name}:{settings[0].name}={_example(settings[0])}"
+    return Group(head, _settings_table(usage, settings))
+
+
+def _pattern(pattern: _core.PatternInfo) -> RenderableType:
+    head = Text.assemble(
+        (pattern["name"], "bold"), f": {pattern['summary']}.\nSource: {pattern['source']}.\n"
+    )
+    head.append(f"Example: --traffic {pattern['example']}")
+    if not pattern["parameters"]:
+        return head
+    table = _new_table("Arguments", "name", "default", "meaning")
+    for parameter in pattern["parameters"]:
+        table.add_row(parameter["name"], str(parameter["default"]), parameter["doc"])
+    return Group(head, table)
+
+
+def _network(name: str) -> RenderableType:
+    preset = NetworkConfig.preset(name)
+    settings = [
+        SettingInfo(item.name, getattr(preset, item.name), item.unit, item.doc)
+        for item in describe(NetworkConfig)
+    ]
+    return _settings_table(f"Network '{name}'; change a field with --set FIELD=VALUE", settings, "value")
+
+
+def _settings_table(title: str, settings: Iterable[SettingInfo], column: str = "default") -> Table:
+    table = _new_table(title, "field", column, "unit", "meaning")
+    for item in settings:
+        table.add_row(item.name, _spell(item.default), item.unit, item.doc)
+    return table
+
+
+def _spell(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return f"{value:g}"
+    return "unset" if value is None else str(value)
+
+
+def _example(setting: SettingInfo) -> str:
+    """A value that could be meant, for a usage line."""
+    if isinstance(setting.default, (int, float)) and not isinstance(setting.default, bool):
+        return "2"
+    return "true" if setting.default is None else _spell(setting.default)
+
+
+def _new_table(title: str, *columns: str, header: bool = True, **extra: Any) -> Table:
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        show_header=header,
+        **extra,
+    )
+    for index, column in enumerate(columns):
+        table.add_column(column, no_wrap=index == 0)
+    return table

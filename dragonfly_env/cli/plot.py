@@ -1,0 +1,86 @@
+"""``dragonfly-env plot``: figures from results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from dragonfly_env.cli.console import console, note, show
+from dragonfly_env.cli.guard import guarded
+
+
+@guarded
+def plot(
+    results: Annotated[
+        Path,
+        typer.Argument(
+            help="A results folder of 'sweep' (a running or interrupted one too), or a Parquet file."
+        ),
+    ],
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--kind",
+            "-k",
+            help="loads (latency, throughput and hops over load), distributions (box plots with p95 and p99), series "
+            "(over time; needs --series-bin-ns in the sweep), fairness (by router), global-links or ports (heat maps); "
+            "repeat for several. [dim]\\[default: all that the results can show][/dim]",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Where the files go. [dim]\\[default: beside the results][/dim]"),
+    ] = None,
+    policy: Annotated[
+        list[str] | None, typer.Option("--policy", "-p", help="Only this policy; repeat for several.")
+    ] = None,
+    traffic: Annotated[
+        list[str] | None, typer.Option("--traffic", help="Only this traffic; repeat for several.")
+    ] = None,
+    load: Annotated[
+        float | None,
+        typer.Option(
+            "--load",
+            "-l",
+            help="The load for figures that show only one. [dim]\\[default: the highest that some policies carry and "
+            "others do not][/dim]",
+        ),
+    ] = None,
+    formats: Annotated[
+        list[str] | None,
+        typer.Option("--format", "-f", help="png, svg or pdf; repeat. [dim]\\[default: png svg][/dim]"),
+    ] = None,
+    page: Annotated[
+        bool, typer.Option("--page/--no-page", help="Write index.html, a page with everything.")
+    ] = True,
+    table: Annotated[bool, typer.Option("--table", help="Print the tables that 'sweep' prints.")] = False,
+) -> None:
+    """Draw figures from the results of a sweep.
+
+    [bold]Examples[/bold]
+
+    dragonfly-env plot results/demo
+
+    dragonfly-env plot results/demo --kind distributions --load 0.4 --traffic adv+1 --out figures --format pdf
+
+    dragonfly-env plot results/demo --kind ports --policy min --policy par --no-page
+    """
+    from dragonfly_env.experiments.plots import draw
+    from dragonfly_env.experiments.results import load_results
+    from dragonfly_env.experiments.summary import render_summary
+
+    loaded = load_results(results).select(policies=policy or (), traffic=traffic or ())
+    folder = out or (results if results.is_dir() else results.parent)
+    if table:
+        show(render_summary(loaded))
+    with console(error=True).status("drawing figures"):
+        drawn = draw(
+            loaded, folder, kinds=kind or (), load=load, formats=formats or ("png", "svg"), page=page
+        )
+    for kind_name, reason in drawn.skipped.items():
+        note(Text(f"no figure '{kind_name}': {reason}", style="dim"))
+    for path in drawn.files:
+        show(Text(str(path)))

@@ -1,0 +1,248 @@
+"""``dragonfly-env simulate``: one run."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from dragonfly_env._validate import config_error
+from dragonfly_env.cli import options
+from dragonfly_env.cli.console import console, note, show
+from dragonfly_env.cli.guard import guarded
+
+if TYPE_CHECKING:
+    from dragonfly_env.experiments.run import Run
+    from dragonfly_env.simulation import Simulation
+
+# (heading, column, divisor, form, unit) of the table; what is not here is in --json.
+_ROWS = (
+    ("offered load", "offered_load", 1.0, ".4f", "of the host links' bandwidth"),
+    ("accepted load", "accepted_load", 1.0, ".4f", "of the host links' bandwidth"),
+    ("packets delivered", "packets_delivered", 1.0, ",.0f", ""),
+    ("packets in flight", "packets_in_flight", 1.0, ",.0f", "source queues included"),
+    ("packets lost", "packets_lost", 1.0, ",.0f", "turned away by full source queues"),
+    ("latency, mean", "latency_mean_ns", 1.0, ",.1f", "ns, source queue included"),
+    ("latency, p50", "latency_p50_ns", 1.0, ",.0f", "ns"),
+    ("latency, p95", "latency_p95_ns", 1.0, ",.0f", "ns"),
+    ("latency, p99", "latency_p99_ns", 1.0, ",.0f", "ns"),
+    ("latency, highest", "latency_max_ns", 1.0, ",.0f", "ns"),
+    (
+        "latency in the network, mean",
+        "network_latency_mean_ns",
+        1.0,
+        ",.1f",
+        "ns, from leaving the source queue",
+    ),
+    ("hops, mean", "hops_mean", 1.0, ".3f", "between routers"),
+    ("minimal paths", "minimal_fraction", 0.01, ".1f", "% of packets"),
+    ("fairness of routers, Jain", "router_fairness_jain", 1.0, ".4f", "1 is even"),
+    ("local links, mean utilisation", "local_link_utilisation_mean", 0.01, ".1f", "%"),
+    ("local links, highest", "local_link_utilisation_max", 0.01, ".1f", "%"),
+    ("global links, mean utilisation", "global_link_utilisation_mean", 0.01, ".1f", "%"),
+    ("global links, highest", "global_link_utilisation_max", 0.01, ".1f", "%"),
+)
+
+
+@guarded
+def simulate(
+    policy: Annotated[
+        str,
+        typer.Option(
+            "--policy",
+            "-p",
+            metavar="NAME[:SETTING=..]",
+            help="The routing policy, e.g. min or ugal-n:bias_packets=2; 'dragonfly-env info' lists them.",
+            rich_help_panel=options.SYSTEM,
+        ),
+    ] = "min",
+    traffic: Annotated[
+        str,
+        typer.Option(
+            "--traffic",
+            help="Who sends to whom, e.g. uniform, adv+1, advc; 'dragonfly-env info' lists them.",
+            rich_help_panel=options.LOAD,
+        ),
+    ] = "uniform",
+    load: Annotated[
+        float,
+        typer.Option(
+            "--load",
+            "-l",
+            help="Offered load as a fraction of the host links' bandwidth, above 0 and at most 1.",
+            rich_help_panel=options.LOAD,
+        ),
+    ] = 0.5,
+    seed: Annotated[
+        int, typer.Option("--seed", "-s", help="Seed of the random streams.", rich_help_panel=options.TIME)
+    ] = 1,
+    topology: options.Topology = None,
+    arrangement: options.Arrangement = None,
+    network: options.Network = None,
+    network_settings: options.NetworkSettings = None,
+    injection: options.Injection = None,
+    source_queue: options.SourceQueue = None,
+    message_packets: options.MessagePackets = None,
+    warmup_ns: options.Warmup = None,
+    measure_ns: options.Measure = None,
+    threads: options.Threads = None,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Print one JSON object with results, configuration and provenance instead of a table.",
+        ),
+    ] = False,
+    packet_log: Annotated[
+        Path | None,
+        typer.Option(
+            "--packet-log",
+            metavar="FILE.parquet",
+            help="Write one row per delivered packet: ids, times, hops, route. About 100 bytes each in memory.",
+        ),
+    ] = None,
+) -> None:
+    """Simulate one policy under one traffic at one load, and print what was measured.
+
+    [bold]Examples[/bold]
+
+    dragonfly-env simulate --policy ugal-n --traffic adv+1 --load 0.45 --network q-adaptive --arrangement absolute
+
+    dragonfly-env simulate --topology p=2,a=4,h=2 --load 0.3 --json | jq .results.latency_p99_ns
+
+    dragonfly-env simulate --topology 16512 --policy par --threads 2
+    """
+    from dragonfly_env.experiments.scenario import Scenario
+
+    settings = options.scenario_settings(
+        {},
+        topology=topology,
+        arrangement=arrangement,
+        network=network,
+        network_settings=network_settings,
+        policies=[policy],
+        traffic=[traffic],
+        source_queue=source_queue,
+        others={
+            "loads": [load],
+            "seeds": [seed],
+            "injection": injection,
+            "message_packets": message_packets,
+            "warmup_ns": warmup_ns,
+            "measure_ns": measure_ns,
+            "threads": threads,
+        },
+    )
+    (run,) = Scenario.from_dict(settings, name="simulate").runs()
+    if packet_log is not None:
+        _check_writable(packet_log)
+        run = dataclasses.replace(run, config=run.config.replace(packet_log=True))
+    results, provenance = _simulate(run, packet_log)
+    if as_json:
+        typer.echo(json.dumps({"results": results, **provenance}, indent=2, allow_nan=False))
+    else:
+        show(_table(run, results))
+        speed = provenance["packet_hops_per_cpu_s"]
+        seconds = provenance["measured_cpu_seconds"]
+        if speed is not None:
+            note(
+                Text(
+                    f"{speed / 1e6:.2f} million packet-hops per CPU-second ({seconds:.2f} s measured)",
+                    style="dim",
+                )
+            )
+    if packet_log is not None:
+        note(Text(f"packet log: {packet_log}"))
+
+
+def _simulate(run: Run, packet_log: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Results (`Metrics.to_dict`) and provenance of a run; a bar shows the progress of one that takes long."""
+    from dragonfly_env.experiments.measure import measure
+
+    results: dict[str, Any] = {}
+
+    def inspect(simulation: Simulation) -> None:
+        results.update(simulation.metrics().to_dict())
+        if packet_log is not None:
+            _write_log(simulation, packet_log)
+
+    with _progress_bar() as progress:
+        row, provenance = measure(run, progress=progress, inspect=inspect)
+    provenance["packet_hops_per_cpu_s"] = row["packet_hops_per_cpu_s"]
+    return results, provenance
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[float], None]]:
+    """A bar on the error stream from the second second on, if that is a terminal."""
+    errors = console(error=True)
+    bar = Progress(
+        TextColumn("simulating"),
+        BarColumn(bar_width=None),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=errors,
+        transient=True,
+    )
+    task = bar.add_task("", total=1.0)
+    begin = time.monotonic()
+
+    def advance(fraction: float) -> None:
+        bar.update(task, completed=fraction)
+        if errors.is_terminal and not bar.live.is_started and time.monotonic() - begin > 1.0:
+            bar.start()
+
+    try:
+        yield advance
+    finally:
+        bar.stop()
+
+
+def _check_writable(path: Path) -> None:
+    """Complain about a log that cannot be written before simulating for it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab"):
+            pass
+    except OSError as error:
+        raise config_error("packet log", str(path), f"must be a writable file ({error.strerror})") from error
+
+
+def _write_log(simulation: Simulation, path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table(dict(simulation.packet_log())), path)
+
+
+def _table(run: Run, results: Mapping[str, Any]) -> Table:
+    topology = run.config.topology
+    system = f"{topology.num_hosts:,} hosts (p={topology.p}, a={topology.a}, h={topology.h}, g={topology.g}, "
+    table = Table(
+        title=f"{run.describe()}\n{system}{topology.arrangement}), measured {run.measure_ns / 1000:g} us "
+        f"after {run.warmup_ns / 1000:g} us",
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE,
+        show_header=False,
+    )
+    table.add_column("what")
+    table.add_column("value", justify="right")
+    table.add_column("unit", style="dim")
+    for heading, name, divisor, form, unit in _ROWS:
+        value = results.get(name)
+        if value is not None and math.isfinite(value):
+            table.add_row(heading, format(value / divisor, form), unit)
+    return table

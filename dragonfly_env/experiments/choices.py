@@ -1,0 +1,111 @@
+"""The two things that a sweep varies by name: a policy with its parameters, and a traffic pattern with its
+loads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dragonfly_env._validate import check_real, config_error
+from dragonfly_env.experiments.fields import LONGEST_NS, Table, parse_assignment, parse_loads
+from dragonfly_env.policies import Policy, make_policy
+from dragonfly_env.traffic import Traffic, parse_traffic, traffic_from_dict
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyChoice:
+    """A routing policy and its name in tables and figures: ``ugal-n`` or ``ugal-n:bias_packets=2``."""
+
+    policy: Policy
+    label: str
+
+    @classmethod
+    def parse(cls, value: object) -> PolicyChoice:
+        """From ``"ugal-n"``, ``"ugal-n:bias_packets=2,minimal_candidates=2"`` or ``{name="ugal-n", bias_packets=2}``.
+
+        Raises:
+            ConfigError: For an unknown policy or parameter (the nearest is named), or a value out of range.
+        """
+        if isinstance(value, str):
+            name, _, settings = value.partition(":")
+            pairs = [
+                parse_assignment(part, "policy parameter") for part in settings.split(",") if part.strip()
+            ]
+            name, parameters = name.strip(), dict(pairs)
+        else:
+            table = Table(value, "policies")
+            name = table.text("name", "").strip()
+            parameters = table.rest()
+        settings = ",".join(f"{key}={_spell(setting)}" for key, setting in sorted(parameters.items()))
+        return cls(make_policy(name, **parameters), f"{name}:{settings}" if settings else name)
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficChoice:
+    """A traffic pattern, or a schedule of patterns, and what of the scenario it overrides.
+
+    Attributes:
+        traffic: Who sends to whom.
+        label: The name in tables and figures.
+        loads: Offered loads of this traffic alone; empty for the scenario's. Of a schedule: its first.
+        warmup_ns: Simulated time before measuring, or None for the scenario's.
+        measure_ns: Simulated time that is measured, or None for the scenario's.
+    """
+
+    traffic: Traffic
+    label: str
+    loads: tuple[float, ...] = ()
+    warmup_ns: float | None = None
+    measure_ns: float | None = None
+
+    @classmethod
+    def parse(cls, value: object) -> TrafficChoice:
+        """From ``"adv+1"``, ``{pattern="adv+1", loads=[0.1, 0.2]}`` or ``{schedule=[[0, "uniform", 0.4], ...]}``.
+
+        A table may also hold the pattern's arguments (``{pattern="hotspot", hosts=4}``), a ``label`` for tables and
+        figures, and ``warmup_ns`` and ``measure_ns`` of its own.
+
+        Raises:
+            ConfigError: If the form is wrong or a pattern unknown. Whether it fits the topology is checked
+                later.
+        """
+        if isinstance(value, str):
+            spoken = parse_traffic(value)
+            return cls(spoken, spoken.spec)
+        table = Table(value, "traffic")
+        steps = table.items("schedule")
+        loads = parse_loads(table.items("loads"), "traffic.loads")
+        label = table.take("label")
+        warmup_ns = table.optional_time_ns("warmup_ns", 0.0)
+        measure_ns = table.optional_time_ns("measure_ns", 1.0)
+        pattern = table.rest()
+        if label is not None and (not isinstance(label, str) or not label.strip()):
+            raise config_error("traffic.label", label, "must be a non-empty string")
+        if bool(pattern) == bool(steps):
+            raise config_error("traffic", value, "must have either a pattern or a schedule")
+        if steps:
+            if loads:
+                raise config_error(
+                    "traffic.loads", list(loads), "must be left out: a schedule states its loads"
+                )
+            checked = [_step(step) for step in steps]
+            described = ", then ".join(
+                f"{spec} {load:g} from {time / 1000:g} us" for time, spec, load in checked
+            )
+            return cls(parse_traffic(checked), label or described, (checked[0][2],), warmup_ns, measure_ns)
+        traffic = parse_traffic(traffic_from_dict(pattern))
+        return cls(traffic, label or traffic.spec, loads, warmup_ns, measure_ns)
+
+
+def _spell(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+
+
+def _step(step: object) -> tuple[float, str, float]:
+    if not isinstance(step, (list, tuple)) or len(step) != 3 or not isinstance(step[1], str):
+        raise config_error("traffic.schedule step", step, "must be [time_ns, pattern, load]")
+    time_ns = check_real("traffic.schedule time_ns", step[0], 0.0, LONGEST_NS, unit="ns")
+    load = check_real("traffic.schedule load", step[2], 0.0, 1.0, open_low=True)
+    return time_ns, parse_traffic(step[1]).spec, load

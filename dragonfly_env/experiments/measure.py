@@ -1,0 +1,156 @@
+"""Doing one run: simulate, and turn what was measured into one row with its provenance."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+import numpy as np
+
+import dragonfly_env as dfe
+from dragonfly_env.experiments.run import Run
+from dragonfly_env.metrics import Metrics
+
+PERCENTILES = (1, 5, 25, 75, 90)
+"""Percentiles of latency that a row has beside those of `Metrics.to_dict`: enough for a box plot."""
+
+_PARTS = 50  # that a run with a progress bar is cut into
+
+
+def measure(
+    run: Run,
+    *,
+    progress: Callable[[float], None] | None = None,
+    inspect: Callable[[dfe.Simulation], None] | None = None,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Simulate one run.
+
+    Args:
+        run: What to simulate.
+        progress: Called now and then with the fraction done; the result is the same with and without.
+        inspect: Called with the simulation at its end.
+
+    Returns:
+        The row (columns as in `row_of`), and its provenance.
+
+    Raises:
+        ConfigError: If a setting is impossible.
+        DeadlockError: If the watchdog fires.
+    """
+    begin_wall, begin_cpu = time.perf_counter(), time.process_time()
+    simulation = dfe.Simulation(run.config)
+    whole_ns = run.warmup_ns + run.measure_ns
+    _advance(simulation, run.warmup_ns, whole_ns, progress)
+    simulation.reset_statistics()
+    measured_cpu = time.process_time()
+    _advance(simulation, run.measure_ns, whole_ns, progress)
+    end_cpu = time.process_time()
+    metrics = simulation.metrics()
+    provenance = {
+        "run_id": run.id,
+        "package_version": dfe.__version__,
+        "configuration": run.configuration,
+        "seed": run.config.seed,
+        "threads": run.config.threads,
+        "trace_hash": f"{simulation.trace_hash():016x}",
+        "platform": platform.platform(),
+        "machine": machine(),
+        "python_version": platform.python_version(),
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "wall_seconds": time.perf_counter() - begin_wall,
+        "cpu_seconds": end_cpu - begin_cpu,
+        "measured_cpu_seconds": end_cpu - measured_cpu,
+    }
+    if inspect is not None:
+        inspect(simulation)
+    return row_of(run, metrics, provenance), provenance
+
+
+def _advance(
+    simulation: dfe.Simulation, duration_ns: float, whole_ns: float, progress: Callable[[float], None] | None
+) -> None:
+    if progress is None:
+        simulation.run(duration_ns)
+        return
+    end_ns = simulation.time_ns + duration_ns
+    while (left_ns := end_ns - simulation.time_ns) > 0:
+        simulation.run(round(min(left_ns, max(whole_ns / _PARTS, 1000.0)), 3))
+        progress(simulation.time_ns / whole_ns)
+
+
+def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """One row of the results table.
+
+    Columns: what varies (policy, traffic, load, seed); the settings; everything of `Metrics.to_dict`; more
+    percentiles; arrays (see `arrays_of`), unless the run does without; the provenance, with the speed in
+    packet-hops (between routers, plus the delivery to the host) per CPU-second of the measured part.
+    """
+    topology = run.config.topology
+    cpu = provenance["measured_cpu_seconds"]
+    return {
+        "run_id": run.id,
+        "policy": run.policy_label,
+        "traffic": run.traffic_label,
+        "load": run.load,
+        "seed": run.config.seed,
+        "warmup_ns": run.warmup_ns,
+        "measure_ns": run.measure_ns,
+        "num_hosts": topology.num_hosts,
+        **{f"topology_{key}": value for key, value in topology.to_dict().items()},
+        **metrics.to_dict(),
+        **{f"latency_p{q}_ns": _known(metrics.latency_percentile_ns(q)) for q in PERCENTILES},
+        **(arrays_of(metrics) if run.arrays else {}),
+        **{key: value for key, value in provenance.items() if key not in ("run_id", "seed", "configuration")},
+        "packet_hops_per_cpu_s": metrics.packet_hops / cpu if cpu > 0 else None,
+        "configuration": json.dumps(run.configuration, sort_keys=True),
+    }
+
+
+def arrays_of(metrics: Metrics) -> dict[str, Any]:
+    """Results that are no single number.
+
+    Returns:
+        ``router_accepted_load`` (num_routers,); ``link_router``, ``link_port``, ``link_utilisation`` and
+        ``link_stall_fraction`` (L,), one entry per directed link that leaves a router; ``hop_histogram``;
+        ``histogram_latency_ns`` and ``histogram_packets``, the buckets of latency that hold packets; and, if
+        asked for, ``series_*``, one entry per bin, and ``group_latency_mean_ns`` (g*g,), source group by
+        destination group.
+    """
+    links = metrics.links
+    filled = np.flatnonzero(metrics.latency_histogram)
+    arrays: dict[str, Any] = {
+        "router_accepted_load": metrics.router_accepted_load.astype(np.float32),
+        "link_router": links.router.astype(np.int32),
+        "link_port": links.port.astype(np.int32),
+        "link_utilisation": links.utilisation.astype(np.float32),
+        "link_stall_fraction": links.stall_fraction.astype(np.float32),
+        "hop_histogram": metrics.hop_histogram,
+        "histogram_latency_ns": (metrics.latency_bucket_ps[filled] / 1000.0).astype(np.float32),
+        "histogram_packets": metrics.latency_histogram[filled],
+    }
+    for name, values in (metrics.time_series or {}).items():
+        arrays[f"series_{name}"] = values
+    if metrics.group_latency_mean_ns is not None:
+        arrays["group_latency_mean_ns"] = metrics.group_latency_mean_ns.ravel()
+    return arrays
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def machine() -> str:
+    """The processor's name where the system tells it, and the number of processors."""
+    name = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123 - a kernel interface, not a file
+            models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+            name = next(models, name)
+    except OSError:
+        pass
+    return f"{name}, {os.cpu_count()} processors"

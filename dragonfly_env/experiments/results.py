@@ -1,0 +1,166 @@
+"""Results of a sweep as one tidy table, and their mean over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+
+from dragonfly_env._validate import config_error, unknown_name
+from dragonfly_env.experiments.statistics import mean_and_ci95
+from dragonfly_env.experiments.storage import MERGED_NAME, ResultsFolder, read_rows
+
+KEYS = ("traffic", "policy", "load")
+SATURATED_BELOW = 0.95
+"""A run is called saturated if it accepts less than this fraction of the offered load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Runs that belong together.
+
+    Attributes:
+        name: The scenario's name, for titles.
+        table: One row per run; the columns are those of `experiments.measure.row_of`.
+        policies: Labels in the order of the scenario.
+        traffic: Labels in the same sense.
+        expected: Runs that the scenario has, finished or not.
+    """
+
+    name: str
+    table: pd.DataFrame
+    policies: tuple[str, ...]
+    traffic: tuple[str, ...]
+    expected: int
+
+    def select(
+        self, *, policies: Sequence[str] = (), traffic: Sequence[str] = (), loads: Sequence[float] = ()
+    ) -> Results:
+        """The part with these policies, traffics and loads (each empty for all).
+
+        Raises:
+            ConfigError: For a name that the results do not hold, with the nearest match, or if nothing is
+                left.
+        """
+        for field, wanted, present in (
+            ("policy", policies, self.policies),
+            ("traffic", traffic, self.traffic),
+        ):
+            for label in wanted:
+                if label not in present:
+                    raise unknown_name(field, label, present)
+        table = self.table
+        if policies:
+            table = table[table["policy"].isin(list(policies))]
+        if traffic:
+            table = table[table["traffic"].isin(list(traffic))]
+        if loads:
+            table = table[table["load"].round(6).isin([round(load, 6) for load in loads])]
+        if table.empty:
+            known = ", ".join(f"{load:g}" for load in sorted(self.table["load"].unique()))
+            raise config_error("load", list(loads), f"must be among the results' loads {known}")
+        return Results(
+            name=self.name,
+            table=table.reset_index(drop=True),
+            policies=tuple(label for label in self.policies if label in set(table["policy"])),
+            traffic=tuple(label for label in self.traffic if label in set(table["traffic"])),
+            expected=self.expected,
+        )
+
+
+def load_results(path: Path) -> Results:
+    """Read a results folder (a running or interrupted sweep too), or one Parquet file.
+
+    Args:
+        path: A folder that `run_sweep` wrote, or a merged or single-run Parquet file.
+
+    Raises:
+        ConfigError: If there are no results, or they cannot be read.
+    """
+    if path.is_dir():
+        return _load_folder(ResultsFolder(path))
+    if not path.exists():
+        raise config_error("results", str(path), "must be a results folder or a Parquet file; there is none")
+    table = _frame(read_rows([path]))
+    return Results(path.stem, table, _unique(table["policy"]), _unique(table["traffic"]), len(table))
+
+
+def _load_folder(folder: ResultsFolder) -> Results:
+    manifest = folder.read_manifest()
+    if manifest is None:
+        if folder.merged.exists():
+            return load_results(folder.merged)
+        raise config_error("results", str(folder.path), f"must hold the results of a sweep ({MERGED_NAME})")
+    try:
+        run_ids = [str(run_id) for run_id in manifest["runs"]]
+        name, policies, traffic = (
+            str(manifest["name"]),
+            tuple(manifest["policies"]),
+            tuple(manifest["traffic"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise config_error(
+            "results", str(folder.manifest), f"cannot be read ({error!r} is missing)"
+        ) from error
+    files = [folder.run_file(run_id) for run_id in run_ids]
+    tables = read_rows([file for file in files if file.exists()])
+    if not tables:
+        raise config_error(
+            "results", str(folder.path), "must hold at least one finished run; there is none yet"
+        )
+    table = _frame(tables)
+    return Results(
+        name=name,
+        table=table,
+        policies=tuple(label for label in policies if label in set(table["policy"])),
+        traffic=tuple(label for label in traffic if label in set(table["traffic"])),
+        expected=len(run_ids),
+    )
+
+
+def _frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
+    frame: pd.DataFrame = pa.concat_tables(tables, promote_options="permissive").to_pandas()
+    missing = [column for column in (*KEYS, "seed", "accepted_load") if column not in frame.columns]
+    if missing:
+        raise config_error("results", "table", f"must have a column {missing[0]!r}: made by something else?")
+    return frame
+
+
+def _unique(labels: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(labels))
+
+
+def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
+    """Mean over seeds, with 95 % confidence intervals (Student's t over the seeds' values).
+
+    Percentiles are averaged over seeds too: the mean of the seeds' percentiles, not the percentile of all
+    packets.
+
+    Args:
+        results: Runs.
+        columns: Numeric columns; those that are missing are left out.
+
+    Returns:
+        One row per (traffic, policy, load), in the scenario's order, with for every column ``c`` the mean
+        ``c`` and the half width ``c_ci95`` (NaN with a single seed), the number of ``seeds``, and
+        ``saturated``: whether less than `SATURATED_BELOW` of the offered load was accepted.
+    """
+    present = [column for column in columns if column in results.table.columns]
+    rows = []
+    for (traffic, policy, load), group in results.table.groupby(list(KEYS), sort=False):
+        row: dict[str, object] = {"traffic": traffic, "policy": policy, "load": load, "seeds": len(group)}
+        for column in present:
+            values = pd.to_numeric(group[column], errors="coerce").astype(float)
+            row[column], row[f"{column}_ci95"] = mean_and_ci95(values.tolist())
+        row["saturated"] = bool(
+            group["accepted_load"].mean() < SATURATED_BELOW * float(group["load"].iloc[0])
+        )
+        rows.append(row)
+    frame = pd.DataFrame(rows)
+    frame["traffic"] = pd.Categorical(frame["traffic"], categories=list(results.traffic), ordered=True)
+    frame["policy"] = pd.Categorical(frame["policy"], categories=list(results.policies), ordered=True)
+    frame = frame.sort_values(list(KEYS)).reset_index(drop=True)
+    return frame.astype({"traffic": str, "policy": str})

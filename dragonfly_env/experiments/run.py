@@ -1,0 +1,65 @@
+"""One run of a sweep: a simulation named completely, and its identity."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from dragonfly_env.config import SimulationConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A simulation to be done; safe to send to another process.
+
+    Attributes:
+        config: The simulation.
+        policy_label: The policy in tables and figures.
+        traffic_label: The traffic in tables and figures.
+        load: Offered load as a fraction of the host link's bandwidth; of a schedule: its first.
+        warmup_ns: Simulated time before statistics are reset.
+        measure_ns: Simulated time that is measured.
+        arrays: Keep results per router, per link and per time bin.
+    """
+
+    config: SimulationConfig
+    policy_label: str
+    traffic_label: str
+    load: float
+    warmup_ns: float
+    measure_ns: float
+    arrays: bool
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """Everything that the result depends on, every default included, as JSON types.
+
+        ``threads`` is not part of it: the result is the same for every number of threads.
+        """
+        values = self.config.to_dict()
+        values.pop("threads", None)
+        values["traffic"] = self.config.traffic_object.to_dict()  # one form, however it was written
+        return {**values, "warmup_ns": self.warmup_ns, "measure_ns": self.measure_ns, "arrays": self.arrays}
+
+    @property
+    def id(self) -> str:
+        """Sixteen hexadecimal digits from the whole configuration: equal on every machine, different for any
+        difference.
+        """
+        text = json.dumps(self.configuration, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def work(self) -> float:
+        """A rough measure of the run's cost, for ordering and for the time left: the offered traffic in
+        host-ns.
+        """
+        return self.config.topology.num_hosts * (self.warmup_ns + self.measure_ns) * self.load
+
+    def describe(self) -> str:
+        """One line for people: what varies within a sweep."""
+        return (
+            f"{self.policy_label} under {self.traffic_label} at load {self.load:g}, seed {self.config.seed}"
+        )

@@ -1,0 +1,206 @@
+"""Running a scenario: every run in a process of its own pool, saved the moment it ends, so that nothing done
+is ever lost.
+"""
+
+from __future__ import annotations
+
+import signal
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+from joblib.externals.loky.process_executor import BrokenProcessPool
+
+import dragonfly_env as dfe
+from dragonfly_env._validate import check_integer
+from dragonfly_env.experiments.measure import measure
+from dragonfly_env.experiments.progress import Reporter, Silent
+from dragonfly_env.experiments.run import Run
+from dragonfly_env.experiments.scenario import Scenario
+from dragonfly_env.experiments.storage import ResultsFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A run that ended with an error.
+
+    Attributes:
+        run: What was to be done; ``run.config`` is complete.
+        error: The error's class and message on one line.
+        details: The traceback, or an empty string.
+    """
+
+    run: Run
+    error: str
+    details: str
+
+
+@dataclass(frozen=True, slots=True)
+class SweepReport:
+    """What a sweep did.
+
+    Attributes:
+        folder: The results folder.
+        total: Runs of the scenario.
+        finished: Runs done by this sweep.
+        reused: Runs that were there already.
+        outdated: Runs that were there, but made by another package version, and so were done again.
+        failures: Runs that ended with an error.
+    """
+
+    folder: Path
+    total: int
+    finished: int
+    reused: int
+    outdated: int
+    failures: tuple[Failure, ...]
+
+
+class SweepInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a sweep; finished runs are on disk, and the same call resumes.
+
+    Attributes:
+        kept: Runs of the scenario that are finished and saved.
+        total: Runs of the scenario.
+    """
+
+    def __init__(self, kept: int, total: int) -> None:
+        super().__init__(f"interrupted: {kept} of {total} runs are finished and kept")
+        self.kept = kept
+        self.total = total
+
+
+def run_sweep(
+    scenario: Scenario,
+    folder: Path,
+    *,
+    jobs: int | None = None,
+    reporter: Reporter | None = None,
+    redo: bool = False,
+) -> SweepReport:
+    """Do every run of a scenario that the folder does not hold yet, then merge all into ``results.parquet``.
+
+    Expensive runs go first, so that the cores stay busy to the end.
+
+    Args:
+        scenario: What to run.
+        folder: The results folder; created if need be.
+        jobs: Runs at a time, each in its own process; None for one per processor (divided by the scenario's
+            threads).
+        reporter: Told of the progress.
+        redo: Do finished runs again.
+
+    Returns:
+        What was done. Failed runs are in it, not raised: they do not stop the others.
+
+    Raises:
+        ConfigError: If the folder is not writable or in use, or a run is impossible; before anything is run.
+        SweepInterrupted: On Ctrl-C.
+    """
+    runs = scenario.runs()
+    workers = (
+        max(1, joblib.cpu_count() // scenario.threads)
+        if jobs is None
+        else check_integer("jobs", jobs, 1, 4096)
+    )
+    reporter = Silent() if reporter is None else reporter
+    files = ResultsFolder(folder)
+    files.prepare()
+    with files.locked():
+        files.write_manifest(_manifest(scenario, runs))
+        versions = {} if redo else {run.id: files.version_of(run.id) for run in runs}
+        todo = [run for run in runs if versions.get(run.id) != dfe.__version__]
+        outdated = sum(versions.get(run.id) is not None for run in todo)
+        failures: list[Failure] = []
+        ended = 0
+        reporter.start(len(todo), sum(run.work for run in todo))
+        try:
+            for run, failure in _execute_all(todo, files, workers):
+                ended += 1
+                if failure is not None:
+                    failures.append(failure)
+                reporter.advance(run.work, run.describe())
+            files.merge([run.id for run in runs])
+        except KeyboardInterrupt:
+            kept = sum(files.version_of(run.id) == dfe.__version__ for run in runs)
+            raise SweepInterrupted(kept, len(runs)) from None
+        finally:
+            reporter.stop()
+    return SweepReport(
+        folder=folder,
+        total=len(runs),
+        finished=ended - len(failures),
+        reused=len(runs) - len(todo),
+        outdated=outdated,
+        failures=tuple(failures),
+    )
+
+
+def _manifest(scenario: Scenario, runs: Sequence[Run]) -> dict[str, Any]:
+    return {
+        "name": scenario.name,
+        "package_version": dfe.__version__,
+        "policies": list(dict.fromkeys(run.policy_label for run in runs)),
+        "traffic": list(dict.fromkeys(run.traffic_label for run in runs)),
+        "scenario": scenario.to_dict(),
+        "runs": [run.id for run in runs],
+    }
+
+
+def _execute_all(
+    runs: Sequence[Run], files: ResultsFolder, workers: int
+) -> Iterator[tuple[Run, Failure | None]]:
+    """Do all runs, yielding each as it ends. A dead worker costs only the runs that were in progress."""
+    pending = {run.id: run for run in sorted(runs, key=lambda run: -run.work)}
+    while pending:
+        try:
+            for run_id, failure in _execute(list(pending.values()), files, workers):
+                yield pending.pop(run_id), failure
+        except BrokenProcessPool:
+            in_progress = [run for run in pending.values() if files.marker(run.id).exists()]
+            if not in_progress:
+                raise
+            for run in in_progress:
+                files.marker(run.id).unlink(missing_ok=True)
+                if files.version_of(run.id) == dfe.__version__:
+                    yield pending.pop(run.id), None
+                    continue
+                message = "the worker process died (out of memory, or killed) while this run was in progress"
+                yield pending.pop(run.id), Failure(run, message, "")
+
+
+def _execute(runs: Sequence[Run], files: ResultsFolder, workers: int) -> Iterator[tuple[str, Failure | None]]:
+    if workers == 1:
+        for run in runs:
+            yield _execute_one(run, files.path)
+        return
+    pool = joblib.Parallel(n_jobs=min(workers, len(runs)), batch_size=1, return_as="generator_unordered")
+    results: Any = pool(joblib.delayed(_execute_in_worker)(run, files.path) for run in runs)
+    try:
+        yield from results
+    finally:
+        results.close()  # on Ctrl-C this kills the workers; what they had saved stays
+
+
+def _execute_in_worker(run: Run, folder: Path) -> tuple[str, Failure | None]:
+    """As `_execute_one`, but Ctrl-C is left to the parent process, which then ends this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return _execute_one(run, folder)
+
+
+def _execute_one(run: Run, folder: Path) -> tuple[str, Failure | None]:
+    files = ResultsFolder(folder)
+    marker = files.marker(run.id)
+    try:
+        marker.touch()
+        row, provenance = measure(run)
+        files.write_run(row, provenance)
+    except Exception as error:  # whatever it is: the other runs shall not suffer
+        message = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return run.id, Failure(run, message, traceback.format_exc())
+    finally:
+        marker.unlink(missing_ok=True)
+    return run.id, None

@@ -1,0 +1,196 @@
+"""A scenario: what to compare with what, from a TOML file or from options, as a deterministic list of
+runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dragonfly_env import _toml
+from dragonfly_env._validate import check_integer, config_error
+from dragonfly_env.config import MAX_SEED, SimulationConfig
+from dragonfly_env.errors import ConfigError
+from dragonfly_env.experiments.choices import PolicyChoice, TrafficChoice
+from dragonfly_env.experiments.fields import Table, parse_loads
+from dragonfly_env.experiments.run import Run
+from dragonfly_env.network_config import NetworkConfig
+from dragonfly_env.topology import Dragonfly
+
+DEFAULT_TOPOLOGY = "1056"
+DEFAULT_WARMUP_NS = 100_000.0
+DEFAULT_MEASURE_NS = 100_000.0
+_MOST_RUNS = 100_000
+_OPTIONS = (
+    "injection",
+    "source_queue_packets",
+    "source_queue_full",
+    "message_packets",
+    "series_bin_ns",
+    "group_latency",
+    "watchdog_ns",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """Policies x traffic x loads x seeds on one network.
+
+    What is not given takes the default of `dragonfly_env.SimulationConfig`.
+
+    Attributes:
+        name: Title of tables and figures.
+        topology: The system.
+        network: Links, routers and buffers.
+        policies: Routing policies, in the order of tables and figures.
+        traffic: Traffic patterns, in the same sense.
+        loads: Offered loads for every traffic that states none itself.
+        seeds: One run for each; they give the confidence intervals.
+        warmup_ns: Simulated time before measuring.
+        measure_ns: Simulated time that is measured.
+        options: Further arguments of `SimulationConfig`.
+        threads: Threads of one simulation.
+        arrays: Keep results per router, per link and per time bin (the fairness, link and series figures need
+            them).
+    """
+
+    name: str
+    topology: Dragonfly
+    network: NetworkConfig
+    policies: tuple[PolicyChoice, ...]
+    traffic: tuple[TrafficChoice, ...]
+    loads: tuple[float, ...]
+    seeds: tuple[int, ...]
+    warmup_ns: float
+    measure_ns: float
+    options: Mapping[str, Any]
+    threads: int = 1
+    arrays: bool = True
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
+        """From settings as in a TOML file.
+
+        Keys (all but ``policies`` and ``traffic`` may be left out): ``name``; ``topology``: a preset's name,
+        or a table for `Dragonfly.from_dict` (``preset``, or ``p a h g trunking``; ``arrangement``);
+        ``network``: a preset's name, or a table for `NetworkConfig.from_dict` (``preset`` and any field);
+        ``policies``, ``traffic``: lists for `PolicyChoice.parse` and `TrafficChoice.parse`; ``loads``:
+        numbers, or ranges ``"0.1:1.0:0.1"``; ``seeds``: integers; ``warmup_ns``, ``measure_ns``; ``threads``;
+        ``arrays``; and ``injection source_queue_packets source_queue_full message_packets series_bin_ns
+        group_latency watchdog_ns`` of `SimulationConfig`.
+
+        Raises:
+            ConfigError: Naming the field, its value and what is allowed.
+        """
+        table = Table(settings)
+        topology = table.take("topology", DEFAULT_TOPOLOGY)
+        network = table.take("network", "default")
+        scenario = cls(
+            name=table.text("name", name),
+            topology=Dragonfly.from_dict(topology)
+            if isinstance(topology, Mapping)
+            else Dragonfly.preset(topology),
+            network=NetworkConfig.from_dict(network)
+            if isinstance(network, Mapping)
+            else NetworkConfig.preset(network),
+            policies=tuple(PolicyChoice.parse(item) for item in table.items("policies")),
+            traffic=tuple(TrafficChoice.parse(item) for item in table.items("traffic")),
+            loads=parse_loads(table.items("loads"), "loads"),
+            seeds=tuple(check_integer("seeds", item, 0, MAX_SEED) for item in table.items("seeds") or [1]),
+            warmup_ns=table.time_ns("warmup_ns", DEFAULT_WARMUP_NS, 0.0),
+            measure_ns=table.time_ns("measure_ns", DEFAULT_MEASURE_NS, 1.0),
+            threads=table.integer("threads", 1, 1, 1024),
+            arrays=table.flag("arrays", True),
+            options={key: value for key in _OPTIONS if (value := table.take(key)) is not None},
+        )
+        table.finish()
+        scenario._check_lists()
+        return scenario
+
+    @classmethod
+    def from_toml(cls, path: Path) -> Scenario:
+        """From a TOML file; the name defaults to the file's.
+
+        Raises:
+            ConfigError: If the file cannot be read, is no TOML, or holds an impossible setting.
+        """
+        settings = _toml.load(path)
+        try:
+            return cls.from_dict(settings, name=path.stem)
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for provenance: what `from_dict` took, every default filled in."""
+        return {
+            "name": self.name,
+            "topology": self.topology.to_dict(),
+            "network": self.network.to_dict(),
+            "policies": [choice.policy.to_dict() for choice in self.policies],
+            "traffic": [
+                {"label": choice.label, "loads": list(self._loads_of(choice))} for choice in self.traffic
+            ],
+            "seeds": list(self.seeds),
+            "warmup_ns": self.warmup_ns,
+            "measure_ns": self.measure_ns,
+            **self.options,
+        }
+
+    def runs(self) -> list[Run]:
+        """Every run, ordered by traffic, policy, load and seed; all checked, none twice.
+
+        Raises:
+            ConfigError: If a combination is impossible on this topology.
+        """
+        return list({run.id: run for run in self._expand()}.values())
+
+    def _loads_of(self, traffic: TrafficChoice) -> tuple[float, ...]:
+        """Its own loads, or the scenario's; a trace has none, its rows say 1."""
+        return (1.0,) if traffic.traffic.is_trace else traffic.loads or self.loads
+
+    def _check_lists(self) -> None:
+        for field, choices in (("policies", self.policies), ("traffic", self.traffic)):
+            labels = [choice.label for choice in choices]
+            if not labels:
+                raise config_error(field, [], "must name at least one")
+            for label in labels:
+                if labels.count(label) > 1:
+                    raise config_error(field, label, "must be listed only once")
+        for traffic in self.traffic:
+            if not self._loads_of(traffic):
+                raise config_error(
+                    "loads", [], f"must hold at least one load in (0, 1] for traffic {traffic.label!r}"
+                )
+        total = (
+            len(self.policies)
+            * len(self.seeds)
+            * sum(len(self._loads_of(traffic)) for traffic in self.traffic)
+        )
+        if total > _MOST_RUNS:
+            raise config_error("number of runs", total, f"must be at most {_MOST_RUNS}")
+
+    def _expand(self) -> Iterator[Run]:
+        for traffic in self.traffic:
+            for policy in self.policies:
+                for load in self._loads_of(traffic):
+                    for seed in self.seeds:
+                        yield Run(
+                            config=SimulationConfig(
+                                topology=self.topology,
+                                network=self.network,
+                                policy=policy.policy,
+                                traffic=traffic.traffic,
+                                load=load,
+                                seed=seed,
+                                threads=self.threads,
+                                **self.options,
+                            ),
+                            policy_label=policy.label,
+                            traffic_label=traffic.label,
+                            load=load,
+                            warmup_ns=self.warmup_ns if traffic.warmup_ns is None else traffic.warmup_ns,
+                            measure_ns=self.measure_ns if traffic.measure_ns is None else traffic.measure_ns,
+                            arrays=self.arrays,
+                        )

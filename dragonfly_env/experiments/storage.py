@@ -1,0 +1,172 @@
+"""Results on disk: one small Parquet file per run, written at once or not at all, and the list of runs that
+belong together.
+
+A results folder holds ``scenario.json`` (the runs of the last sweep, in order), ``runs/<id>.parquet`` (one
+row each) and, when a sweep has ended, ``results.parquet`` (all rows of that list).
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dragonfly_env._validate import config_error
+
+METADATA_KEY = b"dragonfly_env"
+MERGED_NAME = "results.parquet"
+MANIFEST_NAME = "scenario.json"
+
+
+class ResultsFolder:
+    """The files of one results folder.
+
+    Args:
+        path: The folder; it need not exist yet.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.runs = path / "runs"
+        self.merged = path / MERGED_NAME
+        self.manifest = path / MANIFEST_NAME
+
+    def run_file(self, run_id: str) -> Path:
+        """Where a run's row is, or will be."""
+        return self.runs / f"{run_id}.parquet"
+
+    def marker(self, run_id: str) -> Path:
+        """A file that exists while a worker is busy with the run."""
+        return self.runs / f"{run_id}.running"
+
+    def prepare(self) -> None:
+        """Create the folder and prove that it can be written to.
+
+        Raises:
+            ConfigError: If it cannot, before any work is lost.
+        """
+        try:
+            self.runs.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self.runs), tempfile.NamedTemporaryFile(dir=self.path):
+                pass
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise config_error(
+                "results folder", str(self.path), f"must be a writable folder ({reason})"
+            ) from error
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder for one sweep; what an interrupted one left half done is removed.
+
+        Raises:
+            ConfigError: If another sweep is writing to it.
+        """
+        descriptor = os.open(self.path / ".lock", os.O_CREAT | os.O_RDWR, 0o666)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                if error.errno not in (errno.EAGAIN, errno.EACCES):
+                    raise
+                raise config_error(
+                    "results folder", str(self.path), "must not be in use by another sweep"
+                ) from None
+            for pattern in ("*.tmp", "*.running"):
+                for leftover in self.runs.glob(pattern):
+                    leftover.unlink(missing_ok=True)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def write_run(self, row: Mapping[str, Any], provenance: Mapping[str, Any]) -> Path:
+        """Write one run's row; the file appears complete or not at all."""
+        table = pa.Table.from_pylist([dict(row)])
+        table = table.replace_schema_metadata({METADATA_KEY: json.dumps(provenance).encode()})
+        target = self.run_file(str(row["run_id"]))
+        _write_table(table, target)
+        return target
+
+    def version_of(self, run_id: str) -> str | None:
+        """The package version that made a finished run, or None if there is no intact one."""
+        try:
+            metadata = pq.read_metadata(self.run_file(run_id)).metadata or {}
+            provenance = json.loads(metadata[METADATA_KEY])
+            if provenance["run_id"] != run_id:
+                return None
+            return str(provenance["package_version"])
+        except (OSError, KeyError, ValueError, TypeError, pa.ArrowException):
+            return None
+
+    def write_manifest(self, content: Mapping[str, Any]) -> None:
+        """Write the list of runs that belong together."""
+        with _replacing(self.manifest) as temporary:
+            temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+    def read_manifest(self) -> dict[str, Any] | None:
+        """The list of runs that belong together, or None if there is none.
+
+        Raises:
+            ConfigError: If the file is damaged.
+        """
+        try:
+            content = json.loads(self.manifest.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise config_error("results", str(self.manifest), f"cannot be read ({error})") from error
+        return dict(content)
+
+    def merge(self, run_ids: Sequence[str]) -> int:
+        """Write the rows of the finished ones of ``run_ids``, in that order, to one file.
+
+        Returns:
+            The number of rows. With none, nothing is written.
+        """
+        files = [self.run_file(run_id) for run_id in run_ids]
+        tables = read_rows([file for file in files if file.exists()])
+        if not tables:
+            return 0
+        merged = pa.concat_tables(tables, promote_options="permissive")
+        _write_table(merged, self.merged)
+        return int(merged.num_rows)
+
+
+def read_rows(files: Sequence[Path]) -> list[pa.Table]:
+    """One table per file, each without its own provenance metadata (every row repeats it in columns).
+
+    Raises:
+        ConfigError: If a file is no readable Parquet file.
+    """
+    tables = []
+    for file in files:
+        try:
+            tables.append(pq.ParquetFile(file).read().replace_schema_metadata(None))
+        except (OSError, pa.ArrowException) as error:
+            raise config_error("results", str(file), f"cannot be read ({error})") from error
+    return tables
+
+
+def _write_table(table: pa.Table, target: Path) -> None:
+    with _replacing(target) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """A temporary file beside ``target`` that takes its place if the block ends well."""
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
