@@ -25,10 +25,9 @@ class DemandMatrix(Pattern):
     same load, so only ratios within a row matter. A row of zeros: those hosts do not send.
 
     Args:
-        matrix: (N, N) demands between hosts, (R, R) between routers or (G, G) between groups of the
-        topology it
-            is used on (hosts first if the numbers coincide; then the meaning does too). Finite, at least 0,
-            not all 0. Routers and groups stand for a uniformly drawn host of theirs. Copied.
+        matrix: (N, N) demands between hosts, (R, R) between routers or (G, G) between groups of the topology
+            that it is used on (hosts first if the numbers coincide; then the meaning does too). Finite, at
+            least 0, not all 0. Routers and groups stand for a uniformly drawn host of theirs. Copied.
 
     Raises:
         ConfigError: For anything else.
@@ -39,7 +38,10 @@ class DemandMatrix(Pattern):
 
     def __post_init__(self) -> None:
         try:
-            matrix = np.array(self.matrix, dtype=np.float64, order="C")
+            given = np.asarray(self.matrix)
+            if given.dtype.kind not in "iufbO":
+                raise TypeError
+            matrix = np.array(given, dtype=np.float64, order="C")
         except (TypeError, ValueError):
             raise config_error("demand.matrix", self.matrix, "must be a matrix of numbers") from None
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
@@ -148,11 +150,9 @@ class HostMixture(Pattern):
 
     Args:
         parts: (hosts, pattern) pairs; hosts as a sequence of numbers, patterns as anything that
-        ``parse_traffic``
-            takes for a single pattern. No host may be in two sets.
+            ``parse_traffic`` takes for a single pattern. No host may be in two sets.
         confined: Whether the hosts of a set talk only to one another. Group offsets then count the groups
-        that
-            own at least one host of the set, cyclically.
+            that own at least one host of the set, cyclically.
     """
 
     name: ClassVar[str] = "mixture"
@@ -208,11 +208,7 @@ class WeightedMixture(Pattern):
         object.__setattr__(self, "parts", tuple(parts))
 
     def arguments(self) -> dict[str, Any]:
-        parts = [
-            {"pattern": part.name, "arguments": part.arguments(), "weight": weight}
-            for weight, part in self.parts
-        ]
-        return {"parts": parts}
+        return {"parts": [{**_core_part(part), "weight": weight} for weight, part in self.parts]}
 
     @property
     def spec(self) -> str:

@@ -94,8 +94,8 @@ class Schedule(Traffic):
     from the start of the run. Before the first step hosts are silent.
 
     Args:
-        steps: (time_ns, traffic, load) triples with rising times; traffic is anything that ``parse_traffic`` takes
-            for a single pattern, load is in (0, 1].
+        steps: (time_ns, traffic, load) triples with rising times; traffic is anything that
+            ``parse_traffic`` takes for a single pattern, load is in (0, 1].
 
     Raises:
         ConfigError: For steps out of order, loads out of range, traces and schedules as steps.
@@ -240,8 +240,9 @@ def make_source(
         traffic: What ``parse_traffic`` returns.
         topology: Where it is used.
         load: Fraction of the host link bandwidth in (0, 1]; schedules and traces have their own.
-        injection: "periodic" (a message every packet time * packets / load, rounded to whole ns; all hosts in phase
-            from 1 ns on), "bernoulli" (a trial per flit time) or "poisson" (exponential gaps); not for traces.
+        injection: "periodic" (a message every packet time * packets / load, rounded to whole ns; all hosts
+            in phase from 1 ns on), "bernoulli" (a trial per flit time) or "poisson" (exponential gaps); not
+            for traces.
         seed: Of the run, 0 to 2^64 - 1.
         message_packets: Packets per message; traces have sizes of their own.
         network: For the packet's size and time on the host link.

@@ -173,6 +173,7 @@ std::uint32_t destination(const PatternHandle& handle, const py::int_& host, std
   if (!handle.pattern->sends(source)) {
     throw ConfigError{"host", std::to_string(source.value), "does not send under this pattern"};
   }
+  if (message >> 40 != 0) throw ConfigError{"message", std::to_string(message), "must be below 2^40"};
   RandomStream random{seed, Purpose::kDestination, source.value, message};
   return handle.pattern->destination(source, message, random).value;
 }

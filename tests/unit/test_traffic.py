@@ -23,6 +23,7 @@ from dragonfly_env.traffic import (
     Hotspot,
     LiaC1,
     LiaC2,
+    Pattern,
     Permutation,
     Schedule,
     Tornado,
@@ -99,6 +100,17 @@ def test_listed_patterns_are_those_of_the_issue() -> None:
 )
 def test_spec_strings_mean_objects(spec: str, traffic: Traffic) -> None:
     assert parse_traffic(spec) == traffic
+
+
+def test_patterns_that_only_the_core_knows_work_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(Pattern.classes, "hotspot")
+    spec = "hotspot:hosts=1;5;,fraction=0.5"
+    traffic = parse_traffic(spec)
+    traffic.check(TOPOLOGY)
+    assert traffic_from_dict(json.loads(json.dumps(traffic.to_dict()))) == traffic
+    assert parse_traffic(traffic.spec) == traffic
+    assert pickle.loads(pickle.dumps(traffic)) == traffic
+    WeightedMixture(((1, traffic),)).check(TOPOLOGY)
 
 
 def test_arrays_tables_and_steps_are_understood(tmp_path: Path) -> None:
@@ -181,6 +193,7 @@ def test_sources_follow_the_network() -> None:
         (np.zeros((9, 9)), "at least one host must send"),
         (np.full((9, 9), math.nan), r"demand.matrix\[0, 0\] = nan"),
         (np.array([["a"]]), "matrix of numbers"),
+        (np.ones((9, 9), dtype=complex), "matrix of numbers"),
         ({"pattern": "uniform", "self": True}, "self"),
         ({"pattern": 7}, "name of a 'pattern'"),
         ({}, "name of a 'pattern'"),

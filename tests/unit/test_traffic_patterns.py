@@ -208,6 +208,12 @@ def test_hosts_out_of_range_are_refused(topology: _core.Topology, host: int) -> 
         pattern.sends(host)
 
 
+def test_message_numbers_beyond_the_streams_are_refused(topology: _core.Topology) -> None:
+    pattern = _core.make_pattern(topology, SEED, "uniform", {})
+    with pytest.raises(ConfigError, match="message"):
+        pattern.destination(0, 2**40, SEED)
+
+
 def test_registry_lists_unique_names_with_summary_and_source() -> None:
     infos = _core.patterns()
     assert len({info["name"] for info in infos}) == len(infos) >= 11
