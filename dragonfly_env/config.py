@@ -21,6 +21,7 @@ from dragonfly_env.topology import Dragonfly
 from dragonfly_env.traffic import Traffic, make_source, parse_traffic, traffic_from_dict
 
 MAX_SEED = 2**64 - 1
+_ROUND_TRIPS = 4
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +107,14 @@ class SimulationConfig:
             object.__setattr__(self, "traffic", traffic)
         traffic.check(self.topology)
         self._check_injection(traffic)
+        patience_ns = _ROUND_TRIPS * self.network.round_trip_ns
+        if self.watchdog_ns < patience_ns:
+            raise config_error(
+                "watchdog_ns",
+                self.watchdog_ns,
+                f"must be at least {patience_ns:g} ns, {_ROUND_TRIPS} round trips of the slowest link: packets "
+                "may wait so long without being stuck",
+            )
         if self.source_queue_packets is not None and self.source_queue_packets < self.message_packets:
             raise config_error(
                 "source_queue_packets",

@@ -86,10 +86,11 @@ class NetworkConfig:
     injection_latency_ns: float = _latency(10.0, "Wire from host to router. Q: 10, L: 1.")
     ejection_latency_ns: float = _latency(10.0, "Wire from router to host. Q: 10, L: 0.")
     local_latency_ns: float = _latency(30.0, "Wire inside a group, above 0. Q: 30, L: 15.", open_low=True)
-    global_latency_ns: float = _latency(
+    global_latency_ns: float = time_ns(
         300.0,
-        "Wire between groups; above 0: groups are simulated independently for that long. Q: 300, L: 150.",
-        open_low=True,
+        1.0,
+        _MAX_LATENCY_NS,
+        doc="Wire between groups; at least 1: groups are simulated independently for that long. Q: 300, L: 150.",
     )
 
     # Routers.
@@ -234,6 +235,21 @@ class NetworkConfig:
     def flit_time_ns(self) -> float:
         """Time of a flit on the link from router to host, to the nearest ps: Bernoulli's trial period."""
         return round(self._flit_ps(self.host_bandwidth_gbytes_per_s)) / PS_PER_NS
+
+    @property
+    def round_trip_ns(self) -> float:
+        """The longest time from a packet's arrival at a router until its credit is back from the next one.
+
+        Without any queueing, over the slower of local and global links: the natural unit of patience.
+        """
+        wire = (
+            max(self.local_latency_ns, self.global_latency_ns)
+            + self.input_latency_ns
+            + self.output_latency_ns
+        )
+        packet = max(self.packet_time_ns, self.local_packet_time_ns, self.global_packet_time_ns)
+        inside = self.routing_delay_ns + self.crossbar_latency_ns + self.crossbar_packet_time_ns
+        return 2 * (wire + packet + inside + self.router_clock_ns)
 
     @property
     def speedup(self) -> float:

@@ -110,6 +110,14 @@ def test_a_message_must_fit_into_the_source_queue() -> None:
         config(message_packets=20, source_queue_packets=19)
 
 
+def test_the_watchdog_is_more_patient_than_the_slowest_link() -> None:
+    slow = dfe.NetworkConfig(global_latency_ns=10_000)
+    assert slow.round_trip_ns == 2 * (10_020 + 32 + 100 + 3.2 + 3.2)
+    with pytest.raises(dfe.ConfigError, match=r"^watchdog_ns = 50000.0: must be at least 81267.2 ns"):
+        config(network=slow, watchdog_ns=50_000)
+    assert config(network=slow, watchdog_ns=90_000).watchdog_ns == 90_000
+
+
 def test_trace_injection_needs_a_trace() -> None:
     with pytest.raises(dfe.ConfigError, match=r"^injection = 'trace': needs a trace"):
         config(injection="trace")

@@ -29,7 +29,7 @@ BAD: dict[str, tuple[Any, ...]] = {
     "injection_latency_ns": BAD_LATENCIES,
     "ejection_latency_ns": BAD_LATENCIES,
     "local_latency_ns": (*BAD_LATENCIES, 0),
-    "global_latency_ns": (*BAD_LATENCIES, 0),
+    "global_latency_ns": (*BAD_LATENCIES, 0, 0.5),
     "input_latency_ns": BAD_LATENCIES,
     "output_latency_ns": BAD_LATENCIES,
     "crossbar_latency_ns": BAD_LATENCIES,

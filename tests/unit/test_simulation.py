@@ -174,6 +174,29 @@ def test_only_a_configuration_makes_a_simulation(value: Any) -> None:
         dfe.Simulation(value)
 
 
+def test_after_a_deadlock_only_the_metrics_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stuck:
+        """A core whose network no longer moves; no setting of ours can bring that about."""
+
+        time_ps = 0
+
+        def run(self, ps: int) -> None:
+            raise dfe.DeadlockError("no progress for 1000 ns\n  packet 1 ...")
+
+        def reset_statistics(self) -> None:
+            pass
+
+    simulation = dfe.Simulation(config())
+    monkeypatch.setattr(simulation, "_core", Stuck())
+    with pytest.raises(dfe.DeadlockError, match="packet 1"):
+        simulation.run(1)
+    for call in (simulation.run, simulation.drain):
+        with pytest.raises(dfe.StateError, match=r"stopped for good: no progress for 1000 ns$"):
+            call(1)
+    simulation.reset_statistics()
+    assert simulation.time_ns == 0.0
+
+
 def test_another_thread_cannot_interfere() -> None:
     simulation = dfe.Simulation(config(topology=dfe.Dragonfly.preset("1056"), load=0.8))
     worker = threading.Thread(target=simulation.run, args=(200_000,))
