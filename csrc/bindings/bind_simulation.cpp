@@ -10,6 +10,7 @@
 
 #include "bindings/traffic_handles.hpp"
 #include "core/error.hpp"
+#include "routing/channel_walk.hpp"
 #include "simulation/simulation.hpp"
 
 namespace py = pybind11;
@@ -217,6 +218,23 @@ py::list policy_list() {
   return out;
 }
 
+// (dependencies as an (M, 6) array: router, port, VC held; router, port, VC wanted; longest path in hops)
+py::tuple channel_dependencies(const std::shared_ptr<Dragonfly>& topology, const std::string& policy,
+                               const py::dict& policy_parameters, const std::string& vc_scheme) {
+  const auto made = make_policy(policy, parameters_of(policy_parameters), {});
+  const PathFollower paths{*topology, VcLadder{parse_vc_scheme(vc_scheme), made->budget()}};
+  const ChannelWalk walk = walk_channels(paths, *made);
+  py::array_t<std::uint32_t> array({static_cast<py::ssize_t>(walk.dependencies.size()), py::ssize_t{6}});
+  std::uint32_t* out = array.mutable_data();
+  for (const ChannelDependency& d : walk.dependencies) {
+    for (const std::uint32_t value : {d.held.router, std::uint32_t{d.held.port}, std::uint32_t{d.held.vc},
+                                      d.wanted.router, std::uint32_t{d.wanted.port}, std::uint32_t{d.wanted.vc}}) {
+      *out++ = value;
+    }
+  }
+  return py::make_tuple(array, walk.longest_path_hops);
+}
+
 std::unique_ptr<Simulation> make_simulation(const std::shared_ptr<Dragonfly>& topology, const NetworkParams& network,
                                             const SourceHandle& source, const std::string& policy,
                                             const py::dict& policy_parameters, std::uint32_t source_queue_packets,
@@ -300,6 +318,8 @@ void bind_simulation(py::module_& module) {
       .def_property_readonly("time_ps", &Simulation::time_ps)
       .def_property_readonly("num_partitions", &Simulation::num_partitions);
   module.def("policies", &policy_list);
+  module.def("channel_dependencies", &channel_dependencies, py::arg("topology"), py::arg("policy"),
+             py::arg("policy_params"), py::arg("vc_scheme"));
 }
 
 }  // namespace dragonfly

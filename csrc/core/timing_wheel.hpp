@@ -4,6 +4,7 @@
 // on the order inside one list (network/partition.hpp says why nothing does).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cassert>
@@ -63,33 +64,42 @@ class TimingWheel {
     return end;
   }
 
-  // Hands every item of one kind that is due at `when` to `handle(item)` and forgets it.
-  // `ahead(item)` is called a few items earlier: the place to prefetch.
-  template <class Ahead, class Handle>
-  void drain(std::size_t kind, Tick when, Ahead&& ahead, Handle&& handle) {
+  // Hands every item of one kind that is due at `when` to `handle(item)` and forgets it. `touch(item)`
+  // prefetches what an item names, `touch_next(item)` what that in turn names: some items ahead here,
+  // and for the first items of a slot through glance() from an earlier slot.
+  template <class Touch, class TouchNext, class Handle>
+  void drain(std::size_t kind, Tick when, Touch&& touch, TouchNext&& touch_next, Handle&& handle) {
     Slot& slot = slots_[(static_cast<std::uint64_t>(when) & mask_) * Kinds + kind];
     if (slot.count == 0) return;
-    std::uint32_t left = slot.count;
-    std::uint32_t chunk_index = slot.head;
-    const std::uint32_t first = slot.head;
-    const std::uint32_t last = slot.tail;
-    slot.count = 0;
-    while (true) {
-      // By value: a handler may push, which may move the chunks.
-      const Chunk chunk = chunks_[chunk_index];
-      const std::uint32_t here = left < kItemsPerChunk ? left : kItemsPerChunk;
-      constexpr std::uint32_t kDistance = 4;
-      for (std::uint32_t i = 0; i < here && i < kDistance; ++i) ahead(chunk.items[i]);
-      for (std::uint32_t i = 0; i < here; ++i) {
-        if (i + kDistance < here) ahead(chunk.items[i + kDistance]);
-        handle(chunk.items[i]);
-      }
-      left -= here;
-      if (left == 0) break;
-      chunk_index = next_[chunk_index];
+    const std::uint32_t count = slot.count;
+    if (due_.size() < count + kItemsPerChunk) due_.resize(2 * count + kItemsPerChunk);
+    std::uint32_t* const due = due_.data();
+    std::uint32_t chunk = slot.head;
+    for (std::uint32_t i = 0; i < count; i += kItemsPerChunk) {
+      std::copy_n(chunks_[chunk].items.data(), kItemsPerChunk, due + i);
+      chunk = next_[chunk];
     }
-    next_[last] = free_;
-    free_ = first;
+    next_[slot.tail] = free_;
+    free_ = slot.head;
+    slot.count = 0;
+
+    constexpr std::uint32_t kFar = kItemsPerChunk;
+    constexpr std::uint32_t kNear = kItemsPerChunk / 2;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (i + kFar < count) touch(due[i + kFar]);
+      if (i + kNear < count && i + kNear >= kFar) touch_next(due[i + kNear]);
+      handle(due[i]);
+    }
+  }
+
+  // Calls `touch(item)` for the first items of a slot that comes later.
+  template <class Touch>
+  void glance(std::size_t kind, Tick when, Touch&& touch) const {
+    const Slot& slot = slots_[(static_cast<std::uint64_t>(when) & mask_) * Kinds + kind];
+    if (slot.count == 0) return;
+    const Chunk& chunk = chunks_[slot.head];
+    const std::uint32_t count = std::min(slot.count, kItemsPerChunk);
+    for (std::uint32_t i = 0; i < count; ++i) touch(chunk.items[i]);
   }
 
   // Every item of one kind that is on the wheel, in no particular order.
@@ -148,6 +158,7 @@ class TimingWheel {
   std::vector<std::uint64_t> occupied_;
   std::vector<Chunk> chunks_;
   std::vector<std::uint32_t> next_;
+  std::vector<std::uint32_t> due_;  // scratch of drain()
   std::uint32_t free_ = kNil;
 };
 

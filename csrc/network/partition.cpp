@@ -101,54 +101,14 @@ void Partition::advance(Tick end, Tick horizon, std::span<Mailbox* const> inboxe
   now_ = end;
 }
 
-void Partition::step(Tick now) {
-  const Tick clock = plan_.timing.clock;
-  if (next_clock_edge_ <= now) next_clock_edge_ = (now / clock + 1) * clock;
-  const auto nothing = [](std::uint32_t) {};
-
-  wheel_.drain(
-      kEdge, now,
-      [this](std::uint32_t router) {
-        __builtin_prefetch(&routers_[router]);
-        __builtin_prefetch(&ready_[router * plan_.input_vcs]);
-      },
-      [this, now](std::uint32_t router) { clock_edge(router, now); });
-  wheel_.drain(
-      kCredit, now,
-      [this](std::uint32_t item) {
-        const std::uint32_t sender = item >> kVcBits;
-        if (sender < num_outputs_) __builtin_prefetch(&outputs_[sender], 1);
-      },
-      [this, now](std::uint32_t item) { take_credit(item, now); });
-  wheel_.drain(
-      kDeparture, now,
-      [this](std::uint32_t output) {
-        __builtin_prefetch(&outputs_[output], 1);
-        __builtin_prefetch(&queues_[output * plan_.queue_stride], 1);
-      },
-      [this, now](std::uint32_t output) { depart(output, now); });
-  wheel_.drain(
-      kHost, now, [this](std::uint32_t host) { __builtin_prefetch(&hosts_[host], 1); },
-      [this, now](std::uint32_t host) { host_event(host, now); });
-  wheel_.drain(
-      kArrival, now, [this](std::uint32_t packet) { __builtin_prefetch(&packets_[packet], 1); },
-      [this, now](std::uint32_t packet) { arrive(packet, now); });
-  wheel_.drain(kEffect, now, nothing, [this, now](std::uint32_t input_vc) { take_effect(input_vc, now); });
-  if (!undecided_.empty()) {
-    for (const Undecided& undecided : undecided_) decide(undecided, now);
-    undecided_.clear();
-  }
-  wheel_.finish(now);
-}
-
 std::uint32_t Partition::new_packet() {
-  if (free_packet_ == kNil) {
+  if (free_packets_.empty()) {
     packets_.emplace_back();
     if (plan_.options.record.packet_log) paths_.emplace_back();
     return static_cast<std::uint32_t>(packets_.size() - 1);
   }
-  const std::uint32_t packet = free_packet_;
-  free_packet_ = packets_[packet].next;
+  const std::uint32_t packet = free_packets_.back();
+  free_packets_.pop_back();
   return packet;
 }
 

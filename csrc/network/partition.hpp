@@ -139,10 +139,7 @@ class Partition {
   void push_host(std::uint32_t host, Tick when, Tick now);
 
   std::uint32_t new_packet();
-  void free_packet(std::uint32_t packet) noexcept {
-    packets_[packet].next = free_packet_;
-    free_packet_ = packet;
-  }
+  void free_packet(std::uint32_t packet) { free_packets_.push_back(packet); }
   [[nodiscard]] std::uint64_t allocator_key(const RouterState& router, const InputVc& input) const noexcept;
 
   const Blueprint& plan_;
@@ -175,7 +172,7 @@ class Partition {
   Tick stop_after_ = Blueprint::kNeverTick;
 
   std::vector<Packet> packets_;
-  std::uint32_t free_packet_ = kNil;
+  std::vector<std::uint32_t> free_packets_;
   std::vector<std::vector<std::uint32_t>> paths_;  // [packet]: routers passed, with a packet log
   std::vector<Undecided> undecided_;
   std::vector<std::uint64_t> keys_;                // scratch of the allocator

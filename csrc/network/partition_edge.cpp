@@ -39,7 +39,9 @@ void Partition::clock_edge(std::uint32_t router_index, Tick now) {
 
   keys_.clear();
   for (std::uint32_t i = 0; i < asking; ++i) keys_.push_back(allocator_key(router, inputs[ready[i]]));
-  if (asking > 1) std::ranges::sort(keys_);
+  for (std::size_t i = 1; i < keys_.size(); ++i) {  // few: insertion sort
+    for (std::size_t j = i; j > 0 && keys_[j] < keys_[j - 1]; --j) std::swap(keys_[j], keys_[j - 1]);
+  }
 
   Tick retry = Blueprint::kNeverTick;
   for (std::uint32_t i = 0; i < asking; ++i) {
