@@ -83,7 +83,7 @@ class SimulationConfig:
     seed: int = integer(1, 0, MAX_SEED, doc="Seed of every random stream.")
     threads: int = integer(1, 1, 1024, doc="Threads of the core; the result does not depend on it.")
     series_bin_ns: float | None = time_ns(
-        None, 0.0, open_low=True, optional=True, doc="Width of the bins of the time series; None: no series."
+        None, 1.0, optional=True, doc="Width of the bins of the time series, at least 1; None: no series."
     )
     packet_log: bool = boolean(False, doc="Whether to log every delivered packet (about 100 bytes each).")
     group_latency: bool = boolean(False, doc="Whether to record latency by source and destination group.")

@@ -34,7 +34,7 @@ BAD: dict[str, tuple[Any, ...]] = {
     "message_packets": (0, -1, 1.0, None, True, 65_536),
     "seed": (-1, 2**64, 1.0, None, "1", True),
     "threads": (0, -1, 1.5, None, True, 1025),
-    "series_bin_ns": (0, -1.0, NAN, INF, "10", True, 0.00001),
+    "series_bin_ns": (0, 0.5, -1.0, NAN, INF, "10", True, 10.00001),
     "packet_log": (0, 1, None, "yes"),
     "group_latency": (0, 1, None, "yes"),
     "watchdog_ns": (0, 999, -1, NAN, INF, None, "1e6"),

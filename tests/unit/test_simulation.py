@@ -117,6 +117,19 @@ def test_a_drained_network_is_empty_and_stays_so() -> None:
     assert simulation.metrics().packets_generated == m.packets_generated
 
 
+@pytest.mark.parametrize("network", ["default", "q-adaptive", "lia"])
+@pytest.mark.parametrize("queue", [None, 20])
+def test_draining_stops_generators_at_once(network: str, queue: int | None) -> None:
+    simulation = dfe.Simulation(
+        config(network=dfe.NetworkConfig.preset(network), load=0.9, source_queue_packets=queue)
+    )
+    simulation.run(20_000)
+    generated = simulation.metrics().packets_generated
+    assert simulation.drain(max_ns=1e6) is True
+    m = simulation.metrics()
+    assert m.packets_generated == m.packets_delivered == generated
+
+
 def test_a_time_series_covers_the_window_and_adds_up() -> None:
     simulation = dfe.Simulation(config(series_bin_ns=1000))
     simulation.run(2500)
