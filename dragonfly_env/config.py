@@ -16,7 +16,7 @@ from dragonfly_env import _core, _toml
 from dragonfly_env._settings import boolean, choice, integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env._validate import config_error, ns_to_ps
 from dragonfly_env.network_config import NetworkConfig
-from dragonfly_env.policies import Policy, parse_policy
+from dragonfly_env.policies import Policy, make_policy, parse_policy
 from dragonfly_env.topology import Dragonfly
 from dragonfly_env.traffic import Traffic, make_source, parse_traffic, traffic_from_dict
 
@@ -54,7 +54,8 @@ class SimulationConfig:
         "it is not used.",
     )
     policy: Any = "min"
-    """The routing policy: a name, or an object with parameters (``dragonfly_env.baselines``)."""
+    """The routing policy: a name, or an object with parameters (``dragonfly_env.baselines``). An object whose
+    parameters are all at their defaults becomes its name, so that equal settings are equal."""
 
     injection: str = choice(
         "auto",
@@ -100,8 +101,8 @@ class SimulationConfig:
         if not isinstance(self.network, NetworkConfig):
             raise config_error("network", self.network, "must be a NetworkConfig or the name of a preset")
         policy = parse_policy(self.policy)
-        if not isinstance(self.policy, str):
-            object.__setattr__(self, "policy", policy)
+        by_name = policy == make_policy(policy.name)
+        object.__setattr__(self, "policy", policy.name if by_name else policy)
         traffic = parse_traffic(self.traffic)
         if not isinstance(self.traffic, str):
             object.__setattr__(self, "traffic", traffic)
