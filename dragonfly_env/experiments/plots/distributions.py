@@ -57,7 +57,9 @@ def distribution_figure(results: Results, load: float | None = None) -> Figure:
         Line2D([], [], linestyle="none", label=label, **style)
         for label, style in (("mean", _MEAN), ("95th percentile", _P95), ("99th percentile", _P99))
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
+    if bool(table["saturated"].any()):
+        handles.append(Line2D([], [], linestyle="none", marker="$*$", color="black", label="saturated"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
     return figure
 
 
@@ -103,5 +105,3 @@ def _draw(axes: Axes, boxes: list[dict[str, Any]], colours: list[str]) -> None:
     labels = [broken(box["label"]) + ("*" if box["saturated"] else "") for box in boxes]
     axes.set_xticks(list(positions), labels, rotation=35, ha="right", rotation_mode="anchor")
     axes.grid(visible=False, axis="x")
-    if any(box["saturated"] for box in boxes):
-        axes.text(0.99, 0.99, "* saturated", transform=axes.transAxes, ha="right", va="top", fontsize=7.5)

@@ -84,6 +84,11 @@ def _mark_exit(axes: Axes, line: pd.DataFrame, limit_us: float, look: Look) -> N
         linestyle="none",
         zorder=5,
     )
+    if first == 0:  # nothing of this curve is visible: say where it is
+        text = f"from {y[0]:.3g} us"
+        axes.annotate(
+            text, (at, limit_us), (5, -3), textcoords="offset points", va="top", color=look.colour, fontsize=8
+        )
 
 
 def _finish(row: list[Axes], part: pd.DataFrame, traffic: str, limit_us: float) -> None:
