@@ -39,5 +39,6 @@ PRESETS: dict[str, dict[str, Any]] = {
         "decide_at": "head",
         "routing_delay_ns": 0.0,
         "detours_avoid_destination_group": False,
+        "uniform_excludes_sender": True,
     },
 }

@@ -19,15 +19,22 @@ _MAX_INT = 2**31 - 1
 class Uniform(Pattern):
     """Every message to a host drawn uniformly, the sender's own router and group included.
 
+    Whether the sender itself is drawn is a convention on which the published simulators differ: unless it is
+    said here, the network configuration says it (``uniform_excludes_sender``).
+
     Source: Kang et al. (Q-adaptive), HPDC 2021, section 2.2; the authors' simulator may draw the sender.
     """
 
     name: ClassVar[str] = "uniform"
-    exclude_self: bool = boolean(False, doc="Whether the sender itself is never drawn.")
+    exclude_self: bool | None = boolean(
+        None, optional=True, doc="Whether the sender itself is never drawn; None: as the network says."
+    )
 
     @property
     def spec(self) -> str:
-        return "uniform:exclude_self=true" if self.exclude_self else "uniform"
+        if self.exclude_self is None:
+            return "uniform"
+        return f"uniform:exclude_self={str(self.exclude_self).lower()}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

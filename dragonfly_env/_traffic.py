@@ -57,19 +57,27 @@ class Pattern(Traffic):
 
     def arguments(self) -> dict[str, Any]:
         """The arguments as the core takes them."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in values.items() if value is not None}
 
     def core_spec(self) -> tuple[str, dict[str, Any]]:
         """Name and arguments as the core takes them."""
         return self.name, self.arguments()
 
-    def build(self, topology: _core.Topology, seed: int) -> _core.Pattern:
+    def build(
+        self, topology: _core.Topology, seed: int, *, uniform_excludes_sender: bool = False
+    ) -> _core.Pattern:
         """The pattern on one topology; what it fixes once (a permutation, hot hosts) follows from ``seed``.
+
+        Args:
+            topology: Where it is used.
+            seed: Of the run.
+            uniform_excludes_sender: What uniform traffic does that does not say it itself.
 
         Raises:
             ConfigError: If the pattern is impossible there.
         """
-        return _core.make_pattern(topology, seed, *self.core_spec())
+        return _core.make_pattern(topology, seed, *self.core_spec(), uniform_excludes_sender)
 
     def check(self, topology: Dragonfly) -> None:
         self.build(topology.to_core(), 0)

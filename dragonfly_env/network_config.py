@@ -156,6 +156,9 @@ class NetworkConfig:
     detours_avoid_destination_group: bool = boolean(
         True, doc="Whether detours avoid the destination group (Q) or only the source group (L)."
     )
+    uniform_excludes_sender: bool = boolean(
+        False, doc="Whether uniform traffic never draws the sender itself (L) or may (Q)."
+    )
 
     def __post_init__(self) -> None:
         normalise(self)

@@ -260,9 +260,14 @@ def make_source(
     else:
         raise config_error("traffic", traffic, "must come from parse_traffic")
     check_integer("seed", seed, 0, 2**64 - 1)
+    excludes = network.uniform_excludes_sender
+    built = [
+        (ns_to_ps("time_ns", time_ns), pattern.build(core, seed, uniform_excludes_sender=excludes), load)
+        for time_ns, pattern, load in steps
+    ]
     return _core.synthetic_source(
         core,
-        [(ns_to_ps("time_ns", time_ns), pattern.build(core, seed), load) for time_ns, pattern, load in steps],
+        built,
         injection,
         seed,
         message_packets,

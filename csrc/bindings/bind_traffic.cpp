@@ -126,10 +126,10 @@ PatternArguments arguments_of(const py::dict& arguments, int depth) {
 }
 
 PatternHandle make(std::shared_ptr<const Dragonfly> topology, std::uint64_t seed, std::string name,
-                   const py::dict& arguments) {
+                   const py::dict& arguments, bool uniform_excludes_sender) {
   const PatternSpec spec{.name = std::move(name), .arguments = arguments_of(arguments, 0)};
   const py::gil_scoped_release release;
-  PatternPtr pattern = make_pattern(*topology, seed, spec);
+  PatternPtr pattern = make_pattern(*topology, seed, spec, uniform_excludes_sender);
   return {.topology = std::move(topology), .pattern = std::move(pattern)};
 }
 
@@ -286,7 +286,7 @@ void bind_traffic(py::module_& module) {
           py::arg("host"));
   py::classh<SourceHandle>(module, "Source", "When hosts send what; see synthetic_source and trace_source.");
   module.def("make_pattern", &make, py::arg("topology"), py::arg("seed"), py::arg("name"),
-             py::arg("arguments"));
+             py::arg("arguments"), py::arg("uniform_excludes_sender") = false);
   module.def("parse_pattern", &parse_pattern, py::arg("spec"));
   module.def("synthetic_source", &synthetic_source, py::arg("topology"), py::arg("steps"), py::arg("process"),
              py::arg("seed"), py::arg("message_packets"), py::arg("packet_ps"), py::arg("trial_ps"),

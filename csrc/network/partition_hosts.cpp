@@ -83,11 +83,11 @@ void Partition::push_host(std::uint32_t host, Tick when, Tick now) {
 
 void Partition::host_event(std::uint32_t host, Tick now) {
   HostSender& sender = hosts_[host];
+  if (sender.entered > stop_after_) {  // planned before the generators were stopped
+    sender.state = HostState::kSilent;
+    return;
+  }
   if (sender.state == HostState::kGenerating) {
-    if (sender.entered > stop_after_) {
-      sender.state = HostState::kSilent;
-      return;
-    }
     sender.state = HostState::kSending;
     if (now > sender.timer_end) sender.timer_end = now + plan_.timing.injection_start_delay;
     if (sender.timer_end > now) {

@@ -123,13 +123,13 @@ void check_names(const PatternInfo& info, const PatternArguments& arguments) {
 }
 
 PatternPtr build(const Dragonfly& topology, std::shared_ptr<const Area> area, std::uint64_t seed,
-                 std::uint32_t* num_parts, const PatternSpec& spec) {
+                 std::uint32_t* num_parts, bool uniform_excludes_sender, const PatternSpec& spec) {
   PatternSpec parsed = parse_pattern_spec(spec.name);
   for (const auto& [name, value] : spec.arguments.items()) parsed.arguments.set(name, value);
   const PatternInfo* info = find_info(parsed.name);
   check_names(*info, parsed.arguments);
   const std::uint32_t part = (*num_parts)++;
-  return info->factory({topology, std::move(area), seed, num_parts, part}, parsed.arguments);
+  return info->factory({topology, std::move(area), seed, num_parts, part, uniform_excludes_sender}, parsed.arguments);
 }
 
 }  // namespace
@@ -176,14 +176,16 @@ PatternSpec parse_pattern_spec(std::string_view text) {
   return spec;
 }
 
-PatternPtr make_pattern(const Dragonfly& topology, std::uint64_t seed, const PatternSpec& spec) {
+PatternPtr make_pattern(const Dragonfly& topology, std::uint64_t seed, const PatternSpec& spec,
+                        bool uniform_excludes_sender) {
   std::uint32_t num_parts = 0;
-  return build(topology, std::make_shared<const Area>(topology), seed, &num_parts, spec);
+  return build(topology, std::make_shared<const Area>(topology), seed, &num_parts, uniform_excludes_sender, spec);
 }
 
 PatternPtr make_part(const PatternContext& parent, std::shared_ptr<const Area> area,
                      const PatternSpec& spec) {
-  return build(parent.topology, std::move(area), parent.seed, parent.num_parts, spec);
+  return build(parent.topology, std::move(area), parent.seed, parent.num_parts,
+               parent.uniform_excludes_sender, spec);
 }
 
 }  // namespace dragonfly

@@ -24,6 +24,7 @@ struct PatternContext {
   std::uint64_t seed;
   std::uint32_t* num_parts;  // how many patterns were numbered so far
   std::uint32_t part;        // the number of this one
+  bool uniform_excludes_sender;  // what uniform traffic does unless it is told
 };
 
 using PatternPtr = std::shared_ptr<const TrafficPattern>;
@@ -52,7 +53,8 @@ struct PatternInfo {
 [[nodiscard]] PatternSpec parse_pattern_spec(std::string_view text);
 
 // Builds a pattern for the whole system. `spec.name` may itself be a spec string; spec.arguments win.
-[[nodiscard]] PatternPtr make_pattern(const Dragonfly& topology, std::uint64_t seed, const PatternSpec& spec);
+[[nodiscard]] PatternPtr make_pattern(const Dragonfly& topology, std::uint64_t seed, const PatternSpec& spec,
+                                      bool uniform_excludes_sender = false);
 
 // Builds a part of a mixture in its area.
 [[nodiscard]] PatternPtr make_part(const PatternContext& parent, std::shared_ptr<const Area> area,

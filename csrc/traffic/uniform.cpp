@@ -37,7 +37,9 @@ class UniformOthers final : public TrafficPattern {
 };
 
 PatternPtr make(const PatternContext& context, const PatternArguments& arguments) {
-  if (arguments.flag("exclude_self", false)) return std::make_shared<UniformOthers>(context.area);
+  if (arguments.flag("exclude_self", context.uniform_excludes_sender)) {
+    return std::make_shared<UniformOthers>(context.area);
+  }
   return std::make_shared<Uniform>(context.area);
 }
 
@@ -50,7 +52,7 @@ PatternInfo uniform_pattern() {
               "Kang et al. (Q-adaptive), HPDC 2021, section 2.2 (UR); the authors' simulator may draw the "
               "sender itself",
           .example = "uniform",
-          .parameters = {{"exclude_self", "false", "never draw the sender itself"}},
+          .parameters = {{"exclude_self", "as the network says", "never draw the sender itself"}},
           .factory = make};
 }
 
