@@ -48,6 +48,7 @@ BAD: dict[str, tuple[Any, ...]] = {
     "local_vcs": (-1, 1.0, True, None, "2", 16),
     "global_vcs": (-1, 1.0, True, None, "2", 16),
     "detours_avoid_destination_group": BAD_FLAGS,
+    "uniform_excludes_sender": BAD_FLAGS,
 }
 
 
@@ -108,6 +109,7 @@ def test_preset_q_adaptive_has_the_numbers_of_the_paper_and_its_simulator() -> N
     assert (network.vc_scheme, network.arbitration) == ("stage", "least-recently-served")
     assert (network.decide_at, network.routing_delay_ns) == ("head", 0.0)
     assert network.detours_avoid_destination_group is True
+    assert network.uniform_excludes_sender is False
 
 
 def test_preset_lia_has_the_numbers_of_its_table_1() -> None:
@@ -130,6 +132,7 @@ def test_preset_lia_has_the_numbers_of_its_table_1() -> None:
     assert (network.vc_scheme, network.arbitration) == ("ladder", "round-robin")
     assert (network.decide_at, network.routing_delay_ns) == ("head", 0.0)
     assert network.detours_avoid_destination_group is False
+    assert network.uniform_excludes_sender is True
 
 
 @pytest.mark.parametrize("name", ["q_adaptive", "Lia", "aries", "", 3, None])
@@ -211,7 +214,7 @@ def test_the_core_gets_whole_picoseconds() -> None:
 
 
 def test_every_field_reaches_the_core() -> None:
-    """Changing any field changes what the core is given, but for flit_bytes, which injection uses."""
+    """Changing any field changes what the core's network is given, but for those that its traffic is given."""
     changes: dict[str, Any] = {
         "output_queue": "shared",
         "link_start": "immediate",
@@ -224,7 +227,7 @@ def test_every_field_reaches_the_core() -> None:
     }
     base = NetworkConfig(link_start="immediate")
     for field in dataclasses.fields(NetworkConfig):
-        if field.name == "flit_bytes":
+        if field.name in ("flit_bytes", "uniform_excludes_sender"):
             continue
         start = NetworkConfig() if field.name == "link_start" else base
         if field.name == "switching":
