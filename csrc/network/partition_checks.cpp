@@ -87,6 +87,7 @@ void Partition::count_credits(std::span<const Mailbox> outboxes, std::span<std::
   wheel_.for_each(kArrival, [&](std::uint32_t packet) { count_arriving(packets_[packet], use); });
   for (const InputVc& input : input_vcs_) {
     const InputPort& port = inputs_[input.router * radix_ + input.port];
+    if (port.upstream == kNil) continue;  // nothing is connected there
     use[port.upstream_partition][std::size_t{port.upstream} * stride + input.vc] += input.queued;
   }
   for (std::size_t to = 0; to < outboxes.size(); ++to) {
