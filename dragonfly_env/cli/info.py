@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich import box
@@ -82,16 +82,12 @@ def _is_spec_of(text: str, pattern: str) -> bool:
 
 
 def _lists() -> RenderableType:
-    systems = _new_table(
-        "Topologies (--topology)", "hosts", "p", "a", "h", "groups", "routers", "ports per router"
-    )
+    systems = _new_table("hosts", "p", "a", "h", "groups", "routers", "ports per router")
     for preset in Dragonfly.presets():
         made = Dragonfly.preset(preset)
         numbers = (made.p, made.a, made.h, made.num_groups, made.num_routers, made.radix)
         systems.add_row(preset, *(f"{number:,}" for number in numbers))
-    networks = _new_table(
-        "Networks (--network)", "name", "packet (bytes)", "links (GB/s)", "local, global latency (ns)"
-    )
+    networks = _new_table("name", "packet (bytes)", "links (GB/s)", "local, global latency (ns)")
     for preset in NetworkConfig.presets():
         network = NetworkConfig.preset(preset)
         networks.add_row(
@@ -100,14 +96,20 @@ def _lists() -> RenderableType:
             f"{network.host_bandwidth_gbytes_per_s:g}",
             f"{network.local_latency_ns:g}, {network.global_latency_ns:g}",
         )
-    routing = _new_table("Routing policies (--policy)", "name", "what it does", "source")
+    routing = _new_table("name", "what it does", "source")
     for policy in _core.policies():
         routing.add_row(policy["name"], policy["summary"], policy["source"])
-    traffic = _new_table("Traffic patterns (--traffic)", "example", "what it is", "source")
+    traffic = _new_table("example", "what it is", "source")
     for pattern in _core.patterns():
-        traffic.add_row(pattern["example"], pattern["summary"], pattern["source"])
+        traffic.add_row(pattern["example"] or pattern["name"], pattern["summary"], pattern["source"])
     hint = Text("More about one of them: dragonfly-env info NAME", style="dim")
-    return Group(systems, networks, routing, traffic, hint)
+    return Group(
+        _titled("Topologies (--topology)", systems),
+        _titled("Networks (--network)", networks),
+        _titled("Routing policies (--policy)", routing),
+        _titled("Traffic patterns (--traffic)", traffic),
+        hint,
+    )
 
 
 def _topology(made: Dragonfly) -> RenderableType:
@@ -142,13 +144,11 @@ def _topology(made: Dragonfly) -> RenderableType:
             ("min under adv+i accepts", f"{adv:.4f}", "at most: all of a group share its links to one other"),
             ("min under advc accepts", f"{advc:.4f}", "at most: h groups share the load"),
         ]
-    table = _new_table(
-        f"Dragonfly p={made.p}, a={made.a}, h={made.h}, g={made.num_groups}", "", "", "", header=False
-    )
+    table = _new_table("", "", "", header=False)
     for heading, value, remark in facts:
         table.add_row(heading, value, Text(remark, style="dim"))
     table.columns[1].justify = "right"
-    return table
+    return _titled(f"Dragonfly p={made.p}, a={made.a}, h={made.h}, g={made.num_groups}", table)
 
 
 def _policy(name: str) -> RenderableType:
@@ -174,13 +174,14 @@ def _pattern(pattern: _core.PatternInfo) -> RenderableType:
     head = Text.assemble(
         (pattern["name"], "bold"), f": {pattern['summary']}.\nSource: {pattern['source']}.\n"
     )
-    head.append(f"Example: --traffic {pattern['example']}")
+    if pattern["example"]:
+        head.append(f"Example: --traffic {pattern['example']}")
     if not pattern["parameters"]:
         return head
-    table = _new_table("Arguments", "name", "default", "meaning")
+    table = _new_table("name", "default", "meaning")
     for parameter in pattern["parameters"]:
         table.add_row(parameter["name"], str(parameter["default"]), parameter["doc"])
-    return Group(head, table)
+    return Group(head, _titled("Arguments", table))
 
 
 def _network(name: str) -> RenderableType:
@@ -192,11 +193,11 @@ def _network(name: str) -> RenderableType:
     return _settings_table(f"Network '{name}'; change a field with --set FIELD=VALUE", settings, "value")
 
 
-def _settings_table(title: str, settings: Iterable[SettingInfo], column: str = "default") -> Table:
-    table = _new_table(title, "field", column, "unit", "meaning")
+def _settings_table(title: str, settings: Iterable[SettingInfo], column: str = "default") -> RenderableType:
+    table = _new_table("field", column, "unit", "meaning")
     for item in settings:
         table.add_row(item.name, _spell(item.default), item.unit, item.doc)
-    return table
+    return _titled(title, table)
 
 
 def _spell(value: object) -> str:
@@ -214,15 +215,13 @@ def _example(setting: SettingInfo) -> str:
     return "true" if setting.default is None else _spell(setting.default)
 
 
-def _new_table(title: str, *columns: str, header: bool = True, **extra: Any) -> Table:
-    table = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        show_header=header,
-        **extra,
-    )
+def _new_table(*columns: str, header: bool = True) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_header=header)
     for index, column in enumerate(columns):
         table.add_column(column, no_wrap=index == 0)
     return table
+
+
+def _titled(title: str, table: Table) -> RenderableType:
+    """A table with its title above; a title inside would be wrapped to the width of a narrow table."""
+    return Group(Text(title, style="bold"), table)

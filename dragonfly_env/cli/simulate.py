@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
+from rich.console import Group, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
@@ -109,7 +110,7 @@ def simulate(
         typer.Option(
             "--packet-log",
             metavar="FILE.parquet",
-            help="Write one row per delivered packet: ids, times, hops, route. About 100 bytes each in memory.",
+            help="Write one row per delivered packet: source, destination, times, hops, routers passed.",
         ),
     ] = None,
 ) -> None:
@@ -175,7 +176,7 @@ def _simulate(run: Run, packet_log: Path | None) -> tuple[dict[str, Any], dict[s
     def inspect(simulation: Simulation) -> None:
         results.update(simulation.metrics().to_dict())
         if packet_log is not None:
-            _write_log(simulation, packet_log)
+            _write_log(simulation, run, packet_log)
 
     with _progress_bar() as progress:
         row, provenance = measure(run, progress=progress, inspect=inspect)
@@ -220,24 +221,31 @@ def _check_writable(path: Path) -> None:
         raise config_error("packet log", str(path), f"must be a writable file ({error.strerror})") from error
 
 
-def _write_log(simulation: Simulation, path: Path) -> None:
+def _write_log(simulation: Simulation, run: Run, path: Path) -> None:
+    """One row per packet; ``routers`` holds the list of routers that it passed."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    pq.write_table(pa.table(dict(simulation.packet_log())), path)
+    import dragonfly_env as dfe
+    from dragonfly_env.experiments.storage import METADATA_KEY
+
+    columns = dict(simulation.packet_log())
+    offsets, routers = columns.pop("route_offsets"), columns.pop("routers")
+    table = pa.table(
+        {**columns, "routers": pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(routers))}
+    )
+    provenance = {"package_version": dfe.__version__, "configuration": run.configuration}
+    pq.write_table(
+        table.replace_schema_metadata({METADATA_KEY: json.dumps(provenance)}), path, compression="zstd"
+    )
 
 
-def _table(run: Run, results: Mapping[str, Any]) -> Table:
+def _table(run: Run, results: Mapping[str, Any]) -> RenderableType:
     topology = run.config.topology
     system = f"{topology.num_hosts:,} hosts (p={topology.p}, a={topology.a}, h={topology.h}, g={topology.g}, "
-    table = Table(
-        title=f"{run.describe()}\n{system}{topology.arrangement}), measured {run.measure_ns / 1000:g} us "
-        f"after {run.warmup_ns / 1000:g} us",
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE,
-        show_header=False,
-    )
+    times = f"measured {run.measure_ns / 1000:g} us after {run.warmup_ns / 1000:g} us"
+    head = Text.assemble((run.describe(), "bold"), f"\n{system}{topology.arrangement}), {times}")
+    table = Table(box=box.SIMPLE, show_header=False)
     table.add_column("what")
     table.add_column("value", justify="right")
     table.add_column("unit", style="dim")
@@ -245,4 +253,4 @@ def _table(run: Run, results: Mapping[str, Any]) -> Table:
         value = results.get(name)
         if value is not None and math.isfinite(value):
             table.add_row(heading, format(value / divisor, form), unit)
-    return table
+    return Group(head, table)

@@ -76,11 +76,16 @@ def render_summary(results: Results) -> RenderableType:
     return Group(*parts)
 
 
-def _latencies(results: Results, table: pd.DataFrame, traffic: str) -> Table:
+def _titled(title: str, table: Table) -> RenderableType:
+    """A table with its title above; a title inside would be wrapped to the width of a narrow table."""
+    return Group(Text(title, style="bold"), table)
+
+
+def _latencies(results: Results, table: pd.DataFrame, traffic: str) -> RenderableType:
     part = table[table["traffic"] == traffic]
     several = bool((part["seeds"] > 1).any())
     title = f"Mean latency (us) under {traffic}" + (", ± 95 % confidence" if several else "")
-    shown = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    shown = Table(box=box.SIMPLE_HEAD)
     shown.add_column("load", justify="right")
     for policy in results.policies:
         shown.add_column(policy, justify="right", no_wrap=True)
@@ -90,7 +95,7 @@ def _latencies(results: Results, table: pd.DataFrame, traffic: str) -> Table:
             rows = part[(part["load"] == load) & (part["policy"] == policy)]
             cells.append("" if rows.empty else _latency(rows.iloc[0]))
         shown.add_row(*cells)
-    return shown
+    return _titled(title, shown)
 
 
 def _latency(row: pd.Series[float]) -> str:
@@ -99,10 +104,8 @@ def _latency(row: pd.Series[float]) -> str:
     return f"[dim]({text})[/dim]" if row["saturated"] else text
 
 
-def _verdicts(results: Results) -> Table:
-    shown = Table(
-        title="What each policy carries", title_justify="left", title_style="bold", box=box.SIMPLE_HEAD
-    )
+def _verdicts(results: Results) -> RenderableType:
+    shown = Table(box=box.SIMPLE_HEAD)
     for column in ("traffic", "policy"):
         shown.add_column(column)
     for column in (
@@ -132,7 +135,7 @@ def _verdicts(results: Results) -> Table:
                 _number(row["hops"], ".2f"),
             )
         shown.add_section()
-    return shown
+    return _titled("What each policy carries", shown)
 
 
 def microseconds(value: float) -> str:

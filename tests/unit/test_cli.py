@@ -1,0 +1,391 @@
+"""The command line, as a user meets it: results, exit codes, messages without tracebacks, Ctrl-C and going on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner, Result
+
+import dragonfly_env as dfe
+from dragonfly_env.cli import app
+
+SHORT = ["--warmup-ns", "1000", "--measure-ns", "2000"]
+SWEEP = [
+    "sweep",
+    "--topology",
+    "72",
+    "-p",
+    "min",
+    "-p",
+    "ugal-n",
+    "--traffic",
+    "uniform",
+    "-l",
+    "0.2:0.4:0.2",
+    *SHORT,
+]
+
+
+def run(*arguments: str) -> Result:
+    """The command in this process."""
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "140"})
+
+
+def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+    """The command as a process, and leader of a group, of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "dragonfly_env.cli", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        start_new_session=True,
+        env={**os.environ, "COLUMNS": "140"},
+    )
+
+
+@pytest.mark.parametrize("command", [[], ["info"], ["simulate"], ["sweep"], ["plot"]])
+def test_help_explains_itself(command: list[str]) -> None:
+    done = run(*command, "--help")
+    assert done.exit_code == 0
+    assert "Usage" in done.stdout
+    assert "dragonfly-env" in done.stdout  # an example
+    if command in (["simulate"], ["sweep"]):
+        for word in ("--load", "fraction", "--warmup-ns", "in ns", "default"):
+            assert word in done.stdout
+
+
+def test_version_is_printed() -> None:
+    done = run("--version")
+    assert (done.exit_code, done.stdout) == (0, f"dragonfly-env {dfe.__version__}\n")
+
+
+def test_info_lists_everything_there_is() -> None:
+    done = run("info")
+    assert done.exit_code == 0
+    for name in (*dfe.Dragonfly.presets(), *dfe.policies(), *dfe.NetworkConfig.presets(), "adv+1", "hotspot"):
+        assert name in done.stdout
+
+
+@pytest.mark.parametrize("name", [*dfe.policies()])
+def test_info_says_where_a_policy_comes_from(name: str) -> None:
+    done = run("info", name)
+    assert done.exit_code == 0
+    assert done.stdout.startswith(f"{name}: ")
+    assert "Source: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    "name", ["uniform", "adv", "adv+1", "adv-3", "advc", "permutation", "tornado", "hotspot:hosts=2"]
+)
+def test_info_says_where_a_traffic_pattern_comes_from(name: str) -> None:
+    done = run("info", name)
+    assert done.exit_code == 0
+    assert "Source: " in done.stdout
+
+
+def test_info_has_the_numbers_of_a_topology() -> None:
+    done = run("info", "1056", "--arrangement", "absolute")
+    assert done.exit_code == 0
+    for number in ("1,056", "264", "33", "15", "924", "528", "0.0312", "absolute"):
+        assert number in done.stdout
+    done = run("info", "--topology", "p=4,a=8,h=4,g=20")
+    assert "20" in done.stdout
+    assert "of at most 33" in done.stdout
+
+
+def test_info_lists_the_fields_of_a_network() -> None:
+    done = run("info", "lia")
+    assert "global_latency_ns" in done.stdout
+    assert "150" in done.stdout
+
+
+def test_simulate_prints_a_table() -> None:
+    done = run(
+        "simulate", "--topology", "72", "--policy", "ugal-n", "--traffic", "adv+1", "--load", "0.2", *SHORT
+    )
+    assert done.exit_code == 0
+    for word in (
+        "ugal-n under adv+1 at load 0.2, seed 1",
+        "72 hosts",
+        "accepted load",
+        "latency, p99",
+        "ns",
+        "hops",
+    ):
+        assert word in done.stdout
+    assert "packet-hops per CPU-second" in done.stderr
+
+
+def test_simulate_as_json_is_the_simulation_of_the_library() -> None:
+    done = run("simulate", "--topology", "72", "--load", "0.3", "--seed", "4", "--json", *SHORT)
+    assert done.exit_code == 0
+    answer = json.loads(done.stdout)
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), load=0.3, seed=4, policy="min")
+    assert answer["results"] == dfe.simulate(config, warmup_ns=1000, measure_ns=2000).to_dict()
+    assert answer["package_version"] == dfe.__version__
+    assert answer["configuration"]["topology"]["p"] == 2
+    assert answer["configuration"]["warmup_ns"] == 1000
+
+
+def test_options_reach_the_simulation() -> None:
+    done = run(
+        *("simulate", "--json", "--topology", "p=2,a=4,h=2,g=5", "--arrangement", "absolute", *SHORT),
+        *("--network", "q-adaptive", "--set", "global_latency_ns=200", "--set", "decide_at=arrival"),
+        *(
+            "--policy",
+            "ugal-n:bias_packets=2",
+            "--injection",
+            "poisson",
+            "--source-queue",
+            "20",
+            "--message-packets",
+            "2",
+        ),
+    )
+    assert done.exit_code == 0, done.stderr
+    configuration = json.loads(done.stdout)["configuration"]
+    assert configuration["topology"]["g"] == 5
+    assert configuration["topology"]["arrangement"] == "absolute"
+    assert configuration["network"]["global_latency_ns"] == 200
+    assert configuration["network"]["decide_at"] == "arrival"
+    assert configuration["policy"]["bias_packets"] == 2
+    assert configuration["injection"] == "poisson"
+    assert configuration["source_queue_packets"] == 20
+    assert configuration["message_packets"] == 2
+
+
+def test_simulate_writes_a_packet_log(tmp_path: Path) -> None:
+    log = tmp_path / "logs" / "packets.parquet"
+    done = run("simulate", "--topology", "72", "--json", "--packet-log", str(log), *SHORT)
+    assert done.exit_code == 0, done.stderr
+    assert len(pd.read_parquet(log)) == json.loads(done.stdout)["results"]["packets_delivered"]
+
+
+def test_sweep_writes_results_figures_and_page_and_prints_tables(tmp_path: Path) -> None:
+    done = run(*SWEEP, "--out", str(tmp_path / "out"), "--jobs", "1")
+    assert done.exit_code == 0, done.stderr
+    assert len(pd.read_parquet(tmp_path / "out" / "results.parquet")) == 4
+    for name in (
+        "loads.png",
+        "loads.svg",
+        "distributions.png",
+        "fairness.png",
+        "global-links.png",
+        "index.html",
+    ):
+        assert (tmp_path / "out" / name).stat().st_size > 1000
+    for word in ("Mean latency (us) under uniform", "What each policy carries", "ugal-n"):
+        assert word in done.stdout
+    assert "4 runs done" in done.stderr
+    again = run(*SWEEP, "--out", str(tmp_path / "out"), "--no-plots")
+    assert "0 runs done, 4 were there already" in again.stderr
+    assert again.stdout == done.stdout
+
+
+def test_options_change_a_scenario_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'topology = {preset = "72", arrangement = "absolute"}\npolicies = ["min", "par"]\n'
+        'traffic = ["uniform", {pattern = "adv+1", loads = [0.1, 0.2], warmup_ns = 5000}]\nloads = [0.5, 0.6]\n'
+    )
+    done = run(
+        "sweep",
+        str(file),
+        "-p",
+        "min",
+        "-l",
+        "0.3",
+        "-s",
+        "3",
+        *SHORT,
+        "-o",
+        str(tmp_path / "out"),
+        "--no-plots",
+    )
+    assert done.exit_code == 0, done.stderr
+    table = pd.read_parquet(tmp_path / "out" / "results.parquet")
+    assert table[["policy", "traffic", "load", "seed", "warmup_ns"]].to_numpy().tolist() == [
+        ["min", "uniform", 0.3, 3, 1000.0],
+        ["min", "adv+1", 0.3, 3, 1000.0],
+    ]
+    assert set(table["topology_arrangement"]) == {"absolute"}
+
+
+def test_plot_draws_what_is_asked_for(tmp_path: Path) -> None:
+    assert run(*SWEEP, "--out", str(tmp_path), "--jobs", "1", "--no-plots").exit_code == 0
+    done = run(
+        "plot",
+        str(tmp_path),
+        "-k",
+        "ports",
+        "-l",
+        "0.2",
+        "-p",
+        "min",
+        "-f",
+        "pdf",
+        "-o",
+        str(tmp_path / "f"),
+        "--no-page",
+    )
+    assert done.exit_code == 0, done.stderr
+    assert [file.name for file in (tmp_path / "f").iterdir()] == ["ports.pdf"]
+    assert done.stdout.split() == [str(tmp_path / "f" / "ports.pdf")]
+    done = run("plot", str(tmp_path / "results.parquet"), "--table")
+    assert "What each policy carries" in done.stdout
+    assert (tmp_path / "index.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["info", "ugal"], "did you mean 'ugal-"),
+        (["info", "--topology", "p=2"], "lacks a, h"),
+        (["simulate", "--load", "0"], "= 0"),
+        (["simulate", "--load", "1.5"], "= 1.5"),
+        (["simulate", "--load", "nan"], "= nan"),
+        (["simulate", "--policy", "ugla-n"], "did you mean 'ugal-n'"),
+        (["simulate", "--policy", "ugal-n:bias=1"], "did you mean 'bias_packets'"),
+        (["simulate", "--traffic", "unifrom"], "did you mean 'uniform'"),
+        (["simulate", "--traffic", "adv+33"], "33"),
+        (["simulate", "--topology", "1057"], "did you mean '1056'"),
+        (["simulate", "--topology", "p=4,a=8,h=4,g=99"], "g = 99"),
+        (["simulate", "--topology", "p=4,a=8,k"], "name=value"),
+        (["simulate", "--arrangement", "palm"], "did you mean 'palmtree'"),
+        (["simulate", "--network", "q-adaptiv"], "did you mean 'q-adaptive'"),
+        (["simulate", "--set", "global_latency=3"], "did you mean 'global_latency_ns'"),
+        (["simulate", "--set", "global_latency_ns"], "name=value"),
+        (["simulate", "--injection", "periodical"], "did you mean 'periodic'"),
+        (["simulate", "--source-queue", "0"], "source_queue_packets = 0"),
+        (["simulate", "--seed", "-1"], "-1"),
+        (["simulate", "--threads", "0"], "threads = 0"),
+        (["simulate", "--measure-ns", "0"], "measure_ns = 0"),
+        (["simulate", "--packet-log", "/proc/nowhere/log.parquet"], "packet log"),
+        (["sweep"], "policies"),
+        (["sweep", "nowhere.toml"], "nowhere.toml"),
+        (["sweep", "-p", "min", "--traffic", "uniform"], "loads"),
+        (
+            ["sweep", "-p", "min", "--traffic", "uniform", "-l", "0.1", "-o", "/proc/nowhere"],
+            "results folder",
+        ),
+        (["sweep", "-p", "min", "--traffic", "uniform", "-l", "0.1", "-j", "0"], "jobs = 0"),
+        (["plot", "nowhere"], "nowhere"),
+    ],
+)
+def test_a_mistake_is_one_line_on_the_error_stream_and_exit_code_2(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["simulate", "--lod", "0.5"], ["simulate", "--load", "much"], ["swep"], ["plot"]]
+)
+def test_wrong_usage_has_exit_code_2_and_a_hint(arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert "Usage" in done.stderr
+
+
+def test_a_failing_run_has_exit_code_1_and_shows_its_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dragonfly_env.experiments import runner
+
+    def fail(run: object) -> None:
+        raise dfe.DeadlockError("nothing moves")
+
+    monkeypatch.setattr(runner, "measure", fail)
+    done = run(*SWEEP, "--out", str(tmp_path), "--jobs", "1")
+    assert done.exit_code == 1
+    assert "error: min under uniform at load 0.4, seed 1: DeadlockError: nothing moves" in done.stderr
+    assert '"load": 0.4' in done.stderr
+
+
+def test_a_process_answers_a_mistake_without_a_traceback(tmp_path: Path) -> None:
+    process = start("simulate", "--load", "2", cwd=tmp_path)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert out == ""
+    assert err == "error: loads = 2.0: must be a number in (0, 1]\n"
+
+
+def test_json_on_standard_output_is_nothing_but_json(tmp_path: Path) -> None:
+    process = start("simulate", "--topology", "72", "--json", *SHORT, cwd=tmp_path)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert json.loads(out)["results"]["packets_delivered"] > 0
+
+
+@pytest.mark.parametrize("whole_group", [True, False], ids=["terminal", "parent only"])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
+    tmp_path: Path, jobs: str, whole_group: bool
+) -> None:
+    loads = ["-l", "0.05:0.4:0.05"]
+    long = [
+        "--topology",
+        "72",
+        "-p",
+        "min",
+        "--traffic",
+        "uniform",
+        *loads,
+        "--warmup-ns",
+        "0",
+        "--measure-ns",
+        "200000",
+    ]
+    command = ["sweep", *long, "--out", "out", "--jobs", jobs, "--no-plots"]
+    process = start(*command, cwd=tmp_path)
+    runs = tmp_path / "out" / "runs"
+    deadline = time.monotonic() + 60
+    while len(list(runs.glob("*.parquet"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGINT) if whole_group else process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    kept = {file.name: file.stat().st_mtime_ns for file in runs.glob("*.parquet")}
+    assert process.returncode == 130, err
+    assert out == ""
+    assert "Traceback" not in err
+    assert f"interrupted: {len(kept)} of 8 runs are kept in out; to go on: dragonfly-env sweep" in err
+    assert 2 <= len(kept) < 8
+
+    process = start(*command, cwd=tmp_path)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert f"{8 - len(kept)} runs done, {len(kept)} were there already" in err
+    after = {file.name: file.stat().st_mtime_ns for file in runs.iterdir()}
+    assert {name: after[name] for name in kept} == kept
+    assert len(pd.read_parquet(tmp_path / "out" / "results.parquet")) == 8
+
+
+def test_ctrl_c_stops_a_single_run(tmp_path: Path) -> None:
+    log = tmp_path / "log.parquet"  # appears when the simulation is about to begin
+    long = ["--topology", "72", "--load", "0.01", "--measure-ns", "1e9", "--packet-log", str(log)]
+    process = start("simulate", *long, cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while not log.exists() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert out == ""
+    assert "interrupted" in err
+    assert "Traceback" not in err
