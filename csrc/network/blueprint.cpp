@@ -83,4 +83,18 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
   }
 }
 
+std::uint32_t Blueprint::most_packets() const noexcept {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 30;  // 64 GiB of address space
+  std::uint64_t per_router = 0;
+  for (Port port = 0; port < topology.radix(); ++port) {
+    const auto link = static_cast<std::size_t>(topology.port_class(port));
+    per_router += std::uint64_t{vcs[link]} * input_buffer[link];
+    per_router += std::uint64_t{shared_output ? 1U : vcs[link]} * output_buffer;
+    if (link == 0) per_router += static_cast<std::uint64_t>(timing.hop_delay[0] / timing.packet[0] + 2);  // last link
+  }
+  // Every partition may hold blocks of unused ones.
+  return static_cast<std::uint32_t>(
+      std::min(kMost, per_router * topology.num_routers() + std::uint64_t{num_partitions()} * 1024));
+}
+
 }  // namespace dragonfly

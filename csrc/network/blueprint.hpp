@@ -52,6 +52,9 @@ class Blueprint {
   std::uint32_t input_vcs = 0;                  // input VCs per router
   std::vector<std::uint16_t> first_input_vc;    // [port]: of that port, within the router
 
+  // How many packets the network holds at most; what a buffer has room for may also be on the wire to it.
+  [[nodiscard]] std::uint32_t most_packets() const noexcept;
+
   // Partitions: consecutive groups [partition_first_group[i], partition_first_group[i + 1]).
   std::vector<std::uint32_t> partition_first_group;
   std::vector<std::uint16_t> partition_of_group;

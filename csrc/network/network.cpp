@@ -8,10 +8,12 @@
 namespace dragonfly {
 
 Network::Network(std::unique_ptr<const Blueprint> blueprint, std::uint32_t threads)
-    : plan_{std::move(blueprint)}, pool_{std::min(threads, plan_->num_partitions())} {
+    : plan_{std::move(blueprint)},
+      store_{plan_->most_packets(), plan_->options.record.packet_log},
+      pool_{std::min(threads, plan_->num_partitions())} {
   const std::uint32_t n = plan_->num_partitions();
   partitions_.reserve(n);
-  for (std::uint32_t i = 0; i < n; ++i) partitions_.emplace_back(*plan_, i);
+  for (std::uint32_t i = 0; i < n; ++i) partitions_.emplace_back(*plan_, store_, i);
   for (auto& side : mail_) side.assign(n, std::vector<Mailbox>(n));
   inboxes_.assign(n, std::vector<Mailbox*>(n));
 }
@@ -85,8 +87,8 @@ void Network::check_invariants() {
   }
   for (std::size_t from = 0; from < waiting.size(); ++from) {
     for (std::size_t to = 0; to < waiting.size(); ++to) {
-      for (const auto& travelling : waiting[from][to].packets) {
-        partitions_[to].count_arriving(travelling.packet, use);
+      for (const Mailbox::Item& travelling : waiting[from][to].packets) {
+        partitions_[to].count_arriving(travelling.item, use);
       }
     }
   }

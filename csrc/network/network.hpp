@@ -35,6 +35,7 @@ class Network {
   void watch();
 
   std::unique_ptr<const Blueprint> plan_;
+  PacketStore store_;
   std::vector<Partition> partitions_;
   std::vector<std::vector<Mailbox>> mail_[2];  // [parity][from][to]
   std::size_t parity_ = 0;

@@ -5,7 +5,7 @@
 
 namespace dragonfly {
 
-Partition::Partition(const Blueprint& blueprint, std::uint32_t index)
+Partition::Partition(const Blueprint& blueprint, PacketStore& store, std::uint32_t index)
     : plan_{blueprint},
       index_{index},
       first_router_{blueprint.partition_first_group[index] * blueprint.topology.a()},
@@ -18,6 +18,9 @@ Partition::Partition(const Blueprint& blueprint, std::uint32_t index)
       next_clock_edge_{blueprint.timing.clock},
       routers_(num_routers_),
       ready_(static_cast<std::size_t>(num_routers_) * blueprint.input_vcs),
+      store_{store},
+      packets_{store.packets()},
+      paths_{store.paths()},
       router_injected_(num_routers_, 0),
       router_delivered_(num_routers_, 0) {
   keys_.reserve(blueprint.input_vcs);
@@ -83,16 +86,17 @@ void Partition::advance(Tick end, Tick horizon, std::span<Mailbox* const> inboxe
   count_until_ = horizon;
   settle(horizon);
   for (Mailbox* box : inboxes) {
-    for (std::size_t i = 0; i < box->packets.size(); ++i) {
-      const std::uint32_t packet = new_packet();
-      packets_[packet] = box->packets[i].packet;
-      if (plan_.options.record.packet_log) paths_[packet] = std::move(box->paths[i]);
-      wheel_.push(kArrival, box->packets[i].arrival, packet);
-      ++in_network_;
+    for (const Mailbox::Item& sent : box->packets) {
+      wheel_.push(kArrival, box->window_start + sent.delay, sent.item);
     }
-    for (const Mailbox::Credit& credit : box->credits) wheel_.push(kCredit, credit.arrival, credit.item);
-    box->clear();
+    for (const Mailbox::Item& sent : box->credits) {
+      wheel_.push(kCredit, box->window_start + sent.delay, sent.item);
+    }
+    in_network_ += box->packets.size();
+    box->packets.clear();
+    box->credits.clear();
   }
+  for (Mailbox& box : outboxes) box.window_start = now_;
   while (!far_hosts_.empty() && far_hosts_.top().when < end) {
     wheel_.push(kHost, far_hosts_.top().when, far_hosts_.top().host);
     far_hosts_.pop();
@@ -102,11 +106,7 @@ void Partition::advance(Tick end, Tick horizon, std::span<Mailbox* const> inboxe
 }
 
 std::uint32_t Partition::new_packet() {
-  if (free_packets_.empty()) {
-    packets_.emplace_back();
-    if (plan_.options.record.packet_log) paths_.emplace_back();
-    return static_cast<std::uint32_t>(packets_.size() - 1);
-  }
+  if (free_packets_.empty()) store_.refill(free_packets_);
   const std::uint32_t packet = free_packets_.back();
   free_packets_.pop_back();
   return packet;

@@ -22,6 +22,7 @@
 #include "network/blueprint.hpp"
 #include "network/delivery_record.hpp"
 #include "network/input_port.hpp"
+#include "network/packet_store.hpp"
 #include "routing/output_port.hpp"
 #include "routing/packet.hpp"
 
@@ -29,27 +30,18 @@ namespace dragonfly {
 
 // What one partition sends to another during a window.
 struct Mailbox {
-  struct TravellingPacket {
-    Packet packet;  // packet.next: the input VC, in the numbering of the receiving partition
-    Tick arrival;
+  struct Item {
+    std::uint32_t item;   // a packet (its `next` is the input VC, numbered by the receiver), or a credit
+    std::uint32_t delay;  // from the start of the window in which it was sent to its arrival
   };
-  struct Credit {
-    std::uint32_t item;
-    Tick arrival;
-  };
-  std::vector<TravellingPacket> packets;
-  std::vector<std::vector<std::uint32_t>> paths;  // with a packet log: routers passed, per packet
-  std::vector<Credit> credits;
-  void clear() {
-    packets.clear();
-    paths.clear();
-    credits.clear();
-  }
+  std::vector<Item> packets;
+  std::vector<Item> credits;
+  Tick window_start = 0;
 };
 
 class Partition {
  public:
-  Partition(const Blueprint& blueprint, std::uint32_t index);
+  Partition(const Blueprint& blueprint, PacketStore& store, std::uint32_t index);
 
   // Takes in what other partitions sent, then runs everything due before `end`. Packets delivered
   // after `horizon` are counted only when time gets there.
@@ -85,7 +77,7 @@ class Partition {
   // with what the senders believe.
   [[nodiscard]] std::size_t num_senders() const noexcept { return num_outputs_ + num_hosts_; }
   void count_credits(std::span<const Mailbox> outboxes, std::span<std::vector<std::uint32_t>> use) const;
-  void count_arriving(const Packet& packet, std::span<std::vector<std::uint32_t>> use) const;
+  void count_arriving(std::uint32_t packet, std::span<std::vector<std::uint32_t>> use) const;
   [[nodiscard]] std::string compare_credits(const std::vector<std::uint32_t>& use) const;
 
  private:
@@ -98,9 +90,8 @@ class Partition {
     std::uint32_t input_vc;
   };
   struct LateDelivery {
-    Packet packet;
+    std::uint32_t packet;
     Tick delivered;
-    std::vector<std::uint32_t> path;
   };
   struct FarHostEvent {
     Tick when;
@@ -129,12 +120,13 @@ class Partition {
   void wake_waiting(std::uint32_t router, VcQueue& queue, Tick now);
   void wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now);
   void credit_upstream(const InputPort& port, std::uint8_t vc, Tick now);
-  void deliver(const Packet& packet, Tick delivered, std::vector<std::uint32_t>&& path);
   void eject(std::uint32_t packet, Tick delivered);
+  void deliver(std::uint32_t packet, Tick delivered);
 
   void host_credit(std::uint32_t host, Tick now);
   void send_from_host(std::uint32_t host, HostSender& sender, Tick now);
   void next_packet(std::uint32_t host, HostSender& sender);
+  [[nodiscard]] bool is_lost(std::uint32_t host, const SourceCursor& cursor, std::uint64_t number) const;
   void schedule_host(std::uint32_t host, HostSender& sender, Tick now);
   void push_host(std::uint32_t host, Tick when, Tick now);
 
@@ -152,7 +144,7 @@ class Partition {
   const std::uint32_t num_outputs_;
 
   TimingWheel<kKinds> wheel_;
-  Tick now_ = 0;
+  Tick now_ = 0;  // start of the present window
   Tick next_clock_edge_ = 0;  // the first multiple of the clock after the present instant
   Tick count_until_ = 0;      // deliveries up to here are counted at once
   std::span<Mailbox> outboxes_{};
@@ -171,9 +163,10 @@ class Partition {
   std::vector<std::uint32_t> routes_;         // prescribed routes of packets and host messages
   Tick stop_after_ = Blueprint::kNeverTick;
 
-  std::vector<Packet> packets_;
+  PacketStore& store_;
+  Packet* const packets_;      // of all partitions
+  PathRecord* const paths_;    // [packet], with a packet log
   std::vector<std::uint32_t> free_packets_;
-  std::vector<std::vector<std::uint32_t>> paths_;  // [packet]: routers passed, with a packet log
   std::vector<Undecided> undecided_;
   std::vector<std::uint64_t> keys_;                // scratch of the allocator
   std::vector<LateDelivery> late_;

@@ -84,14 +84,14 @@ void Partition::count_credits(std::span<const Mailbox> outboxes, std::span<std::
     ++use[partition][std::size_t{sender} * stride + vc];
   };
   wheel_.for_each(kCredit, [&](std::uint32_t item) { add(index_, item >> kVcBits, item & 15U); });
-  wheel_.for_each(kArrival, [&](std::uint32_t packet) { count_arriving(packets_[packet], use); });
+  wheel_.for_each(kArrival, [&](std::uint32_t packet) { count_arriving(packet, use); });
   for (const InputVc& input : input_vcs_) {
     const InputPort& port = inputs_[input.router * radix_ + input.port];
     if (port.upstream == kNil) continue;  // nothing is connected there
     use[port.upstream_partition][std::size_t{port.upstream} * stride + input.vc] += input.queued;
   }
   for (std::size_t to = 0; to < outboxes.size(); ++to) {
-    for (const Mailbox::Credit& credit : outboxes[to].credits) {
+    for (const Mailbox::Item& credit : outboxes[to].credits) {
       add(static_cast<std::uint32_t>(to), credit.item >> kVcBits, credit.item & 15U);
     }
   }
@@ -106,8 +106,8 @@ void Partition::count_credits(std::span<const Mailbox> outboxes, std::span<std::
 }
 
 // A packet on the wire towards an input VC of this partition.
-void Partition::count_arriving(const Packet& packet, std::span<std::vector<std::uint32_t>> use) const {
-  const InputVc& input = input_vcs_[packet.next];
+void Partition::count_arriving(std::uint32_t packet, std::span<std::vector<std::uint32_t>> use) const {
+  const InputVc& input = input_vcs_[packets_[packet].next];
   const InputPort& port = inputs_[input.router * radix_ + input.port];
   ++use[port.upstream_partition][std::size_t{port.upstream} * plan_.queue_stride + input.vc];
 }

@@ -119,7 +119,7 @@ void Partition::credit_upstream(const InputPort& port, std::uint8_t vc, Tick now
   if (port.upstream_partition == index_) {
     wheel_.push(kCredit, arrival, item);
   } else {
-    outboxes_[port.upstream_partition].credits.push_back({item, arrival});
+    outboxes_[port.upstream_partition].credits.push_back({item, static_cast<std::uint32_t>(arrival - now_)});
   }
 }
 

@@ -70,8 +70,11 @@ void Partition::depart(std::uint32_t output_id, Tick now) {
     if (vc >= output.vcs) vc -= output.vcs;
     const VcQueue& queue = queues[vc];
     if (queue.queued == 0 || (needs_credit && queue.credits == 0)) continue;
+    // Without a pipeline behind the crossbar every queued packet is ready; spare the look.
     const auto until_ready =
-        static_cast<std::int32_t>(packets_[queue.head].output_ready - static_cast<std::uint32_t>(now));
+        plan_.timing.crossbar_latency == 0
+            ? 0
+            : static_cast<std::int32_t>(packets_[queue.head].output_ready - static_cast<std::uint32_t>(now));
     if (until_ready > 0) {
       earliest = std::min(earliest, until_ready);
       continue;
@@ -135,10 +138,7 @@ void Partition::depart(std::uint32_t output_id, Tick now) {
     wheel_.push(kArrival, arrival, index);
     return;
   }
-  Mailbox& box = outboxes_[output.peer_partition];
-  box.packets.push_back({packet, arrival});
-  if (plan_.options.record.packet_log) box.paths.push_back(std::move(paths_[index]));
-  free_packet(index);
+  outboxes_[output.peer_partition].packets.push_back({index, static_cast<std::uint32_t>(arrival - now_)});
   --in_network_;
 }
 
@@ -148,7 +148,10 @@ void Partition::arrive(std::uint32_t index, Tick now) {
   InputVc& input = input_vcs_[input_id];
   packet.next = kNil;
   packet.arrived = now;
-  if (plan_.options.record.packet_log) paths_[index].push_back(first_router_ + input.router);
+  if (paths_ != nullptr) {
+    PathRecord& path = paths_[index];
+    if (path.length < PathRecord::kLongest) path.routers[path.length++] = first_router_ + input.router;
+  }
   const bool becomes_head = input.head == kNil;
   if (becomes_head) {
     input.head = index;
@@ -217,25 +220,24 @@ void Partition::decide(const Undecided& undecided, Tick now) {
 }
 
 void Partition::eject(std::uint32_t index, Tick delivered) {
-  std::vector<std::uint32_t> path;
-  if (plan_.options.record.packet_log) path = std::exchange(paths_[index], {});
   if (delivered <= count_until_) {
-    deliver(packets_[index], delivered, std::move(path));
+    deliver(index, delivered);
   } else {
-    late_.push_back({packets_[index], delivered, std::move(path)});
+    late_.push_back({index, delivered});
   }
-  free_packet(index);
 }
 
 void Partition::settle(Tick now) {
-  std::erase_if(late_, [&](LateDelivery& late) {
+  std::erase_if(late_, [&](const LateDelivery& late) {
     if (late.delivered > now) return false;
-    deliver(late.packet, late.delivered, std::move(late.path));
+    deliver(late.packet, late.delivered);
     return true;
   });
 }
 
-void Partition::deliver(const Packet& packet, Tick delivered_tick, std::vector<std::uint32_t>&& path) {
+// Counts a packet that has reached its host, and forgets it.
+void Partition::deliver(std::uint32_t index, Tick delivered_tick) {
+  const Packet& packet = packets_[index];
   const TimePs created = plan_.to_ps(packet.created);
   const TimePs injected = plan_.to_ps(packet.injected);
   const TimePs delivered = plan_.to_ps(delivered_tick);
@@ -269,9 +271,12 @@ void Partition::deliver(const Packet& packet, Tick delivered_tick, std::vector<s
     ++record_.group_delivered[cell];
   }
   if (options.packet_log) {
+    const PathRecord& path = paths_[index];
     record_.log.push_back({packet.source_host, packet.destination_host, packet.number, created, injected, delivered,
-                           packet.hops, !packet.non_minimal, std::move(path)});
+                           packet.hops, !packet.non_minimal,
+                           {path.routers.begin(), path.routers.begin() + path.length}});
   }
+  free_packet(index);
 }
 
 }  // namespace dragonfly

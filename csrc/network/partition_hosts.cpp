@@ -4,7 +4,8 @@
 // so all that the queue does is to decide when each packet enters it:
 //   unbounded      when it is generated
 //   N, stall       when it is generated, or when packet k - N has left, whichever is later
-//   N, lose        a message generated before packet k - N has left is lost
+//   N, lose        when it is generated; a message that has not room for all its packets k .. k + m - 1
+//                  then, because packet k + m - 1 - N has not left, is lost
 // The last N departure times are all that has to be remembered.
 #include <algorithm>
 
@@ -29,15 +30,24 @@ void Partition::build_hosts() {
   }
 }
 
+// Whether a full source queue turns the message of `cursor` away; its first packet would be packet
+// `number` of the host.
+bool Partition::is_lost(std::uint32_t host, const SourceCursor& cursor, std::uint64_t number) const {
+  const std::uint64_t limit = plan_.options.source_queue_packets;
+  if (limit == 0) return false;
+  const std::uint64_t end = number + plan_.source.describe(HostId{first_host_ + host}, cursor).packets;
+  if (end <= limit) return false;
+  const std::uint64_t must_have_left = end - 1 - limit;
+  if (must_have_left >= hosts_[host].number) return true;
+  return plan_.to_tick(cursor.time_ps) < departures_[host * limit + must_have_left % limit];
+}
+
 // Prepares the packet that is sent next: its message and when it enters the source queue.
 void Partition::next_packet(std::uint32_t host, HostSender& sender) {
   const HostId id{first_host_ + host};
-  const std::uint32_t limit = plan_.options.source_queue_packets;
-  const Tick room =
-      limit > 0 && sender.number >= limit ? departures_[std::size_t{host} * limit + sender.number % limit] : 0;
   const bool new_message = sender.left == 0;
   if (new_message && plan_.options.lose_when_full) {
-    while (sender.cursor.time_ps < kNever && plan_.to_tick(sender.cursor.time_ps) < room) {
+    while (sender.cursor.time_ps < kNever && is_lost(host, sender.cursor, sender.number)) {
       record_.lost += plan_.source.describe(id, sender.cursor).packets;
       plan_.source.advance(id, sender.cursor);
     }
@@ -55,7 +65,11 @@ void Partition::next_packet(std::uint32_t host, HostSender& sender) {
       sender.route_offset = static_cast<std::uint32_t>(message.route.data() - plan_.source.routes().data());
     }
   }
-  sender.entered = std::max(plan_.to_tick(sender.cursor.time_ps), room);
+  sender.entered = plan_.to_tick(sender.cursor.time_ps);
+  const std::uint32_t limit = plan_.options.source_queue_packets;
+  if (limit > 0 && sender.number >= limit && !plan_.options.lose_when_full) {
+    sender.entered = std::max(sender.entered, departures_[std::size_t{host} * limit + sender.number % limit]);
+  }
   sender.state = sender.entered > stop_after_ ? HostState::kSilent : HostState::kGenerating;
 }
 
@@ -148,7 +162,7 @@ void Partition::send_from_host(std::uint32_t host, HostSender& sender, Tick now)
   }
   packet.next = router * plan_.input_vcs + plan_.first_input_vc[topology.host_port(source)];
   wheel_.push(kArrival, now + plan_.timing.injection_delay, index);
-  if (plan_.options.record.packet_log) paths_[index].clear();
+  if (paths_ != nullptr) paths_[index].length = 0;
 
   const std::uint32_t limit = plan_.options.source_queue_packets;
   if (limit > 0) departures_[std::size_t{host} * limit + sender.number % limit] = now;
@@ -191,9 +205,7 @@ std::uint64_t Partition::in_source_queues(Tick now) {
     SourceCursor cursor = sender.cursor;
     plan_.source.advance(id, cursor);
     while (waiting < limit && cursor.time_ps < kNever && plan_.to_tick(cursor.time_ps) <= until) {
-      const std::uint64_t number = sender.number + waiting;
-      const Tick room = number >= limit ? departures_[std::size_t{host} * limit + number % limit] : 0;
-      const bool lost = plan_.options.lose_when_full && plan_.to_tick(cursor.time_ps) < room;
+      const bool lost = plan_.options.lose_when_full && is_lost(host, cursor, sender.number + waiting);
       if (!lost) waiting += plan_.source.describe(id, cursor).packets;
       plan_.source.advance(id, cursor);
     }

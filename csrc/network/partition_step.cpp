@@ -50,6 +50,7 @@ void Partition::step(Tick now) {
   const Tick horizon = now + plan_.timing.clock;
   const Tick next = wheel_.next_due(now + 1, horizon);
   const Tick after = wheel_.next_due(next + 1, horizon + 1);
+  wheel_.glance(kEdge, now, touch_asking);
   wheel_.glance(kEdge, next, touch_router);
   wheel_.glance(kCredit, next, touch_sender);
   wheel_.glance(kHost, next, touch_host);
