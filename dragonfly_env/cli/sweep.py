@@ -102,6 +102,15 @@ def sweep(
             "--redo", help="Do finished runs again instead of keeping them.", rich_help_panel=options.MACHINE
         ),
     ] = False,
+    arrays: Annotated[
+        bool | None,
+        typer.Option(
+            "--arrays/--no-arrays",
+            help="Keep results per router, link and time bin, some megabytes per run of a large system. The figures of "
+            "fairness, links and series need them. [dim]\\[default: arrays][/dim]",
+            rich_help_panel=options.TIME,
+        ),
+    ] = None,
     plots: Annotated[
         bool,
         typer.Option(
@@ -152,6 +161,7 @@ def sweep(
             "measure_ns": measure_ns,
             "series_bin_ns": series_bin_ns,
             "threads": threads,
+            "arrays": arrays,
         },
     )
     plan = Scenario.from_dict(settings, name=scenario.stem if scenario else "sweep")

@@ -4,7 +4,11 @@ is ever lost.
 
 from __future__ import annotations
 
+import functools
+import os
 import signal
+import threading
+import time
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -188,7 +192,21 @@ def _execute(runs: Sequence[Run], files: ResultsFolder, workers: int) -> Iterato
 def _execute_in_worker(run: Run, folder: Path) -> tuple[str, Failure | None]:
     """As `_execute_one`, but Ctrl-C is left to the parent process, which then ends this one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _end_with_parent()
     return _execute_one(run, folder)
+
+
+@functools.cache
+def _end_with_parent() -> None:
+    """Let this process end within a second of its parent, however that ended: nobody waits for its results."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _execute_one(run: Run, folder: Path) -> tuple[str, Failure | None]:

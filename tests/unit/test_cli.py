@@ -52,6 +52,19 @@ def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
     )
 
 
+def alive_in_group(leader: int) -> list[int]:
+    """The processes of a group that still run."""
+    alive = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, group = entry.read_text().rpartition(")")[2].split()[:3]
+        except OSError:  # it has just ended
+            continue
+        if int(group) == leader and state != "Z":
+            alive.append(int(entry.parent.name))
+    return alive
+
+
 @pytest.mark.parametrize("command", [[], ["info"], ["simulate"], ["sweep"], ["plot"]])
 def test_help_explains_itself(command: list[str]) -> None:
     done = run(*command, "--help")
@@ -373,6 +386,31 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
     after = {file.name: file.stat().st_mtime_ns for file in runs.iterdir()}
     assert {name: after[name] for name in kept} == kept
     assert len(pd.read_parquet(tmp_path / "out" / "results.parquet")) == 8
+
+
+def test_workers_of_a_killed_sweep_end_by_themselves(tmp_path: Path) -> None:
+    long = [
+        "--topology",
+        "72",
+        "-p",
+        "min",
+        "--traffic",
+        "uniform",
+        "-l",
+        "0.1:0.4:0.1",
+        "--measure-ns",
+        "1e9",
+    ]
+    process = start("sweep", *long, "--out", "out", "--jobs", "2", cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while len(list(tmp_path.glob("out/runs/*.running"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(alive_in_group(process.pid)) > 2
+    process.kill()
+    process.communicate(timeout=60)
+    while alive_in_group(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert alive_in_group(process.pid) == []
 
 
 def test_ctrl_c_stops_a_single_run(tmp_path: Path) -> None:

@@ -170,6 +170,18 @@ def test_a_missing_run_leaves_a_panel_that_says_so(results: Results, tmp_path: P
     assert "6 still missing" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
+def test_runs_without_a_single_packet_can_be_drawn(tmp_path: Path) -> None:
+    settings = {
+        "topology": "72",
+        "policies": ["min"],
+        "traffic": ["uniform"],
+        "loads": [0.1, 0.2],
+        "arrays": True,
+    }
+    run_sweep(Scenario.from_dict({**settings, "warmup_ns": 0, "measure_ns": 2}), tmp_path, jobs=1)
+    assert list(draw(load_results(tmp_path), tmp_path).skipped) == ["series"]
+
+
 def test_an_unknown_kind_or_format_is_a_config_error(results: Results, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="did you mean 'fairness'"):
         draw(results, tmp_path, kinds=["fairnes"])

@@ -50,8 +50,13 @@ def distribution_figure(results: Results, load: float | None = None) -> Figure:
         part = table[(table["traffic"] == traffic) & np.isclose(table["load"], chosen)]
         part = part[part["latency_p50_ns"].notna()]
         boxes = [_box(row) for row in part.to_dict("records")]
-        _draw(panel, boxes, [look[box["label"]].colour for box in boxes])
         panel.set_title(f"{traffic}, load {chosen:g}")
+        if not boxes:
+            panel.text(
+                0.5, 0.5, "no packets delivered", ha="center", transform=panel.transAxes, color="#777777"
+            )
+            continue
+        _draw(panel, boxes, [look[box["label"]].colour for box in boxes])
     axes[0][0].set_ylabel("packet latency (us)")
     handles = [
         Line2D([], [], linestyle="none", label=label, **style)
@@ -95,7 +100,7 @@ def _draw(axes: Axes, boxes: list[dict[str, Any]], colours: list[str]) -> None:
     positions = range(1, len(boxes) + 1)
     for key, style in (("whishi", _P95), ("p99", _P99), ("mean", _MEAN)):
         axes.plot(positions, [box[key] for box in boxes], linestyle="none", zorder=4, **style)
-    if boxes and max(box["p99"] for box in boxes) > _LOG_ABOVE * min(box["med"] for box in boxes):
+    if max(box["p99"] for box in boxes) > _LOG_ABOVE * min(box["med"] for box in boxes):
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))

@@ -53,7 +53,7 @@ def latency_limit_ns(part: pd.DataFrame) -> float:
     carried = latencies[~part["saturated"]].max()
     wanted = max(3.0 * float(latencies.min()), 1.33 * float(carried) if pd.notna(carried) else 0.0)
     highest = 1.06 * float(latencies.max())
-    return min(wanted, highest) if np.isfinite(wanted) else 1.0
+    return min(wanted, highest) if np.isfinite(wanted) else 1000.0
 
 
 def _curve(axes: Axes, line: pd.DataFrame, column: str, look: Look, label: str, scale: float = 1.0) -> None:
@@ -99,7 +99,9 @@ def _finish(row: list[Axes], part: pd.DataFrame, traffic: str, limit_us: float) 
     row[1].set_ylabel("accepted load")
     row[1].set_ylim(0.0, top * 1.04)
     row[2].set_ylabel("mean hops")
-    hops = part["hops_mean"]
+    hops = part["hops_mean"].dropna()
+    if hops.empty:
+        hops = pd.Series([0.0])
     row[2].set_ylim(np.floor(hops.min() * 2 - 0.2) / 2, np.ceil(hops.max() * 2 + 0.2) / 2)
     for axes in row:
         axes.set_xlim(0.0, top * 1.03)
