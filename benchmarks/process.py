@@ -1,0 +1,69 @@
+"""Running a program and what it cost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What a finished process took, and what it printed on its standard output."""
+
+    cpu_s: float
+    wall_s: float
+    output: str
+
+
+def run_process(
+    command: Sequence[str], *, folder: Path | None = None, exit_statuses: Collection[int] = (0,)
+) -> Cost:
+    """Run a program to its end; CPU time is the kernel's account of the process and its own children.
+
+    Args:
+        command: Program and arguments.
+        folder: Where to run it.
+        exit_statuses: Those that mean success.
+
+    Raises:
+        RuntimeError: If it cannot be started or fails; with the end of what it said.
+    """
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        begin = time.perf_counter()
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                cwd=folder,
+            )
+        except OSError as error:
+            raise RuntimeError(f"cannot run {command[0]}: {error}") from error
+        _, status, usage = os.wait4(process.pid, 0)
+        wall_s = time.perf_counter() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        errors.seek(0)
+        text, complaints = output.read(), errors.read()
+    if process.returncode not in exit_statuses:
+        said = (complaints or text).strip()[-1000:]
+        raise RuntimeError(f"{' '.join(command)} failed with exit status {process.returncode}: {said}")
+    return Cost(cpu_s=usage.ru_utime + usage.ru_stime, wall_s=wall_s, output=text)
+
+
+def peak_memory_bytes() -> int:
+    """The most memory that this process has had resident.
+
+    Not ``getrusage``: there a process starts with what its parent had when it was forked, which for a child of a
+    process that has simulated a large system is the parent's memory and not its own.
+    """
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError("/proc/self/status has no VmHWM")

@@ -1,0 +1,155 @@
+"""The benchmarks work and say what they measured; what they measure is not tested."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FAMILIES = ("core", "scale", "threads", "overhead")
+
+
+def run(*arguments: str, module: str = "benchmarks") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The result file of a run on tiny systems."""
+    folder = tmp_path_factory.mktemp("bench")
+    done = run("--smoke", "--out", str(folder))
+    assert done.returncode == 0, done.stderr
+    (file,) = folder.glob("*.json")
+    assert file.name in done.stdout.replace("\n", "")
+    return file
+
+
+@pytest.fixture(scope="module")
+def content(smoke: Path) -> dict[str, Any]:
+    return dict(json.loads(smoke.read_text(encoding="utf-8")))
+
+
+def test_the_file_says_on_what_and_with_what_it_was_measured(content: dict[str, Any]) -> None:
+    assert content["format"] == 1
+    assert content["effort"]["name"] == "smoke"
+    assert content["seconds"] > 0
+    assert set(content["machine"]) >= {"processor", "memory_bytes", "platform", "python", "load_average"}
+    assert set(content["build"]) >= {"package_version", "commit", "compiler", "flags", "core_sha256"}
+    assert content["build"]["compiler"]
+
+
+def test_every_family_gives_figures_with_their_samples(content: dict[str, Any]) -> None:
+    keys = {"family", "name", "unit", "median", "min", "max", "higher_is_better", "goal", "meets_goal"}
+    keys |= {"samples", "parameters", "details"}
+    names = [(result["family"], result["name"]) for result in content["results"]]
+    assert len(set(names)) == len(names)
+    expected = set(FAMILIES)
+    if content["machine"]["usable_processors"] < 2:
+        expected.remove("threads")
+    assert {family for family, _ in names} >= expected
+    for result in content["results"]:
+        assert set(result) == keys
+        assert result["samples"]
+        assert result["min"] <= result["median"] <= result["max"]
+        assert result["parameters"]
+
+
+def test_the_speeds_that_the_project_promises_are_all_measured(content: dict[str, Any]) -> None:
+    core = {result["name"]: result for result in content["results"] if result["family"] == "core"}
+    for policy in ("min", "ugal-n", "ugal-g", "par", "val-n"):
+        result = core[f"{policy} uniform 0.8"]
+        assert result["goal"] == (12.0 if policy == "min" else 8.0)
+        assert result["parameters"]["config"]["policy"]["name"] == policy
+        rates = [
+            hops / cpu / 1e6
+            for hops, cpu in zip(result["details"]["packet_hops"], result["details"]["cpu_s"], strict=True)
+        ]
+        assert result["samples"] == pytest.approx(rates)
+    goals = {result["unit"]: result["goal"] for result in content["results"] if result["goal"] is not None}
+    assert goals["GB, peak"] == 8.0
+    assert goals["wall-s, Python's start-up included"] == 60.0
+
+
+def test_two_threads_had_the_same_history(content: dict[str, Any]) -> None:
+    if content["machine"]["usable_processors"] < 2:
+        pytest.skip("one processor")
+    result = next(r for r in content["results"] if r["name"].endswith("speed-up"))
+    assert result["goal"] == 1.7
+    assert len(result["details"]["trace_hash"]) == 16
+
+
+def test_a_file_compared_with_itself_has_ratio_one(smoke: Path) -> None:
+    done = run("compare", str(smoke), str(smoke))
+    assert done.returncode == 0, done.stderr
+    assert "1.000" in done.stdout
+    assert "better" not in done.stdout
+    assert "not the same" not in done.stdout
+
+
+def test_compare_calls_better_what_is_better(smoke: Path, content: dict[str, Any], tmp_path: Path) -> None:
+    for result in content["results"]:
+        factor = 2.0 if result["higher_is_better"] else 0.5
+        result["samples"] = [1000 * factor * result["max"] if factor > 1 else result["min"] / 1000]
+        result["median"] = result["samples"][0]
+    faster = tmp_path / "faster.json"
+    faster.write_text(json.dumps(content), encoding="utf-8")
+    done = run("compare", str(smoke), str(faster))
+    assert "better" in done.stdout
+    assert "worse" not in done.stdout
+
+
+def test_what_is_no_result_file_is_refused_without_a_traceback(tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text("{}", encoding="utf-8")
+    done = run("compare", str(other), str(other))
+    assert done.returncode == 2
+    assert "not a result file" in done.stderr.replace("\n", " ")
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_family_is_refused(tmp_path: Path) -> None:
+    done = run("--only", "cores", "--out", str(tmp_path))
+    assert done.returncode == 2
+    assert "cores" in done.stderr
+
+
+def test_without_peers_nothing_is_measured_and_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BOOKSIM2", "CAMINOS", "FOGSIM", "SST"):
+        monkeypatch.delenv(f"DRAGONFLY_BENCH_{name}", raising=False)
+    done = run(module="benchmarks.peers")
+    assert done.returncode == 0, done.stderr
+    assert "nothing measured" in done.stdout
+
+
+def test_a_peer_is_measured_by_what_its_longer_run_does_more(tmp_path: Path) -> None:
+    """A stand-in that spends CPU time by the cycle and reports in the manner of CAMINOS."""
+    stand_in = tmp_path / "caminos"
+    stand_in.write_text(
+        f"#!{sys.executable}\n"
+        "import re, sys, time\n"
+        "cycles = int(re.search(r'measured: (\\d+)', open(sys.argv[1]).read()).group(1))\n"
+        "while time.process_time() < 0.1 + cycles * 1e-4: pass\n"
+        "print('Result { accepted_load: 0.5, average_packet_hops: 2.0 }')\n",
+        encoding="utf-8",
+    )
+    stand_in.chmod(0o755)
+    done = run("--caminos", str(stand_in), module="benchmarks.peers")
+    assert done.returncode == 0, done.stderr
+    assert "caminos, minimal, uniform 0.8" in done.stdout
+
+
+def test_a_peer_whose_output_is_not_understood_is_an_error(tmp_path: Path) -> None:
+    stand_in = tmp_path / "sst"
+    stand_in.write_text("#!/bin/sh\necho done\n", encoding="utf-8")
+    stand_in.chmod(0o755)
+    done = run("--sst", str(stand_in), module="benchmarks.peers")
+    assert done.returncode == 2
+    assert "error: sst" in done.stderr
+    assert "Traceback" not in done.stderr
