@@ -32,7 +32,7 @@ class TimingWheel {
 
   [[nodiscard]] Tick horizon() const noexcept { return static_cast<Tick>(size_) - 2; }
 
-  void push(std::size_t kind, Tick when, std::uint32_t item) {
+  [[gnu::always_inline]] void push(std::size_t kind, Tick when, std::uint32_t item) {
     const std::uint64_t slot_index = static_cast<std::uint64_t>(when) & mask_;
     Slot& slot = slots_[slot_index * Kinds + kind];
     const std::uint32_t within = slot.count % kItemsPerChunk;
@@ -134,7 +134,7 @@ class TimingWheel {
     std::array<std::uint32_t, kItemsPerChunk> items;
   };
 
-  void append_chunk(Slot& slot, std::uint64_t slot_index) {
+  [[gnu::noinline]] void append_chunk(Slot& slot, std::uint64_t slot_index) {
     std::uint32_t chunk = free_;
     if (chunk == kNil) {
       chunk = static_cast<std::uint32_t>(chunks_.size());

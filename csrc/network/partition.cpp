@@ -23,7 +23,7 @@ Partition::Partition(const Blueprint& blueprint, PacketStore& store, std::uint32
       paths_{store.paths()},
       router_injected_(num_routers_, 0),
       router_delivered_(num_routers_, 0) {
-  keys_.reserve(blueprint.input_vcs);
+  keys_.resize(blueprint.input_vcs);
   if (blueprint.options.record.group_latency) {
     const std::size_t groups = blueprint.topology.num_groups();
     record_.group_latency_ps.assign(groups * groups, 0);
@@ -50,6 +50,7 @@ void Partition::build_ports() {
       const LinkClass link = topology.port_class(port);
       OutputPort& output = outputs_[id];
       InputPort& input = inputs_[id];
+      output.router = router;
       output.link_class = link;
       output.vcs = plan_.vcs[static_cast<std::size_t>(link)];
       output.peer_partition = static_cast<std::uint16_t>(index_);

@@ -108,18 +108,18 @@ class Partition {
   void take_credit(std::uint32_t item, Tick now);
   void depart(std::uint32_t output, Tick now);
   void arrive(std::uint32_t packet, Tick now);
-  void take_effect(std::uint32_t input_vc, Tick now);
+  void take_effect(std::uint32_t input_vc);
   void decide(const Undecided& undecided, Tick now);
   void host_event(std::uint32_t host, Tick now);
 
   void grant(std::uint32_t router, InputVc& input, OutputPort& output, VcQueue& queue, Tick now);
-  void expose_head(InputVc& input, Tick now);
-  void make_ready(InputVc& input, Tick now);
-  void plan_edge(std::uint32_t router, Tick edge);
-  void plan_departure(std::uint32_t output, OutputPort& port, Tick ready);
-  void wake_waiting(std::uint32_t router, VcQueue& queue, Tick now);
+  [[gnu::always_inline]] void expose_head(InputVc& input, Tick now);
+  [[gnu::always_inline]] void make_ready(InputVc& input);
+  [[gnu::always_inline]] void plan_edge(std::uint32_t router, Tick edge);
+  [[gnu::always_inline]] void plan_departure(std::uint32_t output, OutputPort& port, Tick ready);
+  void wake_waiting(std::uint32_t router, VcQueue& queue);
   void wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now);
-  void credit_upstream(const InputPort& port, std::uint8_t vc, Tick now);
+  [[gnu::always_inline]] void credit_upstream(const InputPort& port, std::uint8_t vc, Tick now);
   void eject(std::uint32_t packet, Tick delivered);
   void deliver(std::uint32_t packet, Tick delivered);
 
@@ -132,7 +132,7 @@ class Partition {
 
   std::uint32_t new_packet();
   void free_packet(std::uint32_t packet) { free_packets_.push_back(packet); }
-  [[nodiscard]] std::uint64_t allocator_key(const RouterState& router, const InputVc& input) const noexcept;
+  [[nodiscard]] std::uint64_t allocator_key(const InputVc& input) const noexcept;
 
   const Blueprint& plan_;
   const std::uint32_t index_;

@@ -2,27 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "network/partition.hpp"
+#include "network/partition_inline.hpp"
 
 namespace dragonfly {
-
-// Lowest key first. Ties cannot happen: the low bits are the input VC.
-std::uint64_t Partition::allocator_key(const RouterState& router, const InputVc& input) const noexcept {
-  switch (plan_.arbitration) {
-    case Arbitration::kLeastRecentlyServed:
-      break;
-    case Arbitration::kRoundRobin: {
-      const OutputPort& output = outputs_[input.router * radix_ + input.out_port];
-      const std::uint32_t n = plan_.input_vcs;
-      const std::uint32_t distance = (input.index + n - output.last_input - 1U) % n;
-      return std::uint64_t{distance} << 16 | input.index;
-    }
-    case Arbitration::kAge:
-      return static_cast<std::uint64_t>(packets_[input.head].created) << 16 | input.index;
-  }
-  (void)router;
-  return std::uint64_t{input.last_served} << 16 | input.index;
-}
 
 // One pass over the input VCs that ask, in the order of the arbitration: each gets through if its
 // crossbar input, its crossbar output and the space behind are free.
@@ -37,15 +19,21 @@ void Partition::clock_edge(std::uint32_t router_index, Tick now) {
   const std::uint32_t asking = router.ready;
   router.ready = 0;
 
-  keys_.clear();
-  for (std::uint32_t i = 0; i < asking; ++i) keys_.push_back(allocator_key(router, inputs[ready[i]]));
-  for (std::size_t i = 1; i < keys_.size(); ++i) {  // few: insertion sort
-    for (std::size_t j = i; j > 0 && keys_[j] < keys_[j - 1]; --j) std::swap(keys_[j], keys_[j - 1]);
+  std::uint64_t* const keys = keys_.data();
+  if (asking == 1) {
+    keys[0] = ready[0];
+  } else {
+    for (std::uint32_t i = 0; i < asking; ++i) {  // few: insertion sort
+      const std::uint64_t key = allocator_key(inputs[ready[i]]);
+      std::uint32_t j = i;
+      for (; j > 0 && key < keys[j - 1]; --j) keys[j] = keys[j - 1];
+      keys[j] = key;
+    }
   }
 
   Tick retry = Blueprint::kNeverTick;
   for (std::uint32_t i = 0; i < asking; ++i) {
-    InputVc& input = inputs[keys_[i] & 0xffff];
+    InputVc& input = inputs[keys[i] & 0xffff];
     const Tick input_free = inputs_[router_index * radix_ + input.port].crossbar_free;
     const std::uint32_t output_id = router_index * radix_ + input.out_port;
     OutputPort& output = outputs_[output_id];
@@ -113,53 +101,6 @@ void Partition::grant(std::uint32_t router_index, InputVc& input, OutputPort& ou
   expose_head(input, now);
 }
 
-void Partition::credit_upstream(const InputPort& port, std::uint8_t vc, Tick now) {
-  const Tick arrival = now + plan_.timing.credit_delay[static_cast<std::size_t>(port.link_class)];
-  const std::uint32_t item = port.upstream << kVcBits | vc;
-  if (port.upstream_partition == index_) {
-    wheel_.push(kCredit, arrival, item);
-  } else {
-    outboxes_[port.upstream_partition].credits.push_back({item, static_cast<std::uint32_t>(arrival - now_)});
-  }
-}
-
-// The next packet of an input VC has come to its head.
-void Partition::expose_head(InputVc& input, Tick now) {
-  if (input.head == kNil) {
-    input.state = HeadState::kNone;
-    return;
-  }
-  input.state = HeadState::kDeciding;
-  const std::uint32_t id = static_cast<std::uint32_t>(&input - input_vcs_.data());
-  if (!plan_.decide_on_arrival) {
-    undecided_.push_back({input.head, id});
-    return;
-  }
-  const Tick effect = packets_[input.head].arrived + plan_.timing.routing_delay;
-  if (effect <= now) {
-    make_ready(input, now);
-  } else {
-    wheel_.push(kEffect, effect, id);
-  }
-}
-
-void Partition::make_ready(InputVc& input, Tick /*now*/) {
-  const Packet& packet = packets_[input.head];
-  input.out_port = packet.out_port;
-  input.out_vc = packet.out_vc;
-  input.state = HeadState::kReady;
-  RouterState& router = routers_[input.router];
-  ready_[input.router * plan_.input_vcs + router.ready++] = input.index;
-  plan_edge(input.router, next_clock_edge_);
-}
-
-void Partition::plan_edge(std::uint32_t router_index, Tick edge) {
-  RouterState& router = routers_[router_index];
-  if (router.next_edge >= 0 && router.next_edge <= edge) return;
-  router.next_edge = edge;
-  wheel_.push(kEdge, edge, router_index);
-}
-
 void Partition::wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now) {
   input.state = HeadState::kWaiting;
   input.next_waiting = queue.first_waiting;
@@ -170,7 +111,7 @@ void Partition::wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue
 }
 
 // There is room again: whoever waited asks at the next clock edge.
-void Partition::wake_waiting(std::uint32_t router_index, VcQueue& queue, Tick /*now*/) {
+void Partition::wake_waiting(std::uint32_t router_index, VcQueue& queue) {
   std::uint16_t index = queue.first_waiting;
   if (index == kNoInputVc) return;
   queue.first_waiting = kNoInputVc;

@@ -2,27 +2,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "network/partition.hpp"
+#include "network/partition_inline.hpp"
 #include "routing/route_context.hpp"
 
 namespace dragonfly {
-
-// With `timed_start` an idle port first runs its timer for one packet time; a packet that finds the
-// timer running leaves when it ends. (SST/Merlin; FACTS section A, "it matters".)
-void Partition::plan_departure(std::uint32_t output_id, OutputPort& output, Tick ready) {
-  if (plan_.timed_start && ready > output.timer_end) {
-    const Tick delay = plan_.timing.start_delay[static_cast<std::size_t>(output.link_class)];
-    Tick start = ready;
-    if (output.link_class == LinkClass::kHost && output.timer_end >= 0) {
-      // Hosts take packets at once, but their credit starts the timer as any other does.
-      const Tick credit = output.timer_end - plan_.timing.packet[0] + plan_.timing.ejection_credit;
-      if (credit <= ready && ready <= credit + delay) start = credit;
-    }
-    output.timer_end = start + delay;
-  }
-  output.scheduled = true;
-  wheel_.push(kDeparture, std::max(ready, output.timer_end), output_id);
-}
 
 void Partition::take_credit(std::uint32_t item, Tick now) {
   const std::uint32_t sender = item >> kVcBits;
@@ -40,7 +23,7 @@ void Partition::take_credit(std::uint32_t item, Tick now) {
       output.stalled += now - output.blocked_since;
       output.blocked_since = -1;
     }
-    if (queue.first_waiting != kNoInputVc) wake_waiting(sender / radix_, queue, now);
+    if (queue.first_waiting != kNoInputVc) wake_waiting(output.router, queue);
     return;
   }
   if (output.scheduled) return;
@@ -119,11 +102,11 @@ void Partition::depart(std::uint32_t output_id, Tick now) {
     output.scheduled = true;
     wheel_.push(kDeparture, output.timer_end, output_id);
   }
-  const std::uint32_t router = output_id / radix_;
+  const std::uint32_t router = output.router;
   if (plan_.shared_output) {
-    for (std::uint32_t vc = 0; vc < output.vcs; ++vc) wake_waiting(router, queues[vc], now);
+    for (std::uint32_t vc = 0; vc < output.vcs; ++vc) wake_waiting(router, queues[vc]);
   } else if (queue.first_waiting != kNoInputVc) {
-    wake_waiting(router, queue, now);
+    wake_waiting(router, queue);
   }
 
   const Tick arrival = now + plan_.timing.hop_delay[link];
@@ -170,7 +153,7 @@ void Partition::arrive(std::uint32_t index, Tick now) {
   }
 }
 
-void Partition::take_effect(std::uint32_t input_id, Tick now) { make_ready(input_vcs_[input_id], now); }
+void Partition::take_effect(std::uint32_t input_id) { make_ready(input_vcs_[input_id]); }
 
 void Partition::decide(const Undecided& undecided, Tick now) {
   Packet& packet = packets_[undecided.packet];
@@ -210,12 +193,12 @@ void Partition::decide(const Undecided& undecided, Tick now) {
 
   if (!plan_.decide_on_arrival) {
     if (plan_.timing.routing_delay == 0) {
-      make_ready(input, now);
+      make_ready(input);
     } else {
       wheel_.push(kEffect, now + plan_.timing.routing_delay, undecided.input_vc);
     }
   } else if (plan_.timing.routing_delay == 0 && input.head == undecided.packet) {
-    make_ready(input, now);
+    make_ready(input);
   }
 }
 

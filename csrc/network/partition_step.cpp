@@ -64,7 +64,7 @@ void Partition::step(Tick now) {
   wheel_.drain(kDeparture, now, touch_output, touch_heads, [this, now](std::uint32_t output) { depart(output, now); });
   wheel_.drain(kHost, now, touch_host, nothing, [this, now](std::uint32_t host) { host_event(host, now); });
   wheel_.drain(kArrival, now, touch_packet, touch_buffer, [this, now](std::uint32_t packet) { arrive(packet, now); });
-  wheel_.drain(kEffect, now, nothing, nothing, [this, now](std::uint32_t input_vc) { take_effect(input_vc, now); });
+  wheel_.drain(kEffect, now, nothing, nothing, [this](std::uint32_t input_vc) { take_effect(input_vc); });
   if (!undecided_.empty()) {
     for (const Undecided& undecided : undecided_) decide(undecided, now);
     undecided_.clear();

@@ -26,6 +26,7 @@ struct alignas(64) OutputPort {
   std::uint64_t sent = 0;      // packets, since the last reset of the statistics
   Tick stalled = 0;            // time spent blocked, since the last reset
   std::uint32_t occupancy = 0; // packets in its queues + credits in use
+  std::uint32_t router = 0;    // whose port it is, within the partition
   std::uint32_t peer = kNil;   // first input VC of the port at the far end (in the peer's partition)
   std::uint16_t peer_partition = 0;
   std::uint16_t queued = 0;    // packets in all its queues
