@@ -43,6 +43,18 @@ def bias_packets() -> Any:
     )
 
 
+def minimal_candidates() -> Any:
+    """How many shortest paths are weighed."""
+    return integer(
+        1,
+        1,
+        MAX_CANDIDATES,
+        unit="paths",
+        doc="Shortest paths that are drawn and compared; there are several only with trunking. Source: 1 in "
+        "Kang et al., HPDC 2021; 2 on Aries.",
+    )
+
+
 def nonminimal_candidates() -> Any:
     """How many detours are weighed."""
     return integer(

@@ -8,6 +8,7 @@ from typing import ClassVar
 from dragonfly_env.baselines._fields import (
     avoid_destination_group,
     bias_packets,
+    minimal_candidates,
     nonminimal_candidates,
 )
 from dragonfly_env.policies import NamedVariants, Policy
@@ -25,6 +26,7 @@ class Par(Policy):
     source: ClassVar[str] = "Jiang, Kim, Dally, ISCA 2009; Kang, Wang, Lan, HPDC 2021, sections 2.2 and 5.1"
 
     bias_packets: float = bias_packets()
+    minimal_candidates: int = minimal_candidates()
     nonminimal_candidates: int = nonminimal_candidates()
     avoid_destination_group: bool | None = avoid_destination_group()
 

@@ -9,6 +9,7 @@ from dragonfly_env.baselines._fields import (
     avoid_destination_group,
     bias_packets,
     detour,
+    minimal_candidates,
     nonminimal_candidates,
 )
 from dragonfly_env.policies import NamedVariants, Policy
@@ -33,6 +34,7 @@ class Ugal(Policy):
 
     detour: str = detour("lgl", tuple(_NAMES))
     bias_packets: float = bias_packets()
+    minimal_candidates: int = minimal_candidates()
     nonminimal_candidates: int = nonminimal_candidates()
     avoid_destination_group: bool | None = avoid_destination_group()
 

@@ -90,7 +90,8 @@ RecordOptions record_options(const py::dict& options) {
     const auto name = py::cast<std::string>(key);
     if (name == "series_bin_ps") {
       record.series_bin_ps = py::cast<TimePs>(value);
-      if (record.series_bin_ps < 0) throw ConfigError{"series_bin_ps", std::to_string(record.series_bin_ps), "at least 0"};
+      if (record.series_bin_ps < 0)
+        throw ConfigError{"series_bin_ps", std::to_string(record.series_bin_ps), "at least 0"};
     } else if (name == "packet_log") {
       record.packet_log = py::cast<bool>(value);
     } else if (name == "group_latency") {
@@ -103,7 +104,8 @@ RecordOptions record_options(const py::dict& options) {
 }
 
 py::dict series_dict(const Statistics& s) {
-  const std::size_t first = std::min(static_cast<std::size_t>(s.start_ps / s.series_bin_ps), s.deliveries.series.size());
+  const std::size_t first =
+      std::min(static_cast<std::size_t>(s.start_ps / s.series_bin_ps), s.deliveries.series.size());
   const std::vector<SeriesBin> bins(s.deliveries.series.begin() + static_cast<std::ptrdiff_t>(first),
                                     s.deliveries.series.end());
   py::dict series;
@@ -199,7 +201,8 @@ py::list policy_list() {
     for (const ParameterInfo& parameter : info.parameters) {
       py::dict row;
       row["name"] = parameter.name;
-      row["default"] = std::visit([](const auto& value) -> py::object { return py::cast(value); }, parameter.default_value);
+      row["default"] = std::visit([](const auto& value) -> py::object { return py::cast(value); },
+                                  parameter.default_value);
       const auto* text = std::get_if<std::string>(&parameter.default_value);
       if (text != nullptr && *text == "network") row["default"] = py::none();
       row["unit"] = parameter.unit;
@@ -227,18 +230,20 @@ py::tuple channel_dependencies(const std::shared_ptr<Dragonfly>& topology, const
   py::array_t<std::uint32_t> array({static_cast<py::ssize_t>(walk.dependencies.size()), py::ssize_t{6}});
   std::uint32_t* out = array.mutable_data();
   for (const ChannelDependency& d : walk.dependencies) {
-    for (const std::uint32_t value : {d.held.router, std::uint32_t{d.held.port}, std::uint32_t{d.held.vc},
-                                      d.wanted.router, std::uint32_t{d.wanted.port}, std::uint32_t{d.wanted.vc}}) {
+    for (const std::uint32_t value :
+         {d.held.router, std::uint32_t{d.held.port}, std::uint32_t{d.held.vc}, d.wanted.router,
+          std::uint32_t{d.wanted.port}, std::uint32_t{d.wanted.vc}}) {
       *out++ = value;
     }
   }
   return py::make_tuple(array, walk.longest_path_hops);
 }
 
-std::unique_ptr<Simulation> make_simulation(const std::shared_ptr<Dragonfly>& topology, const NetworkParams& network,
-                                            const SourceHandle& source, const std::string& policy,
-                                            const py::dict& policy_parameters, std::uint32_t source_queue_packets,
-                                            bool lose_when_full, std::uint64_t seed, std::uint32_t threads,
+std::unique_ptr<Simulation> make_simulation(const std::shared_ptr<Dragonfly>& topology,
+                                            const NetworkParams& network, const SourceHandle& source,
+                                            const std::string& policy, const py::dict& policy_parameters,
+                                            std::uint32_t source_queue_packets, bool lose_when_full,
+                                            std::uint64_t seed, std::uint32_t threads,
                                             const py::dict& options) {
   require_same_topology("traffic", *source.topology, *topology);
   if (threads < 1 || threads > 1024) throw ConfigError{"threads", std::to_string(threads), "from 1 to 1024"};
@@ -295,8 +300,8 @@ void bind_simulation(py::module_& module) {
   bind_network_params(module);
   py::class_<Simulation>(module, "Simulation")
       .def(py::init(&make_simulation), py::arg("topology"), py::arg("network_params"), py::arg("source"),
-           py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"), py::arg("lose_when_full"),
-           py::arg("seed"), py::arg("threads"), py::arg("options"))
+           py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"),
+           py::arg("lose_when_full"), py::arg("seed"), py::arg("threads"), py::arg("options"))
       .def(
           "run",
           [](Simulation& self, TimePs ps) {

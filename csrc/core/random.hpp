@@ -21,15 +21,14 @@ enum class Purpose : std::uint32_t {
 
 namespace detail {
 
-constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
-                                                  std::uint32_t key0, std::uint32_t key1) noexcept {
+constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::uint32_t key0,
+                                                  std::uint32_t key1) noexcept {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t product0 = std::uint64_t{0xD2511F53U} * counter[0];
     const std::uint64_t product1 = std::uint64_t{0xCD9E8D57U} * counter[2];
-    counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key0,
-               static_cast<std::uint32_t>(product1),
-               static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key1,
-               static_cast<std::uint32_t>(product0)};
+    counter = {
+        static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key0, static_cast<std::uint32_t>(product1),
+        static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key1, static_cast<std::uint32_t>(product0)};
     key0 += 0x9E3779B9U;
     key1 += 0xBB67AE85U;
   }
@@ -41,8 +40,8 @@ constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> c
 // A short sequence of draws that belongs to one (seed, purpose, entity, index).
 class RandomStream {
  public:
-  constexpr RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t entity,
-                         std::uint64_t index, std::uint32_t sub_stream = 0) noexcept
+  constexpr RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t entity, std::uint64_t index,
+                         std::uint32_t sub_stream = 0) noexcept
       : key0_{static_cast<std::uint32_t>(seed)},
         key1_{static_cast<std::uint32_t>(seed >> 32)},
         entity_{entity},
@@ -71,9 +70,7 @@ class RandomStream {
   }
 
   // Uniform in [0, 1) with 53 random bits.
-  constexpr double uniform() noexcept {
-    return static_cast<double>(next_u64() >> 11) * 0x1.0p-53;
-  }
+  constexpr double uniform() noexcept { return static_cast<double>(next_u64() >> 11) * 0x1.0p-53; }
 
  private:
   std::uint32_t key0_, key1_, entity_, index_low_, index_high_, block_;

@@ -18,8 +18,8 @@ class ReservedArray {
  public:
   explicit ReservedArray(std::size_t capacity) : bytes_{capacity * sizeof(T)} {
     if (capacity == 0) return;
-    void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const memory =
+        mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc{};
 #ifdef MADV_HUGEPAGE
     (void)madvise(memory, bytes_, MADV_HUGEPAGE);

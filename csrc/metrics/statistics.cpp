@@ -28,7 +28,9 @@ Statistics collect_statistics(Network& network, const StatisticsBase& base, Time
   for (std::size_t i = 0; i < 3; ++i) s.link_packet_ps[i] = plan.to_ps(plan.timing.packet[i]);
   for (const Partition& partition : network.partitions()) {
     s.deliveries.merge(partition.record());
-    const auto append = [](auto& into, const auto& from) { into.insert(into.end(), from.begin(), from.end()); };
+    const auto append = [](auto& into, const auto& from) {
+      into.insert(into.end(), from.begin(), from.end());
+    };
     append(s.router_injected, partition.router_injected());
     append(s.router_delivered, partition.router_delivered());
     for (const OutputPort& output : partition.output_ports()) {

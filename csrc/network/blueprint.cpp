@@ -24,16 +24,18 @@ PathBudget needed_budget(const RoutingPolicy& policy, const TrafficSource& sourc
 std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t required) {
   if (given == 0) return required;
   if (given < required) {
-    throw ConfigError{field, std::to_string(given),
-                      "at least " + std::to_string(required) + " for this policy and VC scheme (or 0: as needed)"};
+    throw ConfigError{
+        field, std::to_string(given),
+        "at least " + std::to_string(required) + " for this policy and VC scheme (or 0: as needed)"};
   }
   return static_cast<std::uint8_t>(given);
 }
 
 }  // namespace
 
-Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, const RoutingPolicy& policy_in,
-                     const TrafficSource& source_in, const NetworkOptions& options_in)
+Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params,
+                     const RoutingPolicy& policy_in, const TrafficSource& source_in,
+                     const NetworkOptions& options_in)
     : topology{topology_in},
       policy{policy_in},
       source{source_in},
@@ -50,7 +52,8 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       output_buffer{params.output_buffer_packets},
       input_buffer{params.host_buffer_packets, params.local_buffer_packets, params.global_buffer_packets} {
   if (topology.num_groups() >= kNoGroup) {
-    throw ConfigError{"topology.g", std::to_string(topology.num_groups()), "below 65535 groups in a simulation"};
+    throw ConfigError{"topology.g", std::to_string(topology.num_groups()),
+                      "below 65535 groups in a simulation"};
   }
   const VcCounts required = paths.ladder().required();
   const std::uint8_t local = vc_count("network.local_vcs", params.local_vcs, required.local);
@@ -90,7 +93,8 @@ std::uint32_t Blueprint::most_packets() const noexcept {
     const auto link = static_cast<std::size_t>(topology.port_class(port));
     per_router += std::uint64_t{vcs[link]} * input_buffer[link];
     per_router += std::uint64_t{shared_output ? 1U : vcs[link]} * output_buffer;
-    if (link == 0) per_router += static_cast<std::uint64_t>(timing.hop_delay[0] / timing.packet[0] + 2);  // last link
+    if (link == 0)
+      per_router += static_cast<std::uint64_t>(timing.hop_delay[0] / timing.packet[0] + 2);  // last link
   }
   // Every partition may hold blocks of unused ones.
   return static_cast<std::uint32_t>(

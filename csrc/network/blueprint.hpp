@@ -39,9 +39,9 @@ class Blueprint {
   Timing timing;
   PathFollower paths;
   DecisionScope scope;
-  bool reconsiders;      // the policy weighs minimal packets again
-  bool shared_output;    // one output FIFO per port; credits are taken at the crossbar
-  bool timed_start;      // link_start = "timer"
+  bool reconsiders;    // the policy weighs minimal packets again
+  bool shared_output;  // one output FIFO per port; credits are taken at the crossbar
+  bool timed_start;    // link_start = "timer"
   bool cut_through;
   bool decide_on_arrival;
   Arbitration arbitration;

@@ -25,18 +25,18 @@ struct SeriesBin {
 };
 
 struct DeliveryRecord {
-  std::uint64_t injected = 0;   // packets that left their source queue
+  std::uint64_t injected = 0;  // packets that left their source queue
   std::uint64_t delivered = 0;
-  std::uint64_t minimal = 0;    // delivered without ever leaving the minimal path
-  std::uint64_t lost = 0;       // trials lost to a full source queue
+  std::uint64_t minimal = 0;  // delivered without ever leaving the minimal path
+  std::uint64_t lost = 0;     // trials lost to a full source queue
   std::int64_t latency_ps = 0;
   std::int64_t network_latency_ps = 0;
   std::int64_t latency_min_ps = INT64_MAX;
   std::int64_t latency_max_ps = 0;
   std::vector<std::uint64_t> hops = std::vector<std::uint64_t>(16, 0);  // histogram
-  LatencyHistogram latencies;                                            // in units of 128 ps
+  LatencyHistogram latencies;                                           // in units of 128 ps
   std::vector<SeriesBin> series;
-  std::vector<std::int64_t> group_latency_ps;      // [source group * g + destination group]
+  std::vector<std::int64_t> group_latency_ps;  // [source group * g + destination group]
   std::vector<std::uint64_t> group_delivered;
   std::vector<LoggedPacket> log;
 

@@ -27,9 +27,9 @@ struct alignas(32) InputVc {
   std::uint32_t router = 0;       // within the partition
   std::uint16_t queued = 0;
   std::uint16_t port = 0;
-  std::uint16_t index = 0;        // within the router
+  std::uint16_t index = 0;  // within the router
   std::uint16_t next_waiting = kNoInputVc;
-  Port out_port = kNoPort;        // where its head goes, once the decision has taken effect
+  Port out_port = kNoPort;  // where its head goes, once the decision has taken effect
   std::uint8_t out_vc = 0;
   std::uint8_t vc = 0;
   HeadState state = HeadState::kNone;
@@ -37,31 +37,31 @@ struct alignas(32) InputVc {
 static_assert(sizeof(InputVc) == 32);
 
 struct InputPort {
-  Tick crossbar_free = 0;              // it can send the next packet through the crossbar from then
-  std::uint32_t upstream = kNil;       // sender whose credits this buffer is: see Partition::sender ids
+  Tick crossbar_free = 0;         // it can send the next packet through the crossbar from then
+  std::uint32_t upstream = kNil;  // sender whose credits this buffer is: see Partition::sender ids
   std::uint16_t upstream_partition = 0;
   LinkClass link_class = LinkClass::kHost;
 };
 
 struct RouterState {
-  Tick next_edge = -1;         // the clock edge at which the allocator will look; -1: none planned
-  std::uint32_t served = 0;    // grants so far
-  std::uint16_t ready = 0;     // input VCs that ask for the crossbar
+  Tick next_edge = -1;       // the clock edge at which the allocator will look; -1: none planned
+  std::uint32_t served = 0;  // grants so far
+  std::uint16_t ready = 0;   // input VCs that ask for the crossbar
 };
 
 enum class HostState : std::uint8_t {
-  kSilent,     // no further message
-  kGenerating, // the next packet enters the source queue at `wake`
-  kSending,    // its port sends at `wake`
-  kBlocked,    // has a packet, but no credit
+  kSilent,      // no further message
+  kGenerating,  // the next packet enters the source queue at `wake`
+  kSending,     // its port sends at `wake`
+  kBlocked,     // has a packet, but no credit
 };
 
 struct HostSender {
   SourceCursor cursor{};
-  Tick entered = 0;                // when the packet that is sent next entered the source queue
+  Tick entered = 0;  // when the packet that is sent next entered the source queue
   Tick timer_end = -1;
-  std::uint64_t number = 0;        // packets sent so far
-  std::uint32_t left = 0;          // packets of the current message not yet sent
+  std::uint64_t number = 0;  // packets sent so far
+  std::uint32_t left = 0;    // packets of the current message not yet sent
   std::uint32_t credits = 0;
   HostId destination{};            // of the current message
   std::uint32_t route_offset = 0;  // its prescribed route

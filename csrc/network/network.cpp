@@ -68,9 +68,9 @@ void Network::watch() {
   std::string report;
   for (Partition& partition : partitions_) report += partition.find_stuck(now_);
   if (report.empty()) return;
-  throw DeadlockError{"no progress for " +
-                      std::to_string(plan_->to_ps(plan_->timing.watchdog) / kPsPerNs) +
-                      " ns; packets that cannot move (at " + std::to_string(plan_->to_ps(now_) / kPsPerNs) + " ns):" + report};
+  throw DeadlockError{"no progress for " + std::to_string(plan_->to_ps(plan_->timing.watchdog) / kPsPerNs) +
+                      " ns; packets that cannot move (at " + std::to_string(plan_->to_ps(now_) / kPsPerNs) +
+                      " ns):" + report};
 }
 
 void Network::check_invariants() {
@@ -101,8 +101,8 @@ void Network::check_invariants() {
     delivered += partition.delivered_ever();
   }
   if (injected != delivered + in_network()) {
-    report += "\n  injected " + std::to_string(injected) + " packets, delivered " + std::to_string(delivered) +
-              ", in the network " + std::to_string(in_network());
+    report += "\n  injected " + std::to_string(injected) + " packets, delivered " +
+              std::to_string(delivered) + ", in the network " + std::to_string(in_network());
   }
   if (!report.empty()) throw std::logic_error{"the books do not balance:" + report};
 }

@@ -41,8 +41,8 @@ class Network {
   std::size_t parity_ = 0;
   std::vector<std::vector<Mailbox*>> inboxes_;  // scratch, per partition
   WorkerPool pool_;
-  Tick now_ = 0;         // everything at and before this instant has happened
-  Tick started_ = -1;    // windows have run up to and including this instant
+  Tick now_ = 0;       // everything at and before this instant has happened
+  Tick started_ = -1;  // windows have run up to and including this instant
   Tick last_watch_ = 0;
 };
 

@@ -82,9 +82,10 @@ void validate(const NetworkParams& p) {
 Timing make_timing(const NetworkParams& p) {
   TimePs quantum = kPsPerNs;  // generation times of whole nanoseconds are exact, too
   for (const TimePs delay :
-       {p.packet_ps_injection, p.packet_ps_host, p.packet_ps_local, p.packet_ps_global, p.latency_ps_injection,
-        p.latency_ps_ejection, p.latency_ps_local, p.latency_ps_global, p.input_latency_ps, p.output_latency_ps,
-        p.crossbar_latency_ps, p.crossbar_packet_ps, p.router_clock_ps, p.routing_delay_ps}) {
+       {p.packet_ps_injection, p.packet_ps_host, p.packet_ps_local, p.packet_ps_global,
+        p.latency_ps_injection, p.latency_ps_ejection, p.latency_ps_local, p.latency_ps_global,
+        p.input_latency_ps, p.output_latency_ps, p.crossbar_latency_ps, p.crossbar_packet_ps,
+        p.router_clock_ps, p.routing_delay_ps}) {
     quantum = std::gcd(quantum, delay);
   }
   const auto quanta = [quantum](TimePs ps) { return static_cast<Tick>(ps / quantum); };

@@ -20,26 +20,26 @@ struct NetworkParams {
   TimePs latency_ps_ejection = 10'000;
   TimePs latency_ps_local = 30'000;
   TimePs latency_ps_global = 300'000;
-  TimePs input_latency_ps = 10'000;    // from the link to the input buffer
-  TimePs output_latency_ps = 10'000;   // from the output queue to the link
-  TimePs crossbar_latency_ps = 0;      // pipeline between the grant and the output queue's head
-  TimePs crossbar_packet_ps = 3'200;   // how long a packet keeps a crossbar input and output
-  TimePs router_clock_ps = 3'200;      // the allocator works on multiples of this
-  std::uint32_t host_buffer_packets = 20;    // input buffers, per VC
+  TimePs input_latency_ps = 10'000;        // from the link to the input buffer
+  TimePs output_latency_ps = 10'000;       // from the output queue to the link
+  TimePs crossbar_latency_ps = 0;          // pipeline between the grant and the output queue's head
+  TimePs crossbar_packet_ps = 3'200;       // how long a packet keeps a crossbar input and output
+  TimePs router_clock_ps = 3'200;          // the allocator works on multiples of this
+  std::uint32_t host_buffer_packets = 20;  // input buffers, per VC
   std::uint32_t local_buffer_packets = 20;
   std::uint32_t global_buffer_packets = 20;
-  std::uint32_t output_buffer_packets = 20;  // per VC, or per port when shared
-  std::string output_queue = "per-vc";       // "per-vc": credits are taken at departure; "shared": one
-                                             // FIFO per port, credits are taken at the crossbar
-  std::string link_start = "timer";          // "timer": an idle port runs its timer for one packet time
-                                             // before it sends (FACTS: SST/Merlin); "immediate"
+  std::uint32_t output_buffer_packets = 20;     // per VC, or per port when shared
+  std::string output_queue = "per-vc";          // "per-vc": credits are taken at departure; "shared": one
+                                                // FIFO per port, credits are taken at the crossbar
+  std::string link_start = "timer";             // "timer": an idle port runs its timer for one packet time
+                                                // before it sends (FACTS: SST/Merlin); "immediate"
   std::string switching = "store-and-forward";  // or "cut-through"
   std::string vc_scheme = "stage";
   std::string arbitration = "least-recently-served";  // or "round-robin", "age"
   std::string decide_at = "head";                     // or "arrival"
   TimePs routing_delay_ps = 0;
   bool detours_avoid_destination_group = true;
-  std::uint32_t local_vcs = 0;   // 0: as many as the policy needs
+  std::uint32_t local_vcs = 0;  // 0: as many as the policy needs
   std::uint32_t global_vcs = 0;
   TimePs watchdog_ps = 1'000'000'000;
 };
@@ -53,11 +53,11 @@ struct Timing {
   Tick crossbar_transfer = 1;
   Tick crossbar_latency = 0;
   Tick injection_packet = 0;
-  Tick injection_delay = 1;               // departure from the host -> input buffer
-  std::array<Tick, 3> packet{};           // serialisation
-  std::array<Tick, 3> start_delay{};      // an idle port: from the arrival of a packet to its departure
-  std::array<Tick, 3> hop_delay{};        // departure -> next input buffer; host: -> last bit delivered
-  std::array<Tick, 3> credit_delay{};     // packet leaves the input buffer -> credit upstream
+  Tick injection_delay = 1;            // departure from the host -> input buffer
+  std::array<Tick, 3> packet{};        // serialisation
+  std::array<Tick, 3> start_delay{};   // an idle port: from the arrival of a packet to its departure
+  std::array<Tick, 3> hop_delay{};     // departure -> next input buffer; host: -> last bit delivered
+  std::array<Tick, 3> credit_delay{};  // packet leaves the input buffer -> credit upstream
   Tick injection_start_delay = 0;
   Tick ejection_credit = 0;  // departure to a host -> its credit is back
   Tick routing_delay = 0;

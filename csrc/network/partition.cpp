@@ -40,7 +40,9 @@ void Partition::build_ports() {
   queues_.resize(static_cast<std::size_t>(num_outputs_) * plan_.queue_stride);
   input_vcs_.resize(static_cast<std::size_t>(num_routers_) * plan_.input_vcs);
 
-  const auto partition_of = [&](std::uint32_t router) { return plan_.partition_of_group[topology.group_of(router)]; };
+  const auto partition_of = [&](std::uint32_t router) {
+    return plan_.partition_of_group[topology.group_of(router)];
+  };
   const auto first_router_of = [&](std::uint32_t partition) {
     return plan_.partition_first_group[partition] * topology.a();
   };
@@ -82,7 +84,8 @@ void Partition::build_ports() {
   }
 }
 
-void Partition::advance(Tick end, Tick horizon, std::span<Mailbox* const> inboxes, std::span<Mailbox> outboxes) {
+void Partition::advance(Tick end, Tick horizon, std::span<Mailbox* const> inboxes,
+                        std::span<Mailbox> outboxes) {
   outboxes_ = outboxes;
   count_until_ = horizon;
   settle(horizon);

@@ -64,8 +64,12 @@ class Partition {
   [[nodiscard]] std::uint32_t first_router() const noexcept { return first_router_; }
   [[nodiscard]] std::uint32_t num_routers() const noexcept { return num_routers_; }
   [[nodiscard]] const std::vector<OutputPort>& output_ports() const noexcept { return outputs_; }
-  [[nodiscard]] const std::vector<std::uint64_t>& router_injected() const noexcept { return router_injected_; }
-  [[nodiscard]] const std::vector<std::uint64_t>& router_delivered() const noexcept { return router_delivered_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& router_injected() const noexcept {
+    return router_injected_;
+  }
+  [[nodiscard]] const std::vector<std::uint64_t>& router_delivered() const noexcept {
+    return router_delivered_;
+  }
   [[nodiscard]] std::vector<LoggedPacket> take_log();
 
   // A report of input VCs whose head has not moved since the last call, or an empty string.
@@ -144,31 +148,31 @@ class Partition {
   const std::uint32_t num_outputs_;
 
   TimingWheel<kKinds> wheel_;
-  Tick now_ = 0;  // start of the present window
+  Tick now_ = 0;              // start of the present window
   Tick next_clock_edge_ = 0;  // the first multiple of the clock after the present instant
   Tick count_until_ = 0;      // deliveries up to here are counted at once
   std::span<Mailbox> outboxes_{};
 
-  std::vector<OutputPort> outputs_;   // [router * radix + port]
-  std::vector<VcQueue> queues_;       // [(router * radix + port) * queue_stride + vc]
-  std::vector<InputPort> inputs_;     // [router * radix + port]
-  std::vector<InputVc> input_vcs_;    // [router * input_vcs + index]
+  std::vector<OutputPort> outputs_;  // [router * radix + port]
+  std::vector<VcQueue> queues_;      // [(router * radix + port) * queue_stride + vc]
+  std::vector<InputPort> inputs_;    // [router * radix + port]
+  std::vector<InputVc> input_vcs_;   // [router * input_vcs + index]
   std::vector<RouterState> routers_;
   std::vector<std::uint16_t> ready_;  // [router * input_vcs + i]: indices of asking input VCs
   std::vector<HostSender> hosts_;
-  std::vector<Tick> departures_;      // [host * source queue + number % source queue], if bounded
+  std::vector<Tick> departures_;              // [host * source queue + number % source queue], if bounded
   std::vector<SourceCursor> backlog_cursor_;  // how far generated packets were counted, per host
   std::vector<std::uint64_t> backlog_count_;
   std::priority_queue<FarHostEvent, std::vector<FarHostEvent>, std::greater<>> far_hosts_;
-  std::vector<std::uint32_t> routes_;         // prescribed routes of packets and host messages
+  std::vector<std::uint32_t> routes_;  // prescribed routes of packets and host messages
   Tick stop_after_ = Blueprint::kNeverTick;
 
   PacketStore& store_;
-  Packet* const packets_;      // of all partitions
-  PathRecord* const paths_;    // [packet], with a packet log
+  Packet* const packets_;    // of all partitions
+  PathRecord* const paths_;  // [packet], with a packet log
   std::vector<std::uint32_t> free_packets_;
   std::vector<Undecided> undecided_;
-  std::vector<std::uint64_t> keys_;                // scratch of the allocator
+  std::vector<std::uint64_t> keys_;  // scratch of the allocator
   std::vector<LateDelivery> late_;
   std::vector<std::uint64_t> stuck_snapshot_;
 

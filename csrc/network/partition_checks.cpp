@@ -57,16 +57,17 @@ std::string Partition::check_invariants() const {
       std::uint32_t length = 0;
       for (std::uint32_t i = queue.queued > 0 ? queue.head : kNil; i != kNil; i = packets_[i].next) ++length;
       if (length != queue.queued) {
-        report << "\n  router " << first_router_ + id / radix_ << " port " << id % radix_ << " VC " << vc << " counts "
-               << queue.queued << " packets and holds " << length;
+        report << "\n  router " << first_router_ + id / radix_ << " port " << id % radix_ << " VC " << vc
+               << " counts " << queue.queued << " packets and holds " << length;
       }
       queued += length;
       const std::uint32_t in_use = static_cast<std::uint32_t>(queue.buffer) - queue.credits;
       occupancy += plan_.shared_output && output.link_class != LinkClass::kHost ? in_use : length + in_use;
     }
     if (queued != output.queued || occupancy != output.occupancy) {
-      report << "\n  router " << first_router_ + id / radix_ << " port " << id % radix_ << " counts " << output.queued
-             << " queued, occupancy " << output.occupancy << "; holds " << queued << ", " << occupancy;
+      report << "\n  router " << first_router_ + id / radix_ << " port " << id % radix_ << " counts "
+             << output.queued << " queued, occupancy " << output.occupancy << "; holds " << queued << ", "
+             << occupancy;
     }
     counted += queued;
   }
@@ -78,7 +79,8 @@ std::string Partition::check_invariants() const {
 
 // Adds, per sender of every partition, the credits that are in use as seen from here: credits on
 // their way back and packets on the wire or in the input buffer.
-void Partition::count_credits(std::span<const Mailbox> outboxes, std::span<std::vector<std::uint32_t>> use) const {
+void Partition::count_credits(std::span<const Mailbox> outboxes,
+                              std::span<std::vector<std::uint32_t>> use) const {
   const std::uint32_t stride = plan_.queue_stride;
   const auto add = [&](std::uint32_t partition, std::uint32_t sender, std::uint32_t vc) {
     ++use[partition][std::size_t{sender} * stride + vc];
@@ -120,15 +122,16 @@ std::string Partition::compare_credits(const std::vector<std::uint32_t>& use) co
       const VcQueue& queue = queues_[id * stride + vc];
       const std::uint32_t believed = static_cast<std::uint32_t>(queue.buffer) - queue.credits;
       if (believed == use[std::size_t{id} * stride + vc]) continue;
-      report << "\n  router " << first_router_ + id / radix_ << " port " << id % radix_ << " VC " << vc << " has "
-             << believed << " credits in use, found " << use[std::size_t{id} * stride + vc];
+      report << "\n  router " << first_router_ + id / radix_ << " port " << id % radix_ << " VC " << vc
+             << " has " << believed << " credits in use, found " << use[std::size_t{id} * stride + vc];
     }
   }
   for (std::uint32_t host = 0; host < num_hosts_; ++host) {
     const std::uint32_t believed = plan_.input_buffer[0] - hosts_[host].credits;
     const std::uint32_t found = use[std::size_t{num_outputs_ + host} * stride];
     if (believed != found) {
-      report << "\n  host " << first_host_ + host << " has " << believed << " credits in use, found " << found;
+      report << "\n  host " << first_host_ + host << " has " << believed << " credits in use, found "
+             << found;
     }
   }
   return report.str();

@@ -44,10 +44,9 @@ void Partition::clock_edge(std::uint32_t router_index, Tick now) {
       ready[router.ready++] = input.index;
       continue;
     }
-    const bool room = plan_.shared_output
-                          ? output.queued < plan_.output_buffer &&
-                                (queue.credits > 0 || output.link_class == LinkClass::kHost)
-                          : queue.queued < plan_.output_buffer;
+    const bool room = plan_.shared_output ? output.queued < plan_.output_buffer &&
+                                                (queue.credits > 0 || output.link_class == LinkClass::kHost)
+                                          : queue.queued < plan_.output_buffer;
     if (!room) {
       wait_for_room(input, output, queue, now);
       continue;
@@ -60,7 +59,8 @@ void Partition::clock_edge(std::uint32_t router_index, Tick now) {
   }
 }
 
-void Partition::grant(std::uint32_t router_index, InputVc& input, OutputPort& output, VcQueue& queue, Tick now) {
+void Partition::grant(std::uint32_t router_index, InputVc& input, OutputPort& output, VcQueue& queue,
+                      Tick now) {
   const Timing& timing = plan_.timing;
   InputPort& port = inputs_[router_index * radix_ + input.port];
   const std::uint32_t index = input.head;
@@ -68,8 +68,9 @@ void Partition::grant(std::uint32_t router_index, InputVc& input, OutputPort& ou
 
   Tick busy_until = now + timing.crossbar_transfer;
   if (plan_.cut_through) {  // the tail may still be on its way in
-    const Tick packet_time =
-        port.link_class == LinkClass::kHost ? timing.injection_packet : timing.packet[static_cast<std::size_t>(port.link_class)];
+    const Tick packet_time = port.link_class == LinkClass::kHost
+                                 ? timing.injection_packet
+                                 : timing.packet[static_cast<std::size_t>(port.link_class)];
     busy_until = std::max(busy_until, packet.arrived + packet_time);
   }
   port.crossbar_free = busy_until;
@@ -105,7 +106,8 @@ void Partition::wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue
   input.state = HeadState::kWaiting;
   input.next_waiting = queue.first_waiting;
   queue.first_waiting = input.index;
-  if (plan_.shared_output && queue.credits == 0 && output.link_class != LinkClass::kHost && output.blocked_since < 0) {
+  if (plan_.shared_output && queue.credits == 0 && output.link_class != LinkClass::kHost &&
+      output.blocked_since < 0) {
     output.blocked_since = now;
   }
 }

@@ -163,14 +163,17 @@ void Partition::decide(const Undecided& undecided, Tick now) {
 
   Hop hop;
   if (packet.plan == Plan::kRouted) {
-    hop = plan_.paths.routed(packet, router, plan_.source.routes().subspan(packet.detour_router, packet.detour_group));
+    hop = plan_.paths.routed(packet, router,
+                             plan_.source.routes().subspan(packet.detour_router, packet.detour_group));
   } else {
     const std::uint32_t group = topology.group_of(router);
     Stage stage = Stage::kSource;
+    std::uint32_t minimal_choice = 0;
     if (plan_.scope != DecisionScope::kNowhere && packet.destination_group != group) {
       const bool first = packet.hops == 0;
       if (first && plan_.reconsiders) stage = Stage::kFirst;
-      const bool again = plan_.scope == DecisionScope::kSourceGroup && packet.hops == 1 && !packet.non_minimal &&
+      const bool again = plan_.scope == DecisionScope::kSourceGroup && packet.hops == 1 &&
+                         !packet.non_minimal &&
                          group == topology.group_of(topology.router_of_host(packet.source_host));
       if (first || again) {
         RouteContext context{packet,
@@ -184,9 +187,10 @@ void Partition::decide(const Undecided& undecided, Tick now) {
                              plan_.options.seed};
         const Decision decision = plan_.policy.route(context);
         if (decision.detour.exists()) PathFollower::set_detour(packet, decision.detour);
+        minimal_choice = decision.minimal_choice;
       }
     }
-    hop = plan_.paths.next(packet, router, group, stage);
+    hop = plan_.paths.next(packet, router, group, stage, minimal_choice);
   }
   packet.out_port = hop.port;
   packet.out_vc = hop.vc;
@@ -255,8 +259,14 @@ void Partition::deliver(std::uint32_t index, Tick delivered_tick) {
   }
   if (options.packet_log) {
     const PathRecord& path = paths_[index];
-    record_.log.push_back({packet.source_host, packet.destination_host, packet.number, created, injected, delivered,
-                           packet.hops, !packet.non_minimal,
+    record_.log.push_back({packet.source_host,
+                           packet.destination_host,
+                           packet.number,
+                           created,
+                           injected,
+                           delivered,
+                           packet.hops,
+                           !packet.non_minimal,
                            {path.routers.begin(), path.routers.begin() + path.length}});
   }
   free_packet(index);

@@ -59,11 +59,15 @@ void Partition::step(Tick now) {
   wheel_.glance(kArrival, next, touch_buffer);
   wheel_.glance(kArrival, after, touch_packet);
 
-  wheel_.drain(kEdge, now, touch_router, touch_asking, [this, now](std::uint32_t router) { clock_edge(router, now); });
-  wheel_.drain(kCredit, now, touch_sender, nothing, [this, now](std::uint32_t item) { take_credit(item, now); });
-  wheel_.drain(kDeparture, now, touch_output, touch_heads, [this, now](std::uint32_t output) { depart(output, now); });
+  wheel_.drain(kEdge, now, touch_router, touch_asking,
+               [this, now](std::uint32_t router) { clock_edge(router, now); });
+  wheel_.drain(kCredit, now, touch_sender, nothing,
+               [this, now](std::uint32_t item) { take_credit(item, now); });
+  wheel_.drain(kDeparture, now, touch_output, touch_heads,
+               [this, now](std::uint32_t output) { depart(output, now); });
   wheel_.drain(kHost, now, touch_host, nothing, [this, now](std::uint32_t host) { host_event(host, now); });
-  wheel_.drain(kArrival, now, touch_packet, touch_buffer, [this, now](std::uint32_t packet) { arrive(packet, now); });
+  wheel_.drain(kArrival, now, touch_packet, touch_buffer,
+               [this, now](std::uint32_t packet) { arrive(packet, now); });
   wheel_.drain(kEffect, now, nothing, nothing, [this](std::uint32_t input_vc) { take_effect(input_vc); });
   if (!undecided_.empty()) {
     for (const Undecided& undecided : undecided_) decide(undecided, now);

@@ -103,7 +103,8 @@ class Walker {
       if (router == packet.destination_router && topology_.port_class(hop.port) == LinkClass::kHost) break;
       const bool global = topology_.port_class(hop.port) == LinkClass::kGlobal;
       if (hop.vc >= (global ? vcs.global : vcs.local)) {
-        throw std::logic_error{"a path uses VC " + std::to_string(hop.vc) + ", which the ladder does not have"};
+        throw std::logic_error{"a path uses VC " + std::to_string(hop.vc) +
+                               ", which the ladder does not have"};
       }
       const Channel wanted{router, hop.port, hop.vc};
       if (holds) seen_.insert({last, wanted});
@@ -112,7 +113,8 @@ class Walker {
       router = topology_.neighbor(router, hop.port).router;
       packet.vc = hop.vc;
       if (++packet.hops > budget_.longest_path) {
-        throw std::logic_error{"a path takes more than the declared " + std::to_string(budget_.longest_path) + " hops"};
+        throw std::logic_error{"a path takes more than the declared " + std::to_string(budget_.longest_path) +
+                               " hops"};
       }
     }
     longest_ = std::max(longest_, std::uint32_t{packet.hops});

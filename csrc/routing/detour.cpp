@@ -30,8 +30,8 @@ std::uint16_t draw_own_link(RouteContext& context, bool avoid_destination) {
   const auto usable = [&](std::uint32_t j) {
     const std::uint32_t group =
         topology.group_behind(context.router(), static_cast<Port>(topology.first_global_port() + j));
-    const bool wanted = group != Id<void>::kNoneValue &&
-                        !(avoid_destination && group == context.packet().destination_group);
+    const bool wanted =
+        group != Id<void>::kNoneValue && !(avoid_destination && group == context.packet().destination_group);
     return wanted ? group : Id<void>::kNoneValue;
   };
   std::uint32_t count = 0;
@@ -71,8 +71,8 @@ const char* detour_kind_name(DetourKind kind) noexcept {
 Detour draw_detour(RouteContext& context, DetourKind kind, bool avoid_destination_group) {
   const bool own_link = kind == DetourKind::kGl || kind == DetourKind::kG;
   Detour detour{.kind = kind};
-  detour.group =
-      own_link ? draw_own_link(context, avoid_destination_group) : draw_group(context, avoid_destination_group);
+  detour.group = own_link ? draw_own_link(context, avoid_destination_group)
+                          : draw_group(context, avoid_destination_group);
   if (detour.exists() && visits_router(kind)) {
     const std::uint32_t a = context.topology().a();
     detour.router = detour.group * a + context.random().below(a);

@@ -29,7 +29,7 @@ namespace dragonfly {
 //   g    one of the router's own global links
 // Does not exist (`!exists()`) where the topology offers none: two groups with
 // `avoid_destination_group`, or a router without a suitable global link.
-// Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.3.
+// Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.2.
 [[nodiscard]] Detour draw_detour(RouteContext& context, DetourKind kind, bool avoid_destination_group);
 
 }  // namespace dragonfly

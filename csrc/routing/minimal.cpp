@@ -1,4 +1,4 @@
-#include "routing/families.hpp"
+#include "routing/policy.hpp"
 
 namespace dragonfly {
 
@@ -14,10 +14,15 @@ class Minimal final : public RoutingPolicy {
   [[nodiscard]] Decision route(RouteContext& /*context*/) const override { return {}; }
 };
 
-}  // namespace
-
 std::unique_ptr<RoutingPolicy> make_minimal(const PolicyInfo&, const Parameters&, const PolicyEnvironment&) {
   return std::make_unique<Minimal>();
+}
+
+}  // namespace
+
+std::vector<PolicyInfo> minimal_policies() {
+  return {
+      {"min", "the shortest path", "Kim et al., ISCA 2008, section 4.1", "source", "path", {}, make_minimal}};
 }
 
 }  // namespace dragonfly

@@ -1,4 +1,3 @@
-#include "routing/families.hpp"
 #include "routing/ugal_rule.hpp"
 
 namespace dragonfly {
@@ -25,18 +24,24 @@ class Par final : public RoutingPolicy {
 
   [[nodiscard]] Decision route(RouteContext& context) const override {
     const bool first = context.packet().hops == 0;
-    return {ugal_choice(context, params_, first ? Stage::kFirst : Stage::kSource)};
+    return ugal_choice(context, params_, first ? Stage::kFirst : Stage::kSource);
   }
 
  private:
   UgalParams params_;
 };
 
-}  // namespace
-
 std::unique_ptr<RoutingPolicy> make_par(const PolicyInfo& info, const Parameters& given,
                                         const PolicyEnvironment& environment) {
   return std::make_unique<Par>(read_ugal_params(info, given, environment));
+}
+
+}  // namespace
+
+std::vector<PolicyInfo> par_policies() {
+  return {{"par", "as ugal-n, and once more at the second router of the source group",
+           "Jiang et al., ISCA 2009; Kang et al., HPDC 2021", "every", "path", ugal_parameters(), make_par,
+           DetourKind::kLgl}};
 }
 
 }  // namespace dragonfly

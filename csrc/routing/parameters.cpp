@@ -33,7 +33,8 @@ T get(const PolicyInfo& info, const Parameters& given, const std::string& name, 
 
 double number_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name) {
   const double value = get<double>(info, given, name, "a number");
-  if (!std::isfinite(value)) throw ConfigError{info.name + "." + name, std::to_string(value), "a finite number"};
+  if (!std::isfinite(value))
+    throw ConfigError{info.name + "." + name, std::to_string(value), "a finite number"};
   return value;
 }
 
@@ -41,9 +42,11 @@ std::string text_parameter(const PolicyInfo& info, const Parameters& given, cons
   return get<std::string>(info, given, name, "a string");
 }
 
-bool flag_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name, bool when_unset) {
+bool flag_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name,
+                    bool when_unset) {
   const ParameterValue& value = lookup(info, given, name);
-  if (const auto* text = std::get_if<std::string>(&value); text != nullptr && *text == "network") return when_unset;
+  if (const auto* text = std::get_if<std::string>(&value); text != nullptr && *text == "network")
+    return when_unset;
   if (const auto* flag = std::get_if<bool>(&value)) return *flag;
   throw ConfigError{info.name + "." + name, show(value), "true, false, or unset (the network's convention)"};
 }
@@ -56,6 +59,12 @@ std::uint32_t count_parameter(const PolicyInfo& info, const Parameters& given, c
                       "a whole number from " + std::to_string(low) + " to " + std::to_string(high)};
   }
   return static_cast<std::uint32_t>(value);
+}
+
+std::vector<ParameterInfo> detour_parameters() {
+  return {{"avoid_destination_group", std::string{"network"}, "",
+           "random detours never fall into the destination group; unset: as the network preset's simulator "
+           "does"}};
 }
 
 }  // namespace dragonfly

@@ -8,13 +8,18 @@
 namespace dragonfly {
 
 // The value given, or the default. All three throw ConfigError when the value has another type.
-[[nodiscard]] double number_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name);
-[[nodiscard]] std::string text_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name);
+[[nodiscard]] double number_parameter(const PolicyInfo& info, const Parameters& given,
+                                      const std::string& name);
+[[nodiscard]] std::string text_parameter(const PolicyInfo& info, const Parameters& given,
+                                         const std::string& name);
 [[nodiscard]] bool flag_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name,
                                   bool when_unset);
 
 // A whole number within [low, high].
 [[nodiscard]] std::uint32_t count_parameter(const PolicyInfo& info, const Parameters& given,
                                             const std::string& name, std::uint32_t low, std::uint32_t high);
+
+// The row of the parameter that every policy with random detours has.
+[[nodiscard]] std::vector<ParameterInfo> detour_parameters();
 
 }  // namespace dragonfly

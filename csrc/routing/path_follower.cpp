@@ -5,7 +5,8 @@ namespace dragonfly {
 // A prescribed route passes at most three groups (the trace source has checked that). Inside the
 // middle group the router between two local hops is the detour router; with one local hop it is
 // taken to be the router that this hop leads to.
-Hop PathFollower::routed(const Packet& packet, std::uint32_t router, std::span<const std::uint32_t> route) const {
+Hop PathFollower::routed(const Packet& packet, std::uint32_t router,
+                         std::span<const std::uint32_t> route) const {
   const std::size_t position = packet.hops;
   if (position + 1 >= route.size()) {
     const auto slot = packet.destination_host - router * topology_->p();
@@ -18,7 +19,8 @@ Hop PathFollower::routed(const Packet& packet, std::uint32_t router, std::span<c
   const std::uint32_t last_group = route.back() / a;
   const std::uint32_t first_group = route.front() / a;
   bool minimal = true;
-  for (const std::uint32_t passed : route) minimal = minimal && (passed / a == first_group || passed / a == last_group);
+  for (const std::uint32_t passed : route)
+    minimal = minimal && (passed / a == first_group || passed / a == last_group);
 
   Port port = kNoPort;
   if (there / a == group) {

@@ -20,8 +20,8 @@ struct Hop {
 // Where a packet goes if it does not go straight on.
 struct Detour {
   DetourKind kind = DetourKind::kLgl;
-  std::uint32_t router = kNil;         // kLgl, kGl: the router to visit
-  std::uint16_t group = kNoGroup;      // the group to pass
+  std::uint32_t router = kNil;     // kLgl, kGl: the router to visit
+  std::uint16_t group = kNoGroup;  // the group to pass
   [[nodiscard]] bool exists() const noexcept { return group != kNoGroup; }
 };
 
@@ -40,20 +40,22 @@ class PathFollower {
   // The next hop of a packet that stands at `router` of `group`, according to its plan. Moves the
   // plan on where the router is the detour. Precondition: plan != kRouted.
   [[nodiscard]] Hop next(Packet& packet, std::uint32_t router, std::uint32_t group,
-                         Stage source_stage = Stage::kSource) const noexcept {
+                         Stage source_stage = Stage::kSource,
+                         std::uint32_t minimal_choice = 0) const noexcept {
     if (packet.plan == Plan::kToDetour && reached_detour(packet, router, group)) {
       packet.plan = Plan::kFromDetour;
     }
     if (packet.plan == Plan::kToDetour) return towards_detour(packet, router, group);
-    return towards_destination(packet, router, group, source_stage);
+    return towards_destination(packet, router, group, source_stage, minimal_choice);
   }
 
-  // The first hop that a packet would take from here on a minimal path, and on a detour.
+  // The first hop that a packet would take from here on a minimal path, and on a detour. `choice`:
+  // which of several equally short paths (only with trunking).
   [[nodiscard]] Hop minimal_hop(const Packet& packet, std::uint32_t router, std::uint32_t group,
-                                Stage source_stage) const noexcept {
+                                Stage source_stage, std::uint32_t choice) const noexcept {
     Packet copy = packet;
     copy.plan = Plan::kMinimal;
-    return towards_destination(copy, router, group, source_stage);
+    return towards_destination(copy, router, group, source_stage, choice);
   }
   [[nodiscard]] Hop detour_hop(const Packet& packet, const Detour& detour, std::uint32_t router,
                                std::uint32_t group) const noexcept {
@@ -85,16 +87,17 @@ class PathFollower {
   }
 
   [[nodiscard]] Hop towards_destination(const Packet& packet, std::uint32_t router, std::uint32_t group,
-                                        Stage source_stage) const noexcept {
+                                        Stage source_stage, std::uint32_t choice) const noexcept {
     if (router == packet.destination_router) {
       const auto slot = packet.destination_host - router * topology_->p();
       return {static_cast<Port>(slot), 0};  // one queue towards a host
     }
-    const Port port = topology_->minimal_port(router, packet.destination_router);
+    const Port port = topology_->minimal_port(router, packet.destination_router, choice);
     const bool minimal = packet.plan == Plan::kMinimal;
     Stage stage = Stage::kDestination;
     if (group != packet.destination_group) stage = minimal ? source_stage : Stage::kDetourOut;
-    return {port, ladder_.vc(stage, link_class(port), minimal, visits_router(packet.detour_kind), packet.hops)};
+    return {port,
+            ladder_.vc(stage, link_class(port), minimal, visits_router(packet.detour_kind), packet.hops)};
   }
 
   [[nodiscard]] Hop towards_detour(const Packet& packet, std::uint32_t router,

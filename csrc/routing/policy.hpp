@@ -24,6 +24,7 @@ enum class DecisionScope : std::uint8_t {
 // Stay minimal (no detour), or take the detour.
 struct Decision {
   Detour detour{};
+  std::uint32_t minimal_choice = 0;  // which of several equally short paths (only with trunking)
 };
 
 class RoutingPolicy {
@@ -63,13 +64,16 @@ struct PolicyInfo {
   std::string name;
   std::string summary;
   std::string source;
-  std::string scope;   // the batched environment that its NumPy twin needs
+  std::string scope;  // the batched environment that its NumPy twin needs
   std::string action;
   std::vector<ParameterInfo> parameters;
-  std::unique_ptr<RoutingPolicy> (*make)(const PolicyInfo&, const Parameters&, const PolicyEnvironment&) = nullptr;
+  std::unique_ptr<RoutingPolicy> (*make)(const PolicyInfo&, const Parameters&,
+                                         const PolicyEnvironment&) = nullptr;
   DetourKind detour = DetourKind::kLgl;  // for families that differ in nothing else
 };
 
+// To add a policy: a file csrc/routing/<name>.cpp with a function `std::vector<PolicyInfo>
+// <name>_policies()`, and its line in registry.cpp.
 [[nodiscard]] const std::vector<PolicyInfo>& policy_registry();
 
 // Throws ConfigError for an unknown name or parameter, with the nearest match.

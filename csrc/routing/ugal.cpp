@@ -1,4 +1,3 @@
-#include "routing/families.hpp"
 #include "routing/ugal_rule.hpp"
 
 namespace dragonfly {
@@ -23,18 +22,26 @@ class Ugal final : public RoutingPolicy {
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {params_.detour}; }
 
   [[nodiscard]] Decision route(RouteContext& context) const override {
-    return {ugal_choice(context, params_, Stage::kSource)};
+    return ugal_choice(context, params_, Stage::kSource);
   }
 
  private:
   UgalParams params_;
 };
 
-}  // namespace
-
 std::unique_ptr<RoutingPolicy> make_ugal(const PolicyInfo& info, const Parameters& given,
                                          const PolicyEnvironment& environment) {
   return std::make_unique<Ugal>(read_ugal_params(info, given, environment));
+}
+
+}  // namespace
+
+std::vector<PolicyInfo> ugal_policies() {
+  constexpr const char* source = "Kang, Wang, Lan, HPDC 2021, section 2.2";
+  return {{"ugal-g", "minimal or a random group, by local occupancy", source, "source", "path",
+           ugal_parameters(), make_ugal, DetourKind::kLg},
+          {"ugal-n", "minimal or a random router, by local occupancy", source, "source", "path",
+           ugal_parameters(), make_ugal, DetourKind::kLgl}};
 }
 
 }  // namespace dragonfly

@@ -4,23 +4,36 @@
 
 namespace dragonfly {
 
+std::vector<ParameterInfo> ugal_parameters() {
+  std::vector<ParameterInfo> parameters = detour_parameters();
+  parameters.push_back({"bias_packets", 0.0, "packets",
+                        "added to the non-minimal side of the comparison: positive favours minimal paths"});
+  parameters.push_back(
+      {"minimal_candidates", 1.0, "paths",
+       "shortest paths drawn per decision; the least occupied is compared; matters with trunking"});
+  parameters.push_back({"nonminimal_candidates", 1.0, "paths",
+                        "random detours drawn per decision; the least occupied is compared"});
+  return parameters;
+}
+
 UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
                             const PolicyEnvironment& environment) {
   return {.detour = info.detour,
           .bias_packets = number_parameter(info, given, "bias_packets"),
+          .minimal_candidates = count_parameter(info, given, "minimal_candidates", 1, 16),
           .nonminimal_candidates = count_parameter(info, given, "nonminimal_candidates", 1, 16),
           .avoid_destination_group =
               flag_parameter(info, given, "avoid_destination_group", environment.avoid_destination_group)};
 }
 
-Detour ugal_choice(RouteContext& context, const UgalParams& params, Stage minimal_stage) {
+Decision ugal_choice(RouteContext& context, const UgalParams& params, Stage minimal_stage) {
   const PathFollower& paths = context.paths();
   Detour best{};
   Hop best_hop{};
   std::uint32_t best_occupancy = 0;
   for (std::uint32_t i = 0; i < params.nonminimal_candidates; ++i) {
     const Detour detour = draw_detour(context, params.detour, params.avoid_destination_group);
-    if (!detour.exists()) return {};
+    if (!detour.exists()) break;
     const Hop hop = paths.detour_hop(context.packet(), detour, context.router(), context.group());
     const std::uint32_t occupancy = context.occupancy_packets(hop.port);
     if (!best.exists() || occupancy < best_occupancy) {
@@ -30,15 +43,32 @@ Detour ugal_choice(RouteContext& context, const UgalParams& params, Stage minima
     }
   }
 
-  const Hop minimal = paths.minimal_hop(context.packet(), context.router(), context.group(), minimal_stage);
-  std::uint32_t minimal_occupancy = context.occupancy_packets(minimal.port);
+  const std::uint32_t trunking = context.topology().trunking();
+  const std::uint32_t candidates = trunking == 1 ? 1 : params.minimal_candidates;
+  std::uint32_t minimal_choice = 0;
+  Hop minimal{};
+  std::uint32_t minimal_occupancy = 0;
+  for (std::uint32_t i = 0; i < candidates; ++i) {
+    const std::uint32_t choice = candidates == 1 ? 0 : context.random().below(trunking);
+    const Hop hop =
+        paths.minimal_hop(context.packet(), context.router(), context.group(), minimal_stage, choice);
+    const std::uint32_t occupancy = context.occupancy_packets(hop.port);
+    if (i == 0 || occupancy < minimal_occupancy) {
+      minimal_choice = choice;
+      minimal = hop;
+      minimal_occupancy = occupancy;
+    }
+  }
+
+  const Decision stay{.minimal_choice = minimal_choice};
+  if (!best.exists()) return stay;
   if (minimal.port == best_hop.port) {
     minimal_occupancy = context.occupancy_packets(minimal);
     best_occupancy = context.occupancy_packets(best_hop);
   }
-  const bool go_minimal =
-      static_cast<double>(minimal_occupancy) <= 2.0 * static_cast<double>(best_occupancy) + params.bias_packets;
-  return go_minimal ? Detour{} : best;
+  const bool go_minimal = static_cast<double>(minimal_occupancy) <=
+                          2.0 * static_cast<double>(best_occupancy) + params.bias_packets;
+  return go_minimal ? stay : Decision{.detour = best};
 }
 
 }  // namespace dragonfly

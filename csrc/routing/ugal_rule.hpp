@@ -9,19 +9,21 @@ namespace dragonfly {
 struct UgalParams {
   DetourKind detour = DetourKind::kLgl;
   double bias_packets = 0.0;  // added to the non-minimal side: positive favours minimal
+  std::uint32_t minimal_candidates = 1;
   std::uint32_t nonminimal_candidates = 1;
   bool avoid_destination_group = true;
 };
 
+// The rows of these parameters in the registry, and their values.
+[[nodiscard]] std::vector<ParameterInfo> ugal_parameters();
 [[nodiscard]] UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
                                           const PolicyEnvironment& environment);
 
-// The detour to take, or none: non-minimal iff q_min > 2 * q_nonmin + bias, ties go minimal, where q
-// is the occupancy of the first port of the path. Among several non-minimal candidates the least
-// occupied (then the first drawn) stands for all. When both paths start on one port the VCs that
-// they would use are compared instead.
-// Source: Kang et al., HPDC 2021, sections 2.3 and 5.1 and its published simulator; LIA (TACO 2025)
-// equation 1.
-[[nodiscard]] Detour ugal_choice(RouteContext& context, const UgalParams& params, Stage minimal_stage);
+// Non-minimal iff q_min > 2 * q_nonmin + bias, ties go minimal, where q
+// is the occupancy of the first port of the path. Among several candidates of a kind the least
+// occupied (then the first drawn) stands for all; there are several minimal ones only with trunking. When
+// both paths start on one port the VCs that they would use are compared instead. Source: Kang et al., HPDC
+// 2021, sections 2.2 and 5.1 and its published simulator; LIA (TACO 2025) equation 1.
+[[nodiscard]] Decision ugal_choice(RouteContext& context, const UgalParams& params, Stage minimal_stage);
 
 }  // namespace dragonfly

@@ -1,5 +1,4 @@
 #include "routing/detour.hpp"
-#include "routing/families.hpp"
 #include "routing/parameters.hpp"
 
 namespace dragonfly {
@@ -9,7 +8,7 @@ namespace {
 // Valiant load balancing: every packet that leaves its group takes a random detour; the kind says
 // which local hops of the first phase it makes.
 // Source: Valiant and Brebner, STOC 1981; kinds: LIA (TACO 2025) section 2.2.1; VALg and VALn: Kang
-// et al., HPDC 2021, section 2.3.
+// et al., HPDC 2021, section 2.2.
 class Valiant final : public RoutingPolicy {
  public:
   Valiant(DetourKind kind, bool avoid_destination_group)
@@ -33,12 +32,26 @@ class Valiant final : public RoutingPolicy {
   bool avoid_destination_group_;
 };
 
-}  // namespace
-
 std::unique_ptr<RoutingPolicy> make_valiant(const PolicyInfo& info, const Parameters& given,
                                             const PolicyEnvironment& environment) {
-  return std::make_unique<Valiant>(
-      info.detour, flag_parameter(info, given, "avoid_destination_group", environment.avoid_destination_group));
+  return std::make_unique<Valiant>(info.detour, flag_parameter(info, given, "avoid_destination_group",
+                                                               environment.avoid_destination_group));
+}
+
+}  // namespace
+
+std::vector<PolicyInfo> valiant_policies() {
+  constexpr const char* kang = "Kang, Wang, Lan, HPDC 2021, section 2.2";
+  constexpr const char* lia = "Benito, Vallejo, Beivide, TACO 2025 (LIA), section 2.2.1";
+  const auto parameters = detour_parameters();
+  const auto row = [&](const char* name, const char* summary, const char* source, DetourKind detour) {
+    return PolicyInfo{name, summary, source, "source", "path", parameters, make_valiant, detour};
+  };
+  return {row("val-g", "always a detour through a random group", kang, DetourKind::kLg),
+          row("val-n", "always a detour through a random router of another group", kang, DetourKind::kLgl),
+          row("vlb-lg", "Valiant with path A = local, global", lia, DetourKind::kLg),
+          row("vlb-gl", "Valiant with path A = own global link, local", lia, DetourKind::kGl),
+          row("vlb-g", "Valiant with path A = own global link", lia, DetourKind::kG)};
 }
 
 }  // namespace dragonfly

@@ -40,9 +40,9 @@ enum class VcScheme : std::uint8_t {
 
 // What a policy may do, as far as VCs are concerned.
 struct PathBudget {
-  bool detours = false;         // non-minimal paths exist
-  bool detour_router = false;   // ... that visit a router of the detour group on purpose (lgl, gl)
-  bool reconsiders = false;     // a minimal first hop may be followed by a detour (PAR)
+  bool detours = false;           // non-minimal paths exist
+  bool detour_router = false;     // ... that visit a router of the detour group on purpose (lgl, gl)
+  bool reconsiders = false;       // a minimal first hop may be followed by a detour (PAR)
   std::uint8_t longest_path = 3;  // hops
 };
 
@@ -55,8 +55,8 @@ class VcLadder {
  public:
   VcLadder(VcScheme scheme, const PathBudget& budget)
       : scheme_{scheme},
-        stages_{static_cast<std::uint8_t>(
-            2 + (budget.detours ? 1 : 0) + (budget.detour_router ? 1 : 0) + (budget.reconsiders ? 1 : 0))},
+        stages_{static_cast<std::uint8_t>(2 + (budget.detours ? 1 : 0) + (budget.detour_router ? 1 : 0) +
+                                          (budget.reconsiders ? 1 : 0))},
         shift_{static_cast<std::uint8_t>(budget.reconsiders ? 1 : 0)},
         budget_{budget} {}
 

@@ -9,7 +9,8 @@ Simulation::Simulation(SimulationSetup setup)
       policy_{make_policy(setup_.policy, setup_.policy_parameters,
                           {.avoid_destination_group = setup_.network.detours_avoid_destination_group})},
       network_{std::make_unique<Network>(
-          std::make_unique<const Blueprint>(*setup_.topology, setup_.network, *policy_, *setup_.source, setup_.options),
+          std::make_unique<const Blueprint>(*setup_.topology, setup_.network, *policy_, *setup_.source,
+                                            setup_.options),
           setup_.threads)} {}
 
 bool Simulation::run(TimePs duration_ps, const std::function<bool()>& keep_going) {

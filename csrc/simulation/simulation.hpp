@@ -39,7 +39,9 @@ class Simulation {
   [[nodiscard]] std::vector<LoggedPacket> take_packet_log();
   [[nodiscard]] TimePs time_ps() const noexcept { return time_ps_; }
   [[nodiscard]] std::uint64_t trace_hash() const;
-  [[nodiscard]] std::uint32_t num_partitions() const noexcept { return network_->blueprint().num_partitions(); }
+  [[nodiscard]] std::uint32_t num_partitions() const noexcept {
+    return network_->blueprint().num_partitions();
+  }
   [[nodiscard]] const Dragonfly& topology() const noexcept { return *setup_.topology; }
   void check_invariants() { network_->check_invariants(); }
 

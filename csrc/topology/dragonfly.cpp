@@ -103,7 +103,7 @@ std::uint32_t Dragonfly::trunked_minimal_hops(std::uint32_t router, std::uint32_
 // along a shortest link leaves that link one hop shorter and no other can be shorter still (it would
 // have been a shorter path before the step), so the distance falls by exactly one.
 Port Dragonfly::trunked_minimal_port(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
-                                     std::uint32_t to) const noexcept {
+                                     std::uint32_t to, std::uint32_t choice) const noexcept {
   const Endpoint* near = links_between(from, to);
   const std::uint32_t* far = far_routers_between(from, to);
   const auto hops = [&](std::uint32_t k) {
@@ -119,7 +119,7 @@ Port Dragonfly::trunked_minimal_port(std::uint32_t router, std::uint32_t from, s
     }
     if (length == best) ++count;
   }
-  std::uint32_t pick = (router - from * params_.a + destination) % count;
+  std::uint32_t pick = (router - from * params_.a + destination + choice) % count;
   std::uint32_t k = 0;
   while (hops(k) != best || pick-- != 0) ++k;
   return port_towards(near[k], router, from);

@@ -115,14 +115,15 @@ class Dragonfly {
   }
 
   // The first port of a minimal path; router != destination. Where trunking offers several equally
-  // short ones, (local index of router + destination) picks. Every step it names brings the
+  // short ones, (local index of router + destination + choice) picks. Every step it names brings the
   // destination exactly one hop closer.
-  [[nodiscard]] Port minimal_port(std::uint32_t router, std::uint32_t destination) const noexcept {
+  [[nodiscard]] Port minimal_port(std::uint32_t router, std::uint32_t destination,
+                                  std::uint32_t choice = 0) const noexcept {
     assert(router != destination);
     const std::uint32_t from = group_of(router);
     const std::uint32_t to = group_of(destination);
     if (from == to) return local_port_between(router, destination, from);
-    if (params_.trunking != 1) return trunked_minimal_port(router, from, destination, to);
+    if (params_.trunking != 1) return trunked_minimal_port(router, from, destination, to, choice);
     return port_towards(*links_between(from, to), router, from);
   }
 
@@ -165,7 +166,7 @@ class Dragonfly {
                                                    std::uint32_t destination,
                                                    std::uint32_t to) const noexcept;
   [[nodiscard]] Port trunked_minimal_port(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
-                                          std::uint32_t to) const noexcept;
+                                          std::uint32_t to, std::uint32_t choice) const noexcept;
   [[nodiscard]] Port trunked_port_towards_group(std::uint32_t router, std::uint32_t from, std::uint32_t group,
                                                 std::uint32_t choice) const noexcept;
   void connect_groups();

@@ -129,7 +129,8 @@ PatternPtr build(const Dragonfly& topology, std::shared_ptr<const Area> area, st
   const PatternInfo* info = find_info(parsed.name);
   check_names(*info, parsed.arguments);
   const std::uint32_t part = (*num_parts)++;
-  return info->factory({topology, std::move(area), seed, num_parts, part, uniform_excludes_sender}, parsed.arguments);
+  return info->factory({topology, std::move(area), seed, num_parts, part, uniform_excludes_sender},
+                       parsed.arguments);
 }
 
 }  // namespace
@@ -179,7 +180,8 @@ PatternSpec parse_pattern_spec(std::string_view text) {
 PatternPtr make_pattern(const Dragonfly& topology, std::uint64_t seed, const PatternSpec& spec,
                         bool uniform_excludes_sender) {
   std::uint32_t num_parts = 0;
-  return build(topology, std::make_shared<const Area>(topology), seed, &num_parts, uniform_excludes_sender, spec);
+  return build(topology, std::make_shared<const Area>(topology), seed, &num_parts, uniform_excludes_sender,
+               spec);
 }
 
 PatternPtr make_part(const PatternContext& parent, std::shared_ptr<const Area> area,

@@ -22,8 +22,8 @@ struct PatternContext {
   const Dragonfly& topology;
   std::shared_ptr<const Area> area;
   std::uint64_t seed;
-  std::uint32_t* num_parts;  // how many patterns were numbered so far
-  std::uint32_t part;        // the number of this one
+  std::uint32_t* num_parts;      // how many patterns were numbered so far
+  std::uint32_t part;            // the number of this one
   bool uniform_excludes_sender;  // what uniform traffic does unless it is told
 };
 
