@@ -1,0 +1,114 @@
+"""Random streams belong to packets: the traffic of a seed is the same whatever the policy does with it."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import dragonfly_env as dfe
+
+TRAFFICS = ("uniform", "adv+1", "advc", "hotspot:hosts=4,fraction=0.2")
+INJECTIONS = ("periodic", "bernoulli", "poisson")
+Columns = dict[str, npt.NDArray[Any]]
+
+
+@functools.cache
+def packets_of(policy: str, **run: Any) -> Columns:
+    """Source, number, destination and time of generation of every packet of a run, in this order."""
+    config = dfe.SimulationConfig(
+        topology=dfe.Dragonfly.preset("72"),
+        policy=policy,
+        packet_log=True,
+        **{"network": "q-adaptive", "load": 0.6, **run},
+    )
+    simulation = dfe.Simulation(config)
+    simulation.run(5_000)
+    assert simulation.drain()
+    log = simulation.packet_log()
+    order = np.lexsort((log["number"], log["src"]))
+    return {name: log[name][order] for name in ("src", "number", "dst", "created_ns", "hops")}
+
+
+def common(a: Columns, b: Columns) -> tuple[Columns, Columns]:
+    """The packets that are in both runs, matched by source and number."""
+
+    def identity(columns: Columns) -> npt.NDArray[np.int64]:
+        return columns["src"].astype(np.int64) << 32 | columns["number"].astype(np.int64)
+
+    _, in_a, in_b = np.intersect1d(identity(a), identity(b), return_indices=True)
+    return {k: v[in_a] for k, v in a.items()}, {k: v[in_b] for k, v in b.items()}
+
+
+@pytest.mark.parametrize("injection", INJECTIONS)
+@pytest.mark.parametrize("traffic", TRAFFICS)
+def test_an_unbounded_queue_gives_every_policy_the_same_packets_at_the_same_times(
+    traffic: str, injection: str
+) -> None:
+    reference = packets_of("min", traffic=traffic, injection=injection)
+    assert len(reference["src"]) > 1000
+    for policy in dfe.policies():
+        packets = packets_of(policy, traffic=traffic, injection=injection)
+        for name in ("src", "number", "dst", "created_ns"):
+            np.testing.assert_array_equal(packets[name], reference[name], err_msg=f"{policy}: {name}")
+
+
+@pytest.mark.parametrize("traffic", TRAFFICS)
+def test_a_stalled_generator_changes_times_and_never_destinations(traffic: str) -> None:
+    run: dict[str, Any] = {"traffic": traffic, "load": 1.0}
+    free = packets_of("min", **run)
+    for policy in dfe.policies():
+        stalled, reference = common(packets_of(policy, source_queue_packets=2, **run), free)
+        assert len(stalled["src"]) > 1000
+        np.testing.assert_array_equal(stalled["dst"], reference["dst"], err_msg=policy)
+        assert (stalled["created_ns"] >= reference["created_ns"]).all()
+        if policy == "min" and traffic != "uniform":
+            assert (stalled["created_ns"] > reference["created_ns"]).any()
+
+
+def test_the_network_and_the_load_do_not_change_destinations() -> None:
+    reference = packets_of("min", traffic="adv+1")
+    for run in ({"network": "lia"}, {"network": "default"}, {"load": 0.2}, {"injection": "poisson"}):
+        other, same = common(packets_of("min", traffic="adv+1", **run), reference)
+        assert len(other["src"]) > 1000
+        np.testing.assert_array_equal(other["dst"], same["dst"], err_msg=str(run))
+
+
+def test_another_seed_gives_other_destinations_and_random_times() -> None:
+    one, two = common(
+        packets_of("min", injection="poisson", seed=1), packets_of("min", injection="poisson", seed=2)
+    )
+    assert np.mean(one["dst"] == two["dst"]) < 0.05
+    assert np.mean(one["created_ns"] == two["created_ns"]) < 0.05
+
+
+def test_messages_of_several_packets_keep_one_destination_for_all_policies() -> None:
+    reference = packets_of("min", message_packets=4)
+    destinations = reference["dst"].reshape(-1, 4)
+    assert (destinations == destinations[:, :1]).all()
+    for policy in dfe.policies():
+        np.testing.assert_array_equal(packets_of(policy, message_packets=4)["dst"], reference["dst"], policy)
+
+
+def test_detours_differ_between_packets_and_between_seeds() -> None:
+    """What a policy draws comes from the packet's own stream: not the same detour for all, nor for all seeds."""
+    config = dfe.SimulationConfig(
+        topology=dfe.Dragonfly.preset("72"),
+        network=dfe.NetworkConfig.preset("q-adaptive"),
+        policy="val-n",
+        load=0.1,
+        packet_log=True,
+    )
+    taken = []
+    for seed in (1, 1, 2):
+        simulation = dfe.Simulation(config.replace(seed=seed, traffic="adv+1"))
+        simulation.run(20_000)
+        log = simulation.packet_log()
+        ends = log["route_offsets"]
+        taken.append({tuple(log["routers"][a:b].tolist()) for a, b in itertools.pairwise(ends)})
+    assert taken[0] == taken[1] != taken[2]
+    assert len(taken[0]) > 500
