@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "network/packet_store.hpp"
 
 namespace dragonfly {
 
@@ -96,9 +97,11 @@ std::uint32_t Blueprint::most_packets() const noexcept {
     if (link == 0)
       per_router += static_cast<std::uint64_t>(timing.hop_delay[0] / timing.packet[0] + 2);  // last link
   }
-  // Every partition may hold blocks of unused ones.
-  return static_cast<std::uint32_t>(
-      std::min(kMost, per_router * topology.num_routers() + std::uint64_t{num_partitions()} * 1024));
+  // Every partition may hold unused ones, and what is delivered in a window is unused until its end.
+  const std::uint64_t unused =
+      std::uint64_t{num_partitions()} * 2 * PacketStore::kMostUnused +
+      topology.num_hosts() * static_cast<std::uint64_t>(timing.lookahead / timing.packet[0] + 1);
+  return static_cast<std::uint32_t>(std::min(kMost, per_router * topology.num_routers() + unused));
 }
 
 }  // namespace dragonfly

@@ -2,9 +2,11 @@
 // only its index travels.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <new>
 #include <vector>
 
@@ -29,11 +31,30 @@ class PacketStore {
   [[nodiscard]] Packet* packets() const noexcept { return packets_.data(); }
   [[nodiscard]] PathRecord* paths() const noexcept { return paths_.data(); }
 
+  // Indices that a partition keeps although no packet of it uses them; more go back.
+  static constexpr std::uint32_t kMostUnused = 512;
+
   // Adds a block of unused indices to a partition's list. Thread-safe.
   void refill(std::vector<std::uint32_t>& free) {
-    const std::uint32_t first = used_.fetch_add(kBlock, std::memory_order_relaxed);
-    if (first > capacity_ - kBlock) throw std::bad_alloc{};
-    for (std::uint32_t i = kBlock; i > 0; --i) free.push_back(first + i - 1);
+    const std::scoped_lock lock{mutex_};
+    if (!returned_.empty()) {
+      const auto block = static_cast<std::ptrdiff_t>(std::min<std::size_t>(kBlock, returned_.size()));
+      free.insert(free.end(), returned_.end() - block, returned_.end());
+      returned_.resize(returned_.size() - static_cast<std::size_t>(block));
+      return;
+    }
+    if (used_ > capacity_ - kBlock) throw std::bad_alloc{};
+    for (std::uint32_t i = kBlock; i > 0; --i) free.push_back(used_ + i - 1);
+    used_ += kBlock;
+  }
+
+  // Where more packets end than begin, indices pile up; others need them. Thread-safe.
+  void give_back(std::vector<std::uint32_t>& free) {
+    if (free.size() <= kMostUnused) return;
+    constexpr std::ptrdiff_t kKeep = kMostUnused / 2;
+    const std::scoped_lock lock{mutex_};
+    returned_.insert(returned_.end(), free.begin() + kKeep, free.end());
+    free.resize(kKeep);
   }
 
  private:
@@ -42,7 +63,9 @@ class PacketStore {
   std::uint32_t capacity_;
   ReservedArray<Packet> packets_;
   ReservedArray<PathRecord> paths_;
-  std::atomic<std::uint32_t> used_{0};
+  std::mutex mutex_;
+  std::uint32_t used_ = 0;
+  std::vector<std::uint32_t> returned_;
 };
 
 }  // namespace dragonfly

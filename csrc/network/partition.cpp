@@ -106,6 +106,7 @@ void Partition::advance(Tick end, Tick horizon, std::span<Mailbox* const> inboxe
     far_hosts_.pop();
   }
   for (Tick now = wheel_.next_due(now_, end); now < end; now = wheel_.next_due(now + 1, end)) step(now);
+  store_.give_back(free_packets_);
   now_ = end;
 }
 
