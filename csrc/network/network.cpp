@@ -65,12 +65,10 @@ std::uint64_t Network::in_source_queues() {
 
 void Network::watch() {
   last_watch_ = now_;
-  std::string report;
-  for (Partition& partition : partitions_) report += partition.find_stuck(now_);
+  const std::string report = watchdog_.check(partitions_, now_);
   if (report.empty()) return;
   throw DeadlockError{"no progress for " + std::to_string(plan_->to_ps(plan_->timing.watchdog) / kPsPerNs) +
-                      " ns; packets that cannot move (at " + std::to_string(plan_->to_ps(now_) / kPsPerNs) +
-                      " ns):" + report};
+                      " ns (at " + std::to_string(plan_->to_ps(now_) / kPsPerNs) + " ns): " + report};
 }
 
 void Network::check_invariants() {

@@ -8,6 +8,7 @@
 
 #include "network/blueprint.hpp"
 #include "network/partition.hpp"
+#include "network/watchdog.hpp"
 #include "network/worker_pool.hpp"
 
 namespace dragonfly {
@@ -44,6 +45,7 @@ class Network {
   Tick now_ = 0;       // everything at and before this instant has happened
   Tick started_ = -1;  // windows have run up to and including this instant
   Tick last_watch_ = 0;
+  Watchdog watchdog_;
 };
 
 }  // namespace dragonfly

@@ -39,6 +39,14 @@ struct Mailbox {
   Tick window_start = 0;
 };
 
+// An input VC of any partition.
+struct InputVcId {
+  std::uint32_t partition = kNil;
+  std::uint32_t input_vc = kNil;
+  [[nodiscard]] bool exists() const noexcept { return partition != kNil; }
+  bool operator==(const InputVcId&) const = default;
+};
+
 class Partition {
  public:
   Partition(const Blueprint& blueprint, PacketStore& store, std::uint32_t index);
@@ -72,8 +80,20 @@ class Partition {
   }
   [[nodiscard]] std::vector<LoggedPacket> take_log();
 
-  // A report of input VCs whose head has not moved since the last call, or an empty string.
-  [[nodiscard]] std::string find_stuck(Tick now);
+  // For the watchdog. Remembers which packets head the input VCs; returns whether some of them are the
+  // same as at the last call and were there for the whole time of the watchdog.
+  [[nodiscard]] bool note_heads(Tick now);
+  // Whether the head of an input VC is one of those.
+  [[nodiscard]] bool unmoved(std::uint32_t input_vc) const { return unmoved_[input_vc]; }
+  // The input VC that must make room before an unmoved head can move; none if there is no such.
+  [[nodiscard]] InputVcId waits_for(std::uint32_t input_vc) const;
+  [[nodiscard]] std::string describe_head(std::uint32_t input_vc) const;
+  [[nodiscard]] std::uint32_t num_input_vcs() const noexcept {
+    return static_cast<std::uint32_t>(input_vcs_.size());
+  }
+  // A count that rises whenever a packet moves.
+  [[nodiscard]] std::uint64_t movements() const;
+
   // Broken bookkeeping inside this partition, or an empty string. `now`: no event before it is left.
   [[nodiscard]] std::string check_invariants() const;
   // Bookkeeping of credits across partitions: use[partition][sender * queue_stride + vc] collects the
@@ -174,7 +194,8 @@ class Partition {
   std::vector<Undecided> undecided_;
   std::vector<std::uint64_t> keys_;  // scratch of the allocator
   std::vector<LateDelivery> late_;
-  std::vector<std::uint64_t> stuck_snapshot_;
+  std::vector<std::uint64_t> noted_heads_;  // [input VC], at the last call of note_heads()
+  std::vector<bool> unmoved_;               // [input VC]
 
   DeliveryRecord record_;
   std::vector<std::uint64_t> router_injected_;

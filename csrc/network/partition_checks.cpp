@@ -5,34 +5,59 @@
 
 namespace dragonfly {
 
-std::string Partition::find_stuck(Tick now) {
+bool Partition::note_heads(Tick now) {
   // What changes whenever the head of a buffer moves: the grant counter of that buffer.
-  std::vector<std::uint64_t> snapshot(input_vcs_.size(), ~std::uint64_t{0});
-  std::ostringstream report;
-  int found = 0;
+  constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
+  const bool first = noted_heads_.empty();
+  noted_heads_.resize(input_vcs_.size(), kEmpty);
+  unmoved_.assign(input_vcs_.size(), false);
+  bool any = false;
   for (std::size_t i = 0; i < input_vcs_.size(); ++i) {
     const InputVc& input = input_vcs_[i];
-    if (input.head == kNil) continue;
-    snapshot[i] = std::uint64_t{input.last_served} << 32 | packets_[input.head].source_host;
-    if (stuck_snapshot_.empty() || stuck_snapshot_[i] != snapshot[i]) continue;
-    if (packets_[input.head].arrived > now - plan_.timing.watchdog) continue;
-    if (++found > 8) continue;
-    const Packet& packet = packets_[input.head];
-    report << "\n  packet " << packet.number << " of host " << packet.source_host << " to host "
-           << packet.destination_host << ", " << int{packet.hops} << " hops, at router "
-           << first_router_ + input.router << " port " << input.port << " VC " << int{packet.vc} << " since "
-           << static_cast<double>(plan_.to_ps(packet.arrived)) / 1000.0 << " ns";
-    if (input.state != HeadState::kDeciding) {
-      const std::uint32_t output_id = input.router * radix_ + input.out_port;
-      const VcQueue& queue = queues_[output_id * plan_.queue_stride + input.out_vc];
-      report << ", waits for port " << input.out_port << " VC " << int{input.out_vc} << " (" << queue.queued
-             << " packets queued there, " << queue.credits << " of " << queue.buffer << " credits)";
-    }
+    const bool empty = input.head == kNil;
+    const std::uint64_t head =
+        empty ? kEmpty : std::uint64_t{input.last_served} << 32 | packets_[input.head].source_host;
+    unmoved_[i] = !first && !empty && noted_heads_[i] == head &&
+                  packets_[input.head].arrived <= now - plan_.timing.watchdog;
+    any = any || unmoved_[i];
+    noted_heads_[i] = head;
   }
-  stuck_snapshot_ = std::move(snapshot);
-  if (found == 0) return {};
-  if (found > 8) report << "\n  ... and " << found - 8 << " more";
-  return report.str();
+  return any;
+}
+
+std::uint64_t Partition::movements() const {
+  std::uint64_t sum = injected_ever_ + delivered_ever_;
+  for (const RouterState& router : routers_) sum += router.served;
+  return sum;
+}
+
+// A head waits for the crossbar or for space in the output queue. It is for sure not the only thing
+// that waits if that space comes with a credit: then the buffer downstream has to move first.
+InputVcId Partition::waits_for(std::uint32_t input_vc) const {
+  const InputVc& input = input_vcs_[input_vc];
+  if (!unmoved_[input_vc] || input.state != HeadState::kWaiting) return {};
+  const std::uint32_t output_id = input.router * radix_ + input.out_port;
+  const OutputPort& output = outputs_[output_id];
+  const VcQueue& queue = queues_[output_id * plan_.queue_stride + input.out_vc];
+  if (output.link_class == LinkClass::kHost || queue.credits > 0) return {};
+  return {output.peer_partition, output.peer + input.out_vc};
+}
+
+std::string Partition::describe_head(std::uint32_t input_vc) const {
+  const InputVc& input = input_vcs_[input_vc];
+  const Packet& packet = packets_[input.head];
+  std::ostringstream text;
+  text << "packet " << packet.number << " of host " << packet.source_host << " to host "
+       << packet.destination_host << ", " << int{packet.hops} << " hops, at router "
+       << first_router_ + input.router << " port " << input.port << " VC " << int{packet.vc} << " since "
+       << static_cast<double>(plan_.to_ps(packet.arrived)) / 1000.0 << " ns";
+  if (input.state != HeadState::kDeciding) {
+    const std::uint32_t output_id = input.router * radix_ + input.out_port;
+    const VcQueue& queue = queues_[output_id * plan_.queue_stride + input.out_vc];
+    text << ", waits for port " << input.out_port << " VC " << int{input.out_vc} << " (" << queue.queued
+         << " packets queued there, " << queue.credits << " of " << queue.buffer << " credits)";
+  }
+  return text.str();
 }
 
 std::string Partition::check_invariants() const {
