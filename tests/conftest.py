@@ -1,0 +1,22 @@
+"""Settings that all tests share.
+
+Hypothesis draws the same examples on every machine and in every run, so that a test never fails by luck. To search
+further: ``pytest tests/property --hypothesis-profile=explore``.
+"""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+# No deadline: tests never depend on how fast the machine is.
+settings.register_profile(
+    "fixed", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "explore",
+    deadline=None,
+    max_examples=2000,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("fixed")
