@@ -1,0 +1,107 @@
+"""No set of packets can wait for each other in a circle: the channel-dependency graph of every policy is acyclic.
+
+A channel is one VC of one link. ``_core.channel_dependencies`` walks every path that a policy may take and says which
+channel a packet may hold while it waits for which (Dally and Seitz, IEEE Transactions on Computers 1987).
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+
+import networkx as nx
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import _core
+
+ARRANGEMENTS = tuple(_core.arrangements())
+SCHEMES = ("stage", "ladder", "hop")
+
+# (p, a, h, g, trunking)
+SHAPES = {
+    "72 hosts": (2, 4, 2, 9, 1),
+    "trunked": (1, 4, 2, 5, 2),
+    "fully trunked": (1, 4, 2, 2, 8),
+    "half of the groups": (1, 4, 2, 5, 1),
+    "two groups": (1, 4, 1, 2, 1),
+    "one group": (1, 5, 1, 1, 1),
+    "one router per group": (1, 1, 5, 6, 1),
+    "many global links": (1, 2, 4, 9, 1),
+    "many routers": (1, 6, 1, 7, 1),
+    "trunked and partial": (1, 4, 3, 4, 3),
+}
+
+Channel = tuple[int, int, int]
+
+
+@functools.cache
+def dependencies(shape: str, arrangement: str, policy: str, scheme: str) -> tuple[nx.DiGraph[Channel], int]:
+    """The channel-dependency graph, and the hops of the longest path."""
+    p, a, h, g, trunking = SHAPES[shape]
+    topology = _core.Topology(p, a, h, g, arrangement, trunking)
+    rows, longest = _core.channel_dependencies(topology, policy, {}, scheme)
+    graph: nx.DiGraph[Channel] = nx.DiGraph()
+    graph.add_edges_from(((row[0], row[1], row[2]), (row[3], row[4], row[5])) for row in rows.tolist())
+    return graph, longest
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("policy", dfe.policies())
+def test_channel_dependencies_are_acyclic(policy: str, scheme: str, shape: str) -> None:
+    for arrangement in ARRANGEMENTS:
+        graph, longest = dependencies(shape, arrangement, policy, scheme)
+        assert nx.is_directed_acyclic_graph(graph), nx.find_cycle(graph)
+        assert 0 <= longest <= 7
+
+
+@pytest.mark.parametrize("arrangement", ARRANGEMENTS)
+@pytest.mark.parametrize("policy", dfe.policies())
+def test_a_single_vc_has_cycles_so_the_proof_can_fail(policy: str, arrangement: str) -> None:
+    graph, _ = dependencies("72 hosts", arrangement, policy, "unsafe-single")
+    assert not nx.is_directed_acyclic_graph(graph)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("shape", ["72 hosts", "trunked", "half of the groups"])
+@pytest.mark.parametrize("policy", dfe.policies())
+def test_packets_stay_on_the_channels_of_the_proof(policy: str, shape: str, scheme: str) -> None:
+    """Every two consecutive links of every route that a saturated run took are a dependency that was walked."""
+    p, a, h, g, trunking = SHAPES[shape]
+    for avoid, traffic in itertools.product((True, False), ("uniform", "adv+1")):
+        config = dfe.SimulationConfig(
+            topology=dfe.Dragonfly(p, a, h, g, trunking=trunking),
+            network=dfe.NetworkConfig(
+                vc_scheme=scheme,
+                detours_avoid_destination_group=avoid,
+                local_buffer_packets=2,
+                global_buffer_packets=2,
+                output_buffer_packets=1,
+            ),
+            policy=policy,
+            traffic=traffic,
+            load=1.0,
+            packet_log=True,
+        )
+        simulation = dfe.Simulation(config)
+        simulation.run(5000)
+        assert simulation.drain()
+        graph, longest = dependencies(shape, "palmtree", policy, scheme)
+        log = simulation.packet_log()
+        assert log["hops"].max() <= longest
+        walked = {
+            (link(config.topology, held), link(config.topology, wanted)) for held, wanted in graph.edges
+        }
+        routers, offsets = log["routers"].tolist(), log["route_offsets"].tolist()
+        routes = [routers[first:last] for first, last in itertools.pairwise(offsets)]
+        used = {turn for route in routes for turn in itertools.pairwise(itertools.pairwise(route))}
+        assert used
+        assert used <= walked
+
+
+def link(topology: dfe.Dragonfly, channel: Channel) -> tuple[int, int]:
+    """The routers at both ends of a channel."""
+    far = topology.neighbor(channel[0], channel[1])
+    assert far is not None
+    return channel[0], far[0]

@@ -1,0 +1,116 @@
+"""The watchdog: it reports packets that wait for each other in a circle, and it is silent while the network works."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import _core
+from dragonfly_env.traffic import make_source
+
+SMALL = dfe.Dragonfly.preset("72")
+WATCHDOG_NS = 20_000.0
+
+
+def tiny_buffers(**changes: object) -> dfe.NetworkConfig:
+    """A network in which a few packets fill everything."""
+    return dfe.NetworkConfig.preset(
+        "q-adaptive",
+        host_buffer_packets=1,
+        local_buffer_packets=1,
+        global_buffer_packets=1,
+        output_buffer_packets=1,
+    ).replace(**changes)
+
+
+def broken_core(network: dfe.NetworkConfig, policy: str, traffic: str, threads: int = 1) -> _core.Simulation:
+    """A saturated network whose packets never change their VC, which the public face does not offer."""
+    params = network.to_core(watchdog_ns=WATCHDOG_NS)
+    params.vc_scheme = "unsafe-single"
+    config = dfe.SimulationConfig(topology=SMALL, traffic=traffic)
+    source = make_source(
+        config.traffic_object,
+        SMALL,
+        load=1.0,
+        injection="periodic",
+        seed=1,
+        message_packets=1,
+        network=network,
+    )
+    return _core.Simulation(SMALL.to_core(), params, source, policy, {}, 0, False, 1, threads, {})
+
+
+@pytest.mark.parametrize("policy", ["val-n", "par"])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        {},
+        {"output_queue": "shared"},
+        {"link_start": "immediate", "switching": "cut-through"},
+        {"decide_at": "arrival", "routing_delay_ns": 100.0},
+    ],
+    ids=["per-vc queues", "shared queues", "cut-through", "decisions on arrival"],
+)
+def test_a_broken_vc_assignment_is_reported_in_bounded_time(
+    mechanism: dict[str, object], policy: str
+) -> None:
+    core = broken_core(tiny_buffers(**mechanism), policy, "adv+1")
+    with pytest.raises(dfe.DeadlockError) as caught:
+        core.run(int(50 * WATCHDOG_NS * 1000))
+    report = str(caught.value).splitlines()
+    assert re.fullmatch(
+        r"no progress for 20000 ns \(at \d+ ns\): packets wait for each other in a circle:", report[0]
+    )
+    assert len(report) > 2
+    lines = re.compile(
+        r"  packet \d+ of host \d+ to host \d+, \d+ hops, at router \d+ port \d+ VC 0 since [\d.e+]+ ns, "
+        r"waits for port \d+ VC 0 \(\d+ packets queued there, \d+ of \d+ credits\)"
+    )
+    assert sum(bool(lines.fullmatch(line)) for line in report[1:]) >= 2
+    assert not [line for line in report[1:] if not lines.fullmatch(line) and "more" not in line]
+    assert len(str(caught.value)) < 4000
+
+
+def test_the_books_of_a_deadlocked_network_still_balance() -> None:
+    core = broken_core(tiny_buffers(), "val-n", "adv+1")
+    with pytest.raises(dfe.DeadlockError):
+        core.run(2_000_000_000)
+    core.check_invariants()
+    assert core.statistics()["in_network"] > 0
+
+
+def test_draining_a_deadlocked_network_raises_instead_of_hanging() -> None:
+    core = broken_core(tiny_buffers(), "val-n", "adv+1")
+    core.run(int(WATCHDOG_NS * 1000))
+    with pytest.raises(dfe.DeadlockError):
+        core.drain(10**12)
+
+
+@pytest.mark.parametrize("policy", dfe.policies())
+@pytest.mark.parametrize("preset", dfe.NetworkConfig.presets())
+def test_the_watchdog_is_silent_in_a_saturated_network(preset: str, policy: str) -> None:
+    for traffic in ("adv+1", "hotspot:hosts=1,fraction=1", "uniform"):
+        config = dfe.SimulationConfig(
+            topology=SMALL,
+            network=dfe.NetworkConfig.preset(preset),
+            policy=policy,
+            traffic=traffic,
+            load=1.0,
+            watchdog_ns=10_000,
+        )
+        dfe.Simulation(config).run(60_000)
+
+
+@pytest.mark.parametrize("arbitration", ["least-recently-served", "round-robin", "age"])
+@pytest.mark.parametrize("policy", dfe.policies())
+def test_the_shortest_patience_allowed_is_no_false_alarm(policy: str, arbitration: str) -> None:
+    """One-packet buffers, and everybody sends to one host: the longest waits that a working network has."""
+    network = tiny_buffers(arbitration=arbitration)
+    for traffic in ("adv+1", "hotspot:hosts=1,fraction=1"):
+        config = dfe.SimulationConfig(
+            topology=SMALL, network=network, policy=policy, traffic=traffic, load=1.0
+        )
+        patience_ns = 4 * network.round_trip_ns
+        dfe.Simulation(config.replace(watchdog_ns=patience_ns)).run(30 * patience_ns)
