@@ -1,4 +1,5 @@
 // When messages start: arrival processes, schedules and traces.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -341,6 +342,7 @@ TEST(trace_refuses_routes_that_no_packet_can_follow) {
   CHECK(error({1, 36, 4}).find("router numbers go from 0 to 35") != std::string::npos);
   CHECK(error({1, 1, 4}).starts_with("trace row 2 routers = 1: has no link"));
   CHECK(error(std::vector<std::uint32_t>(17, 1)).find("at most 16") != std::string::npos);
+
   Rows rows;
   rows.route_offsets = {0, 2, 1, 1};
   rows.routes = {1};
@@ -349,6 +351,31 @@ TEST(trace_refuses_routes_that_no_packet_can_follow) {
   CHECK(!rows.error().empty());
   rows.route_offsets = {0, 0, 0, 2};
   CHECK(!rows.error().empty());
+}
+
+TEST(trace_refuses_routes_with_more_hops_than_the_vc_ladder_has_steps) {
+  // Of row 2: from router 1 of group 0 to router 4 of group 1. A router named twice in a row counts once.
+  const auto error = [](std::vector<std::uint32_t> route) {
+    route.erase(std::unique(route.begin(), route.end()), route.end());
+    Rows rows;
+    rows.route_offsets = {0, 0, 0, static_cast<std::int64_t>(route.size())};
+    rows.routes = std::move(route);
+    return rows.error();
+  };
+  const auto near = [](std::uint32_t from, std::uint32_t to) {
+    return small().links_between(from, to)->router;
+  };
+  const auto refused = [](const std::string& text) {
+    return text.find("a route passes at most") != std::string::npos;
+  };
+  CHECK_EQ(error({1, near(0, 1), near(1, 0), 4}), "");
+  CHECK_EQ(error({1, near(0, 2), near(2, 0), near(2, 1), near(1, 2), 4}), "");
+  CHECK_EQ(error({1, near(0, 2), near(2, 0), 8, near(2, 1), near(1, 2), 4}), "");
+  const std::uint32_t aside = near(0, 1) == 2 ? 3 : 2;
+  CHECK(refused(error({1, aside, near(0, 1), near(1, 0), 4})));
+  CHECK(refused(error({1, near(0, 2), near(2, 0), near(0, 2), near(0, 1), near(1, 0), 4})));
+  CHECK(refused(error({1, near(0, 2), near(2, 0), near(2, 3), near(3, 2), near(3, 1), near(1, 3), 4})));
+  CHECK(refused(error({1, near(0, 2), near(2, 0), 8, 9, 10, 11, near(2, 1), near(1, 2), 4})));
 }
 
 }  // namespace

@@ -113,6 +113,34 @@ class TraceCheck {
               "has no link from the router before, " + std::to_string(route[i - 1]));
       }
     }
+    check_groups(row, route);
+  }
+
+  // The VC of a hop follows from its place in the route: first group, detour group, last group. More
+  // hops than these have VCs for could deadlock.
+  void check_groups(std::size_t row, std::span<const std::uint32_t> route) const {
+    constexpr std::uint32_t kMostGroups = 3;
+    const std::uint32_t last_group = route.back() / topology_.a();
+    std::uint32_t group = route.front() / topology_.a();
+    std::uint32_t groups = 1;
+    std::uint32_t local_hops = 0;
+    for (std::size_t i = 1; i < route.size(); ++i) {
+      if (const std::uint32_t next = route[i] / topology_.a(); next != group) {
+        group = next;
+        local_hops = 0;
+        ++groups;
+      } else {
+        ++local_hops;
+      }
+      const bool first_again = groups > 1 && group == route.front() / topology_.a();
+      const bool beyond_last = groups == kMostGroups && group != last_group;
+      const std::uint32_t most_local_hops = groups == 2 && group != last_group ? 2 : 1;
+      if (groups > kMostGroups || first_again || beyond_last || local_hops > most_local_hops) {
+        wrong(row, "routers", route[i],
+              "a route passes at most one further group between the first and the last, with at most one "
+              "local hop in the first, two in the second of three, and one in the last");
+      }
+    }
   }
 
   bool linked(std::uint32_t from, std::uint32_t to) const {
