@@ -3,10 +3,18 @@
 namespace dragonfly {
 
 WorkerPool::WorkerPool(std::uint32_t threads) {
-  for (std::uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this] { loop(); });
+  workers_.reserve(threads);
+  try {
+    for (std::uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this] { loop(); });
+  } catch (...) {  // the system gives no more threads; those that run must end before their objects do
+    stop();
+    throw;
+  }
 }
 
-WorkerPool::~WorkerPool() {
+WorkerPool::~WorkerPool() { stop(); }
+
+void WorkerPool::stop() {
   stopping_.store(true);
   round_.fetch_add(1);
   round_.notify_all();

@@ -15,7 +15,8 @@ namespace dragonfly {
 // and returns when all are done. The first exception (lowest task number) is thrown again here.
 class WorkerPool {
  public:
-  explicit WorkerPool(std::uint32_t threads);  // including the calling one
+  // `threads`: including the calling one, at least 1. Throws std::system_error if there are not so many.
+  explicit WorkerPool(std::uint32_t threads);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -23,6 +24,7 @@ class WorkerPool {
   void run(std::uint32_t count, const std::function<void(std::uint32_t)>& task);
 
  private:
+  void stop();
   void work();
   void loop();
 
