@@ -47,6 +47,11 @@ class TimingWheel {
     return ((occupied_[slot >> 6] >> (slot & 63)) & 1U) != 0;
   }
 
+  // Whether nothing is due at any time.
+  [[nodiscard]] bool empty() const noexcept {
+    return std::ranges::all_of(occupied_, [](std::uint64_t word) { return word == 0; });
+  }
+
   // The first instant in [from, end) at which something is due, or `end`.
   [[nodiscard]] Tick next_due(Tick from, Tick end) const noexcept {
     Tick when = from;

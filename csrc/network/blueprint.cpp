@@ -12,6 +12,10 @@ namespace {
 // About this many hosts per partition: the state of so many fits the second-level cache.
 constexpr std::uint32_t kHostsPerPartition = 600;
 
+// A window is no longer than the look-ahead, nor than all hosts together need for so many packets: a
+// run can only be interrupted between windows, and shall stop within a second.
+constexpr Tick kPacketsPerWindow = 750'000;
+
 PathBudget needed_budget(const RoutingPolicy& policy, const TrafficSource& source) {
   PathBudget budget = policy.budget();
   if (source.longest_route() > 0) {  // prescribed routes may take any one detour
@@ -72,6 +76,8 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params,
   if (input_vcs >= 0xffff) {
     throw ConfigError{"topology.radix", std::to_string(radix), "fewer than 65535 input VCs per router"};
   }
+
+  window = std::clamp<Tick>(kPacketsPerWindow * timing.packet[0] / topology.num_hosts(), 1, timing.lookahead);
 
   const std::uint32_t groups = topology.num_groups();
   const std::uint32_t per_partition = std::max(1U, kHostsPerPartition / topology.hosts_per_group());

@@ -37,6 +37,7 @@ class Blueprint {
   const TrafficSource& source;
   NetworkOptions options;
   Timing timing;
+  Tick window = 1;  // partitions run on their own for so long
   PathFollower paths;
   DecisionScope scope;
   bool reconsiders;    // the policy weighs minimal packets again

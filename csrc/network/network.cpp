@@ -29,9 +29,9 @@ void Network::run_window(Tick end, Tick until) {
 }
 
 void Network::run(Tick until, const std::function<bool()>& keep_going) {
-  while (started_ < until) {
+  while (skip_silence(until), started_ < until) {
     // A window ends at most one look-ahead after its start: what is sent in it arrives behind it.
-    const Tick end = std::min(started_ + 1 + plan_->timing.lookahead, until + 1);
+    const Tick end = std::min(started_ + 1 + plan_->window, until + 1);
     run_window(end, until);
     started_ = end - 1;
     now_ = started_;
@@ -40,6 +40,26 @@ void Network::run(Tick until, const std::function<bool()>& keep_going) {
   }
   now_ = std::max(now_, std::min(started_, until));
   for (Partition& partition : partitions_) partition.settle(now_);
+}
+
+void Network::skip_silence(Tick until) {
+  Tick next = until + 1;
+  for (const Partition& partition : partitions_) {
+    if (partition.in_network() > 0) return;
+  }
+  for (const Partition& partition : partitions_) {
+    if (!partition.silent()) return;
+    next = std::min(next, partition.next_message());
+  }
+  for (const auto& row : mail_[1 - parity_]) {
+    for (const Mailbox& box : row) {
+      if (!box.packets.empty() || !box.credits.empty()) return;
+    }
+  }
+  if (next <= started_ + 1) return;
+  for (Partition& partition : partitions_) partition.skip_to(next);
+  started_ = next - 1;
+  now_ = started_;
 }
 
 void Network::stop_generating() {

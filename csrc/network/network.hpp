@@ -33,6 +33,8 @@ class Network {
 
  private:
   void run_window(Tick end, Tick until);
+  // While no packet and no credit is under way nothing can happen before the next message of a host.
+  void skip_silence(Tick until);
   void watch();
 
   std::unique_ptr<const Blueprint> plan_;

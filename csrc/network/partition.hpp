@@ -56,6 +56,13 @@ class Partition {
   void advance(Tick end, Tick horizon, std::span<Mailbox* const> inboxes, std::span<Mailbox> outboxes);
   // Counts the deliveries up to and including `now` that were still under way to their hosts.
   void settle(Tick now);
+  // Whether nothing happens here before next_message(), unless mail comes.
+  [[nodiscard]] bool silent() const noexcept { return in_network_ == 0 && wheel_.empty(); }
+  [[nodiscard]] Tick next_message() const noexcept {
+    return far_hosts_.empty() ? Blueprint::kNeverTick : far_hosts_.top().when;
+  }
+  // The next window starts at `now`. Precondition: nothing is due before.
+  void skip_to(Tick now) noexcept { now_ = now; }
   // No further message is generated after `now`.
   void stop_generating(Tick now);
 
