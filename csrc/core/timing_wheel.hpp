@@ -47,6 +47,11 @@ class TimingWheel {
     return ((occupied_[slot >> 6] >> (slot & 63)) & 1U) != 0;
   }
 
+  // Memory of the slots of a wheel.
+  [[nodiscard]] static constexpr std::uint64_t bytes(Tick horizon) noexcept {
+    return std::bit_ceil(static_cast<std::uint64_t>(horizon) + 2) * Kinds * sizeof(Slot);
+  }
+
   // Whether nothing is due at any time.
   [[nodiscard]] bool empty() const noexcept {
     return std::ranges::all_of(occupied_, [](std::uint64_t word) { return word == 0; });

@@ -4,11 +4,12 @@
 #include <stdexcept>
 
 #include "core/error.hpp"
+#include "network/memory_need.hpp"
 
 namespace dragonfly {
 
 Network::Network(std::unique_ptr<const Blueprint> blueprint, std::uint32_t threads)
-    : plan_{std::move(blueprint)},
+    : plan_{(require_memory(*blueprint), std::move(blueprint))},
       store_{plan_->most_packets(), plan_->options.record.packet_log},
       pool_{std::min(threads, plan_->num_partitions())} {
   const std::uint32_t n = plan_->num_partitions();

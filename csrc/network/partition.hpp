@@ -51,6 +51,11 @@ class Partition {
  public:
   Partition(const Blueprint& blueprint, PacketStore& store, std::uint32_t index);
 
+  // Memory of the timing wheel that every partition has.
+  [[nodiscard]] static std::uint64_t wheel_bytes(Tick horizon) noexcept {
+    return TimingWheel<kKinds>::bytes(horizon);
+  }
+
   // Takes in what other partitions sent, then runs everything due before `end`. Packets delivered
   // after `horizon` are counted only when time gets there.
   void advance(Tick end, Tick horizon, std::span<Mailbox* const> inboxes, std::span<Mailbox> outboxes);

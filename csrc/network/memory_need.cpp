@@ -1,0 +1,61 @@
+#include "network/memory_need.hpp"
+
+#include <unistd.h>
+
+#include <string>
+
+#include "core/error.hpp"
+#include "network/partition.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
+std::uint64_t machine_memory() noexcept {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page_bytes <= 0) return kUnknown;
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
+}
+
+std::string gigabytes(std::uint64_t bytes) {
+  return std::to_string((bytes + 500'000'000) / 1'000'000'000) + " GB";
+}
+
+}  // namespace
+
+MemoryNeed memory_need(const Blueprint& plan) noexcept {
+  const std::uint64_t routers = plan.topology.num_routers();
+  const std::uint64_t hosts = plan.topology.num_hosts();
+  const std::uint64_t parts = plan.num_partitions();
+  const std::uint64_t port = sizeof(OutputPort) + sizeof(InputPort) + plan.queue_stride * sizeof(VcQueue);
+  const std::uint64_t input_vc = sizeof(InputVc) + sizeof(std::uint16_t);
+  const std::uint64_t groups = plan.options.record.group_latency ? plan.topology.num_groups() : 0;
+  const std::uint64_t wheel = Partition::wheel_bytes(plan.timing.horizon);
+  return {.routers = routers * (plan.topology.radix() * port + plan.input_vcs * input_vc +
+                                sizeof(RouterState) + 2 * sizeof(std::uint64_t)),
+          .hosts = hosts * (sizeof(HostSender) + sizeof(SourceCursor) + sizeof(std::uint64_t)),
+          .source_queues = hosts * plan.options.source_queue_packets * sizeof(Tick),
+          .partitions = parts * (wheel + sizeof(Partition) + groups * groups * 2 * sizeof(std::uint64_t)) +
+                        parts * parts * (2 * sizeof(Mailbox) + sizeof(Mailbox*))};
+}
+
+void require_memory(const Blueprint& plan) {
+  const MemoryNeed need = memory_need(plan);
+  const std::uint64_t there = machine_memory();
+  if (there == kUnknown || need.total() <= there / 10 * 9) return;
+  const std::string allowed = "this network would take " + gigabytes(need.total()) +
+                              " of memory, and this machine has " + gigabytes(there);
+  if (need.source_queues > need.total() / 2) {
+    throw ConfigError{"source_queue_packets", std::to_string(plan.options.source_queue_packets),
+                      allowed + "; an unbounded source queue takes none"};
+  }
+  throw ConfigError{"topology",
+                    std::to_string(plan.topology.num_hosts()) + " hosts on " +
+                        std::to_string(plan.topology.num_routers()) + " routers",
+                    allowed};
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,24 @@
+// How much memory a network takes before its first packet.
+#pragma once
+
+#include <cstdint>
+
+#include "network/blueprint.hpp"
+
+namespace dragonfly {
+
+struct MemoryNeed {
+  std::uint64_t routers = 0;        // ports, queues and buffers, bytes
+  std::uint64_t hosts = 0;          // without their source queues
+  std::uint64_t source_queues = 0;  // bounded ones
+  std::uint64_t partitions = 0;     // timing wheels, mailboxes, counters
+  [[nodiscard]] std::uint64_t total() const noexcept { return routers + hosts + source_queues + partitions; }
+};
+
+[[nodiscard]] MemoryNeed memory_need(const Blueprint& plan) noexcept;
+
+// Throws ConfigError when the network would not fit into this machine: the system would hand the
+// memory out all the same, and kill the process when it is used.
+void require_memory(const Blueprint& plan);
+
+}  // namespace dragonfly
