@@ -15,6 +15,9 @@ from dragonfly_env.errors import DeadlockError, StateError
 from dragonfly_env.metrics import Metrics
 
 _MAX_TIME_PS = int(MAX_RUN_NS) * PS_PER_NS
+_MOST_SERIES_BINS = 1_000_000
+_MOST_SERIES_BYTES = 2**31
+_SERIES_BIN_BYTES = 32
 
 
 def _duration_ps(field: str, value: object) -> int:
@@ -71,7 +74,8 @@ class Simulation:
             duration_ns: 0 or more, a whole number of picoseconds.
 
         Raises:
-            ConfigError: If the duration is negative, NaN, or finer than a picosecond.
+            ConfigError: If the duration is negative, NaN, or finer than a picosecond; or if it is too long for a
+                time series with so narrow bins.
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: After a ``DeadlockError``, or while another thread runs this simulation.
         """
@@ -79,8 +83,23 @@ class Simulation:
         with self._alone():
             if self._core.time_ps + duration_ps > _MAX_TIME_PS:
                 raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
+            self._check_series(self._core.time_ps + duration_ps)
             with self._marks_broken():
                 self._core.run(duration_ps)
+
+    def _check_series(self, end_ps: int) -> None:
+        """Refuse a time series that would fill the memory; every partition keeps one."""
+        bin_ns = self._config.series_bin_ns
+        if bin_ns is None:
+            return
+        most = min(_MOST_SERIES_BINS, _MOST_SERIES_BYTES // (_SERIES_BIN_BYTES * self._core.num_partitions))
+        end_ns = end_ps / PS_PER_NS
+        if end_ns > bin_ns * most:
+            raise config_error(
+                "series_bin_ns",
+                bin_ns,
+                f"must be at least {end_ns / most:g} for a run to {end_ns:g} ns: the series may have {most} bins",
+            )
 
     def drain(self, max_ns: float | None = None) -> bool:
         """Stop all generators for good and run until the last packet is delivered.
