@@ -42,7 +42,7 @@ class DemandMatrix(Pattern):
             if given.dtype.kind not in "iufbO":
                 raise TypeError
             matrix = np.array(given, dtype=np.float64, order="C")
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise config_error("demand.matrix", self.matrix, "must be a matrix of numbers") from None
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
             raise config_error("demand.matrix", f"shape {matrix.shape}", "must be square")

@@ -211,7 +211,10 @@ class Trace(Traffic):
 
 
 def _column(field: str, values: object) -> npt.NDArray[Any]:
-    column = np.asarray(values)
+    try:
+        column = np.asarray(values)
+    except (ValueError, OverflowError):
+        raise config_error(f"trace {field}", values, "must be a single column of numbers") from None
     if column.ndim != 1:
         raise config_error(f"trace {field}", f"{column.ndim} dimensions", "must be a single column")
     if column.dtype == object and len(column):  # Python's or pandas' own integers, possibly with gaps

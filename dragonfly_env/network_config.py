@@ -307,6 +307,7 @@ class NetworkConfig:
             raise config_error("network", values, "must be a table of settings")
         given = dict(values)
         name = given.pop("preset", "default")
+        reject_unknown(cls, given, "a network", extra=("preset",))
         key = "injection_bandwidth_gbytes_per_s"
         if given.get(key) == "inf":
             given[key] = math.inf

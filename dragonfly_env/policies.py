@@ -178,8 +178,9 @@ def make_policy(name: str, **parameters: Any) -> Policy:
     reject_unknown(cls, parameters, f"policy {name!r}")
     fixed = cls.variants[name]
     for parameter, value in fixed.items():
-        if parameter in parameters and parameters[parameter] != value:
-            raise config_error(parameter, parameters[parameter], f"is {value!r} in policy {name!r}")
+        given = parameters.get(parameter, value)
+        if not isinstance(given, type(value)) or given != value:
+            raise config_error(parameter, given, f"is {value!r} in policy {name!r}")
     return cls(**{**fixed, **parameters})
 
 
@@ -191,7 +192,7 @@ def policy_from_dict(values: Mapping[str, Any]) -> Policy:
     """
     if "name" not in values:
         raise config_error("policy", dict(values), "must have a 'name'")
-    parameters = dict(values)
+    parameters = {str(name): value for name, value in values.items()}
     return make_policy(parameters.pop("name"), **parameters)
 
 

@@ -104,7 +104,7 @@ class Dragonfly:
         if g is not None:
             groups = check_integer("g", g, 1, groups)
         check_choice("arrangement", arrangement, _core.arrangements())
-        if group == "2d":
+        if isinstance(group, str) and group == "2d":
             raise config_error("group", group, "is reserved for a later version; must be 'all-to-all'")
         check_choice("group", group, ("all-to-all",))
         wiring = _core.Topology(p, a, h, groups, arrangement, trunking)
@@ -175,9 +175,9 @@ class Dragonfly:
         if not isinstance(values, Mapping):
             raise config_error("topology", values, "must be a table of parameters")
         given = dict(values)
+        reject_unknown(cls, given, "a topology", extra=("preset",))
         if "preset" in given:
             return cls.preset(given.pop("preset"), **given)
-        reject_unknown(cls, given, "a topology", extra=("preset",))
         missing = [name for name in ("p", "a", "h") if name not in given]
         if missing:
             raise config_error("topology", dict(values), f"lacks {', '.join(missing)} (or name a preset)")
