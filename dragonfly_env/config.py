@@ -75,8 +75,9 @@ class SimulationConfig:
         None,
         ("stall", "lose"),
         optional=True,
-        doc="What a generator does at a full source queue: wait, or lose the message. None: stall for periodic "
-        "and trace, lose for bernoulli and poisson.",
+        doc="What a generator does while the source queue is full: stand still (it goes on at its first regular "
+        "time with room; a message of a trace waits), or lose messages. None: stall for periodic and trace, "
+        "lose for bernoulli and poisson.",
     )
     message_packets: int = integer(
         1, 1, 65_535, unit="packets", doc="Packets of a message, generated together."

@@ -162,7 +162,8 @@ class Partition {
   void host_credit(std::uint32_t host, Tick now);
   void send_from_host(std::uint32_t host, HostSender& sender, Tick now);
   void next_packet(std::uint32_t host, HostSender& sender);
-  [[nodiscard]] bool is_lost(std::uint32_t host, const SourceCursor& cursor, std::uint64_t number) const;
+  [[nodiscard]] bool is_crowded_out(std::uint32_t host, const SourceCursor& cursor,
+                                    std::uint64_t number) const;
   void schedule_host(std::uint32_t host, HostSender& sender, Tick now);
   void push_host(std::uint32_t host, Tick when, Tick now);
 
@@ -197,6 +198,7 @@ class Partition {
   std::vector<std::uint64_t> backlog_count_;
   std::priority_queue<FarHostEvent, std::vector<FarHostEvent>, std::greater<>> far_hosts_;
   std::vector<std::uint32_t> routes_;  // prescribed routes of packets and host messages
+  bool skips_ = false;                 // what finds the source queue full never waits for room
   Tick stop_after_ = Blueprint::kNeverTick;
 
   PacketStore& store_;

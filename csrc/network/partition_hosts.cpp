@@ -3,7 +3,8 @@
 // A source queue is never stored. Packets of a host leave in the order in which they were generated,
 // so all that the queue does is to decide when each packet enters it:
 //   unbounded      when it is generated
-//   N, stall       when it is generated, or when packet k - N has left, whichever is later
+//   N, stall       as with "lose", but the generator stands still: what finds no room is generated at
+//                  the first regular time with room; a message of a trace waits for packet k - N
 //   N, lose        when it is generated; a message that has not room for all its packets k .. k + m - 1
 //                  then, because packet k + m - 1 - N has not left, is lost
 // The last N departure times are all that has to be remembered.
@@ -15,6 +16,8 @@ namespace dragonfly {
 
 void Partition::build_hosts() {
   hosts_.resize(num_hosts_);
+  skips_ =
+      plan_.options.source_queue_packets > 0 && (plan_.options.lose_when_full || plan_.source.regenerates());
   departures_.assign(static_cast<std::size_t>(num_hosts_) * plan_.options.source_queue_packets, 0);
   if (plan_.options.source_queue_packets == 0) {
     backlog_cursor_.resize(num_hosts_);
@@ -32,7 +35,7 @@ void Partition::build_hosts() {
 
 // Whether a full source queue turns the message of `cursor` away; its first packet would be packet
 // `number` of the host.
-bool Partition::is_lost(std::uint32_t host, const SourceCursor& cursor, std::uint64_t number) const {
+bool Partition::is_crowded_out(std::uint32_t host, const SourceCursor& cursor, std::uint64_t number) const {
   const std::uint64_t limit = plan_.options.source_queue_packets;
   if (limit == 0) return false;
   const std::uint64_t end = number + plan_.source.describe(HostId{first_host_ + host}, cursor).packets;
@@ -46,10 +49,10 @@ bool Partition::is_lost(std::uint32_t host, const SourceCursor& cursor, std::uin
 void Partition::next_packet(std::uint32_t host, HostSender& sender) {
   const HostId id{first_host_ + host};
   const bool new_message = sender.left == 0;
-  if (new_message && plan_.options.lose_when_full) {
-    while (sender.cursor.time_ps < kNever && is_lost(host, sender.cursor, sender.number)) {
-      record_.lost += plan_.source.describe(id, sender.cursor).packets;
-      plan_.source.advance(id, sender.cursor);
+  if (new_message && skips_) {
+    while (sender.cursor.time_ps < kNever && is_crowded_out(host, sender.cursor, sender.number)) {
+      if (plan_.options.lose_when_full) record_.lost += plan_.source.describe(id, sender.cursor).packets;
+      plan_.source.skip(id, sender.cursor);
     }
   }
   if (new_message) {
@@ -67,7 +70,7 @@ void Partition::next_packet(std::uint32_t host, HostSender& sender) {
   }
   sender.entered = plan_.to_tick(sender.cursor.time_ps);
   const std::uint32_t limit = plan_.options.source_queue_packets;
-  if (limit > 0 && sender.number >= limit && !plan_.options.lose_when_full) {
+  if (limit > 0 && sender.number >= limit && !skips_) {
     sender.entered = std::max(sender.entered, departures_[std::size_t{host} * limit + sender.number % limit]);
   }
   sender.state = sender.entered > stop_after_ ? HostState::kSilent : HostState::kGenerating;
@@ -205,12 +208,14 @@ std::uint64_t Partition::in_source_queues(Tick now) {
     SourceCursor cursor = sender.cursor;
     plan_.source.advance(id, cursor);
     while (waiting < limit && cursor.time_ps < kNever && plan_.to_tick(cursor.time_ps) <= until) {
-      const bool lost = plan_.options.lose_when_full && is_lost(host, cursor, sender.number + waiting);
-      if (!lost) waiting += plan_.source.describe(id, cursor).packets;
+      if (skips_ && is_crowded_out(host, cursor, sender.number + waiting)) {
+        plan_.source.skip(id, cursor);
+        continue;
+      }
+      waiting += plan_.source.describe(id, cursor).packets;
       plan_.source.advance(id, cursor);
     }
-    // Under "stall" what does not fit has not entered yet.
-    total += plan_.options.lose_when_full ? waiting : std::min<std::uint64_t>(waiting, limit);
+    total += std::min<std::uint64_t>(waiting, limit);  // what waits for room has not entered yet
   }
   return total;
 }

@@ -4,7 +4,7 @@
 //   TimePs first(key, from_ps)       the first arrival of the process at or after from_ps >= first_ps
 //   TimePs next(key, previous_ps)    the arrival that follows the one at previous_ps
 //
-// `key` names the draw: message number and schedule step of one host. kNever: too far away to matter.
+// `key` names the draw: number of the arrival and schedule step of one host. kNever: too far away to matter.
 #pragma once
 
 #include <cmath>
@@ -20,12 +20,12 @@ namespace dragonfly {
 struct ArrivalKey {
   std::uint64_t seed;
   std::uint32_t host;
-  std::uint64_t message;
+  std::uint64_t arrival;
   std::uint32_t step;
 
   // In (0, 1]: its logarithm is finite.
   [[nodiscard]] double draw() const noexcept {
-    RandomStream random{seed, Purpose::kInjection, host, message, step};
+    RandomStream random{seed, Purpose::kInjection, host, arrival, step};
     return static_cast<double>((random.next_u64() >> 11) + 1) * 0x1.0p-53;
   }
 };

@@ -14,7 +14,7 @@ namespace dragonfly {
 struct SourceCursor {
   TimePs time_ps = kNever;    // when the current message is generated; kNever: there are no more
   std::uint64_t message = 0;  // number of the current message of this host
-  std::uint64_t trial = 0;    // private to the injection process (trials, events drawn so far)
+  std::uint64_t trial = 0;    // private to the injection process: arrivals so far, skipped ones too
   std::uint32_t step = 0;     // private: which step of the schedule is in force
 };
 
@@ -37,6 +37,13 @@ class TrafficSource {
   virtual void start(HostId host, SourceCursor& cursor) const = 0;
   // Moves to the next message of the host.
   virtual void advance(HostId host, SourceCursor& cursor) const = 0;
+  // Whether the generator keeps its own time, so that a message which finds the source queue full
+  // can be generated at a later regular time. Otherwise (a trace) it can only wait, or be lost.
+  [[nodiscard]] virtual bool regenerates() const { return true; }
+  // The source queue is full at the time of the current message. A generator that keeps its own time
+  // moves to its next time and stays at this message, so that the k-th message of a host that gets
+  // through is the same whatever the network does; a trace loses the message.
+  virtual void skip(HostId host, SourceCursor& cursor) const = 0;
   // What the current message is; a pure function of (host, cursor).
   [[nodiscard]] virtual Message describe(HostId host, const SourceCursor& cursor) const = 0;
   // The table that all prescribed routes (Message::route) point into; empty without any.

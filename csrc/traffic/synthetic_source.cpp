@@ -70,6 +70,11 @@ class SyntheticSource final : public TrafficSource {
 
   void advance(HostId host, SourceCursor& cursor) const override {
     ++cursor.message;
+    skip(host, cursor);
+  }
+
+  void skip(HostId host, SourceCursor& cursor) const override {
+    ++cursor.trial;
     const Step& step = steps_[cursor.step];
     cursor.time_ps = step.process.next(key(host, cursor), cursor.time_ps);
     if (cursor.time_ps >= step.end_ps) [[unlikely]] {
@@ -93,7 +98,7 @@ class SyntheticSource final : public TrafficSource {
   };
 
   ArrivalKey key(HostId host, const SourceCursor& cursor) const noexcept {
-    return {.seed = seed_, .host = host.value, .message = cursor.message, .step = cursor.step};
+    return {.seed = seed_, .host = host.value, .arrival = cursor.trial, .step = cursor.step};
   }
 
   // The first arrival of the cursor's step, or of the first later step that has one.

@@ -190,6 +190,9 @@ class TraceSource final : public TrafficSource {
     read_time(host, cursor);
   }
 
+  [[nodiscard]] bool regenerates() const override { return false; }
+  void skip(HostId host, SourceCursor& cursor) const override { advance(host, cursor); }
+
   Message describe(HostId host, const SourceCursor& cursor) const override {
     const Entry& entry = entries_[first_[host.value] + cursor.message];
     return {.destination = HostId{entry.destination},
