@@ -309,7 +309,7 @@ class NetworkConfig:
         name = given.pop("preset", "default")
         reject_unknown(cls, given, "a network", extra=("preset",))
         key = "injection_bandwidth_gbytes_per_s"
-        if given.get(key) == "inf":
+        if isinstance(given.get(key), str) and given[key] == "inf":
             given[key] = math.inf
         return cls.preset(name, **given)
 
