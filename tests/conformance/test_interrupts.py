@@ -1,0 +1,109 @@
+"""Ctrl-C stops a simulation within a second of work, whatever it is doing, and the books are in order afterwards."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+# A thread of the process sends the signal. What follows it is measured as processor time: how much work was still
+# done does not depend on what else the machine does.
+SCRIPT = """
+import json, os, signal, sys, threading, time
+import dragonfly_env as dfe
+
+settings = json.loads(sys.argv[1])
+topology = dfe.Dragonfly.preset(settings.pop("preset"))
+network = dfe.NetworkConfig(**settings.pop("network", {}))
+warmup_ns = settings.pop("warmup_ns", 0)
+action = settings.pop("action")
+config = dfe.SimulationConfig(topology=topology, network=network, **settings)
+simulation = dfe.Simulation(config)
+simulation.run(warmup_ns)
+
+def interrupt():
+    global sent
+    time.sleep(0.5)
+    sent = time.process_time()
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt).start()
+before = simulation.time_ns
+try:
+    simulation.run(1e12) if action == "run" else simulation.drain()
+except KeyboardInterrupt:
+    work = time.process_time() - sent
+else:
+    sys.exit("was not interrupted")
+simulation.check_invariants()
+stopped = simulation.time_ns
+simulation.run(100)
+simulation.check_invariants()
+m = simulation.metrics()
+assert m.packets_generated == m.packets_delivered + m.packets_in_flight
+assert simulation.time_ns == stopped + 100
+print(json.dumps({"work": work, "advanced": stopped > before}))
+"""
+
+CASES: dict[str, dict[str, object]] = {
+    "a run": {"action": "run", "preset": "1056", "load": 0.8, "policy": "par"},
+    "two threads": {"action": "run", "preset": "2550", "load": 0.8, "policy": "ugal-n", "threads": 2},
+    "a drain": {"action": "drain", "preset": "1056", "load": 1.0, "traffic": "adv+1", "warmup_ns": 150_000},
+    "a drain with two threads": {
+        "action": "drain",
+        "preset": "2550",
+        "load": 1.0,
+        "traffic": "adv+1",
+        "warmup_ns": 100_000,
+        "threads": 2,
+    },
+    "very many hosts": {"action": "run", "preset": "83232", "load": 0.8},
+    "very long links": {
+        "action": "run",
+        "preset": "2550",
+        "load": 0.9,
+        "network": {
+            "global_latency_ns": 100_000,
+            "router_clock_ns": 4,
+            "crossbar_bandwidth_gbytes_per_s": 32,
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_ctrl_c_stops_within_a_second_of_work_and_the_run_may_go_on(case: str) -> None:
+    settings = CASES[case]
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(settings)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert seen["advanced"]
+    assert seen["work"] < 1.0 * int(str(settings.get("threads", 1)))
+
+
+def test_ctrl_c_ends_the_command_line_with_130_and_no_traceback(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "dragonfly_env.cli", "simulate", "--measure-ns", "1e12", "--load", "0.8"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as process:
+        while process.poll() is None:
+            time.sleep(2)
+            process.send_signal(signal.SIGINT)
+            try:
+                shown = process.communicate(timeout=60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+    assert process.returncode == 130, shown
+    assert "Traceback" not in shown[1]

@@ -1,0 +1,114 @@
+"""Memory comes back: hundreds of simulations take no more than a few, however they end."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import dragonfly_env as dfe
+
+STATM = Path("/proc/self/statm")
+MOST_GROWTH_BYTES = 12_000_000
+
+pytestmark = pytest.mark.skipif(not STATM.exists(), reason="needs Linux' /proc")
+
+
+def resident_bytes() -> int:
+    gc.collect()
+    return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def check_no_growth(action: Callable[[int], None], times: int) -> None:
+    """The first calls fill pools and caches; those that follow may add next to nothing."""
+    for i in range(times // 4):
+        action(i)
+    before = resident_bytes()
+    for i in range(times):
+        action(i)
+    assert resident_bytes() - before < MOST_GROWTH_BYTES
+
+
+def test_finished_simulations_leave_nothing_behind() -> None:
+    def simulate(i: int) -> None:
+        config = dfe.SimulationConfig(
+            topology=dfe.Dragonfly(p=300, a=2, h=1, g=3),
+            policy=dfe.policies()[i % len(dfe.policies())],
+            load=0.2,
+            seed=i,
+            threads=1 + i % 3,
+            packet_log=True,
+            group_latency=True,
+            series_bin_ns=10,
+        )
+        simulation = dfe.Simulation(config)
+        simulation.run(1000)
+        simulation.metrics().to_dict()
+        simulation.packet_log()
+
+    check_no_growth(simulate, 200)
+
+
+def test_a_long_run_grows_only_with_what_is_recorded() -> None:
+    config = dfe.SimulationConfig(
+        topology=dfe.Dragonfly.preset("72"), policy="par", load=1.0, traffic="adv+1", source_queue_packets=4
+    )
+    simulation = dfe.Simulation(config)
+
+    def advance(_: int) -> None:
+        simulation.run(20_000)
+        simulation.reset_statistics()
+
+    check_no_growth(advance, 100)
+
+
+def test_refused_settings_leave_nothing_behind() -> None:
+    network = dfe.NetworkConfig(local_vcs=1)
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("1056"), network=network, policy="par")
+
+    def refuse(_: int) -> None:
+        with pytest.raises(dfe.ConfigError):
+            dfe.Simulation(config)
+
+    check_no_growth(refuse, 400)
+
+
+TOO_FEW_THREADS = """
+import resource, sys
+from pathlib import Path
+import dragonfly_env as dfe
+
+config = dfe.SimulationConfig(topology=dfe.Dragonfly(p=600, a=1, h=15), threads=16, load=0.01)
+dfe.Simulation(config.replace(threads=1)).run(10)
+stack = resource.getrlimit(resource.RLIMIT_STACK)[0]
+used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 150_000_000, resource.RLIM_INFINITY))
+try:
+    dfe.Simulation(config)
+except (RuntimeError, MemoryError) as error:
+    print("refused:", error)
+"""
+
+
+def test_a_process_survives_that_the_system_gives_it_no_more_threads() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", TOO_FEW_THREADS],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=limit_stacks,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("refused: ")
+
+
+def limit_stacks() -> None:
+    """Stacks of threads so large that a few of them fill the memory that the script allows itself."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_STACK, (2**26, 2**26))
