@@ -23,7 +23,7 @@ enum class HeadState : std::uint8_t {
 struct alignas(32) InputVc {
   std::uint32_t head = kNil;
   std::uint32_t tail = kNil;
-  std::uint32_t last_served = 0;  // the router's grant counter when it was served last
+  std::uint32_t last_served = 0;  // stamp of its last grant, see Partition::clock_edge
   std::uint32_t router = 0;       // within the partition
   std::uint16_t queued = 0;
   std::uint16_t port = 0;
@@ -45,7 +45,7 @@ struct InputPort {
 
 struct RouterState {
   Tick next_edge = -1;       // the clock edge at which the allocator will look; -1: none planned
-  std::uint32_t served = 0;  // grants so far
+  std::uint32_t served = 0;  // highest stamp of a grant so far
   std::uint16_t ready = 0;   // input VCs that ask for the crossbar
 };
 

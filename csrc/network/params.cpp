@@ -113,7 +113,9 @@ Timing make_timing(const NetworkParams& p) {
                  output + local + input + (tail_after ? t.packet[1] : 0),
                  output + global + input + (tail_after ? t.packet[2] : 0)};
   t.credit_delay = {output + quanta(p.latency_ps_injection), output + local + input, output + global + input};
-  t.ejection_credit = t.hop_delay[0] + t.injection_delay;
+  // There and back, and one nanosecond in the host: replayed traces of SST/Merlin agree to the
+  // nanosecond with this value only.
+  t.ejection_credit = t.hop_delay[0] + t.injection_delay + quanta(kPsPerNs);
   t.routing_delay = quanta(p.routing_delay_ps);
   t.watchdog = quanta(p.watchdog_ps);
   t.lookahead = std::min(t.hop_delay[2], t.credit_delay[2]);

@@ -148,7 +148,8 @@ class Partition {
   void decide(const Undecided& undecided, Tick now);
   void host_event(std::uint32_t host, Tick now);
 
-  void grant(std::uint32_t router, InputVc& input, OutputPort& output, VcQueue& queue, Tick now);
+  void grant(std::uint32_t router, InputVc& input, OutputPort& output, VcQueue& queue, std::uint32_t stamp,
+             Tick now);
   [[gnu::always_inline]] void expose_head(InputVc& input, Tick now);
   [[gnu::always_inline]] void make_ready(InputVc& input);
   [[gnu::always_inline]] void plan_edge(std::uint32_t router, Tick edge);

@@ -31,6 +31,10 @@ void Partition::clock_edge(std::uint32_t router_index, Tick now) {
     }
   }
 
+  // Of those served at one edge, the first counts as the one served last (SST/Merlin fills its list
+  // of who is next from behind): two hosts that send in phase to one port take turns.
+  router.served += asking;
+  std::uint32_t stamp = router.served;
   Tick retry = Blueprint::kNeverTick;
   for (std::uint32_t i = 0; i < asking; ++i) {
     InputVc& input = inputs[keys[i] & 0xffff];
@@ -51,7 +55,7 @@ void Partition::clock_edge(std::uint32_t router_index, Tick now) {
       wait_for_room(input, output, queue, now);
       continue;
     }
-    grant(router_index, input, output, queue, now);
+    grant(router_index, input, output, queue, stamp--, now);
   }
   if (retry != Blueprint::kNeverTick) {
     const Tick clock = plan_.timing.clock;
@@ -60,7 +64,7 @@ void Partition::clock_edge(std::uint32_t router_index, Tick now) {
 }
 
 void Partition::grant(std::uint32_t router_index, InputVc& input, OutputPort& output, VcQueue& queue,
-                      Tick now) {
+                      std::uint32_t stamp, Tick now) {
   const Timing& timing = plan_.timing;
   InputPort& port = inputs_[router_index * radix_ + input.port];
   const std::uint32_t index = input.head;
@@ -75,7 +79,7 @@ void Partition::grant(std::uint32_t router_index, InputVc& input, OutputPort& ou
   }
   port.crossbar_free = busy_until;
   output.crossbar_free = busy_until;
-  input.last_served = ++routers_[router_index].served;
+  input.last_served = stamp;
   output.last_input = input.index;
 
   input.head = packet.next;

@@ -29,8 +29,9 @@ void Partition::take_credit(std::uint32_t item, Tick now) {
   if (output.scheduled) return;
   if (output.queued > 0) {
     plan_departure(sender, output, now);
-  } else if (plan_.timed_start && now > output.timer_end) {
-    // A credit starts the timer of an idle port, even with nothing to send.
+  } else if (plan_.timed_start && now >= output.timer_end) {
+    // A credit starts the timer of an idle port, even with nothing to send; and anew if it comes at
+    // the very instant at which the timer ends.
     output.timer_end = now + plan_.timing.start_delay[static_cast<std::size_t>(output.link_class)];
   }
 }

@@ -110,18 +110,28 @@ Port Dragonfly::trunked_minimal_port(std::uint32_t router, std::uint32_t from, s
     return 1U + (near[k].router != router ? 1U : 0U) + (far[k] != destination ? 1U : 0U);
   };
   std::uint32_t best = 3;
+  for (std::uint32_t k = 0; k < params_.trunking; ++k) best = std::min(best, hops(k));
+  // Of equally short links those of the router itself, if there are any: only they never need a second
+  // local hop in this group.
+  const bool own =
+      best < 3 &&
+      std::any_of(near, near + params_.trunking, [&](const Endpoint& end) { return end.router == router; });
+  const auto eligible = [&](std::uint32_t k) {
+    return hops(k) == best && (!own || near[k].router == router);
+  };
   std::uint32_t count = 0;
+  std::uint32_t near_rank = router - from * params_.a;
+  std::uint32_t far_rank = destination - to * params_.a;
   for (std::uint32_t k = 0; k < params_.trunking; ++k) {
-    const std::uint32_t length = hops(k);
-    if (length < best) {
-      best = length;
-      count = 0;
-    }
-    if (length == best) ++count;
+    count += eligible(k) ? 1U : 0U;
+    near_rank -= near[k].router < router ? 1U : 0U;
+    far_rank -= far[k] < destination ? 1U : 0U;
   }
-  std::uint32_t pick = (router - from * params_.a + destination + choice) % count;
+  // Ranks among the routers without a link of their own: every link then carries the same number of
+  // (router, destination) pairs, give or take one.
+  std::uint32_t pick = (near_rank + far_rank + choice) % count;
   std::uint32_t k = 0;
-  while (hops(k) != best || pick-- != 0) ++k;
+  while (!eligible(k) || pick-- != 0) ++k;
   return port_towards(near[k], router, from);
 }
 

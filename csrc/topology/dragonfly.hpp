@@ -115,8 +115,8 @@ class Dragonfly {
   }
 
   // The first port of a minimal path; router != destination. Where trunking offers several equally
-  // short ones, (local index of router + destination + choice) picks. Every step it names brings the
-  // destination exactly one hop closer.
+  // short ones, the router's own come first, and ranks spread the rest evenly; `choice` shifts the pick.
+  // Every step it names brings the destination exactly one hop closer.
   [[nodiscard]] Port minimal_port(std::uint32_t router, std::uint32_t destination,
                                   std::uint32_t choice = 0) const noexcept {
     assert(router != destination);

@@ -82,15 +82,15 @@ def test_a_returned_credit_starts_the_timer_of_an_idle_port() -> None:
 
     The first packet is in that buffer at 53, leaves it at 54.4, and its host at 106.4. Its credit takes 10 + 10, the
     sender's timer 32, then 20 to the buffer: in again at 126.4, out at 128.0, and so on every 73.6 (72 and the wait
-    for the next edge, 1.6). But 40 after each packet the destination's credit is back at the ejection port and starts
-    its timer, and a packet that comes while it runs waits for the remainder only: it leaves 40 + 32 after the one
-    before. So deliveries are 72 apart, and every packet comes 1.6 later in the timer's run than the one before. The
-    22nd comes 21 x 1.6 = 33.6 after the credit, when the timer has ended; it waits a whole 32, and is 33.6 late:
-    105.6. On average 73.6, as often as the buffer allows.
+    for the next edge, 1.6). But 41 after each packet (20 there, 1 in the host, 20 back) the destination's credit is at
+    the ejection port and starts its timer, and a packet that comes while it runs waits for the remainder only: it
+    leaves 41 + 32 = 73 after the one before. The second comes 0.6 after the credit, and every packet 0.6 later in the
+    timer's run than the one before, until the 55th comes 54 x 0.6 = 32.4 after it, when the timer has ended: it waits
+    a whole 32, and follows the 54th after 105.4. On average 73.6, as often as the buffer allows.
     """
     network = Q_ADAPTIVE.replace(host_buffer_packets=1)
-    assert gaps_ps(network, "", 64) == 3 * (20 * [72_000] + [105_600])
-    assert 20 * 72_000 + 105_600 == 21 * 73_600
+    assert gaps_ps(network, "", 109) == 2 * (53 * [73_000] + [105_400])
+    assert 53 * 73_000 + 105_400 == 54 * 73_600
 
 
 def test_a_full_output_queue_holds_packets_back_without_losing_time() -> None:

@@ -65,10 +65,6 @@ def test_min_under_adv_carries_one_link_per_group(system: str, network: str, tra
     assert load == pytest.approx(1 / (t.a * t.p), rel=0.03)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="minimal paths of equal length are not spread evenly over the links of a trunk",
-)
 @pytest.mark.parametrize(("p", "a", "h", "trunking"), [(2, 4, 2, 2), (4, 8, 4, 4)])
 def test_min_under_adv_carries_every_link_of_a_trunk(p: int, a: int, h: int, trunking: int) -> None:
     """With t parallel links to that group: x = t / (a*p)."""
