@@ -1,0 +1,197 @@
+// Whole simulations: nothing is lost, histories do not depend on how they are computed.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "network/memory_need.hpp"
+#include "simulation/simulation.hpp"
+#include "tests/check.hpp"
+#include "traffic/synthetic_source.hpp"
+#include "traffic/trace_source.hpp"
+
+namespace {
+
+using namespace dragonfly;
+
+constexpr TimePs kNs = kPsPerNs;
+constexpr DragonflyParams kSmall{.p = 2, .a = 4, .h = 2};
+// A partition per group.
+constexpr DragonflyParams kWide{.p = 300, .a = 2, .h = 1};
+
+bool always() { return true; }
+
+SimulationSetup setup(const DragonflyParams& shape, const std::string& policy, const std::string& traffic,
+                      double load, InjectionKind injection = InjectionKind::kPeriodic) {
+  auto topology = std::make_shared<const Dragonfly>(shape);
+  PatternPtr pattern = make_pattern(*topology, 1, {traffic, {}});
+  const SyntheticParams params{
+      .seed = 1, .injection = injection, .packet_ps = 32'000, .trial_ps = 32'000, .first_ps = kNs};
+  SimulationSetup all;
+  all.source = make_synthetic_source({{0, std::move(pattern), load}}, params);
+  all.topology = std::move(topology);
+  all.policy = policy;
+  return all;
+}
+
+// The shapes of router that the two published networks have, and what lies between.
+std::vector<NetworkParams> networks() {
+  NetworkParams queued;
+  NetworkParams arrival = queued;
+  arrival.decide_at = "arrival";
+  arrival.routing_delay_ps = 100'000;
+  NetworkParams immediate = queued;
+  immediate.link_start = "immediate";
+  immediate.arbitration = "age";
+  NetworkParams cut_through = immediate;
+  cut_through.switching = "cut-through";
+  cut_through.output_queue = "shared";
+  cut_through.vc_scheme = "ladder";
+  cut_through.arbitration = "round-robin";
+  cut_through.crossbar_latency_ps = 89'000;
+  cut_through.packet_ps_injection = 0;
+  std::vector<NetworkParams> all{queued, arrival, immediate, cut_through};
+  for (NetworkParams tiny : std::vector<NetworkParams>{queued, cut_through}) {
+    tiny.host_buffer_packets = tiny.local_buffer_packets = tiny.global_buffer_packets =
+        tiny.output_buffer_packets = 1;
+    all.push_back(tiny);
+  }
+  return all;
+}
+
+TEST(the_books_balance_at_every_instant_and_everything_comes_home) {
+  for (const NetworkParams& network : networks()) {
+    for (const PolicyInfo& policy : policy_registry()) {
+      SimulationSetup all = setup(kSmall, policy.name, "adv+1", 1.0);
+      all.network = network;
+      Simulation simulation{std::move(all)};
+      for (int i = 0; i < 40; ++i) {
+        simulation.run(i % 3 == 0 ? 200 : 97'400, &always);
+        simulation.check_invariants();
+      }
+      CHECK(simulation.drain(kNever / 4, &always));
+      CHECK(simulation.empty());
+      simulation.check_invariants();
+      const Statistics s = simulation.statistics();
+      CHECK_EQ(s.generated, s.deliveries.delivered);
+      CHECK(s.deliveries.delivered > 0);
+    }
+  }
+}
+
+TEST(pieces_interruptions_and_threads_change_nothing) {
+  for (const PolicyInfo& policy : policy_registry()) {
+    const auto make = [&policy](std::uint32_t threads) {
+      SimulationSetup all = setup(kWide, policy.name, "uniform", 0.05, InjectionKind::kPoisson);
+      all.threads = threads;
+      return Simulation{std::move(all)};
+    };
+    constexpr TimePs kWhole = 1'500 * kNs;
+    Simulation whole = make(1);
+    CHECK_EQ(whole.num_partitions(), 3);
+    CHECK(whole.run(kWhole, &always));
+    CHECK(whole.trace_hash() != 0);
+
+    Simulation pieces = make(3);
+    for (TimePs done = 0, step = 100; done < kWhole; done += step, step = step * 7 % 90'001 + 100) {
+      pieces.run(std::min(step, kWhole - done), &always);
+    }
+    CHECK_EQ(pieces.time_ps(), kWhole);
+    CHECK_EQ(pieces.trace_hash(), whole.trace_hash());
+
+    Simulation interrupted = make(2);
+    while (interrupted.time_ps() < kWhole) {
+      const TimePs before = interrupted.time_ps();
+      CHECK(!interrupted.run(kWhole - before, [] { return false; }));
+      CHECK(interrupted.time_ps() > before);
+      interrupted.check_invariants();
+    }
+    CHECK_EQ(interrupted.trace_hash(), whole.trace_hash());
+  }
+}
+
+TEST(silence_passes_at_once_and_shifts_what_follows) {
+  const auto topology = std::make_shared<const Dragonfly>(kSmall);
+  std::vector<std::int64_t> latencies;
+  for (const TimePs start : {TimePs{0}, TimePs{1'000'000'000'000'000}}) {
+    const std::vector<std::int64_t> time{0, start + 16 * kNs};
+    const std::vector<std::uint32_t> source{0, 3};
+    const std::vector<std::uint32_t> destination{9, 70};
+    const std::vector<std::uint32_t> packets{1, 5};
+    SimulationSetup all;
+    all.topology = topology;
+    all.source = make_trace_source(*topology, {time, source, destination, packets});
+    Simulation simulation{std::move(all)};
+    CHECK(simulation.run(start + 10'000 * kNs, &always));
+    const Statistics s = simulation.statistics();
+    CHECK_EQ(s.deliveries.delivered, 6U);
+    latencies.push_back(s.deliveries.latency_ps);
+  }
+  CHECK_EQ(latencies[0], latencies[1]);
+}
+
+TEST(the_watchdog_tells_a_circle_from_a_long_wait) {
+  for (const bool broken : {true, false}) {
+    SimulationSetup all = setup(kSmall, "val-n", "adv+1", 1.0);
+    all.network = networks()[4];  // one packet per buffer
+    all.network.watchdog_ps = 5'000 * kNs;
+    if (broken) all.network.vc_scheme = "unsafe-single";
+    Simulation simulation{std::move(all)};
+    if (broken) {
+      CHECK_THROWS(DeadlockError, simulation.run(1'000'000 * kNs, &always));
+      simulation.check_invariants();
+    } else {
+      CHECK(simulation.run(1'000'000 * kNs, &always));
+    }
+  }
+}
+
+TEST(unused_packets_find_their_way_back) {
+  SimulationSetup all = setup(kWide, "min", "adv+1", 0.5);
+  // Group 0 sends to group 2, which is silent.
+  std::vector<std::int64_t> time;
+  std::vector<std::uint32_t> source, destination, packets;
+  for (std::uint32_t host = 0; host < 600; ++host) {
+    time.push_back(0);
+    source.push_back(host);
+    destination.push_back(1200 + host);
+    packets.push_back(200);
+  }
+  all.source = make_trace_source(*all.topology, {time, source, destination, packets});
+  all.network.host_buffer_packets = 1;
+  Simulation simulation{std::move(all)};
+  CHECK(simulation.drain(kNever / 4, &always));
+  CHECK_EQ(simulation.statistics().deliveries.delivered, 120'000U);
+}
+
+TEST(a_full_queue_loses_whole_messages_and_counts_them) {
+  SimulationSetup all = setup(kSmall, "min", "adv+1", 1.0);
+  const auto& topology = *all.topology;
+  const SyntheticParams params{.seed = 1,
+                               .injection = InjectionKind::kPoisson,
+                               .message_packets = 3,
+                               .packet_ps = 32'000,
+                               .trial_ps = 32'000,
+                               .first_ps = kNs};
+  all.source = make_synthetic_source({{0, make_pattern(topology, 1, {"adv+1", {}}), 1.0}}, params);
+  all.options.source_queue_packets = 4;
+  all.options.lose_when_full = true;
+  Simulation simulation{std::move(all)};
+  simulation.run(20'000 * kNs, &always);
+  CHECK(simulation.statistics().in_source_queues <= 72 * 4);
+  CHECK(simulation.drain(kNever / 4, &always));
+  const Statistics s = simulation.statistics();
+  CHECK_EQ(s.generated, s.deliveries.delivered);
+  CHECK_EQ(s.generated % 3, 0U);
+  CHECK(s.deliveries.lost > 0);
+  CHECK_EQ(s.deliveries.lost % 3, 0U);
+}
+
+TEST(a_network_too_large_for_the_machine_is_refused) {
+  SimulationSetup all = setup(kSmall, "min", "uniform", 0.5);
+  all.options.source_queue_packets = 0x7fffffff;
+  CHECK_THROWS(ConfigError, Simulation{std::move(all)});
+}
+
+}  // namespace

@@ -1,0 +1,120 @@
+// The VCs of every kind of path: as published, and rising.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "routing/vc_ladder.hpp"
+#include "tests/check.hpp"
+
+namespace {
+
+using namespace dragonfly;
+
+struct Step {
+  Stage stage;
+  LinkClass link;
+};
+
+constexpr Step kFirstLocal{Stage::kFirst, LinkClass::kLocal};
+constexpr Step kFirstGlobal{Stage::kFirst, LinkClass::kGlobal};
+constexpr Step kSourceLocal{Stage::kSource, LinkClass::kLocal};
+constexpr Step kSourceGlobal{Stage::kSource, LinkClass::kGlobal};
+constexpr Step kInLocal{Stage::kDetourIn, LinkClass::kLocal};
+constexpr Step kOutLocal{Stage::kDetourOut, LinkClass::kLocal};
+constexpr Step kOutGlobal{Stage::kDetourOut, LinkClass::kGlobal};
+constexpr Step kLastLocal{Stage::kDestination, LinkClass::kLocal};
+
+const std::vector<Step> kMinimalPath{kSourceLocal, kSourceGlobal, kLastLocal};
+const std::vector<Step> kNodePath{kSourceLocal, kSourceGlobal, kInLocal, kOutLocal, kOutGlobal, kLastLocal};
+const std::vector<Step> kGroupPath{kSourceLocal, kSourceGlobal, kOutLocal, kOutGlobal, kLastLocal};
+
+constexpr PathBudget kMin{};
+constexpr PathBudget kValg{.detours = true, .longest_path = 5};
+constexpr PathBudget kValn{.detours = true, .detour_router = true, .longest_path = 6};
+constexpr PathBudget kPar{.detours = true, .detour_router = true, .reconsiders = true, .longest_path = 7};
+
+std::vector<int> vcs(const VcLadder& ladder, const std::vector<Step>& path, bool minimal, bool with_router) {
+  std::vector<int> numbers;
+  for (const Step& step : path) {
+    const auto hops = static_cast<std::uint8_t>(numbers.size());
+    numbers.push_back(ladder.vc(step.stage, step.link, minimal, with_router, hops));
+  }
+  return numbers;
+}
+
+using Numbers = std::vector<int>;
+
+// Source: Kang et al., HPDC 2021, and its published simulator (VALn, UGALg, UGALn, PAR).
+TEST(stage_vcs_are_those_of_the_published_simulator) {
+  const auto stage = [](const PathBudget& budget) { return VcLadder{VcScheme::kStage, budget}; };
+  CHECK(vcs(stage(kMin), kMinimalPath, true, false) == (Numbers{0, 0, 1}));
+  CHECK(vcs(stage(kValn), kNodePath, false, true) == (Numbers{0, 0, 1, 2, 2, 3}));
+  CHECK(vcs(stage(kValn), kMinimalPath, true, false) == (Numbers{2, 2, 3}));
+  CHECK(vcs(stage(kValg), kGroupPath, false, false) == (Numbers{0, 0, 1, 1, 2}));
+  CHECK(vcs(stage(kValg), kMinimalPath, true, false) == (Numbers{1, 1, 2}));
+  CHECK(vcs(stage(kPar), {kFirstLocal, kSourceGlobal, kLastLocal}, true, false) == (Numbers{0, 3, 4}));
+  CHECK(vcs(stage(kPar), {kFirstGlobal, kLastLocal}, true, false) == (Numbers{0, 4}));
+  CHECK(vcs(stage(kPar), kNodePath, false, true) == (Numbers{1, 1, 2, 3, 3, 4}));
+}
+
+// Source: Benito et al. (LIA), TACO 2025, table 1: L0 G0 L1, and L0 G0 L1 L2 G1 L3.
+TEST(ladder_vcs_are_those_of_the_lia_paper) {
+  const VcLadder minimal{VcScheme::kLadder, kMin};
+  CHECK(vcs(minimal, kMinimalPath, true, false) == (Numbers{0, 0, 1}));
+  CHECK_EQ(minimal.required().local, 2);
+  CHECK_EQ(minimal.required().global, 1);
+  const VcLadder detours{VcScheme::kLadder, kValn};
+  CHECK(vcs(detours, kNodePath, false, true) == (Numbers{0, 0, 1, 2, 1, 3}));
+  CHECK_EQ(detours.required().local, 4);
+  CHECK_EQ(detours.required().global, 2);
+}
+
+// Ranks of channels: (VC, local before global) on the shared scheme of stages; per class on the ladder.
+TEST(every_path_rises_and_stays_within_the_vcs_that_it_asks_for) {
+  struct Case {
+    PathBudget budget;
+    std::vector<Step> path;
+    bool minimal, with_router;
+  };
+  std::vector<Case> cases;
+  for (const PathBudget& budget : {kMin, kValg, kValn}) cases.push_back({budget, kMinimalPath, true, false});
+  cases.push_back({kValg, kGroupPath, false, false});
+  cases.push_back({kValn, kNodePath, false, true});
+  cases.push_back({kPar, {kFirstLocal, kSourceGlobal, kLastLocal}, true, false});
+  std::vector<Step> changed_mind{kFirstLocal};
+  changed_mind.insert(changed_mind.end(), kNodePath.begin(), kNodePath.end());
+  for (const VcScheme scheme : {VcScheme::kStage, VcScheme::kLadder, VcScheme::kHop}) {
+    for (const Case& c : cases) {
+      const VcLadder ladder{scheme, c.budget};
+      const VcCounts most = ladder.required();
+      const Numbers numbers = vcs(ladder, c.path, c.minimal, c.with_router);
+      int last[3] = {-1, -1, -1};
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const auto link = static_cast<std::size_t>(c.path[i].link);
+        CHECK(numbers[i] > last[link]);
+        last[link] = numbers[i];
+        CHECK(numbers[i] < (c.path[i].link == LinkClass::kGlobal ? most.global : most.local));
+      }
+    }
+    // PAR: the first hop was minimal, the detour begins at the second router.
+    const VcLadder ladder{scheme, kPar};
+    Numbers numbers{ladder.vc(Stage::kFirst, LinkClass::kLocal, true, false, 0)};
+    for (std::size_t i = 1; i < changed_mind.size(); ++i) {
+      numbers.push_back(
+          ladder.vc(changed_mind[i].stage, changed_mind[i].link, false, true, static_cast<std::uint8_t>(i)));
+    }
+    CHECK(numbers[0] < numbers[1]);
+    CHECK(numbers.back() < ladder.required().local);
+  }
+}
+
+TEST(a_vc_scheme_has_a_name) {
+  CHECK(parse_vc_scheme("stage") == VcScheme::kStage);
+  CHECK(parse_vc_scheme("ladder") == VcScheme::kLadder);
+  CHECK(parse_vc_scheme("hop") == VcScheme::kHop);
+  CHECK_THROWS(ConfigError, parse_vc_scheme("stages"));
+  CHECK_THROWS(ConfigError, parse_vc_scheme(""));
+}
+
+}  // namespace
