@@ -6,6 +6,8 @@ further: ``pytest tests/property --hypothesis-profile=explore``.
 
 from __future__ import annotations
 
+import signal
+
 from hypothesis import HealthCheck, settings
 
 # No deadline: tests never depend on how fast the machine is.
@@ -20,3 +22,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("fixed")
+
+# Whoever starts the tests in the background may have SIGINT ignored, and children inherit that: Ctrl-C would
+# be tested on processes that cannot hear it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -238,10 +238,10 @@ def test_ctrl_c_stops_a_run_which_may_then_go_on() -> None:
     timer = threading.Timer(0.3, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        simulation.run(1e9)
+        simulation.run(2e7)  # minutes, if nothing interrupts it
     timer.join()
     stopped = simulation.time_ns
-    assert 0 < stopped < 1e9
+    assert 0 < stopped < 2e7
     simulation.check_invariants()
     simulation.run(100)
     assert simulation.time_ns == stopped + 100
