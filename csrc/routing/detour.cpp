@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/error.hpp"
-
 namespace dragonfly {
 
 namespace {
@@ -46,27 +44,6 @@ std::uint16_t draw_own_link(RouteContext& context, bool avoid_destination) {
 }
 
 }  // namespace
-
-DetourKind parse_detour_kind(const std::string& name) {
-  for (const DetourKind kind : {DetourKind::kLgl, DetourKind::kLg, DetourKind::kGl, DetourKind::kG}) {
-    if (name == detour_kind_name(kind)) return kind;
-  }
-  throw ConfigError{"detour", "'" + name + "'", "one of 'lgl', 'lg', 'gl', 'g'"};
-}
-
-const char* detour_kind_name(DetourKind kind) noexcept {
-  switch (kind) {
-    case DetourKind::kLgl:
-      return "lgl";
-    case DetourKind::kLg:
-      return "lg";
-    case DetourKind::kGl:
-      return "gl";
-    case DetourKind::kG:
-      break;
-  }
-  return "g";
-}
 
 Detour draw_detour(RouteContext& context, DetourKind kind, bool avoid_destination_group) {
   const bool own_link = kind == DetourKind::kGl || kind == DetourKind::kG;

@@ -5,9 +5,6 @@
 
 namespace dragonfly {
 
-[[nodiscard]] DetourKind parse_detour_kind(const std::string& name);  // throws ConfigError
-[[nodiscard]] const char* detour_kind_name(DetourKind kind) noexcept;
-
 // Hops of the longest path with such a detour.
 [[nodiscard]] constexpr std::uint8_t longest_path_hops(DetourKind kind) noexcept {
   switch (kind) {

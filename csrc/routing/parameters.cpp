@@ -38,10 +38,6 @@ double number_parameter(const PolicyInfo& info, const Parameters& given, const s
   return value;
 }
 
-std::string text_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name) {
-  return get<std::string>(info, given, name, "a string");
-}
-
 bool flag_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name,
                     bool when_unset) {
   const ParameterValue& value = lookup(info, given, name);

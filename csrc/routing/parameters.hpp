@@ -7,11 +7,9 @@
 
 namespace dragonfly {
 
-// The value given, or the default. All three throw ConfigError when the value has another type.
+// The value given, or the default. Both throw ConfigError when the value has another type.
 [[nodiscard]] double number_parameter(const PolicyInfo& info, const Parameters& given,
                                       const std::string& name);
-[[nodiscard]] std::string text_parameter(const PolicyInfo& info, const Parameters& given,
-                                         const std::string& name);
 [[nodiscard]] bool flag_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name,
                                   bool when_unset);
 

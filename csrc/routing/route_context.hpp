@@ -31,9 +31,6 @@ class RouteContext {
   [[nodiscard]] std::uint32_t group() const noexcept { return group_; }
   [[nodiscard]] const Dragonfly& topology() const noexcept { return paths_.topology(); }
   [[nodiscard]] const PathFollower& paths() const noexcept { return paths_; }
-  [[nodiscard]] std::uint32_t source_group() const noexcept {
-    return packet_.source_host / topology().hosts_per_group();
-  }
 
   // Congestion of a port, packets: those in its output queues + credits in use (sent, and the
   // credit is not back yet). Source: Kang et al., HPDC 2021, section 5.1.

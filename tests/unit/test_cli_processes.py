@@ -1,0 +1,155 @@
+"""The command line as real processes: streams, exit codes, Ctrl-C and going on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+SHORT = ["--warmup-ns", "1000", "--measure-ns", "2000"]
+SWEEP = [
+    "sweep",
+    "--topology",
+    "72",
+    "-p",
+    "min",
+    "-p",
+    "ugal-n",
+    "--traffic",
+    "uniform",
+    "-l",
+    "0.2:0.4:0.2",
+    *SHORT,
+]
+
+
+def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+    """The command as a process, and leader of a group, of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "dragonfly_env.cli", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        start_new_session=True,
+        env={**os.environ, "COLUMNS": "140"},
+    )
+
+
+def alive_in_group(leader: int) -> list[int]:
+    """The processes of a group that still run."""
+    alive = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, group = entry.read_text().rpartition(")")[2].split()[:3]
+        except OSError:  # it has just ended
+            continue
+        if int(group) == leader and state != "Z":
+            alive.append(int(entry.parent.name))
+    return alive
+
+
+def test_a_process_answers_a_mistake_without_a_traceback(tmp_path: Path) -> None:
+    process = start("simulate", "--load", "2", cwd=tmp_path)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert out == ""
+    assert err == "error: loads = 2.0: must be a number in (0, 1]\n"
+
+
+def test_json_on_standard_output_is_nothing_but_json(tmp_path: Path) -> None:
+    process = start("simulate", "--topology", "72", "--json", *SHORT, cwd=tmp_path)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert json.loads(out)["results"]["packets_delivered"] > 0
+
+
+@pytest.mark.parametrize("whole_group", [True, False], ids=["terminal", "parent only"])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
+    tmp_path: Path, jobs: str, whole_group: bool
+) -> None:
+    loads = ["-l", "0.05:0.4:0.05"]
+    long = [
+        "--topology",
+        "72",
+        "-p",
+        "min",
+        "--traffic",
+        "uniform",
+        *loads,
+        "--warmup-ns",
+        "0",
+        "--measure-ns",
+        "200000",
+    ]
+    command = ["sweep", *long, "--out", "out", "--jobs", jobs, "--no-plots"]
+    process = start(*command, cwd=tmp_path)
+    runs = tmp_path / "out" / "runs"
+    deadline = time.monotonic() + 60
+    while len(list(runs.glob("*.parquet"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGINT) if whole_group else process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    kept = {file.name: file.stat().st_mtime_ns for file in runs.glob("*.parquet")}
+    assert process.returncode == 130, err
+    assert out == ""
+    assert "Traceback" not in err
+    assert f"interrupted: {len(kept)} of 8 runs are kept in out; to go on: dragonfly-env sweep" in err
+    assert 2 <= len(kept) < 8
+
+    process = start(*command, cwd=tmp_path)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert f"{8 - len(kept)} runs done, {len(kept)} were there already" in err
+    after = {file.name: file.stat().st_mtime_ns for file in runs.iterdir()}
+    assert {name: after[name] for name in kept} == kept
+    assert len(pd.read_parquet(tmp_path / "out" / "results.parquet")) == 8
+
+
+def test_workers_of_a_killed_sweep_end_by_themselves(tmp_path: Path) -> None:
+    long = [
+        "--topology",
+        "72",
+        "-p",
+        "min",
+        "--traffic",
+        "uniform",
+        "-l",
+        "0.1:0.4:0.1",
+        "--measure-ns",
+        "1e9",
+    ]
+    process = start("sweep", *long, "--out", "out", "--jobs", "2", cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while len(list(tmp_path.glob("out/runs/*.running"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(alive_in_group(process.pid)) > 2
+    process.kill()
+    process.communicate(timeout=60)
+    while alive_in_group(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert alive_in_group(process.pid) == []
+
+
+def test_ctrl_c_stops_a_single_run(tmp_path: Path) -> None:
+    log = tmp_path / "log.parquet"  # appears when the simulation is about to begin
+    long = ["--topology", "72", "--load", "0.01", "--measure-ns", "1e9", "--packet-log", str(log)]
+    process = start("simulate", *long, cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while not log.exists() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert out == ""
+    assert "interrupted" in err
+    assert "Traceback" not in err
