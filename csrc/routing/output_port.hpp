@@ -28,8 +28,8 @@ struct alignas(64) OutputPort {
   std::uint32_t occupancy = 0;  // packets in its queues + credits in use
   std::uint32_t router = 0;     // whose port it is, within the partition
   std::uint32_t peer = kNil;    // first input VC of the port at the far end (in the peer's partition)
+  std::uint32_t queued = 0;     // packets in all its queues
   std::uint16_t peer_partition = 0;
-  std::uint16_t queued = 0;  // packets in all its queues
   std::uint8_t vcs = 0;
   std::uint8_t next_vc = 0;  // round-robin pointer
   LinkClass link_class = LinkClass::kHost;
