@@ -55,10 +55,13 @@ void Partition::depart(std::uint32_t output_id, Tick now) {
     const VcQueue& queue = queues[vc];
     if (queue.queued == 0 || (needs_credit && queue.credits == 0)) continue;
     // Without a pipeline behind the crossbar every queued packet is ready; spare the look.
-    const auto until_ready =
-        plan_.timing.crossbar_latency == 0
-            ? 0
-            : static_cast<std::int32_t>(packets_[queue.head].output_ready - static_cast<std::uint32_t>(now));
+    std::int32_t until_ready = 0;
+    if (plan_.shared_output || plan_.timing.crossbar_latency > 0) {
+      until_ready =
+          static_cast<std::int32_t>(packets_[queue.head].output_ready - static_cast<std::uint32_t>(now));
+      // Only low bits are kept: what seems to be ready later than possible has waited for very long.
+      if (until_ready > plan_.timing.crossbar_latency) until_ready = -INT32_MAX;
+    }
     if (until_ready > 0) {
       earliest = std::min(earliest, until_ready);
       continue;
