@@ -21,6 +21,7 @@ PathBudget needed_budget(const RoutingPolicy& policy, const TrafficSource& sourc
   if (source.longest_route() > 0) {  // prescribed routes may take any one detour
     budget.detours = true;
     budget.detour_router = true;
+    budget.reconsiders = budget.reconsiders || source.has_late_exits();
     budget.longest_path = std::max(budget.longest_path, static_cast<std::uint8_t>(source.longest_route()));
   }
   return budget;

@@ -2,9 +2,10 @@
 
 namespace dragonfly {
 
-// A prescribed route passes at most three groups (the trace source has checked that). Inside the
-// middle group the router between two local hops is the detour router; with one local hop it is
-// taken to be the router that this hop leads to.
+// A prescribed route passes at most three groups, with at most two local hops in the first, two in the
+// middle and one in the last (the trace source has checked that). Two local hops in the first group are
+// a first hop and the rest, as in PAR. Inside the middle group the router between two local hops is the
+// detour router; with one local hop it is taken to be the router that this hop leads to.
 Hop PathFollower::routed(const Packet& packet, std::uint32_t router,
                          std::span<const std::uint32_t> route) const {
   const std::size_t position = packet.hops;
@@ -37,6 +38,8 @@ Hop PathFollower::routed(const Packet& packet, std::uint32_t router,
   Stage stage = Stage::kSource;
   if (group == last_group) {
     stage = Stage::kDestination;
+  } else if (position == 0 && route.size() > 3 && route[2] / a == first_group) {
+    stage = Stage::kFirst;
   } else if (group != first_group) {
     const bool entered_just_now = position == 0 || route[position - 1] / a != group;
     const bool leaves = there / a != group;

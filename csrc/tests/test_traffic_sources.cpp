@@ -372,7 +372,8 @@ TEST(trace_refuses_routes_with_more_hops_than_the_vc_ladder_has_steps) {
   CHECK_EQ(error({1, near(0, 2), near(2, 0), near(2, 1), near(1, 2), 4}), "");
   CHECK_EQ(error({1, near(0, 2), near(2, 0), 8, near(2, 1), near(1, 2), 4}), "");
   const std::uint32_t aside = near(0, 1) == 2 ? 3 : 2;
-  CHECK(refused(error({1, aside, near(0, 1), near(1, 0), 4})));
+  CHECK_EQ(error({1, aside, near(0, 1), near(1, 0), 4}), "");
+  CHECK(refused(error({1, aside, 1, near(0, 1), near(1, 0), 4})));
   CHECK(refused(error({1, near(0, 2), near(2, 0), near(0, 2), near(0, 1), near(1, 0), 4})));
   CHECK(refused(error({1, near(0, 2), near(2, 0), near(2, 3), near(3, 2), near(3, 1), near(1, 3), 4})));
   CHECK(refused(error({1, near(0, 2), near(2, 0), 8, 9, 10, 11, near(2, 1), near(1, 2), 4})));

@@ -50,6 +50,8 @@ class TrafficSource {
   [[nodiscard]] virtual std::span<const std::uint32_t> routes() const { return {}; }
   // The longest route that any message prescribes, in routers; 0 without prescribed routes.
   [[nodiscard]] virtual std::uint32_t longest_route() const { return 0; }
+  // Whether some route makes two local hops in its first group, as those of PAR may.
+  [[nodiscard]] virtual bool has_late_exits() const { return false; }
 };
 
 }  // namespace dragonfly

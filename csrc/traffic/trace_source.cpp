@@ -134,11 +134,11 @@ class TraceCheck {
       }
       const bool first_again = groups > 1 && group == route.front() / topology_.a();
       const bool beyond_last = groups == kMostGroups && group != last_group;
-      const std::uint32_t most_local_hops = groups == 2 && group != last_group ? 2 : 1;
+      const std::uint32_t most_local_hops = group == last_group ? 1 : 2;
       if (groups > kMostGroups || first_again || beyond_last || local_hops > most_local_hops) {
         wrong(row, "routers", route[i],
               "a route passes at most one further group between the first and the last, with at most one "
-              "local hop in the first, two in the second of three, and one in the last");
+              "local hop in the last and two in the others");
       }
     }
   }
@@ -154,15 +154,20 @@ class TraceCheck {
   const TraceColumns& rows_;
 };
 
+// Whether a checked route makes two local hops before it leaves its first group; `a`: routers per group.
+bool leaves_late(std::span<const std::uint32_t> route, std::uint32_t a) {
+  return route.size() > 3 && route[2] / a == route.front() / a;
+}
+
 class TraceSource final : public TrafficSource {
  public:
-  TraceSource(std::uint32_t num_hosts, const TraceColumns& columns)
-      : first_(num_hosts + 1, 0),
+  TraceSource(const Dragonfly& topology, const TraceColumns& columns)
+      : first_(topology.num_hosts() + 1, 0),
         time_ps_(columns.time_ps.size()),
         entries_(columns.time_ps.size()),
         routes_(columns.routes.begin(), columns.routes.end()) {
     for (const std::uint32_t host : columns.source) ++first_[host + 1];
-    for (std::uint32_t host = 0; host < num_hosts; ++host) first_[host + 1] += first_[host];
+    for (std::uint32_t host = 0; host < topology.num_hosts(); ++host) first_[host + 1] += first_[host];
     std::vector<std::uint64_t> next(first_.begin(), first_.end() - 1);
     for (std::size_t row = 0; row < columns.time_ps.size(); ++row) {
       const std::uint64_t slot = next[columns.source[row]]++;
@@ -175,6 +180,8 @@ class TraceSource final : public TrafficSource {
       entry.route_length = static_cast<std::uint32_t>(
           static_cast<std::uint64_t>(columns.route_offsets[row + 1]) - entry.route_begin);
       longest_route_ = std::max(longest_route_, entry.route_length);
+      const auto route = routes().subspan(entry.route_begin, entry.route_length);
+      late_exits_ = late_exits_ || leaves_late(route, topology.a());
     }
   }
 
@@ -201,6 +208,7 @@ class TraceSource final : public TrafficSource {
   }
 
   std::uint32_t longest_route() const override { return longest_route_; }
+  bool has_late_exits() const override { return late_exits_; }
 
  private:
   struct Entry {
@@ -220,13 +228,14 @@ class TraceSource final : public TrafficSource {
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> routes_;
   std::uint32_t longest_route_ = 0;
+  bool late_exits_ = false;
 };
 
 }  // namespace
 
 std::unique_ptr<TrafficSource> make_trace_source(const Dragonfly& topology, const TraceColumns& columns) {
   TraceCheck{topology, columns}.all();
-  return std::make_unique<TraceSource>(topology.num_hosts(), columns);
+  return std::make_unique<TraceSource>(topology, columns);
 }
 
 }  // namespace dragonfly
