@@ -1,0 +1,70 @@
+"""Routes that a run has logged can be prescribed to another one, on buffers of one packet, without a deadlock."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.traffic import Trace
+
+SMALL = dfe.Dragonfly.preset("72")
+
+Routes = dict[tuple[int, int], list[int]]
+
+
+def logged(simulation: dfe.Simulation) -> tuple[Trace, Routes]:
+    """What was delivered as a trace with its routes, and the routes by source and packet number."""
+    log = simulation.packet_log()
+    order = log["created_ns"].argsort(kind="stable")
+    routers, offsets = log["routers"].tolist(), log["route_offsets"].tolist()
+    routes = [routers[first:last] for first, last in itertools.pairwise(offsets)]
+    trace = Trace.from_columns(
+        time_ns=log["created_ns"][order],
+        src=log["src"][order],
+        dst=log["dst"][order],
+        bytes=[128] * len(order),
+        routers=[routes[i] for i in order.tolist()],
+    )
+    keys = zip(log["src"].tolist(), log["number"].tolist(), strict=True)
+    return trace, dict(zip(keys, routes, strict=True))
+
+
+@pytest.mark.parametrize("scheme", ["stage", "ladder", "hop"])
+@pytest.mark.parametrize("policy", dfe.policies())
+def test_logged_routes_can_be_followed_again(policy: str, scheme: str) -> None:
+    first = dfe.Simulation(
+        dfe.SimulationConfig(topology=SMALL, policy=policy, traffic="adv+1", load=1.0, packet_log=True)
+    )
+    first.run(4000)
+    assert first.drain()
+    trace, routes = logged(first)
+    tiny = dfe.NetworkConfig(
+        vc_scheme=scheme,
+        host_buffer_packets=1,
+        local_buffer_packets=1,
+        global_buffer_packets=1,
+        output_buffer_packets=1,
+    )
+    for background in ("min", "par"):
+        second = dfe.Simulation(
+            dfe.SimulationConfig(
+                topology=SMALL, network=tiny, policy=background, traffic=trace, packet_log=True
+            )
+        )
+        second.run(5000)
+        second.check_invariants()
+        assert second.drain()
+        second.check_invariants()
+        assert logged(second)[1] == routes
+
+
+def test_par_leaves_some_groups_late() -> None:
+    """So the test above has routes with two local hops in the first group."""
+    simulation = dfe.Simulation(
+        dfe.SimulationConfig(topology=SMALL, policy="par", traffic="adv+1", load=1.0, packet_log=True)
+    )
+    simulation.run(4000)
+    groups = [[router // SMALL.a for router in route] for route in logged(simulation)[1].values()]
+    assert any(len(route) > 3 and route[0] == route[1] == route[2] != route[-1] for route in groups)
