@@ -163,8 +163,8 @@ class Partition {
   void host_credit(std::uint32_t host, Tick now);
   void send_from_host(std::uint32_t host, HostSender& sender, Tick now);
   void next_packet(std::uint32_t host, HostSender& sender);
-  [[nodiscard]] bool is_crowded_out(std::uint32_t host, const SourceCursor& cursor,
-                                    std::uint64_t number) const;
+  [[nodiscard]] bool is_crowded_out(std::uint32_t host, const SourceCursor& cursor, std::uint64_t number,
+                                    std::uint32_t packets) const;
   void schedule_host(std::uint32_t host, HostSender& sender, Tick now);
   void push_host(std::uint32_t host, Tick when, Tick now);
 

@@ -33,12 +33,12 @@ void Partition::build_hosts() {
   }
 }
 
-// Whether a full source queue turns the message of `cursor` away; its first packet would be packet
-// `number` of the host.
-bool Partition::is_crowded_out(std::uint32_t host, const SourceCursor& cursor, std::uint64_t number) const {
+// Whether a full source queue turns the message of `cursor` away, which has `packets` packets; the
+// first of them would be packet `number` of the host.
+bool Partition::is_crowded_out(std::uint32_t host, const SourceCursor& cursor, std::uint64_t number,
+                               std::uint32_t packets) const {
   const std::uint64_t limit = plan_.options.source_queue_packets;
-  if (limit == 0) return false;
-  const std::uint64_t end = number + plan_.source.describe(HostId{first_host_ + host}, cursor).packets;
+  const std::uint64_t end = number + packets;
   if (end <= limit) return false;
   const std::uint64_t must_have_left = end - 1 - limit;
   if (must_have_left >= hosts_[host].number) return true;
@@ -48,19 +48,21 @@ bool Partition::is_crowded_out(std::uint32_t host, const SourceCursor& cursor, s
 // Prepares the packet that is sent next: its message and when it enters the source queue.
 void Partition::next_packet(std::uint32_t host, HostSender& sender) {
   const HostId id{first_host_ + host};
-  const bool new_message = sender.left == 0;
-  if (new_message && skips_) {
-    while (sender.cursor.time_ps < kNever && is_crowded_out(host, sender.cursor, sender.number)) {
-      if (plan_.options.lose_when_full) record_.lost += plan_.source.describe(id, sender.cursor).packets;
-      plan_.source.skip(id, sender.cursor);
+  if (sender.left == 0) {  // a new message
+    SourceCursor& cursor = sender.cursor;
+    Message message;
+    if (cursor.time_ps < kNever) message = plan_.source.describe(id, cursor);
+    while (skips_ && cursor.time_ps < kNever &&
+           is_crowded_out(host, cursor, sender.number, message.packets)) {
+      if (plan_.options.lose_when_full) record_.lost += message.packets;
+      plan_.source.skip(id, cursor);
+      // Another message of a trace, or the same one in another step of a schedule.
+      if (cursor.time_ps < kNever) message = plan_.source.describe(id, cursor);
     }
-  }
-  if (new_message) {
-    if (sender.cursor.time_ps >= kNever) {
+    if (cursor.time_ps >= kNever) {
       sender.state = HostState::kSilent;
       return;
     }
-    const Message message = plan_.source.describe(id, sender.cursor);
     sender.destination = message.destination;
     sender.left = message.packets;
     sender.route_length = static_cast<std::uint16_t>(message.route.size());
@@ -208,11 +210,12 @@ std::uint64_t Partition::in_source_queues(Tick now) {
     SourceCursor cursor = sender.cursor;
     plan_.source.advance(id, cursor);
     while (waiting < limit && cursor.time_ps < kNever && plan_.to_tick(cursor.time_ps) <= until) {
-      if (skips_ && is_crowded_out(host, cursor, sender.number + waiting)) {
+      const std::uint32_t packets = plan_.source.describe(id, cursor).packets;
+      if (skips_ && is_crowded_out(host, cursor, sender.number + waiting, packets)) {
         plan_.source.skip(id, cursor);
         continue;
       }
-      waiting += plan_.source.describe(id, cursor).packets;
+      waiting += packets;
       plan_.source.advance(id, cursor);
     }
     total += std::min<std::uint64_t>(waiting, limit);  // what waits for room has not entered yet
