@@ -1,1 +1,66 @@
-"""Learning routing agents (installed as ``dragonfly_env.agents``)."""
+"""Learning routing agents (installed as ``dragonfly_env.agents``).
+
+``protocol`` says what a policy and a learner are; ``training`` and ``evaluation`` treat all of them alike; ``registry``
+finds them by kind, file or class. ``deep_q`` and ``masked_ppo`` need PyTorch and Stable-Baselines3
+(``pip install 'dragonfly-env[sb3]'``) and are imported only when they are used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
+from dragonfly_env.agents.protocol import Learner, Policy
+from dragonfly_env.agents.random_policy import RandomPolicy
+from dragonfly_env.agents.registry import (
+    AGENTS,
+    agent_class,
+    agent_settings,
+    load_agent,
+    make_agent,
+    read_metadata,
+)
+from dragonfly_env.agents.training import Progress, fit, train
+
+if TYPE_CHECKING:
+    from dragonfly_env.agents.deep_q import DeepQAgent
+    from dragonfly_env.agents.deep_q_settings import DeepQSettings
+    from dragonfly_env.agents.masked_ppo import MaskedPpoAgent
+    from dragonfly_env.agents.masked_ppo_settings import MaskedPpoSettings
+
+__all__ = [
+    "AGENTS",
+    "DeepQAgent",
+    "DeepQSettings",
+    "Evaluation",
+    "Learner",
+    "MaskedPpoAgent",
+    "MaskedPpoSettings",
+    "Policy",
+    "Progress",
+    "RandomPolicy",
+    "agent_class",
+    "agent_settings",
+    "evaluate_over_seeds",
+    "evaluate_policy",
+    "fit",
+    "load_agent",
+    "make_agent",
+    "make_env",
+    "read_metadata",
+    "train",
+]
+
+_LAZY = {
+    "DeepQAgent": "deep_q",
+    "DeepQSettings": "deep_q_settings",
+    "MaskedPpoAgent": "masked_ppo",
+    "MaskedPpoSettings": "masked_ppo_settings",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(importlib.import_module(f"dragonfly_env.agents.{_LAZY[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

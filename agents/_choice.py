@@ -1,0 +1,52 @@
+"""Choices among legal actions, from given draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env.agents.protocol import IntArray
+
+
+def any_legal(mask: npt.NDArray[np.bool_], draws: npt.NDArray[np.float64]) -> IntArray:
+    """A legal action per row, all equally likely.
+
+    Args:
+        mask: (N, A); every row allows at least one action.
+        draws: (N,) uniform in [0, 1).
+
+    Returns:
+        (N,) indices.
+    """
+    ranks = np.cumsum(mask, axis=1)
+    legal = ranks[:, -1]
+    wanted = np.minimum((draws * legal).astype(np.int64), legal - 1) + 1
+    return np.asarray((ranks >= wanted[:, None]).argmax(axis=1), dtype=np.int64)
+
+
+def best_legal(values: npt.NDArray[np.floating], mask: npt.NDArray[np.bool_]) -> IntArray:
+    """The legal action with the highest value per row; ties go to the lowest index.
+
+    Args:
+        values: (N, A).
+        mask: (N, A); every row allows at least one action.
+
+    Returns:
+        (N,) indices.
+    """
+    return np.asarray(np.where(mask, values, -np.inf).argmax(axis=1), dtype=np.int64)
+
+
+def pick(weights: npt.NDArray[np.floating], draws: npt.NDArray[np.float64]) -> IntArray:
+    """An action per row with probability proportional to its weight.
+
+    Args:
+        weights: (N, A), at least 0, and above 0 somewhere in each row.
+        draws: (N,) uniform in [0, 1).
+
+    Returns:
+        (N,) indices; never one of weight 0.
+    """
+    edges = np.cumsum(weights, axis=1)
+    wanted = np.minimum(draws * edges[:, -1], np.nextafter(edges[:, -1], 0.0))
+    return np.asarray((edges > wanted[:, None]).argmax(axis=1), dtype=np.int64)

@@ -1,0 +1,248 @@
+"""Deep Q-learning for routers: Stable-Baselines3's DQN network, optimiser and replay buffer, fed with exact
+transitions.
+
+An off-the-shelf DQN sees one agent whose next observation is its own. In a network the consequence of an action
+shows at *another* router. The core's transitions join them: (observation here, action, time spent, observation at the
+next router, its mask, delivered). All routers share one network and one buffer. Values are minus the expected time to
+delivery in microseconds; illegal actions are left out of the choice and of the target's maximum.
+
+Sources: Mnih et al., Nature 2015 (DQN); van Hasselt, Guez, Silver, AAAI 2016 (double Q); Boyan, Littman, NIPS 1993
+(values as delivery times, learned from the next router's).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from dragonfly_env._validate import check_integer, config_error
+from dragonfly_env.agents._choice import any_legal, best_legal
+from dragonfly_env.agents._layouts import LayoutFacts
+from dragonfly_env.agents._replay import TransitionBuffer
+from dragonfly_env.agents._sb3 import DQNPolicy, gymnasium, one_thread, seeded, torch
+from dragonfly_env.agents.deep_q_settings import DeepQSettings
+from dragonfly_env.agents.protocol import IntArray
+from dragonfly_env.agents.storage import read_agent, write_agent
+from dragonfly_env.errors import StateError
+
+if TYPE_CHECKING:
+    from dragonfly_env.envs.batch import DecisionBatch, Transitions
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+_WEIGHTS = "weights.pt"
+
+
+class DeepQAgent:
+    """A deep Q-network that all routers share.
+
+    Everything random in it follows from ``seed``; while it explores, from the draws of the batches too. So equal
+    settings, seeds and environments learn the same.
+
+    Args:
+        settings: What it sees and how it learns.
+        seed: Of its initial weights and of the sampling from the replay buffer.
+
+    Raises:
+        ConfigError: For a seed out of range.
+    """
+
+    kind: ClassVar[str] = "deep-q"
+
+    def __init__(self, settings: DeepQSettings | None = None, *, seed: int = 0) -> None:
+        self.settings = DeepQSettings() if settings is None else settings
+        if not isinstance(self.settings, DeepQSettings):
+            raise config_error("settings", settings, "must be DeepQSettings")
+        self.seed = check_integer("seed", seed, 0, 2**32 - 1)
+        self.metadata: dict[str, Any] = {}
+        self.training = False
+        self._facts: LayoutFacts | None = None
+        self._layout: object = None  # the layout object that was checked last
+        self._topology: dict[str, Any] = {}
+        self._network: DQNPolicy | None = None
+        self._replay: TransitionBuffer | None = None
+        self._decisions = 0  # made while exploring
+        self._owed = 0  # transitions since the last gradient step
+        self._steps = 0
+        self._loss = 0.0  # a running mean
+
+    def __repr__(self) -> str:
+        return f"<DeepQAgent {self.scope}/{self.action} after {self._steps} gradient steps>"
+
+    @property
+    def name(self) -> str:
+        """``"deep-q"``."""
+        return self.kind
+
+    @property
+    def scope(self) -> str:
+        """Which decisions it must be asked for."""
+        return self.settings.scope
+
+    @property
+    def action(self) -> str:
+        """What it answers with."""
+        return self.settings.action
+
+    @property
+    def epsilon(self) -> float:
+        """The share of random actions now."""
+        if not self.training:
+            return 0.0
+        done = min(1.0, self._decisions / self.settings.epsilon_decisions)
+        return self.settings.epsilon_start + done * (self.settings.epsilon_end - self.settings.epsilon_start)
+
+    def env_options(self) -> dict[str, Any]:
+        """See ``Learner.env_options``."""
+        return self.settings.env_options()
+
+    def set_training(self, on: bool) -> None:
+        """See ``Learner.set_training``."""
+        self.training = bool(on)
+
+    def statistics(self) -> dict[str, float]:
+        """Loss (running mean), share of random actions, gradient steps, transitions in the buffer."""
+        return {
+            "loss": self._loss,
+            "epsilon": self.epsilon,
+            "gradient_steps": float(self._steps),
+            "buffer_transitions": float(self._replay.filled if self._replay is not None else 0),
+        }
+
+    def prepare(self, env: BatchedRoutingEnv) -> None:
+        """See ``Learner.prepare``."""
+        self._fit_layout(env.layout, env.num_actions)
+        self._topology = env.config.topology.to_dict()
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        """See ``Policy.act``; in training a share ``epsilon`` of the actions is random.
+
+        Raises:
+            ConfigError: If the batch has another layout than that of the training.
+        """
+        network = self._fit_layout(batch.layout, batch.mask.shape[1])
+        if len(batch) == 0:
+            return np.zeros(0, dtype=np.int64)
+        with torch.no_grad(), one_thread():
+            values = network.q_net(torch.from_numpy(np.array(batch.obs))).numpy()
+        actions = best_legal(values, batch.mask)
+        if self.training:
+            draws = batch.draws
+            random = draws[:, 0] < self.epsilon
+            actions = np.where(random, any_legal(batch.mask, draws[:, 1]), actions)
+            self._decisions += len(batch)
+        return actions
+
+    def learn(self, transitions: Transitions) -> None:
+        """See ``Learner.learn``: remember, then one gradient step per ``train_every_transitions``."""
+        count = len(transitions.rewards)
+        if count == 0:
+            return
+        facts, settings = self._facts, self.settings
+        if facts is None:
+            raise StateError("learn(): call prepare(env) or act(batch) first")
+        if self._replay is None:
+            rng = np.random.default_rng([self.seed, 1, self._steps])
+            self._replay = TransitionBuffer(
+                settings.buffer_transitions, facts.observation_space(), facts.num_actions, rng
+            )
+        self._replay.extend(transitions)
+        if self._replay.filled < min(settings.first_transitions, settings.buffer_transitions):
+            return
+        self._owed += count
+        with one_thread():
+            while self._owed >= settings.train_every_transitions:
+                self._owed -= settings.train_every_transitions
+                self._improve()
+
+    def _improve(self) -> None:
+        """One gradient step."""
+        network, replay, settings = self._network, self._replay, self.settings
+        assert network is not None
+        assert replay is not None
+        sample = replay.draw(settings.batch_transitions)
+        with torch.no_grad():
+            # Illegal next actions are worth minus infinity, delivered packets nothing more.
+            following = network.q_net_target(sample.next_observations)
+            guide = network.q_net(sample.next_observations) if settings.double_q else following
+            best = guide.masked_fill(~sample.next_masks, -torch.inf).argmax(dim=1, keepdim=True)
+            target = sample.rewards + settings.discount * (1.0 - sample.dones) * following.gather(1, best)
+        value = network.q_net(sample.observations).gather(1, sample.actions)
+        measure = (
+            torch.nn.functional.smooth_l1_loss if settings.loss == "huber" else torch.nn.functional.mse_loss
+        )
+        loss = measure(value, target)
+        network.optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.q_net.parameters(), settings.max_gradient_norm)
+        network.optimizer.step()
+        self._steps += 1
+        self._loss += (float(loss.detach()) - self._loss) * max(0.01, 1.0 / self._steps)
+        if self._steps % settings.target_update_steps == 0:
+            network.q_net_target.load_state_dict(network.q_net.state_dict())
+
+    def _fit_layout(self, layout: Any, num_actions: int) -> DQNPolicy:
+        """The network for a layout: built the first time, then the layout must stay what it was."""
+        if self._network is None or layout is not self._layout:
+            facts = LayoutFacts.of(layout, num_actions)
+            if self._facts is None:
+                self._facts = facts
+            self._facts.require(facts, f"this {self.kind} agent")
+            self._layout = layout
+            if self._network is None:
+                self._network = self._build(self._facts)
+        return self._network
+
+    def _build(self, facts: LayoutFacts) -> DQNPolicy:
+        with seeded(self.seed):
+            network = DQNPolicy(
+                facts.observation_space(),
+                gymnasium.spaces.Discrete(facts.num_actions),
+                lambda _: self.settings.learning_rate,
+                net_arch=list(self.settings.hidden_units),
+            )
+        network.set_training_mode(False)  # no layer behaves otherwise in training
+        return network
+
+    def save(self, path: str | Path) -> None:
+        """See ``Learner.save``. The replay buffer is not saved: a loaded agent that goes on training fills it
+        anew.
+        """
+        if self._network is None or self._facts is None:
+            raise StateError("save(): there is no network yet; train the agent or call prepare(env) first")
+        header = {
+            "kind": self.kind,
+            "metadata": self.metadata,
+            "settings": dataclasses.asdict(self.settings),
+            "seed": self.seed,
+            "layout": dataclasses.asdict(self._facts),
+            "topology": self._topology,
+            "decisions": self._decisions,
+            "gradient_steps": self._steps,
+        }
+        content = io.BytesIO()
+        state = {"network": self._network.state_dict(), "optimizer": self._network.optimizer.state_dict()}
+        torch.save(state, content)
+        write_agent(path, header, {_WEIGHTS: content.getvalue()})
+
+    @classmethod
+    def load(cls, path: str | Path) -> DeepQAgent:
+        """See ``Learner.load``."""
+        header, members = read_agent(path, (_WEIGHTS,), kind=cls.kind)
+        try:
+            agent = cls(DeepQSettings(**header["settings"]), seed=header["seed"])
+            agent.metadata = dict(header["metadata"])
+            agent._facts = LayoutFacts.from_dict(header["layout"])
+            agent._topology = dict(header["topology"])
+            agent._decisions = check_integer("decisions", header["decisions"], 0, 2**62)
+            agent._steps = check_integer("gradient_steps", header["gradient_steps"], 0, 2**62)
+            agent._network = agent._build(agent._facts)
+            state = torch.load(io.BytesIO(members[_WEIGHTS]), weights_only=True)
+            agent._network.load_state_dict(state["network"])
+            agent._network.optimizer.load_state_dict(state["optimizer"])
+        except (KeyError, TypeError, ValueError, RuntimeError, EOFError, OSError) as error:
+            raise config_error("agent", str(path), f"must be a saved {cls.kind} agent ({error})") from error
+        return agent

@@ -1,0 +1,134 @@
+"""Policies measured in one way, whoever wrote them: the same seeds, warm-up and window as ``Simulation``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from dragonfly_env._validate import check_time_ns
+from dragonfly_env.agents.protocol import Learner, Policy
+from dragonfly_env.config import SimulationConfig
+from dragonfly_env.metrics import Metrics
+from dragonfly_env.policies import Policy as BuiltIn
+from dragonfly_env.policies import make_policy
+from dragonfly_env.simulation import simulate
+
+if TYPE_CHECKING:
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Runs of one policy with several seeds: means over the seeds."""
+
+    latency_mean_ns: float
+    accepted_load: float
+    minimal_fraction: float
+    hops_mean: float
+    seeds: tuple[int, ...]
+    metrics: tuple[Metrics, ...] = dataclasses.field(repr=False)
+
+
+def make_env(
+    config: SimulationConfig,
+    policy: Policy,
+    *,
+    duration_ns: float,
+    warmup_ns: float = 0.0,
+    transitions: bool = True,
+) -> BatchedRoutingEnv:
+    """The batched environment that a policy needs.
+
+    Args:
+        config: What to simulate; ``config.policy`` routes during the environment's warm-up.
+        policy: Its ``env_options()`` are used if it has them, its scope and action otherwise.
+        duration_ns: End of an episode.
+        warmup_ns: Time before the first decision.
+        transitions: Whether to record transitions.
+
+    Raises:
+        ConfigError: For what cannot be simulated.
+    """
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+    options: dict[str, Any] = {
+        "duration_ns": duration_ns,
+        "warmup_ns": warmup_ns,
+        "transitions": transitions,
+    }
+    if hasattr(policy, "env_options"):
+        return BatchedRoutingEnv(config, **policy.env_options(), **options)
+    return BatchedRoutingEnv.for_policy(config, policy, **options)
+
+
+def evaluate_policy(
+    policy: Policy | str,
+    config: SimulationConfig,
+    *,
+    warmup_ns: float = 50_000.0,
+    measure_ns: float = 100_000.0,
+    seed: int | None = None,
+    native: bool = True,
+) -> Metrics:
+    """Let a policy route every packet from time 0 and measure a window after a warm-up.
+
+    Args:
+        policy: Anything that acts, or the name of a built-in policy. Learners act greedily and do not learn.
+        config: What to simulate; its ``policy`` is not used.
+        warmup_ns: Time that is not counted, at least 0. In the environment the window begins with the first
+            batch of decisions after it, at most a link latency later.
+        measure_ns: Length of the window, above 0.
+        seed: Of the traffic; None: that of ``config``.
+        native: Whether built-in policies run in the core (fast); if not, their twin answers in Python.
+
+    Returns:
+        The metrics of the window.
+
+    Raises:
+        ConfigError: For an unknown name, impossible times, or a learner that was trained on another layout.
+    """
+    chosen: Any = make_policy(policy) if isinstance(policy, str) else policy
+    if seed is not None:
+        config = config.replace(seed=seed)
+    check_time_ns("measure_ns", measure_ns, open_low=True)
+    check_time_ns("warmup_ns", warmup_ns)
+    if native and isinstance(chosen, BuiltIn):
+        return simulate(config.replace(policy=chosen), warmup_ns=warmup_ns, measure_ns=measure_ns)
+    env = make_env(config, chosen, duration_ns=warmup_ns + measure_ns, transitions=False)
+    if isinstance(chosen, Learner):
+        chosen.prepare(env)
+        chosen.set_training(False)
+    batch = env.reset(seed=config.seed)
+    warm = warmup_ns == 0
+    while not env.done:
+        if not warm and env.time_ns >= warmup_ns:
+            env.reset_statistics()
+            warm = True
+        batch = env.step(chosen.act(batch))
+    return env.metrics()
+
+
+def evaluate_over_seeds(
+    policy: Policy | str,
+    config: SimulationConfig,
+    seeds: Sequence[int],
+    *,
+    warmup_ns: float = 50_000.0,
+    measure_ns: float = 100_000.0,
+    native: bool = True,
+) -> Evaluation:
+    """``evaluate_policy`` for several seeds, and the means."""
+    runs = tuple(
+        evaluate_policy(policy, config, warmup_ns=warmup_ns, measure_ns=measure_ns, seed=seed, native=native)
+        for seed in seeds
+    )
+    return Evaluation(
+        latency_mean_ns=fmean(run.latency_mean_ns for run in runs),
+        accepted_load=fmean(run.accepted_load for run in runs),
+        minimal_fraction=fmean(run.minimal_fraction for run in runs),
+        hops_mean=fmean(run.hops_mean for run in runs),
+        seeds=tuple(seeds),
+        metrics=runs,
+    )

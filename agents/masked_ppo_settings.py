@@ -1,0 +1,81 @@
+"""The settings of the MaskablePPO agent; needs no PyTorch."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from dragonfly_env._settings import boolean, choice, integer, normalise, real
+from dragonfly_env.agents.deep_q_settings import checked_names, checked_sizes
+
+_MOST = 2**31 - 1
+_DETOURS = ("lgl", "lg", "gl", "g")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class MaskedPpoSettings:
+    """What ``MaskedPpoAgent`` sees, what it is paid for, its network and how it learns.
+
+    Raises:
+        ConfigError: For a value out of range.
+    """
+
+    action: str = choice(
+        "path",
+        ("path", "port"),
+        doc="What it chooses: one of a few candidate paths, or the next port.",
+    )
+    scope: str = choice("source", ("source", "every", "all"), doc="Which routers decide.")
+    reward: str = choice(
+        "hop",
+        ("hop", "delivery", "team"),
+        doc="Paid per step of the vector environment; see DESIGN, section 5.",
+    )
+    features: tuple[str, ...] | None = dataclasses.field(
+        default=None,
+        metadata={"unit": "", "doc": "Names of the observation's features; None: those of the environment."},
+    )
+    detours: tuple[str, ...] = dataclasses.field(
+        default=_DETOURS,
+        metadata={"unit": "", "doc": "Kinds of detours among the candidates; with action 'path' only."},
+    )
+    hidden_units: tuple[int, ...] = dataclasses.field(
+        default=(64, 64),
+        metadata={"unit": "units", "doc": "Sizes of the hidden layers (tanh) of policy and value."},
+    )
+    learning_rate: float = real(1e-3, 0.0, 1.0, open_low=True, doc="Step size of Adam.")
+    rollout_steps: int = integer(256, 2, _MOST, unit="steps", doc="Of every router between two improvements.")
+    batch_steps: int = integer(1024, 2, 2**24, unit="steps", doc="Per gradient step.")
+    epochs: int = integer(4, 1, 1000, doc="Passes over a rollout.")
+    discount: float = real(0.97, 0.0, 1.0, doc="Per step of the vector environment.")
+    gae_lambda: float = real(0.95, 0.0, 1.0, doc="Generalised advantage estimation.")
+    clip: float = real(0.2, 0.0, 1.0, open_low=True, doc="Most that a probability ratio moves.")
+    entropy_weight: float = real(0.005, 0.0, 1e3, doc="Of the entropy bonus.")
+    value_weight: float = real(0.5, 0.0, 1e3, doc="Of the value's loss.")
+    max_gradient_norm: float = real(0.5, 0.0, 1e9, open_low=True, doc="Longer gradients are shortened.")
+    sample: bool = boolean(
+        True,
+        doc="Whether it draws its actions when it is evaluated too (from the batch's draws); if not, it takes the "
+        "likeliest.",
+    )
+
+    def __post_init__(self) -> None:
+        normalise(self)
+        for name, value in (
+            ("features", None if self.features is None else checked_names("features", self.features, None)),
+            ("detours", checked_names("detours", self.detours, _DETOURS)),
+            ("hidden_units", checked_sizes("hidden_units", self.hidden_units)),
+        ):
+            object.__setattr__(self, name, value)
+
+    def env_options(self) -> dict[str, Any]:
+        """The keyword arguments of ``BatchedRoutingEnv`` that follow."""
+        options: dict[str, Any] = {
+            "scope": self.scope,
+            "action": self.action,
+            "reward": self.reward,
+            "features": self.features,
+        }
+        if self.action == "path":
+            options["detours"] = self.detours
+        return options

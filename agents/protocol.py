@@ -1,0 +1,91 @@
+"""What a routing policy in Python is, and what one that learns can do besides.
+
+Whatever has ``name``, ``scope``, ``action`` and ``act`` routes packets: the dataclasses of
+``dragonfly_env.baselines``, the learners here, and a class of yours without any base class. A ``Learner`` can also be
+trained by ``dragonfly_env.agents.train``, saved and loaded.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from dragonfly_env.envs.batch import DecisionBatch, Transitions
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """A routing rule that answers batches of decisions."""
+
+    @property
+    def name(self) -> str:
+        """What tables and figures call it."""
+
+    @property
+    def scope(self) -> str:
+        """Which decisions it must be asked for: ``"source"``, ``"every"`` or ``"all"``."""
+
+    @property
+    def action(self) -> str:
+        """What it answers with: ``"port"`` or ``"path"``."""
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        """Choose an action for every pending packet.
+
+        Args:
+            batch: N decisions of any routers. Chance comes from ``batch.draws`` only: then a run does not
+                depend on how decisions are batched.
+
+        Returns:
+            (N,) indices into the actions; each must be legal by its row of ``batch.mask``.
+        """
+
+
+@runtime_checkable
+class Learner(Policy, Protocol):
+    """A policy that improves from transitions."""
+
+    metadata: dict[str, Any]
+    """Plain values that are saved and loaded with it, e.g. how it was trained; it does not use them."""
+
+    def env_options(self) -> dict[str, Any]:
+        """The keyword arguments of ``BatchedRoutingEnv`` that it needs: scope, action, reward, features."""
+
+    def prepare(self, env: BatchedRoutingEnv) -> None:
+        """Get ready for an environment: build what depends on its layout, or check that it is the known one.
+
+        Raises:
+            ConfigError: If it was trained with another layout or another number of actions.
+        """
+
+    def set_training(self, on: bool) -> None:
+        """Explore and learn, or act greedily. A new or loaded learner acts greedily."""
+
+    def learn(self, transitions: Transitions) -> None:
+        """Take in what completed since the last call, and improve."""
+
+    def statistics(self) -> dict[str, float]:
+        """Figures about the learning itself, e.g. ``{"loss": ..., "epsilon": ...}``, for logs."""
+
+    def save(self, path: str | Path) -> None:
+        """Write everything needed to act again into one file.
+
+        Raises:
+            StateError: If there is nothing to save yet.
+            ConfigError: If the file cannot be written.
+        """
+
+    @classmethod
+    def load(cls, path: str | Path) -> Learner:
+        """Read what ``save`` wrote.
+
+        Raises:
+            ConfigError: If the file is no saved agent of this class.
+        """

@@ -1,0 +1,294 @@
+"""The training loop that all learners share: episodes, progress, evaluation, TensorBoard, checkpoints.
+
+Example::
+
+    agent = make_agent("deep-q", seed=1)
+    for progress in train(agent, config, episodes=40, evaluate_every=10):
+        print(progress.episode, progress.latency_mean_ns)
+    agent.save("agent.zip")
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from dragonfly_env._validate import check_integer, check_real, check_time_ns, config_error
+from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, make_env
+from dragonfly_env.agents.protocol import Learner
+from dragonfly_env.config import MAX_SEED, SimulationConfig
+
+if TYPE_CHECKING:
+    from dragonfly_env.metrics import Metrics
+
+Callback = Callable[["Progress"], "bool | None"]
+_MOST_EPISODES = 10_000_000
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Progress:
+    """What happened up to the end of an episode. Latency, load and share are those of the episode, with
+    exploration.
+    """
+
+    episode: int
+    """Number of this episode, from 1."""
+    episodes: int
+    """How many there will be."""
+    decisions: int
+    """Decisions of all episodes so far."""
+    simulated_ns: float
+    """Simulated time of all episodes so far."""
+    wall_s: float
+    """Real time since the start of the training, without evaluations."""
+    latency_mean_ns: float
+    accepted_load: float
+    minimal_fraction: float
+    reward_mean: float
+    """Mean reward per transition of this episode."""
+    statistics: dict[str, float]
+    """What the learner says about itself, e.g. its loss."""
+    evaluation: Evaluation | None = None
+    """The greedy policy on the evaluation seeds; None if this episode was followed by none."""
+    checkpoint: Path | None = None
+    """The file that was written after this episode; None if none was."""
+
+    def to_dict(self) -> dict[str, float | int]:
+        """Plain numbers: one row of a table. Statistics and evaluation have prefixes."""
+        skipped = ("statistics", "evaluation", "checkpoint")
+        row: dict[str, float | int] = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if field.name not in skipped
+        }
+        row |= {f"statistics/{name}": value for name, value in self.statistics.items()}
+        if self.evaluation is not None:
+            for name in ("latency_mean_ns", "accepted_load", "minimal_fraction", "hops_mean"):
+                row[f"evaluation/{name}"] = getattr(self.evaluation, name)
+        return row
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Episode:
+    """One episode as a loop reports it."""
+
+    metrics: Metrics
+    decisions: int
+    transitions: int
+    reward_sum: float
+    simulated_ns: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Schedule:
+    """How long to train: what a loop needs to know."""
+
+    episodes: int
+    episode_ns: float
+    warmup_ns: float
+    seed: int
+    first_episode: int = 0
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the episodes to do, from 1 if nothing was done before."""
+        return range(self.first_episode + 1, self.episodes + 1)
+
+    def episode_seed(self, episode: int) -> int:
+        """The seed of an episode's traffic; another one for every episode, the same in every run."""
+        return int(np.random.SeedSequence([self.seed, episode]).generate_state(1, np.uint64)[0])
+
+
+@runtime_checkable
+class OwnLoop(Protocol):
+    """A learner that brings its own training loop instead of ``learn``, as on-policy methods do."""
+
+    def episodes(self, config: SimulationConfig, schedule: Schedule) -> Iterator[Episode]:
+        """Train, and report every episode when it ends."""
+
+
+def train(
+    agent: Learner,
+    config: SimulationConfig,
+    *,
+    episodes: int = 40,
+    episode_ns: float = 50_000.0,
+    warmup_ns: float = 0.0,
+    seed: int = 1,
+    first_episode: int = 0,
+    evaluate_every: int = 0,
+    evaluation_seeds: Sequence[int] = (10_001,),
+    evaluation_warmup_ns: float = 20_000.0,
+    evaluation_ns: float = 50_000.0,
+    log_dir: str | Path | None = None,
+    checkpoint_dir: str | Path | None = None,
+    checkpoint_every: int = 10,
+    callback: Callback | None = None,
+    stop_after_s: float | None = None,
+) -> Iterator[Progress]:
+    """Train an agent; one ``Progress`` per episode. Nothing happens until the result is iterated.
+
+    The same agent (settings, seed) with the same arguments learns the same, bit for bit, on one machine.
+
+    Args:
+        agent: A learner, new or trained before.
+        config: The network and its traffic; its ``policy`` routes during the warm-up of every episode.
+        episodes: Number of the last one.
+        episode_ns: Simulated time of each, warm-up included.
+        warmup_ns: Simulated time before the first decision of each.
+        seed: Of the traffic: every episode has a seed of its own, derived from it.
+        first_episode: How many were done before, by an agent that was saved: training goes on with the next
+            one, with the same traffic as if it had not stopped. (Its replay buffer starts empty.)
+        evaluate_every: After how many episodes the greedy policy is measured; always after the last one; 0: never.
+        evaluation_seeds: Of the traffic that it is measured on.
+        evaluation_warmup_ns: Not counted there.
+        evaluation_ns: Counted there.
+        log_dir: Where event files for TensorBoard go.
+        checkpoint_dir: Where ``episode-0010.zip``, ... and ``latest.zip`` go; ``latest.zip`` is written in
+            any case, also when the training is interrupted.
+        checkpoint_every: After how many episodes.
+        callback: Called after every episode; if it returns False, the training ends.
+        stop_after_s: The training ends after the first episode that ends later than this real time.
+
+    Yields:
+        The progress after every episode.
+
+    Raises:
+        ConfigError: For settings out of range, or if TensorBoard is wanted and missing.
+    """
+    if not isinstance(agent, Learner):
+        raise config_error("agent", agent, "must be a learner: learn, save, load, env_options, prepare, ...")
+    if not isinstance(config, SimulationConfig):
+        raise config_error("config", config, "must be a SimulationConfig")
+    schedule = Schedule(
+        episodes=check_integer("episodes", episodes, 1, _MOST_EPISODES),
+        episode_ns=check_time_ns("episode_ns", episode_ns, open_low=True),
+        warmup_ns=check_time_ns("warmup_ns", warmup_ns),
+        seed=check_integer("seed", seed, 0, MAX_SEED),
+        first_episode=check_integer("first_episode", first_episode, 0, episodes - 1),
+    )
+    if schedule.warmup_ns >= schedule.episode_ns:
+        raise config_error("warmup_ns", warmup_ns, f"must be below episode_ns = {episode_ns:g}")
+    every = check_integer("evaluate_every", evaluate_every, 0, _MOST_EPISODES)
+    checkpoints = check_integer("checkpoint_every", checkpoint_every, 1, _MOST_EPISODES)
+    if stop_after_s is not None:
+        stop_after_s = check_real("stop_after_s", stop_after_s, 0.0, 1e9, unit="s")
+
+    def evaluate() -> Evaluation:
+        return evaluate_over_seeds(
+            agent, config, evaluation_seeds, warmup_ns=evaluation_warmup_ns, measure_ns=evaluation_ns
+        )
+
+    def run() -> Iterator[Progress]:
+        log = _open_log(log_dir)
+        folder = None if checkpoint_dir is None else Path(checkpoint_dir)
+        clock = _Clock()
+        decisions, simulated_ns, learned = 0, 0.0, False
+        try:
+            for number, episode in zip(schedule.numbers, _episodes(agent, config, schedule), strict=False):
+                clock.stop()
+                learned = True
+                decisions += episode.decisions
+                simulated_ns += episode.simulated_ns
+                late = stop_after_s is not None and clock.total_s >= stop_after_s
+                last = late or number == schedule.episodes
+                saved = None
+                if folder is not None and number % checkpoints == 0:
+                    saved = folder / f"episode-{number:04d}.zip"
+                    agent.save(saved)
+                    agent.save(folder / "latest.zip")
+                progress = Progress(
+                    episode=number,
+                    episodes=schedule.episodes,
+                    decisions=decisions,
+                    simulated_ns=simulated_ns,
+                    wall_s=clock.total_s,
+                    latency_mean_ns=episode.metrics.latency_mean_ns,
+                    accepted_load=episode.metrics.accepted_load,
+                    minimal_fraction=episode.metrics.minimal_fraction,
+                    reward_mean=episode.reward_sum / max(1, episode.transitions),
+                    statistics=agent.statistics(),
+                    evaluation=evaluate() if every and (last or number % every == 0) else None,
+                    checkpoint=saved,
+                )
+                if log is not None:
+                    log(progress)
+                proceed = callback is None or callback(progress) is not False
+                yield progress
+                if last or not proceed:
+                    break
+                clock.start()
+        finally:
+            agent.set_training(False)
+            if folder is not None and learned:
+                agent.save(folder / "latest.zip")
+            if log is not None:
+                log(None)
+
+    return run()
+
+
+def fit(agent: Learner, config: SimulationConfig, **options: Any) -> list[Progress]:
+    """``train`` to the end, and every progress; takes the same arguments."""
+    return list(train(agent, config, **options))
+
+
+def _episodes(agent: Learner, config: SimulationConfig, schedule: Schedule) -> Iterator[Episode]:
+    if isinstance(agent, OwnLoop):
+        yield from agent.episodes(config, schedule)
+        return
+    env = make_env(config, agent, duration_ns=schedule.episode_ns, warmup_ns=schedule.warmup_ns)
+    agent.prepare(env)
+    for number in schedule.numbers:
+        agent.set_training(True)  # an evaluation may have come between
+        batch = env.reset(seed=schedule.episode_seed(number))
+        decisions, count, reward_sum = 0, 0, 0.0
+        while not env.done:
+            decisions += len(batch)
+            batch = env.step(agent.act(batch))
+            transitions = env.transitions()
+            count += len(transitions.rewards)
+            reward_sum += float(transitions.rewards.sum())
+            agent.learn(transitions)
+        yield Episode(env.metrics(), decisions, count, reward_sum, env.time_ns)
+
+
+class _Clock:
+    """Real time, without the pauses between ``stop`` and ``start``."""
+
+    def __init__(self) -> None:
+        self.total_s = 0.0
+        self._since = time.perf_counter()
+
+    def stop(self) -> None:
+        self.total_s += time.perf_counter() - self._since
+
+    def start(self) -> None:
+        self._since = time.perf_counter()
+
+
+def _open_log(folder: str | Path | None) -> Callable[[Progress | None], None] | None:
+    """A function that writes a progress for TensorBoard, and closes the log if it is given None."""
+    if folder is None:
+        return None
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        allowed = f"needs PyTorch and TensorBoard: pip install 'dragonfly-env[sb3]' tensorboard ({error})"
+        raise config_error("log_dir", str(folder), allowed) from error
+    writer: Any = SummaryWriter(str(folder))
+
+    def log(progress: Progress | None) -> None:
+        if progress is None:
+            writer.close()
+            return
+        for name, value in progress.to_dict().items():
+            group = name if "/" in name else f"episode/{name}"
+            writer.add_scalar(group, value, progress.decisions)
+
+    return log

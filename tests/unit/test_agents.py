@@ -1,0 +1,172 @@
+"""Agents as files and by kind, choices among legal actions; needs no PyTorch."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dragonfly_env.agents import (
+    AGENTS,
+    Policy,
+    RandomPolicy,
+    agent_settings,
+    load_agent,
+    make_agent,
+    read_metadata,
+)
+from dragonfly_env.agents._choice import any_legal, best_legal, pick
+from dragonfly_env.agents.storage import read_agent, write_agent
+from dragonfly_env.errors import ConfigError
+from dragonfly_env.policies import make_policy
+
+WITHOUT_TORCH = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "stable_baselines3", "sb3_contrib", "tensorboard"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+import dragonfly_env
+import dragonfly_env.agents as agents
+
+for kind in agents.AGENTS:
+    assert agents.agent_settings(kind)
+    try:
+        agents.make_agent(kind)
+    except dragonfly_env.ConfigError as error:
+        assert "pip install 'dragonfly-env[sb3]'" in str(error), error
+    else:
+        raise AssertionError(kind)
+"""
+
+
+def run(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+
+
+def test_importing_the_agents_imports_neither_torch_nor_stable_baselines() -> None:
+    done = run(
+        "import sys, dragonfly_env.agents; print([m for m in ('torch', 'stable_baselines3') if m in sys.modules])"
+    )
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_without_the_extra_an_agent_says_what_to_install() -> None:
+    done = run(WITHOUT_TORCH)
+    assert done.returncode == 0, done.stderr
+
+
+def test_settings_are_documented_without_torch() -> None:
+    for kind in AGENTS:
+        described = {setting.name: setting for setting in agent_settings(kind)}
+        assert all(setting.doc for setting in described.values())
+        assert described["learning_rate"].default is not None
+
+
+def test_unknown_kinds_and_settings_name_the_nearest() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'deep-q'"):
+        make_agent("deep-Q")
+    with pytest.raises(ConfigError, match="did you mean 'learning_rate'"):
+        make_agent("deep-q", learn_rate=0.1)
+
+
+def test_baselines_and_the_random_policy_are_policies() -> None:
+    for policy in (make_policy("min"), make_policy("ugal-n"), RandomPolicy(), RandomPolicy(action="port")):
+        assert isinstance(policy, Policy)
+        assert policy.name
+        assert policy.scope in ("source", "every", "all")
+
+
+def test_a_saved_agent_is_one_readable_file(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "agent.zip"
+    write_agent(path, {"kind": "some", "metadata": {"a": 1}}, {"data.bin": b"123"})
+    assert [file.name for file in path.parent.iterdir()] == ["agent.zip"]
+    header, members = read_agent(path, ("data.bin",), kind="some")
+    assert header == {"format": 1, "kind": "some", "metadata": {"a": 1}}
+    assert members == {"data.bin": b"123"}
+    assert read_metadata(path) == {"a": 1}
+    with pytest.raises(ConfigError, match=r"^agent = .*of kind 'other', not 'some'"):
+        read_agent(path, (), kind="other")
+    with pytest.raises(ConfigError, match=r"unknown kind 'some', known are deep-q"):
+        load_agent(path)
+
+
+def test_what_is_no_saved_agent_is_a_configuration_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^agent = .*readable file"):
+        load_agent(tmp_path / "missing.zip")
+    with pytest.raises(ConfigError, match=r"^agent = .*readable file"):
+        load_agent(tmp_path)
+    (tmp_path / "text.zip").write_text("no archive")
+    (tmp_path / "empty.zip").write_bytes(b"")
+    for name, content in (
+        ("strange", {"other.txt": "x"}),
+        ("list", {"agent.json": "[1]"}),
+        ("nonsense", {"agent.json": "{"}),
+        ("future", {"agent.json": json.dumps({"format": 99, "kind": "deep-q"})}),
+    ):
+        with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as archive:
+            for member, text in content.items():
+                archive.writestr(member, text)
+    for name in ("text", "empty", "strange", "list", "nonsense", "future"):
+        with pytest.raises(ConfigError, match=r"^agent = .*must be a saved agent"):
+            load_agent(tmp_path / f"{name}.zip")
+
+
+def test_damaged_archives_are_configuration_errors(tmp_path: Path) -> None:
+    path = tmp_path / "agent.zip"
+    write_agent(path, {"kind": "deep-q", "text": "x" * 1000}, {"weights.pt": bytes(range(256)) * 50})
+    content = path.read_bytes()
+    for at in range(0, len(content), 7):
+        damaged = bytearray(content)
+        damaged[at] ^= 0xFF
+        path.write_bytes(bytes(damaged))
+        with contextlib.suppress(ConfigError):  # and nothing else
+            read_agent(path, ("weights.pt",))
+
+
+def test_a_file_that_cannot_be_written_is_a_configuration_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ConfigError, match=r"^agent = .*writable"):
+        write_agent(tmp_path / "file" / "agent.zip", {"kind": "some"}, {})
+
+
+def test_random_legal_actions_are_legal_and_equally_likely() -> None:
+    rng = np.random.default_rng(0)
+    mask = rng.random((6, 5)) < 0.5
+    mask[:, 3] = True
+    counts = np.zeros(mask.shape)
+    for _ in range(4_000):
+        chosen = any_legal(mask, rng.random(6))
+        counts[np.arange(6), chosen] += 1
+    assert (counts[~mask] == 0).all()
+    for row, legal in zip(counts, mask, strict=True):
+        np.testing.assert_allclose(row[legal] / 4_000, 1 / legal.sum(), atol=0.04)
+    nearly_one = np.full(6, np.nextafter(1.0, 0.0))
+    assert mask[np.arange(6), any_legal(mask, nearly_one)].all()
+
+
+def test_the_best_legal_action_is_legal_and_ties_go_to_the_lowest() -> None:
+    values = np.array([[9.0, 1.0, 1.0], [0.0, -5.0, -4.0]])
+    mask = np.array([[False, True, True], [False, True, True]])
+    assert best_legal(values, mask).tolist() == [1, 2]
+
+
+def test_weighted_actions_come_as_often_as_they_weigh_and_never_without_weight() -> None:
+    rng = np.random.default_rng(0)
+    weights = np.array([[0.0, 1.0, 3.0, 0.0], [2.0, 0.0, 0.0, 0.0], [1e-300, 0.0, 0.0, 1.0]])
+    counts = np.zeros(weights.shape)
+    for _ in range(4_000):
+        counts[np.arange(3), pick(weights, rng.random(3))] += 1
+    np.testing.assert_allclose(counts / 4_000, weights / weights.sum(axis=1, keepdims=True), atol=0.03)
+    for draw in (0.0, np.nextafter(1.0, 0.0)):
+        chosen = pick(weights, np.full(3, draw))
+        assert (weights[np.arange(3), chosen] > 0).all()

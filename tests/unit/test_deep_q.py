@@ -1,0 +1,202 @@
+"""The deep Q agent, on decisions made by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dragonfly_env.errors import ConfigError, StateError
+
+pytest.importorskip("stable_baselines3")
+
+from dragonfly_env.agents._replay import TransitionBuffer
+from dragonfly_env.agents._sb3 import gymnasium, torch
+from dragonfly_env.agents.deep_q import DeepQAgent
+from dragonfly_env.agents.deep_q_settings import DeepQSettings
+from tests.unit.fake_env import FakeBatch, FakeLayout, FakeTransitions, FakeWorld
+
+QUICK = DeepQSettings(
+    hidden_units=(16,),
+    learning_rate=0.01,
+    first_transitions=50,
+    train_every_transitions=8,
+    batch_transitions=32,
+    target_update_steps=20,
+    epsilon_decisions=2_000,
+)
+
+
+def trained(
+    settings: DeepQSettings = QUICK, seed: int = 3, rounds: int = 400
+) -> tuple[DeepQAgent, FakeWorld]:
+    world, agent = FakeWorld(), DeepQAgent(settings, seed=seed)
+    agent.set_training(True)
+    states = np.arange(16) % world.length
+    for _ in range(rounds):
+        actions = agent.act(world.batch(states))  # type: ignore[arg-type]
+        states, transitions = world.step(states, actions)
+        agent.learn(transitions)  # type: ignore[arg-type]
+    agent.set_training(False)
+    return agent, world
+
+
+def values(agent: DeepQAgent, world: FakeWorld) -> Any:
+    assert agent._network is not None
+    with torch.no_grad():
+        return agent._network.q_net(torch.from_numpy(world.obs(np.arange(world.length)))).numpy()
+
+
+def test_values_are_the_time_to_the_end_through_the_decisions_of_others() -> None:
+    agent, world = trained()
+    learned = values(agent, world)
+    assert learned[:, 1] == pytest.approx([-4, -3, -2, -1], abs=0.3)
+    assert (agent.act(world.batch(np.arange(4))) == 1).all()  # type: ignore[arg-type]
+
+
+def test_an_illegal_action_is_never_taken_and_never_enters_a_target() -> None:
+    world, agent = FakeWorld(), DeepQAgent(dataclasses.replace(QUICK, epsilon_start=1.0, epsilon_end=1.0))
+    agent.set_training(True)
+    states = np.arange(1_000) % world.length
+    actions = agent.act(world.batch(states))  # type: ignore[arg-type]
+    assert set(actions.tolist()) == {0, 1}
+    assert agent._network is not None
+    for network in (agent._network.q_net, agent._network.q_net_target):
+        with torch.no_grad():
+            network.q_net[-1].bias[2] = 1e6  # what nobody may do looks best
+    assert (agent.act(world.batch(states)) != 2).all()  # type: ignore[arg-type]
+    _, transitions = world.step(states, actions)
+    agent.learn(transitions)  # type: ignore[arg-type]
+    assert agent.statistics()["gradient_steps"] > 0
+    assert agent.statistics()["loss"] < 100
+
+
+def test_equal_seeds_learn_the_same_and_other_seeds_do_not() -> None:
+    first, world = trained(rounds=60)
+    again, _ = trained(rounds=60)
+    other, _ = trained(rounds=60, seed=4)
+    np.testing.assert_array_equal(values(first, world), values(again, world))
+    assert not np.array_equal(values(first, world), values(other, world))
+
+
+def test_learning_neither_uses_nor_moves_the_global_random_states() -> None:
+    np.random.seed(7)  # noqa: NPY002
+    torch.manual_seed(7)
+    before = (np.random.get_state()[1].copy(), torch.get_rng_state())  # type: ignore[index,union-attr]  # noqa: NPY002
+    first, world = trained(rounds=60)
+    np.testing.assert_array_equal(before[0], np.random.get_state()[1])  # type: ignore[index]  # noqa: NPY002
+    assert torch.equal(before[1], torch.get_rng_state())
+    torch.manual_seed(8)
+    np.testing.assert_array_equal(values(first, world), values(trained(rounds=60)[0], world))
+
+
+def test_it_explores_only_while_it_trains_and_less_and_less() -> None:
+    agent, world = trained(rounds=10)
+    assert agent.epsilon == 0.0
+    agent.set_training(True)
+    assert agent.epsilon == pytest.approx(1.0 - 0.98 * 160 / 2_000)
+    agent.act(world.batch(np.zeros(4_000, np.int64)))  # type: ignore[arg-type]
+    assert agent.epsilon == pytest.approx(QUICK.epsilon_end)
+
+
+def test_a_saved_agent_acts_and_goes_on_as_the_one_that_was_saved(tmp_path: Path) -> None:
+    agent, world = trained(rounds=60)
+    agent.metadata = {"made": "by a test"}
+    agent.save(tmp_path / "deep" / "agent.zip")
+    loaded = DeepQAgent.load(tmp_path / "deep" / "agent.zip")
+    assert loaded.settings == agent.settings
+    assert loaded.metadata == {"made": "by a test"}
+    assert {**loaded.statistics(), "buffer_transitions": 0, "loss": 0} == {
+        **agent.statistics(),
+        "buffer_transitions": 0,
+        "loss": 0,
+    }
+    np.testing.assert_array_equal(values(agent, world), values(loaded, world))
+    loaded.set_training(True)
+    agent.set_training(True)
+    assert loaded.epsilon == agent.epsilon
+    loaded.save(tmp_path / "again.zip")
+    assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "deep" / "agent.zip").read_bytes()
+
+
+def test_another_layout_is_refused_and_the_difference_named() -> None:
+    agent, world = trained(rounds=5)
+
+    def decisions(names: tuple[str, ...], actions: int) -> Any:
+        size = len(names)
+        return FakeBatch(
+            FakeLayout(names), np.zeros((1, size), np.float32), np.ones((1, actions), bool), np.ones((1, 2))
+        )
+
+    names = world.layout.names
+    with pytest.raises(ConfigError, match="3 features, but this deep-q agent was trained with 4"):
+        agent.act(decisions(names[:3], 3))
+    with pytest.raises(ConfigError, match="5 actions, but this deep-q agent was trained with 3"):
+        agent.act(decisions(names, 5))
+    with pytest.raises(ConfigError, match=r"feature 3 is 'else', but .* 'place 3'"):
+        agent.act(decisions((*names[:3], "else"), 3))
+
+
+def test_calls_out_of_order_are_state_errors(tmp_path: Path) -> None:
+    agent = DeepQAgent()
+    with pytest.raises(StateError, match="save"):
+        agent.save(tmp_path / "agent.zip")
+    states = np.zeros(3, np.int64)
+    with pytest.raises(StateError, match="learn"):
+        agent.learn(FakeWorld().step(states, states)[1])  # type: ignore[arg-type]
+
+
+def transitions_of(numbers: Any) -> FakeTransitions:
+    """Transitions that carry their number everywhere."""
+    count = len(numbers)
+    column = np.asarray(numbers, np.float32)[:, None]
+    return FakeTransitions(
+        column,
+        np.asarray(numbers),
+        -column[:, 0].astype(float),
+        column + 1,
+        np.ones((count, 2), bool),
+        np.zeros(count, bool),
+    )
+
+
+def test_the_replay_buffer_keeps_the_newest_transitions_whole() -> None:
+    box = gymnasium.spaces.Box(0, 1000, (1,), np.float32)
+    buffer = TransitionBuffer(10, box, 2, np.random.default_rng(0))
+    for start, stop in ((0, 4), (4, 4), (4, 9), (9, 13)):
+        buffer.extend(transitions_of(range(start, stop)))  # type: ignore[arg-type]
+        assert buffer.filled == min(10, stop)
+        held = set(range(max(0, stop - 10), stop))
+        sample = buffer.draw(200)
+        assert {int(v) for v in sample.observations[:, 0]} == held
+        assert torch.equal(sample.actions[:, 0].float(), sample.observations[:, 0])
+        assert torch.equal(sample.rewards[:, 0], -sample.observations[:, 0])
+        assert torch.equal(sample.next_observations, sample.observations + 1)
+    buffer.extend(transitions_of(range(100, 137)))  # type: ignore[arg-type]
+    assert {int(v) for v in buffer.draw(500).observations[:, 0]} == set(range(127, 137))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("action", "link"),
+        ("hidden_units", ()),
+        ("hidden_units", (0,)),
+        ("hidden_units", 64),
+        ("detours", "lgl"),
+        ("detours", ("lgl", "x")),
+        ("features", "queue"),
+        ("features", (1,)),
+        ("learning_rate", 0),
+        ("discount", float("nan")),
+        ("epsilon_end", 1.5),
+        ("batch_transitions", 200_000),
+        ("buffer_transitions", True),
+    ],
+)
+def test_impossible_settings_are_refused_by_name(field: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=f"^{field} = "):
+        DeepQSettings(**{field: value})
