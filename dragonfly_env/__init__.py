@@ -13,8 +13,11 @@ Example::
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.config import SimulationConfig
+from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, Transitions
+from dragonfly_env.envs import registration as _registration  # names for gymnasium.make
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.network_config import NetworkConfig
@@ -24,7 +27,10 @@ from dragonfly_env.topology import Dragonfly
 from dragonfly_env.traffic import traffic_patterns
 
 # Last: they register their policies, and use the modules above.
-from dragonfly_env import baselines  # isort: skip
+from dragonfly_env import agents, baselines  # isort: skip
+
+if TYPE_CHECKING:
+    from dragonfly_env.envs.vec import RouterVecEnv
 
 try:
     __version__ = version("dragonfly-env")
@@ -32,20 +38,33 @@ except PackageNotFoundError:  # used from a source tree that is not installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "BatchedRoutingEnv",
     "ConfigError",
     "DeadlockError",
+    "DecisionBatch",
     "Dragonfly",
     "IllegalActionError",
     "Metrics",
     "NetworkConfig",
     "Policy",
+    "RouterVecEnv",
     "Simulation",
     "SimulationConfig",
     "StateError",
+    "Transitions",
     "__version__",
+    "agents",
     "baselines",
     "make_policy",
     "policies",
     "simulate",
     "traffic_patterns",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "RouterVecEnv":  # needs Stable-Baselines3, which is an extra
+        from dragonfly_env.envs.vec import RouterVecEnv
+
+        return RouterVecEnv
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

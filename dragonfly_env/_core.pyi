@@ -4,7 +4,7 @@ Times are integer picoseconds. Arrays are C-contiguous and belong to the caller.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict, type_check_only
+from typing import Any, Literal, TypeAlias, TypedDict, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,6 +142,20 @@ def source_schedule(
     source: Source, host: int, count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]: ...
 
+# topology, network, source, policy, its parameters, source queue, loses when full, seed, threads, options
+SimulationArguments: TypeAlias = tuple[
+    Topology,
+    NetworkParams,
+    Source,
+    str,
+    Mapping[str, float | str | bool],
+    int,
+    bool,
+    int,
+    int,
+    Mapping[str, Any],
+]
+
 class Simulation:
     def __init__(
         self,
@@ -167,6 +181,76 @@ class Simulation:
     def time_ps(self) -> int: ...
     @property
     def num_partitions(self) -> int: ...
+
+packet_dtype: np.dtype[np.void]
+candidate_dtype: np.dtype[np.void]
+
+class RoutingEnvironment:
+    def __init__(
+        self,
+        topology: Topology,
+        network_params: NetworkParams,
+        source: Source,
+        policy: str,
+        policy_params: Mapping[str, float | str | bool],
+        source_queue_packets: int,
+        lose_when_full: bool,
+        seed: int,
+        threads: int,
+        options: Mapping[str, Any],
+        spec: Mapping[str, Any],
+        warmup_ps: int,
+        duration_ps: int,
+    ) -> None: ...
+    def advance(self) -> None: ...
+    def step(self, actions: NDArray[np.int64]) -> None: ...
+    def extend(self, duration_ps: int) -> None: ...
+    def begin_drain(self) -> None: ...
+    # obs, mask, agents, decision ids, packets, times in ns, candidates: views of the core's memory
+    def batch(
+        self,
+    ) -> tuple[
+        NDArray[np.float32],
+        NDArray[np.bool_],
+        NDArray[np.int32],
+        NDArray[np.int64],
+        NDArray[Any],
+        NDArray[np.float64],
+        NDArray[Any] | None,
+    ]: ...
+    def draws(self, each: int) -> NDArray[np.float64]: ...
+    # the fields of Transitions in their order
+    def transitions(
+        self,
+    ) -> tuple[
+        NDArray[np.int64],
+        NDArray[np.int32],
+        NDArray[np.float32],
+        NDArray[np.int32],
+        NDArray[np.float64],
+        NDArray[np.float32],
+        NDArray[np.bool_],
+        NDArray[np.bool_],
+        NDArray[np.int32],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.int64],
+    ]: ...
+    def payments(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...
+    def state(self) -> NDArray[np.float32]: ...
+    def layout(self) -> list[dict[str, Any]]: ...
+    @property
+    def simulation(self) -> Simulation: ...
+    @property
+    def done(self) -> bool: ...
+    @property
+    def overflowed(self) -> bool: ...
+    @property
+    def time_ns(self) -> float: ...
+    @property
+    def num_actions(self) -> int: ...
+    @property
+    def num_features(self) -> int: ...
 
 def policies() -> list[PolicyInfo]: ...
 def patterns() -> list[PatternInfo]: ...

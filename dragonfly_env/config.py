@@ -232,6 +232,10 @@ class SimulationConfig:
         Raises:
             ConfigError: For what only the core can see, e.g. too few VCs for the policy.
         """
+        return _core.Simulation(*self.core_arguments())
+
+    def core_arguments(self) -> _core.SimulationArguments:
+        """What every kind of core is built from."""
         policy = self.policy_object
         options: dict[str, Any] = {"packet_log": self.packet_log, "group_latency": self.group_latency}
         if self.series_bin_ns is not None:
@@ -245,7 +249,7 @@ class SimulationConfig:
             message_packets=self.message_packets,
             network=self.network,
         )
-        return _core.Simulation(
+        return (
             self.topology.to_core(),
             self.network.to_core(watchdog_ns=self.watchdog_ns),
             source,

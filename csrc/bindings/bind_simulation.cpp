@@ -3,12 +3,12 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "bindings/traffic_handles.hpp"
+#include "bindings/signals.hpp"
+#include "bindings/simulation_setup.hpp"
 #include "core/error.hpp"
 #include "routing/channel_walk.hpp"
 #include "simulation/simulation.hpp"
@@ -32,75 +32,6 @@ py::array_t<T> column(const Rows& rows, Get get) {
   T* out = array.mutable_data();
   for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<T>(get(rows[i]));
   return array;
-}
-
-// Whether to go on: asks Python for signals about twenty times a second.
-class SignalPoll {
- public:
-  bool operator()() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds{50}) return true;
-    last_ = now;
-    const py::gil_scoped_acquire gil;
-    raised_ = PyErr_CheckSignals() != 0;
-    return !raised_;
-  }
-  [[nodiscard]] bool raised() const noexcept { return raised_; }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-  bool raised_ = false;
-};
-
-// Runs `action(keep_going)` without the GIL; a pending signal becomes its Python exception.
-template <class Action>
-bool without_gil(Action action) {
-  SignalPoll poll;
-  bool finished = false;
-  {
-    const py::gil_scoped_release release;
-    finished = action([&poll] { return poll(); });
-  }
-  if (poll.raised()) throw py::error_already_set{};
-  return finished;
-}
-
-Parameters parameters_of(const py::dict& given) {
-  Parameters parameters;
-  for (const auto& [key, value] : given) {
-    const auto name = py::cast<std::string>(key);
-    if (value.is_none()) continue;  // the default
-    if (py::isinstance<py::bool_>(value)) {
-      parameters[name] = py::cast<bool>(value);
-    } else if (py::isinstance<py::str>(value)) {
-      parameters[name] = py::cast<std::string>(value);
-    } else if (py::isinstance<py::int_>(value) || py::isinstance<py::float_>(value)) {
-      parameters[name] = py::cast<double>(value);
-    } else {
-      throw ConfigError{"policy." + name, py::repr(value).cast<std::string>().substr(0, 200),
-                        "a number, a string, true or false"};
-    }
-  }
-  return parameters;
-}
-
-RecordOptions record_options(const py::dict& options) {
-  RecordOptions record;
-  for (const auto& [key, value] : options) {
-    const auto name = py::cast<std::string>(key);
-    if (name == "series_bin_ps") {
-      record.series_bin_ps = py::cast<TimePs>(value);
-      if (record.series_bin_ps < 0)
-        throw ConfigError{"series_bin_ps", std::to_string(record.series_bin_ps), "at least 0"};
-    } else if (name == "packet_log") {
-      record.packet_log = py::cast<bool>(value);
-    } else if (name == "group_latency") {
-      record.group_latency = py::cast<bool>(value);
-    } else {
-      throw ConfigError{"options", "'" + name + "'", "series_bin_ps, packet_log, group_latency"};
-    }
-  }
-  return record;
 }
 
 py::dict series_dict(const Statistics& s) {
@@ -245,18 +176,8 @@ std::unique_ptr<Simulation> make_simulation(const std::shared_ptr<Dragonfly>& to
                                             std::uint32_t source_queue_packets, bool lose_when_full,
                                             std::uint64_t seed, std::uint32_t threads,
                                             const py::dict& options) {
-  require_same_topology("traffic", *source.topology, *topology);
-  if (threads < 1 || threads > 1024) throw ConfigError{"threads", std::to_string(threads), "from 1 to 1024"};
-  SimulationSetup setup{.topology = topology,
-                        .source = source.source,
-                        .network = network,
-                        .policy = policy,
-                        .policy_parameters = parameters_of(policy_parameters),
-                        .threads = threads,
-                        .options = {.seed = seed,
-                                    .source_queue_packets = source_queue_packets,
-                                    .lose_when_full = lose_when_full,
-                                    .record = record_options(options)}};
+  SimulationSetup setup = simulation_setup(topology, network, source, policy, policy_parameters,
+                                           source_queue_packets, lose_when_full, seed, threads, options);
   const py::gil_scoped_release release;
   return std::make_unique<Simulation>(std::move(setup));
 }

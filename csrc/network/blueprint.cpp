@@ -16,8 +16,20 @@ constexpr std::uint32_t kHostsPerPartition = 600;
 // run can only be interrupted between windows, and shall stop within a second.
 constexpr Tick kPacketsPerWindow = 750'000;
 
-PathBudget needed_budget(const RoutingPolicy& policy, const TrafficSource& source) {
+PathBudget union_of(const PathBudget& x, const PathBudget& y) {
+  return {.detours = x.detours || y.detours,
+          .detour_router = x.detour_router || y.detour_router,
+          .reconsiders = x.reconsiders || y.reconsiders,
+          .longest_path = std::max(x.longest_path, y.longest_path)};
+}
+
+PathBudget needed_budget(const RoutingPolicy& policy, const TrafficSource& source,
+                         const NetworkOptions& options) {
   PathBudget budget = policy.budget();
+  if (options.decisions) {
+    const PathBudget asked = options.decisions->budget();
+    budget = options.warms_up ? union_of(budget, asked) : asked;
+  }
   if (source.longest_route() > 0) {  // prescribed routes may take any one detour
     budget.detours = true;
     budget.detour_router = true;
@@ -25,6 +37,13 @@ PathBudget needed_budget(const RoutingPolicy& policy, const TrafficSource& sourc
     budget.longest_path = std::max(budget.longest_path, static_cast<std::uint8_t>(source.longest_route()));
   }
   return budget;
+}
+
+// Ports are chosen hop by hop, so only the hops taken can number the VCs.
+VcScheme vc_scheme(const NetworkParams& params, const NetworkOptions& options) {
+  const VcScheme configured = parse_vc_scheme(params.vc_scheme);
+  const bool by_port = options.decisions && options.decisions->action == ActionMode::kPort;
+  return by_port ? VcScheme::kHop : configured;
 }
 
 std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t required) {
@@ -47,9 +66,10 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params,
       source{source_in},
       options{options_in},
       timing{(validate(params), make_timing(params))},
-      paths{topology_in, VcLadder{parse_vc_scheme(params.vc_scheme), needed_budget(policy_in, source_in)}},
+      paths{topology_in,
+            VcLadder{vc_scheme(params, options_in), needed_budget(policy_in, source_in, options_in)}},
       scope{policy_in.scope()},
-      reconsiders{policy_in.budget().reconsiders},
+      reconsiders{needed_budget(policy_in, source_in, options_in).reconsiders},
       shared_output{params.output_queue == "shared"},
       timed_start{params.link_start == "timer"},
       cut_through{params.switching == "cut-through"},
@@ -76,6 +96,16 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params,
   }
   if (input_vcs >= 0xffff) {
     throw ConfigError{"topology.radix", std::to_string(radix), "fewer than 65535 input VCs per router"};
+  }
+
+  if (options.decisions) {
+    const BufferSizes buffers{.output_packets = output_buffer,
+                              .shared_output = shared_output,
+                              .local_packets = input_buffer[1],
+                              .global_packets = input_buffer[2],
+                              .local_vcs = local,
+                              .global_vcs = global};
+    decisions = std::make_unique<const DecisionPlan>(*options.decisions, paths, buffers, timing.quantum_ps);
   }
 
   window = std::clamp<Tick>(kPacketsPerWindow * timing.packet[0] / topology.num_hosts(), 1, timing.lookahead);

@@ -3,8 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
+#include "decisions/decision_plan.hpp"
 #include "network/params.hpp"
 #include "routing/path_follower.hpp"
 #include "routing/policy.hpp"
@@ -24,6 +27,8 @@ struct NetworkOptions {
   std::uint32_t source_queue_packets = 0;  // 0: unbounded
   bool lose_when_full = false;             // else the generator stalls
   RecordOptions record{};
+  std::optional<DecisionSpec> decisions{};  // packets may be routed from outside
+  bool warms_up = false;                    // ... after a time in which the policy routes them
 };
 
 class Blueprint {
@@ -40,18 +45,19 @@ class Blueprint {
   Tick window = 1;  // partitions run on their own for so long
   PathFollower paths;
   DecisionScope scope;
-  bool reconsiders;    // the policy weighs minimal packets again
+  bool reconsiders;    // minimal packets are weighed again after their first hop
   bool shared_output;  // one output FIFO per port; credits are taken at the crossbar
   bool timed_start;    // link_start = "timer"
   bool cut_through;
   bool decide_on_arrival;
   Arbitration arbitration;
   std::uint32_t output_buffer;
-  std::array<std::uint32_t, 3> input_buffer{};  // by class of the input port
-  std::array<std::uint8_t, 3> vcs{};            // VCs by link class; one towards and from hosts
-  std::uint32_t queue_stride = 0;               // VC queues per output port (the largest of vcs)
-  std::uint32_t input_vcs = 0;                  // input VCs per router
-  std::vector<std::uint16_t> first_input_vc;    // [port]: of that port, within the router
+  std::array<std::uint32_t, 3> input_buffer{};    // by class of the input port
+  std::array<std::uint8_t, 3> vcs{};              // VCs by link class; one towards and from hosts
+  std::uint32_t queue_stride = 0;                 // VC queues per output port (the largest of vcs)
+  std::uint32_t input_vcs = 0;                    // input VCs per router
+  std::vector<std::uint16_t> first_input_vc;      // [port]: of that port, within the router
+  std::unique_ptr<const DecisionPlan> decisions;  // null: the policy alone routes
 
   // How many packets the network holds at most; what a buffer has room for may also be on the wire to it.
   [[nodiscard]] std::uint32_t most_packets() const noexcept;

@@ -14,33 +14,57 @@ Network::Network(std::unique_ptr<const Blueprint> blueprint, std::uint32_t threa
       pool_{std::min(threads, plan_->num_partitions())} {
   const std::uint32_t n = plan_->num_partitions();
   partitions_.reserve(n);
-  for (std::uint32_t i = 0; i < n; ++i) partitions_.emplace_back(*plan_, store_, i);
+  if (plan_->decisions) {
+    const DecisionPlan& asked = *plan_->decisions;
+    open_decisions_ = std::make_unique<OpenDecisions>(
+        store_.capacity(), asked.most_open,
+        asked.spec.keep_transitions ? DecisionDesk::row_bytes(asked) : std::size_t{0});
+  }
+  for (std::uint32_t i = 0; i < n; ++i) partitions_.emplace_back(*plan_, store_, open_decisions_.get(), i);
+  reached_end_.assign(n, 0);
   for (auto& side : mail_) side.assign(n, std::vector<Mailbox>(n));
   inboxes_.assign(n, std::vector<Mailbox*>(n));
 }
 
-void Network::run_window(Tick end, Tick until) {
+bool Network::run_window(Tick until) {
   auto& outgoing = mail_[parity_];
   auto& incoming = mail_[1 - parity_];
+  const bool opens = !in_window_;
+  // It ends at most one look-ahead after its start: what is sent in it arrives behind it.
+  if (opens) window_end_ = std::min(started_ + 1 + plan_->window, until + 1);
+  in_window_ = true;
   pool_.run(plan_->num_partitions(), [&](std::uint32_t i) {
-    for (std::size_t from = 0; from < incoming.size(); ++from) inboxes_[i][from] = &incoming[from][i];
-    partitions_[i].advance(end, until, inboxes_[i], outgoing[i]);
+    if (opens) {
+      for (std::size_t from = 0; from < incoming.size(); ++from) inboxes_[i][from] = &incoming[from][i];
+      partitions_[i].open_window(window_end_, until, inboxes_[i], outgoing[i]);
+    }
+    reached_end_[i] = partitions_[i].go_on() ? 1 : 0;
   });
+  if (!std::ranges::all_of(reached_end_, [](std::uint8_t reached) { return reached != 0; })) return false;
   parity_ = 1 - parity_;
+  in_window_ = false;
+  return true;
 }
 
-void Network::run(Tick until, const std::function<bool()>& keep_going) {
-  while (skip_silence(until), started_ < until) {
-    // A window ends at most one look-ahead after its start: what is sent in it arrives behind it.
-    const Tick end = std::min(started_ + 1 + plan_->window, until + 1);
-    run_window(end, until);
-    started_ = end - 1;
+RunEnd Network::run(Tick until, const std::function<bool()>& keep_going) {
+  RunEnd result = RunEnd::kFinished;
+  while (in_window_ || (skip_silence(until), started_ < until)) {
+    if (!run_window(until)) return RunEnd::kAsked;
+    started_ = window_end_ - 1;
     now_ = started_;
     if (now_ - last_watch_ >= plan_->timing.watchdog) watch();
-    if (!keep_going()) break;
+    if (!keep_going()) {
+      result = RunEnd::kInterrupted;
+      break;
+    }
   }
   now_ = std::max(now_, std::min(started_, until));
   for (Partition& partition : partitions_) partition.settle(now_);
+  return result;
+}
+
+void Network::start_asking() {
+  for (Partition& partition : partitions_) partition.start_asking();
 }
 
 void Network::skip_silence(Tick until) {

@@ -13,14 +13,24 @@
 
 namespace dragonfly {
 
+// Why a run came back.
+enum class RunEnd : std::uint8_t {
+  kFinished,     // the instant was reached
+  kInterrupted,  // keep_going() said no
+  kAsked,        // decisions must be answered before time can go on
+};
+
 class Network {
  public:
   Network(std::unique_ptr<const Blueprint> blueprint, std::uint32_t threads);
 
   // Runs everything up to and including the instant `until`. `keep_going` is asked between windows
   // and may end the run early (false); the network is then at an earlier instant, in good order.
-  // Throws DeadlockError when packets stopped moving.
-  void run(Tick until, const std::function<bool()>& keep_going);
+  // Throws DeadlockError when packets stopped moving. After kAsked it is called again, with the same
+  // instant, when all decisions on the desks are answered.
+  RunEnd run(Tick until, const std::function<bool()>& keep_going);
+  // From now on packets are routed from outside (Blueprint::decisions).
+  void start_asking();
   void stop_generating();
 
   [[nodiscard]] Tick now() const noexcept { return now_; }
@@ -32,18 +42,23 @@ class Network {
   void check_invariants();
 
  private:
-  void run_window(Tick end, Tick until);
+  // Opens a window, or goes on with the present one, on all partitions; whether they all reached its end.
+  bool run_window(Tick until);
   // While no packet and no credit is under way nothing can happen before the next message of a host.
   void skip_silence(Tick until);
   void watch();
 
   std::unique_ptr<const Blueprint> plan_;
   PacketStore store_;
+  std::unique_ptr<OpenDecisions> open_decisions_;
   std::vector<Partition> partitions_;
   std::vector<std::vector<Mailbox>> mail_[2];  // [parity][from][to]
   std::size_t parity_ = 0;
   std::vector<std::vector<Mailbox*>> inboxes_;  // scratch, per partition
+  std::vector<std::uint8_t> reached_end_;       // [partition], of the present window
   WorkerPool pool_;
+  bool in_window_ = false;
+  Tick window_end_ = 0;
   Tick now_ = 0;       // everything at and before this instant has happened
   Tick started_ = -1;  // windows have run up to and including this instant
   Tick last_watch_ = 0;

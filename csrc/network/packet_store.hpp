@@ -28,6 +28,7 @@ class PacketStore {
   PacketStore(std::uint32_t capacity, bool with_paths)
       : capacity_{capacity + kBlock}, packets_{capacity_}, paths_{with_paths ? capacity_ : 0U} {}
 
+  [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] Packet* packets() const noexcept { return packets_.data(); }
   [[nodiscard]] PathRecord* paths() const noexcept { return paths_.data(); }
 

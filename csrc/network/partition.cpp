@@ -5,7 +5,7 @@
 
 namespace dragonfly {
 
-Partition::Partition(const Blueprint& blueprint, PacketStore& store, std::uint32_t index)
+Partition::Partition(const Blueprint& blueprint, PacketStore& store, OpenDecisions* open, std::uint32_t index)
     : plan_{blueprint},
       index_{index},
       first_router_{blueprint.partition_first_group[index] * blueprint.topology.a()},
@@ -24,6 +24,9 @@ Partition::Partition(const Blueprint& blueprint, PacketStore& store, std::uint32
       router_injected_(num_routers_, 0),
       router_delivered_(num_routers_, 0) {
   keys_.resize(blueprint.input_vcs);
+  if (open != nullptr) {
+    desk_ = std::make_unique<DecisionDesk>(*blueprint.decisions, *open, first_router_, num_routers_);
+  }
   if (blueprint.options.record.group_latency) {
     const std::size_t groups = blueprint.topology.num_groups();
     record_.group_latency_ps.assign(groups * groups, 0);
@@ -84,8 +87,8 @@ void Partition::build_ports() {
   }
 }
 
-void Partition::advance(Tick end, Tick horizon, std::span<Mailbox* const> inboxes,
-                        std::span<Mailbox> outboxes) {
+void Partition::open_window(Tick end, Tick horizon, std::span<Mailbox* const> inboxes,
+                            std::span<Mailbox> outboxes) {
   outboxes_ = outboxes;
   count_until_ = horizon;
   settle(horizon);
@@ -105,9 +108,26 @@ void Partition::advance(Tick end, Tick horizon, std::span<Mailbox* const> inboxe
     wheel_.push(kHost, far_hosts_.top().when, far_hosts_.top().host);
     far_hosts_.pop();
   }
-  for (Tick now = wheel_.next_due(now_, end); now < end; now = wheel_.next_due(now + 1, end)) step(now);
+  cursor_ = now_;
+  window_end_ = end;
+}
+
+bool Partition::go_on() {
+  const Tick delay = plan_.timing.routing_delay;
+  // Without a delay an answer may make something happen before the next event that is known now.
+  if (asking_ && delay == 0 && desk_->size() > 0) return false;
+  for (Tick due = wheel_.next_due(cursor_, window_end_); due < window_end_;
+       due = wheel_.next_due(cursor_, window_end_)) {
+    if (asking_ && desk_->size() > 0 && due >= desk_->first_time() + delay) return false;
+    step(due);
+    cursor_ = due + 1;
+    if (asking_ && delay == 0 && desk_->size() > 0) return false;
+  }
+  if (now_ == window_end_) return true;
   store_.give_back(free_packets_);
-  now_ = end;
+  now_ = window_end_;
+  cursor_ = now_;
+  return true;
 }
 
 std::uint32_t Partition::new_packet() {

@@ -13,12 +13,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <queue>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/timing_wheel.hpp"
+#include "decisions/decision_desk.hpp"
 #include "network/blueprint.hpp"
 #include "network/delivery_record.hpp"
 #include "network/input_port.hpp"
@@ -49,16 +51,25 @@ struct InputVcId {
 
 class Partition {
  public:
-  Partition(const Blueprint& blueprint, PacketStore& store, std::uint32_t index);
+  // `open`: null where packets are never routed from outside.
+  Partition(const Blueprint& blueprint, PacketStore& store, OpenDecisions* open, std::uint32_t index);
 
   // Memory of the timing wheel that every partition has.
   [[nodiscard]] static std::uint64_t wheel_bytes(Tick horizon) noexcept {
     return TimingWheel<kKinds>::bytes(horizon);
   }
 
-  // Takes in what other partitions sent, then runs everything due before `end`. Packets delivered
-  // after `horizon` are counted only when time gets there.
-  void advance(Tick end, Tick horizon, std::span<Mailbox* const> inboxes, std::span<Mailbox> outboxes);
+  // Takes in what other partitions sent, for a window that ends before `end`. Packets delivered after
+  // `horizon` are counted only when time gets there.
+  void open_window(Tick end, Tick horizon, std::span<Mailbox* const> inboxes, std::span<Mailbox> outboxes);
+  // Runs to the end of the window; false: it stopped because decisions must be answered first.
+  bool go_on();
+
+  // From now on the desk is asked instead of the policy.
+  void start_asking() noexcept { asking_ = desk_ != nullptr; }
+  // Answers all decisions on the desk, in their order. Precondition: the actions are legal.
+  void answer(const std::int32_t* actions);
+  [[nodiscard]] DecisionDesk& desk() noexcept { return *desk_; }
   // Counts the deliveries up to and including `now` that were still under way to their hosts.
   void settle(Tick now);
   // Whether nothing happens here before next_message(), unless mail comes.
@@ -145,7 +156,12 @@ class Partition {
   void depart(std::uint32_t output, Tick now);
   void arrive(std::uint32_t packet, Tick now);
   void take_effect(std::uint32_t input_vc);
+  void make_decisions(Tick now);
   void decide(const Undecided& undecided, Tick now);
+  [[nodiscard]] bool ask(const Undecided& undecided, Tick now);
+  [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router,
+                                        std::uint32_t group) const;
+  void await_effect(std::uint32_t packet, std::uint32_t input_vc, Tick now);
   void host_event(std::uint32_t host, Tick now);
 
   void grant(std::uint32_t router, InputVc& input, OutputPort& output, VcQueue& queue, std::uint32_t stamp,
@@ -183,6 +199,8 @@ class Partition {
 
   TimingWheel<kKinds> wheel_;
   Tick now_ = 0;              // start of the present window
+  Tick window_end_ = 0;       // the present window ends before
+  Tick cursor_ = 0;           // everything before has happened
   Tick next_clock_edge_ = 0;  // the first multiple of the clock after the present instant
   Tick count_until_ = 0;      // deliveries up to here are counted at once
   std::span<Mailbox> outboxes_{};
@@ -207,6 +225,8 @@ class Partition {
   PathRecord* const paths_;  // [packet], with a packet log
   std::vector<std::uint32_t> free_packets_;
   std::vector<Undecided> undecided_;
+  std::unique_ptr<DecisionDesk> desk_;
+  bool asking_ = false;
   std::vector<std::uint64_t> keys_;  // scratch of the allocator
   std::vector<LateDelivery> late_;
   std::vector<std::uint64_t> noted_heads_;  // [input VC], at the last call of note_heads()

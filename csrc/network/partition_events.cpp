@@ -1,9 +1,8 @@
-// Credits, departures, arrivals and decisions.
+// Credits, departures and arrivals.
 #include <algorithm>
 #include <utility>
 
 #include "network/partition_inline.hpp"
-#include "routing/route_context.hpp"
 
 namespace dragonfly {
 
@@ -157,59 +156,6 @@ void Partition::arrive(std::uint32_t index, Tick now) {
   }
 }
 
-void Partition::take_effect(std::uint32_t input_id) { make_ready(input_vcs_[input_id]); }
-
-void Partition::decide(const Undecided& undecided, Tick now) {
-  Packet& packet = packets_[undecided.packet];
-  InputVc& input = input_vcs_[undecided.input_vc];
-  const std::uint32_t router = first_router_ + input.router;
-  const Dragonfly& topology = plan_.topology;
-
-  Hop hop;
-  if (packet.plan == Plan::kRouted) {
-    hop = plan_.paths.routed(packet, router,
-                             plan_.source.routes().subspan(packet.detour_router, packet.detour_group));
-  } else {
-    const std::uint32_t group = topology.group_of(router);
-    Stage stage = Stage::kSource;
-    std::uint32_t minimal_choice = 0;
-    if (plan_.scope != DecisionScope::kNowhere && packet.destination_group != group) {
-      const bool first = packet.hops == 0;
-      if (first && plan_.reconsiders) stage = Stage::kFirst;
-      const bool again = plan_.scope == DecisionScope::kSourceGroup && packet.hops == 1 &&
-                         !packet.non_minimal &&
-                         group == topology.group_of(topology.router_of_host(packet.source_host));
-      if (first || again) {
-        RouteContext context{packet,
-                             router,
-                             group,
-                             &outputs_[input.router * radix_],
-                             &queues_[static_cast<std::size_t>(input.router) * radix_ * plan_.queue_stride],
-                             plan_.queue_stride,
-                             plan_.shared_output,
-                             plan_.paths,
-                             plan_.options.seed};
-        const Decision decision = plan_.policy.route(context);
-        if (decision.detour.exists()) PathFollower::set_detour(packet, decision.detour);
-        minimal_choice = decision.minimal_choice;
-      }
-    }
-    hop = plan_.paths.next(packet, router, group, stage, minimal_choice);
-  }
-  packet.out_port = hop.port;
-  packet.out_vc = hop.vc;
-
-  if (!plan_.decide_on_arrival) {
-    if (plan_.timing.routing_delay == 0) {
-      make_ready(input);
-    } else {
-      wheel_.push(kEffect, now + plan_.timing.routing_delay, undecided.input_vc);
-    }
-  } else if (plan_.timing.routing_delay == 0 && input.head == undecided.packet) {
-    make_ready(input);
-  }
-}
-
 void Partition::eject(std::uint32_t index, Tick delivered) {
   if (delivered <= count_until_) {
     deliver(index, delivered);
@@ -235,6 +181,7 @@ void Partition::deliver(std::uint32_t index, Tick delivered_tick) {
   const TimePs latency = delivered - created;
   --in_network_;
   ++delivered_ever_;
+  if (desk_ != nullptr) desk_->delivered(index, delivered_tick, delivered_tick - packet.created);
   trace_hash_ += delivery_digest(packet, created, delivered);
   ++record_.delivered;
   record_.minimal += packet.non_minimal ? 0 : 1;

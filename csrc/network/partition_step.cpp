@@ -69,10 +69,7 @@ void Partition::step(Tick now) {
   wheel_.drain(kArrival, now, touch_packet, touch_buffer,
                [this, now](std::uint32_t packet) { arrive(packet, now); });
   wheel_.drain(kEffect, now, nothing, nothing, [this](std::uint32_t input_vc) { take_effect(input_vc); });
-  if (!undecided_.empty()) {
-    for (const Undecided& undecided : undecided_) decide(undecided, now);
-    undecided_.clear();
-  }
+  if (!undecided_.empty()) make_decisions(now);
   wheel_.finish(now);
 }
 

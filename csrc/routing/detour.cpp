@@ -7,13 +7,13 @@ namespace dragonfly {
 namespace {
 
 // Uniform over the groups except `own` and, if asked, `destination` (own != destination).
-std::uint16_t draw_group(RouteContext& context, bool avoid_destination) {
+std::uint16_t draw_group(const RouteContext& context, RandomStream& random, bool avoid_destination) {
   const std::uint32_t own = context.group();
   const std::uint32_t destination = context.packet().destination_group;
   const std::uint32_t excluded = avoid_destination ? 2 : 1;
   const std::uint32_t groups = context.topology().num_groups();
   if (groups <= excluded) return kNoGroup;
-  std::uint32_t group = context.random().below(groups - excluded);
+  std::uint32_t group = random.below(groups - excluded);
   const std::uint32_t low = avoid_destination ? std::min(own, destination) : own;
   if (group >= low) ++group;
   if (avoid_destination && group >= std::max(own, destination)) ++group;
@@ -21,7 +21,7 @@ std::uint16_t draw_group(RouteContext& context, bool avoid_destination) {
 }
 
 // Uniform over the router's own connected global links.
-std::uint16_t draw_own_link(RouteContext& context, bool avoid_destination) {
+std::uint16_t draw_own_link(const RouteContext& context, RandomStream& random, bool avoid_destination) {
   const Dragonfly& topology = context.topology();
   const std::uint32_t h = topology.h();
   if (h == 0) return kNoGroup;
@@ -35,7 +35,7 @@ std::uint16_t draw_own_link(RouteContext& context, bool avoid_destination) {
   std::uint32_t count = 0;
   for (std::uint32_t j = 0; j < h; ++j) count += usable(j) != Id<void>::kNoneValue ? 1 : 0;
   if (count == 0) return kNoGroup;
-  std::uint32_t pick = context.random().below(count);
+  std::uint32_t pick = random.below(count);
   for (std::uint32_t j = 0; j < h; ++j) {
     const std::uint32_t group = usable(j);
     if (group != Id<void>::kNoneValue && pick-- == 0) return static_cast<std::uint16_t>(group);
@@ -45,14 +45,15 @@ std::uint16_t draw_own_link(RouteContext& context, bool avoid_destination) {
 
 }  // namespace
 
-Detour draw_detour(RouteContext& context, DetourKind kind, bool avoid_destination_group) {
+Detour draw_detour(const RouteContext& context, RandomStream& random, DetourKind kind,
+                   bool avoid_destination_group) {
   const bool own_link = kind == DetourKind::kGl || kind == DetourKind::kG;
   Detour detour{.kind = kind};
-  detour.group = own_link ? draw_own_link(context, avoid_destination_group)
-                          : draw_group(context, avoid_destination_group);
+  detour.group = own_link ? draw_own_link(context, random, avoid_destination_group)
+                          : draw_group(context, random, avoid_destination_group);
   if (detour.exists() && visits_router(kind)) {
     const std::uint32_t a = context.topology().a();
-    detour.router = detour.group * a + context.random().below(a);
+    detour.router = detour.group * a + random.below(a);
   }
   return detour;
 }

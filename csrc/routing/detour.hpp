@@ -19,7 +19,8 @@ namespace dragonfly {
   return 4;
 }
 
-// A uniformly random detour of this kind for a packet that leaves its group:
+// A uniformly random detour of this kind for a packet that leaves its group, the next one of
+// `random` (see RouteContext::detour_stream):
 //   lgl  a router of any group but the present one (and, if asked, the destination's)
 //   lg   such a group
 //   gl   one of the router's own global links, then a router of the group behind it
@@ -27,6 +28,7 @@ namespace dragonfly {
 // Does not exist (`!exists()`) where the topology offers none: two groups with
 // `avoid_destination_group`, or a router without a suitable global link.
 // Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.2.
-[[nodiscard]] Detour draw_detour(RouteContext& context, DetourKind kind, bool avoid_destination_group);
+[[nodiscard]] Detour draw_detour(const RouteContext& context, RandomStream& random, DetourKind kind,
+                                 bool avoid_destination_group);
 
 }  // namespace dragonfly

@@ -1,5 +1,5 @@
-// All that one router may know when it decides: the packet, its own ports, the topology and a
-// random stream that belongs to this packet.
+// All that one router may know when it decides: the packet, its own ports, the topology and
+// random streams that belong to this packet.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class RouteContext {
         queue_stride_{queue_stride},
         credits_at_crossbar_{credits_at_crossbar},
         paths_{paths},
-        random_{seed, Purpose::kRouting, packet.source_host, packet.number, packet.hops} {}
+        seed_{seed} {}
 
   [[nodiscard]] const Packet& packet() const noexcept { return packet_; }
   [[nodiscard]] std::uint32_t router() const noexcept { return router_; }
@@ -43,9 +43,23 @@ class RouteContext {
     return credits_at_crossbar_ ? in_use : in_use + queue.queued;
   }
 
-  [[nodiscard]] RandomStream& random() noexcept { return random_; }
+  // This router's ports, from port 0.
+  [[nodiscard]] const OutputPort* ports() const noexcept { return ports_; }
+
+  // Draws that belong to this packet at this hop: one stream per kind of detour, so that the i-th
+  // detour of a kind is the same for whoever asks for it, and one for the choice among shortest paths.
+  [[nodiscard]] RandomStream detour_stream(DetourKind kind) const noexcept {
+    return stream(static_cast<std::uint32_t>(kind));
+  }
+  [[nodiscard]] RandomStream minimal_choice_stream() const noexcept { return stream(kMinimalStream); }
 
  private:
+  static constexpr std::uint32_t kMinimalStream = 7;
+
+  [[nodiscard]] RandomStream stream(std::uint32_t which) const noexcept {
+    return {seed_, Purpose::kRouting, packet_.source_host, packet_.number, packet_.hops | which << 8};
+  }
+
   const Packet& packet_;
   std::uint32_t router_;
   std::uint32_t group_;
@@ -54,7 +68,7 @@ class RouteContext {
   std::uint32_t queue_stride_;
   bool credits_at_crossbar_;
   const PathFollower& paths_;
-  RandomStream random_;
+  std::uint64_t seed_;
 };
 
 }  // namespace dragonfly

@@ -31,8 +31,9 @@ Decision ugal_choice(RouteContext& context, const UgalParams& params, Stage mini
   Detour best{};
   Hop best_hop{};
   std::uint32_t best_occupancy = 0;
+  RandomStream detours = context.detour_stream(params.detour);
   for (std::uint32_t i = 0; i < params.nonminimal_candidates; ++i) {
-    const Detour detour = draw_detour(context, params.detour, params.avoid_destination_group);
+    const Detour detour = draw_detour(context, detours, params.detour, params.avoid_destination_group);
     if (!detour.exists()) break;
     const Hop hop = paths.detour_hop(context.packet(), detour, context.router(), context.group());
     const std::uint32_t occupancy = context.occupancy_packets(hop.port);
@@ -48,8 +49,9 @@ Decision ugal_choice(RouteContext& context, const UgalParams& params, Stage mini
   std::uint32_t minimal_choice = 0;
   Hop minimal{};
   std::uint32_t minimal_occupancy = 0;
+  RandomStream choices = context.minimal_choice_stream();
   for (std::uint32_t i = 0; i < candidates; ++i) {
-    const std::uint32_t choice = candidates == 1 ? 0 : context.random().below(trunking);
+    const std::uint32_t choice = candidates == 1 ? 0 : choices.below(trunking);
     const Hop hop =
         paths.minimal_hop(context.packet(), context.router(), context.group(), minimal_stage, choice);
     const std::uint32_t occupancy = context.occupancy_packets(hop.port);

@@ -24,7 +24,8 @@ class Valiant final : public RoutingPolicy {
 
   [[nodiscard]] Decision route(RouteContext& context) const override {
     // A router without a suitable global link of its own stays minimal.
-    return {draw_detour(context, kind_, avoid_destination_group_)};
+    RandomStream draws = context.detour_stream(kind_);
+    return {draw_detour(context, draws, kind_, avoid_destination_group_)};
   }
 
  private:

@@ -60,6 +60,9 @@ class VcLadder {
         shift_{static_cast<std::uint8_t>(budget.reconsiders ? 1 : 0)},
         budget_{budget} {}
 
+  // Whether a first minimal hop has a stage of its own.
+  [[nodiscard]] bool reconsiders() const noexcept { return budget_.reconsiders; }
+
   [[nodiscard]] VcCounts required() const noexcept {
     switch (scheme_) {
       case VcScheme::kStage:

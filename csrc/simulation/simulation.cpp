@@ -14,13 +14,15 @@ Simulation::Simulation(SimulationSetup setup)
           setup_.threads)} {}
 
 bool Simulation::run(TimePs duration_ps, const std::function<bool()>& keep_going) {
-  const TimePs target = time_ps_ + duration_ps;
+  return run_until(time_ps_ + duration_ps, keep_going) == RunEnd::kFinished;
+}
+
+RunEnd Simulation::run_until(TimePs target_ps, const std::function<bool()>& keep_going) {
   const TimePs quantum = network_->blueprint().timing.quantum_ps;
-  bool finished = true;
-  network_->run(target / quantum, [&] { return finished = keep_going(); });
-  // Interrupted: as far as the network got.
-  time_ps_ = finished ? target : std::max(time_ps_, network_->now() * quantum);
-  return finished;
+  const RunEnd end = network_->run(target_ps / quantum, keep_going);
+  // Not there yet: as far as the network got.
+  time_ps_ = end == RunEnd::kFinished ? target_ps : std::max(time_ps_, network_->now() * quantum);
+  return end;
 }
 
 bool Simulation::empty() { return network_->in_network() == 0 && network_->in_source_queues() == 0; }

@@ -29,6 +29,10 @@ class Simulation {
   // `keep_going` is asked often and may end the call early with `false`.
   // Both return whether they got to the end. Both throw DeadlockError.
   bool run(TimePs duration_ps, const std::function<bool()>& keep_going);
+  // The same up to an instant, for a network that is routed from outside: after kAsked the decisions on
+  // the desks have to be answered, then it goes on.
+  [[nodiscard]] RunEnd run_until(TimePs target_ps, const std::function<bool()>& keep_going);
+  void stop_generating() { network_->stop_generating(); }
   // Stops generating and runs until nothing is under way any more, at most `max_ps`.
   bool drain(TimePs max_ps, const std::function<bool()>& keep_going);
   // Whether anything waits in a source queue or is under way.
@@ -43,6 +47,7 @@ class Simulation {
     return network_->blueprint().num_partitions();
   }
   [[nodiscard]] const Dragonfly& topology() const noexcept { return *setup_.topology; }
+  [[nodiscard]] Network& network() noexcept { return *network_; }
   void check_invariants() { network_->check_invariants(); }
 
  private:

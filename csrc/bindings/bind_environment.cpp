@@ -1,0 +1,255 @@
+// _core.RoutingEnvironment: batches of decisions as arrays that are views of the core's memory.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bindings/signals.hpp"
+#include "bindings/simulation_setup.hpp"
+#include "core/error.hpp"
+#include "simulation/routing_environment.hpp"
+
+namespace py = pybind11;
+
+namespace dragonfly {
+namespace {
+
+using Actions = py::array_t<std::int64_t, py::array::c_style>;
+
+// A read-only array over a buffer that stays alive as long as the array does.
+template <class T>
+py::array view(GrowingBuffer<T>& buffer, std::vector<py::ssize_t> shape, const py::dtype& type) {
+  auto* const owner = new std::shared_ptr<T[]>{buffer.share()};
+  const py::capsule base{owner, [](void* p) { delete static_cast<std::shared_ptr<T[]>*>(p); }};
+  py::array array{type, std::move(shape), buffer.data(), base};
+  array.attr("flags").attr("writeable") = false;
+  return array;
+}
+
+template <class T>
+py::array view(GrowingBuffer<T>& buffer, std::vector<py::ssize_t> shape) {
+  return view(buffer, std::move(shape), py::dtype::of<T>());
+}
+
+template <class T>
+T member(const py::dict& spec, const char* name) {
+  return py::cast<T>(spec[name]);
+}
+
+template <class T>
+T one_of(const char* field, const std::string& name, std::initializer_list<std::pair<const char*, T>> known) {
+  std::string allowed = "one of";
+  for (const auto& [text, value] : known) {
+    if (name == text) return value;
+    allowed += std::string{" '"} + text + "'";
+  }
+  throw ConfigError{field, "'" + name + "'", allowed};
+}
+
+DecisionSpec spec_of(const py::dict& given) {
+  DecisionSpec spec;
+  spec.scope =
+      one_of<AskScope>("scope", member<std::string>(given, "scope"),
+                       {{"source", AskScope::kSource}, {"every", AskScope::kEvery}, {"all", AskScope::kAll}});
+  spec.action = one_of<ActionMode>("action", member<std::string>(given, "action"),
+                                   {{"port", ActionMode::kPort}, {"path", ActionMode::kPath}});
+  spec.reward = one_of<RewardKind>(
+      "reward", member<std::string>(given, "reward"),
+      {{"hop", RewardKind::kHop}, {"delivery", RewardKind::kDelivery}, {"team", RewardKind::kTeam}});
+  spec.max_hops = member<std::uint8_t>(given, "max_hops");
+  for (const auto& name : member<std::vector<std::string>>(given, "detours")) {
+    spec.detours.push_back(one_of<DetourKind>("detours", name,
+                                              {{"lgl", DetourKind::kLgl},
+                                               {"lg", DetourKind::kLg},
+                                               {"gl", DetourKind::kGl},
+                                               {"g", DetourKind::kG}}));
+  }
+  spec.minimal_candidates = member<std::uint32_t>(given, "minimal_candidates");
+  spec.detour_candidates = member<std::uint32_t>(given, "detour_candidates");
+  spec.avoid_destination_group = member<bool>(given, "avoid_destination_group");
+  spec.features = member<std::uint32_t>(given, "features");
+  spec.reward_scale_ps = member<double>(given, "reward_scale_ps");
+  spec.keep_transitions = member<bool>(given, "keep_transitions");
+  spec.most_uncollected_bytes = member<std::uint64_t>(given, "most_uncollected_bytes");
+  return spec;
+}
+
+std::unique_ptr<RoutingEnvironment> make_environment(
+    const std::shared_ptr<Dragonfly>& topology, const NetworkParams& network, const SourceHandle& source,
+    const std::string& policy, const py::dict& policy_parameters, std::uint32_t source_queue_packets,
+    bool lose_when_full, std::uint64_t seed, std::uint32_t threads, const py::dict& options,
+    const py::dict& spec, TimePs warmup_ps, TimePs duration_ps) {
+  SimulationSetup setup = simulation_setup(topology, network, source, policy, policy_parameters,
+                                           source_queue_packets, lose_when_full, seed, threads, options);
+  setup.options.decisions = spec_of(spec);
+  setup.options.warms_up = warmup_ps > 0;
+  const py::gil_scoped_release release;
+  return std::make_unique<RoutingEnvironment>(std::move(setup), warmup_ps, duration_ps);
+}
+
+void advance(RoutingEnvironment& self) {
+  without_gil([&](auto keep_going) { return self.advance(keep_going); });
+}
+
+std::string describe_illegal(RoutingEnvironment& self, const IllegalAnswer& illegal) {
+  DecisionBatch& batch = self.batch();
+  const std::uint32_t actions = self.plan().num_actions;
+  const PacketFacts& packet = batch.packets.data()[illegal.row];
+  std::string legal;
+  for (std::uint32_t i = 0; i < actions; ++i) {
+    if (batch.mask.data()[illegal.row * actions + i] == 0) continue;
+    legal += (legal.empty() ? "" : ", ") + std::to_string(i);
+  }
+  return "actions[" + std::to_string(illegal.row) + "] = " + std::to_string(illegal.action) + ": router_" +
+         std::to_string(batch.agents.data()[illegal.row]) + " may answer decision " +
+         std::to_string(batch.ids.data()[illegal.row]) + " (packet " + std::to_string(packet.number) +
+         " of host " + std::to_string(packet.source_host) + " to host " +
+         std::to_string(packet.destination_host) + ") with " + legal;
+}
+
+void step(RoutingEnvironment& self, const Actions& actions) {
+  const auto size = static_cast<py::ssize_t>(self.batch().size);
+  if (actions.ndim() != 1 || actions.shape(0) != size) {
+    throw IllegalActionError{"actions must have the shape (" + std::to_string(size) +
+                             ",): one per row of the batch"};
+  }
+  const std::span<const std::int64_t> given{actions.data(), static_cast<std::size_t>(size)};
+  if (const auto illegal = self.find_illegal(given)) {
+    throw IllegalActionError{describe_illegal(self, *illegal)};
+  }
+  without_gil([&](auto keep_going) {
+    self.answer(given);
+    return self.advance(keep_going);
+  });
+}
+
+py::tuple batch_arrays(RoutingEnvironment& self) {
+  DecisionBatch& batch = self.batch();
+  const auto n = static_cast<py::ssize_t>(batch.size);
+  const auto features = static_cast<py::ssize_t>(self.plan().layout.num_features());
+  const auto actions = static_cast<py::ssize_t>(self.plan().num_actions);
+  const auto candidates = static_cast<py::ssize_t>(self.plan().num_candidates);
+  return py::make_tuple(view(batch.observations, {n, features}),
+                        view(batch.mask, {n, actions}, py::dtype::of<bool>()), view(batch.agents, {n}),
+                        view(batch.ids, {n}), view(batch.packets, {n}), view(batch.times_ns, {n}),
+                        candidates > 0 ? py::object{view(batch.candidates, {n, candidates})} : py::none());
+}
+
+py::array_t<double> draws(RoutingEnvironment& self, std::uint32_t each) {
+  py::array_t<double> array({static_cast<py::ssize_t>(self.batch().size), static_cast<py::ssize_t>(each)});
+  self.draw(array.mutable_data(), each);
+  return array;
+}
+
+py::tuple transitions(RoutingEnvironment& self) {
+  if (self.overflowed() || !self.plan().spec.keep_transitions) {
+    throw StateError{self.overflowed() ? "overflowed" : "off"};
+  }
+  const auto n = static_cast<py::ssize_t>(self.transitions());
+  const auto features = static_cast<py::ssize_t>(self.plan().layout.num_features());
+  const auto actions = static_cast<py::ssize_t>(self.plan().num_actions);
+  py::array_t<std::int64_t> ids(n);
+  py::array_t<std::int64_t> next_ids(n);
+  py::array_t<std::int32_t> agents(n);
+  py::array_t<std::int32_t> next_agents(n);
+  py::array_t<std::int32_t> taken(n);
+  py::array_t<double> rewards(n);
+  py::array_t<double> latency(n);
+  py::array_t<double> times(n);
+  py::array_t<bool> done(n);
+  py::array_t<float> rows({n, features});
+  py::array_t<float> next_rows({n, features});
+  py::array_t<bool> next_mask({n, actions});
+  const TransitionColumns columns{.ids = ids.mutable_data(),
+                                  .next_ids = next_ids.mutable_data(),
+                                  .agents = agents.mutable_data(),
+                                  .next_agents = next_agents.mutable_data(),
+                                  .actions = taken.mutable_data(),
+                                  .rewards = rewards.mutable_data(),
+                                  .latency_ns = latency.mutable_data(),
+                                  .times_ns = times.mutable_data(),
+                                  .done = done.mutable_data(),
+                                  .observations = rows.mutable_data(),
+                                  .next_observations = next_rows.mutable_data(),
+                                  .next_mask = next_mask.mutable_data()};
+  {
+    const py::gil_scoped_release release;
+    self.take_transitions(columns);
+  }
+  return py::make_tuple(ids, agents, rows, taken, rewards, next_rows, next_mask, done, next_agents, latency,
+                        times, next_ids);
+}
+
+py::tuple payments(RoutingEnvironment& self) {
+  const auto n = static_cast<py::ssize_t>(self.payments());
+  py::array_t<std::int32_t> agents(n);
+  py::array_t<double> rewards(n);
+  self.read_payments(agents.mutable_data(), rewards.mutable_data());
+  return py::make_tuple(agents, rewards);
+}
+
+py::array_t<float> state(RoutingEnvironment& self) {
+  const Dragonfly& topology = self.simulation().topology();
+  py::array_t<float> array(
+      {static_cast<py::ssize_t>(topology.num_routers()), static_cast<py::ssize_t>(topology.radix())});
+  self.read_state(array.mutable_data());
+  return array;
+}
+
+py::list layout(RoutingEnvironment& self) {
+  py::list blocks;
+  for (const FeatureBlock& block : self.plan().layout.blocks()) {
+    py::dict row;
+    row["name"] = block.name;
+    row["per"] = block.per;
+    row["offset"] = block.offset;
+    row["width"] = block.width;
+    row["unit"] = block.unit;
+    row["half"] = block.half;
+    row["low"] = block.low;
+    row["high"] = block.high;
+    row["doc"] = block.doc;
+    blocks.append(row);
+  }
+  return blocks;
+}
+
+}  // namespace
+
+void bind_environment(py::module_& module) {
+  PYBIND11_NUMPY_DTYPE(PacketFacts, source_host, destination_host, number, source_router, destination_router,
+                       destination_group, hops, vc, input_port, minimal_action, minimal, created_ns,
+                       arrived_ns);
+  PYBIND11_NUMPY_DTYPE(Candidate, kind, hops, port, occupancy, vc_occupancy, detour_group, detour_router,
+                       minimal_choice);
+  py::class_<RoutingEnvironment>(module, "RoutingEnvironment")
+      .def(py::init(&make_environment), py::arg("topology"), py::arg("network_params"), py::arg("source"),
+           py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"),
+           py::arg("lose_when_full"), py::arg("seed"), py::arg("threads"), py::arg("options"),
+           py::arg("spec"), py::arg("warmup_ps"), py::arg("duration_ps"))
+      .def("advance", &advance)
+      .def("step", &step, py::arg("actions").noconvert())
+      .def("extend", &RoutingEnvironment::extend, py::arg("duration_ps"))
+      .def("begin_drain", &RoutingEnvironment::begin_drain)
+      .def("batch", &batch_arrays)
+      .def("draws", &draws, py::arg("each"))
+      .def("transitions", &transitions)
+      .def("payments", &payments)
+      .def("state", &state)
+      .def("layout", &layout)
+      .def_property_readonly("simulation", &RoutingEnvironment::simulation,
+                             py::return_value_policy::reference_internal)
+      .def_property_readonly("done", &RoutingEnvironment::done)
+      .def_property_readonly("overflowed", &RoutingEnvironment::overflowed)
+      .def_property_readonly("time_ns", &RoutingEnvironment::time_ns)
+      .def_property_readonly("num_actions", [](const RoutingEnvironment& e) { return e.plan().num_actions; })
+      .def_property_readonly("num_features",
+                             [](const RoutingEnvironment& e) { return e.plan().layout.num_features(); });
+  module.attr("packet_dtype") = py::dtype::of<PacketFacts>();
+  module.attr("candidate_dtype") = py::dtype::of<Candidate>();
+}
+
+}  // namespace dragonfly

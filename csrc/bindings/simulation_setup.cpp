@@ -1,0 +1,72 @@
+#include "bindings/simulation_setup.hpp"
+
+#include <pybind11/stl.h>
+
+#include "core/error.hpp"
+
+namespace py = pybind11;
+
+namespace dragonfly {
+
+Parameters parameters_of(const py::dict& given) {
+  Parameters parameters;
+  for (const auto& [key, value] : given) {
+    const auto name = py::cast<std::string>(key);
+    if (value.is_none()) continue;  // the default
+    if (py::isinstance<py::bool_>(value)) {
+      parameters[name] = py::cast<bool>(value);
+    } else if (py::isinstance<py::str>(value)) {
+      parameters[name] = py::cast<std::string>(value);
+    } else if (py::isinstance<py::int_>(value) || py::isinstance<py::float_>(value)) {
+      parameters[name] = py::cast<double>(value);
+    } else {
+      throw ConfigError{"policy." + name, py::repr(value).cast<std::string>().substr(0, 200),
+                        "a number, a string, true or false"};
+    }
+  }
+  return parameters;
+}
+
+namespace {
+
+RecordOptions record_options(const py::dict& options) {
+  RecordOptions record;
+  for (const auto& [key, value] : options) {
+    const auto name = py::cast<std::string>(key);
+    if (name == "series_bin_ps") {
+      record.series_bin_ps = py::cast<TimePs>(value);
+      if (record.series_bin_ps < 0)
+        throw ConfigError{"series_bin_ps", std::to_string(record.series_bin_ps), "at least 0"};
+    } else if (name == "packet_log") {
+      record.packet_log = py::cast<bool>(value);
+    } else if (name == "group_latency") {
+      record.group_latency = py::cast<bool>(value);
+    } else {
+      throw ConfigError{"options", "'" + name + "'", "series_bin_ps, packet_log, group_latency"};
+    }
+  }
+  return record;
+}
+
+}  // namespace
+
+SimulationSetup simulation_setup(const std::shared_ptr<Dragonfly>& topology, const NetworkParams& network,
+                                 const SourceHandle& source, const std::string& policy,
+                                 const py::dict& policy_parameters, std::uint32_t source_queue_packets,
+                                 bool lose_when_full, std::uint64_t seed, std::uint32_t threads,
+                                 const py::dict& options) {
+  require_same_topology("traffic", *source.topology, *topology);
+  if (threads < 1 || threads > 1024) throw ConfigError{"threads", std::to_string(threads), "from 1 to 1024"};
+  return {.topology = topology,
+          .source = source.source,
+          .network = network,
+          .policy = policy,
+          .policy_parameters = parameters_of(policy_parameters),
+          .threads = threads,
+          .options = {.seed = seed,
+                      .source_queue_packets = source_queue_packets,
+                      .lose_when_full = lose_when_full,
+                      .record = record_options(options)}};
+}
+
+}  // namespace dragonfly

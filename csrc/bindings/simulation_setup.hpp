@@ -1,0 +1,21 @@
+// From what Python passes to what a simulation is made of.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+
+#include "bindings/traffic_handles.hpp"
+#include "simulation/simulation.hpp"
+
+namespace dragonfly {
+
+// All throw ConfigError.
+[[nodiscard]] Parameters parameters_of(const pybind11::dict& given);
+[[nodiscard]] SimulationSetup simulation_setup(
+    const std::shared_ptr<Dragonfly>& topology, const NetworkParams& network, const SourceHandle& source,
+    const std::string& policy, const pybind11::dict& policy_parameters, std::uint32_t source_queue_packets,
+    bool lose_when_full, std::uint64_t seed, std::uint32_t threads, const pybind11::dict& options);
+
+}  // namespace dragonfly

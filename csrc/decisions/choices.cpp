@@ -1,0 +1,160 @@
+#include "decisions/choices.hpp"
+
+#include <algorithm>
+
+namespace dragonfly {
+
+namespace {
+
+// Hops from `router` through `first` and minimally on to `target`, both included, counting from a hop
+// out of `router`.
+std::uint32_t hops_through(const Dragonfly& topology, std::uint32_t router, Port first,
+                           std::uint32_t target) noexcept {
+  return 1U + topology.minimal_hops(topology.neighbor(router, first).router, target);
+}
+
+// Hops of a detour from here to the destination router.
+std::int8_t detour_hops(const Dragonfly& topology, const Packet& packet, const Detour& detour,
+                        std::uint32_t router, Port first) noexcept {
+  if (visits_router(detour.kind)) {
+    return static_cast<std::int8_t>(hops_through(topology, router, first, detour.router) +
+                                    topology.minimal_hops(detour.router, packet.destination_router));
+  }
+  // To the group, wherever it is entered, then minimally on.
+  const Endpoint next = topology.neighbor(router, first);
+  std::uint32_t entry = next.router;
+  std::uint32_t hops = 1;
+  if (topology.group_of(entry) != detour.group) {
+    entry = topology.neighbor(entry, topology.port_towards_group(entry, detour.group, packet.number)).router;
+    ++hops;
+  }
+  return static_cast<std::int8_t>(hops + topology.minimal_hops(entry, packet.destination_router));
+}
+
+}  // namespace
+
+Question question_for(const DecisionPlan& plan, const Packet& packet, std::uint32_t router,
+                      std::uint32_t group) noexcept {
+  if (packet.plan == Plan::kRouted || router == packet.destination_router) return Question::kNone;
+  const DecisionSpec& spec = plan.spec;
+  bool free = packet.destination_group != group;
+  if (spec.action == ActionMode::kPath) {
+    const Dragonfly& topology = plan.paths.topology();
+    const bool first = packet.hops == 0;
+    const bool again = spec.scope != AskScope::kSource && packet.hops == 1 && !packet.non_minimal &&
+                       group == topology.group_of(topology.router_of_host(packet.source_host));
+    free = free && (first || again);
+  } else {
+    free = free && (spec.scope != AskScope::kSource || packet.hops == 0);
+  }
+  if (free) return Question::kFree;
+  return spec.scope == AskScope::kAll ? Question::kForced : Question::kNone;
+}
+
+void mark_minimal_ports(const DecisionPlan& plan, const RouteContext& context,
+                        std::uint8_t* minimal) noexcept {
+  const Dragonfly& topology = context.topology();
+  const std::uint32_t router = context.router();
+  const std::uint32_t target = context.packet().destination_router;
+  std::fill_n(minimal, plan.num_ports, std::uint8_t{0});
+  if (topology.trunking() == 1) {
+    minimal[topology.minimal_port(router, target) - plan.first_port] = 1;
+    return;
+  }
+  const std::uint32_t hops = topology.minimal_hops(router, target);
+  for (std::uint32_t i = 0; i < plan.num_ports; ++i) {
+    const auto port = static_cast<Port>(plan.first_port + i);
+    const Endpoint next = topology.neighbor(router, port);
+    minimal[i] = next.port != kNoPort && topology.minimal_hops(next.router, target) + 1 == hops ? 1 : 0;
+  }
+}
+
+std::uint32_t port_choices(const DecisionPlan& plan, const RouteContext& context, bool forced, Port way,
+                           std::uint8_t* mask, std::uint8_t* minimal) noexcept {
+  mark_minimal_ports(plan, context, minimal);
+  std::fill_n(mask, plan.num_ports, std::uint8_t{0});
+  if (forced) {
+    mask[way - plan.first_port] = 1;
+    return 1;
+  }
+  const Dragonfly& topology = context.topology();
+  const std::uint32_t router = context.router();
+  const std::uint32_t target = context.packet().destination_router;
+  const std::uint32_t used = context.packet().hops + 1U;
+  const std::uint32_t left = plan.spec.max_hops > used ? plan.spec.max_hops - used : 0U;
+  constexpr std::uint32_t kDiameter = 3;
+  std::uint32_t legal = 0;
+  for (std::uint32_t i = 0; i < plan.num_ports; ++i) {
+    const Endpoint next = topology.neighbor(router, static_cast<Port>(plan.first_port + i));
+    const bool fits =
+        next.port != kNoPort && (left >= kDiameter || topology.minimal_hops(next.router, target) <= left);
+    mask[i] = fits ? 1 : 0;
+    legal += fits ? 1U : 0U;
+  }
+  return legal;
+}
+
+std::uint32_t path_choices(const DecisionPlan& plan, const RouteContext& context, bool forced, const Way& way,
+                           std::uint8_t* mask, Candidate* candidates) {
+  const DecisionSpec& spec = plan.spec;
+  const Dragonfly& topology = context.topology();
+  const Packet& packet = context.packet();
+  const std::uint32_t router = context.router();
+  const std::uint32_t target = packet.destination_router;
+  std::uint32_t at = 0;
+  std::uint32_t legal = 0;
+  const auto put = [&](const Candidate& candidate) {
+    candidates[at] = candidate;
+    mask[at] = candidate.kind >= 0 ? 1 : 0;
+    legal += mask[at++];
+  };
+  const auto describe = [&](std::int8_t kind, const Hop& hop, std::int8_t hops) {
+    return Candidate{.kind = kind,
+                     .hops = hops,
+                     .port = static_cast<std::int16_t>(hop.port),
+                     .occupancy = static_cast<std::int32_t>(context.occupancy_packets(hop.port)),
+                     .vc_occupancy = static_cast<std::int32_t>(context.occupancy_packets(hop))};
+  };
+
+  if (forced) {
+    const Detour left{
+        .kind = packet.detour_kind, .router = packet.detour_router, .group = packet.detour_group};
+    put(describe(0, way.hop,
+                 way.to_detour
+                     ? detour_hops(topology, packet, left, router, way.hop.port)
+                     : static_cast<std::int8_t>(hops_through(topology, router, way.hop.port, target))));
+  } else {
+    const bool reconsiders = plan.paths.ladder().reconsiders();
+    const Stage stage = packet.hops == 0 && reconsiders ? Stage::kFirst : Stage::kSource;
+    RandomStream choices = context.minimal_choice_stream();
+    const std::uint32_t trunking = topology.trunking();
+    for (std::uint32_t i = 0; i < (trunking == 1 ? 1U : spec.minimal_candidates); ++i) {
+      const std::uint32_t choice = spec.minimal_candidates == 1 ? 0U : choices.below(trunking);
+      const Hop hop = plan.paths.minimal_hop(packet, router, context.group(), stage, choice);
+      Candidate candidate = describe(0, hop, static_cast<std::int8_t>(topology.minimal_hops(router, target)));
+      candidate.minimal_choice = static_cast<std::int32_t>(choice);
+      put(candidate);
+    }
+  }
+  while (at < spec.minimal_candidates) put({});
+  for (const DetourKind kind : spec.detours) {
+    RandomStream draws = context.detour_stream(kind);
+    for (std::uint32_t i = 0; i < spec.detour_candidates; ++i) {
+      Detour detour{};
+      if (!forced) detour = draw_detour(context, draws, kind, spec.avoid_destination_group);
+      if (!detour.exists()) {
+        put({});
+        continue;
+      }
+      const Hop hop = plan.paths.detour_hop(packet, detour, router, context.group());
+      Candidate candidate = describe(static_cast<std::int8_t>(1 + static_cast<int>(kind)), hop,
+                                     detour_hops(topology, packet, detour, router, hop.port));
+      candidate.detour_group = detour.group;
+      candidate.detour_router = visits_router(kind) ? static_cast<std::int32_t>(detour.router) : -1;
+      put(candidate);
+    }
+  }
+  return legal;
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,34 @@
+// An array that grows and does not clear its items; it can be shared with a reader that outlives it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+namespace dragonfly {
+
+template <class T>
+class GrowingBuffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  // Makes room for `items`; the first `keep` survive. What readers hold stays valid, but old.
+  void reserve(std::size_t items, std::size_t keep) {
+    if (items <= capacity_) return;
+    const std::size_t capacity = std::max(items, capacity_ + capacity_ / 2);
+    auto larger = std::make_shared_for_overwrite<T[]>(capacity);
+    std::copy_n(data_.get(), keep, larger.get());
+    data_ = std::move(larger);
+    capacity_ = capacity;
+  }
+  [[nodiscard]] T* data() noexcept { return data_.get(); }
+  [[nodiscard]] const T* data() const noexcept { return data_.get(); }
+  [[nodiscard]] std::shared_ptr<T[]> share() const noexcept { return data_; }
+
+ private:
+  std::shared_ptr<T[]> data_;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,79 @@
+// What an agent sees: one row of numbers per decision, in a layout that has names.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "decisions/decision_spec.hpp"
+#include "decisions/records.hpp"
+#include "routing/route_context.hpp"
+#include "topology/dragonfly.hpp"
+
+namespace dragonfly {
+
+// Buffer sizes that the numbers are scaled by.
+struct BufferSizes {
+  std::uint32_t output_packets = 0;  // per VC, or per port when shared
+  bool shared_output = false;
+  std::uint32_t local_packets = 0;  // input buffers, per VC
+  std::uint32_t global_packets = 0;
+  std::uint32_t local_vcs = 1;
+  std::uint32_t global_vcs = 1;
+};
+
+// One named block of the row.
+struct FeatureBlock {
+  std::string name;
+  std::string per;  // "port", "decision" or "candidate": what its columns stand for
+  std::uint32_t offset = 0;
+  std::uint32_t width = 0;
+  std::uint32_t bit = 0;
+  float unit = 1;  // value = quantity / unit; 0: squashed to x / (x + half)
+  float half = 0;
+  float low = 0;
+  float high = 1;
+  std::string doc;
+};
+
+class ObservationLayout {
+ public:
+  ObservationLayout(const Dragonfly& topology, const DecisionSpec& spec, const BufferSizes& buffers,
+                    double quantum_ns);
+
+  [[nodiscard]] std::uint32_t num_features() const noexcept { return num_features_; }
+  [[nodiscard]] std::uint32_t num_ports() const noexcept { return num_ports_; }
+  [[nodiscard]] const std::vector<FeatureBlock>& blocks() const noexcept { return blocks_; }
+  [[nodiscard]] bool counts_traffic() const noexcept { return traffic_ != kOff; }
+
+  // Writes num_features() numbers. `minimal`: the decision ports (from 0) on a shortest path, as bits are
+  // not enough for large routers: one flag each. `recent`: packets towards this group not long ago.
+  void fill(float* row, const RouteContext& context, const std::uint8_t* minimal, const Candidate* candidates,
+            std::uint32_t recent, Tick now) const noexcept;
+
+  // The congestion of every port of a router, scaled as in the row: `radix` numbers.
+  void fill_state(float* row, const OutputPort* ports) const noexcept;
+
+ private:
+  static constexpr std::int32_t kOff = -1;
+
+  [[nodiscard]] std::int32_t find(const char* name) const noexcept;
+
+  std::uint32_t first_port_;
+  std::uint32_t num_ports_;
+  std::uint32_t radix_;
+  std::uint32_t num_candidates_;
+  std::uint32_t num_features_ = 0;
+  float per_packet_;
+  float per_hop_;
+  float per_port_;
+  float per_group_;
+  float quantum_ns_;
+  std::vector<FeatureBlock> blocks_;
+  std::vector<float> link_classes_;
+  std::int32_t queue_, credits_, link_class_, minimal_;
+  std::int32_t hops_, vc_, waiting_, age_, group_, traffic_;
+  std::int32_t kind_, port_, occupancy_, vc_occupancy_, path_hops_;
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,71 @@
+// The rows that leave the core beside the observations.
+#pragma once
+
+#include <cstdint>
+
+#include "core/timing_wheel.hpp"
+
+namespace dragonfly {
+
+// Integer facts of the packet that asks.
+struct PacketFacts {
+  double created_ns = 0;
+  double arrived_ns = 0;
+  std::uint32_t source_host = 0;
+  std::uint32_t destination_host = 0;
+  std::uint32_t number = 0;
+  std::uint32_t source_router = 0;
+  std::uint32_t destination_router = 0;
+  std::uint16_t destination_group = 0;
+  std::int16_t input_port = 0;
+  std::int16_t minimal_action = 0;  // always legal
+  std::uint8_t hops = 0;
+  std::uint8_t vc = 0;
+  bool minimal = true;  // never sent off the minimal path so far
+  std::uint8_t unused[3] = {};
+};
+static_assert(sizeof(PacketFacts) == 48);
+
+// A path that may be taken. kind: -1 does not exist, 0 minimal, then 1 + DetourKind.
+struct Candidate {
+  std::int8_t kind = -1;
+  std::int8_t hops = 0;  // from here to the destination router
+  std::int16_t port = -1;
+  std::int32_t occupancy = 0;     // packets, of the first port
+  std::int32_t vc_occupancy = 0;  // packets, of the VC that it would use there
+  std::int32_t detour_group = -1;
+  std::int32_t detour_router = -1;
+  std::int32_t minimal_choice = 0;  // which of several shortest paths
+};
+static_assert(sizeof(Candidate) == 24);
+
+// A decision that was answered and whose outcome is not known yet.
+struct OpenDecision {
+  std::int64_t id = -1;
+  Tick time = 0;
+  std::int32_t agent = 0;
+  std::int32_t action = 0;
+  Tick feedback_delay = 0;  // from the far end of the link that was chosen back to the router
+};
+
+// A decision whose outcome is known.
+struct CompletedDecision {
+  std::int64_t id = -1;
+  std::int64_t next_id = -1;  // -1: delivered
+  Tick time = 0;              // of the decision
+  Tick leg = 0;               // from then to the next decision, or to the delivery
+  Tick reward = 0;            // what minus the reward is proportional to
+  Tick feedback = 0;          // when the router learns of it
+  std::int32_t agent = 0;
+  std::int32_t action = 0;
+  std::int32_t next_agent = -1;
+  std::int32_t unused = 0;
+};
+
+// Identifies a decision whatever the batching: packets ask every router on their way at most once.
+[[nodiscard]] constexpr std::int64_t decision_id(std::uint32_t source_host, std::uint32_t number,
+                                                 std::uint32_t hops) noexcept {
+  return static_cast<std::int64_t>(std::uint64_t{source_host} << 40 | std::uint64_t{number} << 8 | hops);
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,234 @@
+#include "simulation/routing_environment.hpp"
+
+#include <algorithm>
+
+namespace dragonfly {
+
+RoutingEnvironment::RoutingEnvironment(SimulationSetup setup, TimePs warmup_ps, TimePs duration_ps)
+    : simulation_{std::move(setup)},
+      plan_{*simulation_.network().blueprint().decisions},
+      seed_{simulation_.network().blueprint().options.seed},
+      warmup_ps_{warmup_ps},
+      target_ps_{warmup_ps + duration_ps} {}
+
+bool RoutingEnvironment::advance(const std::function<bool()>& keep_going) {
+  if (done_ || batch_.size > 0) return true;
+  if (!warm_) {
+    if (simulation_.time_ps() < warmup_ps_ &&
+        simulation_.run_until(warmup_ps_, keep_going) == RunEnd::kInterrupted) {
+      return false;
+    }
+    warm_ = true;
+    simulation_.network().start_asking();
+    if (warmup_ps_ > 0) simulation_.reset_statistics();
+    begin_step();
+  }
+  const Timing& timing = simulation_.network().blueprint().timing;
+  for (;;) {
+    const RunEnd end = simulation_.run_until(target_ps_, keep_going);
+    if (end == RunEnd::kInterrupted) return false;
+    collect();
+    if (batch_.size > 0) break;
+    if (!draining_ || simulation_.empty()) {
+      done_ = true;
+      break;
+    }
+    target_ps_ += timing.lookahead * timing.quantum_ps;
+  }
+  end_step();
+  return true;
+}
+
+void RoutingEnvironment::extend(TimePs duration_ps) {
+  target_ps_ += duration_ps;
+  done_ = false;
+  begin_step();
+}
+
+void RoutingEnvironment::begin_drain() {
+  draining_ = true;
+  done_ = false;
+  simulation_.stop_generating();
+  begin_step();
+}
+
+void RoutingEnvironment::begin_step() {
+  for (Partition& partition : simulation_.network().partitions()) partition.desk().begin_step();
+}
+
+// Rewards of what was completed, and whether that is still kept.
+void RoutingEnvironment::end_step() {
+  const double per_tick = static_cast<double>(plan_.quantum_ps) / plan_.spec.reward_scale_ps;
+  const bool team = plan_.spec.reward == RewardKind::kTeam;
+  const double together = team ? team_reward() : 0;
+  std::uint64_t bytes = 0;
+  for (Partition& partition : simulation_.network().partitions()) {
+    TransitionLog& log = partition.desk().log();
+    for (std::size_t i = partition.desk().first_of_step(); i < log.size(); ++i) {
+      log.rewards()[i] = team ? together : -static_cast<double>(log.heads()[i].reward) * per_tick;
+    }
+    bytes += log.bytes();
+  }
+  if (overflowed_ || !plan_.spec.keep_transitions || bytes <= plan_.spec.most_uncollected_bytes) return;
+  overflowed_ = true;
+  for (Partition& partition : simulation_.network().partitions()) partition.desk().stop_keeping();
+}
+
+void RoutingEnvironment::collect() {
+  std::size_t size = 0;
+  auto& partitions = simulation_.network().partitions();
+  for (Partition& partition : partitions) size += partition.desk().size();
+  batch_.size = size;
+  if (size == 0) return;
+  const std::uint32_t features = plan_.layout.num_features();
+  const std::uint32_t actions = plan_.num_actions;
+  const std::uint32_t candidates = plan_.num_candidates;
+  batch_.observations.reserve(size * features, 0);
+  batch_.mask.reserve(size * actions, 0);
+  batch_.agents.reserve(size, 0);
+  batch_.ids.reserve(size, 0);
+  batch_.times_ns.reserve(size, 0);
+  batch_.packets.reserve(size, 0);
+  batch_.candidates.reserve(size * candidates, 0);
+  std::size_t row = 0;
+  for (Partition& partition : partitions) {
+    const DecisionDesk& desk = partition.desk();
+    const std::uint32_t count = desk.size();
+    if (count == 0) continue;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::size_t at = row + i;
+      std::copy_n(desk.observation(i), features, batch_.observations.data() + at * features);
+      std::copy_n(desk.mask(i), actions, batch_.mask.data() + at * actions);
+      const PendingDecision& asked = desk.pending(i);
+      const PacketFacts& facts = desk.facts(i);
+      batch_.agents.data()[at] = static_cast<std::int32_t>(asked.router);
+      batch_.ids.data()[at] = decision_id(facts.source_host, facts.number, facts.hops);
+      batch_.times_ns.data()[at] = plan_.to_ns(asked.time);
+    }
+    std::copy_n(&desk.facts(0), count, batch_.packets.data() + row);
+    std::copy_n(desk.candidates(0), std::size_t{count} * candidates,
+                batch_.candidates.data() + row * candidates);
+    row += count;
+  }
+}
+
+std::optional<IllegalAnswer> RoutingEnvironment::find_illegal(std::span<const std::int64_t> actions) const {
+  const std::uint8_t* mask = batch_.mask.data();
+  for (std::size_t i = 0; i < actions.size(); ++i, mask += plan_.num_actions) {
+    const auto action = static_cast<std::uint64_t>(actions[i]);  // negative ones become too large
+    if (action >= plan_.num_actions || mask[action] == 0) return IllegalAnswer{i, actions[i]};
+  }
+  return std::nullopt;
+}
+
+void RoutingEnvironment::answer(std::span<const std::int64_t> actions) {
+  answers_.assign(actions.begin(), actions.end());
+  const std::int32_t* next = answers_.data();
+  begin_step();
+  for (Partition& partition : simulation_.network().partitions()) {
+    const std::uint32_t count = partition.desk().size();
+    partition.answer(next);
+    next += count;
+  }
+  batch_.size = 0;
+}
+
+double RoutingEnvironment::time_ns() const {
+  if (batch_.size > 0) return *std::min_element(batch_.times_ns.data(), batch_.times_ns.data() + batch_.size);
+  return static_cast<double>(simulation_.time_ps()) / static_cast<double>(kPsPerNs);
+}
+
+void RoutingEnvironment::draw(double* into, std::uint32_t each) const {
+  for (std::size_t i = 0; i < batch_.size; ++i) {
+    const PacketFacts& facts = batch_.packets.data()[i];
+    RandomStream stream{seed_, Purpose::kLearning, facts.source_host, facts.number, facts.hops};
+    for (std::uint32_t k = 0; k < each; ++k) *into++ = stream.uniform();
+  }
+}
+
+std::size_t RoutingEnvironment::transitions() {
+  std::size_t total = 0;
+  for (Partition& partition : simulation_.network().partitions()) total += partition.desk().not_taken();
+  return total;
+}
+
+void RoutingEnvironment::take_transitions(const TransitionColumns& to) {
+  const std::uint32_t features = plan_.layout.num_features();
+  const std::uint32_t actions = plan_.num_actions;
+  std::size_t at = 0;
+  for (Partition& partition : simulation_.network().partitions()) {
+    TransitionLog& log = partition.desk().log();
+    const std::size_t count = partition.desk().not_taken();
+    for (std::size_t i = 0; i < count; ++i, ++at) {
+      const CompletedDecision& head = log.heads()[i];
+      to.ids[at] = head.id;
+      to.next_ids[at] = head.next_id;
+      to.agents[at] = head.agent;
+      to.next_agents[at] = head.next_agent;
+      to.actions[at] = head.action;
+      to.rewards[at] = log.rewards()[i];
+      to.latency_ns[at] = plan_.to_ns(head.leg);
+      to.times_ns[at] = plan_.to_ns(head.feedback);
+      to.done[at] = head.next_agent < 0;
+      const auto* const row = reinterpret_cast<const float*>(log.row(i));
+      const auto* const next = reinterpret_cast<const float*>(log.next_row(i));
+      std::copy_n(row, features, to.observations + at * features);
+      std::copy_n(next, features, to.next_observations + at * features);
+      std::copy_n(reinterpret_cast<const std::uint8_t*>(next + features), actions,
+                  to.next_mask + at * actions);
+    }
+    partition.desk().mark_taken();
+  }
+}
+
+std::size_t RoutingEnvironment::payments() {
+  if (plan_.spec.reward == RewardKind::kTeam) return simulation_.topology().num_routers();
+  std::size_t total = 0;
+  for (Partition& partition : simulation_.network().partitions()) {
+    total += partition.desk().log().size() - partition.desk().first_of_step();
+  }
+  return total;
+}
+
+void RoutingEnvironment::read_payments(std::int32_t* agents, double* rewards) {
+  if (plan_.spec.reward == RewardKind::kTeam) {
+    const double together = team_reward();
+    for (std::uint32_t i = 0; i < simulation_.topology().num_routers(); ++i) {
+      *agents++ = static_cast<std::int32_t>(i);
+      *rewards++ = together;
+    }
+    return;
+  }
+  for (Partition& partition : simulation_.network().partitions()) {
+    TransitionLog& log = partition.desk().log();
+    for (std::size_t i = partition.desk().first_of_step(); i < log.size(); ++i) {
+      *agents++ = log.heads()[i].agent;
+      *rewards++ = log.rewards()[i];
+    }
+  }
+}
+
+double RoutingEnvironment::team_reward() {
+  std::uint64_t delivered = 0;
+  Tick latency = 0;
+  for (Partition& partition : simulation_.network().partitions()) {
+    delivered += partition.desk().delivered_in_step();
+    latency += partition.desk().latency_in_step();
+  }
+  if (delivered == 0) return 0;
+  const double mean_ps = static_cast<double>(latency * plan_.quantum_ps) / static_cast<double>(delivered);
+  return -mean_ps / plan_.spec.reward_scale_ps;
+}
+
+void RoutingEnvironment::read_state(float* into) {
+  const std::uint32_t radix = simulation_.topology().radix();
+  for (Partition& partition : simulation_.network().partitions()) {
+    const OutputPort* const ports = partition.output_ports().data();
+    float* const first = into + std::size_t{partition.first_router()} * radix;
+    for (std::uint32_t i = 0; i < partition.num_routers(); ++i) {
+      plan_.layout.fill_state(first + std::size_t{i} * radix, ports + std::size_t{i} * radix);
+    }
+  }
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,109 @@
+// A simulation whose packets are routed from outside: batches of decisions, answers, transitions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/error.hpp"
+#include "decisions/growing_buffer.hpp"
+#include "simulation/simulation.hpp"
+
+namespace dragonfly {
+
+// The decisions that are asked at present: one row each, ordered by partition, then by time. A reader
+// may keep a buffer for longer than the environment; what it shows is then out of date.
+struct DecisionBatch {
+  std::size_t size = 0;
+  GrowingBuffer<float> observations;   // [size * num_features]
+  GrowingBuffer<std::uint8_t> mask;    // [size * num_actions]
+  GrowingBuffer<std::int32_t> agents;  // router
+  GrowingBuffer<std::int64_t> ids;
+  GrowingBuffer<double> times_ns;
+  GrowingBuffer<PacketFacts> packets;
+  GrowingBuffer<Candidate> candidates;  // [size * num_candidates]
+};
+
+// An action that is not legal.
+struct IllegalAnswer {
+  std::size_t row = 0;
+  std::int64_t action = 0;
+};
+
+// Where completed transitions go; each pointer has room for transitions() rows.
+struct TransitionColumns {
+  std::int64_t* ids;
+  std::int64_t* next_ids;
+  std::int32_t* agents;
+  std::int32_t* next_agents;
+  std::int32_t* actions;
+  double* rewards;
+  double* latency_ns;
+  double* times_ns;
+  bool* done;
+  float* observations;
+  float* next_observations;
+  bool* next_mask;
+};
+
+class RoutingEnvironment {
+ public:
+  // `setup.options.decisions` must be set. Throws ConfigError.
+  RoutingEnvironment(SimulationSetup setup, TimePs warmup_ps, TimePs duration_ps);
+
+  // Runs to the next decisions, or to the end. Returns false if `keep_going` said no; it is then called
+  // again. Throws DeadlockError.
+  bool advance(const std::function<bool()>& keep_going);
+  // The first answer that is not legal, if any; nothing changes.
+  [[nodiscard]] std::optional<IllegalAnswer> find_illegal(std::span<const std::int64_t> actions) const;
+  // Answers the batch. Precondition: as many actions as rows, all legal.
+  void answer(std::span<const std::int64_t> actions);
+  // Goes on for a time after the end. Precondition: done(), not drained.
+  void extend(TimePs duration_ps);
+  // No further packets; the run then ends when the last one is delivered. Once, when done().
+  void begin_drain();
+
+  [[nodiscard]] bool done() const noexcept { return done_; }
+  [[nodiscard]] DecisionBatch& batch() noexcept { return batch_; }
+  [[nodiscard]] Simulation& simulation() noexcept { return simulation_; }
+  [[nodiscard]] const DecisionPlan& plan() const noexcept { return plan_; }
+  // The instant of the earliest decision, or, when none is asked, how far the network has got.
+  [[nodiscard]] double time_ns() const;
+
+  // Uniform numbers in [0, 1) that belong to the decisions of the batch: `each` per row.
+  void draw(double* into, std::uint32_t each) const;
+  // Completed since they were last taken.
+  [[nodiscard]] std::size_t transitions();
+  void take_transitions(const TransitionColumns& columns);
+  // Whether transitions piled up so much that they are no longer kept.
+  [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
+  // Rewards paid during the last advance(): number, then router and reward of each.
+  [[nodiscard]] std::size_t payments();
+  void read_payments(std::int32_t* agents, double* rewards);
+  // Minus the mean latency of what was delivered during the last advance(), scaled; 0 if nothing was.
+  [[nodiscard]] double team_reward();
+  // num_routers rows of radix numbers.
+  void read_state(float* into);
+
+ private:
+  void begin_step();
+  void end_step();
+  void collect();
+
+  Simulation simulation_;
+  const DecisionPlan& plan_;
+  std::uint64_t seed_;
+  TimePs warmup_ps_;
+  TimePs target_ps_;
+  bool warm_ = false;
+  bool draining_ = false;
+  bool done_ = false;
+  bool overflowed_ = false;
+  DecisionBatch batch_;
+  std::vector<std::int32_t> answers_;
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,459 @@
+"""``BatchedRoutingEnv``: the one environment; every other view is a thin layer over it.
+
+One call answers thousands of packets. All decisions that are raised within one routing delay are handed out
+together, which changes no timing: a decision sees the router as it is at its instant and takes effect one routing
+delay later. So a policy written in Python gives bit for bit the run that the same policy gives in the core.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env import _core
+from dragonfly_env._validate import PS_PER_NS, config_error
+from dragonfly_env.config import SimulationConfig
+from dragonfly_env.envs.batch import DecisionBatch, IntArray, Transitions
+from dragonfly_env.envs.layout import Layout
+from dragonfly_env.envs.options import EnvOptions, next_seed
+from dragonfly_env.errors import DeadlockError, IllegalActionError, StateError
+from dragonfly_env.metrics import Metrics
+
+if TYPE_CHECKING:
+    from dragonfly_env.policies import Policy
+
+
+class BatchedRoutingEnv:
+    """Routers that ask for decisions in batches. Not for several threads at once.
+
+    Args:
+        config: The network and its traffic. ``config.policy`` routes the warm-up, ``config.seed`` is the seed of
+            the first episode.
+        scope: Which routers ask: ``"source"`` (the source router), ``"every"`` (every router where the packet has
+            more than one legal output) or ``"all"`` (forced hops too, with one legal action).
+        action: ``"port"``: ``Discrete(radix - p)``, 0 is the first local port; VCs are then numbered by hops.
+            ``"path"``: one of the candidate paths that the core draws, minimal ones first; the packet follows it.
+            Asked at the source router and, with scope ``"every"``, once more at the second router of the source
+            group while the packet is on its minimal path.
+        reward: ``"hop"``: minus the time from a decision to the packet's next one, or to its delivery;
+            ``"delivery"``: minus the time from a decision to the delivery; ``"team"``: minus the mean latency of all
+            packets delivered in the step.
+        duration_ns: Length of an episode after the warm-up, above 0.
+        warmup_ns: Time before the first decision in which ``config.policy`` routes; it is not counted.
+        features: Names of the features to observe (``dragonfly_env.envs.layout.FEATURES``); None: all.
+        reward_scale_ns: The time that costs a reward of -1.
+        max_hops: Port actions: the longest route, and so the number of VCs, from 3; None: as many as the network's
+            ``local_vcs`` and ``global_vcs`` say, or 5 (HPDC 2021, section 4.2).
+        detours: Path actions: kinds of the non-minimal candidates (``"lgl"``, ``"lg"``, ``"gl"``, ``"g"``).
+        minimal_candidates: Path actions: shortest paths that are drawn; they differ only with trunking.
+        detour_candidates: Path actions: detours that are drawn of each kind.
+        avoid_destination_group: Whether detours avoid the destination group; None: as the network says.
+        num_draws: D, the columns of ``batch.draws``.
+        transitions: Whether completed transitions are kept for ``transitions()``.
+        max_uncollected_bytes: If more than that piles up because nobody calls ``transitions()``, they are no
+            longer kept in this episode.
+
+    Raises:
+        ConfigError: For a setting that is out of range, or that the topology or the network rules out.
+    """
+
+    def __init__(
+        self,
+        config: SimulationConfig,
+        *,
+        scope: str = "every",
+        action: str = "port",
+        reward: str = "hop",
+        duration_ns: float = 100_000.0,
+        warmup_ns: float = 0.0,
+        features: Sequence[str] | None = None,
+        reward_scale_ns: float = 1000.0,
+        max_hops: int | None = None,
+        detours: Sequence[str] = ("lgl", "lg", "gl", "g"),
+        minimal_candidates: int = 1,
+        detour_candidates: int = 1,
+        avoid_destination_group: bool | None = None,
+        num_draws: int = 2,
+        transitions: bool = True,
+        max_uncollected_bytes: int = 2**28,
+    ) -> None:
+        if not isinstance(config, SimulationConfig):
+            raise config_error("config", config, "must be a SimulationConfig")
+        self._options = EnvOptions(
+            scope=scope,
+            action=action,
+            reward=reward,
+            duration_ns=duration_ns,
+            warmup_ns=warmup_ns,
+            features=features,
+            reward_scale_ns=reward_scale_ns,
+            max_hops=max_hops,
+            detours=tuple(detours) if isinstance(detours, (list, tuple)) else detours,
+            minimal_candidates=minimal_candidates,
+            detour_candidates=detour_candidates,
+            avoid_destination_group=avoid_destination_group,
+            num_draws=num_draws,
+            transitions=transitions,
+            max_uncollected_bytes=max_uncollected_bytes,
+        )
+        self._spec = self._options.spec(config.network)
+        self._config = config
+        self._busy = threading.Lock()
+        self._broken: str | None = None
+        self._drained = False
+        self._started = False
+        self._batch: DecisionBatch | None = None
+        self._core = self._build()
+        self._layout = Layout(
+            self._core.layout(), config.topology, self._options.candidate_names, self._core.num_actions
+        )
+
+    @classmethod
+    def for_policy(cls, config: SimulationConfig, policy: Policy | Any, **options: Any) -> BatchedRoutingEnv:
+        """The environment whose batches a policy can answer.
+
+        Args:
+            config: As for the constructor.
+            policy: Anything with ``scope`` and ``action``. If it has ``env_options()``, a dictionary of keyword
+                arguments, these are used too; of a heuristic its numbers of candidates are.
+            **options: Further keyword arguments; they take precedence.
+        """
+        given: dict[str, Any] = {"scope": policy.scope, "action": policy.action}
+        if hasattr(policy, "env_options"):
+            given.update(policy.env_options())
+        else:
+            if (count := getattr(policy, "minimal_candidates", None)) is not None:
+                given["minimal_candidates"] = count
+            if (count := getattr(policy, "nonminimal_candidates", None)) is not None:
+                given["detour_candidates"] = count
+            if (avoid := getattr(policy, "avoid_destination_group", None)) is not None:
+                given["avoid_destination_group"] = avoid
+        return cls(config, **{**given, **options})
+
+    def __repr__(self) -> str:
+        return f"<BatchedRoutingEnv scope={self.scope} action={self.action} at {self.time_ns:g} ns of {self._config!r}>"
+
+    def _build(self) -> _core.RoutingEnvironment:
+        return _core.RoutingEnvironment(
+            *self._config.core_arguments(), self._spec, self._options.warmup_ps, self._options.duration_ps
+        )
+
+    # What it is.
+
+    @property
+    def config(self) -> SimulationConfig:
+        """The network and its traffic, with the seed of the present episode."""
+        return self._config
+
+    @property
+    def seed(self) -> int:
+        """The seed of the present episode."""
+        return self._config.seed
+
+    @property
+    def scope(self) -> str:
+        """Which routers ask."""
+        return self._options.scope
+
+    @property
+    def action(self) -> str:
+        """What an action is: ``"port"`` or ``"path"``."""
+        return self._options.action
+
+    @property
+    def reward(self) -> str:
+        """What rewards are paid for."""
+        return self._options.reward
+
+    @property
+    def options(self) -> EnvOptions:
+        """All settings beside ``config``."""
+        return self._options
+
+    @property
+    def layout(self) -> Layout:
+        """What the columns of an observation mean."""
+        return self._layout
+
+    @property
+    def num_features(self) -> int:
+        """F, the columns of an observation."""
+        return self._layout.num_features
+
+    @property
+    def num_actions(self) -> int:
+        """A, the columns of the mask."""
+        return self._layout.num_actions
+
+    @property
+    def num_agents(self) -> int:
+        """The number of routers."""
+        return self._config.topology.num_routers
+
+    @property
+    def state_shape(self) -> tuple[int, int]:
+        """The shape of ``state()``: (num_routers, radix)."""
+        return self.num_agents, self._config.topology.radix
+
+    # An episode.
+
+    def reset(self, seed: int | None = None) -> DecisionBatch:
+        """Start an episode with an empty network, and run to the first decisions.
+
+        Args:
+            seed: Of everything random; None: ``config.seed`` at first, then the next of a fixed sequence.
+
+        Returns:
+            The first batch; empty if there is no decision in the whole episode.
+
+        Raises:
+            ConfigError: If the seed is no integer in [0, 2^64).
+            DeadlockError: If nothing moved for ``watchdog_ns``.
+            StateError: If another thread uses this environment.
+        """
+        with self._alone():
+            if seed is not None:
+                self._config = self._config.replace(seed=seed)
+            elif self._started:
+                self._config = self._config.replace(seed=next_seed(self._config.seed))
+            self._batch = None
+            self._core = self._build()
+            self._broken, self._drained, self._started = None, False, True
+            with self._marks_broken():
+                self._core.advance()
+            return self._take_batch()
+
+    def step(self, actions: npt.ArrayLike) -> DecisionBatch:
+        """Answer the whole batch, and run to the next decisions or to the end of the episode.
+
+        Args:
+            actions: (N,) integers, one per row of the batch. After a ``KeyboardInterrupt`` the batch is empty
+                although the episode is not over: ``step([])`` then goes on.
+
+        Returns:
+            The next batch; empty when ``done``.
+
+        Raises:
+            IllegalActionError: For a wrong shape or type, or for an action that its mask does not allow: the
+                message names router, decision and what is legal. Nothing has changed; answer again.
+            DeadlockError: If nothing moved for ``watchdog_ns``.
+            StateError: Before ``reset``, when ``done``, or if another thread uses this environment.
+        """
+        with self._alone():
+            self._require_running("step")
+            answers = _as_actions(actions)
+            with self._marks_broken():
+                self._batch, previous = None, self._batch
+                try:
+                    self._core.step(answers)
+                except IllegalActionError:
+                    self._batch = previous
+                    raise
+            return self._take_batch()
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode has reached its end and all decisions are answered."""
+        return self._core.done
+
+    @property
+    def pending(self) -> DecisionBatch:
+        """The decisions that wait for an answer.
+
+        Raises:
+            StateError: Before ``reset``.
+        """
+        if not self._started:
+            raise StateError("pending: call reset() first")
+        return self._batch if self._batch is not None else self._take_batch()
+
+    def transitions(self) -> Transitions:
+        """All transitions that were completed since the last call in this episode. Every decision is in exactly
+        one, in that of its packet's arrival at the next router that is asked, or of its delivery (reward
+        ``"delivery"``: always of the delivery).
+
+        Raises:
+            StateError: Before ``reset``; if the environment was made with ``transitions=False``; or if too much
+                piled up since the last call.
+        """
+        with self._alone():
+            if not self._started:
+                raise StateError("transitions(): call reset() first")
+            if not self._options.transitions:
+                raise StateError("transitions(): the environment was made with transitions=False")
+            if self._core.overflowed:
+                raise StateError(
+                    f"transitions(): more than {self._options.max_uncollected_bytes} bytes had piled up, and no "
+                    "more were kept in this episode; call it after every step, or raise max_uncollected_bytes"
+                )
+            return Transitions(*self._core.transitions())
+
+    def payments(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+        """What the last ``reset`` or ``step`` paid: routers (M,) and rewards (M,), several per router possible.
+        The sum per router is its reward in the step. Under ``"team"`` every router gets the same.
+        """
+        with self._alone():
+            return self._core.payments()
+
+    def state(self) -> npt.NDArray[np.float32]:
+        """The whole network for a centralised critic: (num_routers, radix), the congestion of every output port
+        (queued packets and credits in use), scaled as ``candidate_packets``.
+        """
+        with self._alone():
+            return self._core.state()
+
+    def minimal_action(self, batch: DecisionBatch) -> IntArray:
+        """(N,) the action along a shortest path, which is always legal."""
+        return batch.minimal_actions()
+
+    # After and beside the episode.
+
+    def extend(self, duration_ns: float) -> DecisionBatch:
+        """Go on after the end, for so much longer.
+
+        Raises:
+            ConfigError: If the duration is not above 0.
+            StateError: If the episode is not ``done``, or was drained.
+        """
+        with self._alone():
+            self._require_done("extend")
+            self._core.extend(EnvOptions.duration_in_ps("duration_ns", duration_ns))
+            with self._marks_broken():
+                self._core.advance()
+            return self._take_batch()
+
+    def drain(self, policy: Any = None) -> None:
+        """Stop all generators and run until the last packet is delivered.
+
+        Args:
+            policy: Answers the decisions on the way, with ``act(batch)``; None: always along a shortest path.
+
+        Raises:
+            StateError: If the episode is not ``done``.
+        """
+        with self._alone():
+            self._require_done("drain")
+            self._drained = True
+            self._core.begin_drain()
+            with self._marks_broken():
+                self._core.advance()
+            batch = self._take_batch()
+        while not self.done:
+            batch = self.step(batch.minimal_actions() if policy is None else policy.act(batch))
+
+    def reset_statistics(self) -> None:
+        """Forget what was counted so far, as ``Simulation.reset_statistics``.
+
+        Raises:
+            StateError: If another thread uses this environment.
+        """
+        with self._alone():
+            self._core.simulation.reset_statistics()
+
+    def metrics(self) -> Metrics:
+        """What was counted since the warm-up (or ``reset_statistics``). While decisions are pending, the parts of
+        the network may stand at slightly different instants; when ``done`` everything is exact.
+        """
+        with self._alone():
+            statistics = self._core.simulation.statistics()
+        return Metrics.from_statistics(statistics, self._config.topology, self._config.network)
+
+    @property
+    def time_ns(self) -> float:
+        """The simulated time: of the earliest pending decision, or how far the network has got."""
+        with self._alone():
+            return self._core.time_ns
+
+    def trace_hash(self) -> int:
+        """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories."""
+        with self._alone():
+            return self._core.simulation.trace_hash()
+
+    def packet_log(self) -> dict[str, npt.NDArray[Any]]:
+        """Take the packet log, as ``Simulation.packet_log``.
+
+        Raises:
+            StateError: If the configuration did not ask for ``packet_log``.
+        """
+        if not self._config.packet_log:
+            raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
+        with self._alone():
+            log = self._core.simulation.packet_log()
+        for name in ("created", "injected", "delivered"):
+            log[f"{name}_ns"] = log.pop(f"{name}_ps") / PS_PER_NS
+        return log
+
+    # Inside.
+
+    def _take_batch(self) -> DecisionBatch:
+        obs, mask, agents, ids, packets, time_ns, candidates = self._core.batch()
+        core, count = self._core, self._options.num_draws
+        self._batch = DecisionBatch(
+            layout=self._layout,
+            obs=obs,
+            mask=mask,
+            agents=agents,
+            decision_ids=ids,
+            packets=packets,
+            time_ns=time_ns,
+            candidates=candidates,
+            draws=lambda: core.draws(count),
+        )
+        return self._batch
+
+    def _require_running(self, call: str) -> None:
+        if not self._started:
+            raise StateError(f"{call}(): call reset() first")
+        if self._core.done:
+            raise StateError(f"{call}(): the episode is over; call reset()")
+
+    def _require_done(self, call: str) -> None:
+        if not self._started or not self._core.done:
+            raise StateError(f"{call}(): only after the end of an episode (done)")
+        if self._drained:
+            raise StateError(f"{call}(): the episode was drained; call reset()")
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if not self._busy.acquire(blocking=False):
+            raise StateError("this environment is at work in another thread; use one per thread")
+        try:
+            yield
+        finally:
+            self._busy.release()
+
+    @contextmanager
+    def _marks_broken(self) -> Iterator[None]:
+        if self._broken is not None:
+            raise StateError(f"this episode stopped for good: {self._broken}; call reset()")
+        try:
+            yield
+        except DeadlockError as error:
+            self._broken = str(error).split("\n", 1)[0]
+            raise
+
+
+def _as_actions(actions: npt.ArrayLike) -> IntArray:
+    """Integers in the form that the core takes.
+
+    Raises:
+        IllegalActionError: For anything else.
+    """
+    if isinstance(actions, np.ndarray) and actions.dtype == np.int64 and actions.flags.c_contiguous:
+        return actions
+    try:
+        array = np.asarray(actions)
+    except (ValueError, TypeError) as error:
+        raise IllegalActionError(f"actions: must be integers of shape (N,): {error}") from None
+    if array.size == 0 and array.ndim == 1:
+        return np.empty(0, dtype=np.int64)
+    if not np.issubdtype(array.dtype, np.integer):
+        raise IllegalActionError(f"actions: must be integers of shape (N,), got {array.dtype} {array.shape}")
+    if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
+        raise IllegalActionError(f"actions: {array.max()} is no action")
+    return np.ascontiguousarray(array, dtype=np.int64)
