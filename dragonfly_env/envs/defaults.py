@@ -1,0 +1,48 @@
+"""What the views simulate when nobody says: small enough to learn on in minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dragonfly_env._validate import config_error
+from dragonfly_env.config import SimulationConfig
+from dragonfly_env.topology import Dragonfly
+
+ILLEGAL_ACTIONS = ("remap", "raise")
+
+# Times of the training views: long enough for several generations of packets, so that what an action costs is paid in
+# the same episode.
+TRAINING_TIMES: dict[str, Any] = {"duration_ns": 50_000.0, "warmup_ns": 2_000.0}
+
+_PHASE_NS = 20_000.0
+_PHASES = 50
+
+
+def view_config(config: SimulationConfig | Mapping[str, Any] | None = None) -> SimulationConfig:
+    """The configuration of a view.
+
+    Args:
+        config: A configuration; its fields as a mapping, as ``SimulationConfig.from_dict`` takes it; or None for the
+            default: 72 hosts on 36 routers, every group sending to the next one (``adv+1``) at a load of 0.35, where
+            minimal routing is congested and a detour helps.
+
+    Raises:
+        ConfigError: For anything else, or for what cannot be simulated.
+    """
+    if config is None:
+        return SimulationConfig(topology=Dragonfly.preset("72"), traffic="adv+1", load=0.35)
+    if isinstance(config, SimulationConfig):
+        return config
+    if isinstance(config, Mapping):
+        return SimulationConfig.from_dict(config)
+    raise config_error("config", config, "must be a SimulationConfig, a mapping of its fields, or None")
+
+
+def changing_config() -> SimulationConfig:
+    """The default of ``BiasControl``: 72 hosts under ``ugal-n`` whose traffic changes every 20 us, between ``uniform``
+    at a load of 0.7, where minimal paths are best, and ``adv+1`` at 0.35, where detours are.
+    """
+    phases = (("uniform", 0.7), ("adv+1", 0.35))
+    schedule = [(i * _PHASE_NS, *phases[i % 2]) for i in range(_PHASES)]
+    return SimulationConfig(topology=Dragonfly.preset("72"), traffic=schedule, policy="ugal-n")
