@@ -120,14 +120,17 @@ class FrameMaker:
         """A new episode: forget earlier frames."""
         self._marks = []
 
-    def frame(self, metrics: Metrics) -> Frame:
+    def frame(self, metrics: Metrics, time_ns: float | None = None) -> Frame:
         """A frame of this moment.
 
         Args:
-            metrics: The environment's, taken now.
+            metrics: Taken now.
+            time_ns: The simulated time. While decisions are pending that is not the end of the metrics, which
+                then lies at the last instant that all parts of the network have passed. None: the end.
         """
         topology = self._topology
-        now_ps, sent = metrics.end_ps, metrics.link_packets
+        sent = metrics.link_packets
+        now_ps = metrics.end_ps if time_ns is None else max(metrics.start_ps, round(time_ns * PS_PER_NS))
         if metrics.start_ps != self._start_ps:
             self._start_ps, self._marks = metrics.start_ps, []
         since_ps, before = self._window_start(now_ps, metrics.start_ps, np.zeros_like(sent))

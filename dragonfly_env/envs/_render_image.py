@@ -57,8 +57,8 @@ def draw_image(frame: Frame) -> ImageArray:
         badges = _chords(circle, frame, colours)
         _badges(circle, badges)
         _panel(figure, frame, colours)
-        canvas.draw()
-        return np.array(canvas.buffer_rgba(), np.uint8)[:, :, :3].copy()
+        canvas.draw()  # type: ignore[no-untyped-call]
+        return np.array(canvas.buffer_rgba(), np.uint8)[:, :, :3].copy()  # type: ignore[no-untyped-call]
 
 
 def _titles(figure: Figure, frame: Frame) -> None:

@@ -39,11 +39,12 @@ class Renderer:
         if self._maker is not None:
             self._maker.reset()
 
-    def render(self, metrics: Metrics) -> str | npt.NDArray[np.uint8] | None:
+    def render(self, metrics: Metrics, time_ns: float | None = None) -> str | npt.NDArray[np.uint8] | None:
         """A frame of this moment; what links did since the frame before.
 
         Args:
             metrics: The environment's, taken now.
+            time_ns: The environment's; None: the end of the metrics.
 
         Raises:
             StateError: If the environment was made without a ``render_mode``.
@@ -51,7 +52,7 @@ class Renderer:
         if self._maker is None:
             modes = " or ".join(repr(mode) for mode in RENDER_MODES)
             raise StateError(f"render(): the environment was made with render_mode=None; give it {modes}")
-        frame = self._maker.frame(metrics)
+        frame = self._maker.frame(metrics, time_ns)
         if self.mode == "rgb_array":
             return draw_image(frame)
         if self.mode == "ansi":

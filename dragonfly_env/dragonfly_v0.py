@@ -1,0 +1,88 @@
+"""The PettingZoo environments: every router of a Dragonfly network is an agent that sends packets on their way.
+
+=====================  ===========================================================================================
+Agents                 ``router_0`` ... : one per router
+Action space           ``Discrete(A + 1)``: the A actions of the batched environment (with ``action="port"``: ports to
+                       other routers, the first local one is 0; with ``action="path"``: candidate paths, the minimal
+                       ones first), then ``idle``, the one legal action of a router without a pending packet
+Observation space      ``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,) int8)``; the mask is in
+                       ``info["action_mask"]`` too. ``env.unwrapped.core.layout`` names the features. Without a pending
+                       packet the observation is what the router saw last.
+State                  ``Box (num_routers, radix + 1)``: occupancies of all output ports, and pending decisions
+Rewards                what the router was paid since it acted last; see ``reward``
+End                    all agents are truncated when the time is up (or after ``max_cycles`` rounds); none terminates
+=====================  ===========================================================================================
+
+``parallel_env`` goes round by round: every router with pending packets answers its earliest, the others idle, and time
+stands still until all decisions of the window are answered. ``env`` and ``raw_env`` (AEC) select only routers with
+a pending packet, in the same order.
+
+Settings, the same for all three:
+
+* ``config``: a ``SimulationConfig``; None: 72 hosts, uniform traffic at a load of 0.5. Its policy routes the packets of
+  the warm-up. Any of its fields may be given or changed here: ``topology="1056"``, ``traffic="adv+1"``, ``load=0.4``,
+  ``network="q-adaptive"``, ``policy="ugal-n"``, ``seed=7``, ...
+* those of ``BatchedRoutingEnv``: ``scope``, ``action``, ``reward``, ``duration_ns`` (default 5,000), ``warmup_ns``
+  (default 1,000), ``features``, ``detours``, ``max_hops``, ``reward_scale_ns``, ... ``for_policy="ugal-n"`` sets scope,
+  action and candidates as that policy needs them.
+* ``illegal_action``: ``"remap"`` (default) sends the packet minimally and counts in ``info["illegal_actions"]``, per
+  agent and episode; ``"raise"`` raises ``IllegalActionError`` and changes nothing.
+* ``max_cycles``: rounds after which the episode is truncated; None: only time ends it.
+* ``render_mode``: ``"rgb_array"``, ``"ansi"``, ``"human"`` (prints the text) or None.
+
+Version history: v0, the first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dragonfly_env.envs.aec import AecRoutingEnv, OrderEnforcing
+from dragonfly_env.envs.parallel import ParallelRoutingEnv
+
+__all__ = ["ENV_ID", "env", "parallel_env", "raw_env"]
+
+ENV_ID = "dragonfly_env/dragonfly-v0"
+"""In PettingZoo's registry: ``pettingzoo.make("parallel", ENV_ID, **settings)``."""
+
+
+def parallel_env(**settings: Any) -> ParallelRoutingEnv:
+    """The parallel environment; the module's documentation lists the settings.
+
+    Raises:
+        ConfigError: For an unknown setting or an impossible value.
+    """
+    return ParallelRoutingEnv(**settings)
+
+
+def env(**settings: Any) -> OrderEnforcing:
+    """The AEC environment, in PettingZoo's wrapper that enforces the order of calls.
+
+    Raises:
+        ConfigError: For an unknown setting or an impossible value.
+    """
+    return OrderEnforcing(AecRoutingEnv(**settings))
+
+
+def raw_env(**settings: Any) -> AecRoutingEnv:
+    """The AEC environment without wrappers.
+
+    Raises:
+        ConfigError: For an unknown setting or an impossible value.
+    """
+    return AecRoutingEnv(**settings)
+
+
+def _register() -> None:
+    """Put both into PettingZoo's registry, which it has from version 1.27 on."""
+    try:
+        from pettingzoo import aec_registry, parallel_registry, register
+    except ImportError:
+        return
+    if ENV_ID not in aec_registry:
+        register("aec", ENV_ID, "dragonfly_env.dragonfly_v0:env")
+    if ENV_ID not in parallel_registry:
+        register("parallel", ENV_ID, "dragonfly_env.dragonfly_v0:parallel_env")
+
+
+_register()

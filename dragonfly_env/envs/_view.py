@@ -1,0 +1,314 @@
+"""What the two PettingZoo views share: their settings, agents and spaces, actions, rewards, state and rendering."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import operator
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from dragonfly_env._validate import check_choice, check_integer, config_error, unknown_name
+from dragonfly_env.config import SimulationConfig
+from dragonfly_env.envs.batch import DecisionBatch
+from dragonfly_env.envs.batched import BatchedRoutingEnv
+from dragonfly_env.envs.render import Renderer
+from dragonfly_env.errors import IllegalActionError, StateError
+from dragonfly_env.policies import make_policy
+from dragonfly_env.topology import Dragonfly
+
+Observation: TypeAlias = dict[str, npt.NDArray[Any]]
+Info: TypeAlias = dict[str, Any]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+# Integers that need no closer look; bool is no integer here although Python says so.
+INTEGER_TYPES = frozenset({int, np.int64, np.int32, np.intp})
+_MOST_CYCLES = 2**62
+_CONFIG_FIELDS = frozenset(field.name for field in dataclasses.fields(SimulationConfig))
+_ENV_OPTIONS = frozenset(inspect.signature(BatchedRoutingEnv.__init__).parameters) - {"self", "config"}
+
+# The official checkers finish this in seconds, and the network is busy from the first decision on.
+_DEFAULTS = {"topology": "72", "traffic": "uniform", "load": 0.5}
+DEFAULT_DURATION_NS = 5_000.0
+DEFAULT_WARMUP_NS = 1_000.0
+
+
+def make_core(
+    config: SimulationConfig | None, for_policy: Any, settings: Mapping[str, Any]
+) -> BatchedRoutingEnv:
+    """The batched environment under a view.
+
+    Args:
+        config: The simulation; None: 72 hosts, uniform traffic at a load of 0.5.
+        for_policy: A policy whose scope, action mode and candidates are wanted, or None.
+        settings: Fields of ``SimulationConfig``, which replace those of ``config``, and options of
+            ``BatchedRoutingEnv``.
+
+    Raises:
+        ConfigError: For an unknown name or an impossible value.
+    """
+    fields = {name: value for name, value in settings.items() if name in _CONFIG_FIELDS}
+    options = {name: value for name, value in settings.items() if name in _ENV_OPTIONS}
+    for name, value in settings.items():
+        if name not in fields and name not in options:
+            known = sorted(
+                _CONFIG_FIELDS | _ENV_OPTIONS | {"config", "for_policy", "illegal_action", "max_cycles"}
+            )
+            raise unknown_name(f"the environment's setting {name}", value, known)
+    if config is None:
+        fields = {**_DEFAULTS, **fields}
+    elif not isinstance(config, SimulationConfig):
+        raise config_error(
+            "config", config, "must be a SimulationConfig, or None with single settings instead"
+        )
+    if "topology" in fields and not isinstance(fields["topology"], Dragonfly):
+        fields["topology"] = Dragonfly.preset(fields["topology"])
+    config = SimulationConfig(**fields) if config is None else config.replace(**fields)
+    # Nobody collects transitions here: the views pay through rewards.
+    options = {
+        "duration_ns": DEFAULT_DURATION_NS,
+        "warmup_ns": DEFAULT_WARMUP_NS,
+        "transitions": False,
+        **options,
+    }
+    if for_policy is not None:
+        for_policy = make_policy(for_policy) if isinstance(for_policy, str) else for_policy
+        return BatchedRoutingEnv.for_policy(config, for_policy, **options)
+    return BatchedRoutingEnv(config, **options)
+
+
+class RouterView:
+    """One agent per router, ``router_0`` and so on, on top of a ``BatchedRoutingEnv``.
+
+    Args:
+        config: The simulation; None: 72 hosts, uniform traffic at a load of 0.5.
+        for_policy: Take scope, action mode and candidates from this policy.
+        illegal_action: ``"remap"``: an action that the mask forbids becomes the minimal one (``idle`` for
+            a router without a pending packet) and is counted. ``"raise"``: it raises, and nothing has changed.
+        render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints the text) or None.
+        max_cycles: Rounds after which the episode is truncated, or None.
+        **settings: Fields of ``SimulationConfig`` and options of ``BatchedRoutingEnv``.
+
+    Raises:
+        ConfigError: For an unknown name or an impossible value.
+    """
+
+    metadata: ClassVar[dict[str, Any]]
+    possible_agents: list[str]
+    agents: list[str]
+
+    def __init__(
+        self,
+        *,
+        config: SimulationConfig | None = None,
+        for_policy: Any = None,
+        illegal_action: str = "remap",
+        render_mode: str | None = None,
+        max_cycles: int | None = None,
+        **settings: Any,
+    ) -> None:
+        self._core = make_core(config, for_policy, settings)
+        self._raises = check_choice("illegal_action", illegal_action, ("remap", "raise")) == "raise"
+        self._renderer = Renderer(self._core.config, render_mode)
+        if max_cycles is not None:
+            max_cycles = check_integer("max_cycles", max_cycles, 1, _MOST_CYCLES)
+        self.max_cycles = max_cycles
+        self.render_mode = render_mode
+        self.possible_agents = [f"router_{i}" for i in range(self._core.num_agents)]
+        self.agents = []
+        self._index = {name: i for i, name in enumerate(self.possible_agents)}
+        self._idle = self._core.num_actions
+        self._idle_mask = np.zeros(self._idle + 1, np.int8)
+        self._idle_mask[self._idle] = 1
+        # What each router saw when it decided last; it is shown again while the router is idle.
+        self._seen = np.zeros((self._core.num_agents, self._core.num_features), np.float32)
+        self._illegal = [0] * self._core.num_agents
+        self._minimal: IntArray | None = None
+        self._closed = False
+        self._started = False
+        self._make_spaces()
+
+    def _make_spaces(self) -> None:
+        layout = self._core.layout
+        # Own objects for every agent: they are seeded and sampled one by one.
+        self.observation_spaces: dict[str, spaces.Space[Any]] = {}
+        self.action_spaces: dict[str, spaces.Space[Any]] = {}
+        for name in self.possible_agents:
+            self.observation_spaces[name] = spaces.Dict(
+                {
+                    "observation": spaces.Box(layout.low, layout.high, dtype=np.float32),
+                    "action_mask": spaces.MultiBinary(self._idle + 1),
+                }
+            )
+            self.action_spaces[name] = spaces.Discrete(self._idle + 1)
+        routers, radix = self._core.state_shape
+        self.state_space = spaces.Box(0.0, 1.0, (routers, radix + 1), np.float32)
+
+    @property
+    def core(self) -> BatchedRoutingEnv:
+        """The batched environment underneath, for metrics, layout and ``trace_hash()``. Stepping it breaks this
+        view.
+        """
+        return self._core
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,))``: the same object at every call.
+
+        Raises:
+            ConfigError: If there is no such agent.
+        """
+        self._number(agent)
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """``Discrete(A + 1)``, the last action being ``idle``: the same object at every call.
+
+        Raises:
+            ConfigError: If there is no such agent.
+        """
+        self._number(agent)
+        return self.action_spaces[agent]
+
+    def state(self) -> npt.NDArray[np.float32]:
+        """What all routers see together, for centralised critics. A new array.
+
+        Returns:
+            (num_routers, radix + 1) in [0, 1]: occupancy of every output port, and in the last column
+            n / (n + radix) for the n packets that wait for a decision of this router.
+
+        Raises:
+            StateError: Before the first reset, or after close.
+        """
+        self._check_open("state()")
+        waiting = self._waiting().astype(np.float32)[:, None]
+        return np.concatenate([self._core.state(), waiting / (waiting + self._core.state_shape[1])], axis=1)
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """A frame: utilisation of every global link since the frame before, with the hottest named.
+
+        Returns:
+            As ``render_mode`` says: a string for ``"ansi"``, (800, 1100, 3) uint8 for ``"rgb_array"``, None for
+            ``"human"``, which prints the string.
+
+        Raises:
+            StateError: Before the first reset, after close, or without a ``render_mode``.
+        """
+        self._check_open("render()")
+        return self._renderer.render(self._core.metrics(), self._core.time_ns)
+
+    def close(self) -> None:
+        """End the use of this environment; may be called again."""
+        self._closed = True
+        self.agents = []
+
+    def __str__(self) -> str:
+        return str(self.metadata["name"])
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.metadata['name']}: {len(self.possible_agents)} routers>"
+
+    # For the views.
+
+    def _waiting(self) -> IntArray:
+        """(num_agents,) packets that wait for each router's decision."""
+        raise NotImplementedError
+
+    def _begin(self, seed: int | None, options: dict[str, Any] | None) -> DecisionBatch:
+        """Reset everything that is common; the first batch."""
+        if self._closed:
+            raise StateError("reset(): this environment is closed")
+        if options is not None and not isinstance(options, Mapping):
+            raise config_error("options", options, "must be a dictionary or None; none are used")
+        batch = self._core.reset(seed=seed)
+        self._started = True
+        self.agents = self.possible_agents[:]
+        self._seen[:] = 0.0
+        self._illegal = [0] * len(self.possible_agents)
+        self._renderer.reset()
+        return batch
+
+    def _advance(self, answers: IntArray) -> DecisionBatch:
+        """Answer the batch. An exception, such as Ctrl-C's, ends the episode: nothing can be answered twice."""
+        agents, self.agents = self.agents, []
+        batch = self._core.step(answers)
+        while not len(batch) and not self._core.done:
+            batch = self._core.step(np.empty(0, np.int64))
+        self.agents = agents
+        return batch
+
+    def _check_open(self, call: str) -> None:
+        if self._closed:
+            raise StateError(f"{call}: this environment is closed")
+        if not self._started:
+            raise StateError(f"{call}: call reset() first")
+
+    def _check_running(self) -> None:
+        self._check_open("step()")
+        if not self.agents:
+            raise StateError("step(): the episode is over; call reset()")
+
+    def _number(self, agent: object) -> int:
+        number = self._index.get(agent) if isinstance(agent, str) else None
+        if number is None:
+            raise config_error("agent", agent, f"must be one of 'router_0' to {self.possible_agents[-1]!r}")
+        return number
+
+    def _payments(self) -> list[float]:
+        """(num_agents,) what each agent was paid in the last step of the core: a sum in double precision."""
+        agents, rewards = self._core.payments()
+        paid: list[float] = np.bincount(agents, weights=rewards, minlength=len(self.possible_agents)).tolist()
+        return paid
+
+    def _as_action(self, agent: str, action: object) -> int:
+        """``action`` as an int in the action space.
+
+        Raises:
+            IllegalActionError: For anything but an integer from 0 to ``idle``.
+        """
+        if not isinstance(action, (bool, np.bool_)):
+            try:
+                number = operator.index(action)  # type: ignore[arg-type]  # that is the question
+            except TypeError:
+                pass
+            else:
+                if 0 <= number <= self._idle:
+                    return number
+        text = repr(action)
+        text = text if len(text) <= 80 else text[:77] + "..."
+        raise IllegalActionError(
+            f"{agent}: action {text}: must be an integer from 0 to {self._idle}, which is idle; nothing has changed"
+        )
+
+    def _replacement(self, batch: DecisionBatch, number: int, row: int | None, action: int) -> int:
+        """What is done instead of an action that the mask forbids.
+
+        Args:
+            batch: The pending decisions.
+            number: The agent.
+            row: Its decision's row in ``batch``; None if it has none.
+            action: What it chose.
+
+        Raises:
+            IllegalActionError: With ``illegal_action="raise"``, naming agent, decision and legal set.
+        """
+        if self._raises:
+            if row is None:
+                what, legal = "no pending packet", [self._idle]
+            else:
+                what = f"decision {int(batch.decision_ids[row])}"
+                legal = np.flatnonzero(batch.mask[row]).tolist()
+            raise IllegalActionError(
+                f"{self.possible_agents[number]}: action {action} is illegal ({what}): must be one of {legal}; "
+                "nothing has changed"
+            )
+        self._illegal[number] += 1
+        if row is None:
+            return self._idle
+        if self._minimal is None:
+            self._minimal = batch.minimal_actions()
+        return int(self._minimal[row])

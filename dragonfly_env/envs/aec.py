@@ -1,0 +1,312 @@
+"""The PettingZoo AEC view: one router after the other, only those with a pending packet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pettingzoo.utils.env import AECEnv, AECIterable
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+
+from dragonfly_env.envs._rounds import Rounds
+from dragonfly_env.envs._view import Info, IntArray, Observation, RouterView
+from dragonfly_env.envs.batch import DecisionBatch
+from dragonfly_env.envs.render import RENDER_MODES
+from dragonfly_env.errors import IllegalActionError, StateError
+
+_EMPTY: tuple[str, ...] = ()
+_PLAIN = (int, np.int64)
+
+
+class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
+    """Routers act one at a time; see ``dragonfly_env.dragonfly_v0`` for settings and spaces.
+
+    The order is that of the parallel view: in each round every router that still has packets answers its earliest.
+    Rewards are paid when the window's last decision is answered. Their bookkeeping is sparse: a step costs the same
+    for any number of agents.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "dragonfly_v0",
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 10,
+        "is_parallelizable": False,
+    }
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.agent_selection = self.possible_agents[0]
+        self._over = False
+        self._position = 0  # of the present turn in the order of this batch
+        self._stop = 0
+        self._next: list[int | None] = []
+        self.rewards: dict[str, float] = {}
+        self._cumulative_rewards: dict[str, float] = {}
+        self.terminations: dict[str, bool] = {}
+        self.truncations: dict[str, bool] = {}
+        self.infos: dict[str, Info] = {}
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin an episode.
+
+        Args:
+            seed: Seed of the traffic; None: the generator goes on.
+            options: Not used.
+
+        Raises:
+            ConfigError: For an impossible seed.
+            StateError: After close.
+        """
+        batch = self._begin(seed, options)
+        names = self.possible_agents
+        self.rewards = dict.fromkeys(names, 0.0)
+        self._cumulative_rewards = dict.fromkeys(names, 0.0)
+        self.terminations = dict.fromkeys(names, False)
+        self.truncations = dict.fromkeys(names, False)
+        self.infos = {}
+        self._paid: tuple[str, ...] = _EMPTY
+        self._rounds_before = 0
+        self._over = False
+        self._open(batch)
+
+    def step(self, action: int | None) -> None:
+        """Answer the earliest packet of ``agent_selection``, and select the next router.
+
+        Args:
+            action: An integer; None for an agent that is truncated.
+
+        Raises:
+            IllegalActionError: For what is no integer or out of range; with ``illegal_action="raise"`` also if the
+                mask forbids it. Nothing has changed then.
+            StateError: Before reset, after the end of the episode, after close.
+        """
+        if self._over or not self.agents:
+            self._step_after_end(action)
+            return
+        k = self._position
+        agent = self.agent_selection
+        kind = type(action)
+        # The two types that policies answer with need no closer look.
+        chosen = int(action) if kind in _PLAIN else self._as_action(agent, action)  # type: ignore[arg-type]  # not None
+        if not (0 <= chosen <= self._idle and self._legal[k * (self._idle + 1) + chosen]):
+            self._as_action(agent, chosen)
+            chosen = self._replacement(self._batch, self._who[k], self._rows[k], chosen)
+        self._answers[k] = chosen
+        self._cumulative_rewards[agent] = 0.0
+        if self._paid:
+            self._clear_payments()
+        follows = self._next[k]
+        self.infos[agent] = {
+            "action_mask": self._masks[follows] if follows is not None else self._idle_mask.copy(),
+            "illegal_actions": self._illegal[self._who[k]],
+        }
+        k += 1
+        if k < self._stop:
+            self._position = k
+            self.agent_selection = self._names[k]
+        else:
+            self._finish_window()
+
+    def observe(self, agent: str) -> Observation:
+        """What a router sees of its earliest pending packet; without one, what it saw last.
+
+        The arrays are the caller's: no later step writes into them.
+
+        Raises:
+            ConfigError: If there is no such agent.
+            StateError: Before the first reset, or after close.
+        """
+        selected = self.agents and agent == self.agent_selection and not self._over
+        k = self._position if selected else self._earliest(self._number(agent))
+        if k is None:
+            return {
+                "observation": self._last_seen(self._number(agent)),
+                "action_mask": self._idle_mask.copy(),
+            }
+        return {"observation": self._views[k], "action_mask": self._masks[k]}
+
+    @property
+    def selected_batch(self) -> DecisionBatch:
+        """The decision that ``agent_selection`` is asked for, as a batch of one row. A copy.
+
+        Raises:
+            StateError: If no decision is pending.
+        """
+        self._check_running()
+        if self._over:
+            raise StateError("selected_batch: the episode is over")
+        return self._batch.rows(np.array([self._rows[self._position]]))
+
+    def close(self) -> None:
+        """End the use of this environment; may be called again."""
+        super().close()
+        self.rewards, self._cumulative_rewards, self.infos = {}, {}, {}
+        self.terminations, self.truncations = {}, {}
+
+    # The window.
+
+    def _open(self, batch: DecisionBatch) -> None:
+        """Begin a new batch: fresh copies of its observations, in the order of the turns."""
+        self._batch = batch
+        self._minimal = None
+        rounds = Rounds(batch.agents)
+        count = len(batch)
+        width = self._idle + 1
+        self._obs = batch.obs[rounds.rows]
+        self._views = list(self._obs)  # one per turn
+        masks = np.zeros((count, width), np.int8)
+        masks[:, : self._idle] = batch.mask[rounds.rows]
+        self._masks = list(masks)
+        self._legal = masks.tobytes()  # callers may write into their masks
+        self._rows = rounds.rows.tolist()
+        self._who: list[int] = rounds.agents.tolist()
+        self._names = [self.possible_agents[i] for i in self._who]
+        self._order = rounds
+        self._answers = [0] * count
+        self._position = 0
+        self._stop = count
+        if self.max_cycles is not None:
+            left = self.max_cycles - self._rounds_before
+            self._stop = rounds.ends[left - 1] if 0 < left < len(rounds) else count if left > 0 else 0
+        if self._stop == 0:
+            self._end()
+            return
+        self._next = _next_turns(rounds.agents[: self._stop])
+        names = self.possible_agents
+        self.infos = {name: self._idle_info(i) for i, name in enumerate(names)}
+        for k in range(rounds.ends[0]):
+            self.infos[self._names[k]]["action_mask"] = self._masks[k]
+        self.agent_selection = self._names[0]
+
+    def _finish_window(self) -> None:
+        """All decisions are answered: time goes on, and the agents are paid."""
+        if self._stop < len(self._answers):
+            self._position = self._stop
+            self._end()
+            return
+        answers = np.empty(len(self._answers), np.int64)
+        answers[self._order.rows] = self._answers
+        self._seen[self._order.agents] = self._obs  # of several rows of a router the last one stays
+        batch = self._advance(answers)
+        self._rounds_before += len(self._order)
+        paid = [(self.possible_agents[i], reward) for i, reward in enumerate(self._payments()) if reward]
+        for name, reward in paid:
+            self.rewards[name] = reward
+            self._cumulative_rewards[name] += reward
+        self._paid = tuple(name for name, _ in paid)
+        self._open(batch)
+
+    def _end(self) -> None:
+        """Truncate all agents; each is then selected once more, for its last observation."""
+        self._over = True
+        self._stop = self._position
+        names = self.possible_agents
+        self.truncations = dict.fromkeys(names, True)
+        self.infos = {name: self._idle_info(i) for i, name in enumerate(names)}
+        self.agent_selection = names[0]
+
+    def _step_after_end(self, action: int | None) -> None:
+        """Remove the truncated agent that is selected, and select the next."""
+        self._check_running()
+        agent = self.agent_selection
+        if action is not None:
+            raise IllegalActionError(f"{agent} is truncated: its only action is None, not {action!r}")
+        if self._paid:
+            self._clear_payments()
+        by_agent: tuple[dict[str, Any], ...] = (self.rewards, self._cumulative_rewards, self.infos)
+        for values in (*by_agent, self.terminations, self.truncations):
+            del values[agent]
+        self.agents.remove(agent)
+        if self.agents:
+            self.agent_selection = self.agents[0]
+
+    def _clear_payments(self) -> None:
+        for name in self._paid:
+            if name in self.rewards:
+                self.rewards[name] = 0.0
+        self._paid = _EMPTY
+
+    def _idle_info(self, number: int) -> Info:
+        return {"action_mask": self._idle_mask.copy(), "illegal_actions": self._illegal[number]}
+
+    def _earliest(self, number: int) -> int | None:
+        """The next turn of a router in this window."""
+        self._check_open("observe()")
+        try:
+            return self._who.index(number, self._position, self._stop)
+        except ValueError:
+            return None
+
+    def _last_seen(self, number: int) -> npt.NDArray[np.float32]:
+        """The observation of the router's last answered decision; zeros before its first."""
+        before = np.flatnonzero(self._order.agents[: self._position] == number)
+        seen: npt.NDArray[np.float32] = self._obs[before[-1]] if len(before) else self._seen[number]
+        return seen.copy()
+
+    def _waiting(self) -> IntArray:
+        left = self._order.agents[self._position :]
+        return np.bincount(left, minlength=len(self.possible_agents))
+
+
+def _next_turns(agents: IntArray) -> list[int | None]:
+    """For each turn the next one of the same router, None if there is none."""
+    order = np.argsort(agents, kind="stable")
+    follows = agents[order[1:]] == agents[order[:-1]]
+    after = np.full(len(agents), -1, np.int64)
+    after[order[:-1][follows]] = order[1:][follows]
+    return [None if k < 0 else k for k in after.tolist()]
+
+
+class OrderEnforcing(OrderEnforcingWrapper[str, Observation, int]):
+    """PettingZoo's wrapper, without its cost per call and with errors where it prints warnings.
+
+    The original looks up every attribute of ``last()`` through two layers of ``__getattr__``, which halves the speed.
+    """
+
+    env: AecRoutingEnv
+
+    def step(self, action: int | None) -> None:
+        """As ``AecRoutingEnv.step``."""
+        self._has_updated = True
+        self.env.step(action)
+
+    def observe(self, agent: str) -> Observation:
+        """As ``AecRoutingEnv.observe``."""
+        return self.env.observe(agent)
+
+    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
+        """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``."""
+        last: tuple[Observation | None, float, bool, bool, Info] = self.env.last(observe)
+        return last
+
+    def state(self) -> npt.NDArray[np.float32]:
+        """As ``AecRoutingEnv.state``."""
+        return self.env.state()
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """As ``AecRoutingEnv.render``."""
+        return self.env.render()
+
+    def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Observation, int]:
+        """The routers in the order of their turns, until all are gone; ``step`` belongs into the loop."""
+        if not self._has_reset:
+            raise StateError("agent_iter(): call reset() first")
+        return _Turns(self, max_iter)
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+
+class _Turns(AECIterable[str, Observation, int]):
+    def __iter__(self) -> Iterator[str]:  # a generator: faster than their class
+        wrapper: OrderEnforcing = self.env
+        env = wrapper.env
+        for _ in range(min(self.max_iter, 2**62)):
+            if not env.agents:
+                return
+            if not wrapper._has_updated:
+                raise StateError("agent_iter(): call step() or reset() in every turn of the loop")
+            wrapper._has_updated = False
+            yield env.agent_selection

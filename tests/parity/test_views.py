@@ -1,0 +1,128 @@
+"""A policy behind the PettingZoo views, fed with their observations and nothing else, gives the core's own run.
+
+This is the proof that an observation holds all that the heuristics need, and that neither view changes any timing.
+What is registered is tested: a new policy needs no line here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import dragonfly_v0
+from dragonfly_env.envs.batch import DecisionBatch
+from dragonfly_env.envs.layout import Layout
+
+PRESETS = dfe.NetworkConfig.presets()
+
+
+def config_of(**changes: Any) -> dfe.SimulationConfig:
+    """72 hosts, adversarial traffic; its own policy is never the one tested."""
+    settings: dict[str, Any] = {
+        "topology": dfe.Dragonfly.preset("72"),
+        "traffic": "adv+1",
+        "load": 0.4,
+        "seed": 7,
+    }
+    return dfe.SimulationConfig(**{**settings, **changes})
+
+
+def native(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float) -> int:
+    """The history of the core alone."""
+    simulation = dfe.Simulation(config.replace(policy=policy))
+    simulation.run(duration_ns)
+    assert simulation.metrics().packets_delivered > 0
+    return simulation.trace_hash()
+
+
+def answer(policy: dfe.Policy, layout: Layout, observations: list[dict[str, np.ndarray]]) -> list[int]:
+    """What a policy does about observations, as it would have to be deployed behind a standard API."""
+    batch = DecisionBatch.from_observations(
+        layout,
+        np.stack([observation["observation"] for observation in observations]),
+        np.stack([observation["action_mask"] for observation in observations]),
+    )
+    return policy.act(batch).tolist()
+
+
+def through_parallel(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float) -> int:
+    """The history behind the parallel view."""
+    env = dragonfly_v0.parallel_env(
+        config=config, for_policy=policy, duration_ns=duration_ns, warmup_ns=0.0, illegal_action="raise"
+    )
+    layout = env.core.layout
+    observations, _ = env.reset()
+    while env.agents:
+        acting = [name for name in env.agents if not observations[name]["action_mask"][-1]]
+        assert acting == env.acting
+        actions = dict.fromkeys(env.agents, layout.num_actions)
+        actions.update(
+            zip(acting, answer(policy, layout, [observations[name] for name in acting]), strict=True)
+        )
+        observations = env.step(actions)[0]
+    return env.core.trace_hash()
+
+
+def through_aec(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float) -> int:
+    """The history behind the AEC view."""
+    env = dragonfly_v0.env(
+        config=config, for_policy=policy, duration_ns=duration_ns, warmup_ns=0.0, illegal_action="raise"
+    )
+    layout = env.unwrapped.core.layout
+    env.reset()
+    for _ in env.agent_iter():
+        observation, _, _, truncated, _ = env.last()
+        env.step(None if truncated else answer(policy, layout, [observation])[0])
+    return env.unwrapped.core.trace_hash()
+
+
+VIEWS = {"parallel": through_parallel, "aec": through_aec}
+
+
+@pytest.mark.parametrize("decide_at", ["arrival", "head"])
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("name", dfe.policies())
+def test_every_policy_runs_its_history_from_observations_alone(
+    name: str, view: str, preset: str, decide_at: str
+) -> None:
+    config = config_of(network=dfe.NetworkConfig.preset(preset, decide_at=decide_at))
+    policy = dfe.make_policy(name)
+    assert VIEWS[view](config, policy, 1_800.0) == native(config, policy, 1_800.0)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("name", dfe.policies())
+def test_neither_partitions_nor_threads_matter(name: str, view: str, threads: int) -> None:
+    config = config_of(topology=dfe.Dragonfly.preset("1056"), traffic="uniform", load=0.4, threads=threads)
+    assert dfe.Simulation(config).num_partitions > 1
+    policy = dfe.make_policy(name)
+    assert VIEWS[view](config, policy, 600.0) == native(config, policy, 600.0)
+
+
+@pytest.mark.parametrize("name", dfe.policies())
+def test_the_rounds_of_the_parallel_view_are_batches_too(name: str) -> None:
+    config, policy = config_of(traffic="uniform", load=0.8), dfe.make_policy(name)
+    env = dragonfly_v0.parallel_env(config=config, for_policy=policy, duration_ns=1_200.0, warmup_ns=0.0)
+    env.reset()
+    while env.agents:
+        batch = env.round_batch
+        assert [env.possible_agents[i] for i in batch.agents] == env.acting
+        env.step(dict(zip(env.acting, policy.act(batch).tolist(), strict=True)))
+    assert env.core.trace_hash() == native(config, policy, 1_200.0)
+
+
+@pytest.mark.parametrize("name", dfe.policies())
+def test_each_turn_of_the_aec_view_is_a_batch_too(name: str) -> None:
+    config, policy = config_of(traffic="uniform", load=0.8), dfe.make_policy(name)
+    env = dragonfly_v0.raw_env(config=config, for_policy=policy, duration_ns=900.0, warmup_ns=0.0)
+    env.reset()
+    while not env.truncations[env.agent_selection]:
+        batch = env.selected_batch
+        assert [env.possible_agents[i] for i in batch.agents] == [env.agent_selection]
+        env.step(int(policy.act(batch)[0]))
+    assert env.core.trace_hash() == native(config, policy, 900.0)
