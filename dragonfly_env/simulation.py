@@ -13,6 +13,7 @@ from dragonfly_env._validate import MAX_RUN_NS, PS_PER_NS, check_real, config_er
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.errors import DeadlockError, StateError
 from dragonfly_env.metrics import Metrics
+from dragonfly_env.policies import Policy
 
 _MAX_TIME_PS = int(MAX_RUN_NS) * PS_PER_NS
 _MOST_SERIES_BINS = 1_000_000
@@ -120,6 +121,24 @@ class Simulation:
             left_ps = _MAX_TIME_PS - self._core.time_ps
             with self._marks_broken():
                 return self._core.drain(left_ps if limit_ps is None else min(limit_ps, left_ps))
+
+    def set_policy(self, policy: Policy | str) -> None:
+        """Let another policy decide from now on; ``config`` then names it. What was decided stays decided.
+
+        Args:
+            policy: A name, or an object with parameters, that needs no other paths and no other decisions than the
+                present policy: the same family with other parameters, such as another bias.
+
+        Raises:
+            ConfigError: For what is no policy, or needs other paths or decisions (virtual channels were given to
+                what the first policy needed); nothing has changed.
+            StateError: While another thread runs this simulation.
+        """
+        config = self._config.replace(policy=policy)
+        chosen = config.policy_object
+        with self._alone():
+            self._core.set_policy(chosen.name, chosen.parameters())
+        self._config = config
 
     def reset_statistics(self) -> None:
         """Forget what was counted so far: the end of the warm-up. Packets under way stay under way.

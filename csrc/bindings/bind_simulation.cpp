@@ -236,6 +236,12 @@ void bind_simulation(py::module_& module) {
             return self.empty();
           },
           py::arg("max_ps"))
+      .def(
+          "set_policy",
+          [](Simulation& self, const std::string& policy, const py::dict& parameters) {
+            self.set_policy(policy, parameters_of(parameters));
+          },
+          py::arg("policy"), py::arg("policy_params"))
       .def("reset_statistics", &Simulation::reset_statistics)
       .def("statistics", &statistics_dict)
       .def("packet_log", &packet_log)

@@ -62,7 +62,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params,
                      const RoutingPolicy& policy_in, const TrafficSource& source_in,
                      const NetworkOptions& options_in)
     : topology{topology_in},
-      policy{policy_in},
+      policy{&policy_in},
       source{source_in},
       options{options_in},
       timing{(validate(params), make_timing(params))},
@@ -122,6 +122,15 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params,
       partition_of_group[group] = static_cast<std::uint16_t>(i);
     }
   }
+}
+
+void Blueprint::replace_policy(const std::string& name, const RoutingPolicy& other) {
+  if (other.budget() != policy->budget() || other.scope() != scope) {
+    throw ConfigError{
+        "policy", "'" + name + "'",
+        "must need the same paths and the same decisions as the policy that the simulation was made with"};
+  }
+  policy = &other;
 }
 
 std::uint32_t Blueprint::most_packets() const noexcept {

@@ -38,7 +38,7 @@ class Blueprint {
             const TrafficSource& source, const NetworkOptions& options);
 
   const Dragonfly& topology;
-  const RoutingPolicy& policy;
+  const RoutingPolicy* policy;  // never null
   const TrafficSource& source;
   NetworkOptions options;
   Timing timing;
@@ -58,6 +58,10 @@ class Blueprint {
   std::uint32_t input_vcs = 0;                    // input VCs per router
   std::vector<std::uint16_t> first_input_vc;      // [port]: of that port, within the router
   std::unique_ptr<const DecisionPlan> decisions;  // null: the policy alone routes
+
+  // Puts another policy in the place of the present one; it must outlive the blueprint. Throws ConfigError if
+  // it needs other paths or other decisions: buffers and VCs are there for what the first policy needed.
+  void replace_policy(const std::string& name, const RoutingPolicy& other);
 
   // How many packets the network holds at most; what a buffer has room for may also be on the wire to it.
   [[nodiscard]] std::uint32_t most_packets() const noexcept;

@@ -8,7 +8,7 @@
 
 namespace dragonfly {
 
-Network::Network(std::unique_ptr<const Blueprint> blueprint, std::uint32_t threads)
+Network::Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads)
     : plan_{(require_memory(*blueprint), std::move(blueprint))},
       store_{plan_->most_packets(), plan_->options.record.packet_log},
       pool_{std::min(threads, plan_->num_partitions())} {

@@ -22,7 +22,7 @@ enum class RunEnd : std::uint8_t {
 
 class Network {
  public:
-  Network(std::unique_ptr<const Blueprint> blueprint, std::uint32_t threads);
+  Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads);
 
   // Runs everything up to and including the instant `until`. `keep_going` is asked between windows
   // and may end the run early (false); the network is then at an earlier instant, in good order.
@@ -32,6 +32,10 @@ class Network {
   // From now on packets are routed from outside (Blueprint::decisions).
   void start_asking();
   void stop_generating();
+  // Between runs: who decides from now on. Throws ConfigError, see Blueprint.
+  void replace_policy(const std::string& name, const RoutingPolicy& policy) {
+    plan_->replace_policy(name, policy);
+  }
 
   [[nodiscard]] Tick now() const noexcept { return now_; }
   [[nodiscard]] const Blueprint& blueprint() const noexcept { return *plan_; }
@@ -48,7 +52,7 @@ class Network {
   void skip_silence(Tick until);
   void watch();
 
-  std::unique_ptr<const Blueprint> plan_;
+  std::unique_ptr<Blueprint> plan_;
   PacketStore store_;
   std::unique_ptr<OpenDecisions> open_decisions_;
   std::vector<Partition> partitions_;

@@ -51,7 +51,7 @@ void Partition::decide(const Undecided& undecided, Tick now) {
                          group == topology.group_of(topology.router_of_host(packet.source_host));
       if (first || again) {
         RouteContext context = context_of(packet, router, group);
-        const Decision decision = plan_.policy.route(context);
+        const Decision decision = plan_.policy->route(context);
         if (decision.detour.exists()) PathFollower::set_detour(packet, decision.detour);
         minimal_choice = decision.minimal_choice;
       }

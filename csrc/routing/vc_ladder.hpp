@@ -44,6 +44,8 @@ struct PathBudget {
   bool detour_router = false;     // ... that visit a router of the detour group on purpose (lgl, gl)
   bool reconsiders = false;       // a minimal first hop may be followed by a detour (PAR)
   std::uint8_t longest_path = 3;  // hops
+
+  bool operator==(const PathBudget&) const = default;
 };
 
 struct VcCounts {

@@ -8,10 +8,10 @@ Simulation::Simulation(SimulationSetup setup)
     : setup_{std::move(setup)},
       policy_{make_policy(setup_.policy, setup_.policy_parameters,
                           {.avoid_destination_group = setup_.network.detours_avoid_destination_group})},
-      network_{std::make_unique<Network>(
-          std::make_unique<const Blueprint>(*setup_.topology, setup_.network, *policy_, *setup_.source,
-                                            setup_.options),
-          setup_.threads)} {}
+      network_{
+          std::make_unique<Network>(std::make_unique<Blueprint>(*setup_.topology, setup_.network, *policy_,
+                                                                *setup_.source, setup_.options),
+                                    setup_.threads)} {}
 
 bool Simulation::run(TimePs duration_ps, const std::function<bool()>& keep_going) {
   return run_until(time_ps_ + duration_ps, keep_going) == RunEnd::kFinished;
@@ -36,6 +36,13 @@ bool Simulation::drain(TimePs max_ps, const std::function<bool()>& keep_going) {
     if (!run(std::min(slice, limit - time_ps_), keep_going)) return false;
   }
   return true;
+}
+
+void Simulation::set_policy(const std::string& name, const Parameters& parameters) {
+  auto policy = make_policy(name, parameters,
+                            {.avoid_destination_group = setup_.network.detours_avoid_destination_group});
+  network_->replace_policy(name, *policy);
+  policy_ = std::move(policy);
 }
 
 void Simulation::reset_statistics() {

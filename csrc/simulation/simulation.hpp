@@ -38,6 +38,10 @@ class Simulation {
   // Whether anything waits in a source queue or is under way.
   [[nodiscard]] bool empty();
 
+  // Decisions from now on are this policy's. Throws ConfigError, and changes nothing, for an unknown policy
+  // or one that needs other paths or decisions than the present one.
+  void set_policy(const std::string& name, const Parameters& parameters);
+
   void reset_statistics();
   [[nodiscard]] Statistics statistics();
   [[nodiscard]] std::vector<LoggedPacket> take_packet_log();
