@@ -1,0 +1,314 @@
+"""``dragonfly_env/BiasControl-v0``: choose the bias towards minimal paths, for the whole system, again and again.
+
+Adaptive routing of the UGAL family sends a packet minimally iff ``q_min <= 2 * q_detour + bias_packets``. One agent
+turns this knob for all routers at once, every ``interval_ns``, as the routing modes of Aries systems do by hand.
+
+======================  ====================================================================================
+Action space            ``Discrete(len(biases_packets))``, or with ``action="box"`` ``Box(-1, 1, (1,))``: linear
+                        between the smallest and the largest bias
+Observation space       ``Box`` float32 of ``len(layout)`` figures of the last interval, named in ``layout``
+Reward                  minus the mean latency of the packets delivered in the interval, in units of
+                        ``reward_scale_ns``, plus ``throughput_weight`` times the accepted load
+Episode                 ``duration_ns`` after ``warmup_ns``; truncated at its end, never terminated
+======================  ====================================================================================
+
+Version history: v0, the first one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env._settings import reject_unknown
+from dragonfly_env._validate import check_choice, check_integer, check_real, check_time_ns, config_error
+from dragonfly_env.baselines._fields import MAX_BIAS_PACKETS
+from dragonfly_env.config import MAX_SEED, SimulationConfig
+from dragonfly_env.envs.defaults import changing_config, view_config
+from dragonfly_env.envs.render import RENDER_MODES, Renderer
+from dragonfly_env.envs.windows import WindowFeatures
+from dragonfly_env.errors import IllegalActionError, StateError
+from dragonfly_env.metrics import Metrics
+from dragonfly_env.policies import Policy, make_policy, policies
+from dragonfly_env.simulation import Simulation
+from dragonfly_env.topology import Dragonfly
+
+FloatArray = npt.NDArray[np.float32]
+
+_ACTIONS = ("discrete", "box")
+_SETTINGS = (
+    "config",
+    "action",
+    "biases_packets",
+    "interval_ns",
+    "duration_ns",
+    "warmup_ns",
+    "reward_scale_ns",
+    "throughput_weight",
+    "render_mode",
+)
+DEFAULT_BIASES = (-20.0, -10.0, -5.0, 0.0, 5.0, 10.0, 20.0)
+
+
+def biased_policies() -> tuple[str, ...]:
+    """The names of the policies that have a bias."""
+    return tuple(name for name in policies() if "bias_packets" in make_policy(name).parameters())
+
+
+class BiasControl(gymnasium.Env[FloatArray, Any]):
+    """One agent sets the bias towards minimal paths of every router, once per interval.
+
+    Args:
+        config: What is simulated; its policy must have a bias (``"ugal-n"``, ``"par"``, ...), which is the one of the
+            warm-up. A mapping of its fields is understood too. None: 72 hosts under ``ugal-n``, traffic that changes
+            every 20 us.
+        action: ``"discrete"`` or ``"box"``.
+        biases_packets: What can be chosen, ascending, in packets; above 0 favours minimal paths. With ``"box"`` the
+            first and the last one are the ends of the range.
+        interval_ns: Simulated time between two choices.
+        duration_ns: Simulated time of an episode: a whole number of intervals.
+        warmup_ns: Simulated time before the first choice.
+        reward_scale_ns: The unit of latency in reward and observation.
+        throughput_weight: What an accepted load of 1 is worth in every interval.
+        render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints the text) or None.
+        **fields: Of ``SimulationConfig``; they replace those of ``config``.
+
+    Raises:
+        ConfigError: For a setting that is out of range.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": 4}
+
+    def __init__(
+        self,
+        config: SimulationConfig | Mapping[str, Any] | None = None,
+        *,
+        action: str = "discrete",
+        biases_packets: Sequence[float] = DEFAULT_BIASES,
+        interval_ns: float = 2_000.0,
+        duration_ns: float = 100_000.0,
+        warmup_ns: float = 5_000.0,
+        reward_scale_ns: float = 1_000.0,
+        throughput_weight: float = 0.0,
+        render_mode: str | None = None,
+        **fields: Any,
+    ) -> None:
+        if isinstance(fields.get("topology"), str):
+            fields["topology"] = Dragonfly.preset(fields["topology"])
+        reject_unknown(SimulationConfig, fields, "BiasControl", extra=_SETTINGS)
+        self._config = (changing_config() if config is None else view_config(config)).replace(**fields)
+        self._policy = _check_policy(self._config.policy_object)
+        self._discrete = check_choice("action", action, _ACTIONS) == "discrete"
+        self._biases = _check_biases(biases_packets)
+        self._interval_ns = check_time_ns("interval_ns", interval_ns, open_low=True)
+        duration_ns = check_time_ns("duration_ns", duration_ns, self._interval_ns)
+        self._num_intervals = round(duration_ns / self._interval_ns)
+        if self._num_intervals * self._interval_ns != duration_ns:
+            raise config_error(
+                "duration_ns", duration_ns, f"must be a multiple of interval_ns = {interval_ns:g}"
+            )
+        self._warmup_ns = check_time_ns("warmup_ns", warmup_ns)
+        self._reward_scale_ns = check_real(
+            "reward_scale_ns", reward_scale_ns, 0.0, 1e9, unit="ns", open_low=True
+        )
+        self._throughput_weight = check_real("throughput_weight", throughput_weight, 0.0, 1e9)
+        self._renderer = Renderer(self._config, render_mode)
+        self.render_mode = render_mode
+
+        self._window = WindowFeatures(
+            self._config,
+            latency_scale_ns=self._reward_scale_ns,
+            longest_ns=self._warmup_ns + duration_ns,
+        )
+        self.observation_space = gymnasium.spaces.Box(self._window.low, self._window.high, dtype=np.float32)
+        self.action_space = (
+            gymnasium.spaces.Discrete(len(self._biases))
+            if self._discrete
+            else gymnasium.spaces.Box(-1.0, 1.0, (1,), np.float32)
+        )
+        self._simulation: Simulation | None = None
+        self._intervals_done = 0
+        self._metrics: Metrics | None = None
+        self._bias_packets = math.nan
+        self._latency_ns = 0.0
+
+    @property
+    def layout(self) -> tuple[str, ...]:
+        """The name of each figure of the observation."""
+        return self._window.names
+
+    @property
+    def biases_packets(self) -> tuple[float, ...]:
+        """The biases that can be chosen, in packets."""
+        return tuple(float(bias) for bias in self._biases)
+
+    @property
+    def config(self) -> SimulationConfig:
+        """What is simulated; the seed is that of the first episode."""
+        return self._config
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[FloatArray, dict[str, Any]]:
+        """Start an episode in a new network and run the warm-up.
+
+        Args:
+            seed: Of the simulation and of what follows; None: the seed of the configuration at first, later the next
+                one from the generator.
+            options: None or empty; there are none.
+
+        Returns:
+            (F,) float32 observation of the warm-up (of nothing, if there is none), and info.
+
+        Raises:
+            ConfigError: For a seed out of range or an unknown option.
+        """
+        if options:
+            raise config_error("options", options, "there are none; give None or {}")
+        if seed is not None:
+            seed = check_integer("seed", seed, 0, MAX_SEED)
+        elif self._np_random is None:
+            seed = self._config.seed
+        super().reset(seed=seed)
+        simulation_seed = int(self.np_random.integers(MAX_SEED, dtype=np.uint64)) if seed is None else seed
+        self._simulation = Simulation(self._config.replace(seed=simulation_seed))
+        self._renderer.reset()
+        self._intervals_done = 0
+        self._bias_packets = float(self._policy.parameters()["bias_packets"])
+        self._latency_ns = 0.0
+        self._run(self._simulation, self._warmup_ns)
+        return self._observation(), self._info()
+
+    def step(self, action: Any) -> tuple[FloatArray, float, bool, bool, dict[str, Any]]:
+        """Set the bias and run one interval.
+
+        Args:
+            action: An index into ``biases_packets``, or (1,) floats in [-1, 1].
+
+        Returns:
+            (F,) float32 observation of the interval, reward, False, whether the episode's time is over, info.
+
+        Raises:
+            IllegalActionError: For an action outside the action space; nothing has happened.
+            StateError: Before ``reset``, or after the end of the episode.
+            DeadlockError: If nothing moved for ``watchdog_ns``.
+        """
+        simulation = self._simulation
+        if simulation is None:
+            raise StateError("step(): call reset() first")
+        if self._intervals_done == self._num_intervals:
+            raise StateError("step(): the episode is over; call reset()")
+        self._bias_packets = self._bias_of(action)
+        simulation.set_policy(_with_bias(self._policy, self._bias_packets))
+        metrics = self._run(simulation, self._interval_ns)
+        self._intervals_done += 1
+        reward = self._throughput_weight * metrics.accepted_load - self._latency_ns / self._reward_scale_ns
+        return self._observation(), reward, False, self._intervals_done == self._num_intervals, self._info()
+
+    def render(self) -> Any:
+        """A frame of the last interval as ``render_mode`` says: a string, an image, or None after printing it.
+
+        Raises:
+            StateError: Before ``reset``, or without a ``render_mode``.
+        """
+        if self._metrics is None:
+            raise StateError("render(): call reset() first")
+        return self._renderer.render(self._metrics)
+
+    def trace_hash(self) -> int:
+        """A 64-bit hash over every delivery of this episode; equal hashes mean equal histories.
+
+        Raises:
+            StateError: Before ``reset``.
+        """
+        if self._simulation is None:
+            raise StateError("trace_hash(): call reset() first")
+        return self._simulation.trace_hash()
+
+    def close(self) -> None:
+        """Free the network; ``reset`` makes a new one."""
+        self._simulation = self._metrics = None
+
+    def _run(self, simulation: Simulation, duration_ns: float) -> Metrics:
+        """Advance by one window and take its figures."""
+        simulation.reset_statistics()
+        simulation.run(duration_ns)
+        metrics = self._metrics = simulation.metrics()
+        if metrics.packets_delivered:
+            self._latency_ns = metrics.latency_mean_ns
+        elif metrics.packets_in_flight:
+            # Nothing arrived although something is under way: what waits has grown older by so much. Otherwise
+            # blocking the network would be rewarded.
+            self._latency_ns += duration_ns
+        return metrics
+
+    def _observation(self) -> FloatArray:
+        assert self._metrics is not None
+        low, high = self._biases[0], self._biases[-1]
+        position = 2.0 * (self._bias_packets - low) / (high - low) - 1.0
+        return self._window.observe(self._metrics, bias=position, latency_ns=self._latency_ns)
+
+    def _info(self) -> dict[str, Any]:
+        assert self._metrics is not None
+        assert self._simulation is not None
+        return {
+            "time_ns": self._simulation.time_ns,
+            "bias_packets": self._bias_packets,
+            "offered_load": self._metrics.offered_load,
+            "accepted_load": self._metrics.accepted_load,
+            "latency_mean_ns": self._latency_ns,
+            "packets_delivered": self._metrics.packets_delivered,
+        }
+
+    def _bias_of(self, action: Any) -> float:
+        if self._discrete:
+            index = np.asarray(action)
+            if index.ndim != 0 or index.dtype.kind not in "iu" or not 0 <= index < len(self._biases):
+                raise IllegalActionError(
+                    f"action {action!r}: must be an integer from 0 to {len(self._biases) - 1}, "
+                    "an index into biases_packets"
+                )
+            return float(self._biases[int(index)])
+        try:
+            value = np.asarray(action, dtype=np.float64)
+        except (TypeError, ValueError):
+            value = np.empty(0)
+        if value.shape != (1,) or not -1.0 <= value[0] <= 1.0:
+            raise IllegalActionError(f"action {action!r}: must be an array of one number in [-1, 1]")
+        low, high = self._biases[0], self._biases[-1]
+        return float(low + (high - low) * (value[0] + 1.0) / 2.0)
+
+
+def _with_bias(policy: Policy, bias_packets: float) -> Policy:
+    return make_policy(policy.name, **{**policy.parameters(), "bias_packets": bias_packets})
+
+
+def _check_policy(policy: Policy) -> Policy:
+    if "bias_packets" not in policy.parameters():
+        names = ", ".join(repr(name) for name in biased_policies())
+        raise config_error("config.policy", policy.name, f"must be a policy with a bias: one of {names}")
+    return policy
+
+
+def _check_biases(biases: object) -> npt.NDArray[np.float64]:
+    try:
+        values = np.asarray(biases, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if (
+        values.ndim != 1
+        or len(values) < 2
+        or not bool((np.diff(values) > 0).all())
+        or not bool((np.abs(values) <= MAX_BIAS_PACKETS).all())
+    ):
+        raise config_error(
+            "biases_packets",
+            biases,
+            f"must be two or more ascending numbers from {-MAX_BIAS_PACKETS:g} to {MAX_BIAS_PACKETS:g}",
+        )
+    return values

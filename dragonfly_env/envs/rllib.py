@@ -1,0 +1,254 @@
+"""The routers of a network as the agents of an RLlib ``MultiAgentEnv``.
+
+======================  ====================================================================================
+Agents                  ``router_0``, ``router_1``, ...: one per router
+In the dictionaries     only routers that have a packet to answer in this round; at the end of the episode all
+                        that ever acted, for their last observation
+Action space            ``Discrete(num_actions)``
+Observation space       ``Dict(observations=Box float32, action_mask=Box(0, 1) float32)``: the keys and types that
+                        RLlib's action-masking modules expect; the mask stands in ``info["action_mask"]`` too
+Reward                  what the environment paid the router since it acted last
+Episode                 ``duration_ns``; truncated at its end, never terminated
+======================  ====================================================================================
+
+One step is one round: every router with pending packets answers its earliest. Needs the extra ``[rllib]``. With RLlib::
+
+    from dragonfly_env.envs.rllib import RouterMultiAgentEnv
+    from ray.rllib.algorithms.ppo import PPOConfig
+
+    config = PPOConfig().environment(RouterMultiAgentEnv, env_config={"traffic": "adv+1", "load": 0.35})
+    config.multi_agent(policies={"router"}, policy_mapping_fn=lambda agent, *_, **__: "router")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from dragonfly_env._validate import check_choice, config_error
+from dragonfly_env.envs._turns import Turns
+from dragonfly_env.envs._view import make_core
+from dragonfly_env.envs.batched import BatchedRoutingEnv
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_config
+from dragonfly_env.envs.render import RENDER_MODES, Renderer
+from dragonfly_env.errors import IllegalActionError, StateError
+
+try:
+    from ray.rllib.env.multi_agent_env import MultiAgentEnv
+except ImportError as error:
+    raise ImportError(
+        "RouterMultiAgentEnv needs RLlib, an extra: pip install 'dragonfly-env[rllib]'"
+    ) from error
+
+Observation = dict[str, npt.NDArray[np.float32]]
+IntArray = npt.NDArray[np.int64]
+
+
+class RouterMultiAgentEnv(MultiAgentEnv):
+    """Every router an agent of RLlib.
+
+    Args:
+        env_config: What RLlib hands over, all of it optional: ``config`` (a ``SimulationConfig`` or a mapping of its
+            fields; absent: 72 hosts, ``adv+1`` at a load of 0.35), ``for_policy``, ``illegal_action`` (``"remap"``: the
+            minimal action is taken instead and counted in ``info["illegal_actions"]``; ``"raise"``: an error, for which
+            RLlib needs ``disable_env_checking=True``, as its check samples without the mask), ``render_mode``,
+            and fields of ``SimulationConfig`` and options of ``BatchedRoutingEnv`` by name. The first episode has the
+            configuration's seed in the first environment of RLlib, and another one in each further environment.
+
+    Raises:
+        ConfigError: For an unknown setting or a value out of range.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 10}  # noqa: RUF012  # as in gymnasium
+
+    def __init__(self, env_config: Mapping[str, Any] | None = None) -> None:
+        settings = TRAINING_TIMES | dict(env_config or {})
+        config = settings.pop("config", None)
+        for_policy = settings.pop("for_policy", None)
+        choice = settings.pop("illegal_action", "remap")
+        self._raises = check_choice("illegal_action", choice, ILLEGAL_ACTIONS) == "raise"
+        self.render_mode = settings.pop("render_mode", None)
+        env = make_core(view_config(config), for_policy, settings)
+        self._env = env
+        self._renderer = Renderer(env.config, self.render_mode)
+        self._first_seed = _seed_of_copy(env.config.seed, env_config)
+        self._turns: Turns | None = None
+        self._owed = np.zeros(env.num_agents)
+        self._acted = np.zeros(env.num_agents, np.bool_)
+        self._illegal = np.zeros(env.num_agents, np.int64)
+        self._seen = np.zeros((env.num_agents, env.num_features), np.float32)
+        self.possible_agents = [f"router_{i}" for i in range(env.num_agents)]
+        self.agents = self.possible_agents[:]
+        observation_space = spaces.Dict(
+            {
+                "observations": spaces.Box(env.layout.low, env.layout.high, dtype=np.float32),
+                "action_mask": spaces.Box(0.0, 1.0, (env.num_actions,), np.float32),
+            }
+        )
+        self.observation_spaces = dict.fromkeys(self.possible_agents, observation_space)
+        self.action_spaces = dict.fromkeys(self.possible_agents, spaces.Discrete(env.num_actions))
+        super().__init__()
+
+    @property
+    def core(self) -> BatchedRoutingEnv:
+        """The batched environment underneath, for metrics, layout and ``trace_hash()``. Stepping it breaks this
+        view.
+        """
+        return self._env
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Observation], dict[str, Any]]:
+        """Start an episode.
+
+        Args:
+            seed: Of the traffic; None: the generator goes on.
+            options: Empty or None; none are used.
+
+        Returns:
+            Observations and infos of the routers of the first round.
+
+        Raises:
+            ConfigError: For an option or an impossible seed.
+        """
+        if options:
+            raise config_error("options", options, "must be empty or None; none are used")
+        super().reset(seed=seed)
+        first, self._first_seed = self._first_seed, None
+        self._turns = turns = Turns(self._env, seed=first if seed is None else seed)
+        self._owed[:] = 0.0
+        self._acted[:] = False
+        self._illegal[:] = 0
+        self._renderer.reset()
+        self.agents = self.possible_agents[:]
+        return self._show(turns)
+
+    def step(
+        self, action_dict: Mapping[str, Any]
+    ) -> tuple[
+        dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
+    ]:
+        """Answer one round.
+
+        Args:
+            action_dict: An integer for every router of the last observations, and for no other.
+
+        Returns:
+            Observations, rewards, terminations, truncations (both with ``"__all__"``) and infos of the routers of the
+            next round; when the time is over, of all that have acted.
+
+        Raises:
+            IllegalActionError: For a missing or unknown agent and for what is no action; with
+                ``illegal_action="raise"`` for actions that the mask forbids. Nothing has happened.
+            StateError: Before ``reset``, or after the end of the episode.
+        """
+        turns = self._turns
+        if turns is None:
+            raise StateError("step(): call reset() first")
+        if turns.over:
+            raise StateError("step(): the episode is over; call reset()")
+        actions = self._legal(turns, self._read(turns, action_dict))
+        self._acted[turns.agents] = True
+        paid = turns.answer(actions)
+        if paid is not None:
+            self._owed += paid
+        over = turns.over
+        observations, infos = self._show_last() if over else self._show(turns)
+        shown = np.flatnonzero(self._acted) if over else turns.agents
+        rewards = dict(zip(observations, self._owed[shown].tolist(), strict=True))
+        self._owed[shown] = 0.0
+        terminations = dict.fromkeys((*observations, "__all__"), False)
+        truncations = dict.fromkeys((*observations, "__all__"), over)
+        return observations, rewards, terminations, truncations, infos
+
+    def render(self) -> Any:
+        """A frame of the network as ``render_mode`` says: a string, an image, or None after printing it.
+
+        Raises:
+            StateError: Before ``reset``, or without a ``render_mode``.
+        """
+        if self._turns is None:
+            raise StateError("render(): call reset() first")
+        return self._renderer.render(self._env.metrics())
+
+    def close(self) -> None:
+        """Forget the episode; ``reset`` starts a new one."""
+        self._turns = None
+
+    def _show(self, turns: Turns) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
+        """Observations and infos of this round's routers, in new arrays."""
+        self._seen[turns.agents] = seen = turns.observations()
+        return self._as_dicts(turns.agents, seen, turns.masks().astype(np.float32))
+
+    def _show_last(self) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
+        """What every router that has acted saw last; everything is allowed, as nothing follows."""
+        acted = np.flatnonzero(self._acted)
+        masks = np.ones((len(acted), self._env.num_actions), np.float32)
+        return self._as_dicts(acted, self._seen[acted], masks)
+
+    def _as_dicts(
+        self, agents: IntArray, seen: npt.NDArray[np.float32], masks: npt.NDArray[np.float32]
+    ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
+        names = [self.possible_agents[agent] for agent in agents.tolist()]
+        observations = {
+            name: {"observations": row, "action_mask": mask}
+            for name, row, mask in zip(names, seen, masks, strict=True)
+        }
+        infos: dict[str, dict[str, Any]] = {
+            name: {"action_mask": mask, "illegal_actions": count}
+            for name, mask, count in zip(names, masks.copy(), self._illegal[agents].tolist(), strict=True)
+        }
+        return observations, infos
+
+    def _read(self, turns: Turns, action_dict: Mapping[str, Any]) -> IntArray:
+        """(n,) the actions of this round's routers, within the action space."""
+        if not isinstance(action_dict, Mapping):
+            raise IllegalActionError(
+                f"actions must be a dictionary by agent, not a {type(action_dict).__name__}"
+            )
+        names = [self.possible_agents[agent] for agent in turns.agents.tolist()]
+        for name in names:
+            if name not in action_dict:
+                raise IllegalActionError(
+                    f"actions: {name} has a pending packet and no action; nothing has changed"
+                )
+        if len(action_dict) != len(names):
+            extra = next(name for name in action_dict if name not in names)
+            raise IllegalActionError(
+                f"actions[{extra!r}]: no such agent has a pending packet; nothing has changed"
+            )
+        given = [np.asarray(action_dict[name]) for name in names]
+        for name, action in zip(names, given, strict=True):
+            if action.dtype.kind not in "iu" or action.ndim or not 0 <= action < self._env.num_actions:
+                raise IllegalActionError(
+                    f"actions[{name!r}] = {action_dict[name]!r}: must be an integer from 0 to "
+                    f"{self._env.num_actions - 1}; nothing has changed"
+                )
+        return np.array(given, np.int64)
+
+    def _legal(self, turns: Turns, actions: IntArray) -> IntArray:
+        """(n,) legal actions; what is illegal raises, or is counted and replaced."""
+        masks = turns.masks()
+        illegal = ~masks[np.arange(len(actions)), actions]
+        if illegal.any():
+            first = int(illegal.argmax())
+            if self._raises:
+                raise IllegalActionError(
+                    f"router_{turns.agents[first]}: action {actions[first]} is illegal: must be one of "
+                    f"{np.flatnonzero(masks[first]).tolist()}; nothing has changed"
+                )
+            self._illegal[turns.agents] += illegal
+            actions[illegal] = turns.minimal(illegal)
+        return actions
+
+
+def _seed_of_copy(seed: int, env_config: object) -> int | None:
+    """The seed of the first episode of one of several copies: RLlib numbers its workers and their environments."""
+    copy = (getattr(env_config, "worker_index", 0), getattr(env_config, "vector_index", 0))
+    if not any(copy):
+        return None
+    return int(np.random.SeedSequence([seed, *copy]).generate_state(1, np.uint64)[0])

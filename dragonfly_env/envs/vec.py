@@ -1,0 +1,280 @@
+"""``RouterVecEnv``: the routers of one network as the slots of a Stable-Baselines3 ``VecEnv``, for one shared policy.
+
+======================  ====================================================================================
+Slots                   one per router
+Action space            ``Discrete(num_actions + 1)``; the last one is ``idle``, the only legal action of a
+                        router without a pending packet, and of no other
+Observation space       ``Box`` float32, the features of ``layout``; a router without a pending packet is
+                        shown what it saw last (zeros at first)
+Reward                  what the environment pays the router, when it is paid
+Episode                 ``duration_ns``; truncated at its end in all slots at once, never terminated
+======================  ====================================================================================
+
+One step is one round: every router with pending packets answers its earliest. Time stands still until all decisions of
+a batch are answered, so rewards come with the last round of a batch. Needs the extra ``[sb3]``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env._validate import check_choice, config_error
+from dragonfly_env.config import SimulationConfig
+from dragonfly_env.envs._turns import Turns
+from dragonfly_env.envs._view import make_core
+from dragonfly_env.envs.batched import BatchedRoutingEnv
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_config
+from dragonfly_env.envs.render import Renderer
+from dragonfly_env.errors import IllegalActionError, StateError
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError as error:
+    raise ImportError(
+        "RouterVecEnv needs Stable-Baselines3, an extra: pip install 'dragonfly-env[sb3]'"
+    ) from error
+
+FloatArray = npt.NDArray[np.float32]
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+Indices = int | Iterable[int] | None
+
+
+class RouterVecEnv(VecEnv):
+    """All routers of one network behind one shared policy. ``MaskablePPO`` finds the action masks by itself.
+
+    Args:
+        config: What is simulated, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35.
+        for_policy: Take scope, action mode and candidates from this policy.
+        illegal_action: ``"remap"``: the minimal action (or idle) is taken instead and counted in
+            ``info["illegal_actions"]``; ``"raise"``: ``IllegalActionError``, and nothing has happened.
+        render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None.
+        **settings: Fields of ``SimulationConfig``, which replace those of ``config``, and options of
+            ``BatchedRoutingEnv``: ``scope``, ``action``, ``reward``, ``features``, ``duration_ns``, ...
+
+    Raises:
+        ConfigError: For an unknown setting or a value out of range.
+    """
+
+    render_mode: str | None = None
+
+    def __init__(
+        self,
+        config: SimulationConfig | Mapping[str, Any] | None = None,
+        *,
+        for_policy: Any = None,
+        illegal_action: str = "remap",
+        render_mode: str | None = None,
+        **settings: Any,
+    ) -> None:
+        self._raises = check_choice("illegal_action", illegal_action, ILLEGAL_ACTIONS) == "raise"
+        env = make_core(view_config(config), for_policy, TRAINING_TIMES | settings)
+        self._env = env
+        self._renderer = Renderer(env.config, render_mode)
+        self.render_mode = render_mode
+        self._idle = env.num_actions
+        self._turns: Turns | None = None
+        self._actions: Any = None
+        self._illegal = np.zeros(env.num_agents, np.int64)
+        self._seen = np.zeros((env.num_agents, env.num_features), np.float32)
+        super().__init__(
+            env.num_agents,
+            gymnasium.spaces.Box(env.layout.low, env.layout.high, dtype=np.float32),
+            gymnasium.spaces.Discrete(env.num_actions + 1),
+        )
+
+    @property
+    def core(self) -> BatchedRoutingEnv:
+        """The batched environment underneath, for metrics, layout and ``trace_hash()``. Stepping it breaks this
+        view.
+        """
+        return self._env
+
+    def reset(self) -> FloatArray:
+        """Start an episode, with the seed given to ``seed`` before, if any.
+
+        Returns:
+            (num_routers, F) float32 observations.
+
+        Raises:
+            ConfigError: If ``set_options`` named any option; there are none.
+        """
+        if any(self._options):
+            raise config_error("options", self._options[0], "must be empty; none are used")
+        seed = self._seeds[0]
+        self._reset_seeds()
+        self._reset_options()
+        return self._restart(seed)
+
+    def step_async(self, actions: Any) -> None:
+        """Take the actions of one round.
+
+        Args:
+            actions: (num_routers,) integers.
+        """
+        self._actions = actions
+
+    def step_wait(self) -> tuple[FloatArray, FloatArray, BoolArray, list[dict[str, Any]]]:
+        """Answer one round. At the end of the episode the next one is started.
+
+        Returns:
+            (num_routers, F) float32 observations, (num_routers,) float32 rewards, (num_routers,) whether the episode
+            ended, and an info per slot: ``illegal_actions`` of this episode so far; at its end also
+            ``terminal_observation`` and ``TimeLimit.truncated``, and in the first slot ``metrics``, ``decisions`` and
+            ``simulated_ns`` of the episode.
+
+        Raises:
+            IllegalActionError: For actions of another shape, type or range; with ``illegal_action="raise"`` for
+                actions that the masks forbid. Nothing has happened.
+            StateError: Before ``reset``.
+            DeadlockError: If nothing moved for ``watchdog_ns``.
+        """
+        turns = self._running("step()")
+        actions = self._legal(turns, self._check(self._actions))
+        paid = None if turns.over else turns.answer(actions)
+        rewards = np.zeros(self.num_envs, np.float32) if paid is None else paid.astype(np.float32)
+        dones = np.full(self.num_envs, turns.over)
+        infos: list[dict[str, Any]] = [{"illegal_actions": count} for count in self._illegal.tolist()]
+        if not turns.over:
+            return self._observe(turns), rewards, dones, infos
+        for info, last in zip(infos, self._seen.copy(), strict=True):
+            info["terminal_observation"] = last
+            info["TimeLimit.truncated"] = True
+        infos[0] |= {
+            "metrics": self._env.metrics(),
+            "decisions": turns.decisions,
+            "simulated_ns": self._env.time_ns,
+        }
+        return self._restart(None), rewards, dones, infos
+
+    def action_masks(self) -> BoolArray:
+        """(num_routers, num_actions + 1) what each router may do now; ``MaskablePPO`` asks for it.
+
+        Raises:
+            StateError: Before ``reset``.
+        """
+        turns = self._running("action_masks()")
+        masks = np.zeros((self.num_envs, self._idle + 1), np.bool_)
+        masks[:, self._idle] = True
+        masks[turns.agents, self._idle] = False
+        masks[turns.agents, : self._idle] = turns.masks()
+        return masks
+
+    def close(self) -> None:
+        """Forget the episode; ``reset`` starts a new one."""
+        self._turns = None
+
+    def render(self, mode: str | None = None) -> Any:
+        """A frame of the network as ``render_mode`` says: a string, an image, or None after printing it.
+
+        Args:
+            mode: None or the ``render_mode`` of this environment.
+
+        Raises:
+            ConfigError: For another mode.
+            StateError: Before ``reset``, or without a ``render_mode``.
+        """
+        if mode is not None and mode != self.render_mode:
+            raise config_error("mode", mode, f"is render_mode = {self.render_mode!r} in this environment")
+        self._running("render()")
+        return self._renderer.render(self._env.metrics())
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """An attribute of this environment, once per slot; ``action_masks`` is a method of each slot.
+
+        Raises:
+            AttributeError: If there is none of this name.
+        """
+        slots = self._slots(indices)
+        if attr_name == "action_masks":
+            return [functools.partial(self._mask_of, slot) for slot in slots]
+        return [getattr(self, attr_name)] * len(slots)
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Refused: the slots are one network, whose settings hold from its making.
+
+        Raises:
+            AttributeError: Always.
+        """
+        raise AttributeError(
+            f"{attr_name!r} cannot be set: the slots of a RouterVecEnv are one network; make a new one"
+        )
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
+    ) -> list[Any]:
+        """Call a method: ``action_masks`` gives each slot's row, every other one is called once for all slots.
+
+        Raises:
+            AttributeError: If there is none of this name.
+        """
+        slots = self._slots(indices)
+        result = getattr(self, method_name)(*method_args, **method_kwargs)
+        return [result[slot] for slot in slots] if method_name == "action_masks" else [result] * len(slots)
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
+        """False for every slot: there are no single environments that could be wrapped."""
+        return [False] * len(self._slots(indices))
+
+    def _restart(self, seed: int | None) -> FloatArray:
+        self._turns = turns = Turns(self._env, seed=seed)
+        self._illegal[:] = 0
+        self._seen[:] = 0.0
+        self._renderer.reset()
+        return self._observe(turns)
+
+    def _observe(self, turns: Turns) -> FloatArray:
+        self._seen[turns.agents] = turns.observations()
+        return self._seen.copy()
+
+    def _check(self, actions: object) -> IntArray:
+        """(num_routers,) integers in the action space; for everything else ``IllegalActionError``."""
+        try:
+            array = np.asarray(actions)
+        except ValueError:  # ragged
+            array = np.empty(0, object)
+        if array.dtype.kind not in "iu" or array.shape != (self.num_envs,):
+            raise IllegalActionError(
+                f"actions: must be {self.num_envs} integers, one per router; got {array.dtype} of shape {array.shape}"
+            )
+        outside = (array < 0) | (array > self._idle)
+        if outside.any():
+            slot = int(outside.argmax())
+            raise IllegalActionError(
+                f"actions[{slot}] = {array[slot]}: must be from 0 to {self._idle}, which is idle"
+            )
+        return array.astype(np.int64)
+
+    def _legal(self, turns: Turns, actions: IntArray) -> IntArray:
+        """(n,) legal actions for this round; what is illegal raises, or is counted and replaced."""
+        masks = self.action_masks()
+        illegal = ~masks[np.arange(self.num_envs), actions]
+        answers = actions[turns.agents]
+        if illegal.any():
+            if self._raises:
+                slot = int(illegal.argmax())
+                raise IllegalActionError(
+                    f"router {slot}: action {actions[slot]} is illegal: must be one of "
+                    f"{np.flatnonzero(masks[slot]).tolist()}; nothing has changed"
+                )
+            self._illegal += illegal
+            wrong = illegal[turns.agents]
+            answers[wrong] = turns.minimal(wrong)
+        return answers
+
+    def _mask_of(self, slot: int) -> BoolArray:
+        return self.action_masks()[slot]
+
+    def _slots(self, indices: Indices) -> list[int]:
+        return list(self._get_indices(indices))
+
+    def _running(self, call: str) -> Turns:
+        if self._turns is None:
+            raise StateError(f"{call}: call reset() first")
+        return self._turns
