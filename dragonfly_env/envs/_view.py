@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from dragonfly_env._validate import check_choice, check_integer, config_error, unknown_name
+from dragonfly_env._validate import check_choice, check_integer, config_error, did_you_mean
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.envs.batch import DecisionBatch
 from dragonfly_env.envs.batched import BatchedRoutingEnv
@@ -56,10 +56,10 @@ def make_core(
     options = {name: value for name, value in settings.items() if name in _ENV_OPTIONS}
     for name, value in settings.items():
         if name not in fields and name not in options:
-            known = sorted(
-                _CONFIG_FIELDS | _ENV_OPTIONS | {"config", "for_policy", "illegal_action", "max_cycles"}
+            known = _CONFIG_FIELDS | _ENV_OPTIONS | {"config", "for_policy", "illegal_action", "max_cycles"}
+            raise config_error(
+                name, value, f"is no setting of this environment{did_you_mean(name, sorted(known))}"
             )
-            raise unknown_name(f"the environment's setting {name}", value, known)
     if config is None:
         fields = {**_DEFAULTS, **fields}
     elif not isinstance(config, SimulationConfig):
@@ -261,7 +261,8 @@ class RouterView:
     def _payments(self) -> list[float]:
         """(num_agents,) what each agent was paid in the last step of the core: a sum in double precision."""
         agents, rewards = self._core.payments()
-        paid: list[float] = np.bincount(agents, weights=rewards, minlength=len(self.possible_agents)).tolist()
+        sums = np.bincount(agents, weights=rewards, minlength=len(self.possible_agents))
+        paid: list[float] = sums.astype(np.float64).tolist()  # of nothing, bincount makes integers
         return paid
 
     def _as_action(self, agent: str, action: object) -> int:

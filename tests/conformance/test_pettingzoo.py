@@ -1,0 +1,296 @@
+"""The PettingZoo views pass PettingZoo's own checkers, and what those do not look at."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pettingzoo
+import pytest
+from pettingzoo.test import (
+    api_test,
+    max_cycles_test,
+    parallel_api_test,
+    parallel_seed_test,
+    render_test,
+    seed_test,
+    state_test,
+)
+from pettingzoo.utils.conversions import parallel_to_aec
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+
+from dragonfly_env import dragonfly_v0
+
+# Small changes of the default, which is 72 hosts for 5 us: every kind of decision, reward and network.
+VARIANTS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "paths": {"action": "path", "traffic": "adv+1"},
+    "source routers": {"scope": "source", "action": "path", "reward": "delivery"},
+    "forced hops too": {"scope": "all", "reward": "team", "duration_ns": 2_000.0},
+    "no routing delay": {"network": "q-adaptive", "duration_ns": 1_000.0},
+    "few features": {"features": ["queue_packets", "is_minimal"], "load": 1.0},
+    "for a policy": {"for_policy": "par", "network": "lia", "duration_ns": 2_000.0},
+    "no warm-up": {"warmup_ns": 0.0, "duration_ns": 1_500.0},
+}
+VIEWS: dict[str, Callable[..., Any]] = {
+    "parallel": dragonfly_v0.parallel_env,
+    "aec": dragonfly_v0.env,
+    "raw": dragonfly_v0.raw_env,
+}
+SHORT: dict[str, Any] = {"duration_ns": 500.0, "warmup_ns": 500.0}
+
+
+@pytest.fixture
+def _dictionaries_are_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PettingZoo lists its own environments whose observations are dictionaries; it warns of all others."""
+    checker = importlib.import_module("pettingzoo.test.api_test")
+    for name in ("env_obs_dicts", "env_obs_space"):
+        monkeypatch.setattr(checker, name, [*getattr(checker, name), "dragonfly_v0"])
+
+
+@pytest.mark.usefixtures("_dictionaries_are_expected")
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("make", [dragonfly_v0.env, dragonfly_v0.raw_env])
+def test_api_checker(make: Callable[..., Any], variant: str) -> None:
+    api_test(make(**VARIANTS[variant]), num_cycles=200)
+
+
+@pytest.mark.usefixtures("_dictionaries_are_expected")
+def test_api_checker_to_the_end_of_the_episode() -> None:
+    api_test(dragonfly_v0.env(**SHORT), num_cycles=1000)
+    api_test(dragonfly_v0.env(max_cycles=6), num_cycles=1000)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_parallel_api_checker(variant: str) -> None:
+    parallel_api_test(dragonfly_v0.parallel_env(**VARIANTS[variant]), num_cycles=200)
+
+
+def test_parallel_api_checker_to_the_end_of_the_episode() -> None:
+    parallel_api_test(dragonfly_v0.parallel_env(**SHORT), num_cycles=1000)
+
+
+@pytest.mark.usefixtures("_dictionaries_are_expected")
+def test_api_checker_through_pettingzoo_s_own_conversion() -> None:
+    api_test(parallel_to_aec(dragonfly_v0.parallel_env(max_cycles=30)), num_cycles=20)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_seed_checkers(variant: str) -> None:
+    seed_test(lambda: dragonfly_v0.env(**VARIANTS[variant]), num_cycles=20)
+    parallel_seed_test(lambda: dragonfly_v0.parallel_env(**VARIANTS[variant]))
+
+
+def test_max_cycles_checker() -> None:
+    max_cycles_test(dragonfly_v0)
+
+
+def test_render_checker(capsys: pytest.CaptureFixture[str]) -> None:
+    render_test(dragonfly_v0.env, custom_tests={"ansi": lambda text: "Dragonfly, 72 hosts" in text})
+    assert capsys.readouterr().out.count("Dragonfly, 72 hosts") == 5
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_state_checker(variant: str) -> None:
+    settings = VARIANTS[variant]
+    state_test(dragonfly_v0.env(**settings), dragonfly_v0.parallel_env(**settings))
+
+
+def test_registered_with_pettingzoo() -> None:
+    if not hasattr(pettingzoo, "make"):
+        pytest.skip("this PettingZoo has no registry")
+    aec = pettingzoo.make("aec", dragonfly_v0.ENV_ID, load=0.3, max_cycles=5)
+    assert isinstance(aec, OrderEnforcingWrapper)
+    assert (aec.unwrapped.core.config.load, aec.unwrapped.max_cycles) == (0.3, 5)
+    parallel = pettingzoo.make("parallel", dragonfly_v0.ENV_ID, topology="342")
+    assert len(parallel.possible_agents) == 114
+
+
+# What the checkers do not see.
+
+
+def a_legal(mask: np.ndarray, observation: np.ndarray) -> int:
+    """A legal action that depends on what is observed and on nothing else."""
+    legal = np.flatnonzero(mask)
+    return int(legal[int(abs(observation).sum() * 1e6) % len(legal)])
+
+
+def run(view: str, env: Any, seed: int | None = None) -> tuple[int, dict[str, float]]:
+    """A whole episode; its history and what each agent was paid."""
+    paid = dict.fromkeys(env.possible_agents, 0.0)
+    if view == "parallel":
+        observations, _ = env.reset(seed=seed)
+        while env.agents:
+            actions = {
+                name: a_legal(observations[name]["action_mask"], observations[name]["observation"])
+                for name in env.agents
+            }
+            observations, rewards, _, _, _ = env.step(actions)
+            for name, reward in rewards.items():
+                paid[name] += reward
+    else:
+        env.reset(seed=seed)
+        for name in env.agent_iter():
+            observation, reward, _, truncated, _ = env.last()
+            paid[name] += reward
+            env.step(None if truncated else a_legal(observation["action_mask"], observation["observation"]))
+    return env.unwrapped.core.trace_hash(), paid
+
+
+@pytest.mark.parametrize("variant", ["default", "paths", "forced hops too"])
+def test_both_views_run_one_history_per_seed_and_pay_the_same(variant: str) -> None:
+    settings = {**VARIANTS[variant], "duration_ns": 1_000.0}
+    results = {}
+    for view, make in VIEWS.items():
+        first, again = (run(view, make(**settings), seed=11) for _ in range(2))
+        assert first == again
+        assert run(view, make(**settings), seed=12)[0] != first[0]
+        results[view] = first
+    assert results["parallel"] == results["aec"] == results["raw"]
+    assert any(results["aec"][1].values())
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_without_a_seed_the_generator_goes_on(view: str) -> None:
+    settings = {**SHORT, "seed": 5}
+    first, second = (VIEWS[view](**settings) for _ in range(2))
+    hashes = [run(view, first, seed)[0] for seed in (None, None, None, 5, None)]
+    assert hashes == [run(view, second, seed)[0] for seed in (5, None, None, None, None)][:3] + hashes[3:]
+    assert len(set(hashes)) == 3
+    assert hashes[3:] == hashes[:2]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_reset_in_the_middle_leaves_no_trace(view: str) -> None:
+    env = VIEWS[view](**SHORT)
+    expected = run(view, env, seed=3)
+    env.reset(seed=4)
+    for _ in range(30):
+        if view == "parallel":
+            env.step(dict.fromkeys(env.agents, 0))
+        else:
+            env.step(0)
+    assert run(view, env, seed=3) == expected
+
+
+@pytest.mark.parametrize("reward", ["hop", "delivery"])
+def test_every_agent_is_paid_what_its_decisions_earned(reward: str) -> None:
+    env = dragonfly_v0.parallel_env(duration_ns=2_000.0, reward=reward, transitions=True)
+    _, paid = run("parallel", env, seed=1)
+    done = env.core.transitions()
+    earned = np.zeros(len(paid))
+    np.add.at(earned, done.agents, done.rewards)
+    assert len(done) > 100
+    np.testing.assert_allclose(list(paid.values()), earned, rtol=1e-12)
+
+
+def test_idle_routers_have_one_legal_action_and_spaces_hold_whatever_is_observed() -> None:
+    env = dragonfly_v0.parallel_env(duration_ns=600.0, load=0.2)
+    spaces = {name: (env.observation_space(name), env.action_space(name)) for name in env.possible_agents}
+    observations, infos = env.reset(seed=0)
+    idle = env.action_space("router_0").n - 1
+    states = []
+    while True:
+        acting = set(env.acting)
+        for name, observation in observations.items():
+            mask = observation["action_mask"]
+            assert spaces[name][0].contains(observation)
+            assert mask.dtype == np.int8
+            np.testing.assert_array_equal(mask, infos[name]["action_mask"])
+            if name in acting:
+                assert mask[:idle].any()
+                assert not mask[idle]
+            else:
+                assert mask.tolist() == [0] * idle + [1]
+        assert env.state_space.contains(env.state())
+        states.append(env.state()[:, -1])
+        assert {env.possible_agents[i] for i in np.flatnonzero(states[-1])} == acting
+        if not env.agents:
+            break
+        observations, rewards, terminations, truncations, infos = env.step(
+            {
+                name: a_legal(observations[name]["action_mask"], observations[name]["observation"])
+                for name in env.agents
+            }
+        )
+        assert {type(value) for value in rewards.values()} == {float}
+        for flags in (terminations, truncations):
+            assert {type(flag) for flag in flags.values()} == {bool}
+        assert not any(terminations.values())
+    assert all(truncations.values())
+    assert not states[-1].any()
+    assert spaces == {
+        name: (env.observation_space(name), env.action_space(name)) for name in env.possible_agents
+    }
+    assert all(env.observation_space(name) is space for name, (space, _) in spaces.items())
+
+
+def test_aec_selects_only_routers_with_a_pending_packet() -> None:
+    env = dragonfly_v0.env(**SHORT)
+    env.reset(seed=0)
+    idle = env.action_space("router_0").n - 1
+    for name in env.agent_iter():
+        observation, _, terminated, truncated, info = env.last()
+        assert not terminated
+        assert bool(observation["action_mask"][idle]) is truncated
+        np.testing.assert_array_equal(observation["action_mask"], info["action_mask"])
+        for other in env.agents[:3]:
+            seen = env.observe(other)
+            np.testing.assert_array_equal(seen["action_mask"], env.infos[other]["action_mask"])
+            assert env.observation_space(other).contains(seen)
+        env.step(None if truncated else a_legal(observation["action_mask"], observation["observation"]))
+        assert name in env.possible_agents
+
+
+def test_what_was_handed_out_stays_as_it_was_and_may_be_written_to() -> None:
+    expected = run("parallel", dragonfly_v0.parallel_env(**SHORT), seed=2)[0]
+    env = dragonfly_v0.parallel_env(**SHORT)
+    observations, infos = env.reset(seed=2)
+    kept: list[tuple[np.ndarray, np.ndarray]] = []
+    while env.agents:
+        actions = {}
+        for name in env.agents:
+            seen, mask = observations[name]["observation"], observations[name]["action_mask"]
+            actions[name] = a_legal(mask, seen)
+            kept.append((seen, seen.copy()))
+            mask[:] = 0
+            infos[name]["action_mask"][:] = 1
+        observations, _, _, _, infos = env.step(actions)
+    assert env.core.trace_hash() == expected
+    assert all(np.array_equal(now, then) for now, then in kept)
+
+    aec = dragonfly_v0.env(**SHORT)
+    aec.reset(seed=2)
+    for _ in aec.agent_iter():
+        observation, _, _, truncated, _ = aec.last()
+        action = None if truncated else a_legal(observation["action_mask"], observation["observation"])
+        observation["action_mask"][:] = 0
+        observation["observation"][:] = -1.0
+        aec.step(action)
+    assert aec.unwrapped.core.trace_hash() == expected
+
+
+@pytest.mark.parametrize("cycles", [1, 3, 17])
+def test_max_cycles_are_rounds_in_both_views(cycles: int) -> None:
+    parallel, aec = dragonfly_v0.parallel_env(max_cycles=cycles), dragonfly_v0.env(max_cycles=cycles)
+    observations, _ = parallel.reset(seed=6)
+    turns, rounds = [], 0
+    while parallel.agents:
+        turns += parallel.acting
+        observations, _, _, truncations, _ = parallel.step(
+            {name: a_legal(seen["action_mask"], seen["observation"]) for name, seen in observations.items()}
+        )
+        rounds += 1
+    assert rounds == cycles
+    assert all(truncations.values())
+    aec.reset(seed=6)
+    selected = []
+    for name in aec.agent_iter():
+        seen, _, _, truncated, _ = aec.last()
+        if not truncated:
+            selected.append(name)
+        aec.step(None if truncated else a_legal(seen["action_mask"], seen["observation"]))
+    assert selected == turns
+    assert aec.unwrapped.core.trace_hash() == parallel.core.trace_hash()

@@ -1,0 +1,376 @@
+"""Whatever is passed to the PettingZoo views: a clear error and nothing has changed, or the documented replacement."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import dragonfly_v0
+
+VIEWS: dict[str, Callable[..., Any]] = {
+    "parallel": dragonfly_v0.parallel_env,
+    "aec": dragonfly_v0.env,
+    "raw": dragonfly_v0.raw_env,
+}
+AEC = [dragonfly_v0.env, dragonfly_v0.raw_env]
+SHORT: dict[str, Any] = {"duration_ns": 500.0, "warmup_ns": 500.0}
+IDLE = 5  # 72 hosts: three local and two global ports
+STATM = Path("/proc/self/statm")
+
+NO_ACTIONS = [
+    None,
+    "0",
+    0.0,
+    1.5,
+    np.float32(1.0),
+    float("nan"),
+    True,
+    np.True_,
+    [0],
+    (0,),
+    np.array([0]),
+    np.array(0.0),
+    {"router_0": 0},
+    -1,
+    IDLE + 1,
+    2**70,
+    -(2**70),
+    np.uint64(2**63 + 1),
+    np.int8(-1),
+]
+INTEGERS = [int, np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64, np.array]
+
+
+def first_legal(mask: np.ndarray) -> int:
+    return int(np.flatnonzero(mask)[0])
+
+
+def finish(view: str, env: Any) -> int:
+    """Answer the rest of the episode with each router's first legal action; the history."""
+    while env.agents:
+        if view == "parallel":
+            batch = env.round_batch
+            env.step(dict(zip(env.acting, map(first_legal, batch.mask), strict=True)))
+        else:
+            _, _, _, truncated, info = env.last()
+            env.step(None if truncated else first_legal(info["action_mask"]))
+    return env.unwrapped.core.trace_hash()
+
+
+def expected_history(seed: int) -> int:
+    env = dragonfly_v0.parallel_env(**SHORT)
+    env.reset(seed=seed)
+    return finish("parallel", env)
+
+
+# Actions.
+
+
+@pytest.mark.parametrize("illegal_action", ["remap", "raise"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_is_no_action_is_refused_and_nothing_has_changed(view: str, illegal_action: str) -> None:
+    env = VIEWS[view](**SHORT, illegal_action=illegal_action)
+    env.reset(seed=1)
+    for bad in NO_ACTIONS:
+        agent = env.acting[3] if view == "parallel" else env.agent_selection
+        action = {**dict.fromkeys(env.agents, 0), agent: bad} if view == "parallel" else bad
+        with pytest.raises(
+            dfe.IllegalActionError, match=rf"{agent}: action .*must be an integer from 0 to {IDLE}"
+        ):
+            env.step(action)
+    assert finish(view, env) == expected_history(1)
+
+
+@pytest.mark.parametrize("make", INTEGERS)
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_kind_of_integer_is_an_action(view: str, make: Callable[[int], Any]) -> None:
+    env = VIEWS[view](**SHORT, illegal_action="raise")
+    env.reset(seed=1)
+    if view == "parallel":
+        batch = env.round_batch
+        env.step({name: make(first_legal(mask)) for name, mask in zip(env.acting, batch.mask, strict=True)})
+    else:
+        env.step(make(first_legal(env.last()[4]["action_mask"])))
+    assert finish(view, env) == expected_history(1)
+
+
+def test_parallel_actions_that_are_no_dictionary_or_name_nobody_are_refused() -> None:
+    env = dragonfly_v0.parallel_env(**SHORT)
+    env.reset(seed=1)
+    good = dict(zip(env.acting, map(first_legal, env.round_batch.mask), strict=True))
+    for bad in (None, 0, [0] * 36, np.zeros(36, int), "router_0"):
+        with pytest.raises(dfe.IllegalActionError, match="actions must be a dictionary by agent"):
+            env.step(bad)
+    for name in ("router_36", "router_-1", "router_00", 0, None, ("router_0",)):
+        with pytest.raises(
+            dfe.IllegalActionError, match="there is no such agent; they are 'router_0' to 'router_35'"
+        ):
+            env.step({**good, name: 0})
+    left_out = env.acting[-1]
+    with pytest.raises(dfe.IllegalActionError, match=f"{left_out} has a pending packet but no action"):
+        env.step({name: action for name, action in good.items() if name != left_out})
+    with pytest.raises(dfe.IllegalActionError, match="has a pending packet but no action"):
+        env.step({})
+    assert finish("parallel", env) == expected_history(1)
+
+
+# Actions that the mask forbids.
+
+
+def minimal_history(seed: int) -> int:
+    """What happens if every packet is sent minimally."""
+    env = dragonfly_v0.parallel_env(**SHORT).core
+    batch = env.reset(seed=seed)
+    while not env.done:
+        batch = env.step(batch.minimal_actions())
+    return env.trace_hash()
+
+
+def test_parallel_illegal_actions_become_minimal_and_are_counted() -> None:
+    env = dragonfly_v0.parallel_env(**SHORT)
+    _, infos = env.reset(seed=9)
+    counts = dict.fromkeys(env.possible_agents, 0)
+    assert {name: info["illegal_actions"] for name, info in infos.items()} == counts
+    while env.agents:
+        for name in env.acting:
+            counts[name] += 1
+        infos = env.step(dict.fromkeys(env.agents, IDLE))[4]
+        assert {name: info["illegal_actions"] for name, info in infos.items()} == counts
+    assert sum(counts.values()) > 100
+    assert env.core.trace_hash() == minimal_history(9)
+    assert not any(info["illegal_actions"] for info in env.reset()[1].values())
+
+
+@pytest.mark.parametrize("make", AEC)
+def test_aec_illegal_actions_become_minimal_and_are_counted(make: Callable[..., Any]) -> None:
+    env = make(**SHORT)
+    env.reset(seed=9)
+    counts = dict.fromkeys(env.possible_agents, 0)
+    for name in env.agent_iter():
+        _, _, _, truncated, info = env.last()
+        assert info["illegal_actions"] == counts[name]
+        env.step(None if truncated else IDLE)
+        counts[name] += not truncated
+    assert env.unwrapped.core.trace_hash() == minimal_history(9)
+    env.reset()
+    assert not any(info["illegal_actions"] for info in env.infos.values())
+
+
+def to_a_round_with_idle_routers(env: Any) -> None:
+    """Step until some routers have packets and some have none."""
+    env.reset(seed=9)
+    while len(env.acting) == len(env.agents):
+        env.step(dict(zip(env.acting, map(first_legal, env.round_batch.mask), strict=True)))
+
+
+def test_an_idle_router_that_acts_is_counted_and_nothing_else_happens() -> None:
+    env, reference = dragonfly_v0.parallel_env(**SHORT), dragonfly_v0.parallel_env(**SHORT)
+    to_a_round_with_idle_routers(env)
+    to_a_round_with_idle_routers(reference)
+    good = dict(zip(env.acting, map(first_legal, env.round_batch.mask), strict=True))
+    idle = set(env.agents) - set(env.acting)
+    infos = env.step({**dict.fromkeys(idle, 0), **good})[4]
+    assert {name for name, info in infos.items() if info["illegal_actions"]} == idle
+    infos = reference.step({**dict.fromkeys(idle, IDLE), **good})[4]
+    assert not any(info["illegal_actions"] for info in infos.values())
+    assert finish("parallel", env) == finish("parallel", reference)
+
+
+def test_parallel_illegal_actions_may_raise_and_nothing_has_changed() -> None:
+    env = dragonfly_v0.parallel_env(**SHORT, illegal_action="raise")
+    to_a_round_with_idle_routers(env)
+    batch = env.round_batch
+    good = dict(zip(env.acting, map(first_legal, batch.mask), strict=True))
+    agent, decision = env.acting[0], batch.decision_ids[0]
+    legal = np.flatnonzero(batch.mask[0]).tolist()
+    with pytest.raises(dfe.IllegalActionError) as caught:
+        env.step({**good, agent: IDLE})
+    for part in (f"{agent}: ", f"decision {decision}", f"must be one of {legal}", "nothing has changed"):
+        assert part in str(caught.value)
+    lazy = next(name for name in env.agents if name not in env.acting)
+    with pytest.raises(dfe.IllegalActionError, match=rf"{lazy}: action 0 is illegal \(no pending packet\)"):
+        env.step({**good, lazy: 0})
+    assert env.round_batch.decision_ids.tolist() == batch.decision_ids.tolist()
+    assert finish("parallel", env) == expected_history(9)
+
+
+@pytest.mark.parametrize("make", AEC)
+def test_aec_illegal_actions_may_raise_and_nothing_has_changed(make: Callable[..., Any]) -> None:
+    env = make(**SHORT, illegal_action="raise")
+    env.reset(seed=9)
+    agent = env.agent_selection
+    with pytest.raises(
+        dfe.IllegalActionError, match=rf"{agent}: action {IDLE} is illegal \(decision \d+\): must be"
+    ):
+        env.step(IDLE)
+    assert env.agent_selection == agent
+    assert finish("aec", env) == expected_history(9)
+
+
+# Calls out of order.
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_calls_before_reset_are_refused(view: str) -> None:
+    env = VIEWS[view](**SHORT, render_mode="ansi")
+    calls: list[Callable[[], Any]] = [
+        lambda: env.step({} if view == "parallel" else 0),
+        env.state,
+        env.render,
+    ]
+    calls.append(lambda: env.round_batch if view == "parallel" else env.unwrapped.selected_batch)
+    if view == "aec":
+        calls.append(env.agent_iter)
+    if view != "parallel":
+        calls.append(lambda: env.observe("router_0"))
+    for call in calls:
+        with pytest.raises(dfe.StateError, match=r"reset\(\)"):
+            call()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_step_after_the_end_is_refused_until_reset(view: str) -> None:
+    env = VIEWS[view](**SHORT)
+    env.reset(seed=1)
+    expected = finish(view, env)
+    for action in ({}, {"router_0": 0}) if view == "parallel" else (None, 0):
+        with pytest.raises(dfe.StateError, match=r"the episode is over; call reset\(\)"):
+            env.step(action)
+    env.reset(seed=1)
+    assert finish(view, env) == expected
+
+
+@pytest.mark.parametrize("make", AEC)
+def test_truncated_agents_take_only_none(make: Callable[..., Any]) -> None:
+    env = make(**SHORT, max_cycles=1)
+    env.reset()
+    while not env.truncations[env.agent_selection]:
+        env.step(first_legal(env.last()[4]["action_mask"]))
+    assert all(env.truncations.values())
+    with pytest.raises(dfe.IllegalActionError, match="is truncated: its only action is None"):
+        env.step(0)
+    left = list(env.agents)
+    env.step(None)
+    assert env.agents == left[1:]
+
+
+def test_the_wrapper_enforces_that_turns_are_taken() -> None:
+    env = dragonfly_v0.env(**SHORT)
+    env.reset()
+    turns = iter(env.agent_iter())
+    next(turns)
+    with pytest.raises(dfe.StateError, match=r"call step\(\) or reset\(\) in every turn"):
+        next(turns)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_close_may_be_repeated_and_is_the_end(view: str) -> None:
+    env = VIEWS[view](**SHORT, render_mode="ansi")
+    env.close()
+    env.close()
+    with pytest.raises(dfe.StateError, match="closed"):
+        env.reset()
+    env = VIEWS[view](**SHORT, render_mode="ansi")
+    env.reset()
+    env.close()
+    for call in (lambda: env.step({}), env.state, env.render):
+        with pytest.raises(dfe.StateError, match="closed"):
+            call()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_an_exception_inside_the_core_ends_the_episode(view: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    env = VIEWS[view](**SHORT)
+    env.reset(seed=1)
+
+    def interrupted(actions: np.ndarray) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(env.unwrapped.core, "step", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            finish(view, env)
+    with pytest.raises(dfe.StateError, match="the episode is over"):
+        env.step({} if view == "parallel" else 0)
+    env.reset(seed=1)
+    assert finish(view, env) == expected_history(1)
+
+
+# Settings and names.
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"lode": 0.5}, "did you mean 'load'"),
+        ({"load": 1.5}, "load = 1.5"),
+        ({"topology": "73"}, "topology = '73'"),
+        ({"illegal_action": "ignore"}, "illegal_action = 'ignore'"),
+        ({"render_mode": "rgb"}, "did you mean 'rgb_array'"),
+        ({"max_cycles": 0}, "max_cycles = 0"),
+        ({"max_cycles": 2.0}, "max_cycles = 2.0"),
+        ({"duration_ns": float("nan")}, "duration_ns = nan"),
+        ({"for_policy": "ugal"}, "ugal"),
+        ({"config": "72"}, "config = '72'"),
+    ],
+)
+def test_impossible_settings_are_refused(view: str, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(dfe.ConfigError) as caught:
+        VIEWS[view](**settings)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_single_settings_change_the_given_configuration(view: str) -> None:
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("342"), load=0.3, seed=5)
+    env = VIEWS[view](config=config, traffic="adv+1", network="q-adaptive", for_policy="ugal-n").unwrapped
+    assert env.core.config == config.replace(traffic="adv+1", network="q-adaptive")
+    assert (env.core.scope, env.core.action) == ("source", "path")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_impossible_names_seeds_and_options_are_refused(view: str) -> None:
+    env = VIEWS[view](**SHORT)
+    for seed in (-1, 2**64, 1.0, "0", True):
+        with pytest.raises(dfe.ConfigError, match="seed"):
+            env.reset(seed=seed)
+    with pytest.raises(dfe.ConfigError, match="options = 3"):
+        env.reset(options=3)
+    env.reset(seed=np.int64(1), options={"anything": 1})
+    calls = [env.observation_space, env.action_space]
+    if view != "parallel":
+        calls.append(env.observe)
+    for call in calls:
+        for name in ("router_36", "router", 0, None):
+            with pytest.raises(dfe.ConfigError, match="must be one of 'router_0' to 'router_35'"):
+                call(name)
+    assert finish(view, env) == expected_history(1)
+
+
+@pytest.mark.skipif(not STATM.exists(), reason="needs Linux' /proc")
+@pytest.mark.parametrize("view", ["parallel", "aec"])
+def test_a_thousand_resets_leave_nothing_behind(view: str) -> None:
+    env = VIEWS[view](duration_ns=300.0, warmup_ns=0.0, load=0.8)
+
+    def resident_bytes() -> int:
+        gc.collect()
+        return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+    def episodes(count: int) -> None:
+        for i in range(count):
+            env.reset()
+            if i % 10 == 0:
+                finish(view, env)
+
+    episodes(200)
+    before = resident_bytes()
+    episodes(1000)
+    assert resident_bytes() - before < 8_000_000
