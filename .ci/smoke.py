@@ -33,6 +33,27 @@ def simulate(hosts: str, *, preset: str, policy: str, traffic: str, threads: int
     return simulation.trace_hash()
 
 
+def route_from_outside(hosts: str, *, action: str, threads: int) -> None:
+    """An episode of the batched environment with random answers, drained."""
+    config = dfe.SimulationConfig(
+        topology=dfe.Dragonfly.preset(hosts), traffic="adv+1", load=0.9, threads=threads
+    )
+    env = dfe.BatchedRoutingEnv(config, action=action, scope="all", reward="delivery", duration_ns=800)
+    batch = env.reset()
+    views = []
+    while not env.done:
+        legal = batch.mask.cumsum(axis=1)
+        views.append(batch.obs)
+        batch = env.step((batch.draws[:, :1] * legal[:, -1:] >= legal).sum(axis=1))
+        if len(views) % 3 == 0:
+            env.transitions()
+    env.drain()
+    if env.metrics().packets_in_flight or not len(env.transitions()):
+        raise SystemExit(f"environment with {action} actions: packets or transitions are missing")
+    env.reset()
+    sum(float(view.sum()) for view in views)  # of an episode that is gone
+
+
 def main() -> None:
     """Everything once on 72 hosts; then systems of several partitions with 1, 2 and 3 threads."""
     for preset in ("default", "q-adaptive", "lia"):
@@ -49,6 +70,9 @@ def main() -> None:
         ]
         if len(set(runs)) != 1:
             raise SystemExit(f"{policy}: trace hashes with 1, 2 and 3 threads differ: {runs}")
+    for hosts, threads in (("72", 1), ("2550", 2)):
+        for action in ("port", "path"):
+            route_from_outside(hosts, action=action, threads=threads)
     print("smoke: passed")
 
 

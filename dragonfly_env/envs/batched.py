@@ -413,7 +413,9 @@ class BatchedRoutingEnv:
             raise StateError(f"{call}(): the episode is over; call reset()")
 
     def _require_done(self, call: str) -> None:
-        if not self._started or not self._core.done:
+        if not self._started:
+            raise StateError(f"{call}(): call reset() first")
+        if not self._core.done:
             raise StateError(f"{call}(): only after the end of an episode (done)")
         if self._drained:
             raise StateError(f"{call}(): the episode was drained; call reset()")

@@ -1,0 +1,385 @@
+"""``BatchedRoutingEnv``: what a caller sees, and what it answers to nonsense."""
+
+from __future__ import annotations
+
+import gc
+import resource
+import threading
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.envs.layout import FEATURES
+
+
+def config(**changes: object) -> dfe.SimulationConfig:
+    settings: dict[str, object] = {
+        "topology": dfe.Dragonfly.preset("72"),
+        "traffic": "adv+1",
+        "load": 0.35,
+        "seed": 11,
+        **changes,
+    }
+    return dfe.SimulationConfig(**settings)
+
+
+def make(duration_ns: float = 2_000.0, **options: object) -> dfe.BatchedRoutingEnv:
+    return dfe.BatchedRoutingEnv(config(), duration_ns=duration_ns, **options)
+
+
+def play(env: dfe.BatchedRoutingEnv, batch: dfe.DecisionBatch) -> int:
+    steps = 0
+    while not env.done:
+        batch = env.step(batch.minimal_actions())
+        steps += 1
+    return steps
+
+
+def test_a_batch_has_the_documented_shapes_and_types() -> None:
+    for action, scope in (("port", "every"), ("path", "source"), ("path", "all")):
+        env = make(action=action, scope=scope, num_draws=3)
+        batch = env.reset(seed=0)
+        n = len(batch)
+        assert n > 0
+        assert (batch.obs.shape, batch.obs.dtype) == ((n, env.num_features), np.float32)
+        assert (batch.mask.shape, batch.mask.dtype) == ((n, env.num_actions), np.bool_)
+        assert (batch.agents.shape, batch.agents.dtype.kind) == ((n,), "i")
+        assert (batch.decision_ids.shape, batch.decision_ids.dtype) == ((n,), np.int64)
+        assert (batch.draws.shape, batch.draws.dtype) == ((n, 3), np.float64)
+        assert (batch.time_ns.shape, batch.time_ns.dtype) == ((n,), np.float64)
+        assert batch.packets.shape == (n,)
+        assert (batch.candidates is None) == (action == "port")
+        assert batch.mask.any(axis=1).all()
+        assert env.num_actions == (5 if action == "path" else env.config.topology.radix - 2)
+
+
+def test_observations_lie_within_the_bounds_of_the_layout_and_have_names() -> None:
+    for action in ("port", "path"):
+        env = make(action=action, scope="all")
+        batch = env.reset()
+        assert len(env.layout.names) == env.num_features == len(set(env.layout.names))
+        while not env.done:
+            assert (batch.obs >= env.layout.low).all()
+            assert (batch.obs <= env.layout.high).all()
+            batch = env.step(batch.minimal_actions())
+
+
+def test_features_are_selected_by_name() -> None:
+    everything = make(action="path").reset(seed=4)
+    for name in FEATURES:
+        env = make(action="path", features=[name])
+        batch = env.reset(seed=4)
+        assert list(env.layout.features) == [name]
+        np.testing.assert_array_equal(batch.obs, everything.obs[:, everything.layout[name].columns])
+
+
+def test_observed_queues_are_those_of_the_state() -> None:
+    env = make(scope="all", features=["queue_packets", "credits_in_use"])
+    batch = env.reset()
+    seen = 0
+    while not env.done and seen < 50:
+        if len(np.unique(batch.time_ns)) == 1:  # one instant, and nothing has happened since
+            state = env.state()[batch.agents][:, env.config.topology.p :]
+            both = batch.obs[:, : env.num_actions] + batch.obs[:, env.num_actions :]
+            np.testing.assert_allclose(both, state, atol=1e-6)
+            seen += 1
+        batch = env.step(batch.minimal_actions())
+    assert env.state().shape == env.state_shape
+
+
+def test_candidates_can_be_read_back_from_the_observation_exactly() -> None:
+    env = make(action="path", detour_candidates=2)
+    batch = env.reset()
+    while not env.done:
+        again = dfe.DecisionBatch.from_observations(env.layout, batch.obs, batch.mask)
+        for field in ("kind", "port", "hops", "occupancy", "vc_occupancy"):
+            np.testing.assert_array_equal(again.candidates[field], batch.candidates[field])
+        batch = env.step(batch.mask.shape[1] - 1 - batch.mask[:, ::-1].argmax(axis=1))
+
+
+def test_candidates_describe_the_paths_that_are_then_taken() -> None:
+    env = dfe.BatchedRoutingEnv(
+        config(packet_log=True), action="path", scope="source", reward="delivery", duration_ns=2_000.0
+    )
+    batch = env.reset()
+    promised: dict[tuple[int, int], int] = {}
+
+    def act(asked: dfe.DecisionBatch) -> np.ndarray:
+        actions = asked.decision_ids % 5
+        actions = np.where(asked.mask[np.arange(len(asked)), actions], actions, 0)
+        for row, action in enumerate(actions):
+            packet = asked.packets[row]
+            promised[int(packet["source_host"]), int(packet["number"])] = int(
+                asked.candidates[row, action]["hops"]
+            )
+        return actions
+
+    while not env.done:
+        batch = env.step(act(batch))
+    env.drain(type("P", (), {"act": staticmethod(act)})())
+    log = env.packet_log()
+    assert len(promised) > 500
+    for source, number, hops in zip(
+        log["src"].tolist(), log["number"].tolist(), log["hops"].tolist(), strict=True
+    ):
+        assert promised.pop((source, number), hops) == hops
+    assert not promised
+
+
+def test_arrays_are_read_only_views_and_a_copy_stays() -> None:
+    env = make()
+    batch = env.reset()
+    with pytest.raises(ValueError, match="read-only"):
+        batch.obs[0, 0] = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        batch.mask[0, 0] = True
+    kept, before = batch.copy(), batch.obs.copy()
+    old = batch.obs
+    play(env, batch)
+    env.reset()
+    del env
+    gc.collect()
+    assert old.sum() is not None  # the memory is still there, whatever it shows
+    np.testing.assert_array_equal(kept.obs, before)
+
+
+def test_draws_belong_to_decisions() -> None:
+    first = make().reset(seed=9)
+    again = make(scope="all").reset(seed=9)
+    draws = dict(zip(first.decision_ids.tolist(), first.draws.tolist(), strict=True))
+    common = [i for i in again.decision_ids.tolist() if i in draws]
+    assert common
+    other = dict(zip(again.decision_ids.tolist(), again.draws.tolist(), strict=True))
+    assert all(draws[i] == other[i] for i in common)
+    assert make().reset(seed=10).draws[0].tolist() != first.draws[0].tolist()
+    assert 0.0 <= first.draws.min() <= first.draws.max() < 1.0
+    np.testing.assert_array_equal(first.rows(slice(1, 3)).draws, first.draws[1:3])
+
+
+def test_reset_repeats_with_a_seed_and_goes_on_without() -> None:
+    env = make()
+    hashes = []
+    for seed in (3, None, None, 3, None):
+        play(env, env.reset(seed))
+        hashes.append((env.seed, env.trace_hash()))
+    assert hashes[0] == hashes[3]
+    assert hashes[1] == hashes[4]
+    assert len(set(hashes)) == 3
+    fresh = make()
+    play(fresh, fresh.reset())
+    assert fresh.seed == 11
+
+
+def test_the_warm_up_is_routed_by_the_configured_policy_and_not_counted() -> None:
+    for action in ("port", "path"):
+        for policy in ("min", "vlb-gl", "par"):
+            hops = {"max_hops": 7} if action == "port" else {}
+            env = dfe.BatchedRoutingEnv(
+                config(policy=policy), action=action, warmup_ns=3_000.0, duration_ns=1_000.0, **hops
+            )
+            batch = env.reset()
+            assert batch.time_ns.min() > 3_000.0
+            assert env.metrics().start_ps == 3_000_000
+            play(env, batch)
+            assert env.time_ns == 4_000.0
+            env.drain()
+            # What was under way when the statistics were reset was generated before.
+            assert env.metrics().packets_delivered >= env.metrics().packets_generated
+            assert env.metrics().packets_in_flight == 0
+
+
+def test_an_episode_can_be_extended_and_is_then_the_longer_one() -> None:
+    long = make(4_000.0)
+    play(long, long.reset(seed=1))
+    short = make(1_500.0)
+    play(short, short.reset(seed=1))
+    play(short, short.extend(2_500.0))
+    assert short.trace_hash() == long.trace_hash()
+    assert short.time_ns == long.time_ns == 4_000.0
+
+
+def test_an_illegal_action_names_agent_decision_and_what_is_legal_and_changes_nothing() -> None:
+    env = make()
+    batch = env.reset(seed=2)
+    row = int(np.flatnonzero(~batch.mask.all(axis=1))[0]) if not batch.mask.all() else 0
+    wrong = batch.minimal_actions()
+    for action in (env.num_actions, -1, 10**12):
+        wrong[row] = action
+        with pytest.raises(dfe.IllegalActionError) as caught:
+            env.step(wrong)
+        text = str(caught.value)
+        assert f"actions[{row}] = {action}" in text
+        assert f"router_{batch.agents[row]}" in text
+        assert str(batch.decision_ids[row]) in text
+    assert env.pending is batch
+    play(env, batch)
+    other = make()
+    play(other, other.reset(seed=2))
+    assert env.trace_hash() == other.trace_hash()
+
+
+def test_a_masked_action_is_illegal() -> None:
+    env = make(action="port", max_hops=3)
+    batch = env.reset()
+    row, action = (int(x[0]) for x in np.nonzero(~batch.mask))
+    wrong = batch.minimal_actions()
+    wrong[row] = action
+    with pytest.raises(dfe.IllegalActionError, match="may answer decision"):
+        env.step(wrong)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        lambda n: np.zeros(n + 1, dtype=np.int64),
+        lambda n: np.zeros((n, 1), dtype=np.int64),
+        lambda n: np.zeros(0, dtype=np.int64),
+        lambda n: np.zeros(n, dtype=np.float64),
+        lambda n: np.full(n, np.nan),
+        lambda n: np.zeros(n, dtype=bool),
+        lambda n: ["a"] * n,
+        lambda n: [[1], [2, 3]],
+        lambda n: None,
+        lambda n: np.full(n, 2**64 - 1, dtype=np.uint64),
+        lambda n: {"router_0": 1},
+    ],
+)
+def test_wrong_shapes_and_types_are_refused(bad) -> None:  # noqa: ANN001 - a way to build nonsense
+    env = make()
+    batch = env.reset()
+    with pytest.raises(dfe.IllegalActionError, match="actions"):
+        env.step(bad(len(batch)))
+    env.step(batch.minimal_actions().astype(np.int8))  # any integers will do
+    assert env.pending is not batch
+
+
+def test_calls_out_of_order_are_refused() -> None:
+    env = make()
+    for call in (
+        lambda: env.step([]),
+        env.transitions,
+        lambda: env.drain(),
+        lambda: env.extend(1.0),
+        lambda: env.pending,
+    ):
+        with pytest.raises(dfe.StateError, match="reset"):
+            call()
+    batch = env.reset()
+    for call in (lambda: env.drain(), lambda: env.extend(1.0)):
+        with pytest.raises(dfe.StateError):
+            call()
+    play(env, batch)
+    with pytest.raises(dfe.StateError, match="over"):
+        env.step([])
+    with pytest.raises(dfe.ConfigError, match="duration_ns"):
+        env.extend(-1.0)
+    env.drain()
+    for call in (lambda: env.drain(), lambda: env.extend(1.0), lambda: env.step([])):
+        with pytest.raises(dfe.StateError):
+            call()
+    assert len(env.reset()) > 0  # in good order again
+    assert len(env.reset()) > 0  # in the middle of an episode
+    with pytest.raises(dfe.StateError, match="packet_log"):
+        env.packet_log()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("scope", "some"),
+        ("action", "ports"),
+        ("reward", 3),
+        ("duration_ns", 0.0),
+        ("duration_ns", float("nan")),
+        ("warmup_ns", -1.0),
+        ("features", "hops"),
+        ("features", ["hop"]),
+        ("features", []),
+        ("reward_scale_ns", 0.0),
+        ("max_hops", 2),
+        ("detours", "lgl"),
+        ("detours", ["lgl", "lgl"]),
+        ("detours", ["glg"]),
+        ("minimal_candidates", 0),
+        ("detour_candidates", 1.5),
+        ("avoid_destination_group", 1),
+        ("num_draws", -1),
+        ("transitions", "yes"),
+        ("max_uncollected_bytes", -1),
+    ],
+)
+def test_nonsense_settings_are_refused_by_name(option: str, value: object) -> None:
+    with pytest.raises(dfe.ConfigError, match=option):
+        make(**{option: value})
+
+
+def test_other_bad_arguments() -> None:
+    with pytest.raises(dfe.ConfigError, match="config"):
+        dfe.BatchedRoutingEnv("72")
+    env = make()
+    for seed in (-1, 2**64, 1.5, "a", True):
+        with pytest.raises(dfe.ConfigError, match="seed"):
+            env.reset(seed=seed)
+    narrow = config(network=dfe.NetworkConfig(local_vcs=4, global_vcs=4))
+    assert dfe.BatchedRoutingEnv(narrow).options.hops(narrow.network) == 4
+    with pytest.raises(dfe.ConfigError, match="max_hops"):
+        dfe.BatchedRoutingEnv(narrow, max_hops=5)
+
+
+def test_transitions_that_nobody_takes_are_given_up_openly() -> None:
+    env = make(max_uncollected_bytes=50_000)
+    play(env, env.reset())
+    with pytest.raises(dfe.StateError, match="max_uncollected_bytes"):
+        env.transitions()
+    env.reset()
+    assert len(env.transitions()) == 0
+    off = make(transitions=False)
+    play(off, off.reset())
+    with pytest.raises(dfe.StateError, match="transitions=False"):
+        off.transitions()
+
+
+def test_an_episode_without_decisions_is_over_at_once() -> None:
+    lonely = dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=2, h=0, g=1), load=0.5)
+    env = dfe.BatchedRoutingEnv(lonely, duration_ns=1_000.0)
+    assert len(env.reset()) == 0
+    assert env.done
+    assert env.metrics().packets_delivered > 0
+
+
+def test_two_threads_cannot_use_one_environment_at_once() -> None:
+    env = dfe.BatchedRoutingEnv(
+        dfe.SimulationConfig(topology=dfe.Dragonfly.preset("342"), load=0.5),
+        scope="source",
+        warmup_ns=300_000.0,
+    )
+    seen: list[BaseException] = []
+
+    def go() -> None:
+        try:
+            env.reset()
+        except dfe.StateError as error:
+            seen.append(error)
+
+    threads = [threading.Thread(target=go) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == 1
+    assert "another thread" in str(seen[0])
+
+
+def test_a_thousand_resets_leak_nothing() -> None:
+    env = make(500.0)
+    held = []
+    for i in range(1_000):
+        batch = env.reset()
+        env.step(batch.minimal_actions())
+        env.transitions()
+        if i == 200:
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            held = [batch.obs]  # an old view does no harm
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000
+    assert len(held) == 1
