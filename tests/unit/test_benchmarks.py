@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FAMILIES = ("core", "scale", "threads", "overhead")
+FAMILIES = ("core", "scale", "threads", "environment", "overhead")
 
 
 def run(*arguments: str, module: str = "benchmarks") -> subprocess.CompletedProcess[str]:
@@ -72,6 +72,12 @@ def test_the_speeds_that_the_project_promises_are_all_measured(content: dict[str
             for hops, cpu in zip(result["details"]["packet_hops"], result["details"]["cpu_s"], strict=True)
         ]
         assert result["samples"] == pytest.approx(rates)
+    environment = {
+        result["name"]: result for result in content["results"] if result["family"] == "environment"
+    }
+    assert environment["batched, random legal actions"]["goal"] == 2.0
+    assert environment["parallel, actions given"]["goal"] == 400.0
+    assert environment["AEC, actions given"]["goal"] == 300.0
     goals = {result["unit"]: result["goal"] for result in content["results"] if result["goal"] is not None}
     assert goals["GB, peak"] == 8.0
     assert goals["wall-s, Python's start-up included"] == 60.0
