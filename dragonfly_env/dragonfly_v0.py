@@ -30,6 +30,8 @@ Settings, the same for all three:
 * ``max_cycles``: rounds after which the episode is truncated; None: only time ends it.
 * ``render_mode``: ``"rgb_array"``, ``"ansi"``, ``"human"`` (prints the text) or None.
 
+``pettingzoo.make("parallel", dragonfly_v0.ENV_ID, **settings)`` (or ``"aec"``) does the same.
+
 Version history: v0, the first.
 """
 
@@ -39,11 +41,9 @@ from typing import Any
 
 from dragonfly_env.envs.aec import AecRoutingEnv, OrderEnforcing
 from dragonfly_env.envs.parallel import ParallelRoutingEnv
+from dragonfly_env.envs.registration import PETTINGZOO as ENV_ID
 
 __all__ = ["ENV_ID", "env", "parallel_env", "raw_env"]
-
-ENV_ID = "dragonfly_env/dragonfly-v0"
-"""In PettingZoo's registry: ``pettingzoo.make("parallel", ENV_ID, **settings)``."""
 
 
 def parallel_env(**settings: Any) -> ParallelRoutingEnv:
@@ -71,18 +71,3 @@ def raw_env(**settings: Any) -> AecRoutingEnv:
         ConfigError: For an unknown setting or an impossible value.
     """
     return AecRoutingEnv(**settings)
-
-
-def _register() -> None:
-    """Put both into PettingZoo's registry, which it has from version 1.27 on."""
-    try:
-        from pettingzoo import aec_registry, parallel_registry, register
-    except ImportError:
-        return
-    if ENV_ID not in aec_registry:
-        register("aec", ENV_ID, "dragonfly_env.dragonfly_v0:env")
-    if ENV_ID not in parallel_registry:
-        register("parallel", ENV_ID, "dragonfly_env.dragonfly_v0:parallel_env")
-
-
-_register()
