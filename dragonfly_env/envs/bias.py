@@ -98,9 +98,9 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
         render_mode: str | None = None,
         **fields: Any,
     ) -> None:
-        if isinstance(fields.get("topology"), str):
-            fields["topology"] = Dragonfly.preset(fields["topology"])
         reject_unknown(SimulationConfig, fields, "BiasControl", extra=_SETTINGS)
+        if not isinstance(topology := fields.get("topology"), (Dragonfly, type(None))):
+            fields["topology"] = Dragonfly.preset(topology)
         self._config = (changing_config() if config is None else view_config(config)).replace(**fields)
         self._policy = _check_policy(self._config.policy_object)
         self._discrete = check_choice("action", action, _ACTIONS) == "discrete"

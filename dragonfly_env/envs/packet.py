@@ -113,6 +113,17 @@ class PacketRouting(gymnasium.Env[Observation, np.int64]):
         """
         return self._env
 
+    @property
+    def decision(self) -> DecisionBatch:
+        """What the tagged packet asks, as a batch of one row: for policies that act on batches. Valid until ``step``.
+
+        Raises:
+            StateError: Before ``reset``, or after the end of the episode.
+        """
+        if self._batch is None or self._row < 0:
+            raise StateError("decision: no packet asks; call reset()")
+        return self._batch.rows(slice(self._row, self._row + 1))
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:

@@ -126,8 +126,8 @@ class RouterVecEnv(VecEnv):
         Returns:
             (num_routers, F) float32 observations, (num_routers,) float32 rewards, (num_routers,) whether the episode
             ended, and an info per slot: ``illegal_actions`` of this episode so far; at its end also
-            ``terminal_observation`` and ``TimeLimit.truncated``, and in the first slot ``metrics``, ``decisions`` and
-            ``simulated_ns`` of the episode.
+            ``terminal_observation`` and ``TimeLimit.truncated``, and in the first slot ``metrics``, ``decisions``,
+            ``simulated_ns`` and ``trace_hash`` of the episode.
 
         Raises:
             IllegalActionError: For actions of another shape, type or range; with ``illegal_action="raise"`` for
@@ -150,6 +150,7 @@ class RouterVecEnv(VecEnv):
             "metrics": self._env.metrics(),
             "decisions": turns.decisions,
             "simulated_ns": self._env.time_ns,
+            "trace_hash": self._env.trace_hash(),
         }
         return self._restart(None), rewards, dones, infos
 

@@ -1,0 +1,187 @@
+"""The Gymnasium ids pass Gymnasium's checker, and what it does not look at: whole runs, bad input, memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import dragonfly_env as dfe
+
+PACKET = "dragonfly_env/PacketRouting-v0"
+BIAS = "dragonfly_env/BiasControl-v0"
+
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "packet": (PACKET, {}),
+    "packet, paths": (PACKET, {"background": "par"}),
+    "packet, forced hops too": (PACKET, {"scope": "all", "traffic": "uniform", "load": 0.9}),
+    "packet, source router": (PACKET, {"scope": "source", "reward": "delivery", "render_mode": "ansi"}),
+    "packet, no routing delay": (PACKET, {"network": "q-adaptive", "warmup_ns": 0.0, "duration_ns": 5_000.0}),
+    "packet, image": (PACKET, {"render_mode": "rgb_array", "features": ["queue_packets", "is_minimal"]}),
+    "bias": (BIAS, {}),
+    "bias, continuous": (BIAS, {"action": "box", "render_mode": "ansi"}),
+    "bias, par": (BIAS, {"policy": "par", "throughput_weight": 2.0, "warmup_ns": 0.0}),
+    "bias, image": (BIAS, {"render_mode": "rgb_array", "interval_ns": 500.0}),
+}
+variants = pytest.mark.parametrize(("name", "settings"), VARIANTS.values(), ids=VARIANTS)
+ids = pytest.mark.parametrize("name", [PACKET, BIAS])
+
+
+def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
+    return gymnasium.make(name, **settings)
+
+
+def run(env: gymnasium.Env[Any, Any], episodes: int, seed: int) -> tuple[list[float], list[int]]:
+    """Random actions; rewards of all steps, and the trace hash after each episode."""
+    rng = np.random.default_rng(seed)
+    view: Any = env.unwrapped
+    rewards, hashes = [], []
+    for episode in range(episodes):
+        env.reset(seed=seed if episode == 0 else None)
+        over = False
+        while not over:
+            action = rng.integers(env.action_space.n)  # type: ignore[attr-defined]  # both are Discrete
+            _, reward, terminated, truncated, _ = env.step(action)
+            rewards.append(float(reward))
+            over = terminated or truncated
+        hashes.append(view.trace_hash() if hasattr(view, "trace_hash") else view.core.trace_hash())
+    return rewards, hashes
+
+
+@variants
+def test_gymnasiums_checker(name: str, settings: dict[str, Any]) -> None:
+    check_env(make(name, **settings).unwrapped)
+
+
+@ids
+def test_the_ids_are_known_without_an_import(name: str) -> None:
+    code = f"import gymnasium; gymnasium.make('dragonfly_env:{name}').reset(seed=1)"
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+@ids
+def test_importing_twice_registers_once(name: str) -> None:
+    from dragonfly_env.envs import registration
+
+    spec = gymnasium.spec(name)
+    registration.register()
+    assert gymnasium.spec(name) is spec
+
+
+@pytest.mark.parametrize(("name", "episodes"), [(PACKET, 60), (BIAS, 2)])
+def test_one_seed_is_one_history(name: str, episodes: int) -> None:
+    settings = {"duration_ns": 20_000.0}
+    first = run(make(name, **settings), episodes, seed=3)
+    again = make(name, **settings)
+    run(again, 2, seed=4)
+    assert run(again, episodes, seed=3) == first
+    assert run(make(name, threads=2, **settings), episodes, seed=3) == first
+    assert run(make(name, **settings), episodes, seed=4) != first
+    assert len(set(first[1])) > 1
+
+
+@ids
+def test_without_a_seed_the_configuration_says_it_and_then_the_generator_goes_on(name: str) -> None:
+    def two(env: gymnasium.Env[Any, Any], seed: int | None) -> list[Any]:
+        firsts = [env.reset(seed=seed)[0], env.reset()[0]]
+        return [list(first.values()) if isinstance(first, dict) else [first] for first in firsts]
+
+    given, implied, other = two(make(name), 5), two(make(name, seed=5), None), two(make(name, seed=6), None)
+    for rows, same in zip(given, implied, strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(rows, same, strict=True))
+    assert not all(np.array_equal(a, b) for a, b in zip(given[0], other[0], strict=True))
+    assert not all(np.array_equal(a, b) for a, b in zip(given[0], given[1], strict=True))
+
+
+@ids
+def test_calls_out_of_order_are_refused(name: str) -> None:
+    env = make(name, duration_ns=2_000.0).unwrapped
+    with pytest.raises(dfe.StateError, match=r"call reset\(\) first"):
+        env.step(0)
+    with pytest.raises(dfe.StateError, match=r"call reset\(\) first"):
+        env.render()
+    env.reset()
+    with pytest.raises(dfe.StateError, match="render_mode"):
+        env.render()
+    while not any(env.step(0)[2:4]):
+        pass
+    with pytest.raises(dfe.StateError, match="the episode is over"):
+        env.step(0)
+    env.reset()
+    env.step(0)
+    env.close()
+    with pytest.raises(dfe.StateError):
+        env.step(0)
+    env.reset()
+    env.step(0)
+
+
+@ids
+@pytest.mark.parametrize("action", [-1, 99, 1.0, np.nan, None, "0", [0], np.zeros(2, int), True, 2**70])
+def test_what_is_no_action_is_refused_and_changes_nothing(name: str, action: Any) -> None:
+    env, left = make(name).unwrapped, make(name).unwrapped
+    env.reset(seed=1)
+    left.reset(seed=1)
+    with pytest.raises(dfe.IllegalActionError, match="must be"):
+        env.step(action)
+    assert env.step(0)[1] == left.step(0)[1]
+
+
+@ids
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "1", True])
+def test_a_bad_seed_is_refused(name: str, seed: Any) -> None:
+    env = make(name).unwrapped
+    with pytest.raises(dfe.ConfigError, match=r"^seed = "):
+        env.reset(seed=seed)
+
+
+@ids
+def test_unknown_options_are_refused(name: str) -> None:
+    env = make(name).unwrapped
+    env.reset(options={})
+    with pytest.raises(dfe.ConfigError, match=r"^options = "):
+        env.reset(options={"load": 0.2})
+
+
+@ids
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"lod": 0.2},
+        {"load": 2},
+        {"topology": "73"},
+        {"config": 3},
+        {"policy": "ugal"},
+        {"topology": 7.2},
+        {"duration_ns": 0},
+        {"duration_ns": float("nan")},
+        {"warmup_ns": -1},
+        {"reward_scale_ns": 0},
+        {"config": {"topology": {"preset": "72"}, "lod": 1}},
+    ],
+    ids=str,
+)
+def test_impossible_settings_are_refused(name: str, settings: dict[str, Any]) -> None:
+    with pytest.raises(dfe.ConfigError):
+        make(name, **settings)
+
+
+@ids
+def test_an_unknown_render_mode_is_refused(name: str) -> None:
+    view = gymnasium.envs.registration.load_env_creator(str(gymnasium.spec(name).entry_point))
+    with pytest.raises(dfe.ConfigError, match=r"^render_mode = 'gif'"):
+        view(render_mode="gif")
+
+
+@ids
+def test_a_mapping_describes_the_simulation_too(name: str) -> None:
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), policy="ugal-n", load=0.2)
+    given: Any = make(name, config=config).unwrapped
+    told: Any = make(name, config=config.to_dict()).unwrapped
+    of = (lambda env: env.config) if name == BIAS else (lambda env: env.core.config)
+    assert of(given) == of(told) == config
