@@ -26,7 +26,7 @@ _INK, _QUIET = "#20262e", "#69727d"
 _NAMED = 8
 _MOST_CHORDS = 1500  # the busiest; more are a grey disc
 _CHORD_POINTS = 33
-_GAP = 0.18  # between groups, as a fraction of a group's arc
+_GAP, _WIDEST_GAP = 0.18, 0.12  # between groups: a fraction of a group's arc, at most so many radians
 _RING = (0.93, 1.0)
 
 
@@ -76,7 +76,7 @@ def _cells(frame: Frame) -> tuple[FloatArray, FloatArray]:
     """(num_routers,) angles where the cell of each router begins and how wide it is: clockwise from the top."""
     groups, a = frame.topology.num_groups, frame.topology.a
     arc = 2.0 * np.pi / groups
-    gap = _GAP * arc if groups > 1 else 0.0
+    gap = min(_GAP * arc, _WIDEST_GAP) if groups > 1 else 0.0
     width = (arc - gap) / a
     router = np.arange(frame.topology.num_routers)
     return (router // a) * arc + gap / 2.0 + (router % a) * width, np.full(len(router), width)
@@ -93,7 +93,7 @@ def _ring(axes: Axes, frame: Frame, colours: Colormap) -> None:
 
     begin, width = _cells(frame)
     inner, outer = _RING
-    steps = np.linspace(0.0, 1.0, 6)
+    steps = np.linspace(0.0, 1.0, 2 + 240 // len(begin))
     angle = begin[:, None] + width[:, None] * steps
     outlines = np.concatenate([_on_circle(angle, outer), _on_circle(angle[:, ::-1], inner)], axis=1)
     edge = 0.6 if len(begin) <= 600 else 0.0
@@ -208,6 +208,8 @@ def _panel(figure: Figure, frame: Frame, colours: Colormap) -> None:
         for kind, (mean, most) in frame.class_utilisation.items()
     ]
     y = _rows(figure, y - 0.03, "links: mean / highest", classes)
+    if not len(frame.links):
+        return
     y -= 0.03
     figure.text(left, y, "hottest global links", size=10, weight="bold", color=_INK)
     hot = f"{frame.hot_links:,} above {100 * HOT:.0f} %"
