@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from dragonfly_env.baselines._choices import IntArray, ugal_choice
 from dragonfly_env.baselines._fields import (
     avoid_destination_group,
     bias_packets,
@@ -12,6 +13,11 @@ from dragonfly_env.baselines._fields import (
     nonminimal_candidates,
 )
 from dragonfly_env.policies import NamedVariants, Policy
+
+if TYPE_CHECKING:
+    from dragonfly_env.envs.batch import DecisionBatch
+
+_DETOUR = "lgl"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,3 +40,27 @@ class Par(Policy):
     def name(self) -> str:
         """``"par"``."""
         return "par"
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        """Choose a path for every pending packet by UGAL's comparison, at the first two routers of a minimal path.
+
+        Args:
+            batch: N decisions of any routers, of an environment with ``action="path"`` and detours ``lgl``;
+                occupancies are in packets and are the deciding router's own.
+
+        Returns:
+            (N,) actions; ties go to the minimal path, and among candidates of a kind to the first. A packet that
+            has left its source group, or has been sent on a detour, goes on as planned: its mask allows nothing else.
+
+        Raises:
+            ConfigError: If the environment lacks the candidates that the parameters ask for.
+
+        Source: Jiang, Kim, Dally, ISCA 2009; Kang, Wang, Lan, HPDC 2021, sections 2.2 and 5.1.
+        """
+        return ugal_choice(
+            batch,
+            _DETOUR,
+            bias_packets=self.bias_packets,
+            minimal_candidates=self.minimal_candidates,
+            nonminimal_candidates=self.nonminimal_candidates,
+        )

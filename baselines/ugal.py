@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from dragonfly_env.baselines._choices import IntArray, ugal_choice
 from dragonfly_env.baselines._fields import (
     avoid_destination_group,
     bias_packets,
@@ -13,6 +14,9 @@ from dragonfly_env.baselines._fields import (
     nonminimal_candidates,
 )
 from dragonfly_env.policies import NamedVariants, Policy
+
+if TYPE_CHECKING:
+    from dragonfly_env.envs.batch import DecisionBatch
 
 _NAMES = {"lgl": "ugal-n", "lg": "ugal-g"}
 
@@ -42,3 +46,26 @@ class Ugal(Policy):
     def name(self) -> str:
         """``"ugal-n"`` or ``"ugal-g"``, by the detour."""
         return _NAMES[self.detour]
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        """Choose a path for every pending packet by UGAL's comparison.
+
+        Args:
+            batch: N decisions of source routers, of an environment with ``action="path"`` and this kind of detour;
+                occupancies are in packets and are the deciding router's own.
+
+        Returns:
+            (N,) actions; ties go to the minimal path, and among candidates of a kind to the first.
+
+        Raises:
+            ConfigError: If the environment lacks the candidates that the parameters ask for.
+
+        Source: Kim, Dally, Scott, Abts, ISCA 2008; Kang, Wang, Lan, HPDC 2021, section 5.1.
+        """
+        return ugal_choice(
+            batch,
+            self.detour,
+            bias_packets=self.bias_packets,
+            minimal_candidates=self.minimal_candidates,
+            nonminimal_candidates=self.nonminimal_candidates,
+        )

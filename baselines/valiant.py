@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from dragonfly_env._settings import choice
+from dragonfly_env.baselines._choices import MINIMAL, IntArray, columns_of
 from dragonfly_env.baselines._fields import DETOURS, avoid_destination_group, detour
 from dragonfly_env.policies import NamedVariants, Policy
+
+if TYPE_CHECKING:
+    from dragonfly_env.envs.batch import DecisionBatch
 
 # The papers have two names for the detour "lg": val-g and vlb-lg. Every other detour has one.
 _FAMILY = {"lgl": "val", "gl": "vlb", "g": "vlb"}
@@ -56,3 +62,22 @@ class Valiant(Policy):
     def name(self) -> str:
         """``"val-n"``, ``"val-g"``, ``"vlb-lg"``, ``"vlb-gl"`` or ``"vlb-g"``."""
         return _VAL_NAMES[self.detour] if self.family == "val" else f"vlb-{self.detour}"
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        """Choose the first detour for every pending packet; the minimal path where there is none.
+
+        Args:
+            batch: N decisions of source routers, of an environment with ``action="path"`` and this kind of detour.
+
+        Returns:
+            (N,) actions.
+
+        Raises:
+            ConfigError: If the environment lacks these candidates.
+
+        Source: Kang, Wang, Lan, HPDC 2021, section 2.2; LIA, TACO 2025, section 2.2.
+        """
+        (minimal,) = columns_of(batch, MINIMAL, 1)
+        (around,) = columns_of(batch, self.detour, 1)
+        actions: IntArray = np.where(batch.mask[:, around], around, minimal)
+        return actions

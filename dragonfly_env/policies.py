@@ -11,11 +11,18 @@ import dataclasses
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env._settings import SettingInfo, describe, normalise, reject_unknown
 from dragonfly_env._validate import config_error, did_you_mean, unknown_name
+from dragonfly_env.errors import StateError
+
+if TYPE_CHECKING:
+    from dragonfly_env.envs.batch import DecisionBatch
 
 ParameterValue: TypeAlias = float | str | bool
 # The names that a class answers to, each with the fields that the name fixes.
@@ -47,6 +54,20 @@ class Policy(ABC):
     @abstractmethod
     def name(self) -> str:
         """The name in the registry, e.g. ``"ugal-n"``."""
+
+    @abstractmethod
+    def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
+        """Decide as the core's policy does, in NumPy: its twin, with the same ``trace_hash()``.
+
+        Args:
+            batch: N decisions of a batched environment with this policy's ``scope`` and ``action``.
+
+        Returns:
+            (N,) actions.
+
+        Raises:
+            ConfigError: If the environment lacks what the parameters ask for.
+        """
 
     def parameters(self) -> dict[str, ParameterValue]:
         """What the core is told beside the name: every field that the name does not fix and that is not
@@ -135,6 +156,16 @@ class CorePolicy(Policy):
                 )
             if not isinstance(value, (bool, int, float, str)):
                 raise config_error(name, value, "must be a number, a string, True or False")
+
+    def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
+        """Refuse: only the core knows how this policy decides.
+
+        Raises:
+            StateError: Always.
+        """
+        raise StateError(
+            f"act(): policy {self.name!r} runs in the core only; no class with a NumPy twin describes it"
+        )
 
     def parameters(self) -> dict[str, ParameterValue]:
         """The given parameters; for others the registry's defaults hold."""
