@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from dragonfly_env.cli.evaluate import evaluate
 from dragonfly_env.cli.guard import INTERRUPTED
 from dragonfly_env.cli.info import info
 from dragonfly_env.cli.plot import plot
 from dragonfly_env.cli.simulate import simulate
 from dragonfly_env.cli.sweep import sweep
+from dragonfly_env.cli.train import train
 
 __all__ = ["app", "main"]
 
@@ -27,6 +29,8 @@ app.command()(info)
 app.command()(simulate)
 app.command()(sweep)
 app.command()(plot)
+app.command()(train)
+app.command()(evaluate)
 
 
 def _print_version(wanted: bool) -> None:
@@ -44,7 +48,7 @@ def _root(
         typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version),
     ] = False,
 ) -> None:
-    """Simulate Dragonfly networks packet by packet, and compare routing policies.
+    """Simulate Dragonfly networks packet by packet, compare routing policies, and train agents that route.
 
     [bold]First steps[/bold]
 
@@ -53,6 +57,10 @@ def _root(
     dragonfly-env simulate --policy ugal-n --traffic adv+1 --load 0.3
 
     dragonfly-env sweep --policy min --policy par --traffic uniform --load 0.1:0.9:0.2 --out results/first
+
+    dragonfly-env train deep-q --traffic adv+1 --load 0.35 --out results/dqn
+
+    dragonfly-env evaluate results/dqn/agent.zip min ugal-n
 
     Loads are fractions of the host links' bandwidth, times are nanoseconds of simulated time.
     """

@@ -14,12 +14,18 @@ from rich.text import Text
 from dragonfly_env import _core
 from dragonfly_env._settings import SettingInfo, describe
 from dragonfly_env._validate import unknown_name
+from dragonfly_env.agents.registry import AGENTS, agent_settings
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import show
 from dragonfly_env.cli.guard import guarded
 from dragonfly_env.network_config import NetworkConfig
 from dragonfly_env.policies import policies, policy_class
 from dragonfly_env.topology import Dragonfly
+
+_LEARNERS = {
+    "deep-q": "deep Q-learning (the DQN of Stable-Baselines3) from exact transitions of every packet",
+    "masked-ppo": "proximal policy optimisation with action masks (sb3-contrib), one slot per router",
+}
 
 
 @guarded
@@ -28,7 +34,8 @@ def info(
         str | None,
         typer.Argument(
             metavar="NAME",
-            help="A topology by its hosts, a routing policy, a traffic pattern or a network preset. Without it: lists.",
+            help="A topology by its hosts, a routing policy, an agent, a traffic pattern or a network preset. "
+            "Without it: lists.",
             show_default=False,
         ),
     ] = None,
@@ -69,8 +76,10 @@ def _about(name: str, arrangement: str | None) -> RenderableType:
             parts.append(_pattern(pattern))
     if name in NetworkConfig.presets():
         parts.append(_network(name))
+    if name in AGENTS:
+        parts.append(_agent(name))
     if not parts:
-        everything = (*Dragonfly.presets(), *policies(), *patterns, *NetworkConfig.presets())
+        everything = (*Dragonfly.presets(), *policies(), *patterns, *NetworkConfig.presets(), *AGENTS)
         raise unknown_name("name", name, everything)
     return Group(*parts)
 
@@ -102,12 +111,16 @@ def _lists() -> RenderableType:
     traffic = _new_table("example", "what it is", "source")
     for pattern in _core.patterns():
         traffic.add_row(pattern["example"] or pattern["name"], pattern["summary"], pattern["source"])
+    agents = _new_table("name", "what it is")
+    for kind in AGENTS:
+        agents.add_row(kind, _LEARNERS.get(kind, kind))
     hint = Text("More about one of them: dragonfly-env info NAME", style="dim")
     return Group(
         _titled("Topologies (--topology)", systems),
         _titled("Networks (--network)", networks),
         _titled("Routing policies (--policy)", routing),
         _titled("Traffic patterns (--traffic)", traffic),
+        _titled("Agents (dragonfly-env train)", agents),
         hint,
     )
 
@@ -193,6 +206,14 @@ def _network(name: str) -> RenderableType:
     return _settings_table(f"Network '{name}'; change a field with --set FIELD=VALUE", settings, "value")
 
 
+def _agent(kind: str) -> RenderableType:
+    head = Text.assemble((kind, "bold"), f": {_LEARNERS.get(kind, kind)}")
+    settings = agent_settings(kind)
+    example = f"{settings[0].name}={_spell(settings[0].default)}"
+    usage = f"Settings, e.g. dragonfly-env train {kind} --agent-setting {example}"
+    return Group(head, _settings_table(usage, settings))
+
+
 def _settings_table(title: str, settings: Iterable[SettingInfo], column: str = "default") -> RenderableType:
     table = _new_table("field", column, "unit", "meaning")
     for item in settings:
@@ -205,6 +226,8 @@ def _spell(value: object) -> str:
         return str(value).lower()
     if isinstance(value, (int, float)):
         return f"{value:g}"
+    if isinstance(value, (tuple, list)):
+        return ",".join(_spell(item) for item in value)
     return "unset" if value is None else str(value)
 
 

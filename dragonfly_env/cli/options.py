@@ -116,6 +116,61 @@ Threads = Annotated[
     ),
 ]
 
+Traffics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--traffic",
+        help="A traffic pattern, e.g. uniform or adv+1; repeat for several.",
+        rich_help_panel=LOAD,
+    ),
+]
+Loads = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--load",
+        "-l",
+        metavar="LOAD|START:STOP:STEP",
+        help="Offered load as a fraction of the host links' bandwidth, or a range with both ends; repeat.",
+        rich_help_panel=LOAD,
+    ),
+]
+Seeds = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--seed",
+        "-s",
+        help="Seed of the random streams; repeat for several: then means have confidence intervals. "
+        "[dim]\\[default: 1][/dim]",
+        rich_help_panel=TIME,
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        help="Runs at a time, each in its own process. [dim]\\[default: one per processor][/dim]",
+        rich_help_panel=MACHINE,
+    ),
+]
+Redo = Annotated[
+    bool,
+    typer.Option("--redo", help="Do finished runs again instead of keeping them.", rich_help_panel=MACHINE),
+]
+Arrays = Annotated[
+    bool | None,
+    typer.Option(
+        "--arrays/--no-arrays",
+        help="Keep results per router, link and time bin, some megabytes per run of a large system. The figures of "
+        "fairness, links and series need them. [dim]\\[default: arrays][/dim]",
+        rich_help_panel=TIME,
+    ),
+]
+Plots = Annotated[
+    bool,
+    typer.Option("--plots/--no-plots", help="Draw figures and the page at the end.", rich_help_panel=MACHINE),
+]
+
 
 def scenario_settings(
     base: Mapping[str, Any],

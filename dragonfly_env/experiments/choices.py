@@ -1,43 +1,102 @@
-"""The two things that a sweep varies by name: a policy with its parameters, and a traffic pattern with its
-loads.
+"""The two things that a sweep varies by name: a policy (with its parameters, or an agent), and a traffic
+pattern with its loads.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from dragonfly_env._validate import check_real, config_error
+from dragonfly_env.errors import ConfigError
+from dragonfly_env.experiments.agents import FORMS, AgentSource, means_file
 from dragonfly_env.experiments.fields import LONGEST_NS, Table, parse_assignment, parse_loads
-from dragonfly_env.policies import Policy, make_policy
+from dragonfly_env.policies import Policy, make_policy, policies
 from dragonfly_env.traffic import Traffic, parse_traffic, traffic_from_dict
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyChoice:
-    """A routing policy and its name in tables and figures: ``ugal-n`` or ``ugal-n:bias_packets=2``."""
+    """A routing policy and its name in tables and figures: ``ugal-n``, ``ugal-n:bias_packets=2`` or an agent's.
+
+    Attributes:
+        policy: A built-in policy; behind an agent: the one of the configuration, which then decides nothing.
+        label: The name.
+        agent: What decides instead, if it is not built in.
+    """
 
     policy: Policy
     label: str
+    agent: AgentSource | None = None
 
     @classmethod
     def parse(cls, value: object) -> PolicyChoice:
-        """From ``"ugal-n"``, ``"ugal-n:bias_packets=2,minimal_candidates=2"`` or ``{name="ugal-n", bias_packets=2}``.
+        """From ``"ugal-n"``, ``"ugal-n:bias_packets=2,minimal_candidates=2"`` or ``{name="ugal-n", bias_packets=2}``;
+        from ``"agent.zip"``, ``"module:Class"`` or ``{agent="agent.zip"}``.
+
+        Before any string a name of one's own may stand, ``"mine=agent.zip"``; in a table it is ``label``.
 
         Raises:
-            ConfigError: For an unknown policy or parameter (the nearest is named), or a value out of range.
+            ConfigError: For an unknown policy or parameter (the nearest is named), a value out of range, or an
+                agent that cannot be found.
         """
         if isinstance(value, str):
-            name, _, settings = value.partition(":")
+            label, spec = _split_label(value)
+            if not _is_built_in(spec):
+                return cls._of_agent(spec, label)
+            name, _, settings = spec.partition(":")
             pairs = [
                 parse_assignment(part, "policy parameter") for part in settings.split(",") if part.strip()
             ]
             name, parameters = name.strip(), dict(pairs)
         else:
             table = Table(value, "policies")
+            label, agent = table.optional_text("label"), table.optional_text("agent")
+            if agent:
+                table.finish()
+                return cls._of_agent(agent, label)
             name = table.text("name", "").strip()
             parameters = table.rest()
-        settings = ",".join(f"{key}={_spell(setting)}" for key, setting in sorted(parameters.items()))
-        return cls(make_policy(name, **parameters), f"{name}:{settings}" if settings else name)
+        return cls(_built_in(name, parameters), label or _spell_policy(name, parameters))
+
+    @classmethod
+    def _of_agent(cls, spec: str, label: str) -> PolicyChoice:
+        source = AgentSource.find(spec)
+        return cls(make_policy("min"), label or source.label, source)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for provenance."""
+        if self.agent is None:
+            return self.policy.to_dict()
+        return {"label": self.label, "agent": self.agent.spec, "sha256": self.agent.sha256}
+
+
+def _split_label(text: str) -> tuple[str, str]:
+    """The name before the first ``=``, if what follows is a policy and not the value of a parameter."""
+    label, sign, spec = text.partition("=")
+    if sign and ":" not in label and label.strip() and spec.strip():
+        return label.strip(), spec.strip()
+    return "", text.strip()
+
+
+def _is_built_in(spec: str) -> bool:
+    name, _, settings = spec.partition(":")
+    return name in policies() or "=" in settings or not (means_file(spec, Path.cwd()) or settings or "/" in spec)
+
+
+def _built_in(name: str, parameters: dict[str, Any]) -> Policy:
+    try:
+        return make_policy(name, **parameters)
+    except ConfigError as error:
+        if parameters or not str(error).startswith("policy = "):
+            raise
+        raise ConfigError(f"{error} (or {FORMS})") from None
+
+
+def _spell_policy(name: str, parameters: dict[str, Any]) -> str:
+    settings = ",".join(f"{key}={_spell(setting)}" for key, setting in sorted(parameters.items()))
+    return f"{name}:{settings}" if settings else name
 
 
 @dataclass(frozen=True, slots=True)

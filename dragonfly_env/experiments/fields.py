@@ -46,6 +46,10 @@ class Table:
             raise config_error(self.field(name), value, "must be a non-empty string")
         return value
 
+    def optional_text(self, name: str) -> str:
+        """A non-empty string, or an empty one if the field is absent."""
+        return self.text(name, "") if name in self._values else str(self.take(name, ""))
+
     def flag(self, name: str, default: bool) -> bool:
         """True or false."""
         return check_bool(self.field(name), self.take(name, default))

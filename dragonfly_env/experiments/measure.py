@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import dragonfly_env as dfe
+from dragonfly_env.experiments.agent_simulation import Runnable, simulation_of
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.metrics import Metrics
 
@@ -33,7 +34,7 @@ def measure(
     Args:
         run: What to simulate.
         progress: Called now and then with the fraction done; the result is the same with and without.
-        inspect: Called with the simulation at its end.
+        inspect: Called with the simulation at its end, if the core ran alone.
 
     Returns:
         The row (columns as in `row_of`), and its provenance.
@@ -41,9 +42,10 @@ def measure(
     Raises:
         ConfigError: If a setting is impossible.
         DeadlockError: If the watchdog fires.
+        IllegalActionError: If an agent chooses what is not legal.
     """
     begin_wall, begin_cpu = time.perf_counter(), time.process_time()
-    simulation = dfe.Simulation(run.config)
+    simulation = simulation_of(run)
     whole_ns = run.warmup_ns + run.measure_ns
     _advance(simulation, run.warmup_ns, whole_ns, progress)
     simulation.reset_statistics()
@@ -66,13 +68,15 @@ def measure(
         "cpu_seconds": end_cpu - begin_cpu,
         "measured_cpu_seconds": end_cpu - measured_cpu,
     }
-    if inspect is not None:
+    if run.agent is not None:
+        provenance |= {"agent": run.agent.spec, "agent_sha256": run.agent.sha256}
+    if inspect is not None and isinstance(simulation, dfe.Simulation):
         inspect(simulation)
     return row_of(run, metrics, provenance), provenance
 
 
 def _advance(
-    simulation: dfe.Simulation, duration_ns: float, whole_ns: float, progress: Callable[[float], None] | None
+    simulation: Runnable, duration_ns: float, whole_ns: float, progress: Callable[[float], None] | None
 ) -> None:
     if progress is None:
         simulation.run(duration_ns)

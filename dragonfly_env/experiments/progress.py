@@ -9,6 +9,7 @@ from typing import Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.table import Column
 from rich.text import Text
 
 _PLAIN_INTERVAL_S = 10.0
@@ -78,14 +79,22 @@ def spell_seconds(seconds: float | None) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
-class _TimeLeft(ProgressColumn):
+class TimeLeft(ProgressColumn):
+    """The time left by an estimate, in a bar.
+
+    Args:
+        estimate: Kept up to date by somebody else.
+        table_column: How the column is laid out.
+    """
+
     max_refresh = 0.5
 
-    def __init__(self, estimate: Estimate) -> None:
-        super().__init__()
+    def __init__(self, estimate: Estimate, table_column: Column | None = None) -> None:
+        super().__init__(table_column)
         self._estimate = estimate
 
     def render(self, task: Task) -> Text:
+        """See `ProgressColumn`."""
         return Text(f"{spell_seconds(self._estimate.left_s)} left", style="progress.remaining")
 
 
@@ -123,7 +132,7 @@ class Bar:
                 BarColumn(bar_width=None),
                 TextColumn("{task.percentage:>3.0f} %"),
                 TimeElapsedColumn(),
-                _TimeLeft(self._estimate),
+                TimeLeft(self._estimate),
                 TextColumn("[dim]{task.description}"),
                 console=self._console,
                 transient=True,

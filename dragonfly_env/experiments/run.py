@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dragonfly_env.config import SimulationConfig
+from dragonfly_env.experiments.agents import AgentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,7 @@ class Run:
         warmup_ns: Simulated time before statistics are reset.
         measure_ns: Simulated time that is measured.
         arrays: Keep results per router, per link and per time bin.
+        agent: What decides instead of the configuration's policy, through the batched environment.
     """
 
     config: SimulationConfig
@@ -31,6 +33,7 @@ class Run:
     warmup_ns: float
     measure_ns: float
     arrays: bool
+    agent: AgentSource | None = None
 
     @property
     def configuration(self) -> dict[str, Any]:
@@ -41,6 +44,8 @@ class Run:
         values = self.config.to_dict()
         values.pop("threads", None)
         values["traffic"] = self.config.traffic_object.to_dict()  # one form, however it was written
+        if self.agent is not None:
+            values["policy"] = {"agent": self.policy_label, "sha256": self.agent.sha256}
         return {**values, "warmup_ns": self.warmup_ns, "measure_ns": self.measure_ns, "arrays": self.arrays}
 
     @property

@@ -20,6 +20,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 
 import dragonfly_env as dfe
 from dragonfly_env._validate import check_integer
+from dragonfly_env.experiments.agent_simulation import simulation_of
 from dragonfly_env.experiments.measure import measure
 from dragonfly_env.experiments.progress import Reporter, Silent
 from dragonfly_env.experiments.run import Run
@@ -101,7 +102,8 @@ def run_sweep(
         What was done. Failed runs are in it, not raised: they do not stop the others.
 
     Raises:
-        ConfigError: If the folder is not writable or in use, or a run is impossible; before anything is run.
+        ConfigError: If the folder is not writable or in use, or a run is impossible (so is one with an agent that
+            was made for another network); before anything is run.
         SweepInterrupted: On Ctrl-C.
     """
     runs = scenario.runs()
@@ -111,6 +113,8 @@ def run_sweep(
         else check_integer("jobs", jobs, 1, 4096)
     )
     reporter = Silent() if reporter is None else reporter
+    for run in {run.agent: run for run in reversed(runs) if run.agent is not None}.values():
+        simulation_of(run)
     files = ResultsFolder(folder)
     files.prepare()
     with files.locked():

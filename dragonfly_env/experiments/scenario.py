@@ -128,7 +128,7 @@ class Scenario:
             "name": self.name,
             "topology": self.topology.to_dict(),
             "network": self.network.to_dict(),
-            "policies": [choice.policy.to_dict() for choice in self.policies],
+            "policies": [choice.to_dict() for choice in self.policies],
             "traffic": [
                 {"label": choice.label, "loads": list(self._loads_of(choice))} for choice in self.traffic
             ],
@@ -193,4 +193,5 @@ class Scenario:
                             warmup_ns=self.warmup_ns if traffic.warmup_ns is None else traffic.warmup_ns,
                             measure_ns=self.measure_ns if traffic.measure_ns is None else traffic.measure_ns,
                             arrays=self.arrays,
+                            agent=policy.agent,
                         )

@@ -54,15 +54,7 @@ class ResultsFolder:
         Raises:
             ConfigError: If it cannot, before any work is lost.
         """
-        try:
-            self.runs.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self.runs), tempfile.NamedTemporaryFile(dir=self.path):
-                pass
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise config_error(
-                "results folder", str(self.path), f"must be a writable folder ({reason})"
-            ) from error
+        prepare_folders(self.path, self.runs)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -71,29 +63,18 @@ class ResultsFolder:
         Raises:
             ConfigError: If another sweep is writing to it.
         """
-        descriptor = os.open(self.path / ".lock", os.O_CREAT | os.O_RDWR, 0o666)
-        try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                if error.errno not in (errno.EAGAIN, errno.EACCES):
-                    raise
-                raise config_error(
-                    "results folder", str(self.path), "must not be in use by another sweep"
-                ) from None
+        with hold(self.path, "another sweep"):
             for pattern in ("*.tmp", "*.running"):
                 for leftover in self.runs.glob(pattern):
                     leftover.unlink(missing_ok=True)
             yield
-        finally:
-            os.close(descriptor)
 
     def write_run(self, row: Mapping[str, Any], provenance: Mapping[str, Any]) -> Path:
         """Write one run's row; the file appears complete or not at all."""
         table = pa.Table.from_pylist([dict(row)])
         table = table.replace_schema_metadata({METADATA_KEY: json.dumps(provenance).encode()})
         target = self.run_file(str(row["run_id"]))
-        _write_table(table, target)
+        write_table(table, target)
         return target
 
     def version_of(self, run_id: str) -> str | None:
@@ -109,7 +90,7 @@ class ResultsFolder:
 
     def write_manifest(self, content: Mapping[str, Any]) -> None:
         """Write the list of runs that belong together."""
-        with _replacing(self.manifest) as temporary:
+        with replacing(self.manifest) as temporary:
             temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
     def read_manifest(self) -> dict[str, Any] | None:
@@ -137,8 +118,50 @@ class ResultsFolder:
         if not tables:
             return 0
         merged = pa.concat_tables(tables, promote_options="permissive")
-        _write_table(merged, self.merged)
+        write_table(merged, self.merged)
         return int(merged.num_rows)
+
+
+def prepare_folders(*folders: Path) -> None:
+    """Create folders and prove that they can be written to.
+
+    Raises:
+        ConfigError: If one cannot; it names the first.
+    """
+    try:
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=folder):
+                pass
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise config_error(
+            "results folder", str(folders[0]), f"must be a writable folder ({reason})"
+        ) from error
+
+
+@contextmanager
+def hold(folder: Path, other: str) -> Iterator[None]:
+    """Keep a folder for this process.
+
+    Args:
+        folder: An existing folder.
+        other: What else may be using it, for the message.
+
+    Raises:
+        ConfigError: If another process holds it.
+    """
+    descriptor = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EACCES):
+                raise
+            raise config_error("results folder", str(folder), f"must not be in use by {other}") from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def read_rows(files: Sequence[Path]) -> list[pa.Table]:
@@ -156,13 +179,14 @@ def read_rows(files: Sequence[Path]) -> list[pa.Table]:
     return tables
 
 
-def _write_table(table: pa.Table, target: Path) -> None:
-    with _replacing(target) as temporary:
+def write_table(table: pa.Table, target: Path) -> None:
+    """Write a Parquet file; it appears complete or not at all."""
+    with replacing(target) as temporary:
         pq.write_table(table, temporary, compression="zstd")
 
 
 @contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
+def replacing(target: Path) -> Iterator[Path]:
     """A temporary file beside ``target`` that takes its place if the block ends well."""
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:

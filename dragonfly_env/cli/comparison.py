@@ -1,0 +1,79 @@
+"""What ``sweep`` and ``evaluate`` do once they know what to compare: run, report, draw."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.text import Text
+
+from dragonfly_env.cli.console import console, note, show
+from dragonfly_env.cli.guard import FAILED, INTERRUPTED, complain
+
+if TYPE_CHECKING:
+    from dragonfly_env.experiments.runner import SweepReport
+    from dragonfly_env.experiments.scenario import Scenario
+
+
+def compare(plan: Scenario, folder: Path, *, jobs: int | None, redo: bool, plots: bool) -> None:
+    """Do what the folder lacks of a scenario, then print tables and draw figures.
+
+    Raises:
+        typer.Exit: If a run failed, or on Ctrl-C (after saying how to go on).
+        ConfigError: For whatever `run_sweep` refuses.
+    """
+    from dragonfly_env.experiments.progress import Bar
+    from dragonfly_env.experiments.runner import SweepInterrupted, run_sweep
+
+    try:
+        with Bar(console(error=True)) as bar:
+            report = run_sweep(plan, folder, jobs=jobs, reporter=bar, redo=redo)
+    except SweepInterrupted as interrupt:
+        kept = f"interrupted: {interrupt.kept} of {interrupt.total} runs are kept in {folder}"
+        note(Text(f"{kept}; to go on: {this_command('--redo')}", style="yellow"))
+        raise typer.Exit(INTERRUPTED) from None
+    _report(report, folder)
+    if len(report.failures) < report.total:
+        _show_results(folder, plots)
+    if report.failures:
+        raise typer.Exit(FAILED)
+
+
+def this_command(*without: str) -> str:
+    """What the user typed, fit to be typed again; flags ``without`` which it goes on."""
+    return shlex.join(["dragonfly-env", *(word for word in sys.argv[1:] if word not in without)])
+
+
+def _report(report: SweepReport, folder: Path) -> None:
+    done = f"{report.finished} runs done"
+    if report.reused:
+        done += f", {report.reused} were there already"
+    if report.outdated:
+        done += f" ({report.outdated} made by another version of this package were done again)"
+    note(Text(f"{done}; results in {folder}"))
+    for failure in report.failures:
+        complain(f"{failure.run.describe()}: {failure.error}")
+        configuration = json.dumps(failure.run.configuration, sort_keys=True)
+        note(Text(f"  configuration: {configuration}", style="dim"))
+        if failure.details:
+            note(Text(failure.details.rstrip(), style="dim"))
+
+
+def _show_results(folder: Path, plots: bool) -> None:
+    from dragonfly_env.experiments.results import load_results
+    from dragonfly_env.experiments.summary import render_summary
+
+    results = load_results(folder)
+    show(render_summary(results))
+    if plots:
+        from dragonfly_env.experiments.plots import draw
+
+        with console(error=True).status("drawing figures"):
+            drawn = draw(results, folder)
+        pictures = ", ".join(path.name for path in drawn.files if path.suffix == ".png")
+        note(Text(f"figures: {pictures}"))
+        note(Text(f"page:    {drawn.files[-1]}", style="bold"))

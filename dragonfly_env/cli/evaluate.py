@@ -1,0 +1,130 @@
+"""``dragonfly-env evaluate``: agents and built-in policies, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dragonfly_env.cli import options
+from dragonfly_env.cli.comparison import compare
+from dragonfly_env.cli.guard import guarded
+
+_KEPT = ("injection", "source_queue_packets", "source_queue_full", "message_packets")
+
+
+@guarded
+def evaluate(
+    policies: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="POLICY...",
+            help="What to compare, in any mixture: a built-in policy ([bold]ugal-n[/bold], "
+            "[bold]ugal-n:bias_packets=2[/bold]), a saved agent ([bold]results/dqn/agent.zip[/bold]), a class of yours "
+            "([bold]module:Class[/bold] or [bold]file.py:Class[/bold]) with a method act(batch). A name for tables and "
+            "figures may stand before it: [bold]mine=results/dqn/agent.zip[/bold].",
+            show_default=False,
+        ),
+    ] = None,
+    more_policies: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--policy", "-p", metavar="POLICY", help="Another one, as above.", rich_help_panel=options.SYSTEM
+        ),
+    ] = None,
+    traffic: options.Traffics = None,
+    load: options.Loads = None,
+    seed: options.Seeds = None,
+    topology: options.Topology = None,
+    arrangement: options.Arrangement = None,
+    network: options.Network = None,
+    network_settings: options.NetworkSettings = None,
+    injection: options.Injection = None,
+    source_queue: options.SourceQueue = None,
+    message_packets: options.MessagePackets = None,
+    warmup_ns: options.Warmup = None,
+    measure_ns: options.Measure = None,
+    series_bin_ns: options.SeriesBin = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="The results folder. [dim]\\[default: results/evaluate][/dim]",
+            rich_help_panel=options.MACHINE,
+        ),
+    ] = None,
+    threads: options.Threads = None,
+    jobs: options.Jobs = None,
+    redo: options.Redo = False,
+    arrays: options.Arrays = None,
+    plots: options.Plots = True,
+) -> None:
+    """Compare agents with built-in policies: the runs, results folder, tables and figures of 'sweep'.
+
+    Topology, network, traffic and load are those that the first saved agent was trained with, unless options say
+    otherwise. Every policy meets the same packets under one seed. Built-in policies run in the core; the others answer
+    batches of decisions from the first packet on.
+
+    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops at once and keeps what is finished; the same
+    command again does the rest. A changed agent or class is evaluated anew.
+
+    [bold]Examples[/bold]
+
+    dragonfly-env evaluate results/dqn/agent.zip min ugal-n --seed 101 --seed 102 --seed 103
+
+    dragonfly-env evaluate my_policy.py:MyPolicy par -t 72 --traffic adv+1 --traffic uniform -l 0.1:0.5:0.1
+
+    dragonfly-env evaluate dqn=results/dqn/agent.zip ppo=results/ppo/agent.zip ugal-n --load 0.2:0.4:0.05
+    """
+    from dragonfly_env.experiments.scenario import Scenario
+
+    specs = [*(policies or ()), *(more_policies or ())]
+    folder = out or Path("results") / "evaluate"
+    settings = options.scenario_settings(
+        _trained_with(specs),
+        topology=topology,
+        arrangement=arrangement,
+        network=network,
+        network_settings=network_settings,
+        policies=specs,
+        traffic=traffic,
+        loads=load,
+        source_queue=source_queue,
+        others={
+            "seeds": seed,
+            "injection": injection,
+            "message_packets": message_packets,
+            "warmup_ns": warmup_ns,
+            "measure_ns": measure_ns,
+            "series_bin_ns": series_bin_ns,
+            "threads": threads,
+            "arrays": arrays,
+        },
+    )
+    plan = Scenario.from_dict(settings, name=folder.resolve().name or "evaluate")
+    compare(plan, folder, jobs=jobs, redo=redo, plots=plots)
+
+
+def _trained_with(specs: Sequence[str]) -> dict[str, Any]:
+    """The settings of the network and traffic that the first saved agent among ``specs`` knows; they may be none."""
+    from dragonfly_env.agents.registry import read_metadata
+    from dragonfly_env.experiments.choices import PolicyChoice
+
+    for spec in specs:
+        source = PolicyChoice.parse(spec).agent
+        if source is None or not source.is_file:
+            continue
+        known = read_metadata(source.path).get("configuration")
+        if isinstance(known, dict) and {"topology", "network", "traffic", "load"} <= known.keys():
+            kept = {name: known[name] for name in _KEPT if name in known}
+            return {
+                **kept,
+                "topology": known["topology"],
+                "network": known["network"],
+                "traffic": [known["traffic"]],
+                "loads": [known["load"]],
+            }
+    return {}

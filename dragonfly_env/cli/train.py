@@ -1,0 +1,336 @@
+"""``dragonfly-env train``: a routing agent, from scratch or going on."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dragonfly_env.cli import options
+from dragonfly_env.cli.comparison import this_command
+from dragonfly_env.cli.console import console, note, show
+from dragonfly_env.cli.guard import INTERRUPTED, guarded
+
+if TYPE_CHECKING:
+    from dragonfly_env.config import SimulationConfig
+    from dragonfly_env.experiments.training_run import Sofar, TrainingPlan, TrainingReport
+
+DEFAULT_TOPOLOGY = "72"
+DEFAULT_DURATION_NS = 2_000_000.0
+DEFAULT_EPISODE_NS = 50_000.0
+AGENT = "The agent"
+
+
+@guarded
+def train(
+    agent: Annotated[
+        str,
+        typer.Argument(
+            metavar="AGENT", help="What learns: deep-q or masked-ppo. 'dragonfly-env info deep-q' says more."
+        ),
+    ] = "deep-q",
+    agent_settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--agent-setting",
+            "-a",
+            metavar="NAME=VALUE",
+            help="A setting of the agent, e.g. learning_rate=0.0005 or hidden_units=128,128; may be repeated. "
+            "'dragonfly-env info deep-q' lists them.",
+            rich_help_panel=AGENT,
+        ),
+    ] = None,
+    seed: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--seed",
+            "-s",
+            help="Seed of the agent and of the traffic; repeat to train several agents, one after the other, each in a "
+            "folder seed-N of its own. [dim]\\[default: 1][/dim]",
+            rich_help_panel=AGENT,
+        ),
+    ] = None,
+    topology: Annotated[
+        str,
+        typer.Option(
+            "--topology",
+            "-t",
+            metavar="NAME|p=..,a=..,h=..",
+            help="A published system by its hosts (72, 342, 1056, ...), or your own as in 'simulate'.",
+            rich_help_panel=options.SYSTEM,
+        ),
+    ] = DEFAULT_TOPOLOGY,
+    arrangement: options.Arrangement = None,
+    network: options.Network = None,
+    network_settings: options.NetworkSettings = None,
+    traffic: Annotated[
+        str,
+        typer.Option(
+            "--traffic",
+            help="Who sends to whom, e.g. uniform, adv+1, advc; 'dragonfly-env info' lists them.",
+            rich_help_panel=options.LOAD,
+        ),
+    ] = "adv+1",
+    load: Annotated[
+        float,
+        typer.Option(
+            "--load",
+            "-l",
+            help="Offered load as a fraction of the host links' bandwidth, above 0 and at most 1.",
+            rich_help_panel=options.LOAD,
+        ),
+    ] = 0.35,
+    injection: options.Injection = None,
+    source_queue: options.SourceQueue = None,
+    message_packets: options.MessagePackets = None,
+    duration_ns: Annotated[
+        float,
+        typer.Option(
+            "--duration-ns",
+            help="Simulated time to train for, in ns; rounded up to whole episodes. A longer one goes on with a "
+            "finished training.",
+            rich_help_panel="How long",
+        ),
+    ] = DEFAULT_DURATION_NS,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            "--minutes",
+            help="Stop after so many minutes of real time even if the duration is not reached. "
+            "[dim]\\[default: no limit][/dim]",
+            rich_help_panel="How long",
+        ),
+    ] = None,
+    episode_ns: Annotated[
+        float,
+        typer.Option(
+            "--episode-ns",
+            help="Simulated time of an episode, in ns: each starts with an empty network and a new seed.",
+            rich_help_panel="How long",
+        ),
+    ] = DEFAULT_EPISODE_NS,
+    warmup_ns: Annotated[
+        float,
+        typer.Option(
+            "--warmup-ns",
+            help="Time at the beginning of every episode that --warmup-policy routes, in ns.",
+            rich_help_panel="How long",
+        ),
+    ] = 0.0,
+    warmup_policy: Annotated[
+        str,
+        typer.Option("--warmup-policy", help="The routing policy of that time.", rich_help_panel="How long"),
+    ] = "min",
+    evaluate_every: Annotated[
+        int,
+        typer.Option(
+            "--evaluate-every",
+            metavar="EPISODES",
+            help="How often the agent is measured without exploring, on other seeds; 0: never.",
+            rich_help_panel=options.MACHINE,
+        ),
+    ] = 10,
+    checkpoint_every: Annotated[
+        int,
+        typer.Option(
+            "--checkpoint-every",
+            metavar="EPISODES",
+            help="How often the agent is saved.",
+            rich_help_panel=options.MACHINE,
+        ),
+    ] = 10,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="The folder of this training. [dim]\\[default: results/AGENT][/dim]",
+            rich_help_panel=options.MACHINE,
+        ),
+    ] = None,
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh",
+            help="Forget the training that the folder holds, and begin anew.",
+            rich_help_panel=options.MACHINE,
+        ),
+    ] = False,
+    tensorboard: Annotated[
+        bool,
+        typer.Option(
+            "--tensorboard/--no-tensorboard",
+            help="Write event files into the folder 'tensorboard'.",
+            rich_help_panel=options.MACHINE,
+        ),
+    ] = True,
+    threads: options.Threads = None,
+) -> None:
+    """Train a routing agent: every router asks it where packets go next, and pays it in delivery time.
+
+    [bold]Ctrl-C[/bold] stops and keeps the agent as it is; the same command again goes on from there. Needs the extra
+    "sb3": PyTorch and Stable-Baselines3.
+
+    [bold]Examples[/bold]
+
+    dragonfly-env train deep-q --traffic adv+1 --load 0.35 --out results/dqn
+
+    dragonfly-env train masked-ppo --minutes 10 --seed 1 --seed 2 --out results/ppo
+
+    dragonfly-env evaluate results/dqn/agent.zip min ugal-n
+
+    [bold]The folder[/bold]
+
+    agent.zip (the trained agent, with everything that made it), learning.png (its course), episodes.parquet (one row
+    per episode), checkpoints/, tensorboard/ (tensorboard --logdir FOLDER).
+    """
+    from dragonfly_env.experiments.training_run import TrainingPlan
+
+    config = _config(
+        topology=topology,
+        arrangement=arrangement,
+        network=network,
+        network_settings=network_settings,
+        policies=[warmup_policy],
+        traffic=[traffic],
+        source_queue=source_queue,
+        others={
+            "loads": [load],
+            "injection": injection,
+            "message_packets": message_packets,
+            "threads": threads,
+        },
+    )
+    folder = out or Path("results") / agent
+    seeds = list(dict.fromkeys(seed or [1]))
+    plans = [
+        TrainingPlan(
+            kind=agent,
+            config=config,
+            settings=_parse_settings(agent, agent_settings or ()),
+            seed=one,
+            episodes=_episodes(duration_ns, episode_ns),
+            episode_ns=episode_ns,
+            warmup_ns=warmup_ns,
+            evaluate_every=evaluate_every,
+            checkpoint_every=checkpoint_every,
+            stop_after_s=None if minutes is None else 60.0 * minutes,
+            tensorboard=tensorboard,
+        )
+        for one in seeds
+    ]
+    for plan in plans:
+        place = folder if len(plans) == 1 else folder / f"seed-{plan.seed}"
+        _train(plan, place, fresh)
+    if len(plans) > 1:
+        agents = " ".join(str(folder / f"seed-{plan.seed}" / "agent.zip") for plan in plans)
+    else:
+        agents = str(folder / "agent.zip")
+    note(Text(f"to compare:  dragonfly-env evaluate {agents} min ugal-n", style="bold"))
+
+
+def _config(others: Mapping[str, Any], **given: Any) -> SimulationConfig:
+    from dragonfly_env.experiments.scenario import Scenario
+
+    settings = options.scenario_settings({}, others=others, **given)
+    (run,) = Scenario.from_dict(settings, name="train").runs()
+    return run.config
+
+
+def _episodes(duration_ns: float, episode_ns: float) -> int:
+    from dragonfly_env._validate import check_real
+    from dragonfly_env.experiments.fields import LONGEST_NS
+
+    check_real("episode_ns", episode_ns, 0.0, LONGEST_NS, unit="ns", open_low=True)
+    check_real("duration_ns", duration_ns, 0.0, LONGEST_NS, unit="ns", open_low=True)
+    return max(1, math.ceil(duration_ns / episode_ns - 1e-9))
+
+
+def _parse_settings(agent: str, texts: Sequence[str]) -> dict[str, Any]:
+    """``name=value`` pairs; a list is written ``64,64``."""
+    from dragonfly_env.agents.registry import settings_class
+    from dragonfly_env.experiments.fields import parse_assignment, parse_value
+
+    lists = {field.name for field in dataclasses.fields(settings_class(agent)) if "tuple" in str(field.type)}
+    settings: dict[str, Any] = {}
+    for text in texts:
+        name, value = parse_assignment(text, "--agent-setting")
+        if name in lists:
+            settings[name] = [parse_value(item) for item in str(value).split(",") if item.strip()]
+        else:
+            settings[name] = value
+    return settings
+
+
+def _train(plan: TrainingPlan, folder: Path, fresh: bool) -> None:
+    """One agent: a bar while it learns, then what came of it."""
+    from dragonfly_env.cli.training_bar import TrainingBar
+    from dragonfly_env.experiments.training_run import TrainingInterrupted, run_training
+
+    try:
+        with TrainingBar(console(error=True), plan) as bar:
+
+            def begin(sofar: Sofar) -> None:
+                if sofar.episode:
+                    note(Text(f"going on after episode {sofar.episode} in {folder}", style="dim"))
+                bar.start(sofar)
+
+            report = run_training(plan, folder, fresh=fresh, on_start=begin, on_episode=bar.advance)
+    except TrainingInterrupted as interrupt:
+        kept = f"{interrupt.episode} of {interrupt.episodes} episodes are kept in {folder}"
+        note(Text(f"interrupted: {kept}; to go on: {this_command('--fresh')}", style="yellow"))
+        raise typer.Exit(INTERRUPTED) from None
+    show(_summary(plan, report))
+    _draw(plan, report, folder)
+    note(Text(f"agent: {report.agent}"))
+
+
+def _draw(plan: TrainingPlan, report: TrainingReport, folder: Path) -> None:
+    from dragonfly_env.experiments.plots.learning import learning_figure
+    from dragonfly_env.experiments.plots.style import save
+
+    traffic = plan.config.traffic_object.spec
+    hosts = plan.config.topology.num_hosts
+    title = f"{plan.kind}, seed {plan.seed}: {traffic} at load {plan.config.load:g} on {hosts:,} hosts"
+    picture, _ = save(learning_figure(report.rows, title), folder, "learning")
+    note(Text(f"figure: {picture}"))
+
+
+def _summary(plan: TrainingPlan, report: TrainingReport) -> RenderableType:
+    """The first and the last episode, and the last evaluation."""
+    first, last = report.rows[0], report.rows[-1]
+    evaluated = next((row for row in reversed(report.rows) if "evaluation/latency_mean_ns" in row), None)
+    table = Table(box=box.SIMPLE_HEAD, title_justify="left")
+    for heading in ("", "latency (ns)", "accepted load", "minimal paths (%)"):
+        table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
+
+    def add(heading: str, row: Mapping[str, Any], prefix: str = "") -> None:
+        latency, accepted, minimal = (
+            row.get(f"{prefix}{name}") for name in ("latency_mean_ns", "accepted_load", "minimal_fraction")
+        )
+        table.add_row(
+            heading, _number(latency, ",.0f"), _number(accepted, ".4f"), _number(minimal, ".1f", 100.0)
+        )
+
+    add(f"episode {first['episode']}", first)
+    if last is not first:
+        add(f"episode {last['episode']}", last)
+    if evaluated is not None:
+        add("not exploring, other seeds", evaluated, "evaluation/")
+    table.caption = (
+        f"{last['episode']} of {plan.episodes} episodes, {last['decisions']:,} decisions, "
+        f"{last['simulated_ns'] / 1e6:g} ms simulated, {last['wall_s']:,.0f} s of training"
+    )
+    return table
+
+
+def _number(value: Any, form: str, factor: float = 1.0) -> str:
+    return "-" if value is None or math.isnan(value) else format(value * factor, form)

@@ -1,0 +1,112 @@
+"""Progress of a training: a bar with the time left on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import math
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Column
+
+from dragonfly_env.experiments.progress import Estimate, TimeLeft, spell_seconds
+
+if TYPE_CHECKING:
+    from dragonfly_env.agents.training import Progress as EpisodeProgress
+    from dragonfly_env.experiments.training_run import Sofar, TrainingPlan
+
+_PLAIN_INTERVAL_S = 10.0
+
+
+class TrainingBar:
+    """A live bar for terminals, a line every ten seconds for everything else.
+
+    Args:
+        console: Where to draw; the error stream.
+        plan: What is trained; the bar is full when its episodes are done, or its time is up.
+    """
+
+    def __init__(self, console: Console, plan: TrainingPlan) -> None:
+        self._console = console
+        self._plan = plan
+        self._estimate = Estimate()
+        self._begun = 0.0
+        self._last_line_s = 0.0
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> TrainingBar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def start(self, sofar: Sofar) -> None:
+        """The training begins, or goes on after ``sofar``."""
+        self._begun = self._fraction(sofar.episode, sofar.wall_s)
+        self._estimate = Estimate()
+        self._estimate.total = 1.0 - self._begun
+        if self._console.is_terminal:
+            self._bar = Progress(
+                TextColumn("{task.fields[episodes]}", table_column=_narrow()),
+                BarColumn(bar_width=None),
+                TextColumn("{task.percentage:>3.0f} %", table_column=_narrow()),
+                TimeElapsedColumn(table_column=_narrow()),
+                TimeLeft(self._estimate, table_column=_narrow()),
+                TextColumn("[dim]{task.description}", table_column=_narrow()),
+                console=self._console,
+                transient=True,
+            )
+            task = self._bar.add_task("", total=1.0, episodes=self._episodes(sofar.episode))
+            self._bar.update(task, completed=self._begun)
+            self._bar.start()
+
+    def advance(self, progress: EpisodeProgress) -> None:
+        """An episode has ended."""
+        fraction = self._fraction(progress.episode, progress.wall_s)
+        self._estimate.done = fraction - self._begun
+        if self._bar is not None:
+            self._bar.update(
+                self._bar.task_ids[0],
+                completed=fraction,
+                description=_latency(progress),
+                episodes=self._episodes(progress.episode),
+            )
+        elif self._estimate.elapsed_s - self._last_line_s >= _PLAIN_INTERVAL_S:
+            self._last_line_s = self._estimate.elapsed_s
+            left = spell_seconds(self._estimate.left_s)
+            self._console.print(
+                f"{self._episodes(progress.episode)}, {_describe(progress)}, about {left} left",
+                soft_wrap=True,
+            )
+
+    def _fraction(self, episode: int, wall_s: float) -> float:
+        done = episode / self._plan.episodes
+        limit = self._plan.stop_after_s
+        return min(1.0, done if limit is None else max(done, wall_s / max(limit, 1e-9)))
+
+    def _episodes(self, episode: int) -> str:
+        return f"episode {episode}/{self._plan.episodes}"
+
+
+def _narrow() -> Column:
+    """A column that keeps its words on one line."""
+    return Column(no_wrap=True)
+
+
+def _latency(progress: EpisodeProgress) -> str:
+    latency = progress.latency_mean_ns
+    return "nothing delivered" if math.isnan(latency) else f"latency {latency:,.0f} ns"
+
+
+def _describe(progress: EpisodeProgress) -> str:
+    """What an episode was like: latency, load, and figures of the learner."""
+    text = f"mean {_latency(progress)}, accepted load {progress.accepted_load:.3f}"
+    for name in ("epsilon", "loss"):
+        if name in progress.statistics:
+            text += f", {name} {progress.statistics[name]:.3g}"
+    return text

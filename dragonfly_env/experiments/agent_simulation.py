@@ -1,0 +1,112 @@
+"""A run whose packets an agent routes: the same calls as ``Simulation``, through the batched environment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from dragonfly_env._validate import config_error
+from dragonfly_env.agents.evaluation import make_env
+from dragonfly_env.agents.protocol import Learner, Policy
+from dragonfly_env.config import SimulationConfig
+from dragonfly_env.experiments.run import Run
+from dragonfly_env.metrics import Metrics
+from dragonfly_env.simulation import Simulation
+
+if TYPE_CHECKING:
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+
+class Runnable(Protocol):
+    """What a measurement needs of a simulation."""
+
+    @property
+    def time_ns(self) -> float:
+        """The simulated time."""
+
+    def run(self, duration_ns: float) -> None:
+        """Advance the simulated time."""
+
+    def reset_statistics(self) -> None:
+        """Forget what was counted so far."""
+
+    def metrics(self) -> Metrics:
+        """What was counted."""
+
+    def trace_hash(self) -> int:
+        """A hash over every delivery."""
+
+
+def simulation_of(run: Run) -> Runnable:
+    """What does a run: the core alone, or the batched environment with an agent.
+
+    Raises:
+        ConfigError: If a setting is impossible, or the agent was made for another network.
+    """
+    if run.agent is None:
+        return Simulation(run.config)
+    return AgentSimulation(run.config, run.agent.load())
+
+
+class AgentSimulation:
+    """A network whose packets a policy in Python routes from time 0 on.
+
+    Args:
+        config: What to simulate; its ``policy`` decides nothing.
+        policy: What decides.
+
+    Raises:
+        ConfigError: If a setting is impossible, or the policy was made for another network.
+    """
+
+    def __init__(self, config: SimulationConfig, policy: Policy) -> None:
+        self._config = config
+        self._policy = policy
+        self._env = self._make(1.0)
+        self._started = False
+
+    def _make(self, duration_ns: float) -> BatchedRoutingEnv:
+        try:
+            env = make_env(self._config, self._policy, duration_ns=duration_ns, transitions=False)
+        except TypeError as error:  # unknown keywords among its env_options
+            raise config_error(
+                "policy", self._policy.name, f"asks for an impossible environment ({error})"
+            ) from error
+        if isinstance(self._policy, Learner):
+            self._policy.prepare(env)
+            self._policy.set_training(False)
+        return env
+
+    @property
+    def time_ns(self) -> float:
+        """The simulated time."""
+        return self._env.time_ns
+
+    def run(self, duration_ns: float) -> None:
+        """Advance the simulated time; ``run(a)`` and ``run(b)`` equal ``run(a + b)``.
+
+        Raises:
+            IllegalActionError: If the policy chooses what its mask forbids.
+            DeadlockError: If nothing moved for ``watchdog_ns``.
+        """
+        if duration_ns == 0.0:
+            return
+        if self._started:
+            batch = self._env.extend(duration_ns)
+        else:
+            self._env = self._make(duration_ns)
+            batch = self._env.reset(seed=self._config.seed)
+            self._started = True
+        while not self._env.done:
+            batch = self._env.step(self._policy.act(batch))
+
+    def reset_statistics(self) -> None:
+        """Forget what was counted so far."""
+        self._env.reset_statistics()
+
+    def metrics(self) -> Metrics:
+        """What was counted since the last ``reset_statistics``."""
+        return self._env.metrics()
+
+    def trace_hash(self) -> int:
+        """A hash over every delivery since time 0."""
+        return self._env.trace_hash()

@@ -1,0 +1,146 @@
+"""Policies from outside the core: the file of a saved agent, or a class of one's own."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dragonfly_env._validate import config_error
+from dragonfly_env.agents.protocol import IntArray, Policy
+from dragonfly_env.agents.registry import load_agent
+from dragonfly_env.errors import ConfigError
+
+if TYPE_CHECKING:
+    from dragonfly_env.envs.batch import DecisionBatch
+
+FORMS = "the file of a saved agent, or module:Class (or file.py:Class) with a method act(batch)"
+_UNTELLING = ("agent", "latest", "final", "best", "model", "checkpoints")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSource:
+    """Where a policy in Python comes from; safe to send to another process.
+
+    Attributes:
+        spec: The file of a saved agent, or ``module:Class``.
+        folder: Where relative files and modules are looked for.
+        label: A short name: what the policy calls itself; of a saved agent that of the file (or of its folder, if
+            the file's name says nothing).
+        sha256: Of the saved agent, or of the module's source: a changed policy makes a new run.
+    """
+
+    spec: str
+    folder: str
+    label: str
+    sha256: str
+
+    @classmethod
+    def find(cls, spec: str) -> AgentSource:
+        """From what a user wrote.
+
+        Raises:
+            ConfigError: If there is no such file, module or class, or it is no policy.
+        """
+        folder = Path.cwd()
+        if means_file(spec, folder):
+            try:
+                content = (folder / spec).read_bytes()
+            except OSError as error:
+                raise config_error("policy", spec, f"must be {FORMS} ({error.strerror})") from error
+            return cls(spec, str(folder), _name_of_file(folder / spec), hashlib.sha256(content).hexdigest())
+        found = _import(spec, folder)
+        try:
+            source = inspect.getsource(sys.modules[found.__module__])  # of an object: that of its class
+        except (OSError, TypeError, AttributeError, KeyError):  # typed in, or compiled
+            source = ""
+        agent = cls(spec, str(folder), "", hashlib.sha256(source.encode()).hexdigest())
+        return replace(agent, label=agent.load().name)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a saved agent, and not a class."""
+        return means_file(self.spec, Path(self.folder))
+
+    @property
+    def path(self) -> Path:
+        """The file of the saved agent."""
+        return Path(self.folder) / self.spec
+
+    def load(self) -> Policy:
+        """The policy, ready to act.
+
+        Raises:
+            ConfigError: If it cannot be loaded or made, or is no policy.
+        """
+        try:
+            if self.is_file:
+                return load_agent(self.path)
+            found = _import(self.spec, Path(self.folder))
+            return as_policy(found() if isinstance(found, type) else found, self.spec)
+        except ConfigError:
+            raise
+        except Exception as error:  # whatever a user's class does when it is made
+            reason = f"{type(error).__name__}: {error}"
+            raise config_error(
+                "policy", self.spec, f"must be loadable without arguments ({reason})"
+            ) from error
+
+
+def means_file(spec: str, folder: Path) -> bool:
+    """Whether a user who wrote this means the file of a saved agent."""
+    return spec.endswith(".zip") or ((folder / spec).is_file() and not spec.endswith(".py"))
+
+
+def _name_of_file(path: Path) -> str:
+    names = [path.stem, *(folder.name for folder in path.parents)]
+    return next((name for name in names if name and name not in _UNTELLING), path.stem)
+
+
+def _import(spec: str, folder: Path) -> Any:
+    """The class that ``module:Class`` or ``file.py:Class`` names."""
+    module, _, name = spec.rpartition(":")
+    if not module or not name:
+        raise config_error("policy", spec, f"must be {FORMS}")
+    if module.endswith(".py"):
+        file = folder / module
+        folder, module = file.parent, file.stem
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except Exception as error:  # a user's module may do anything while it is imported
+        reason = f"{type(error).__name__}: {error}"
+        raise config_error("policy", spec, f"cannot be imported ({reason})") from error
+    if not callable(getattr(found, "act", None)):
+        raise config_error(
+            "policy", spec, "must have a method act(batch) that returns an action per decision"
+        )
+    return found
+
+
+def as_policy(made: object, spec: str) -> Policy:
+    """An object with ``act`` as a policy; scope and action default to those of the environment."""
+    return made if isinstance(made, Policy) else _Plain(made, spec)
+
+
+class _Plain:
+    """A policy around an object that says nothing but ``act``."""
+
+    def __init__(self, inner: Any, spec: str) -> None:
+        self._inner = inner
+        self.name = str(getattr(inner, "name", spec.rpartition(":")[2]))
+        self.scope = str(getattr(inner, "scope", "every"))
+        self.action = str(getattr(inner, "action", "port"))
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        actions: IntArray = self._inner.act(batch)
+        return actions
+
+    def __getattr__(self, name: str) -> Any:
+        """What the object may have besides, such as ``env_options`` and ``prepare``."""
+        return getattr(self._inner, name)
