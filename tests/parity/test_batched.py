@@ -1,0 +1,201 @@
+"""Policies answered from Python give the run that the core gives alone, bit for bit.
+
+What is registered is tested: a new policy needs no line here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.experiments.agent_simulation import AgentSimulation
+
+SMALL = dfe.Dragonfly.preset("72")
+PRESETS = dfe.NetworkConfig.presets()
+
+# (p, a, h, g, trunking)
+SHAPES = {
+    "trunked": (2, 4, 2, 5, 2),
+    "one pair of groups, eight links": (1, 4, 2, 2, 8),
+    "half of the groups": (2, 4, 2, 5, 1),
+    "two groups, one link": (2, 4, 2, 2, 1),
+    "one group": (2, 4, 2, 1, 1),
+    "one router per group": (2, 1, 4, 5, 1),
+    "many global links": (1, 2, 5, 11, 1),
+}
+
+
+def config_of(**changes: Any) -> dfe.SimulationConfig:
+    """72 hosts under adversarial traffic, unless something else is wanted; its policy is never the one tested."""
+    settings: dict[str, Any] = {"topology": SMALL, "traffic": "adv+1", "load": 0.4, "seed": 7}
+    return dfe.SimulationConfig(**{**settings, **changes})
+
+
+def native(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float) -> dfe.Simulation:
+    """The core alone."""
+    simulation = dfe.Simulation(config.replace(policy=policy))
+    simulation.run(duration_ns)
+    return simulation
+
+
+def answered(
+    config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float, **options: Any
+) -> dfe.BatchedRoutingEnv:
+    """The same policy from Python, at the end of the episode."""
+    env = dfe.BatchedRoutingEnv(
+        config, scope=policy.scope, action=policy.action, duration_ns=duration_ns, **options
+    )
+    batch = env.reset(seed=config.seed)
+    while not env.done:
+        batch = env.step(policy.act(batch))
+    return env
+
+
+def check_equal(
+    config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float = 3000.0, **options: Any
+) -> dfe.BatchedRoutingEnv:
+    """Run both ways and compare."""
+    alone = native(config, policy, duration_ns)
+    env = answered(config, policy, duration_ns, **options)
+    assert alone.metrics().packets_delivered > 0
+    assert env.trace_hash() == alone.trace_hash()
+    assert env.metrics().to_dict() == alone.metrics().to_dict()
+    return env
+
+
+@pytest.mark.parametrize("decide_at", ["arrival", "head"])
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("name", dfe.policies())
+def test_every_policy_runs_the_same_history_from_python(name: str, preset: str, decide_at: str) -> None:
+    network = dfe.NetworkConfig.preset(preset, decide_at=decide_at)
+    check_equal(config_of(network=network), dfe.make_policy(name))
+
+
+@pytest.mark.parametrize("name", dfe.policies())
+def test_a_routing_delay_does_not_matter(name: str) -> None:
+    network = dfe.NetworkConfig.preset("lia", routing_delay_ns=40.0)
+    check_equal(config_of(network=network, traffic="uniform", load=0.6), dfe.make_policy(name))
+    check_equal(config_of(network=dfe.NetworkConfig(routing_delay_ns=0.0)), dfe.make_policy(name))
+
+
+@pytest.mark.parametrize("traffic", ["uniform", "adv+1"])
+@pytest.mark.parametrize("name", dfe.policies())
+def test_saturation_does_not_matter(name: str, traffic: str) -> None:
+    config = config_of(traffic=traffic, load=1.0, injection="poisson", source_queue_packets=20)
+    check_equal(config, dfe.make_policy(name), 6000.0)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", dfe.policies())
+def test_the_topology_does_not_matter(name: str, shape: str) -> None:
+    p, a, h, g, trunking = SHAPES[shape]
+    topology = dfe.Dragonfly(p=p, a=a, h=h, g=g, trunking=trunking)
+    config = config_of(topology=topology, traffic="uniform" if g == 1 else "adv+1", load=0.9)
+    check_equal(config, dfe.make_policy(name))
+
+
+@pytest.mark.parametrize("name", dfe.policies())
+def test_342_hosts_with_the_other_arrangements(name: str) -> None:
+    for arrangement in ("absolute", "palmtree-plus"):
+        topology = dfe.Dragonfly.preset("342", arrangement=arrangement)
+        check_equal(config_of(topology=topology, load=0.3), dfe.make_policy(name), 1500.0)
+
+
+@pytest.mark.parametrize("preset", ["default", "q-adaptive"])
+@pytest.mark.parametrize("name", dfe.policies())
+def test_the_number_of_threads_does_not_matter(name: str, preset: str) -> None:
+    config = config_of(topology=dfe.Dragonfly.preset("1056"), network=preset, traffic="uniform", load=0.5)
+    assert dfe.Simulation(config).num_partitions > 1
+    policy = dfe.make_policy(name)
+    expected = native(config, policy, 1000.0).trace_hash()
+    for threads in (1, 2):
+        assert answered(config.replace(threads=threads), policy, 1000.0).trace_hash() == expected
+
+
+@pytest.mark.parametrize("name", dfe.policies())
+def test_histories_stay_equal_until_the_network_is_empty(name: str) -> None:
+    policy = dfe.make_policy(name)
+    config = config_of(load=0.6, network="q-adaptive")
+    alone = native(config, policy, 2000.0)
+    env = answered(config, policy, 2000.0)
+    before = env.trace_hash()
+    assert alone.drain()
+    env.drain(policy)
+    assert env.trace_hash() == alone.trace_hash() != before
+    assert env.metrics().packets_in_flight == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("val-g", {"avoid_destination_group": False}),
+        ("vlb-g", {"avoid_destination_group": False}),
+        ("ugal-n", {"bias_packets": 3.5}),
+        ("ugal-n", {"bias_packets": -1e9}),
+        ("ugal-n", {"bias_packets": 1e9}),
+        ("ugal-n", {"nonminimal_candidates": 3}),
+        ("ugal-g", {"nonminimal_candidates": 4, "avoid_destination_group": False, "bias_packets": -1}),
+        ("par", {"nonminimal_candidates": 3, "bias_packets": -2.5}),
+        ("par", {"avoid_destination_group": False}),
+        ("ugal-n", {"minimal_candidates": 2}),
+        ("par", {"minimal_candidates": 3, "nonminimal_candidates": 2}),
+    ],
+)
+@pytest.mark.parametrize("trunking", [1, 2])
+def test_parameters_do_not_matter(name: str, parameters: dict[str, Any], trunking: int) -> None:
+    policy = dfe.make_policy(name, **parameters)
+    topology = dfe.Dragonfly(p=2, a=4, h=2, g=5, trunking=trunking)
+    for network in ("default", "lia"):
+        config = config_of(topology=topology, load=0.8, network=network)
+        alone = native(config, policy, 3000.0)
+        env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=3000.0)
+        batch = env.reset()
+        while not env.done:
+            batch = env.step(policy.act(batch))
+        assert env.trace_hash() == alone.trace_hash()
+
+
+@pytest.mark.parametrize("name", ["ugal-n", "ugal-g", "par"])
+def test_more_draws_than_a_policy_weighs_do_not_matter(name: str) -> None:
+    check_equal(config_of(load=0.6), dfe.make_policy(name, nonminimal_candidates=2), detour_candidates=4)
+
+
+@pytest.mark.parametrize("name", dfe.policies())
+def test_the_observation_alone_is_enough(name: str) -> None:
+    """Behind standard views a policy sees the observation and the mask only."""
+    policy = dfe.make_policy(name)
+    config = config_of(load=0.5)
+    env = dfe.BatchedRoutingEnv(config, scope=policy.scope, action=policy.action, duration_ns=3000.0)
+    batch = env.reset(seed=config.seed)
+    while not env.done:
+        seen = dfe.DecisionBatch.from_observations(env.layout, np.array(batch.obs), np.array(batch.mask))
+        batch = env.step(policy.act(seen))
+    assert env.trace_hash() == native(config, policy, 3000.0).trace_hash()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("name", dfe.policies())
+def test_what_is_measured_after_a_warm_up_is_equal_too(name: str, preset: str) -> None:
+    policy = dfe.make_policy(name)
+    config = config_of(network=preset, series_bin_ns=500.0)
+    alone = native(config, policy, 2000.0)
+    alone.reset_statistics()
+    alone.run(1500.5)
+    other = AgentSimulation(config, policy)
+    other.run(2000.0)
+    other.reset_statistics()
+    other.run(1500.5)
+    assert other.time_ns == alone.time_ns == 3500.5
+    assert other.trace_hash() == alone.trace_hash()
+    assert other.metrics().to_dict() == alone.metrics().to_dict()
+    assert np.array_equal(other.metrics().links.utilisation, alone.metrics().links.utilisation)
+
+
+@pytest.mark.parametrize("name", ["ugal-n", "par"])
+def test_the_policy_under_test_decides_something(name: str) -> None:
+    """Equal hashes would mean little if everything went one way."""
+    share = answered(config_of(load=0.4), dfe.make_policy(name), 5000.0).metrics().minimal_fraction
+    assert 0.1 < share < 0.9
