@@ -7,7 +7,7 @@ Action space           ``Discrete(A + 1)``: the A actions of the batched environ
                        ones first), then ``idle``, the one legal action of a router without a pending packet
 Observation space      ``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,) int8)``; the mask is in
                        ``info["action_mask"]`` too. ``env.unwrapped.core.layout`` names the features. Without a pending
-                       packet the observation is what the router saw last.
+                       packet the observation is what the router saw last (at first its own ports, else zeros).
 State                  ``Box (num_routers, radix + 1)``: occupancies of all output ports, and pending decisions
 Rewards                what the router was paid since it acted last; see ``reward``
 End                    all agents are truncated when the time is up (or after ``max_cycles`` rounds); none terminates

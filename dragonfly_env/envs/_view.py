@@ -17,7 +17,7 @@ from dragonfly_env.config import SimulationConfig
 from dragonfly_env.envs.batch import DecisionBatch
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.render import Renderer
-from dragonfly_env.errors import IllegalActionError, StateError
+from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from dragonfly_env.policies import make_policy
 from dragonfly_env.topology import Dragonfly
 
@@ -126,7 +126,7 @@ class RouterView:
         self._idle_mask = np.zeros(self._idle + 1, np.int8)
         self._idle_mask[self._idle] = 1
         # What each router saw when it decided last; it is shown again while the router is idle.
-        self._seen = np.zeros((self._core.num_agents, self._core.num_features), np.float32)
+        self._seen = np.empty((self._core.num_agents, self._core.num_features), np.float32)
         self._illegal = [0] * self._core.num_agents
         self._minimal: IntArray | None = None
         self._closed = False
@@ -224,10 +224,21 @@ class RouterView:
             raise StateError("reset(): this environment is closed")
         if options is not None and not isinstance(options, Mapping):
             raise config_error("options", options, "must be a dictionary or None; none are used")
-        batch = self._core.reset(seed=seed)
+        try:
+            batch = self._core.reset(seed=seed)
+        except ConfigError:
+            raise  # an impossible seed; the present episode goes on
+        except BaseException:
+            self.agents = []
+            raise
         self._started = True
         self.agents = self.possible_agents[:]
         self._seen[:] = 0.0
+        if "link_class" in self._core.layout:  # what a router knows of itself before its first packet
+            first = self._core.layout["link_class"].columns.start
+            self._seen[
+                :, first + self._core.config.topology.a - 1 : self._core.layout["link_class"].columns.stop
+            ] = 1.0
         self._illegal = [0] * len(self.possible_agents)
         self._renderer.reset()
         return batch

@@ -58,10 +58,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         """
         self._open(self._begin(seed, options))
         self._cycle = 0
-        if self._core.done:
-            self.agents = []
-        observations, infos = self._show()
-        return observations, infos
+        return self._show()
 
     def step(
         self, actions: Mapping[str, int]
@@ -87,6 +84,8 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         names = self.possible_agents
         if self._round < len(self._rounds):
             self._begin_round()
+            rewards = dict.fromkeys(names, 0.0)
+        elif self._core.done:  # an episode without any decision
             rewards = dict.fromkeys(names, 0.0)
         else:
             batch = self._advance(self._answers)

@@ -21,6 +21,7 @@ from pettingzoo.test import (
 from pettingzoo.utils.conversions import parallel_to_aec
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
+import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
 
 # Small changes of the default, which is 72 hosts for 5 us: every kind of decision, reward and network.
@@ -294,3 +295,34 @@ def test_max_cycles_are_rounds_in_both_views(cycles: int) -> None:
         aec.step(None if truncated else a_legal(seen["action_mask"], seen["observation"]))
     assert selected == turns
     assert aec.unwrapped.core.trace_hash() == parallel.core.trace_hash()
+
+
+@pytest.mark.parametrize(
+    "settings", [{"topology": dfe.Dragonfly(p=2, a=1, h=0)}, {"load": 1e-6, "warmup_ns": 0.0}]
+)
+def test_an_episode_without_any_decision_has_one_last_step(settings: dict[str, Any]) -> None:
+    settings = {**SHORT, "injection": "poisson", **settings}
+    parallel, aec = dragonfly_v0.parallel_env(**settings), dragonfly_v0.env(**settings)
+    for _ in range(2):
+        observations, _ = parallel.reset(seed=1)
+        assert set(observations) == set(parallel.agents) == set(parallel.possible_agents)
+        idle = {name: int(seen["action_mask"].argmax()) for name, seen in observations.items()}
+        _, rewards, _, truncations, _ = parallel.step(idle)
+        assert all(truncations.values())
+        assert not any(rewards.values())
+        assert not parallel.agents
+        aec.reset(seed=1)
+        assert all(aec.truncations.values())
+        assert sum(aec.step(None) is None for _ in aec.agent_iter()) == len(aec.possible_agents)
+
+
+def test_a_router_that_was_never_asked_sees_its_own_ports() -> None:
+    env = dragonfly_v0.parallel_env(duration_ns=500.0, warmup_ns=0.0, load=0.001, injection="poisson")
+    observations, _ = env.reset(seed=3)
+    layout = env.core.layout
+    (silent, *_) = [name for name in env.agents if name not in env.acting]
+    seen = observations[silent]["observation"]
+    assert [name for name, value in zip(layout.names, seen, strict=True) if value] == [
+        "link_class[port 5]",
+        "link_class[port 6]",
+    ]

@@ -285,18 +285,21 @@ def test_close_may_be_repeated_and_is_the_end(view: str) -> None:
             call()
 
 
+@pytest.mark.parametrize("call", ["step", "reset"])
 @pytest.mark.parametrize("view", VIEWS)
-def test_an_exception_inside_the_core_ends_the_episode(view: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_inside_the_core_ends_the_episode(
+    view: str, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     env = VIEWS[view](**SHORT)
     env.reset(seed=1)
 
-    def interrupted(actions: np.ndarray) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(env.unwrapped.core, "step", interrupted)
+        patch.setattr(env.unwrapped.core, call, interrupted)
         with pytest.raises(KeyboardInterrupt):
-            finish(view, env)
+            finish(view, env) if call == "step" else env.reset()
     with pytest.raises(dfe.StateError, match="the episode is over"):
         env.step({} if view == "parallel" else 0)
     env.reset(seed=1)
