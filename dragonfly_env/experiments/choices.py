@@ -82,7 +82,9 @@ def _split_label(text: str) -> tuple[str, str]:
 
 def _is_built_in(spec: str) -> bool:
     name, _, settings = spec.partition(":")
-    return name in policies() or "=" in settings or not (means_file(spec, Path.cwd()) or settings or "/" in spec)
+    if name in policies() or "=" in settings:
+        return True
+    return not (settings or means_file(spec, Path.cwd()) or "/" in spec or spec.endswith(".py"))
 
 
 def _built_in(name: str, parameters: dict[str, Any]) -> Policy:

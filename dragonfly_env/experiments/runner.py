@@ -186,7 +186,8 @@ def _execute(runs: Sequence[Run], files: ResultsFolder, workers: int) -> Iterato
             yield _execute_one(run, files.path)
         return
     pool = joblib.Parallel(n_jobs=min(workers, len(runs)), batch_size=1, return_as="generator_unordered")
-    results: Any = pool(joblib.delayed(_execute_in_worker)(run, files.path) for run in runs)
+    folder = files.path.absolute()  # a worker may stand elsewhere
+    results: Any = pool(joblib.delayed(_execute_in_worker)(run, folder) for run in runs)
     try:
         yield from results
     finally:

@@ -1,0 +1,244 @@
+"""``dragonfly-env evaluate``: built-in policies, saved agents and classes side by side, measured in one way."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner, Result
+
+import dragonfly_env as dfe
+from dragonfly_env.agents import registry
+from dragonfly_env.cli import app
+
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER))
+import tiny_learner  # noqa: E402  # a module that commands can import by its name
+
+SYSTEM = ["--topology", "p=1,a=3,h=1", "--warmup-ns", "1000", "--measure-ns", "2000", "--jobs", "1"]
+LOAD = ["--traffic", "adv+1", "--load", "0.4"]
+UNLIKE = (  # columns that may differ between equal runs
+    *("run_id", "policy", "configuration", "agent", "agent_sha256", "date"),
+    *("wall_seconds", "cpu_seconds", "measured_cpu_seconds", "packet_hops_per_cpu_s"),
+)
+
+
+def run(*arguments: str, command: str = "evaluate") -> Result:
+    """The command in this process."""
+    return CliRunner().invoke(app, [command, *arguments], env={"COLUMNS": "160"})
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An agent of the kind ``tiny``; and a folder to work in."""
+    monkeypatch.setitem(registry.AGENTS, "tiny", "tiny_learner:TinyLearner")
+    monkeypatch.setitem(registry._SETTINGS, "tiny", "tiny_learner:TinySettings")
+    monkeypatch.chdir(tmp_path)
+
+
+def saved_agent(path: str, **changes: object) -> str:
+    """The file of an agent that was made for a small network."""
+    topology = dfe.Dragonfly(p=1, a=3, h=1)
+    settings = {
+        "topology": topology,
+        "network": "lia",
+        "traffic": "adv+1",
+        "load": 0.3,
+        "injection": "poisson",
+    }
+    config = dfe.SimulationConfig(**{**settings, **changes})  # type: ignore[arg-type]
+    agent = tiny_learner.TinyLearner()
+    agent.prepare(dfe.BatchedRoutingEnv(config, **agent.env_options()))
+    agent.sums[:3] = -5, -1, -9
+    agent.metadata = {"configuration": config.to_dict()}
+    agent.save(path)
+    return path
+
+
+def rows(folder: str = "results/evaluate") -> pd.DataFrame:
+    return pd.read_parquet(Path(folder) / "results.parquet")
+
+
+def test_any_mixture_gives_the_rows_and_figures_of_a_sweep() -> None:
+    agent = saved_agent("made/agent.zip", network="default")
+    mixture = ["min", "ugal-n:bias_packets=2", agent, "tiny_learner:Detours", "mine=tiny_learner:DETOURS"]
+    done = run(*mixture, *SYSTEM, "--network", "default", *LOAD, "--seed", "1", "--seed", "2")
+    assert done.exit_code == 0, done.stderr
+    table = rows()
+    labels = ["min", "ugal-n:bias_packets=2", "made", "Detours", "mine"]
+    assert table["policy"].drop_duplicates().tolist() == labels
+    assert len(table) == 10
+    assert "What each policy carries" in done.stdout
+    for label in labels:
+        assert label in done.stdout
+    for name in ("loads.png", "distributions.png", "fairness.png", "global-links.png", "index.html"):
+        assert (Path("results/evaluate") / name).stat().st_size > 1000
+    swept = run(*("-p", "min"), *SYSTEM, *LOAD, "-o", "swept", "--no-plots", command="sweep")
+    assert swept.exit_code == 0, swept.stderr
+    assert (
+        set(rows("swept").columns) <= set(table.columns) <= {*rows("swept").columns, "agent", "agent_sha256"}
+    )
+    of_agent = table[table["policy"] == "made"].iloc[0]
+    assert json.loads(of_agent["configuration"])["policy"] == {
+        "agent": "made",
+        "sha256": of_agent["agent_sha256"],
+    }
+    assert of_agent["agent"] == agent
+    assert of_agent["package_version"] == dfe.__version__
+    # The two names of one class are one policy.
+    same = [
+        table[table["policy"] == label].drop(columns=list(UNLIKE)).reset_index(drop=True)
+        for label in labels[-2:]
+    ]
+    pd.testing.assert_frame_equal(*same)
+
+
+@pytest.mark.parametrize(("built_in", "twin"), [("ugal-n", "Ugal"), ("par", "Par"), ("min", "Minimal")])
+def test_a_class_is_measured_as_the_core_measures(built_in: str, twin: str) -> None:
+    done = run(
+        built_in,
+        f"twin=dragonfly_env.baselines:{twin}",
+        *SYSTEM,
+        *LOAD,
+        "--series-bin-ns",
+        "500",
+        "--no-plots",
+    )
+    assert done.exit_code == 0, done.stderr
+    core, python = (
+        part.drop(columns=list(UNLIKE)).reset_index(drop=True) for _, part in rows().groupby("policy")
+    )
+    pd.testing.assert_frame_equal(core, python)
+
+
+def test_a_saved_agent_brings_its_network_and_traffic() -> None:
+    agent = saved_agent("agent.zip")
+    short = ["--warmup-ns", "500", "--measure-ns", "1000", "--no-plots", "-j", "1"]
+    assert run(agent, "min", *short).exit_code == 0
+    assert rows()["policy"].drop_duplicates().tolist()[1] == "min"
+    for row in rows().to_dict("records"):
+        configuration = json.loads(row["configuration"])
+        assert (row["traffic"], row["load"], row["num_hosts"]) == ("adv+1", 0.3, 12)
+        assert configuration["network"]["packet_bytes"] == 250
+        assert configuration["injection"] == "poisson"
+    changed = run(
+        agent, *short, "--load", "0.2", "--traffic", "uniform", "--injection", "periodic", "-o", "other"
+    )
+    assert changed.exit_code == 0, changed.stderr
+    (row,) = rows("other").to_dict("records")
+    assert (row["traffic"], row["load"], row["num_hosts"]) == ("uniform", 0.2, 12)
+    assert json.loads(row["configuration"])["injection"] == "periodic"
+
+
+def test_finished_runs_are_kept_and_a_changed_agent_is_evaluated_anew() -> None:
+    command = [saved_agent("agent.zip"), "min", *SYSTEM, *LOAD, "--no-plots"]
+    assert "2 runs done" in run(*command).stderr
+    again = run(*command)
+    assert again.exit_code == 0
+    assert "0 runs done, 2 were there already" in again.stderr
+    saved_agent("agent.zip", seed=5)
+    assert "1 runs done, 1 were there already" in run(*command).stderr
+    assert "2 runs done" in run(*command, "--redo").stderr
+
+
+def test_runs_in_processes_of_their_own_know_the_folder_of_a_class(tmp_path: Path) -> None:
+    """Also a file beside which the command is given."""
+    shutil.copy(FOLDER / "tiny_learner.py", tmp_path / "my_policies.py")
+    two = [*SYSTEM[:-2], "--jobs", "2"]
+    done = run("my_policies.py:Detours", "min", *two, *LOAD, "-s", "1", "-s", "2", "--no-plots")
+    assert done.exit_code == 0, done.stderr
+    assert len(rows()) == 4
+
+
+def test_a_scenario_file_may_name_agents_too(tmp_path: Path) -> None:
+    saved_agent("agent.zip")
+    (tmp_path / "mine.toml").write_text(
+        'topology = {p = 1, a = 3, h = 1}\nnetwork = "lia"\nloads = [0.3]\ntraffic = ["uniform"]\n'
+        'policies = ["min", "detours=tiny_learner:Detours", {agent = "agent.zip", label = "learned"}]\n'
+        "warmup_ns = 500\nmeasure_ns = 1000\n"
+    )
+    done = run("mine.toml", "-o", "out", "-j", "1", "--no-plots", command="sweep")
+    assert done.exit_code == 0, done.stderr
+    assert rows("out")["policy"].tolist() == ["min", "detours", "learned"]
+
+
+def test_a_policy_that_breaks_the_rules_fails_alone() -> None:
+    done = run("tiny_learner:Illegal", "min", *SYSTEM, *LOAD, "--no-plots")
+    assert done.exit_code == 1
+    assert "error: illegal under adv+1 at load 0.4, seed 1: IllegalActionError: actions[0] = " in done.stderr
+    assert rows()["policy"].tolist() == ["min"]
+
+
+def test_an_agent_of_another_network_is_refused_before_anything_is_run() -> None:
+    agent = saved_agent("agent.zip")
+    done = run("min", agent, "--topology", "72", *LOAD)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: layout = ")
+    assert not Path("results").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "policies = []: must name at least one"),
+        (["ugla-n"], "did you mean 'ugal-n'? (or the file of a saved agent, or module:Class"),
+        (["min:bias=1"], "policy 'min' has no such setting"),
+        (["nowhere.zip"], "policy = 'nowhere.zip': must be the file of a saved agent"),
+        (["no/where"], "policy = 'no/where': must be the file of a saved agent"),
+        (["broken.zip"], "agent = '"),
+        (["nowhere:Class"], "cannot be imported (ModuleNotFoundError"),
+        (["nowhere.py:Class"], "cannot be imported (ModuleNotFoundError"),
+        (["wrong.py:Class"], "cannot be imported (SyntaxError"),
+        (["wrong.py"], "policy = 'wrong.py': must be the file of a saved agent, or module:Class"),
+        (["tiny_learner:Nothing"], "cannot be imported (AttributeError"),
+        (["tiny_learner:NoPolicy"], "must have a method act(batch)"),
+        (["tiny_learner:Demanding"], "must be loadable without arguments (TypeError"),
+        (["min", "a=ugal-n", "a=par"], "policies = 'a': must be listed only once"),
+        (["min", "--load", "2"], "loads = 2"),
+        (["min", "--seed", "-1"], "seeds = -1"),
+        (["min", "--out", "/proc/nowhere"], "results folder = '/proc/nowhere'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], message: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.zip").write_text("no archive")
+    (tmp_path / "wrong.py").write_text("class Class\n")
+    given = [] if "--load" in arguments else ["--load", "0.4"]
+    done = run(*arguments, *SYSTEM, "--traffic", "adv+1", *given)
+    assert done.exit_code == 2, done.output
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_traffic_or_loads_the_message_says_so() -> None:
+    done = run("min", "-t", "72")
+    assert (done.exit_code, done.stderr) == (2, "error: traffic = []: must name at least one\n")
+
+
+@pytest.mark.slow
+def test_a_deep_agent_is_evaluated_in_processes_of_its_own() -> None:
+    pytest.importorskip("torch")
+    short = ["--topology", "72", "--episode-ns", "1000", "--duration-ns", "2000", "--no-tensorboard"]
+    trained = run("deep-q", *short, "-o", "dqn", command="train")
+    assert trained.exit_code == 0, trained.stderr
+    two = ["--warmup-ns", "500", "--measure-ns", "1000", "-j", "2", "--no-plots"]
+    done = run("dqn/agent.zip", "min", *two, "-s", "1", "-s", "2")
+    assert done.exit_code == 0, done.stderr
+    table = rows()
+    assert table["policy"].tolist() == ["dqn", "dqn", "min", "min"]
+    again = run("dqn/agent.zip", *two[:-3], "-j", "1", "--no-plots", "-o", "again", "-s", "1", "-s", "2")
+    assert again.exit_code == 0, again.stderr
+    assert rows("again")["trace_hash"].tolist() == table["trace_hash"].tolist()[:2]
+
+
+def test_help_explains_itself() -> None:
+    done = run("--help")
+    assert done.exit_code == 0
+    for word in ("module:Class", "agent.zip", "ugal-n", "--traffic", "Ctrl-C", "--redo"):
+        assert word in done.stdout
