@@ -9,12 +9,14 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 CONSTRAINTS := .ci/constraints.txt
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 TESTS ?=
+RLLIB := build/rllib-venv
+ECOSYSTEMS := gymnasium*.py pettingzoo*.py rllib*.py sb3*.py
 
 native_sources := csrc/CMakeLists.txt $(shell find csrc -name '*.cpp' -not -path 'csrc/tests/*' -o -name '*.hpp' -not -path 'csrc/tests/*')
 cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types format format-check cpp-test sanitize bench clean distclean
+.PHONY: help setup demo test test-rllib lint types format format-check cpp-test sanitize bench clean distclean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -27,6 +29,9 @@ demo: setup ## compare five routing policies on 1,056 hosts: table, figure and p
 
 test: setup ## all Python tests (some of them: make test TESTS='-k topology -x')
 	$(BIN)/python -m pytest -n $(JOBS) $(TESTS)
+
+test-rllib: setup $(RLLIB)/installed ## the ecosystems' checkers with RLlib, and the older gymnasium that it pins
+	$(RLLIB)/bin/python -m pytest -n $(JOBS) -k 'not leave_nothing_behind' $(wildcard $(addprefix tests/conformance/test_,$(ECOSYSTEMS)))
 
 lint: setup ## ruff: rules and formatting
 	$(BIN)/ruff check .
@@ -71,4 +76,9 @@ $(VENV)/installed: $(VENV)/ready $(native_sources)
 	@echo "building the core and installing (the first time takes a few minutes)"
 	@headers=$$(.ci/python-headers $(BIN)/python $(CURDIR)/$(VENV)/include/headers) && \
 		CMAKE_ARGS="$$CMAKE_ARGS $$headers" $(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[dev]'
+	@touch $@
+
+# RLlib wants a gymnasium of its own: both lie in a second environment in front of .venv.
+$(RLLIB)/installed: .ci/rllib-venv $(CONSTRAINTS) | $(VENV)/installed
+	@.ci/rllib-venv $(BIN)/python $(RLLIB) $(CONSTRAINTS)
 	@touch $@

@@ -6,6 +6,7 @@ further: ``pytest tests/property --hypothesis-profile=explore``.
 
 from __future__ import annotations
 
+import os
 import signal
 
 from hypothesis import HealthCheck, settings
@@ -22,6 +23,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("fixed")
+
+# Several test processes share the cores: with a thread per core each, PyTorch spends most of its time waiting.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Whoever starts the tests in the background may have SIGINT ignored, and children inherit that: Ctrl-C would
 # be tested on processes that cannot hear it.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -185,3 +188,41 @@ def test_a_mapping_describes_the_simulation_too(name: str) -> None:
     told: Any = make(name, config=config.to_dict()).unwrapped
     of = (lambda env: env.config) if name == BIAS else (lambda env: env.core.config)
     assert of(given) == of(told) == config
+
+
+STATM = Path("/proc/self/statm")
+MOST_GROWTH_BYTES = 12_000_000
+
+
+def resident_bytes() -> int:
+    gc.collect()
+    return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+@pytest.mark.skipif(not STATM.exists(), reason="needs Linux' /proc")
+@ids
+def test_a_thousand_resets_leave_nothing_behind(name: str) -> None:
+    env = make(name, traffic="adv+1", duration_ns=2_000.0, warmup_ns=500.0).unwrapped
+    before = 0
+    for i in range(1_250):
+        env.reset(seed=i if i % 2 else None)
+        for _ in range(i % 4):
+            if any(env.step(0)[2:4]):
+                break
+        if i == 250:
+            before = resident_bytes()
+    assert resident_bytes() - before < MOST_GROWTH_BYTES
+
+
+@ids
+def test_environments_that_are_thrown_away_leave_nothing_behind(name: str) -> None:
+    before = 0
+    for i in range(130):
+        env = make(name, traffic="adv+1", duration_ns=2_000.0, warmup_ns=0.0)
+        env.reset(seed=i)
+        env.step(0)
+        if i % 2:
+            env.close()
+        if i == 30:
+            before = resident_bytes()
+    assert resident_bytes() - before < MOST_GROWTH_BYTES

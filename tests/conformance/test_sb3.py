@@ -1,0 +1,134 @@
+"""Stable-Baselines3 and sb3-contrib take the environments as they are: their checker, and a short training each."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
+pytest.importorskip("sb3_contrib", reason="needs the extra [sb3]")
+
+import stable_baselines3 as sb3
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor, VecNormalize
+
+import dragonfly_env as dfe
+
+PACKET = "dragonfly_env/PacketRouting-v0"
+BIAS = "dragonfly_env/BiasControl-v0"
+SHORT: dict[str, Any] = {"duration_ns": 2_000.0, "warmup_ns": 1_000.0}
+
+
+def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
+    return gymnasium.make(name, **settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        (PACKET, {}),
+        (PACKET, {"background": "ugal-n", "render_mode": "rgb_array"}),
+        (PACKET, {"scope": "all", "render_mode": "ansi"}),
+        (PACKET, {"scope": "source", "network": "q-adaptive", "duration_ns": 5_000.0}),
+        (BIAS, {}),
+        (BIAS, {"action": "box", "render_mode": "ansi"}),
+        (BIAS, {"policy": "par", "render_mode": "rgb_array"}),
+    ],
+    ids=str,
+)
+def test_the_checker(name: str, settings: dict[str, Any]) -> None:
+    env = make(name, **settings)
+    check_env(env, skip_render_check=False)
+    check_env(env.unwrapped, skip_render_check=False)
+
+
+def test_maskable_ppo_learns_on_router_vec_env_and_never_breaks_a_mask() -> None:
+    env = dfe.RouterVecEnv(illegal_action="raise", **SHORT)
+    assert is_masking_supported(env)
+    model = MaskablePPO(
+        "MlpPolicy", VecMonitor(env), n_steps=64, batch_size=64, n_epochs=1, device="cpu", seed=1
+    )
+    model.learn(total_timesteps=3 * 64 * env.num_envs)
+    assert model.num_timesteps == 3 * 64 * env.num_envs
+    assert len(model.ep_info_buffer) > 0
+
+    observations = env.reset()
+    for _ in range(50):
+        actions, _ = model.predict(observations, action_masks=get_action_masks(env), deterministic=True)
+        observations, _, _, _ = env.step(actions)
+    mean, spread = evaluate_policy(model, env, n_eval_episodes=env.num_envs, warn=False)
+    assert mean < 0
+    assert np.isfinite(spread)
+
+
+def test_ppo_without_masks_is_kept_legal() -> None:
+    env = dfe.RouterVecEnv(**SHORT)
+    wrapped = VecCheckNan(VecNormalize(env), raise_exception=True)
+    model = sb3.PPO("MlpPolicy", wrapped, n_steps=64, batch_size=64, n_epochs=1, device="cpu", seed=1)
+    model.learn(total_timesteps=64 * env.num_envs)
+    assert env.core.time_ns > 0
+
+
+def test_one_training_is_one_history(tmp_path: Path) -> None:
+    def train(seed: int) -> tuple[int, Any]:
+        env = dfe.RouterVecEnv(**SHORT)
+        model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, device="cpu", seed=seed)
+        model.learn(total_timesteps=2 * 32 * env.num_envs)
+        model.save(tmp_path / "model")
+        loaded = MaskablePPO.load(tmp_path / "model", device="cpu")
+        env.seed(99)
+        observations, done, infos = env.reset(), False, []
+        while not done:
+            actions, _ = loaded.predict(observations, action_masks=get_action_masks(env), deterministic=True)
+            observations, _, dones, infos = env.step(actions)
+            done = bool(dones.all())
+        return infos[0]["trace_hash"], infos[0]["metrics"].latency_mean_ns
+
+    first = train(1)
+    assert train(1) == first
+    assert train(2) != first
+
+
+@pytest.mark.parametrize("algorithm", ["DQN", "PPO", "MaskablePPO"])
+def test_learners_take_one_packets_journey(algorithm: str) -> None:
+    env = make(PACKET, **SHORT)
+    if algorithm == "DQN":
+        model: Any = sb3.DQN(
+            "MultiInputPolicy", env, learning_starts=32, buffer_size=500, device="cpu", seed=1
+        )
+    elif algorithm == "PPO":
+        model = sb3.PPO("MultiInputPolicy", env, n_steps=64, batch_size=32, n_epochs=1, device="cpu", seed=1)
+    else:
+        model = MaskablePPO(
+            "MultiInputPolicy", env, n_steps=64, batch_size=32, n_epochs=1, device="cpu", seed=1
+        )
+    model.learn(total_timesteps=128)
+    _, info = env.reset(seed=1)
+    assert info["illegal_actions"] == 0
+    if algorithm == "MaskablePPO":
+        assert is_masking_supported(model.get_env())
+
+
+@pytest.mark.parametrize(("algorithm", "action"), [("DQN", "discrete"), ("PPO", "discrete"), ("SAC", "box")])
+def test_learners_take_the_control_of_the_bias(algorithm: str, action: str) -> None:
+    env = make(BIAS, action=action, duration_ns=10_000.0)
+    if algorithm == "PPO":
+        model: Any = sb3.PPO("MlpPolicy", env, n_steps=20, batch_size=20, n_epochs=1, device="cpu", seed=1)
+    else:
+        model = getattr(sb3, algorithm)(
+            "MlpPolicy", env, learning_starts=10, buffer_size=100, device="cpu", seed=1
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.learn(total_timesteps=40)
+    observation, _ = env.reset(seed=1)
+    chosen, _ = model.predict(observation)
+    assert env.action_space.contains(chosen if action == "box" else int(chosen))

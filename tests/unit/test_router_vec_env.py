@@ -1,0 +1,258 @@
+"""``RouterVecEnv``: rounds, payments, masks and ends, compared with the batched environment underneath."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
+
+import dragonfly_env as dfe
+
+SHORT: dict[str, Any] = {"duration_ns": 3_000.0, "warmup_ns": 500.0}
+CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35, seed=3)
+
+
+def choose(obs: npt.NDArray[np.float32], mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """A legal action that depends on what is seen only, so that the order of questions does not matter."""
+    mixed = (obs * 64).astype(np.int64) @ np.arange(1, obs.shape[1] + 1)
+    ranks = np.cumsum(mask, axis=1) - 1
+    wanted = mixed % mask.sum(axis=1)
+    return np.argmax(mask & (ranks == wanted[:, None]), axis=1)
+
+
+def play(env: dfe.RouterVecEnv, observations: Any) -> tuple[list[Any], list[dict[str, Any]]]:
+    """An episode of ``choose``: rewards of every round, and the last infos."""
+    rewards = []
+    while True:
+        observations, paid, dones, infos = env.step(choose(observations, env.action_masks()))
+        rewards.append(paid)
+        if dones.any():
+            assert dones.all()
+            return rewards, infos
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"action": "path"}, {"scope": "all", "reward": "delivery"}, {"scope": "source", "reward": "team"}],
+    ids=str,
+)
+def test_an_episode_is_that_of_the_batched_environment(options: dict[str, Any]) -> None:
+    batched = dfe.BatchedRoutingEnv(CONFIG, **SHORT, **options)
+    batch = batched.reset(seed=5)
+    paid = np.zeros(batched.num_agents)
+    decisions = 0
+    while not batched.done:
+        decisions += len(batch)
+        batch = batched.step(choose(batch.obs, batch.mask))
+        np.add.at(paid, *batched.payments())
+
+    env = dfe.RouterVecEnv(CONFIG, illegal_action="raise", **SHORT, **options)
+    env.seed(5)
+    rewards, infos = play(env, env.reset())
+    assert infos[0]["trace_hash"] == batched.trace_hash() != 0
+    assert infos[0]["decisions"] == decisions
+    assert infos[0]["simulated_ns"] == batched.time_ns
+    assert infos[0]["metrics"].to_dict() == batched.metrics().to_dict()
+    assert np.sum(rewards, axis=0, dtype=np.float64) == pytest.approx(paid, rel=1e-5, abs=1e-4)
+
+
+def test_a_round_asks_each_router_for_its_earliest_packet() -> None:
+    batched = dfe.BatchedRoutingEnv(CONFIG, **SHORT)
+    env = dfe.RouterVecEnv(CONFIG, **SHORT)
+    env.seed(5)
+    observations, batch = env.reset(), batched.reset(seed=5)
+    for _ in range(20):
+        answers = np.full(len(batch), -1)
+        for turn in range(int(np.bincount(batch.agents).max())):
+            # (n,) of each router the row that has `turn` rows of the same router before it
+            rows = [
+                rows[turn]
+                for rows in map(np.flatnonzero, batch.agents == np.arange(36)[:, None])
+                if len(rows) > turn
+            ]
+            agents = batch.agents[rows]
+            masks = env.action_masks()
+            assert np.array_equal(observations[agents], batch.obs[rows])
+            assert np.array_equal(masks[agents, :-1], batch.mask[rows])
+            assert not masks[agents, -1].any()
+            idle = np.setdiff1d(np.arange(36), agents)
+            assert masks[idle, -1].all()
+            assert masks[idle].sum() == len(idle)
+            actions = choose(observations, masks)
+            answers[rows] = actions[agents]
+            observations, rewards, _, infos = env.step(actions)
+            assert [info["illegal_actions"] for info in infos] == [0] * 36
+            if not (answers >= 0).all():
+                assert not rewards.any()
+        batch = batched.step(answers)
+
+
+def test_the_end_of_an_episode_is_told_and_the_next_one_begins() -> None:
+    env = dfe.RouterVecEnv(CONFIG, **SHORT)
+    hashes = []
+    observations = env.reset()
+    first = observations.copy()
+    for _ in range(3):
+        _, infos = play(env, observations)
+        for info in infos:
+            assert info["TimeLimit.truncated"] is True
+            assert info["terminal_observation"].shape == env.observation_space.shape
+            assert env.observation_space.contains(info["terminal_observation"])
+        hashes.append(infos[0]["trace_hash"])
+        observations, _, _, _ = env.step(np.full(36, env.action_space.n - 1))
+    assert len(set(hashes)) == 3
+    again = dfe.RouterVecEnv(CONFIG, **SHORT)
+    assert np.array_equal(again.reset(), first)
+
+
+def test_illegal_actions_are_counted_and_replaced_by_minimal_ones() -> None:
+    env, minimal = dfe.RouterVecEnv(CONFIG, **SHORT), dfe.RouterVecEnv(CONFIG, **SHORT)
+    env.reset()
+    minimal.reset()
+    idle = env.action_space.n - 1
+    for _ in range(30):
+        masks = env.action_masks()
+        waiting = ~masks[:, idle]
+        batch = minimal.core.pending
+        # Idle where a packet waits, and something where none does: all of it is illegal.
+        _, rewards, _, infos = env.step(np.where(waiting, idle, 0))
+        rows = minimal._turns.rows  # type: ignore[union-attr]  # what this round asks for
+        actions = np.full(36, idle)
+        actions[batch.agents[rows]] = batch.minimal_actions()[rows]
+        _, same, _, _ = minimal.step(actions)
+        assert np.array_equal(rewards, same)
+    assert [info["illegal_actions"] for info in infos] == [30] * 36
+    assert env.core.trace_hash() == minimal.core.trace_hash()
+
+
+def test_illegal_actions_may_be_refused_and_change_nothing() -> None:
+    env, left = (dfe.RouterVecEnv(CONFIG, illegal_action="raise", **SHORT) for _ in range(2))
+    env.reset()
+    observations = left.reset()
+    masks = env.action_masks()
+    router = int(np.flatnonzero(~masks[:, -1])[0])
+    actions = choose(observations, masks)
+    wrong = actions.copy()
+    wrong[router] = 5
+    with pytest.raises(
+        dfe.IllegalActionError, match=rf"^router {router}: action 5 is illegal: must be one of \["
+    ):
+        env.step(wrong)
+    assert np.array_equal(env.step(actions)[0], left.step(actions)[0])
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        np.zeros(35, int),
+        np.zeros((36, 1), int),
+        np.zeros(36),
+        np.full(36, np.nan),
+        np.full(36, 6),
+        np.full(36, -1),
+        np.zeros(36, bool),
+        [[0], [0, 1]],
+        None,
+        "0",
+        3,
+    ],
+    ids=lambda actions: str(actions).replace("\n", "")[:12],
+)
+def test_what_is_no_action_is_refused(actions: Any) -> None:
+    env = dfe.RouterVecEnv(CONFIG, **SHORT)
+    env.reset()
+    with pytest.raises(dfe.IllegalActionError, match=r"^actions"):
+        env.step(actions)
+    env.step(np.full(36, 5))
+
+
+def test_calls_out_of_order_are_refused() -> None:
+    env = dfe.RouterVecEnv(CONFIG, render_mode="ansi", **SHORT)
+    for call in (lambda: env.step(np.zeros(36, int)), env.action_masks, env.render):
+        with pytest.raises(dfe.StateError, match=r"call reset\(\) first"):
+            call()
+    env.reset()
+    assert isinstance(env.render(), str)
+    with pytest.raises(dfe.ConfigError, match=r"^mode = 'human'"):
+        env.render("human")
+    env.close()
+    with pytest.raises(dfe.StateError):
+        env.action_masks()
+    env.reset()
+    env.set_options({"load": 0.1})
+    with pytest.raises(dfe.ConfigError, match=r"^options = "):
+        env.reset()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"lod": 0.1},
+        {"illegal_action": "ignore"},
+        {"scope": "some"},
+        {"duration_ns": 0},
+        {"config": 3},
+        {"load": 0},
+    ],
+    ids=str,
+)
+def test_impossible_settings_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(dfe.ConfigError):
+        dfe.RouterVecEnv(**settings)
+
+
+def test_slots_answer_for_themselves() -> None:
+    env = dfe.RouterVecEnv(CONFIG, **SHORT)
+    env.reset()
+    masks = env.action_masks()
+    assert env.has_attr("action_masks")
+    assert not env.has_attr("action_mask")
+    assert np.array_equal(np.stack(env.env_method("action_masks")), masks)
+    assert np.array_equal(env.env_method("action_masks", indices=7)[0], masks[7])
+    assert np.array_equal(env.get_attr("action_masks", [3, 4])[1](), masks[4])
+    assert env.get_attr("render_mode") == [None] * 36
+    assert env.env_is_wrapped(object, [1, 2]) == [False, False]
+    with pytest.raises(AttributeError, match="one network"):
+        env.set_attr("load", 0.1)
+
+
+def test_what_was_handed_out_does_not_change() -> None:
+    env = dfe.RouterVecEnv(CONFIG, **SHORT)
+    kept = [env.reset()]
+    copies = [kept[0].copy()]
+    for _ in range(10):
+        kept.append(env.step(choose(kept[-1], env.action_masks()))[0])
+        copies.append(kept[-1].copy())
+    assert all(np.array_equal(a, b) for a, b in zip(kept, copies, strict=True))
+
+
+def run_python(code: str) -> str:
+    environment = {**os.environ, "PYTHONWARNINGS": "error"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment
+    )
+    return done.stdout
+
+
+def test_the_package_does_not_import_what_only_extras_have() -> None:
+    code = "import sys, dragonfly_env as d; d.agents; print({'torch', 'stable_baselines3', 'ray'} & set(sys.modules))"
+    assert run_python(code) == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("missing", "use", "extra"),
+    [
+        ("stable_baselines3", "import dragonfly_env; dragonfly_env.RouterVecEnv", "sb3"),
+        ("ray", "import dragonfly_env.envs.rllib", "rllib"),
+    ],
+)
+def test_a_missing_extra_is_named(missing: str, use: str, extra: str) -> None:
+    code = f"import sys\nsys.modules[{missing!r}] = None\ntry:\n    {use}\nexcept ImportError as e:\n    print(e)"
+    assert f"pip install 'dragonfly-env[{extra}]'" in run_python(code)
