@@ -21,7 +21,7 @@ Version history: v0, the first one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -43,7 +43,7 @@ BoolArray = npt.NDArray[np.bool_]
 _REWARDS = ("hop", "delivery")
 
 
-class PacketRouting(gymnasium.Env[Observation, np.int64]):
+class PacketRouting(gymnasium.Env[Any, np.int64]):
     """One tagged packet asks, all others follow a background policy.
 
     Args:
@@ -64,7 +64,7 @@ class PacketRouting(gymnasium.Env[Observation, np.int64]):
         ConfigError: For an unknown setting or a value out of range.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": 10}
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 10}  # noqa: RUF012  # as in gymnasium
 
     def __init__(
         self,

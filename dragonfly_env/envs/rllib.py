@@ -159,10 +159,10 @@ class RouterMultiAgentEnv(MultiAgentEnv):
         over = turns.over
         observations, infos = self._show_last() if over else self._show(turns)
         shown = np.flatnonzero(self._acted) if over else turns.agents
-        rewards = dict(zip(observations, self._owed[shown].tolist(), strict=True))
+        rewards: dict[str, float] = dict(zip(observations, self._owed[shown].tolist(), strict=True))
         self._owed[shown] = 0.0
-        terminations = dict.fromkeys((*observations, "__all__"), False)
-        truncations = dict.fromkeys((*observations, "__all__"), over)
+        terminations: dict[str, bool] = dict.fromkeys((*observations, "__all__"), False)
+        truncations: dict[str, bool] = dict.fromkeys((*observations, "__all__"), over)
         return observations, rewards, terminations, truncations, infos
 
     def render(self) -> Any:

@@ -270,7 +270,8 @@ class RouterVecEnv(VecEnv):
         return answers
 
     def _mask_of(self, slot: int) -> BoolArray:
-        return self.action_masks()[slot]
+        mask: BoolArray = self.action_masks()[slot]
+        return mask
 
     def _slots(self, indices: Indices) -> list[int]:
         return list(self._get_indices(indices))
