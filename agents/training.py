@@ -121,6 +121,7 @@ def train(
     warmup_ns: float = 0.0,
     seed: int = 1,
     first_episode: int = 0,
+    decisions_before: int = 0,
     evaluate_every: int = 0,
     evaluation_seeds: Sequence[int] = (10_001,),
     evaluation_warmup_ns: float = 20_000.0,
@@ -144,6 +145,7 @@ def train(
         seed: Of the traffic: every episode has a seed of its own, derived from it.
         first_episode: How many were done before, by an agent that was saved: training goes on with the next
             one, with the same traffic as if it had not stopped. (Its replay buffer starts empty.)
+        decisions_before: How many decisions these episodes had: the count goes on from there, in logs too.
         evaluate_every: After how many episodes the greedy policy is measured; always after the last one; 0: never.
         evaluation_seeds: Of the traffic that it is measured on.
         evaluation_warmup_ns: Not counted there.
@@ -188,7 +190,7 @@ def train(
         log = _open_log(log_dir)
         folder = None if checkpoint_dir is None else Path(checkpoint_dir)
         clock = _Clock()
-        decisions, simulated_ns, learned = 0, 0.0, False
+        decisions, simulated_ns, learned = decisions_before, 0.0, False
         try:
             for number, episode in zip(schedule.numbers, _episodes(agent, config, schedule), strict=False):
                 clock.stop()

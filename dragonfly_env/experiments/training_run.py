@@ -16,7 +16,13 @@ import dragonfly_env as dfe
 from dragonfly_env._settings import reject_unknown
 from dragonfly_env._validate import check_integer, check_real, check_time_ns, config_error
 from dragonfly_env.agents.protocol import Learner
-from dragonfly_env.agents.registry import agent_class, load_agent, make_agent, settings_class
+from dragonfly_env.agents.registry import (
+    agent_class,
+    load_agent,
+    make_agent,
+    read_metadata,
+    settings_class,
+)
 from dragonfly_env.agents.training import Progress, train
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.experiments.measure import machine
@@ -157,7 +163,9 @@ def run_training(
         sitting = _Sitting(plan, files, before)
         if on_start is not None:
             on_start(before)
-        if not before.is_enough(plan):
+        if before.is_enough(plan):
+            sitting.finish()
+        else:
             sitting.train(on_episode)
         return TrainingReport(
             files.agent, sitting.rows, before.episode, sitting.sofar.episode >= plan.episodes
@@ -179,10 +187,9 @@ class Sofar:
         return self.episode > 0 and (late or self.episode >= plan.episodes)
 
     def plus(self, progress: Progress) -> Progress:
-        """A later sitting's progress with the counters of all sittings."""
+        """A later sitting's progress (which counts decisions of all sittings) with the times of all sittings."""
         return dataclasses.replace(
             progress,
-            decisions=self.decisions + progress.decisions,
             simulated_ns=self.simulated_ns + progress.simulated_ns,
             wall_s=self.wall_s + progress.wall_s,
         )
@@ -235,6 +242,7 @@ class _Sitting:
             plan.config,
             episodes=plan.episodes,
             first_episode=before.episode,
+            decisions_before=before.decisions,
             episode_ns=plan.episode_ns,
             warmup_ns=plan.warmup_ns,
             seed=plan.seed,
@@ -265,6 +273,17 @@ class _Sitting:
         agent.metadata = self._provenance()
         agent.save(files.agent)
         self._keep()
+
+    def finish(self) -> None:
+        """Make the last checkpoint the trained agent, if it is not yet: there is nothing left to train."""
+        files = self._files
+        if files.agent.exists():
+            known = read_metadata(files.agent).get("training")
+            if known == dataclasses.asdict(self.sofar):
+                return
+        agent = load_agent(files.latest)
+        agent.metadata = self._provenance()
+        agent.save(files.agent)
 
     def _agent(self) -> Learner:
         """The agent, new or from the checkpoint."""

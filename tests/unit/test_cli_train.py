@@ -101,6 +101,7 @@ def test_the_same_command_keeps_what_is_complete_and_a_longer_one_goes_on() -> N
     stamp = Path("out/agent.zip").stat().st_mtime_ns
     again = run("tiny", *SHORT, "--duration-ns", "6000", "-o", "out")
     assert again.exit_code == 0, again.stderr
+    assert "complete already: out" in again.stderr
     assert Path("out/agent.zip").stat().st_mtime_ns == stamp
     longer = run("tiny", *SHORT, "--duration-ns", "10000", "-o", "out")
     assert longer.exit_code == 0, longer.stderr
@@ -136,6 +137,19 @@ def test_ctrl_c_keeps_the_agent_and_says_how_to_go_on(monkeypatch: pytest.Monkey
     assert done.exit_code == 0, done.stderr
     assert f"going on after episode {kept} in out" in done.stderr
     assert episodes()["episode"].tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_shorter_command_makes_an_agent_of_what_an_interrupted_one_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 45)
+        assert run("tiny", *SHORT, "--duration-ns", "12000", "-o", "out").exit_code == 130
+    kept = len(episodes())
+    done = run("tiny", *SHORT, "--duration-ns", "2000", "-o", "out")
+    assert done.exit_code == 0, done.stderr
+    assert read_metadata("out/agent.zip")["training"]["episode"] == kept
+    load_agent("out/agent.zip")
 
 
 def test_ctrl_c_in_the_first_episode_leaves_nothing_half_done(monkeypatch: pytest.MonkeyPatch) -> None:
