@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
-from dragonfly_env.agents.protocol import Learner, Policy
+from dragonfly_env.agents.protocol import IntArray, Learner, Policy
 from dragonfly_env.agents.random_policy import RandomPolicy
 from dragonfly_env.agents.registry import (
     AGENTS,
@@ -34,6 +34,7 @@ __all__ = [
     "DeepQAgent",
     "DeepQSettings",
     "Evaluation",
+    "IntArray",
     "Learner",
     "MaskedPpoAgent",
     "MaskedPpoSettings",

@@ -18,6 +18,7 @@ try:
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
     from stable_baselines3.common.buffers import ReplayBuffer
     from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.utils import polyak_update
     from stable_baselines3.dqn.policies import DQNPolicy
 except ImportError as error:
     raise ConfigError(
@@ -33,6 +34,7 @@ __all__ = [
     "ReplayBuffer",
     "gymnasium",
     "one_thread",
+    "polyak_update",
     "seeded",
     "torch",
 ]

@@ -23,7 +23,7 @@ from dragonfly_env._validate import check_integer, config_error
 from dragonfly_env.agents._choice import any_legal, best_legal
 from dragonfly_env.agents._layouts import LayoutFacts
 from dragonfly_env.agents._replay import TransitionBuffer
-from dragonfly_env.agents._sb3 import DQNPolicy, gymnasium, one_thread, seeded, torch
+from dragonfly_env.agents._sb3 import DQNPolicy, gymnasium, one_thread, polyak_update, seeded, torch
 from dragonfly_env.agents.deep_q_settings import DeepQSettings
 from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.storage import read_agent, write_agent
@@ -126,8 +126,9 @@ class DeepQAgent:
         network = self._fit_layout(batch.layout, batch.mask.shape[1])
         if len(batch) == 0:
             return np.zeros(0, dtype=np.int64)
+        acting = network.q_net_target if self.settings.averaged and not self.training else network.q_net
         with torch.no_grad(), one_thread():
-            values = network.q_net(torch.from_numpy(np.array(batch.obs))).numpy()
+            values = acting(torch.from_numpy(np.array(batch.obs))).numpy()
         actions = best_legal(values, batch.mask)
         if self.training:
             draws = batch.draws
@@ -182,7 +183,9 @@ class DeepQAgent:
         self._steps += 1
         self._loss += (float(loss.detach()) - self._loss) * max(0.01, 1.0 / self._steps)
         if self._steps % settings.target_update_steps == 0:
-            network.q_net_target.load_state_dict(network.q_net.state_dict())
+            polyak_update(
+                network.q_net.parameters(), network.q_net_target.parameters(), settings.target_update_share
+            )
 
     def _fit_layout(self, layout: Any, num_actions: int) -> DQNPolicy:
         """The network for a layout: built the first time, then the layout must stay what it was."""

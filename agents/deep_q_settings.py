@@ -40,15 +40,15 @@ class DeepQSettings:
     """
 
     action: str = choice(
-        "path",
-        ("path", "port"),
-        doc="What it chooses: one of a few candidate paths, or the next port.",
+        "port",
+        ("port", "path"),
+        doc="What it chooses: the next port, or one of a few candidate paths.",
     )
     scope: str = choice(
-        "source",
-        ("source", "every", "all"),
-        doc="Which routers decide. With 'source' a decision has no successor: the value of a path is simply "
-        "the expected time to delivery, learned without bootstrapping.",
+        "every",
+        ("every", "all", "source"),
+        doc="Which routers decide. With paths chosen at the 'source' a decision has no successor: the value of a "
+        "path is the expected time to delivery, learned without bootstrapping.",
     )
     reward: str = choice(
         "hop",
@@ -67,7 +67,7 @@ class DeepQSettings:
     hidden_units: tuple[int, ...] = dataclasses.field(
         default=(64, 64), metadata={"unit": "units", "doc": "Sizes of the hidden layers (ReLU)."}
     )
-    learning_rate: float = real(1e-3, 0.0, 1.0, open_low=True, doc="Step size of Adam.")
+    learning_rate: float = real(5e-4, 0.0, 1.0, open_low=True, doc="Step size of Adam.")
     discount: float = real(
         1.0, 0.0, 1.0, doc="Of the next decision's value; 1: values are times to delivery, as in Q-routing."
     )
@@ -79,20 +79,30 @@ class DeepQSettings:
     )
     batch_transitions: int = integer(256, 1, 2**20, unit="transitions", doc="Per gradient step.")
     train_every_transitions: int = integer(
-        128, 1, _MOST, unit="transitions", doc="New transitions per gradient step."
+        256, 1, _MOST, unit="transitions", doc="New transitions per gradient step."
     )
     first_transitions: int = integer(
         2_000, 1, _MOST, unit="transitions", doc="Collected before the first gradient step."
     )
     buffer_transitions: int = integer(100_000, 1, 2**27, unit="transitions", doc="Size of the replay buffer.")
     target_update_steps: int = integer(
-        200, 1, _MOST, unit="gradient steps", doc="After how many the target network becomes the online one."
+        1, 1, _MOST, unit="gradient steps", doc="After how many the target network moves."
+    )
+    target_update_share: float = real(
+        0.005,
+        0.0,
+        1.0,
+        open_low=True,
+        doc="How far it moves towards the online network; below 1 it averages recent weights, at 1 it is a copy.",
+    )
+    averaged: bool = boolean(
+        True, doc="Whether the target network, the steadier one, acts when the agent does not train."
     )
     max_gradient_norm: float = real(10.0, 0.0, 1e9, open_low=True, doc="Longer gradients are shortened.")
     epsilon_start: float = real(1.0, 0.0, 1.0, doc="Share of random actions at the beginning.")
     epsilon_end: float = real(0.02, 0.0, 1.0, doc="Share of random actions in the end.")
     epsilon_decisions: int = integer(
-        200_000, 1, 2**53, unit="decisions", doc="Over how many it falls, linearly."
+        300_000, 1, 2**53, unit="decisions", doc="Over how many it falls, linearly."
     )
 
     def __post_init__(self) -> None:

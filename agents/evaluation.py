@@ -16,6 +16,7 @@ from dragonfly_env.policies import make_policy
 from dragonfly_env.simulation import simulate
 
 if TYPE_CHECKING:
+    from dragonfly_env.envs.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 
@@ -77,8 +78,7 @@ def evaluate_policy(
     Args:
         policy: Anything that acts, or the name of a built-in policy. Learners act greedily and do not learn.
         config: What to simulate; its ``policy`` is not used.
-        warmup_ns: Time that is not counted, at least 0. In the environment the window begins with the first
-            batch of decisions after it, at most a link latency later.
+        warmup_ns: Time that is not counted, at least 0.
         measure_ns: Length of the window, above 0.
         seed: Of the traffic; None: that of ``config``.
         native: Whether built-in policies run in the core (fast); if not, their twin answers in Python.
@@ -96,18 +96,22 @@ def evaluate_policy(
     check_time_ns("warmup_ns", warmup_ns)
     if native and isinstance(chosen, BuiltIn):
         return simulate(config.replace(policy=chosen), warmup_ns=warmup_ns, measure_ns=measure_ns)
-    env = make_env(config, chosen, duration_ns=warmup_ns + measure_ns, transitions=False)
+    # The end of an episode is the one instant at which all parts of the network stand at the same time.
+    env = make_env(config, chosen, duration_ns=warmup_ns or measure_ns, transitions=False)
     if isinstance(chosen, Learner):
         chosen.prepare(env)
         chosen.set_training(False)
-    batch = env.reset(seed=config.seed)
-    warm = warmup_ns == 0
-    while not env.done:
-        if not warm and env.time_ns >= warmup_ns:
-            env.reset_statistics()
-            warm = True
-        batch = env.step(chosen.act(batch))
+    _answer(env, env.reset(seed=config.seed), chosen)
+    if warmup_ns > 0:
+        env.reset_statistics()
+        _answer(env, env.extend(measure_ns), chosen)
     return env.metrics()
+
+
+def _answer(env: BatchedRoutingEnv, batch: DecisionBatch, policy: Policy) -> None:
+    """Answer all decisions until the episode is done."""
+    while not env.done:
+        batch = env.step(policy.act(batch))
 
 
 def evaluate_over_seeds(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from dragonfly_env._settings import boolean, choice, integer, normalise, real
+from dragonfly_env._settings import boolean, choice, integer, normalise, real, time_ns
 from dragonfly_env.agents.deep_q_settings import checked_names, checked_sizes
 
 _MOST = 2**31 - 1
@@ -31,6 +31,9 @@ class MaskedPpoSettings:
         ("hop", "delivery", "team"),
         doc="Paid per step of the vector environment; see DESIGN, section 5.",
     )
+    reward_scale_ns: float = time_ns(
+        100_000.0, open_low=True, doc="The time that costs a reward of -1; large, so that values stay small."
+    )
     features: tuple[str, ...] | None = dataclasses.field(
         default=None,
         metadata={"unit": "", "doc": "Names of the observation's features; None: those of the environment."},
@@ -45,12 +48,20 @@ class MaskedPpoSettings:
     )
     learning_rate: float = real(1e-3, 0.0, 1.0, open_low=True, doc="Step size of Adam.")
     rollout_steps: int = integer(256, 2, _MOST, unit="steps", doc="Of every router between two improvements.")
-    batch_steps: int = integer(1024, 2, 2**24, unit="steps", doc="Per gradient step.")
+    batch_steps: int = integer(4096, 2, 2**24, unit="steps", doc="Per gradient step.")
     epochs: int = integer(4, 1, 1000, doc="Passes over a rollout.")
-    discount: float = real(0.97, 0.0, 1.0, doc="Per step of the vector environment.")
-    gae_lambda: float = real(0.95, 0.0, 1.0, doc="Generalised advantage estimation.")
+    discount: float = real(
+        0.998,
+        0.0,
+        1.0,
+        doc="Per step of the vector environment. A packet is paid for some 30 steps after its decision: much below 1, "
+        "a discount rewards slow paths.",
+    )
+    gae_lambda: float = real(
+        0.998, 0.0, 1.0, doc="Generalised advantage estimation; near 1 for the same reason."
+    )
     clip: float = real(0.2, 0.0, 1.0, open_low=True, doc="Most that a probability ratio moves.")
-    entropy_weight: float = real(0.005, 0.0, 1e3, doc="Of the entropy bonus.")
+    entropy_weight: float = real(0.0, 0.0, 1e3, doc="Of the entropy bonus.")
     value_weight: float = real(0.5, 0.0, 1e3, doc="Of the value's loss.")
     max_gradient_norm: float = real(0.5, 0.0, 1e9, open_low=True, doc="Longer gradients are shortened.")
     sample: bool = boolean(
@@ -74,6 +85,7 @@ class MaskedPpoSettings:
             "scope": self.scope,
             "action": self.action,
             "reward": self.reward,
+            "reward_scale_ns": self.reward_scale_ns,
             "features": self.features,
         }
         if self.action == "path":

@@ -26,6 +26,7 @@ QUICK = DeepQSettings(
     train_every_transitions=8,
     batch_transitions=32,
     target_update_steps=20,
+    target_update_share=1.0,
     epsilon_decisions=2_000,
 )
 

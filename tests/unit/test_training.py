@@ -1,0 +1,209 @@
+"""The training loop and the evaluation, with a learner that needs no PyTorch."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.agents import (
+    Learner,
+    Progress,
+    RandomPolicy,
+    evaluate_over_seeds,
+    evaluate_policy,
+    fit,
+    train,
+)
+from dragonfly_env.agents._choice import any_legal, best_legal
+from dragonfly_env.agents.storage import read_agent, write_agent
+from dragonfly_env.errors import ConfigError
+
+TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.6)
+SHORT: dict[str, Any] = {"episode_ns": 3_000.0}
+
+
+class MeanOfActions:
+    """Remembers the mean reward of every action, whatever the observation; explores one decision in four."""
+
+    name, scope, action = "mean-of-actions", "source", "path"
+
+    def __init__(self) -> None:
+        self.metadata: dict[str, Any] = {}
+        self.sums, self.counts = np.zeros(16), np.zeros(16)
+        self.training = False
+        self.learned_in_episodes: list[int] = []
+
+    def env_options(self) -> dict[str, Any]:
+        return {"scope": self.scope, "action": self.action}
+
+    def prepare(self, env: Any) -> None:
+        self.num_actions = env.num_actions
+
+    def set_training(self, on: bool) -> None:
+        self.training = on
+
+    def act(self, batch: Any) -> Any:
+        means = self.sums / np.maximum(self.counts, 1)
+        actions = best_legal(np.broadcast_to(means[: batch.mask.shape[1]], batch.mask.shape), batch.mask)
+        if not self.training:
+            return actions
+        return np.where(batch.draws[:, 0] < 0.25, any_legal(batch.mask, batch.draws[:, 1]), actions)
+
+    def learn(self, transitions: Any) -> None:
+        assert self.training
+        np.add.at(self.sums, transitions.actions, transitions.rewards)
+        np.add.at(self.counts, transitions.actions, 1)
+
+    def statistics(self) -> dict[str, float]:
+        return {"transitions": float(self.counts.sum())}
+
+    def save(self, path: str | Path) -> None:
+        write_agent(path, {"kind": "means", "metadata": self.metadata}, {"counts": self.counts.tobytes()})
+
+    @classmethod
+    def load(cls, path: str | Path) -> MeanOfActions:
+        agent = cls()
+        agent.counts = np.frombuffer(read_agent(path, ("counts",), kind="means")[1]["counts"])
+        return agent
+
+
+def rows(progress: list[Progress]) -> list[dict[str, float]]:
+    """What must be equal in equal trainings: everything but the real time."""
+    return [{name: value for name, value in p.to_dict().items() if name != "wall_s"} for p in progress]
+
+
+def test_a_class_without_a_base_class_is_a_learner() -> None:
+    assert isinstance(MeanOfActions(), Learner)
+    assert not isinstance(RandomPolicy(), Learner)
+
+
+def test_every_episode_is_reported_and_counts_grow() -> None:
+    progress = fit(MeanOfActions(), TINY, episodes=3, **SHORT)
+    assert [p.episode for p in progress] == [1, 2, 3]
+    assert {p.episodes for p in progress} == {3}
+    for before, after in itertools.pairwise(progress):
+        assert after.decisions > before.decisions > 0
+        assert after.simulated_ns > before.simulated_ns > 0
+        assert after.wall_s > before.wall_s > 0
+        assert after.statistics["transitions"] > before.statistics["transitions"]
+    assert all(p.latency_mean_ns > 0 and p.reward_mean < 0 for p in progress)
+
+
+def test_equal_seeds_train_alike_and_episodes_differ() -> None:
+    first, again, other = (fit(MeanOfActions(), TINY, episodes=3, seed=s, **SHORT) for s in (5, 5, 6))
+    assert rows(first) == rows(again)
+    assert rows(first) != rows(other)
+    assert len({p.latency_mean_ns for p in first}) == 3
+
+
+def test_a_training_goes_on_with_the_traffic_that_it_would_have_had() -> None:
+    class Still(MeanOfActions):
+        def learn(self, transitions: Any) -> None:
+            """Not at all, so that an episode depends on its traffic only."""
+
+    whole = fit(Still(), TINY, episodes=4, **SHORT)
+    rest = fit(Still(), TINY, episodes=4, first_episode=2, **SHORT)
+    assert [p.episode for p in rest] == [3, 4]
+    assert [p.latency_mean_ns for p in rest] == [p.latency_mean_ns for p in whole[2:]]
+
+
+def test_evaluations_come_as_often_as_asked_and_at_the_end() -> None:
+    agent = MeanOfActions()
+    options: dict[str, Any] = {"evaluation_warmup_ns": 1_000.0, "evaluation_ns": 2_000.0, **SHORT}
+    progress = fit(agent, TINY, episodes=5, evaluate_every=2, evaluation_seeds=(1, 2), **options)
+    assert [p.episode for p in progress if p.evaluation] == [2, 4, 5]
+    last = progress[-1].evaluation
+    assert last is not None
+    again = evaluate_over_seeds(agent, TINY, (1, 2), warmup_ns=1_000.0, measure_ns=2_000.0)
+    assert [m.to_dict() for m in last.metrics] == [m.to_dict() for m in again.metrics]
+    assert progress[-1].to_dict()["evaluation/latency_mean_ns"] == last.latency_mean_ns
+    assert "evaluation/latency_mean_ns" not in progress[0].to_dict()
+
+
+def test_checkpoints_are_written_and_the_latest_one_even_when_interrupted(tmp_path: Path) -> None:
+    agent = MeanOfActions()
+    training = train(agent, TINY, episodes=9, checkpoint_dir=tmp_path, checkpoint_every=2, **SHORT)
+    saved = [next(training).checkpoint for _ in range(3)]
+    assert saved == [None, tmp_path / "episode-0002.zip", None]
+    assert (tmp_path / "latest.zip").read_bytes() == (tmp_path / "episode-0002.zip").read_bytes()
+    training.close()  # type: ignore[attr-defined]  # it is a generator
+    assert MeanOfActions.load(tmp_path / "latest.zip").counts.sum() == agent.counts.sum()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["episode-0002.zip", "latest.zip"]
+    assert not agent.training
+
+
+def test_a_callback_or_the_clock_ends_a_training() -> None:
+    seen: list[int] = []
+
+    def stop_after_two(progress: Progress) -> bool:
+        seen.append(progress.episode)
+        return progress.episode < 2
+
+    assert len(fit(MeanOfActions(), TINY, episodes=9, callback=stop_after_two, **SHORT)) == 2
+    assert seen == [1, 2]
+    assert len(fit(MeanOfActions(), TINY, episodes=9, callback=lambda _: None, stop_after_s=0, **SHORT)) == 1
+
+
+def test_event_files_for_tensorboard_hold_the_progress(tmp_path: Path) -> None:
+    if importlib.util.find_spec("tensorboard") is None:
+        pytest.skip("needs TensorBoard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    progress = fit(MeanOfActions(), TINY, episodes=2, log_dir=tmp_path, **SHORT)
+    events = EventAccumulator(str(tmp_path)).Reload()
+    logged = events.Scalars("episode/latency_mean_ns")
+    assert [event.step for event in logged] == [p.decisions for p in progress]
+    assert [event.value for event in logged] == pytest.approx([p.latency_mean_ns for p in progress])
+    assert "statistics/transitions" in events.Tags()["scalars"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("episodes", 0),
+        ("episodes", 2.0),
+        ("episode_ns", 0),
+        ("episode_ns", float("nan")),
+        ("warmup_ns", 5_000.0),
+        ("warmup_ns", -1),
+        ("seed", -1),
+        ("first_episode", 9),
+        ("evaluate_every", -1),
+        ("checkpoint_every", 0),
+        ("stop_after_s", -1),
+    ],
+)
+def test_impossible_settings_are_refused_before_anything_runs(field: str, value: Any) -> None:
+    options = {"episodes": 3, "episode_ns": 3_000.0, field: value}
+    with pytest.raises(ConfigError, match=f"^{field} = "):
+        train(MeanOfActions(), TINY, **options)
+
+
+def test_what_cannot_learn_is_not_trained() -> None:
+    with pytest.raises(ConfigError, match=r"^agent = .*must be a learner"):
+        train(RandomPolicy(), TINY)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"^config = "):
+        train(MeanOfActions(), "72")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["min", "val-n", "ugal-g", "par"])
+def test_a_heuristic_measures_the_same_in_the_core_and_through_the_environment(name: str) -> None:
+    times: dict[str, float] = {"warmup_ns": 2_000.0, "measure_ns": 3_000.0}
+    native = evaluate_policy(name, TINY, seed=3, **times)
+    answered = evaluate_policy(name, TINY, seed=3, native=False, **times)
+    assert answered.to_dict() == native.to_dict()
+
+
+def test_evaluation_is_reproducible_and_depends_on_the_seed() -> None:
+    runs = [evaluate_policy(RandomPolicy(), TINY, warmup_ns=0, measure_ns=4_000.0, seed=s) for s in (1, 1, 2)]
+    assert runs[0].to_dict() == runs[1].to_dict()
+    assert runs[0].to_dict() != runs[2].to_dict()
+    both = evaluate_over_seeds(RandomPolicy(), TINY, (1, 2), warmup_ns=0, measure_ns=4_000.0)
+    assert both.latency_mean_ns == pytest.approx(np.mean([runs[0].latency_mean_ns, runs[2].latency_mean_ns]))
+    assert both.seeds == (1, 2)
