@@ -62,22 +62,24 @@ def evaluate(
     arrays: options.Arrays = None,
     plots: options.Plots = True,
 ) -> None:
-    """Compare agents with built-in policies: the runs, results folder, tables and figures of 'sweep'.
+    """Compare agents with built-in policies: runs, folder, tables and figures as of 'sweep'.
 
-    Topology, network, traffic and load are those that the first saved agent was trained with, unless options say
-    otherwise. Every policy meets the same packets under one seed. Built-in policies run in the core; the others answer
-    batches of decisions from the first packet on.
+    Topology, network, traffic and load are those that the first saved agent
+    was trained with, unless options say otherwise. Every policy meets the
+    same packets under one seed. Built-in policies run in the core; the others
+    answer batches of decisions, from the first packet on.
 
-    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops at once and keeps what is finished; the same
-    command again does the rest. A changed agent or class is evaluated anew.
+    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops and keeps what is
+    finished; the same command again does the rest. A changed agent or class
+    is evaluated anew.
 
     [bold]Examples[/bold]
 
-    dragonfly-env evaluate results/dqn/agent.zip min ugal-n --seed 101 --seed 102 --seed 103
+    dragonfly-env evaluate results/dqn/agent.zip min ugal-n -s 101 -s 102
 
-    dragonfly-env evaluate my_policy.py:MyPolicy par -t 72 --traffic adv+1 --traffic uniform -l 0.1:0.5:0.1
+    dragonfly-env evaluate my_policy.py:MyPolicy par -t 72 --traffic adv+1 -l 0.3
 
-    dragonfly-env evaluate dqn=results/dqn/agent.zip ppo=results/ppo/agent.zip ugal-n --load 0.2:0.4:0.05
+    dragonfly-env evaluate a=dqn/agent.zip b=ppo/agent.zip ugal-n -l 0.2:0.4:0.1
     """
     from dragonfly_env.experiments.scenario import Scenario
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -174,23 +174,26 @@ def train(
     ] = True,
     threads: options.Threads = None,
 ) -> None:
-    """Train a routing agent: every router asks it where packets go next, and pays it in delivery time.
+    """Train a routing agent: every router asks it where packets go, and pays it in delivery time.
 
-    [bold]Ctrl-C[/bold] stops and keeps the agent as it is; the same command again goes on from there. Needs the extra
-    "sb3": PyTorch and Stable-Baselines3.
+    [bold]Ctrl-C[/bold] stops and keeps the agent as it is; the same command again goes on.
+    Needs the extra "sb3": PyTorch and Stable-Baselines3.
 
     [bold]Examples[/bold]
 
     dragonfly-env train deep-q --traffic adv+1 --load 0.35 --out results/dqn
 
-    dragonfly-env train masked-ppo --minutes 10 --seed 1 --seed 2 --out results/ppo
+    dragonfly-env train masked-ppo --minutes 10 --seed 1 --seed 2
 
     dragonfly-env evaluate results/dqn/agent.zip min ugal-n
 
     [bold]The folder[/bold]
 
-    agent.zip (the trained agent, with everything that made it), learning.png (its course), episodes.parquet (one row
-    per episode), checkpoints/, tensorboard/ (tensorboard --logdir FOLDER).
+    agent.zip: the trained agent, with everything that made it
+
+    learning.png, episodes.parquet: its course, one row per episode
+
+    checkpoints/, tensorboard/: for tensorboard --logdir FOLDER
     """
     from dragonfly_env.experiments.training_run import TrainingPlan
 
@@ -310,7 +313,7 @@ def _summary(plan: TrainingPlan, report: TrainingReport) -> RenderableType:
     """The first and the last episode, and the last evaluation."""
     first, last = report.rows[0], report.rows[-1]
     evaluated = next((row for row in reversed(report.rows) if "evaluation/latency_mean_ns" in row), None)
-    table = Table(box=box.SIMPLE_HEAD, title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD)
     for heading in ("", "latency (ns)", "accepted load", "minimal paths (%)"):
         table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
 
@@ -327,11 +330,11 @@ def _summary(plan: TrainingPlan, report: TrainingReport) -> RenderableType:
         add(f"episode {last['episode']}", last)
     if evaluated is not None:
         add("not exploring, other seeds", evaluated, "evaluation/")
-    table.caption = (
+    course = (
         f"{last['episode']} of {plan.episodes} episodes, {last['decisions']:,} decisions, "
         f"{last['simulated_ns'] / 1e6:g} ms simulated, {last['wall_s']:,.0f} s of training"
     )
-    return table
+    return Group(table, Text(course, style="dim"))
 
 
 def _number(value: Any, form: str, factor: float = 1.0) -> str:
