@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -64,11 +65,38 @@ class Background:
         return answers.astype(np.int64)
 
 
+class _Predicts:
+    """A model of Stable-Baselines3 that was trained on ``PacketRouting``, as a policy that answers batches."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._asks_masks = "action_masks" in inspect.signature(model.predict).parameters
+
+    def prepare(self, env: BatchedRoutingEnv) -> None:
+        space = self._model.observation_space
+        shapes = {name: part.shape for name, part in getattr(space, "spaces", {}).items()}
+        needed = {"observation": (env.num_features,), "action_mask": (env.num_actions,)}
+        if shapes != needed:
+            raise config_error(
+                "background",
+                type(self._model).__name__,
+                f"sees {shapes or space}; here it would see {needed}",
+            )
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        # Copies, as PyTorch cannot have arrays that are read only.
+        masks = {"action_masks": batch.mask.copy()} if self._asks_masks else {}
+        seen = {"observation": batch.obs.copy(), "action_mask": batch.mask.astype(np.int8)}
+        actions: IntArray = np.asarray(self._model.predict(seen, deterministic=True, **masks)[0], np.int64)
+        legal = batch.mask[np.arange(len(batch)), actions]
+        return np.where(legal, actions, batch.minimal_actions())
+
+
 def make_background(policy: Any) -> Background:
     """The background policy that a setting names.
 
     Args:
-        policy: ``"min"``, another name of a policy, or an object with ``act(batch)``.
+        policy: ``"min"``, another name of a policy, an object with ``act(batch)``, or a model of Stable-Baselines3.
 
     Raises:
         ConfigError: For anything else.
@@ -76,6 +104,12 @@ def make_background(policy: Any) -> Background:
     if isinstance(policy, str):
         made = make_policy(policy)
         return Background(None if made.name == "min" else made)
-    if not callable(getattr(policy, "act", None)):
-        raise config_error("background", policy, "must be the name of a policy, or an object with act(batch)")
-    return Background(policy)
+    if callable(getattr(policy, "act", None)):
+        return Background(policy)
+    if callable(getattr(policy, "predict", None)) and hasattr(policy, "observation_space"):
+        return Background(_Predicts(policy))
+    raise config_error(
+        "background",
+        policy,
+        "must be the name of a policy, an object with act(batch), or a model with predict()",
+    )

@@ -49,9 +49,10 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
     Args:
         config: What is simulated, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Its policy
             routes the warm-up of the network, its seed is that of the first one.
-        background: Who answers for all other packets: ``"min"`` (the minimal action); the name of another policy, or
-            any object with ``act(batch)``, such as a frozen copy of the learner. If it says which ``scope`` and
-            ``action`` it needs, these are the environment's unless they are set.
+        background: Who answers for all other packets: ``"min"`` (the minimal action); the name of another policy; any
+            object with ``act(batch)``; or a model of Stable-Baselines3 that was trained here (what it answers against
+            the mask becomes the minimal action). If it says which ``scope`` and ``action`` it needs, these are the
+            environment's unless they are set. See ``set_background`` for frozen copies of the learner.
         reward: ``"hop"`` or ``"delivery"``.
         illegal_action: ``"remap"``: the minimal action is taken instead and counted in ``info["illegal_actions"]``;
             ``"raise"``: ``IllegalActionError``, and nothing has happened.
@@ -123,6 +124,19 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         if self._batch is None or self._row < 0:
             raise StateError("decision: no packet asks; call reset()")
         return self._batch.rows(slice(self._row, self._row + 1))
+
+    def set_background(self, background: Any) -> None:
+        """From now on another policy answers for the other packets: a copy of the learner as it is now, for example.
+
+        Args:
+            background: As for the constructor, for the same scope and action mode.
+
+        Raises:
+            ConfigError: If it cannot answer the batches of this environment; the present one stays.
+        """
+        chosen = make_background(background)
+        chosen.check(self._env)
+        self._background = chosen
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -132,3 +132,27 @@ def test_learners_take_the_control_of_the_bias(algorithm: str, action: str) -> N
     observation, _ = env.reset(seed=1)
     chosen, _ = model.predict(observation)
     assert env.action_space.contains(chosen if action == "box" else int(chosen))
+
+
+@pytest.mark.parametrize("algorithm", ["DQN", "MaskablePPO"])
+def test_a_frozen_copy_of_the_learner_may_be_the_background(algorithm: str, tmp_path: Path) -> None:
+    env = make(PACKET, **SHORT)
+    view: Any = env.unwrapped
+    maker: Any = MaskablePPO if algorithm == "MaskablePPO" else sb3.DQN
+    model = maker("MultiInputPolicy", env, device="cpu", seed=1)
+
+    def history() -> int:
+        env.reset(seed=1)
+        for _ in range(20):
+            if any(env.step(0)[2:4]):
+                env.reset()
+        return int(view.core.trace_hash())
+
+    alone = history()
+    model.save(tmp_path / "copy")
+    view.set_background(maker.load(tmp_path / "copy", device="cpu"))
+    assert history() not in (0, alone)
+
+    other = make(PACKET, **SHORT, features=["is_minimal"])
+    with pytest.raises(dfe.ConfigError, match=r"^background = "):
+        other.unwrapped.set_background(model)  # type: ignore[attr-defined]
