@@ -83,13 +83,29 @@ std::uint32_t port_choices(const DecisionPlan& plan, const RouteContext& context
   const std::uint32_t used = context.packet().hops + 1U;
   const std::uint32_t left = plan.spec.max_hops > used ? plan.spec.max_hops - used : 0U;
   constexpr std::uint32_t kDiameter = 3;
+  const std::uint8_t* const connected = &plan.connected[std::size_t{router} * plan.num_ports];
   std::uint32_t legal = 0;
-  for (std::uint32_t i = 0; i < plan.num_ports; ++i) {
+  if (left >= kDiameter) {
+    for (std::uint32_t i = 0; i < plan.num_ports; ++i) legal += mask[i] = connected[i];
+    return legal;
+  }
+  std::uint32_t i = 0;
+  if (topology.trunking() == 1) {  // from any router of this group there is one way: through its link
+    const std::uint32_t there = topology.group_of(target);
+    const std::uint32_t gateway = topology.links_between(context.group(), there)->router;
+    const std::uint32_t rest = topology.links_between(there, context.group())->router == target ? 1U : 2U;
+    const std::uint32_t first = context.group() * topology.a();
+    for (std::uint32_t peer = first; peer < first + topology.a(); ++peer) {
+      if (peer == router) continue;
+      mask[i] = rest + (peer == gateway ? 0U : 1U) <= left ? 1 : 0;
+      legal += mask[i++];
+    }
+  }
+  for (; i < plan.num_ports; ++i) {
+    if (connected[i] == 0) continue;
     const Endpoint next = topology.neighbor(router, static_cast<Port>(plan.first_port + i));
-    const bool fits =
-        next.port != kNoPort && (left >= kDiameter || topology.minimal_hops(next.router, target) <= left);
-    mask[i] = fits ? 1 : 0;
-    legal += fits ? 1U : 0U;
+    mask[i] = topology.minimal_hops(next.router, target) <= left ? 1 : 0;
+    legal += mask[i];
   }
   return legal;
 }

@@ -186,7 +186,7 @@ Hop DecisionDesk::answer(std::uint32_t i, std::int32_t action, Packet& packet,
              .time = asked.time,
              .agent = static_cast<std::int32_t>(asked.router),
              .action = action,
-             .feedback_delay = credit_delays[static_cast<std::size_t>(link)]},
+             .feedback_delay = static_cast<std::uint32_t>(credit_delays[static_cast<std::size_t>(link)])},
             log_.keeps_rows() ? rows_.data() + i * row_bytes_ : nullptr);
   return hop;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "decisions/decision_spec.hpp"
 #include "decisions/observation.hpp"
@@ -21,6 +22,13 @@ struct DecisionPlan {
         num_ports{paths_in.topology().radix() - paths_in.topology().p()},
         num_candidates{spec_in.num_candidates()},
         num_actions{spec_in.action == ActionMode::kPort ? num_ports : num_candidates} {
+    const Dragonfly& topology = paths.topology();
+    for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
+      for (std::uint32_t i = 0; i < num_ports; ++i) {
+        connected.push_back(topology.neighbor(router, static_cast<Port>(first_port + i)).port != kNoPort ? 1
+                                                                                                         : 0);
+      }
+    }
     // How many decisions of one packet may be open at once.
     const bool once = spec.reward != RewardKind::kDelivery || spec.scope == AskScope::kSource;
     most_open = once ? 1U : (spec.action == ActionMode::kPath ? spec.budget().longest_path : spec.max_hops);
@@ -39,6 +47,7 @@ struct DecisionPlan {
   std::uint32_t num_candidates;
   std::uint32_t num_actions;
   std::uint32_t most_open = 1;
+  std::vector<std::uint8_t> connected;  // [router * num_ports + i]: whether a link is there
 };
 
 }  // namespace dragonfly

@@ -16,11 +16,12 @@ class OpenDecisions {
   OpenDecisions(std::size_t packets, std::uint32_t most_per_packet, std::size_t row_bytes)
       : most_{most_per_packet},
         row_bytes_{row_bytes},
-        counts_{packets},
         heads_{packets * most_per_packet},
         rows_{packets * most_per_packet * row_bytes} {}
 
-  [[nodiscard]] std::uint32_t count(std::uint32_t packet) const noexcept { return counts_.data()[packet]; }
+  [[nodiscard]] std::uint32_t count(std::uint32_t packet) const noexcept {
+    return heads_.data()[std::size_t{packet} * most_].open;
+  }
   [[nodiscard]] const OpenDecision& head(std::uint32_t packet, std::uint32_t i) const noexcept {
     return heads_.data()[std::size_t{packet} * most_ + i];
   }
@@ -28,22 +29,23 @@ class OpenDecisions {
     return rows_.data() + (std::size_t{packet} * most_ + i) * row_bytes_;
   }
   void touch(std::uint32_t packet) const noexcept {
-    __builtin_prefetch(&counts_.data()[packet], 1);
     __builtin_prefetch(&heads_.data()[std::size_t{packet} * most_], 1);
   }
 
   // Precondition: fewer than most_per_packet are open. `row`: null where none are kept.
   void add(std::uint32_t packet, const OpenDecision& decision, const std::byte* row) noexcept {
-    const std::size_t at = std::size_t{packet} * most_ + counts_.data()[packet]++;
+    OpenDecision* const first = heads_.data() + std::size_t{packet} * most_;
+    const std::uint32_t count = first->open;
+    const std::size_t at = std::size_t{packet} * most_ + count;
     heads_.data()[at] = decision;
+    first->open = count + 1;
     if (row != nullptr) std::memcpy(rows_.data() + at * row_bytes_, row, row_bytes_);
   }
-  void clear(std::uint32_t packet) noexcept { counts_.data()[packet] = 0; }
+  void clear(std::uint32_t packet) noexcept { heads_.data()[std::size_t{packet} * most_].open = 0; }
 
  private:
   std::uint32_t most_;
   std::size_t row_bytes_;
-  ReservedArray<std::uint8_t> counts_;
   ReservedArray<OpenDecision> heads_;
   ReservedArray<std::byte> rows_;
 };

@@ -40,13 +40,15 @@ struct Candidate {
 static_assert(sizeof(Candidate) == 24);
 
 // A decision that was answered and whose outcome is not known yet.
-struct OpenDecision {
+struct alignas(32) OpenDecision {
   std::int64_t id = -1;
   Tick time = 0;
   std::int32_t agent = 0;
   std::int32_t action = 0;
-  Tick feedback_delay = 0;  // from the far end of the link that was chosen back to the router
+  std::uint32_t feedback_delay = 0;  // from the far end of the link that was chosen back to the router
+  std::uint32_t open = 0;            // in the first one of a packet: how many it has
 };
+static_assert(sizeof(OpenDecision) == 32);
 
 // A decision whose outcome is known.
 struct CompletedDecision {

@@ -1,5 +1,7 @@
 #include "metrics/statistics.hpp"
 
+#include <algorithm>
+
 namespace dragonfly {
 
 namespace {
@@ -33,10 +35,11 @@ Statistics collect_statistics(Network& network, const StatisticsBase& base, Time
     };
     append(s.router_injected, partition.router_injected());
     append(s.router_delivered, partition.router_delivered());
+    const Tick now = std::max(network.now(), partition.clock());
     for (const OutputPort& output : partition.output_ports()) {
       s.packet_hops += output.sent;
       s.link_packets.push_back(output.sent);
-      const Tick open = output.blocked_since >= 0 ? network.now() - output.blocked_since : 0;
+      const Tick open = output.blocked_since >= 0 ? now - output.blocked_since : 0;
       s.link_stall_ps.push_back(plan.to_ps(output.stalled + open));
     }
   }

@@ -63,6 +63,13 @@ RunEnd Network::run(Tick until, const std::function<bool()>& keep_going) {
   return result;
 }
 
+Tick Network::clock() const noexcept {
+  Tick latest = now_;
+  if (!in_window_) return latest;
+  for (const Partition& partition : partitions_) latest = std::max(latest, partition.clock());
+  return latest;
+}
+
 void Network::start_asking() {
   for (Partition& partition : partitions_) partition.start_asking();
 }
@@ -104,7 +111,9 @@ std::uint64_t Network::in_network() const noexcept {
 
 std::uint64_t Network::in_source_queues() {
   std::uint64_t total = 0;
-  for (Partition& partition : partitions_) total += partition.in_source_queues(now_);
+  for (Partition& partition : partitions_) {
+    total += partition.in_source_queues(in_window_ ? partition.clock() : now_);
+  }
   return total;
 }
 

@@ -38,6 +38,8 @@ class Network {
   }
 
   [[nodiscard]] Tick now() const noexcept { return now_; }
+  // The same while decisions are asked: how far the partition has got that is ahead of the others.
+  [[nodiscard]] Tick clock() const noexcept;
   [[nodiscard]] const Blueprint& blueprint() const noexcept { return *plan_; }
   [[nodiscard]] std::vector<Partition>& partitions() noexcept { return partitions_; }
   [[nodiscard]] std::uint64_t in_network() const noexcept;

@@ -12,6 +12,7 @@
 // on mailboxes, nor on how groups are cut into partitions.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <queue>
@@ -77,6 +78,8 @@ class Partition {
   [[nodiscard]] Tick next_message() const noexcept {
     return far_hosts_.empty() ? Blueprint::kNeverTick : far_hosts_.top().when;
   }
+  // Everything up to and including this instant has happened here.
+  [[nodiscard]] Tick clock() const noexcept { return std::max<Tick>(0, cursor_ - 1); }
   // The next window starts at `now`. Precondition: nothing is due before.
   void skip_to(Tick now) noexcept { now_ = now; }
   // No further message is generated after `now`.

@@ -147,6 +147,7 @@ void Partition::arrive(std::uint32_t index, Tick now) {
   input.tail = index;
   ++input.queued;
   if (plan_.decide_on_arrival) {
+    if (asking_) desk_->touch(index);
     undecided_.push_back({index, input_id});
     if (!becomes_head) return;
     input.state = HeadState::kDeciding;

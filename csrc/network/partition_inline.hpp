@@ -53,7 +53,9 @@ inline void Partition::expose_head(InputVc& input, Tick now) {
     undecided_.push_back({input.head, id});
     return;
   }
-  const Tick effect = packets_[input.head].arrived + plan_.timing.routing_delay;
+  const Packet& head = packets_[input.head];
+  if (head.next != kNil) __builtin_prefetch(&packets_[head.next]);  // its turn comes next
+  const Tick effect = head.arrived + plan_.timing.routing_delay;
   if (effect <= now) {
     make_ready(input);
   } else {

@@ -33,10 +33,22 @@ void Partition::step(Tick now) {
     __builtin_prefetch(&queues_[output * plan_.queue_stride], 1);
   };
   const auto touch_heads = [this](std::uint32_t output) {
+    // Only the packet that will most likely leave: with many VCs the others would crowd the cache.
+    const OutputPort& port = outputs_[output];
     const VcQueue* const queues = &queues_[output * plan_.queue_stride];
-    for (std::uint32_t vc = 0; vc < outputs_[output].vcs; ++vc) {
-      if (queues[vc].queued > 0) __builtin_prefetch(&packets_[queues[vc].head], 1);
+    const bool needs_credit = port.link_class != LinkClass::kHost && !plan_.shared_output;
+    for (std::uint32_t i = 0; i < port.vcs; ++i) {
+      std::uint32_t vc = port.next_vc + i;
+      if (vc >= port.vcs) vc -= port.vcs;
+      if (queues[vc].queued == 0 || (needs_credit && queues[vc].credits == 0)) continue;
+      __builtin_prefetch(&packets_[queues[vc].head], 1);
+      if (asking_ && port.link_class == LinkClass::kHost) desk_->touch(queues[vc].head);  // it is delivered
+      if (!plan_.shared_output) break;
     }
+  };
+  const auto touch_input = [this](std::uint32_t input_vc) { __builtin_prefetch(&input_vcs_[input_vc], 1); };
+  const auto touch_head = [this](std::uint32_t input_vc) {
+    __builtin_prefetch(&packets_[input_vcs_[input_vc].head], 1);
   };
   const auto touch_host = [this](std::uint32_t host) {
     __builtin_prefetch(&hosts_[host], 1);
@@ -58,6 +70,8 @@ void Partition::step(Tick now) {
   wheel_.glance(kDeparture, after, touch_output);
   wheel_.glance(kArrival, next, touch_buffer);
   wheel_.glance(kArrival, after, touch_packet);
+  wheel_.glance(kEffect, next, touch_head);
+  wheel_.glance(kEffect, after, touch_input);
 
   wheel_.drain(kEdge, now, touch_router, touch_asking,
                [this, now](std::uint32_t router) { clock_edge(router, now); });
@@ -68,7 +82,8 @@ void Partition::step(Tick now) {
   wheel_.drain(kHost, now, touch_host, nothing, [this, now](std::uint32_t host) { host_event(host, now); });
   wheel_.drain(kArrival, now, touch_packet, touch_buffer,
                [this, now](std::uint32_t packet) { arrive(packet, now); });
-  wheel_.drain(kEffect, now, nothing, nothing, [this](std::uint32_t input_vc) { take_effect(input_vc); });
+  wheel_.drain(kEffect, now, touch_input, touch_head,
+               [this](std::uint32_t input_vc) { take_effect(input_vc); });
   if (!undecided_.empty()) make_decisions(now);
   wheel_.finish(now);
 }

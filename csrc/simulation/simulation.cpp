@@ -46,11 +46,17 @@ void Simulation::set_policy(const std::string& name, const Parameters& parameter
 }
 
 void Simulation::reset_statistics() {
-  base_ = read_base(*network_, time_ps_);
-  for (Partition& partition : network_->partitions()) partition.reset_statistics(network_->now());
+  base_ = read_base(*network_, counted_until_ps());
+  for (Partition& partition : network_->partitions()) {
+    partition.reset_statistics(std::max(network_->now(), partition.clock()));
+  }
 }
 
-Statistics Simulation::statistics() { return collect_statistics(*network_, base_, time_ps_); }
+Statistics Simulation::statistics() { return collect_statistics(*network_, base_, counted_until_ps()); }
+
+TimePs Simulation::counted_until_ps() const {
+  return std::max(time_ps_, network_->clock() * network_->blueprint().timing.quantum_ps);
+}
 
 std::vector<LoggedPacket> Simulation::take_packet_log() {
   std::vector<LoggedPacket> all;

@@ -55,6 +55,8 @@ class Simulation {
   void check_invariants() { network_->check_invariants(); }
 
  private:
+  [[nodiscard]] TimePs counted_until_ps() const;
+
   SimulationSetup setup_;
   std::unique_ptr<RoutingPolicy> policy_;
   std::unique_ptr<Network> network_;

@@ -85,7 +85,8 @@ void play(RoutingEnvironment& environment, Answer answer) {
 void play_randomly(RoutingEnvironment& environment) {
   const std::uint32_t count = environment.plan().num_actions;
   play(environment, [&](std::size_t i) {
-    return random_answer(environment.batch().mask.data() + i * count, count, environment.batch().ids.data()[i]);
+    return random_answer(environment.batch().mask.data() + i * count, count,
+                         environment.batch().ids.data()[i]);
   });
 }
 

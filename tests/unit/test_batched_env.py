@@ -127,6 +127,43 @@ def test_candidates_describe_the_paths_that_are_then_taken() -> None:
     assert not promised
 
 
+@pytest.mark.parametrize(
+    "topology",
+    [
+        dfe.Dragonfly.preset("72"),
+        dfe.Dragonfly(p=2, a=4, h=2, trunking=2),
+        dfe.Dragonfly(p=2, a=4, h=2, g=5, arrangement="absolute"),
+    ],
+)
+@pytest.mark.parametrize("max_hops", [3, 4, 5, 6])
+def test_the_mask_of_ports_is_what_can_still_be_delivered_minimally(
+    topology: dfe.Dragonfly, max_hops: int
+) -> None:
+    setting = config(topology=topology, traffic="uniform")
+    env = dfe.BatchedRoutingEnv(setting, scope="all", max_hops=max_hops, duration_ns=600.0)
+    batch = env.reset()
+    checked = 0
+    while not env.done:
+        for row in range(len(batch)):
+            packet, agent = batch.packets[row], int(batch.agents[row])
+            target, left = int(packet["destination_router"]), max_hops - 1 - int(packet["hops"])
+            if topology.group_of(agent) == packet["destination_group"]:
+                expected = np.arange(env.num_actions) == packet["minimal_action"]
+            else:
+                there = [topology.neighbor(agent, topology.p + a) for a in range(env.num_actions)]
+                expected = np.array(
+                    [
+                        n is not None and n[0] >= 0 and topology.minimal_hops(n[0], target) <= left
+                        for n in there
+                    ]
+                )
+            np.testing.assert_array_equal(batch.mask[row], expected)
+            checked += 1
+        legal = batch.mask.cumsum(axis=1)
+        batch = env.step((batch.draws[:, :1] * legal[:, -1:] >= legal).sum(axis=1))
+    assert checked > 300
+
+
 def test_arrays_are_read_only_views_and_a_copy_stays() -> None:
     env = make()
     batch = env.reset()
@@ -187,6 +224,23 @@ def test_the_warm_up_is_routed_by_the_configured_policy_and_not_counted() -> Non
             # What was under way when the statistics were reset was generated before.
             assert env.metrics().packets_delivered >= env.metrics().packets_generated
             assert env.metrics().packets_in_flight == 0
+
+
+def test_metrics_make_sense_while_decisions_are_pending() -> None:
+    env = make(3_000.0)
+    batch = env.reset()
+    for _ in range(1_000):
+        now = env.metrics()
+        assert 0 <= now.packets_in_source_queues < 10_000
+        assert now.packets_generated == (
+            now.packets_delivered + now.packets_in_network + now.packets_in_source_queues
+        )
+        assert env.time_ns <= now.end_ps / 1000.0 <= env.time_ns + 400.0
+        assert np.isfinite(now.accepted_load)
+        if env.done:
+            break
+        batch = env.step(batch.minimal_actions())
+    assert env.done
 
 
 def test_an_episode_can_be_extended_and_is_then_the_longer_one() -> None:
