@@ -70,6 +70,9 @@ class Turns:
 
         Returns:
             (num_agents,) what each router was paid, if time went on; None within a batch.
+
+        Raises:
+            BaseException: Whatever the environment raises, or Ctrl-C. The episode cannot go on then.
         """
         self._answers[self.rows] = actions
         self.decisions += len(self.rows)

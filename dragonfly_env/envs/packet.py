@@ -163,6 +163,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         super().reset(seed=self._env.config.seed if seed is None and first else seed)
         if first or seed is not None or self._batch is None:
             self._rebuild(seed)
+        self._row = -1
         self._started = True
         self._tag()
         self._illegal = 0
@@ -179,9 +180,9 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             packet was delivered, whether the time is over, info; after delivery with the packet's ``latency_ns``.
 
         Raises:
-            IllegalActionError: For what is no action; with ``illegal_action="raise"`` for an action that the mask
-                forbids; or if the background policy answers with one. Nothing has happened.
-            StateError: Before ``reset``, or after the end of the episode.
+            IllegalActionError: For what is no action, and with ``illegal_action="raise"`` for an action that the mask
+                forbids; nothing has happened. Also if the background policy answers with one.
+            StateError: Before ``reset``, after the end of the episode, or after a step that was broken off.
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
         if not self._started:
@@ -195,6 +196,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         decision, asked_ns = int(batch.decision_ids[row]), float(batch.time_ns[row])
         while True:
             batch = self._advance(answers)
+            self._row = -1  # not asked now
             completed = self._env.transitions()
             (found,) = np.nonzero(completed.decision_ids == decision)
             if len(found) or self._env.done:
@@ -250,13 +252,19 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
 
     def _rebuild(self, seed: int | None) -> None:
         """A new network, run to its first decisions."""
+        self._batch = None
         self._batch = self._env.reset(seed=seed)
-        self._row = -1
         self._renderer.reset()
 
     def _advance(self, answers: npt.NDArray[np.int64]) -> DecisionBatch:
-        self._batch = batch = self._env.step(answers)
-        return batch
+        try:
+            self._batch = self._env.step(answers)
+        except IllegalActionError:
+            raise  # of the background policy: nothing has changed
+        except BaseException:  # Ctrl-C, or a deadlock: this network has come to its end
+            self._batch = None
+            raise
+        return self._batch
 
     def _tag(self) -> None:
         """Go on to the next packet that asks its source router."""

@@ -119,6 +119,7 @@ class RouterMultiAgentEnv(MultiAgentEnv):
             raise config_error("options", options, "must be empty or None; none are used")
         super().reset(seed=seed)
         first, self._first_seed = self._first_seed, None
+        self._turns = None
         self._turns = turns = Turns(self._env, seed=first if seed is None else seed)
         self._owed[:] = 0.0
         self._acted[:] = False
@@ -144,7 +145,8 @@ class RouterMultiAgentEnv(MultiAgentEnv):
         Raises:
             IllegalActionError: For a missing or unknown agent and for what is no action; with
                 ``illegal_action="raise"`` for actions that the mask forbids. Nothing has happened.
-            StateError: Before ``reset``, or after the end of the episode.
+            StateError: Before ``reset``, after the end of the episode, or after a step that was broken off (Ctrl-C,
+                ``DeadlockError``).
         """
         turns = self._turns
         if turns is None:
@@ -153,7 +155,9 @@ class RouterMultiAgentEnv(MultiAgentEnv):
             raise StateError("step(): the episode is over; call reset()")
         actions = self._legal(turns, self._read(turns, action_dict))
         self._acted[turns.agents] = True
+        self._turns = None  # in case that answering is broken off
         paid = turns.answer(actions)
+        self._turns = turns
         if paid is not None:
             self._owed += paid
         over = turns.over

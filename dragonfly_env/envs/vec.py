@@ -132,12 +132,14 @@ class RouterVecEnv(VecEnv):
         Raises:
             IllegalActionError: For actions of another shape, type or range; with ``illegal_action="raise"`` for
                 actions that the masks forbid. Nothing has happened.
-            StateError: Before ``reset``.
+            StateError: Before ``reset``, and after a step that was broken off (Ctrl-C, ``DeadlockError``).
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
         turns = self._running("step()")
         actions = self._legal(turns, self._check(self._actions))
+        self._turns = None  # in case that answering is broken off
         paid = None if turns.over else turns.answer(actions)
+        self._turns = turns
         rewards = np.zeros(self.num_envs, np.float32) if paid is None else paid.astype(np.float32)
         dones = np.full(self.num_envs, turns.over)
         infos: list[dict[str, Any]] = [{"illegal_actions": count} for count in self._illegal.tolist()]
@@ -224,6 +226,7 @@ class RouterVecEnv(VecEnv):
         return [False] * len(self._slots(indices))
 
     def _restart(self, seed: int | None) -> FloatArray:
+        self._turns = None
         self._turns = turns = Turns(self._env, seed=seed)
         self._illegal[:] = 0
         self._seen[:] = 0.0

@@ -226,3 +226,45 @@ def test_a_network_in_which_nobody_asks_is_an_error_and_no_endless_loop() -> Non
     env = PacketRouting(traffic="uniform", load=1e-9, duration_ns=1_000.0, injection="poisson")
     with pytest.raises(dfe.ConfigError, match=r"^duration_ns = .*too short"):
         env.reset()
+
+
+@pytest.mark.parametrize("after", [1, 3])
+def test_a_step_that_is_broken_off_ends_the_episode(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    env = PacketRouting(**BUSY)
+    env.reset(seed=1)
+    calls = 0
+    step = env.core.step
+
+    def interrupted(actions: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == after:
+            raise KeyboardInterrupt
+        return step(actions)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(env.core, "step", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            finish(env, np.random.default_rng(1))
+    with pytest.raises(dfe.StateError, match=r"call reset\(\)"):
+        env.step(0)
+    env.reset()
+    assert len(finish(env, np.random.default_rng(1))[0]) > 0
+
+
+def test_a_background_that_fails_on_the_way_ends_the_episode() -> None:
+    calls = 0
+
+    def fails_later(batch: dfe.DecisionBatch) -> npt.NDArray[np.int64]:
+        nonlocal calls
+        calls += 1
+        return batch.minimal_actions() + (99 if calls == 5 else 0)
+
+    env = PacketRouting(**BUSY, background=FrozenCopy(fails_later))
+    env.reset(seed=1)
+    with pytest.raises(dfe.IllegalActionError):
+        finish(env, np.random.default_rng(1))
+    with pytest.raises(dfe.StateError):
+        env.step(0)
+    env.reset()
+    finish(env, np.random.default_rng(1))

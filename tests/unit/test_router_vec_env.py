@@ -233,6 +233,22 @@ def test_what_was_handed_out_does_not_change() -> None:
     assert all(np.array_equal(a, b) for a, b in zip(kept, copies, strict=True))
 
 
+def test_a_step_that_is_broken_off_ends_the_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    env = dfe.RouterVecEnv(CONFIG, **SHORT)
+    observations = env.reset()
+
+    def interrupted(actions: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(env.core, "step", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            play(env, observations)
+    with pytest.raises(dfe.StateError, match=r"call reset\(\) first"):
+        env.step(np.full(36, 5))
+    assert play(env, env.reset())[1][0]["decisions"] > 0
+
+
 def run_python(code: str) -> str:
     environment = {**os.environ, "PYTHONWARNINGS": "error"}
     done = subprocess.run(
