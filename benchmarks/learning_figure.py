@@ -1,0 +1,60 @@
+"""The learning curves: latency of the greedy policy over training time, beside the heuristics."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from dragonfly_env.experiments.plots.style import grid, looks, save
+
+_COLOURS = ("#d55e00", "#aa4499", "#117733", "#882255", "#e69f00")
+_DASHES = {"min": (1, 1), "ugal-n": (5, 2), "par": (2, 2), "val-g": (6, 1), "random": (4, 2, 1, 2)}
+_SHOWN = tuple(_DASHES)
+_WHAT = "72 hosts, adv+1, load 0.35; greedy policy, evaluated during training"
+
+
+def draw(content: dict[str, Any], file: Path) -> Path:
+    """Write the figure: one panel per case, with the median over the seeds, their range, and heuristics."""
+    cases = list(dict.fromkeys(run["case"] for run in content["runs"]))
+    figure, axes = grid(4.1, 3.5, 1, len(cases), sharey=True)
+    for panel, colour, case in zip(axes[0], _COLOURS, cases, strict=False):
+        runs = [run for run in content["runs"] if run["case"] == case]
+        _panel(panel, runs, colour)
+        panel.set_title(f"{case} ({len(runs)} seeds)")
+        _references(panel, content["baselines"], "random " + case.rpartition(" ")[2])
+    axes[0][0].set_ylabel("mean packet latency (ns, log scale)")
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    figure.suptitle(_WHAT, fontsize=10)
+    (path,) = save(figure, file.parent, file.stem, ("png",))
+    return path
+
+
+def _panel(panel: Axes, runs: list[dict[str, Any]], colour: str) -> None:
+    curves = [[point for point in run["curve"] if point.get("evaluation")] for run in runs]
+    seconds = [statistics.median(point["cpu_s"] for point in points) for points in zip(*curves, strict=False)]
+    columns = [
+        [point["evaluation"]["latency_mean_ns"] for point in points] for points in zip(*curves, strict=False)
+    ]
+    low, high = [min(column) for column in columns], [max(column) for column in columns]
+    panel.fill_between(seconds, low, high, color=colour, alpha=0.22, linewidth=0, label="range of the seeds")
+    median = [statistics.median(column) for column in columns]
+    panel.plot(seconds, median, color=colour, marker=".", label="median")
+    panel.set_xlabel("CPU time of the training (s, one core)")
+    panel.set_yscale("log")
+    panel.set_yticks([1000, 1500, 2000, 3000, 5000, 10_000, 20_000, 50_000])
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    panel.yaxis.set_minor_formatter(NullFormatter())
+    panel.set_xlim(left=0)
+
+
+def _references(panel: Axes, baselines: dict[str, Any], random: str) -> None:
+    look = looks(_SHOWN)
+    for name in _SHOWN:
+        rows = baselines[random if name == "random" else name]
+        latency = statistics.fmean(row["latency_mean_ns"] for row in rows)
+        panel.axhline(latency, color=look[name].colour, dashes=_DASHES[name], linewidth=1.1, label=name)

@@ -1,0 +1,70 @@
+"""Learners on a tiny network: they must beat random and approach the best heuristic.
+
+Four groups of three routers with one host each; every group sends to the next one. The one direct link between two
+groups would have to carry 1.8 times what it can, the two detours have room.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.agents import RandomPolicy, evaluate_over_seeds, fit, load_agent, make_agent
+
+pytest.importorskip("stable_baselines3")
+
+pytestmark = pytest.mark.learning
+
+TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.6)
+HELD_OUT = (101, 102)
+TIMES = {"warmup_ns": 10_000.0, "measure_ns": 20_000.0}
+HEURISTICS = ("min", "val-g", "val-n", "ugal-g", "ugal-n", "par")
+
+
+def latency_ns(policy: object) -> float:
+    return evaluate_over_seeds(policy, TINY, HELD_OUT, **TIMES).latency_mean_ns  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("action", "scope", "of_best"), [("port", "every", 1.0), ("path", "source", 1.1)])
+def test_deep_q_beats_random_by_far_and_comes_near_the_best_heuristic(
+    action: str, scope: str, of_best: float
+) -> None:
+    agent = make_agent(
+        "deep-q",
+        seed=1,
+        action=action,
+        scope=scope,
+        hidden_units=(32, 32),
+        learning_rate=1e-3,
+        train_every_transitions=64,
+        epsilon_decisions=20_000,
+    )
+    fit(agent, TINY, episodes=14, episode_ns=20_000.0)
+    best = min(latency_ns(name) for name in HEURISTICS)
+    learned = latency_ns(agent)
+    assert learned < 0.5 * latency_ns(RandomPolicy(action, scope))
+    assert learned < 0.5 * latency_ns("min")
+    assert learned < of_best * best
+
+
+def test_masked_ppo_improves_and_is_saved_as_it_is(tmp_path: Path) -> None:
+    # "team": under "hop" a congested network that delivers less pays less, too.
+    agent = make_agent(
+        "masked-ppo",
+        seed=1,
+        reward="team",
+        reward_scale_ns=10_000.0,
+        hidden_units=(32,),
+        learning_rate=2e-3,
+        rollout_steps=256,
+        batch_steps=512,
+        epochs=6,
+    )
+    progress = fit(agent, TINY, episodes=40, episode_ns=10_000.0)
+    assert [p.episode for p in progress] == list(range(1, 41))
+    learned = latency_ns(agent)
+    assert learned < 0.7 * latency_ns(RandomPolicy())
+    agent.save(tmp_path / "agent.zip")
+    assert latency_ns(load_agent(tmp_path / "agent.zip")) == learned

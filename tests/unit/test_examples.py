@@ -1,0 +1,48 @@
+"""Every example runs, and prints what it promises."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+
+# What the output must hold; a file of examples/ that is not named here fails.
+PROMISES = {
+    "custom_policy.py": r"shortest-delay: +[\d.]+ ns",
+    "deep_q_against_heuristics.py": r"deep-q: +[\d.]+ ns at an accepted load of",
+    "masked_ppo.py": r"(after +\d+ steps: \d+ ns a packet\n){5}",
+    "pettingzoo_loop.py": r"parallel: \d+ rounds.*\nAEC: \d+ turns",
+    "sb3_dqn.py": r"DQN: +-[\d.]+ us",
+}
+NEED_EXTRA = ("deep_q_against_heuristics.py", "masked_ppo.py", "sb3_dqn.py")
+
+
+def run(name: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(ROOT / "examples" / name)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_runs_and_prints_what_it_promises(name: str) -> None:
+    if name in NEED_EXTRA and importlib.util.find_spec("stable_baselines3") is None:
+        pytest.skip("needs the extra [sb3]")
+    assert re.search(PROMISES[name], run(name))
+
+
+def test_the_custom_policy_is_thirty_lines() -> None:
+    text = (ROOT / "examples" / "custom_policy.py").read_text(encoding="utf-8")
+    code = text.split('"""', 2)[2].splitlines()
+    assert sum(bool(line.strip()) for line in code) <= 30
