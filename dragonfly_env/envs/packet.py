@@ -243,7 +243,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         """
         if not self._started:
             raise StateError("render(): call reset() first")
-        return self._renderer.render(self._env.metrics())
+        return self._renderer.render(self._env.metrics(), self._env.time_ns)
 
     def close(self) -> None:
         """Forget the network; ``reset`` makes a new one."""

@@ -177,7 +177,7 @@ class RouterMultiAgentEnv(MultiAgentEnv):
         """
         if self._turns is None:
             raise StateError("render(): call reset() first")
-        return self._renderer.render(self._env.metrics())
+        return self._renderer.render(self._env.metrics(), self._env.time_ns)
 
     def close(self) -> None:
         """Forget the episode; ``reset`` starts a new one."""

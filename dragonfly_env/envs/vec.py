@@ -186,7 +186,7 @@ class RouterVecEnv(VecEnv):
         if mode is not None and mode != self.render_mode:
             raise config_error("mode", mode, f"is render_mode = {self.render_mode!r} in this environment")
         self._running("render()")
-        return self._renderer.render(self._env.metrics())
+        return self._renderer.render(self._env.metrics(), self._env.time_ns)
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         """An attribute of this environment, once per slot; ``action_masks`` is a method of each slot.
