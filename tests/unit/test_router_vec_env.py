@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -247,6 +249,24 @@ def test_a_step_that_is_broken_off_ends_the_episode(monkeypatch: pytest.MonkeyPa
     with pytest.raises(dfe.StateError, match=r"call reset\(\) first"):
         env.step(np.full(36, 5))
     assert play(env, env.reset())[1][0]["decisions"] > 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux' /proc")
+def test_many_episodes_leave_nothing_behind() -> None:
+    env = dfe.RouterVecEnv(CONFIG, duration_ns=500.0)
+    before = 0
+    for i in range(1_250):
+        observations = env.reset()
+        for _ in range(i % 3):
+            observations = env.step(choose(observations, env.action_masks()))[0]
+        if i == 250:
+            before = resident_bytes()
+    assert resident_bytes() - before < 12_000_000
+
+
+def resident_bytes() -> int:
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
 def run_python(code: str) -> str:
