@@ -11,6 +11,7 @@ from dragonfly_env.cli.evaluate import evaluate
 from dragonfly_env.cli.guard import INTERRUPTED
 from dragonfly_env.cli.info import info
 from dragonfly_env.cli.plot import plot
+from dragonfly_env.cli.reproduce import reproduce
 from dragonfly_env.cli.simulate import simulate
 from dragonfly_env.cli.sweep import sweep
 from dragonfly_env.cli.train import train
@@ -31,6 +32,7 @@ app.command()(sweep)
 app.command()(plot)
 app.command()(train)
 app.command()(evaluate)
+app.command()(reproduce)
 
 
 def _print_version(wanted: bool) -> None:

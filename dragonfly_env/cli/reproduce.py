@@ -1,0 +1,204 @@
+"""``dragonfly-env reproduce``: the figures of a paper and what it claims, by one command."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from dragonfly_env._validate import check_choice, check_integer, config_error
+from dragonfly_env.cli import options
+from dragonfly_env.cli.comparison import this_command
+from dragonfly_env.cli.console import console, note, show
+from dragonfly_env.cli.guard import FAILED, INTERRUPTED, complain, guarded
+
+if TYPE_CHECKING:
+    from dragonfly_env.experiments.reproduce import Reproduction
+    from dragonfly_env.experiments.reproduce.findings import Findings
+    from dragonfly_env.experiments.runner import SweepReport
+
+_MOST_SEEDS = 1000
+
+
+@guarded
+def reproduce(
+    paper: Annotated[
+        str, typer.Argument(help="The paper: hpdc21 (Kang, Wang, Lan: Q-adaptive).", show_default=False)
+    ],
+    figures: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FIGURE...",
+            help="fig5 fig6 fig7 fig8 fig9, maxq (Q-routing with a limit of hops), memory, or all. "
+            "[dim]\\[default: all][/dim]",
+            show_default=False,
+        ),
+    ] = None,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full/--quick",
+            help="The paper's windows, long warm-ups and five seeds (hours); or every figure's shape in minutes.",
+            show_default="quick",
+        ),
+    ] = False,
+    injection: Annotated[
+        str, typer.Option("--injection", help="periodic, as published, or bernoulli to see what changes.")
+    ] = "periodic",
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            "--seeds",
+            metavar="N",
+            help="Runs of each kind; from 2 on there are confidence intervals. "
+            "[dim]\\[default: 1 quick, 5 full][/dim]",
+        ),
+    ] = None,
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--learner",
+            metavar="SETTING=VALUE",
+            help="A parameter of the learning policies that differs from the paper's, e.g. "
+            "integer_values=true; repeat.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The results folder. [dim]\\[default: results/PAPER-MODE][/dim]"),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            "-j",
+            help="Runs at a time, each in its own process. [dim]\\[default: one per processor][/dim]",
+        ),
+    ] = None,
+    redo: options.Redo = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say how many runs there are and how long they take.")
+    ] = False,
+) -> None:
+    """Reproduce a paper: run what its figures need, draw them in its layout, and check what its text claims.
+
+    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops at once and keeps what is finished; the same
+    command again does the rest. Figures share runs, and further figures may be
+    added to the same folder later.
+
+    [bold]Examples[/bold]
+
+    dragonfly-env reproduce hpdc21
+
+    dragonfly-env reproduce hpdc21 fig5 fig6 --full --out results/hpdc21
+
+    dragonfly-env reproduce hpdc21 fig7 --injection bernoulli
+
+    [bold]Results folder[/bold]
+
+    fig5.png and .svg and so on; claims.md and claims.csv (what was published, what was measured, is it met);
+    runs/ (one small Parquet file per run).
+    """
+    from dragonfly_env.experiments.reproduce import Reproduction, find_paper
+
+    chosen = find_paper(paper)
+    effort = chosen.effort("full" if full else "quick")
+    if seeds is not None:
+        effort = replace(effort, seeds=check_integer("--seeds", seeds, 1, _MOST_SEEDS))
+    if workers is not None:
+        check_integer("--workers", workers, 1, 4096)
+    work = Reproduction(
+        paper=chosen,
+        figures=chosen.choose(tuple(figures or ())),
+        effort=effort,
+        injection=check_choice("--injection", injection, ("periodic", "bernoulli")),
+        learner_settings=_settings(learner or []),
+        folder=out or Path("results") / f"{chosen.name}-{effort.name}",
+    )
+    if out is not None and out.exists() and not out.is_dir():
+        raise config_error("--out", str(out), "must be a folder")
+    _announce(work, workers, redo)
+    if not dry_run:
+        _perform(work, workers, redo)
+
+
+def _settings(pairs: list[str]) -> dict[str, int | float | bool | str]:
+    from dragonfly_env.experiments.fields import parse_assignment
+
+    return dict(parse_assignment(pair, "--learner") for pair in pairs)
+
+
+def _announce(work: Reproduction, workers: int | None, redo: bool) -> None:
+    """Say what is about to happen and how long it may take."""
+    import joblib
+
+    from dragonfly_env.experiments.progress import spell_seconds
+    from dragonfly_env.experiments.reproduce.execution import estimate_seconds
+
+    cores = workers or joblib.cpu_count()
+    runs = work.runs()
+    todo = runs if redo else work.todo()
+    names = " ".join(figure.name for figure in work.figures)
+    for reason in dict.fromkeys(
+        reason for figure in work.figures for cell in work.cells(figure) if (reason := cell.missing())
+    ):
+        note(Text(f"{reason}: left out", style="yellow"))
+    there = f", {len(runs) - len(todo)} are there already" if len(todo) < len(runs) else ""
+    seconds = estimate_seconds(todo, work.paper.setup, cores)
+    took = f"; about {spell_seconds(seconds)} with {cores} processes" if todo else ""
+    note(Text(f"{work.paper.name} {names} ({work.effort.name}): {len(runs)} runs{there}{took}"))
+
+
+def _perform(work: Reproduction, workers: int | None, redo: bool) -> None:
+    from dragonfly_env.experiments.progress import Bar
+    from dragonfly_env.experiments.reproduce import judge_all
+    from dragonfly_env.experiments.reproduce.report import render_verdicts, write_reports
+    from dragonfly_env.experiments.runner import SweepInterrupted
+
+    try:
+        with Bar(console(error=True)) as bar:
+            report = work.execute(workers=workers, reporter=bar, redo=redo)
+    except SweepInterrupted as interrupt:
+        kept = f"interrupted: {interrupt.kept} of {interrupt.total} runs are kept in {work.folder}"
+        note(Text(f"{kept}; to go on: {this_command('--redo')}", style="yellow"))
+        raise typer.Exit(INTERRUPTED) from None
+    failed = _complain(report)
+    findings = work.findings()
+    with console(error=True).status("drawing figures"):
+        pictures = _draw(work, findings)
+    verdicts = judge_all(work.paper.claims(), findings, decides_all=work.effort.decides)
+    wanted = {figure.name for figure in work.figures}
+    show(render_verdicts([verdict for verdict in verdicts if verdict.claim.figure in wanted]))
+    table, page = write_reports(work, verdicts, pictures, this_command())
+    note(Text(f"figures: {', '.join(str(work.folder / name) for name in pictures.values())}"))
+    note(Text(f"table:   {page}, {table}", style="bold"))
+    if failed:
+        raise typer.Exit(FAILED)
+
+
+def _draw(work: Reproduction, findings: Findings) -> dict[str, str]:
+    """Draw the wanted figures; their titles and files (PNG, with an SVG beside it)."""
+    from dragonfly_env.experiments.plots.style import save
+    from dragonfly_env.experiments.reproduce.findings import NotFoundYetError
+
+    pictures = {}
+    for figure in work.figures:
+        try:
+            drawn = figure.draw(findings)
+        except NotFoundYetError as reason:
+            note(Text(f"no figure {figure.name}: {reason}", style="yellow"))
+            continue
+        pictures[figure.title] = save(drawn, work.folder, figure.name)[0].name
+    return pictures
+
+
+def _complain(report: SweepReport | None) -> bool:
+    """Tell of failed runs; whether there are any."""
+    for failure in () if report is None else report.failures:
+        complain(f"{failure.run.describe()}: {failure.error}")
+        note(Text(f"  configuration: {json.dumps(failure.run.configuration, sort_keys=True)}", style="dim"))
+    return bool(report and report.failures)

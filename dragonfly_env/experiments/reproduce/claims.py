@@ -1,0 +1,113 @@
+"""What a paper states in numbers: one row of a table each."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from importlib import resources
+from typing import Literal, TypeAlias, get_args
+
+Relation: TypeAlias = Literal["value", "ratio", "gap", "relative-gap", "at-most", "ordering"]
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
+
+THROUGHPUT_TOLERANCE = 0.02
+"""Relative, for throughput, hops and their ratios; of a gap between throughputs: absolute."""
+LATENCY_TOLERANCE = 0.08
+"""Relative, for latencies, their ratios, and times that a learner takes."""
+
+_COARSE = ("latency", "fraction_below", "settling")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A published number or ordering, and how it is measured.
+
+    Attributes:
+        id: Its name, e.g. ``QA01``.
+        section: Where the paper says so.
+        figure: The figure whose simulations show it.
+        hosts: Size of the system; 0 if it does not matter.
+        traffic: As in the figure's cells; ``any`` for the worst of them.
+        load: As in the figure's cells; None for the worst of all.
+        policy: Whose quantity it is.
+        reference: The policy that it is compared with, or an empty string.
+        metric: The quantity: a name of `measurements.METRICS`.
+        published: The number; 0 for an ordering.
+        unit: Of the number.
+        relation: ``value``: the policy's metric; ``ratio``: policy / reference; ``gap``: reference - policy;
+            ``relative-gap``: reference / policy - 1; ``at-most``: the metric does not exceed the number;
+            ``ordering``: the metric is 1 if the ordering holds.
+        rivals: Policies of which none is better than ``policy``, if the paper ranks it ("second best").
+        quick: Whether a quick run can decide it.
+        note: What else the paper says, briefly.
+    """
+
+    id: str
+    section: str
+    figure: str
+    hosts: int
+    traffic: str
+    load: float | None
+    policy: str
+    reference: str
+    metric: str
+    published: float
+    unit: str
+    relation: Relation
+    rivals: tuple[str, ...]
+    quick: bool
+    note: str
+
+    @property
+    def tolerance(self) -> float:
+        """The deviation up to which the claim is met."""
+        return LATENCY_TOLERANCE if self.metric.startswith(_COARSE) else THROUGHPUT_TOLERANCE
+
+    def describe(self) -> str:
+        """One line for people: what is measured, and where."""
+        metric = self.metric.replace("_", " ")
+        what = {
+            "ratio": f"{metric}: {self.policy} / {self.reference}",
+            "gap": f"{metric}: {self.reference} - {self.policy}",
+            "relative-gap": f"{metric}: {self.reference} / {self.policy} - 1",
+        }.get(self.relation, f"{metric}: {self.policy}")
+        load = "" if self.load is None else f" {self.load:g}"
+        hosts = f", {self.hosts:,} hosts" if self.hosts else ""
+        return f"{what}, {self.traffic}{load}{hosts}"
+
+
+def read_claims(package: str, name: str) -> tuple[Claim, ...]:
+    """Claims from a CSV file that is part of a package.
+
+    Raises:
+        ValueError: If a row is incomplete, or an id stands there twice.
+    """
+    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
+    claims = tuple(_claim(row) for row in csv.DictReader(text.splitlines()))
+    ids = [claim.id for claim in claims]
+    if len(set(ids)) != len(ids):
+        raise ValueError(f"{name}: every id must stand there once")
+    return claims
+
+
+def _claim(row: dict[str, str]) -> Claim:
+    relation = next((known for known in RELATIONS if known == row["relation"]), None)
+    if relation is None or row["quick"] not in ("yes", "no"):
+        raise ValueError(f"claim {row['id']}: relation {row['relation']!r} or quick {row['quick']!r}")
+    return Claim(
+        id=row["id"],
+        section=row["section"],
+        figure=row["figure"],
+        hosts=int(row["hosts"]),
+        traffic=row["traffic"],
+        load=float(row["load"]) if row["load"] else None,
+        policy=row["policy"],
+        reference=row["reference"],
+        metric=row["metric"],
+        published=float(row["published"]),
+        unit=row["unit"],
+        relation=relation,
+        rivals=tuple(row["rivals"].split()),
+        quick=row["quick"] == "yes",
+        note=row["note"],
+    )

@@ -1,0 +1,1 @@
+"""Figures in the layout of a paper, one file per kind."""

@@ -1,0 +1,50 @@
+"""How long a curve takes to settle: what figures of convergence claim."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+SMOOTHING_BINS = 5
+LATENCY_BAND = 0.25
+THROUGHPUT_BAND = 0.05
+_LEVEL_FROM = 0.75  # of the time after the start: the rest gives the level that the curve settles at
+
+
+def smooth(values: FloatArray, bins: int = SMOOTHING_BINS) -> FloatArray:
+    """The centred running mean over an odd number of bins, of fewer at the ends; NaNs do not count."""
+    known = np.where(np.isnan(values), 0.0, values)
+    kernel = np.ones(bins)
+    total = np.convolve(known, kernel, mode="same")
+    count = np.convolve(~np.isnan(values), kernel, mode="same")
+    result: FloatArray = np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
+    return result
+
+
+def settled_level(ends_us: FloatArray, values: FloatArray, begin_us: float) -> float:
+    """The mean over the last quarter of the time after ``begin_us``."""
+    from_us = begin_us + _LEVEL_FROM * (float(ends_us[-1]) - begin_us)
+    late = values[ends_us > from_us]
+    return float(np.nanmean(late)) if np.isfinite(late).any() else float("nan")
+
+
+def settling_time_us(ends_us: FloatArray, values: FloatArray, begin_us: float, band: float) -> float:
+    """The time from ``begin_us`` until the smoothed curve stays within ``band`` (relative) of its last level.
+
+    Args:
+        ends_us: (B,) ends of equal bins, ascending.
+        values: (B,) the curve; NaN where nothing was measured.
+        begin_us: When the change happened.
+        band: Relative half width of what counts as settled.
+
+    Returns:
+        0 if the curve never leaves the band; NaN without values.
+    """
+    level = settled_level(ends_us, values, begin_us)
+    after = ends_us > begin_us
+    outside = after & ~(np.abs(smooth(values) - level) <= band * abs(level))
+    if not np.isfinite(level):
+        return float("nan")
+    return float(ends_us[np.flatnonzero(outside)[-1]] - begin_us) if outside.any() else 0.0
