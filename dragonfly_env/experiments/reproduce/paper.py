@@ -23,7 +23,9 @@ class Effort:
         warmup_ns: Before measuring, for policies without memory.
         learner_warmup_ns: The same for those that learn.
         measure_ns: Measured after that.
-        decides: Whether every claim can be decided; if not, only those that are marked for a quick run.
+        transient_ns: Length of curves over time: from an empty network, or after a change.
+        decides: Whether windows are as published and every claim can be decided; if not, only those that are
+            marked for a quick run.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Effort:
     warmup_ns: float
     learner_warmup_ns: float
     measure_ns: float
+    transient_ns: float
     decides: bool
 
     def warmup_of(self, learns: bool) -> float:

@@ -1,18 +1,20 @@
-"""The memory that tables of Q-values take.
+"""The memory that tables of Q-values take, as the core holds them.
 
 Source: Kang, Wang, Lan, HPDC 2021, sections 2.3.1 and 4 (tables 2 and 3).
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
+import dragonfly_env as dfe
+from dragonfly_env.experiments.reproduce.cells import Setup
 from dragonfly_env.experiments.reproduce.claims import Claim
-from dragonfly_env.experiments.reproduce.findings import Findings
-from dragonfly_env.topology import Dragonfly
+from dragonfly_env.experiments.reproduce.findings import Findings, NotFoundYetError
 
-BYTES_PER_VALUE = 4
 SYSTEMS = (1056, 2550)
+WHOLE, TWO_LEVEL = "q-routing", "q-adaptive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,33 +24,39 @@ class TableSize:
     Attributes:
         rows: Destinations that it tells apart.
         ports: Local and global ports.
+        bytes: What it takes.
     """
 
     rows: int
     ports: int
-
-    @property
-    def bytes(self) -> int:
-        """With values of single precision."""
-        return self.rows * self.ports * BYTES_PER_VALUE
+    bytes: int
 
 
-def two_level_table(topology: Dragonfly) -> TableSize:
-    """Of Q-adaptive: a row for each other group and slot of the sender on its own router."""
-    return TableSize((topology.num_groups - 1) * topology.p, topology.radix - topology.p)
+@functools.cache
+def table_size(setup: Setup, hosts: int, policy: str) -> TableSize:
+    """What a learner keeps per router, measured on a network that has just been built.
 
-
-def router_table(topology: Dragonfly) -> TableSize:
-    """Of Q-routing: a row for each router."""
-    return TableSize(topology.num_routers, topology.radix - topology.p)
+    Raises:
+        NotFoundYetError: If this version does not have the policy.
+    """
+    if policy not in dfe.policies():
+        raise NotFoundYetError(f"policy {policy} is not available in this version")
+    network = dfe.NetworkConfig.preset(setup.network)
+    config = dfe.SimulationConfig(topology=setup.topology(hosts), network=network, policy=policy)
+    tables = dfe.Simulation(config).q_table()
+    routers, rows, ports = tables.shape
+    return TableSize(rows, ports, tables.nbytes // routers)
 
 
 def table_memory_ratio(findings: Findings, claim: Claim) -> tuple[float, str]:
-    """The larger of the ratios on the paper's two systems, and the sizes."""
+    """The larger of the ratios on the paper's two systems, and the sizes.
+
+    Raises:
+        NotFoundYetError: If this version lacks one of the learners.
+    """
     ratios, sizes = [], []
     for hosts in SYSTEMS:
-        topology = findings.setup.topology(hosts)
-        two_level, whole = two_level_table(topology), router_table(topology)
+        whole, two_level = (table_size(findings.setup, hosts, policy) for policy in (WHOLE, TWO_LEVEL))
         ratios.append(two_level.bytes / whole.bytes)
-        sizes.append(f"{hosts} hosts: {two_level.bytes:,} of {whole.bytes:,} bytes per router")
+        sizes.append(f"{hosts:,} hosts: {two_level.bytes:,} of {whole.bytes:,} bytes per router")
     return max(ratios), "; ".join(sizes)
