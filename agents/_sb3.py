@@ -19,6 +19,7 @@ try:
     from stable_baselines3.common.buffers import ReplayBuffer
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.utils import polyak_update
+    from stable_baselines3.common.vec_env import VecEnvWrapper
     from stable_baselines3.dqn.policies import DQNPolicy
 except ImportError as error:
     raise ConfigError(
@@ -32,6 +33,7 @@ __all__ = [
     "MaskablePPO",
     "OwnRandomness",
     "ReplayBuffer",
+    "VecEnvWrapper",
     "gymnasium",
     "one_thread",
     "polyak_update",

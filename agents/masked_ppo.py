@@ -26,6 +26,7 @@ from dragonfly_env.agents._sb3 import (
     MaskableActorCriticPolicy,
     MaskablePPO,
     OwnRandomness,
+    VecEnvWrapper,
     gymnasium,
     one_thread,
     seeded,
@@ -143,6 +144,8 @@ class MaskedPpoAgent:
             config, **self.env_options(), duration_ns=schedule.episode_ns, warmup_ns=schedule.warmup_ns
         )
         self.prepare(vec.core)
+        if self.settings.pays_bonus:
+            vec = DeliveryBonus(vec, self.settings.delivery_bonus_ns / self.settings.reward_scale_ns)
         settings, first = self.settings, schedule.numbers[0]
         randomness = OwnRandomness(self.seed)
         with randomness, one_thread():
@@ -243,6 +246,34 @@ class MaskedPpoAgent:
         except (KeyError, TypeError, ValueError, RuntimeError, EOFError, OSError) as error:
             raise config_error("agent", str(path), f"must be a saved {cls.kind} agent ({error})") from error
         return agent
+
+
+class DeliveryBonus(VecEnvWrapper):
+    """Adds a constant to the reward of a router for every packet of its that is delivered.
+
+    Rewards that are minus times are paid on delivery. So a policy that congests the network delivers less and, for the
+    time being, pays less. With a bonus above the usual latency every delivery is worth something, a late one less.
+
+    Args:
+        venv: A ``RouterVecEnv`` in which every payment is for one delivered packet.
+        bonus: In units of the reward.
+    """
+
+    def __init__(self, venv: Any, bonus: float) -> None:
+        super().__init__(venv)
+        self._bonus = bonus
+
+    def reset(self) -> Any:
+        """As the environment's."""
+        return self.venv.reset()
+
+    def step_wait(self) -> Any:
+        """As the environment's, with higher rewards."""
+        observations, rewards, dones, infos = self.venv.step_wait()
+        if rewards.any() and not dones[0]:  # after the last step the payments are those of the new episode
+            paid = np.bincount(self.venv.core.payments()[0], minlength=self.num_envs)
+            rewards = rewards + (self._bonus * paid).astype(rewards.dtype)
+        return observations, rewards, dones, infos
 
 
 class _Watch(BaseCallback):

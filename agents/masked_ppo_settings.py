@@ -34,6 +34,11 @@ class MaskedPpoSettings:
     reward_scale_ns: float = time_ns(
         100_000.0, open_low=True, doc="The time that costs a reward of -1; large, so that values stay small."
     )
+    delivery_bonus_ns: float = time_ns(
+        3_000.0,
+        doc="What every delivery earns on top, as if it saved so much time; only with scope 'source' and reward 'hop' "
+        "or 'delivery'. Without it a network that is congested, and so delivers less, pays less.",
+    )
     features: tuple[str, ...] | None = dataclasses.field(
         default=None,
         metadata={"unit": "", "doc": "Names of the observation's features; None: those of the environment."},
@@ -46,19 +51,19 @@ class MaskedPpoSettings:
         default=(64, 64),
         metadata={"unit": "units", "doc": "Sizes of the hidden layers (tanh) of policy and value."},
     )
-    learning_rate: float = real(1e-3, 0.0, 1.0, open_low=True, doc="Step size of Adam.")
+    learning_rate: float = real(3e-4, 0.0, 1.0, open_low=True, doc="Step size of Adam.")
     rollout_steps: int = integer(256, 2, _MOST, unit="steps", doc="Of every router between two improvements.")
-    batch_steps: int = integer(4096, 2, 2**24, unit="steps", doc="Per gradient step.")
+    batch_steps: int = integer(2048, 2, 2**24, unit="steps", doc="Per gradient step.")
     epochs: int = integer(4, 1, 1000, doc="Passes over a rollout.")
     discount: float = real(
-        0.998,
+        0.99,
         0.0,
         1.0,
         doc="Per step of the vector environment. A packet is paid for some 30 steps after its decision: much below 1, "
         "a discount rewards slow paths.",
     )
     gae_lambda: float = real(
-        0.998, 0.0, 1.0, doc="Generalised advantage estimation; near 1 for the same reason."
+        0.99, 0.0, 1.0, doc="Generalised advantage estimation; near 1 for the same reason."
     )
     clip: float = real(0.2, 0.0, 1.0, open_low=True, doc="Most that a probability ratio moves.")
     entropy_weight: float = real(0.0, 0.0, 1e3, doc="Of the entropy bonus.")
@@ -78,6 +83,11 @@ class MaskedPpoSettings:
             ("hidden_units", checked_sizes("hidden_units", self.hidden_units)),
         ):
             object.__setattr__(self, name, value)
+
+    @property
+    def pays_bonus(self) -> bool:
+        """Whether every payment is for one delivered packet, and there is a bonus."""
+        return self.delivery_bonus_ns > 0 and self.scope == "source" and self.reward != "team"
 
     def env_options(self) -> dict[str, Any]:
         """The keyword arguments of ``BatchedRoutingEnv`` that follow."""

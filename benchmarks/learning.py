@@ -64,7 +64,7 @@ class Case:
 CASES: dict[str, Case] = {
     "deep-q, ports": Case("deep-q"),
     "deep-q, paths": Case("deep-q", {"action": "path", "scope": "source"}),
-    "masked-ppo, paths": Case("masked-ppo", episodes=36, evaluate_every=2),
+    "masked-ppo, paths": Case("masked-ppo", episodes=30),
 }
 RANDOM = {
     "random ports": RandomPolicy(action="port", scope="every"),
@@ -146,6 +146,7 @@ def main(
     case: Annotated[
         list[str] | None, typer.Option(help="One of the cases; repeat. All if not given.")
     ] = None,
+    first_seed: Annotated[int, typer.Option(help="Of the trainings; the others follow.")] = 1,
     jobs: Annotated[int, typer.Option(help="Trainings at a time.")] = 2,
     only_figure: Annotated[bool, typer.Option(help="Draw what learning.json holds again.")] = False,
 ) -> None:
@@ -153,7 +154,7 @@ def main(
     file = out / "learning.json"
     out.mkdir(parents=True, exist_ok=True)
     if not only_figure:
-        content = run(out, case or list(CASES), seeds, jobs)
+        content = run(out, case or list(CASES), range(first_seed, first_seed + seeds), jobs)
         earlier = json.loads(file.read_text(encoding="utf-8"))["runs"] if file.exists() else []
         kept = [run for run in earlier if run["case"] not in (case or list(CASES))]
         content["runs"] = kept + content["runs"]
@@ -166,7 +167,7 @@ def main(
     _errors.print(f"results: {file}\nfigure:  {picture}", markup=False)
 
 
-def run(out: Path, names: list[str], seeds: int, jobs: int) -> dict[str, Any]:
+def run(out: Path, names: list[str], seeds: range, jobs: int) -> dict[str, Any]:
     """Everything, as it stands in the file."""
     for name in names:
         if name not in CASES:
@@ -185,7 +186,7 @@ def run(out: Path, names: list[str], seeds: int, jobs: int) -> dict[str, Any]:
     policies: dict[str, Policy | str] = {name: name for name in BASELINES}
     policies |= RANDOM
     described["baselines"] = {name: measure(policy) for name, policy in policies.items()}
-    tasks = [(name, seed) for seed in range(1, seeds + 1) for name in names]
+    tasks = [(name, seed) for seed in seeds for name in names]
     parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
     work = parallel(joblib.delayed(learn)(name, CASES[name], seed, out) for name, seed in tasks)
     runs = list(track(work, "training", total=len(tasks), console=_errors))
