@@ -95,6 +95,13 @@ double PatternArguments::number(std::string_view name, double fallback, double l
   return result;
 }
 
+const Integers* PatternArguments::integers(std::string_view name) const {
+  const ArgumentValue* value = find(name);
+  if (value == nullptr) return nullptr;
+  if (const auto* v = std::get_if<Integers>(value)) return v;
+  wrong_kind(name, *value, "a list of integers");
+}
+
 const Matrix& PatternArguments::matrix(std::string_view name) const {
   const ArgumentValue* value = find(name);
   if (value == nullptr) missing(name, "a square matrix of numbers");

@@ -36,6 +36,8 @@ class PatternArguments {
   // A number in (low, high] if low_open, else in [low, high].
   [[nodiscard]] double number(std::string_view name, double fallback, double low, double high,
                               bool low_open = false) const;
+  // nullptr if it is not given.
+  [[nodiscard]] const Integers* integers(std::string_view name) const;
   // These have no fallback: a missing value is a ConfigError.
   [[nodiscard]] const Matrix& matrix(std::string_view name) const;
   [[nodiscard]] const std::vector<PatternPart>& parts(std::string_view name) const;

@@ -20,6 +20,11 @@ class HostMixture final : public TrafficPattern {
     return patterns_[pattern_of_[source.value]]->destination(source, message, random);
   }
 
+  std::uint32_t round_messages(HostId source) const override {
+    const std::uint16_t pattern = pattern_of_[source.value];
+    return pattern == kSilent ? 1 : patterns_[pattern]->round_messages(source);
+  }
+
   bool sends(HostId source) const override {
     const std::uint16_t pattern = pattern_of_[source.value];
     return pattern != kSilent && patterns_[pattern]->sends(source);

@@ -21,6 +21,10 @@ class TrafficPattern {
   [[nodiscard]] virtual HostId destination(HostId source, std::uint64_t message,
                                            RandomStream& random) const = 0;
 
+  // How many messages the host generates at one instant: numbers k * n .. k * n + n - 1 are a round. The
+  // load stays what it is, so rounds start n times as rarely as single messages would.
+  [[nodiscard]] virtual std::uint32_t round_messages(HostId /*source*/) const { return 1; }
+
   // Whether this host generates traffic at all.
   [[nodiscard]] virtual bool sends(HostId /*source*/) const { return true; }
 };

@@ -20,6 +20,9 @@ namespace dragonfly {
   X(permutation)              \
   X(hotspot)                  \
   X(tornado)                  \
+  X(stencil3d)                \
+  X(many_to_many)             \
+  X(random_neighbors)         \
   X(lia_c1)                   \
   X(lia_c2)                   \
   X(weighted_mixture)         \

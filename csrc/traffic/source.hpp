@@ -16,6 +16,7 @@ struct SourceCursor {
   std::uint64_t message = 0;  // number of the current message of this host
   std::uint64_t trial = 0;    // private to the injection process: arrivals so far, skipped ones too
   std::uint32_t step = 0;     // private: which step of the schedule is in force
+  std::uint32_t late = 0;     // private: by how many packet times a full queue has delayed this round
 };
 
 struct Message {

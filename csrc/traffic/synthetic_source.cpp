@@ -52,13 +52,13 @@ void check_step(const TrafficStep& step, std::size_t index, const SyntheticParam
 template <class Process>
 class SyntheticSource final : public TrafficSource {
  public:
-  SyntheticSource(const std::vector<TrafficStep>& steps, const SyntheticParams& params)
-      : seed_{params.seed}, message_packets_{params.message_packets} {
+  SyntheticSource(const std::vector<TrafficStep>& steps, const SyntheticParams& params) : params_{params} {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const TimePs end_ps = i + 1 < steps.size() ? steps[i + 1].start_ps : kNever;
       steps_.push_back({.process = Process{params, steps[i].load},
                         .start_ps = std::max(steps[i].start_ps, params.first_ps),
                         .end_ps = end_ps,
+                        .load = steps[i].load,
                         .pattern = steps[i].pattern});
     }
   }
@@ -70,23 +70,29 @@ class SyntheticSource final : public TrafficSource {
 
   void advance(HostId host, SourceCursor& cursor) const override {
     ++cursor.message;
-    skip(host, cursor);
+    const Step& step = steps_[cursor.step];
+    const std::uint32_t round = step.pattern->round_messages(host);
+    if (round == 1) return single(host, step, cursor);
+    if (cursor.message % round != 0 || cursor.time_ps == kNever) return;  // at the same instant
+    ++cursor.trial;
+    const TimePs due_ps = cursor.time_ps - cursor.late * params_.packet_ps;
+    const TimePs next_ps = step.rounds_of(round, params_).next(key(host, cursor), due_ps);
+    cursor.late = 0;
+    move_to(std::max(next_ps, cursor.time_ps), host, step, cursor);
   }
 
+  // What is left of a round follows as soon as there is room: it is tried again after a packet time.
   void skip(HostId host, SourceCursor& cursor) const override {
-    ++cursor.trial;
     const Step& step = steps_[cursor.step];
-    cursor.time_ps = step.process.next(key(host, cursor), cursor.time_ps);
-    if (cursor.time_ps >= step.end_ps) [[unlikely]] {
-      ++cursor.step;
-      enter(host, cursor);
-    }
+    if (step.pattern->round_messages(host) == 1) return single(host, step, cursor);
+    ++cursor.late;
+    move_to(cursor.time_ps + params_.packet_ps, host, step, cursor);
   }
 
   Message describe(HostId host, const SourceCursor& cursor) const override {
-    RandomStream random{seed_, Purpose::kDestination, host.value, cursor.message};
+    RandomStream random{params_.seed, Purpose::kDestination, host.value, cursor.message};
     return {.destination = steps_[cursor.step].pattern->destination(host, cursor.message, random),
-            .packets = message_packets_};
+            .packets = params_.message_packets};
   }
 
  private:
@@ -94,27 +100,46 @@ class SyntheticSource final : public TrafficSource {
     Process process;
     TimePs start_ps;
     TimePs end_ps;
+    double load;
     PatternPtr pattern;
+
+    [[nodiscard]] Process rounds_of(std::uint32_t messages, const SyntheticParams& params) const {
+      return messages == 1 ? process : Process{params, load / messages};
+    }
   };
 
+  void single(HostId host, const Step& step, SourceCursor& cursor) const {
+    ++cursor.trial;
+    move_to(step.process.next(key(host, cursor), cursor.time_ps), host, step, cursor);
+  }
+
+  void move_to(TimePs time_ps, HostId host, const Step& step, SourceCursor& cursor) const {
+    cursor.time_ps = time_ps;
+    if (time_ps >= step.end_ps) [[unlikely]] {
+      ++cursor.step;
+      enter(host, cursor);
+    }
+  }
+
   ArrivalKey key(HostId host, const SourceCursor& cursor) const noexcept {
-    return {.seed = seed_, .host = host.value, .arrival = cursor.trial, .step = cursor.step};
+    return {.seed = params_.seed, .host = host.value, .arrival = cursor.trial, .step = cursor.step};
   }
 
   // The first arrival of the cursor's step, or of the first later step that has one.
   void enter(HostId host, SourceCursor& cursor) const {
+    cursor.late = 0;
     for (; cursor.step < steps_.size(); ++cursor.step) {
       const Step& step = steps_[cursor.step];
       if (!step.pattern->sends(host)) continue;
-      cursor.time_ps = step.process.first(key(host, cursor), step.start_ps);
+      const Process process = step.rounds_of(step.pattern->round_messages(host), params_);
+      cursor.time_ps = process.first(key(host, cursor), step.start_ps);
       if (cursor.time_ps < step.end_ps) return;
     }
     cursor.step = static_cast<std::uint32_t>(steps_.size()) - 1;
     cursor.time_ps = kNever;
   }
 
-  std::uint64_t seed_;
-  std::uint32_t message_packets_;
+  SyntheticParams params_;
   std::vector<Step> steps_;
 };
 

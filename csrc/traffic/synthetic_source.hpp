@@ -8,6 +8,11 @@
 // drawn for later than that is dropped and drawn again, by the new load, from the start of the step.
 // Message numbers go on. Periodic arrivals and Bernoulli trials stay on one grid, first_ps + k * interval
 // (or trial_ps), for the whole run: a step begins with the first grid point at or after its start.
+//
+// Rounds: a pattern may let a host generate n messages at once (TrafficPattern::round_messages). Then all
+// that is said of messages here holds for rounds, at load / n. While the source queue is full the rest of a
+// round is tried again every packet time (where full queues lose messages, every failed try is one that is
+// lost); the next round starts when it would have started anyway, or as soon as this one is through.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,63 @@
+// All-to-all inside communicators: the hosts of one line along z of a 3-D grid send to one another.
+//
+// Source: Kang et al. (Q-adaptive), HPDC 2021, section 6 ("Many to Many"). What it leaves open is taken from
+// the authors' simulator:
+//   Assumption "placement": x is fastest, so a communicator has one host of every group.
+//   Assumption "order": each host goes through the others by rising z, all from the first one on.
+//   Assumption "rounds": a host generates its messages to all others at one instant. The load is still the
+//   rate of all its messages.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "traffic/host_grid.hpp"
+
+namespace dragonfly {
+namespace {
+
+class ManyToMany final : public TrafficPattern {
+ public:
+  ManyToMany(HostGrid grid, bool rounds)
+      : grid_{std::move(grid)}, others_{grid_.lengths()[2] - 1}, rounds_{rounds} {}
+
+  HostId destination(HostId source, std::uint64_t message, RandomStream&) const override {
+    HostGrid::Position at = grid_.position(source);
+    const auto z = static_cast<std::uint32_t>(message % others_);
+    at[2] = z < at[2] ? z : z + 1;
+    return grid_.host(at);
+  }
+
+  std::uint32_t round_messages(HostId) const override { return rounds_ ? others_ : 1; }
+
+ private:
+  HostGrid grid_;
+  std::uint32_t others_;
+  bool rounds_;
+};
+
+PatternPtr make(const PatternContext& context, const PatternArguments& arguments) {
+  HostGrid grid{context, arguments, "many-to-many"};
+  if (grid.lengths()[2] < 2) {
+    throw ConfigError("many-to-many.grid", "z = 1", "a communicator along z needs at least two hosts");
+  }
+  return std::make_shared<ManyToMany>(std::move(grid), arguments.flag("rounds", true));
+}
+
+}  // namespace
+
+PatternInfo many_to_many_pattern() {
+  return {
+      .name = "many-to-many",
+      .summary = "all-to-all among the hosts of each line along z of a 3-D grid (one host of every group)",
+      .source =
+          "Kang et al. (Q-adaptive), HPDC 2021, section 6; that a line along z crosses the groups, the "
+          "rising order and that all messages of a round start together is as in the authors' simulator",
+      .example = "many-to-many",
+      .parameters = {HostGrid::parameter(),
+                     {"rounds", "true",
+                      "a message to each of the others at one instant; else one at a time, in turn"}},
+      .factory = make};
+}
+
+}  // namespace dragonfly
