@@ -50,7 +50,7 @@ def test_deep_q_beats_random_by_far_and_comes_near_the_best_heuristic(
 
 
 def test_masked_ppo_improves_and_is_saved_as_it_is(tmp_path: Path) -> None:
-    # "team": under "hop" a congested network that delivers less pays less, too.
+    # "team": what is not delivered in a congested network is not paid for under "hop", and this one is congested.
     agent = make_agent(
         "masked-ppo",
         seed=1,
@@ -61,6 +61,8 @@ def test_masked_ppo_improves_and_is_saved_as_it_is(tmp_path: Path) -> None:
         rollout_steps=256,
         batch_steps=512,
         epochs=6,
+        discount=0.998,
+        gae_lambda=0.998,
     )
     progress = fit(agent, TINY, episodes=40, episode_ns=10_000.0)
     assert [p.episode for p in progress] == list(range(1, 41))

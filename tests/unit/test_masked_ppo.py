@@ -1,0 +1,119 @@
+"""The MaskablePPO agent: its rewards, its determinism, its file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.agents import RandomPolicy, evaluate_policy, fit, make_env
+from dragonfly_env.errors import ConfigError, StateError
+
+pytest.importorskip("sb3_contrib")
+
+from dragonfly_env.agents._sb3 import torch
+from dragonfly_env.agents.masked_ppo import DeliveryBonus, MaskedPpoAgent
+from dragonfly_env.agents.masked_ppo_settings import MaskedPpoSettings
+from dragonfly_env.envs.vec import RouterVecEnv
+
+TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.4)
+QUICK = MaskedPpoSettings(rollout_steps=32, batch_steps=64, epochs=2, hidden_units=(8,))
+
+
+def trained(seed: int = 1, settings: MaskedPpoSettings = QUICK) -> MaskedPpoAgent:
+    agent = MaskedPpoAgent(settings, seed=seed)
+    fit(agent, TINY, episodes=2, episode_ns=3_000.0)
+    return agent
+
+
+def weights(agent: MaskedPpoAgent) -> list[Any]:
+    return [tensor.detach().numpy() for tensor in agent._network.parameters()]
+
+
+def test_every_delivery_earns_the_bonus_once() -> None:
+    options: dict[str, Any] = {"scope": "source", "action": "path", "duration_ns": 4_000.0}
+    plain = RouterVecEnv(TINY, **options)
+    wrapped = DeliveryBonus(RouterVecEnv(TINY, **options), 5.0)
+    for env in (plain, wrapped):
+        env.seed(3)
+        env.reset()
+    extra, rounds, over = 0.0, 0, False
+    while not over:
+        actions = plain.action_masks().argmax(axis=1)
+        _, low, dones, _ = plain.step(actions)
+        _, high, _, _ = wrapped.step(actions)
+        over = bool(dones[0])
+        if not over:
+            paid = (high - low) / 5.0
+            np.testing.assert_allclose(paid, np.rint(paid), atol=1e-5)
+            assert ((paid >= 1 - 1e-5) == (low < 0)).all()
+            extra += float(paid.sum())
+            rounds += 1
+    assert rounds > 20
+    assert extra > 20
+
+
+def test_a_bonus_is_only_for_payments_that_are_deliveries() -> None:
+    assert MaskedPpoSettings().pays_bonus
+    assert not MaskedPpoSettings(delivery_bonus_ns=0.0).pays_bonus
+    assert not MaskedPpoSettings(reward="team").pays_bonus
+    assert not MaskedPpoSettings(scope="every").pays_bonus
+
+
+def test_equal_seeds_learn_the_same_whatever_the_global_random_states_are() -> None:
+    np.random.seed(1)  # noqa: NPY002
+    torch.manual_seed(1)
+    first = trained()
+    before = torch.get_rng_state()
+    np.random.seed(2)  # noqa: NPY002
+    torch.manual_seed(2)
+    again, other = trained(), trained(seed=2)
+    for ours, theirs in zip(weights(first), weights(again), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert any((a != b).any() for a, b in zip(weights(first), weights(other), strict=True))
+    torch.manual_seed(1)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_a_saved_agent_acts_as_the_one_that_was_saved(tmp_path: Path) -> None:
+    agent = trained()
+    agent.metadata = {"made": "by a test"}
+    agent.save(tmp_path / "agent.zip")
+    loaded = MaskedPpoAgent.load(tmp_path / "agent.zip")
+    assert loaded.settings == QUICK
+    assert loaded.metadata == agent.metadata
+    runs = [
+        evaluate_policy(policy, TINY, warmup_ns=0, measure_ns=4_000.0, seed=5).to_dict()
+        for policy in (agent, loaded, RandomPolicy())
+    ]
+    assert runs[0] == runs[1]
+    assert runs[0] != runs[2]
+
+
+def test_it_draws_its_actions_by_their_probabilities_or_takes_the_likeliest() -> None:
+    agent = trained()
+    greedy = trained(
+        settings=MaskedPpoSettings(
+            rollout_steps=32, batch_steps=64, epochs=2, hidden_units=(8,), sample=False
+        )
+    )
+    batch = make_env(TINY, agent, duration_ns=3_000.0).reset(seed=1)
+    for policy in (agent, greedy):
+        actions = policy.act(batch)
+        assert batch.mask[np.arange(len(batch)), actions].all()
+        np.testing.assert_array_equal(actions, policy.act(batch))
+
+
+def test_calls_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    agent = MaskedPpoAgent(QUICK)
+    with pytest.raises(StateError, match=r"save\(\)"):
+        agent.save(tmp_path / "agent.zip")
+    with pytest.raises(StateError, match=r"learn\(\)"):
+        agent.learn(None)  # type: ignore[arg-type]
+    agent = trained()
+    other = make_env(TINY, RandomPolicy("port", "every"), duration_ns=1_000.0)
+    with pytest.raises(ConfigError, match=r"^layout = .*this masked-ppo agent was trained with"):
+        agent.prepare(other)
