@@ -184,6 +184,7 @@ def test_settling_time_is_when_the_curve_enters_its_band_for_good() -> None:
     assert 300.0 <= settling_time_us(ends, step, 0.0, 0.05) <= 320.0  # two bins of smoothing
     assert settling_time_us(ends, np.ones(100), 0.0, 0.05) == 0.0
     assert 100.0 <= settling_time_us(ends, step, 200.0, 0.05) <= 120.0
+    assert settling_time_us(ends, step, 0.0, 0.05, level=2.0) == 1000.0  # never gets there
     assert math.isnan(settling_time_us(ends, np.full(100, np.nan), 0.0, 0.05))
 
 
@@ -224,6 +225,7 @@ def test_a_figure_from_command_to_table(tmp_path: Path) -> None:
     assert rows["QA42"]["verdict"] == NOT_RUN
     assert rows["QA42"]["remark"] == "fig9 was not run"
     assert "QA12" in done.stdout
+    assert "latency p99: min, uniform 0.8, 1,056 hosts" in done.stdout
     assert "QA42" not in done.stdout  # not asked for
     page = (out / "claims.md").read_text()
     assert "![" in page

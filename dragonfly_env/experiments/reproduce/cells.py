@@ -69,12 +69,13 @@ class Cell:
 
     Attributes:
         hosts: Size of the system.
-        traffic: A pattern's spec, or the name of a schedule.
+        traffic: Its name in figures and claims.
         load: Offered load; of a schedule: its first.
         routing: The policy.
         warmup_ns: Simulated time before measuring.
         measure_ns: Simulated time that is measured.
         series_bin_ns: Width of the bins of a time series, or None.
+        spec: The pattern, if its name does not say it all.
         schedule: Steps, if the traffic changes.
     """
 
@@ -85,6 +86,7 @@ class Cell:
     warmup_ns: float
     measure_ns: float
     series_bin_ns: float | None = None
+    spec: str = ""
     schedule: tuple[Step, ...] = field(default=())
 
     @property
@@ -118,7 +120,9 @@ class Cell:
             config=SimulationConfig(
                 topology=setup.topology(self.hosts),
                 network=NetworkConfig.preset(setup.network),
-                traffic=[list(step) for step in self.schedule] if self.schedule else self.traffic,
+                traffic=[list(step) for step in self.schedule]
+                if self.schedule
+                else self.spec or self.traffic,
                 load=self.load,
                 policy=make_policy(routing.registered, **dict(routing.settings)),
                 injection=injection,
@@ -135,4 +139,4 @@ class Cell:
         )
 
     def _specs(self) -> tuple[str, ...]:
-        return tuple(step[1] for step in self.schedule) or (self.traffic,)
+        return tuple(step[1] for step in self.schedule) or (self.spec or self.traffic,)

@@ -70,6 +70,7 @@ class Claim:
             "ratio": f"{metric}: {self.policy} / {self.reference}",
             "gap": f"{metric}: {self.reference} - {self.policy}",
             "relative-gap": f"{metric}: {self.reference} / {self.policy} - 1",
+            "ordering": self.note,
         }.get(self.relation, f"{metric}: {self.policy}")
         load = "" if self.load is None else f" {self.load:g}"
         hosts = f", {self.hosts:,} hosts" if self.hosts else ""

@@ -13,10 +13,13 @@ from dragonfly_env.experiments.reproduce.claims import Claim
 from dragonfly_env.experiments.reproduce.findings import Findings, FloatArray, NotFoundYetError
 from dragonfly_env.experiments.reproduce.hop_limit import hop_limit_ordering
 from dragonfly_env.experiments.reproduce.tables import table_memory_ratio
-from dragonfly_env.experiments.reproduce.transients import LATENCY_BAND, THROUGHPUT_BAND, settling_time_us
+from dragonfly_env.experiments.reproduce.transients import settling_time_us
 from dragonfly_env.experiments.statistics import mean_and_ci95
 
 _BELOW_US = 2.0
+LATENCY_BAND = 0.25
+THROUGHPUT_BAND = 0.05
+CARRIED_BAND = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +52,20 @@ def _fraction_below(findings: Findings, cell: Cell) -> FloatArray:
     return np.array(fractions, np.float64)
 
 
-def _settling(column: str, band: float) -> Callable[[Findings, Cell], FloatArray]:
-    def measure(findings: Findings, cell: Cell) -> FloatArray:
-        ends_us, curves = findings.series(cell, column)
-        begin_us = cell.schedule[-1][0] / 1000.0 if cell.schedule else 0.0
-        return np.array([settling_time_us(ends_us, curve, begin_us, band) for curve in curves], np.float64)
+def _settling_throughput(findings: Findings, cell: Cell, band: float = THROUGHPUT_BAND) -> FloatArray:
+    """How long after the last change of the load the throughput takes to stay near the offered load."""
+    begin_us = cell.schedule[-1][0] / 1000.0 if cell.schedule else 0.0
+    offered = cell.schedule[-1][2] if cell.schedule else cell.load
+    ends_us, curves = findings.series(cell, "accepted_load")
+    return np.array([settling_time_us(ends_us, curve, begin_us, band, offered) for curve in curves])
 
-    return measure
+
+def _settling_latency(findings: Findings, cell: Cell) -> FloatArray:
+    """How long the latency takes to settle, in a network that carries what is offered: else it has only filled up."""
+    ends_us, curves = findings.series(cell, "latency_mean_ns")
+    settled = [settling_time_us(ends_us, curve, 0.0, LATENCY_BAND) for curve in curves]
+    both: FloatArray = np.maximum(np.array(settled), _settling_throughput(findings, cell, CARRIED_BAND))
+    return both
 
 
 METRICS: dict[str, Callable[[Findings, Cell], FloatArray]] = {
@@ -64,8 +74,8 @@ METRICS: dict[str, Callable[[Findings, Cell], FloatArray]] = {
     "latency_mean": _column("latency_mean_ns", 1e-3),
     "latency_p99": _column("latency_p99_ns", 1e-3),
     "fraction_below_2us": _fraction_below,
-    "settling_latency": _settling("latency_mean_ns", LATENCY_BAND),
-    "settling_throughput": _settling("accepted_load", THROUGHPUT_BAND),
+    "settling_latency": _settling_latency,
+    "settling_throughput": _settling_throughput,
 }
 """Quantities of one cell: name and the values of every seed, in the units of claims (us, fractions, hops)."""
 

@@ -168,7 +168,7 @@ def as_markdown(
 def _published(verdict: Verdict) -> str:
     claim = verdict.claim
     if claim.relation == "ordering":
-        return claim.note
+        return "ordering"
     prefix = "at most " if claim.relation == "at-most" else ""
     return prefix + _number(claim.published, claim.unit)
 
@@ -178,7 +178,7 @@ def _measured(verdict: Verdict) -> str:
     if measured is None or math.isnan(measured.mean):
         return "-"
     if claim.relation == "ordering":
-        return measured.details or measured.ordering
+        return measured.ordering
     text = _number(measured.mean, claim.unit)
     if not math.isnan(measured.ci95):
         text += f" ± {_number(measured.ci95, claim.unit).split()[0]}"

@@ -8,8 +8,6 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 
 SMOOTHING_BINS = 5
-LATENCY_BAND = 0.25
-THROUGHPUT_BAND = 0.05
 _LEVEL_FROM = 0.75  # of the time after the start: the rest gives the level that the curve settles at
 
 
@@ -30,21 +28,24 @@ def settled_level(ends_us: FloatArray, values: FloatArray, begin_us: float) -> f
     return float(np.nanmean(late)) if np.isfinite(late).any() else float("nan")
 
 
-def settling_time_us(ends_us: FloatArray, values: FloatArray, begin_us: float, band: float) -> float:
-    """The time from ``begin_us`` until the smoothed curve stays within ``band`` (relative) of its last level.
+def settling_time_us(
+    ends_us: FloatArray, values: FloatArray, begin_us: float, band: float, level: float | None = None
+) -> float:
+    """The time from ``begin_us`` until the smoothed curve stays within ``band`` (relative) of a level.
 
     Args:
         ends_us: (B,) ends of equal bins, ascending.
         values: (B,) the curve; NaN where nothing was measured.
         begin_us: When the change happened.
         band: Relative half width of what counts as settled.
+        level: Where it should settle; None for where it does, `settled_level`.
 
     Returns:
-        0 if the curve never leaves the band; NaN without values.
+        0 if the curve never leaves the band, the whole time if it is outside at the end; NaN without values.
     """
-    level = settled_level(ends_us, values, begin_us)
-    after = ends_us > begin_us
-    outside = after & ~(np.abs(smooth(values) - level) <= band * abs(level))
-    if not np.isfinite(level):
+    if level is None:
+        level = settled_level(ends_us, values, begin_us)
+    if not (np.isfinite(level) and np.isfinite(values).any()):
         return float("nan")
+    outside = (ends_us > begin_us) & ~(np.abs(smooth(values) - level) <= band * abs(level))
     return float(ends_us[np.flatnonzero(outside)[-1]] - begin_us) if outside.any() else 0.0

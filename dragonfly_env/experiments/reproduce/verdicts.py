@@ -36,8 +36,8 @@ class Verdict:
 
     @property
     def ordering(self) -> str:
-        """``holds``, ``reversed`` or nothing."""
-        return "" if self.measured is None else self.measured.ordering
+        """``holds``, ``reversed``, or nothing: also where nothing is decided."""
+        return "" if self.measured is None or self.verdict == NOT_RUN else self.measured.ordering
 
 
 def judge(claim: Claim, measured: Measured) -> Verdict:

@@ -49,7 +49,7 @@ def hop_limit_panels(findings: Findings, figure: str) -> Figure:
         if not findings.of(figure):
             say_missing(panel, [reason.replace(" is not", "\nis not") for reason in findings.absent(figure)])
             continue
-        panel.set_ylim(bottom=0.0)
+        panel.set_ylim(0.0, 1.05 if column == "accepted_load" else None)
     if findings.of(figure):
         handles, labels = axes[0][0].get_legend_handles_labels()
         drawn.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False)
