@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
 from dragonfly_env.agents.protocol import IntArray, Learner, Policy
+from dragonfly_env.agents.q_adaptive import QAdaptive
+from dragonfly_env.agents.q_routing import QRouting
+from dragonfly_env.agents.q_tables import load_q_table, save_q_table
 from dragonfly_env.agents.random_policy import RandomPolicy
 from dragonfly_env.agents.registry import (
     AGENTS,
@@ -22,6 +25,7 @@ from dragonfly_env.agents.registry import (
     read_metadata,
 )
 from dragonfly_env.agents.training import Progress, fit, train
+from dragonfly_env.policies import register_policies
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.deep_q import DeepQAgent
@@ -40,6 +44,8 @@ __all__ = [
     "MaskedPpoSettings",
     "Policy",
     "Progress",
+    "QAdaptive",
+    "QRouting",
     "RandomPolicy",
     "agent_class",
     "agent_settings",
@@ -47,11 +53,15 @@ __all__ = [
     "evaluate_policy",
     "fit",
     "load_agent",
+    "load_q_table",
     "make_agent",
     "make_env",
     "read_metadata",
+    "save_q_table",
     "train",
 ]
+
+register_policies((QAdaptive, QRouting))
 
 _LAZY = {
     "DeepQAgent": "deep_q",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, Transitions
-from dragonfly_env.envs import registration as _registration  # names for gymnasium.make
+from dragonfly_env.envs import registration as _registration  # noqa: F401 - names for gymnasium.make
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.network_config import NetworkConfig

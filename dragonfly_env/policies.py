@@ -44,6 +44,9 @@ class Policy(ABC):
     aliases: ClassVar[Mapping[str, str]] = {}
     """Further names that ``make_policy`` understands, and the registry names that they stand for."""
 
+    learns: ClassVar[bool] = False
+    """Whether it keeps tables in the core and changes them during a run."""
+
     source: ClassVar[str]
     """Where the policy is described: paper and section."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env._validate import MAX_RUN_NS, PS_PER_NS, check_real, config_error, ns_to_ps
@@ -139,6 +140,43 @@ class Simulation:
         with self._alone():
             self._core.set_policy(chosen.name, chosen.parameters())
         self._config = config
+
+    def q_table(self) -> npt.NDArray[np.float32]:
+        """The tables of a policy that learns (``q-routing``, ``q-adaptive``), in ns.
+
+        Returns:
+            (m, rows, ports): router, destination (see the policy's class), port between routers (0 is the first
+            local port). A read-only view of the core's memory, without a copy: it changes while the simulation runs.
+
+        Raises:
+            StateError: If the policy has no tables, or another thread runs this simulation.
+        """
+        with self._alone():
+            table = self._core.q_table()
+        if table is None:
+            raise StateError(f"q_table(): policy {self._config.policy_object.name!r} has no tables")
+        return table
+
+    def load_q_table(self, values: npt.ArrayLike) -> None:
+        """Replace the tables, e.g. by those of an earlier run.
+
+        Args:
+            values: (m, rows, ports) as ``q_table()`` returns them.
+
+        Raises:
+            ConfigError: If the shape is another, or a value is NaN.
+            StateError: If the policy has no tables, or another thread runs this simulation.
+        """
+        try:
+            table = np.ascontiguousarray(values, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise config_error(
+                "values", type(values).__name__, f"must be an array of numbers: {error}"
+            ) from None
+        if np.isnan(table).any():
+            raise config_error("values", "NaN", "must be times in ns")
+        with self._alone():
+            self._core.load_q_table(table)
 
     def reset_statistics(self) -> None:
         """Forget what was counted so far: the end of the warm-up. Packets under way stay under way.

@@ -182,6 +182,32 @@ std::unique_ptr<Simulation> make_simulation(const std::shared_ptr<Dragonfly>& to
   return std::make_unique<Simulation>(std::move(setup));
 }
 
+// (routers, rows, ports), a read-only view of the policy's memory; None for policies without tables.
+py::object q_table(Simulation& self) {
+  QTable* const table = self.q_table();
+  if (table == nullptr) return py::none();
+  auto* const owner = new std::shared_ptr<float[]>{table->share()};
+  const py::capsule base{owner, [](void* p) { delete static_cast<std::shared_ptr<float[]>*>(p); }};
+  py::array_t<float> array(
+      {static_cast<py::ssize_t>(table->routers()), static_cast<py::ssize_t>(table->rows()),
+       static_cast<py::ssize_t>(table->ports())},
+      owner->get(), base);
+  array.attr("flags").attr("writeable") = false;
+  return array;
+}
+
+void load_q_table(Simulation& self, const py::array_t<float, py::array::c_style>& values) {
+  QTable* const table = self.q_table();
+  if (table == nullptr) throw StateError{"this policy has no tables"};
+  if (values.ndim() != 3 || values.shape(0) != table->routers() || values.shape(1) != table->rows() ||
+      values.shape(2) != table->ports()) {
+    throw ConfigError{"values", "an array of another shape",
+                      "(" + std::to_string(table->routers()) + ", " + std::to_string(table->rows()) + ", " +
+                          std::to_string(table->ports()) + ")"};
+  }
+  std::copy_n(values.data(), table->size(), table->row(0, 0));
+}
+
 void bind_network_params(py::module_& module) {
   py::class_<NetworkParams>(module, "NetworkParams")
       .def(py::init<>())
@@ -242,6 +268,8 @@ void bind_simulation(py::module_& module) {
             self.set_policy(policy, parameters_of(parameters));
           },
           py::arg("policy"), py::arg("policy_params"))
+      .def("q_table", &q_table)
+      .def("load_q_table", &load_q_table, py::arg("values").noconvert())
       .def("reset_statistics", &Simulation::reset_statistics)
       .def("statistics", &statistics_dict)
       .def("packet_log", &packet_log)

@@ -51,6 +51,7 @@ struct DecisionSpec {
   [[nodiscard]] PathBudget budget() const noexcept {
     PathBudget budget;
     if (action == ActionMode::kPort) {
+      budget.any_port = true;
       budget.longest_path = max_hops;
       return budget;
     }

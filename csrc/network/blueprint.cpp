@@ -20,6 +20,7 @@ PathBudget union_of(const PathBudget& x, const PathBudget& y) {
   return {.detours = x.detours || y.detours,
           .detour_router = x.detour_router || y.detour_router,
           .reconsiders = x.reconsiders || y.reconsiders,
+          .any_port = x.any_port || y.any_port,
           .longest_path = std::max(x.longest_path, y.longest_path)};
 }
 
@@ -39,13 +40,6 @@ PathBudget needed_budget(const RoutingPolicy& policy, const TrafficSource& sourc
   return budget;
 }
 
-// Ports are chosen hop by hop, so only the hops taken can number the VCs.
-VcScheme vc_scheme(const NetworkParams& params, const NetworkOptions& options) {
-  const VcScheme configured = parse_vc_scheme(params.vc_scheme);
-  const bool by_port = options.decisions && options.decisions->action == ActionMode::kPort;
-  return by_port ? VcScheme::kHop : configured;
-}
-
 std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t required) {
   if (given == 0) return required;
   if (given < required) {
@@ -58,16 +52,16 @@ std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t requi
 
 }  // namespace
 
-Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params,
-                     const RoutingPolicy& policy_in, const TrafficSource& source_in,
-                     const NetworkOptions& options_in)
+Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, RoutingPolicy& policy_in,
+                     const TrafficSource& source_in, const NetworkOptions& options_in)
     : topology{topology_in},
       policy{&policy_in},
+      learner{policy_in.learner()},
       source{source_in},
       options{options_in},
       timing{(validate(params), make_timing(params))},
       paths{topology_in,
-            VcLadder{vc_scheme(params, options_in), needed_budget(policy_in, source_in, options_in)}},
+            VcLadder{parse_vc_scheme(params.vc_scheme), needed_budget(policy_in, source_in, options_in)}},
       scope{policy_in.scope()},
       reconsiders{needed_budget(policy_in, source_in, options_in).reconsiders},
       shared_output{params.output_queue == "shared"},
@@ -108,6 +102,18 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params,
     decisions = std::make_unique<const DecisionPlan>(*options.decisions, paths, buffers, timing.quantum_ps);
   }
 
+  if (learner != nullptr) {
+    const auto free_hop = [&](LinkClass link) {
+      const auto i = static_cast<std::size_t>(link);
+      return to_ps(timing.routing_delay + timing.crossbar_latency + timing.start_delay[i] +
+                   timing.hop_delay[i]);
+    };
+    learner->prepare(topology, {.local_latency_ps = params.latency_ps_local,
+                                .global_latency_ps = params.latency_ps_global,
+                                .local_hop_ps = free_hop(LinkClass::kLocal),
+                                .global_hop_ps = free_hop(LinkClass::kGlobal)});
+  }
+
   window = std::clamp<Tick>(kPacketsPerWindow * timing.packet[0] / topology.num_hosts(), 1, timing.lookahead);
 
   const std::uint32_t groups = topology.num_groups();
@@ -125,7 +131,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params,
 }
 
 void Blueprint::replace_policy(const std::string& name, const RoutingPolicy& other) {
-  if (other.budget() != policy->budget() || other.scope() != scope) {
+  if (other.budget() != policy->budget() || other.scope() != scope || learner != nullptr) {
     throw ConfigError{
         "policy", "'" + name + "'",
         "must need the same paths and the same decisions as the policy that the simulation was made with"};

@@ -9,6 +9,7 @@
 
 #include "decisions/decision_plan.hpp"
 #include "network/params.hpp"
+#include "routing/learning.hpp"
 #include "routing/path_follower.hpp"
 #include "routing/policy.hpp"
 #include "topology/dragonfly.hpp"
@@ -34,11 +35,12 @@ struct NetworkOptions {
 class Blueprint {
  public:
   // Throws ConfigError. All references must outlive the blueprint.
-  Blueprint(const Dragonfly& topology, const NetworkParams& params, const RoutingPolicy& policy,
+  Blueprint(const Dragonfly& topology, const NetworkParams& params, RoutingPolicy& policy,
             const TrafficSource& source, const NetworkOptions& options);
 
   const Dragonfly& topology;
   const RoutingPolicy* policy;  // never null
+  LearningPolicy* learner;      // the same, if it learns; else null
   const TrafficSource& source;
   NetworkOptions options;
   Timing timing;
@@ -60,7 +62,8 @@ class Blueprint {
   std::unique_ptr<const DecisionPlan> decisions;  // null: the policy alone routes
 
   // Puts another policy in the place of the present one; it must outlive the blueprint. Throws ConfigError if
-  // it needs other paths or other decisions: buffers and VCs are there for what the first policy needed.
+  // it needs other paths or other decisions: buffers and VCs are there for what the first policy needed. A
+  // policy that learns cannot be replaced, nor take over: reports are under way.
   void replace_policy(const std::string& name, const RoutingPolicy& other);
 
   // How many packets the network holds at most; what a buffer has room for may also be on the wire to it.

@@ -11,6 +11,7 @@ namespace dragonfly {
 Network::Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads)
     : plan_{(require_memory(*blueprint), std::move(blueprint))},
       store_{plan_->most_packets(), plan_->options.record.packet_log},
+      feedback_{*plan_},
       pool_{std::min(threads, plan_->num_partitions())} {
   const std::uint32_t n = plan_->num_partitions();
   partitions_.reserve(n);
@@ -20,7 +21,9 @@ Network::Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads)
         store_.capacity(), asked.most_open,
         asked.spec.keep_transitions ? DecisionDesk::row_bytes(asked) : std::size_t{0});
   }
-  for (std::uint32_t i = 0; i < n; ++i) partitions_.emplace_back(*plan_, store_, open_decisions_.get(), i);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    partitions_.emplace_back(*plan_, store_, feedback_, open_decisions_.get(), i);
+  }
   reached_end_.assign(n, 0);
   for (auto& side : mail_) side.assign(n, std::vector<Mailbox>(n));
   inboxes_.assign(n, std::vector<Mailbox*>(n));

@@ -5,7 +5,8 @@
 
 namespace dragonfly {
 
-Partition::Partition(const Blueprint& blueprint, PacketStore& store, OpenDecisions* open, std::uint32_t index)
+Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLines& feedback,
+                     OpenDecisions* open, std::uint32_t index)
     : plan_{blueprint},
       index_{index},
       first_router_{blueprint.partition_first_group[index] * blueprint.topology.a()},
@@ -21,6 +22,9 @@ Partition::Partition(const Blueprint& blueprint, PacketStore& store, OpenDecisio
       store_{store},
       packets_{store.packets()},
       paths_{store.paths()},
+      feedback_{feedback},
+      feedback_sent_(blueprint.learner != nullptr ? num_outputs_ : 0U, 0),
+      feedback_taken_(blueprint.learner != nullptr ? num_outputs_ : 0U, 0),
       router_injected_(num_routers_, 0),
       router_delivered_(num_routers_, 0) {
   keys_.resize(blueprint.input_vcs);

@@ -24,6 +24,7 @@
 #include "decisions/decision_desk.hpp"
 #include "network/blueprint.hpp"
 #include "network/delivery_record.hpp"
+#include "network/feedback_lines.hpp"
 #include "network/input_port.hpp"
 #include "network/packet_store.hpp"
 #include "routing/output_port.hpp"
@@ -53,7 +54,8 @@ struct InputVcId {
 class Partition {
  public:
   // `open`: null where packets are never routed from outside.
-  Partition(const Blueprint& blueprint, PacketStore& store, OpenDecisions* open, std::uint32_t index);
+  Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLines& feedback, OpenDecisions* open,
+            std::uint32_t index);
 
   // Memory of the timing wheel that every partition has.
   [[nodiscard]] static std::uint64_t wheel_bytes(Tick horizon) noexcept {
@@ -164,6 +166,11 @@ class Partition {
   [[nodiscard]] bool ask(const Undecided& undecided, Tick now);
   [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router,
                                         std::uint32_t group) const;
+  [[nodiscard]] Hop decide_by_path(Packet& packet, std::uint32_t router, std::uint32_t group);
+  [[nodiscard]] Hop decide_by_learning(Packet& packet, const InputVc& input, std::uint32_t router,
+                                       std::uint32_t group, Tick now);
+  void send_feedback(const InputVc& input, const Packet& packet);
+  void take_feedback(std::uint32_t output, Tick now);
   void await_effect(std::uint32_t packet, std::uint32_t input_vc, Tick now);
   void host_event(std::uint32_t host, Tick now);
 
@@ -228,6 +235,11 @@ class Partition {
   PathRecord* const paths_;  // [packet], with a packet log
   std::vector<std::uint32_t> free_packets_;
   std::vector<Undecided> undecided_;
+  FeedbackLines& feedback_;
+  std::vector<std::uint32_t>
+      feedback_sent_;  // [router * radix + port]: entries, with the credits of that input
+  std::vector<std::uint32_t>
+      feedback_taken_;  // [router * radix + port]: entries, with the credits to that output
   std::unique_ptr<DecisionDesk> desk_;
   bool asking_ = false;
   std::vector<std::uint64_t> keys_;  // scratch of the allocator

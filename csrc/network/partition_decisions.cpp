@@ -1,4 +1,6 @@
 // Decisions: by the policy, or from outside.
+#include <bit>
+
 #include "network/partition_inline.hpp"
 #include "routing/route_context.hpp"
 
@@ -20,6 +22,13 @@ RouteContext Partition::context_of(const Packet& packet, std::uint32_t router, s
 // All decisions of an instant: each sees the router before any of them takes effect.
 void Partition::make_decisions(Tick now) {
   if (!asking_) {
+    if (plan_.learner != nullptr) {
+      for (const Undecided& undecided : undecided_) {
+        const Packet& packet = packets_[undecided.packet];
+        plan_.learner->touch(first_router_ + input_vcs_[undecided.input_vc].router,
+                             plan_.learner->key(packet));
+      }
+    }
     for (const Undecided& undecided : undecided_) decide(undecided, now);
   } else {
     for (const Undecided& undecided : undecided_) {
@@ -41,26 +50,86 @@ void Partition::decide(const Undecided& undecided, Tick now) {
                              plan_.source.routes().subspan(packet.detour_router, packet.detour_group));
   } else {
     const std::uint32_t group = topology.group_of(router);
-    const bool leaves = packet.destination_group != group;
-    const bool first = packet.hops == 0;
-    const Stage stage = leaves && first && plan_.reconsiders ? Stage::kFirst : Stage::kSource;
-    std::uint32_t minimal_choice = 0;
-    if (leaves && plan_.scope != DecisionScope::kNowhere && !asking_) {
-      const bool again = plan_.scope == DecisionScope::kSourceGroup && packet.hops == 1 &&
-                         !packet.non_minimal &&
-                         group == topology.group_of(topology.router_of_host(packet.source_host));
-      if (first || again) {
-        RouteContext context = context_of(packet, router, group);
-        const Decision decision = plan_.policy->route(context);
-        if (decision.detour.exists()) PathFollower::set_detour(packet, decision.detour);
-        minimal_choice = decision.minimal_choice;
-      }
+    if (plan_.learner != nullptr && !asking_) {
+      hop = decide_by_learning(packet, input, router, group, now);
+    } else {
+      hop = decide_by_path(packet, router, group);
     }
-    hop = plan_.paths.next(packet, router, group, stage, minimal_choice);
   }
   packet.out_port = hop.port;
   packet.out_vc = hop.vc;
   await_effect(undecided.packet, undecided.input_vc, now);
+}
+
+Hop Partition::decide_by_path(Packet& packet, std::uint32_t router, std::uint32_t group) {
+  const Dragonfly& topology = plan_.topology;
+  const bool leaves = packet.destination_group != group;
+  const bool first = packet.hops == 0;
+  const Stage stage = leaves && first && plan_.reconsiders ? Stage::kFirst : Stage::kSource;
+  std::uint32_t minimal_choice = 0;
+  if (leaves && plan_.scope != DecisionScope::kNowhere && !asking_) {
+    const bool again = plan_.scope == DecisionScope::kSourceGroup && packet.hops == 1 &&
+                       !packet.non_minimal &&
+                       group == topology.group_of(topology.router_of_host(packet.source_host));
+    if (first || again) {
+      RouteContext context = context_of(packet, router, group);
+      const Decision decision = plan_.policy->route(context);
+      if (decision.detour.exists()) PathFollower::set_detour(packet, decision.detour);
+      minimal_choice = decision.minimal_choice;
+    }
+  }
+  return plan_.paths.next(packet, router, group, stage, minimal_choice);
+}
+
+// A learner says where packets go that leave the group, and what the router before hears about it. The report
+// waits in the packet, in the places of a detour, which such packets do not have.
+Hop Partition::decide_by_learning(Packet& packet, const InputVc& input, std::uint32_t router,
+                                  std::uint32_t group, Tick now) {
+  const Dragonfly& topology = plan_.topology;
+  const bool intra_group =
+      packet.destination_group == topology.group_of(topology.router_of_host(packet.source_host));
+  packet.detour_group = kNoGroup;
+  VisitOutcome outcome;
+  if (!intra_group) {
+    const RouteContext context = context_of(packet, router, group);
+    const LinkClass came_by = inputs_[input.router * radix_ + input.port].link_class;
+    outcome = plan_.learner->visit(
+        context, {.leaves = packet.destination_group != group,
+                  .came_by_global = came_by == LinkClass::kGlobal,
+                  .travel_ns = static_cast<double>(plan_.to_ps(packet.detour_router)) / kPsPerNs,
+                  .now_ps = plan_.to_ps(now)});
+    if (outcome.reports) {
+      packet.detour_router = std::bit_cast<std::uint32_t>(outcome.target_ns);
+      packet.detour_group = 0;
+    }
+  }
+  if (outcome.port == kNoPort) return plan_.paths.next(packet, router, group);
+  if (!packet.non_minimal && outcome.port != topology.minimal_port(router, packet.destination_router)) {
+    const std::uint32_t next = topology.neighbor(router, outcome.port).router;
+    packet.non_minimal = topology.minimal_hops(next, packet.destination_router) + 1U !=
+                         topology.minimal_hops(router, packet.destination_router);
+  }
+  const LinkClass link = topology.port_class(outcome.port);
+  return {outcome.port, plan_.paths.ladder().vc(Stage::kSource, link, true, false, packet.hops)};
+}
+
+// With the credit for the place that a packet leaves.
+void Partition::send_feedback(const InputVc& input, const Packet& packet) {
+  const std::uint32_t id = input.router * radix_ + input.port;
+  const InputPort& port = inputs_[id];
+  const std::uint32_t from =
+      plan_.partition_first_group[port.upstream_partition] * plan_.topology.a() + port.upstream / radix_;
+  Feedback& entry = feedback_.entry(from, static_cast<Port>(port.upstream % radix_), feedback_sent_[id]++);
+  entry.key = kNil;
+  if (packet.detour_group != 0 || packet.plan != Plan::kMinimal || asking_) return;
+  entry = {plan_.learner->key(packet), std::bit_cast<float>(packet.detour_router)};
+}
+
+void Partition::take_feedback(std::uint32_t output, Tick now) {
+  const std::uint32_t router = first_router_ + output / radix_;
+  const auto port = static_cast<Port>(output % radix_);
+  const Feedback& entry = feedback_.entry(router, port, feedback_taken_[output]++);
+  if (entry.key != kNil) plan_.learner->learn(router, port, entry.key, entry.target_ns, plan_.to_ps(now));
 }
 
 // Puts a decision on the desk; false: nobody needs to be asked.

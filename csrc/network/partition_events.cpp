@@ -17,6 +17,7 @@ void Partition::take_credit(std::uint32_t item, Tick now) {
   VcQueue& queue = queues_[sender * plan_.queue_stride + vc];
   ++queue.credits;
   --output.occupancy;
+  if (plan_.learner != nullptr) take_feedback(sender, now);
   if (plan_.shared_output) {
     if (output.blocked_since >= 0) {
       output.stalled += now - output.blocked_since;
@@ -133,6 +134,10 @@ void Partition::arrive(std::uint32_t index, Tick now) {
   const std::uint32_t input_id = packet.next;
   InputVc& input = input_vcs_[input_id];
   packet.next = kNil;
+  if (plan_.learner != nullptr && !asking_ && packet.plan == Plan::kMinimal) {
+    packet.detour_router =
+        static_cast<std::uint32_t>(now - packet.arrived);  // learners: travel, then the report
+  }
   packet.arrived = now;
   if (paths_ != nullptr) {
     PathRecord& path = paths_[index];

@@ -14,9 +14,9 @@ inline std::uint64_t Partition::allocator_key(const InputVc& input) const noexce
       break;
     case Arbitration::kRoundRobin: {
       const OutputPort& output = outputs_[input.router * radix_ + input.out_port];
-      const std::uint32_t n = plan_.input_vcs;
-      const std::uint32_t distance = (input.index + n - output.last_input - 1U) % n;
-      return std::uint64_t{distance} << 16 | input.index;
+      // As a circle seen from behind the last one served; VCs that nobody uses change nothing.
+      const std::uint64_t wrapped = input.index <= output.last_input ? 1 : 0;
+      return wrapped << 32 | input.index;
     }
     case Arbitration::kAge:
       return static_cast<std::uint64_t>(packets_[input.head].created) << 16 | input.index;

@@ -28,6 +28,14 @@ void Partition::step(Tick now) {
       __builtin_prefetch(&hosts_[sender - num_outputs_], 1);
     }
   };
+  const auto touch_feedback = [this](std::uint32_t item) {
+    const std::uint32_t sender = item >> kVcBits;
+    if (plan_.learner == nullptr || sender >= num_outputs_) return;
+    const std::uint32_t router = first_router_ + sender / radix_;
+    const Feedback& entry =
+        feedback_.entry(router, static_cast<Port>(sender % radix_), feedback_taken_[sender]);
+    if (entry.key != kNil) plan_.learner->touch(router, entry.key);
+  };
   const auto touch_output = [this](std::uint32_t output) {
     __builtin_prefetch(&outputs_[output], 1);
     __builtin_prefetch(&queues_[output * plan_.queue_stride], 1);
@@ -75,7 +83,7 @@ void Partition::step(Tick now) {
 
   wheel_.drain(kEdge, now, touch_router, touch_asking,
                [this, now](std::uint32_t router) { clock_edge(router, now); });
-  wheel_.drain(kCredit, now, touch_sender, nothing,
+  wheel_.drain(kCredit, now, touch_sender, touch_feedback,
                [this, now](std::uint32_t item) { take_credit(item, now); });
   wheel_.drain(kDeparture, now, touch_output, touch_heads,
                [this, now](std::uint32_t output) { depart(output, now); });

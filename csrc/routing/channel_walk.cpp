@@ -128,9 +128,35 @@ class Walker {
   std::uint32_t longest_ = 0;
 };
 
+// Every turn from any port to any other, at every hop that a route may have.
+ChannelWalk walk_any_port(const PathFollower& paths, std::uint32_t longest) {
+  const Dragonfly& topology = paths.topology();
+  std::set<ChannelDependency> seen;
+  const auto vc = [&](Port port, std::uint32_t hops) {
+    return std::uint16_t{paths.ladder().vc(Stage::kSource, topology.port_class(port), true, false,
+                                           static_cast<std::uint8_t>(hops))};
+  };
+  for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
+    for (Port port = topology.first_local_port(); port < topology.radix(); ++port) {
+      const Endpoint next = topology.neighbor(router, port);
+      if (next.port == kNoPort) continue;
+      for (Port on = topology.first_local_port(); on < topology.radix(); ++on) {
+        if (topology.neighbor(next.router, on).port == kNoPort) continue;
+        for (std::uint32_t hops = 0; hops + 1 < longest; ++hops) {
+          const Channel held{router, port, vc(port, hops)};
+          const Channel wanted{next.router, on, vc(on, hops + 1)};
+          seen.insert(ChannelDependency{held, wanted});
+        }
+      }
+    }
+  }
+  return {{seen.begin(), seen.end()}, longest};
+}
+
 }  // namespace
 
 ChannelWalk walk_channels(const PathFollower& paths, const RoutingPolicy& policy) {
+  if (policy.budget().any_port) return walk_any_port(paths, policy.budget().longest_path);
   return Walker{paths, policy}.walk();
 }
 

@@ -57,6 +57,27 @@ std::uint32_t count_parameter(const PolicyInfo& info, const Parameters& given, c
   return static_cast<std::uint32_t>(value);
 }
 
+double real_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name, double low,
+                      double high) {
+  const double value = number_parameter(info, given, name);
+  if (value < low || value > high) {
+    throw ConfigError{info.name + "." + name, std::to_string(value),
+                      "from " + std::to_string(low) + " to " + std::to_string(high)};
+  }
+  return value;
+}
+
+std::uint32_t choice_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name,
+                               const std::vector<std::string>& names) {
+  std::string allowed = "one of";
+  for (const std::string& known : names) allowed += " '" + known + "'";
+  const auto value = get<std::string>(info, given, name, allowed.c_str());
+  for (std::uint32_t i = 0; i < names.size(); ++i) {
+    if (value == names[i]) return i;
+  }
+  throw ConfigError{info.name + "." + name, "'" + value + "'", allowed};
+}
+
 std::vector<ParameterInfo> detour_parameters() {
   return {{"avoid_destination_group", std::string{"network"}, "",
            "random detours never fall into the destination group; unset: as the network preset's simulator "

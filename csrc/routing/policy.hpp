@@ -17,6 +17,7 @@ namespace dragonfly {
 enum class DecisionScope : std::uint8_t {
   kNowhere,      // minimal routing
   kSource,       // at the source router
+  kEvery,        // at every router that a packet passes: policies that learn, see learning.hpp
   kSourceGroup,  // at the source router, and once more at the second router of the source group
                  // while the packet is still on its minimal path
 };
@@ -26,6 +27,8 @@ struct Decision {
   Detour detour{};
   std::uint32_t minimal_choice = 0;  // which of several equally short paths (only with trunking)
 };
+
+class LearningPolicy;
 
 class RoutingPolicy {
  public:
@@ -39,6 +42,8 @@ class RoutingPolicy {
   [[nodiscard]] virtual PathBudget budget() const noexcept = 0;
   // The kinds of detour it may take; tests walk every such path.
   [[nodiscard]] virtual std::vector<DetourKind> detour_kinds() const = 0;
+  // This policy, if it learns.
+  [[nodiscard]] virtual LearningPolicy* learner() noexcept { return nullptr; }
   // Asked for packets that leave their group only (traffic inside a group is always minimal).
   // Called from several threads at once, for routers of different groups.
   [[nodiscard]] virtual Decision route(RouteContext& context) const = 0;

@@ -13,7 +13,9 @@ namespace dragonfly {
   X(minimal)                  \
   X(valiant)                  \
   X(ugal)                     \
-  X(par)
+  X(par)                      \
+  X(q_routing)                \
+  X(q_adaptive)
 
 #define DRAGONFLY_DECLARE(name) std::vector<PolicyInfo> name##_policies();
 DRAGONFLY_POLICIES(DRAGONFLY_DECLARE)

@@ -51,6 +51,10 @@ class RouteContext {
   [[nodiscard]] RandomStream detour_stream(DetourKind kind) const noexcept {
     return stream(static_cast<std::uint32_t>(kind));
   }
+  // What environments hand out as draws.
+  [[nodiscard]] RandomStream learning_stream() const noexcept {
+    return {seed_, Purpose::kLearning, packet_.source_host, packet_.number, packet_.hops};
+  }
   [[nodiscard]] RandomStream minimal_choice_stream() const noexcept { return stream(kMinimalStream); }
 
  private:

@@ -43,6 +43,7 @@ struct PathBudget {
   bool detours = false;           // non-minimal paths exist
   bool detour_router = false;     // ... that visit a router of the detour group on purpose (lgl, gl)
   bool reconsiders = false;       // a minimal first hop may be followed by a detour (PAR)
+  bool any_port = false;          // ports are chosen hop by hop: only the hops taken can number the VCs
   std::uint8_t longest_path = 3;  // hops
 
   bool operator==(const PathBudget&) const = default;
@@ -56,7 +57,7 @@ struct VcCounts {
 class VcLadder {
  public:
   VcLadder(VcScheme scheme, const PathBudget& budget)
-      : scheme_{scheme},
+      : scheme_{budget.any_port && scheme != VcScheme::kUnsafeSingle ? VcScheme::kHop : scheme},
         stages_{static_cast<std::uint8_t>(2 + (budget.detours ? 1 : 0) + (budget.detour_router ? 1 : 0) +
                                           (budget.reconsiders ? 1 : 0))},
         shift_{static_cast<std::uint8_t>(budget.reconsiders ? 1 : 0)},

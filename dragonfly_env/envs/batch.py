@@ -172,7 +172,9 @@ class DecisionBatch:
         if rows.ndim != 2 or rows.shape[1] != layout.num_features:
             raise config_error("obs", rows.shape, f"must have the shape (N, {layout.num_features})")
         if legal.ndim != 2 or len(legal) != len(rows) or legal.shape[1] < layout.num_actions:
-            raise config_error("mask", legal.shape, f"must have the shape ({len(rows)}, {layout.num_actions})")
+            raise config_error(
+                "mask", legal.shape, f"must have the shape ({len(rows)}, {layout.num_actions})"
+            )
         n = len(rows)
         packets = np.zeros(n, dtype=_core.packet_dtype)
         candidates = None

@@ -98,7 +98,9 @@ class EnvOptions:
         given = [vcs for vcs in (network.local_vcs, network.global_vcs) if vcs > 0]
         hops = self.max_hops if self.max_hops is not None else min(given, default=_PAPER_HOPS)
         if self.action == "port" and given and hops > min(given):
-            raise config_error("max_hops", hops, f"the network has only {min(given)} VCs; ports need one per hop")
+            raise config_error(
+                "max_hops", hops, f"the network has only {min(given)} VCs; ports need one per hop"
+            )
         if self.action == "port" and hops < 3:
             raise config_error("network.local_vcs", hops, "port actions need at least 3 VCs, one per hop")
         return hops

@@ -1,0 +1,37 @@
+"""Q-routing: a Q-table per router with a row per destination router. Runs in the core."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from dragonfly_env._settings import integer, real
+from dragonfly_env.agents._core_learner import CoreLearner
+from dragonfly_env.policies import NamedVariants
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class QRouting(CoreLearner):
+    """Every router sends a packet where its table expects the shortest time to the destination router, until the
+    packet has made ``max_hops`` hops; from then on, and inside the destination group, it goes minimally.
+
+    Source: Boyan and Littman, NIPS 1993; the hop limit maxQ: Kang, Wang, Lan, HPDC 2021, section 2.3.
+    """
+
+    variants: ClassVar[NamedVariants] = {"q-routing": {}}
+    source: ClassVar[str] = "Boyan, Littman, NIPS 1993; Kang, Wang, Lan, HPDC 2021, section 2.3"
+
+    alpha: float = real(0.2, 0.0, 1.0, doc="Learning rate. Source: HPDC 2021, equation 1.")
+    epsilon: float = real(0.001, 0.0, 1.0, doc="Share of random ports where there is a choice.")
+    max_hops: int = integer(
+        2,
+        1,
+        12,
+        unit="hops",
+        doc="Hops that the tables decide (maxQ); a route has at most three more, and as many VCs.",
+    )
+
+    @property
+    def name(self) -> str:
+        """``"q-routing"``."""
+        return "q-routing"
