@@ -18,6 +18,8 @@ import numpy.typing as npt
 from dragonfly_env import _core
 from dragonfly_env._validate import PS_PER_NS, config_error
 from dragonfly_env.config import SimulationConfig
+from dragonfly_env.envs._facts import EnvFacts
+from dragonfly_env.envs.actions import as_actions
 from dragonfly_env.envs.batch import DecisionBatch, IntArray, Transitions
 from dragonfly_env.envs.layout import Layout
 from dragonfly_env.envs.options import EnvOptions, next_seed
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from dragonfly_env.policies import Policy
 
 
-class BatchedRoutingEnv:
+class BatchedRoutingEnv(EnvFacts):
     """Routers that ask for decisions in batches. Not for several threads at once.
 
     Args:
@@ -143,63 +145,6 @@ class BatchedRoutingEnv:
             *self._config.core_arguments(), self._spec, self._options.warmup_ps, self._options.duration_ps
         )
 
-    # What it is.
-
-    @property
-    def config(self) -> SimulationConfig:
-        """The network and its traffic, with the seed of the present episode."""
-        return self._config
-
-    @property
-    def seed(self) -> int:
-        """The seed of the present episode."""
-        return self._config.seed
-
-    @property
-    def scope(self) -> str:
-        """Which routers ask."""
-        return self._options.scope
-
-    @property
-    def action(self) -> str:
-        """What an action is: ``"port"`` or ``"path"``."""
-        return self._options.action
-
-    @property
-    def reward(self) -> str:
-        """What rewards are paid for."""
-        return self._options.reward
-
-    @property
-    def options(self) -> EnvOptions:
-        """All settings beside ``config``."""
-        return self._options
-
-    @property
-    def layout(self) -> Layout:
-        """What the columns of an observation mean."""
-        return self._layout
-
-    @property
-    def num_features(self) -> int:
-        """F, the columns of an observation."""
-        return self._layout.num_features
-
-    @property
-    def num_actions(self) -> int:
-        """A, the columns of the mask."""
-        return self._layout.num_actions
-
-    @property
-    def num_agents(self) -> int:
-        """The number of routers."""
-        return self._config.topology.num_routers
-
-    @property
-    def state_shape(self) -> tuple[int, int]:
-        """The shape of ``state()``: (num_routers, radix)."""
-        return self.num_agents, self._config.topology.radix
-
     # An episode.
 
     def reset(self, seed: int | None = None) -> DecisionBatch:
@@ -246,7 +191,7 @@ class BatchedRoutingEnv:
         """
         with self._alone():
             self._require_running("step")
-            answers = _as_actions(actions)
+            answers = as_actions(actions)
             with self._marks_broken():
                 self._batch, previous = None, self._batch
                 try:
@@ -438,24 +383,3 @@ class BatchedRoutingEnv:
         except DeadlockError as error:
             self._broken = str(error).split("\n", 1)[0]
             raise
-
-
-def _as_actions(actions: npt.ArrayLike) -> IntArray:
-    """Integers in the form that the core takes.
-
-    Raises:
-        IllegalActionError: For anything else.
-    """
-    if isinstance(actions, np.ndarray) and actions.dtype == np.int64 and actions.flags.c_contiguous:
-        return actions
-    try:
-        array = np.asarray(actions)
-    except (ValueError, TypeError) as error:
-        raise IllegalActionError(f"actions: must be integers of shape (N,): {error}") from None
-    if array.size == 0 and array.ndim == 1:
-        return np.empty(0, dtype=np.int64)
-    if not np.issubdtype(array.dtype, np.integer):
-        raise IllegalActionError(f"actions: must be integers of shape (N,), got {array.dtype} {array.shape}")
-    if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
-        raise IllegalActionError(f"actions: {array.max()} is no action")
-    return np.ascontiguousarray(array, dtype=np.int64)
