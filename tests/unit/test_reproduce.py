@@ -310,6 +310,7 @@ def test_policies_that_this_version_lacks_are_left_out(
         (["hpdc21", "fig6", "--seeds", "0"], "--seeds"),
         (["hpdc21", "fig6", "--workers", "0"], "--workers"),
         (["hpdc21", "fig6", "--learner", "alpha"], "--learner"),
+        (["hpdc21", "fig6", "--learner", "alhpa=1"], "did you mean 'alpha'"),
         (["hpdc21", "fig6", "--out", __file__], "--out"),
     ],
 )

@@ -9,6 +9,7 @@ from dragonfly_env.experiments.reproduce.figures.panels import letter
 from dragonfly_env.experiments.reproduce.findings import Findings
 
 _TITLES = ("packet latency", "system throughput", "packet hops")
+_LABELS = ("mean latency (us)", "throughput", "mean hops")
 
 
 def load_curves(findings: Findings, figure: str) -> Figure:
@@ -22,4 +23,5 @@ def load_curves(findings: Findings, figure: str) -> Figure:
     for index, axes in enumerate(drawn.axes):
         traffic = results.traffic[index // 3]
         axes.set_title(f"({letter(index)}) {traffic}: {_TITLES[index % 3]}", fontsize=9)
+        axes.set_ylabel(_LABELS[index % 3])
     return drawn
