@@ -181,12 +181,16 @@ def _perform(work: Reproduction, workers: int | None, redo: bool) -> None:
 
 
 def _draw(work: Reproduction, findings: Findings) -> dict[str, str]:
-    """Draw the wanted figures; their titles and files (PNG, with an SVG beside it)."""
+    """Draw the wanted figures (PNG, with an SVG beside it); titles and files of all that the folder then holds."""
     from dragonfly_env.experiments.plots.style import save
     from dragonfly_env.experiments.reproduce.findings import NotFoundYetError
 
     pictures = {}
-    for figure in work.figures:
+    for figure in work.paper.figures:
+        if figure not in work.figures:
+            if (work.folder / f"{figure.name}.png").exists():
+                pictures[figure.title] = f"{figure.name}.png"
+            continue
         try:
             drawn = figure.draw(findings)
         except NotFoundYetError as reason:

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from typer.testing import CliRunner, Result
 
 import dragonfly_env.experiments.reproduce as reproduce
 from dragonfly_env.cli import app
+from dragonfly_env.experiments import runner
+from dragonfly_env.experiments.measure import measure
 from dragonfly_env.experiments.reproduce import Paper, Reproduction, cells, judge_all
 from dragonfly_env.experiments.reproduce.claims import RELATIONS, Claim
 from dragonfly_env.experiments.reproduce.execution import packet_hops
@@ -22,6 +25,7 @@ from dragonfly_env.experiments.reproduce.hpdc21 import FULL, HPDC21, QUICK
 from dragonfly_env.experiments.reproduce.measurements import METRICS, STATEMENTS, Measured
 from dragonfly_env.experiments.reproduce.transients import settling_time_us
 from dragonfly_env.experiments.reproduce.verdicts import DEVIATES, MET, NOT_RUN, judge
+from dragonfly_env.experiments.run import Run
 from dragonfly_env.experiments.runner import SweepInterrupted
 
 CLAIMS = HPDC21.claims()
@@ -57,7 +61,7 @@ def work_of(folder: Path, *figures: str, paper: Paper | None = None, effort: str
     )
 
 
-def run(*arguments: str) -> Result:
+def run_command(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["reproduce", *arguments], env={"COLUMNS": "140"})
 
 
@@ -213,7 +217,7 @@ def test_the_estimate_counts_packet_hops(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("tiny_papers")
 def test_a_figure_from_command_to_table(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = run("hpdc21", "fig6", "memory", "--workers", "1", "--out", str(out))
+    done = run_command("hpdc21", "fig6", "memory", "--workers", "1", "--out", str(out))
     assert done.exit_code == 0, done.output
     for name in ("fig6.png", "fig6.svg", "claims.csv", "claims.md"):
         assert (out / name).stat().st_size > 500
@@ -235,13 +239,43 @@ def test_a_figure_from_command_to_table(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("tiny_papers")
 def test_the_same_command_again_runs_nothing(tmp_path: Path) -> None:
     arguments = ("hpdc21", "fig8", "--workers", "1", "--out", str(tmp_path / "out"))
-    first = run(*arguments)
+    first = run_command(*arguments)
     assert first.exit_code == 0, first.output
     times = {file: file.stat().st_mtime_ns for file in (tmp_path / "out" / "runs").glob("*.parquet")}
-    again = run(*arguments)
+    again = run_command(*arguments)
     assert again.exit_code == 0
     assert f"{len(times)} are there already" in again.output
     assert times == {file: file.stat().st_mtime_ns for file in (tmp_path / "out" / "runs").glob("*.parquet")}
+
+
+@pytest.mark.usefixtures("tiny_papers")
+def test_figures_are_added_to_a_folder(tmp_path: Path) -> None:
+    for figure in ("fig8", "memory"):
+        assert run_command("hpdc21", figure, "--workers", "1", "--out", str(tmp_path)).exit_code == 0
+    page = (tmp_path / "claims.md").read_text()
+    assert "(fig8.png)" in page
+    assert "(memory.png)" in page
+
+
+@pytest.mark.usefixtures("tiny_papers")
+def test_a_failed_run_is_told_and_does_not_stop_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_for_par(run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
+        if run.policy_label == "par":
+            raise RuntimeError("no luck")
+        return measure(run)
+
+    monkeypatch.setattr(runner, "measure", fail_for_par)
+    done = run_command("hpdc21", "fig6", "--workers", "1", "--out", str(tmp_path))
+    assert done.exit_code == 1
+    assert "par under uniform at load 0.8, seed 1: RuntimeError: no luck" in done.output
+    with (tmp_path / "claims.csv").open(newline="") as file:
+        rows = {row["id"]: row for row in csv.DictReader(file)}
+    assert rows["QA12"]["measured"]
+    assert (rows["QA27"]["measured"], rows["QA27"]["verdict"]) == ("", NOT_RUN)
+    assert rows["QA27"]["remark"].startswith("its run is missing")
+    assert (tmp_path / "fig6.png").exists()
 
 
 class StopAfter:
@@ -315,7 +349,7 @@ def test_policies_that_this_version_lacks_are_left_out(
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(arguments: list[str], named: str, tmp_path: Path) -> None:
-    done = run(*arguments, *([] if "--out" in arguments else ["--out", str(tmp_path / "out")]))
+    done = run_command(*arguments, *([] if "--out" in arguments else ["--out", str(tmp_path / "out")]))
     assert done.exit_code == 2, done.output
     assert named in done.output
     assert "Traceback" not in done.output
@@ -324,7 +358,7 @@ def test_wrong_usage_is_one_line_and_exit_code_2(arguments: list[str], named: st
 
 @pytest.mark.usefixtures("tiny_papers")
 def test_a_dry_run_only_says_what_there_is_to_do(tmp_path: Path) -> None:
-    done = run("hpdc21", "--full", "--dry-run", "--out", str(tmp_path / "out"))
+    done = run_command("hpdc21", "--full", "--dry-run", "--out", str(tmp_path / "out"))
     assert done.exit_code == 0
     assert "runs; about" in done.output
     assert not (tmp_path / "out").exists()

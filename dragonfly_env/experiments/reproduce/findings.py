@@ -76,7 +76,10 @@ class Findings:
         )
         for cell in wanted:
             if cell not in self.rows:
-                raise NotFoundYetError(self.missing.get(cell, f"{figure} was not run"))
+                other = (
+                    f"its run is missing: {cell.describe()}" if self.of(figure) else f"{figure} was not run"
+                )
+                raise NotFoundYetError(self.missing.get(cell, other))
         if not wanted:
             raise NotFoundYetError(f"{figure} is not simulated for {policy} under {traffic} in this mode")
         return wanted
@@ -142,7 +145,7 @@ def read_findings(
     files = ResultsFolder(folder)
     wanted = {run_id for ids in run_ids.values() for run_id in ids}
     present = sorted(run_id for run_id in wanted if files.run_file(run_id).exists())
-    tables = read_rows([files.run_file(run_id) for run_id in present])
+    tables = [_without_links(table) for run_id in present for table in read_rows([files.run_file(run_id)])]
     by_id: dict[str, Row] = {}
     if tables:
         merged = pa.concat_tables(tables, promote_options="permissive").to_pandas()
@@ -153,6 +156,11 @@ def read_findings(
         if all(run_id in by_id for run_id in ids)
     }
     return Findings(setup=setup, cells=cells, rows=rows, missing=missing, name=name)
+
+
+def _without_links(table: pa.Table) -> pa.Table:
+    """The columns that figures and claims may need: a thousand runs with every link's would fill the memory."""
+    return table.drop_columns([name for name in table.column_names if name.startswith("link_")])
 
 
 def _unique(labels: Iterable[str]) -> tuple[str, ...]:

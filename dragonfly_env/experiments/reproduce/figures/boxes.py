@@ -33,14 +33,16 @@ def latency_boxes(findings: Findings, figure: str) -> Figure:
     columns = list(dict.fromkeys((cell.traffic, cell.load) for cell in every))
     policies = tuple(dict.fromkeys(cell.policy for cell in every))
     colours = {name: look.colour for name, look in looks(policies).items()}
-    width = 2.9 if len(columns) <= 3 else 2.5
+    width, size = (2.9, 9.5) if len(columns) <= 3 else (2.5, 8.5)
     drawn, axes = grid(width, 2.5, 2, len(columns), height_ratios=(1.0, 1.25))
     for index, (traffic, load) in enumerate(columns):
         above, below = axes[0][index], axes[1][index]
         cells = [cell for cell in every if (cell.traffic, cell.load) == (traffic, load)]
         present = [cell for cell in cells if cell in findings.rows]
         boxes = [(cell, box) for cell in present if (box := box_of(*findings.histogram(cell)))]
-        below.set_title(f"({letter(index)}) {traffic}, load {load:g}", y=-0.5, fontsize=9.5)
+        below.set_title(
+            f"({letter(index)}) {traffic}, load {load:g}", y=-0.5, fontsize=9.5 if len(columns) <= 3 else 8.5
+        )
         if not boxes:
             reasons = tuple(
                 dict.fromkeys(findings.missing[cell] for cell in cells if cell in findings.missing)
