@@ -40,9 +40,7 @@ def latency_boxes(findings: Findings, figure: str) -> Figure:
         cells = [cell for cell in every if (cell.traffic, cell.load) == (traffic, load)]
         present = [cell for cell in cells if cell in findings.rows]
         boxes = [(cell, box) for cell in present if (box := box_of(*findings.histogram(cell)))]
-        below.set_title(
-            f"({letter(index)}) {traffic}, load {load:g}", y=-0.5, fontsize=9.5 if len(columns) <= 3 else 8.5
-        )
+        below.set_title(f"({letter(index)}) {traffic}, load {load:g}", y=-0.5, fontsize=size)
         if not boxes:
             reasons = tuple(
                 dict.fromkeys(findings.missing[cell] for cell in cells if cell in findings.missing)
