@@ -69,13 +69,12 @@ class Cell:
 
     Attributes:
         hosts: Size of the system.
-        traffic: Its name in figures and claims.
+        traffic: A pattern's spec, or the name of a schedule.
         load: Offered load; of a schedule: its first.
         routing: The policy.
         warmup_ns: Simulated time before measuring.
         measure_ns: Simulated time that is measured.
         series_bin_ns: Width of the bins of a time series, or None.
-        spec: The pattern, if its name does not say it all.
         schedule: Steps, if the traffic changes.
     """
 
@@ -86,7 +85,6 @@ class Cell:
     warmup_ns: float
     measure_ns: float
     series_bin_ns: float | None = None
-    spec: str = ""
     schedule: tuple[Step, ...] = field(default=())
 
     @property
@@ -139,4 +137,4 @@ class Cell:
         )
 
     def _specs(self) -> tuple[str, ...]:
-        return tuple(step[1] for step in self.schedule) or (self.spec or self.traffic,)
+        return tuple(step[1] for step in self.schedule) or (self.traffic,)

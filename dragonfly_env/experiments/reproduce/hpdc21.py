@@ -6,8 +6,6 @@ figure 7, the axes of loads in figure 5, the loads of section 6's workloads, the
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from dragonfly_env.experiments.reproduce.cells import Cell, Routing, Setup, Step
 from dragonfly_env.experiments.reproduce.claims import Claim, read_claims
 from dragonfly_env.experiments.reproduce.figures.boxes import latency_boxes
@@ -26,9 +24,9 @@ SETUP = Setup(arrangement="absolute", network="q-adaptive", source_queue_packets
 QUICK = Effort(
     name="quick",
     seeds=1,
-    warmup_ns=100 * US,
-    learner_warmup_ns=450 * US,
-    measure_ns=50 * US,
+    warmup_ns=70 * US,
+    learner_warmup_ns=400 * US,
+    measure_ns=40 * US,
     transient_ns=700 * US,
     decides=False,
 )
@@ -51,12 +49,14 @@ Q_ADAPTIVE_1056 = Routing("q-adaptive", settings=(*_SHARED, ("q_thld1", 0.2), ("
 Q_ADAPTIVE_2550 = Routing("q-adaptive", settings=(*_SHARED, ("q_thld1", 0.05), ("q_thld2", 0.4)), learns=True)
 
 UNIFORM, ADV1, ADV4 = "uniform", "adv+1", "adv+4"
-FIGURE_9 = (  # with loads; those of the three workloads are not stated in the paper
-    (UNIFORM, "", 0.8),
-    (ADV1, "", 0.45),
-    ("stencil3d", "", 0.8),
-    ("many-to-many", "", 0.55),
-    ("random-neighbors", "random-neighbors:redraw=true", 0.8),
+# The paper does not state the loads of the three workloads. 0.8 fits what it says of them; the authors' generator counts
+# the interval from the end of a round, which makes 0.8 under many-to-many 50 packets in 2,000 + 30 x 32 ns.
+FIGURE_9 = (
+    (UNIFORM, 0.8),
+    (ADV1, 0.45),
+    ("stencil3d", 0.8),
+    ("many-to-many", 0.54),
+    ("random-neighbors", 0.8),
 )
 HOP_LIMITS = (1, 2, 3, 4, 5, 6)
 
@@ -138,8 +138,8 @@ def varying_cells(effort: Effort) -> tuple[Cell, ...]:
 def scale_cells(effort: Effort) -> tuple[Cell, ...]:
     """Figure 9: 2,550 hosts, five kinds of traffic."""
     return tuple(
-        replace(_steady(effort, 2550, traffic, load, routing), spec=spec)
-        for traffic, spec, load in FIGURE_9
+        _steady(effort, 2550, traffic, load, routing)
+        for traffic, load in FIGURE_9
         for routing in (*HEURISTICS, Q_ADAPTIVE_2550)
     )
 
@@ -221,8 +221,8 @@ HPDC21 = Paper(
         "Convergence (figure 7): the running mean of the latency over five bins of 10 us stays within 25 % of its last "
         "quarter's mean, and throughput within 10 % of the offered load. Adaptation (figure 8): throughput stays "
         "within 5 % of the new load. A time is met if it is at most 8 % longer than published.",
-        "The paper does not state the loads of the 3D stencil, many-to-many and random-neighbors patterns "
-        "(figure 9), nor those of figure 7's panel b: the loads here are chosen.",
+        "The paper does not state the loads of figure 9's workloads: 0.8 was chosen, for many-to-many 0.54 (what the "
+        "authors' generator makes of 0.8). Nor does it state those of figure 7's panel b.",
         "Ratios are means over seeds of the ratio under one seed.",
     ),
 )
