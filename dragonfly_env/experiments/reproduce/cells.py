@@ -118,9 +118,7 @@ class Cell:
             config=SimulationConfig(
                 topology=setup.topology(self.hosts),
                 network=NetworkConfig.preset(setup.network),
-                traffic=[list(step) for step in self.schedule]
-                if self.schedule
-                else self.spec or self.traffic,
+                traffic=[list(step) for step in self.schedule] if self.schedule else self.traffic,
                 load=self.load,
                 policy=make_policy(routing.registered, **dict(routing.settings)),
                 injection=injection,

@@ -49,8 +49,8 @@ Q_ADAPTIVE_1056 = Routing("q-adaptive", settings=(*_SHARED, ("q_thld1", 0.2), ("
 Q_ADAPTIVE_2550 = Routing("q-adaptive", settings=(*_SHARED, ("q_thld1", 0.05), ("q_thld2", 0.4)), learns=True)
 
 UNIFORM, ADV1, ADV4 = "uniform", "adv+1", "adv+4"
-# The paper does not state the loads of the three workloads. 0.8 fits what it says of them; the authors' generator counts
-# the interval from the end of a round, which makes 0.8 under many-to-many 50 packets in 2,000 + 30 x 32 ns.
+# The paper does not state the loads of the three workloads. 0.8 fits what it says of them; the authors' generator
+# counts the interval from the end of a round, which makes 0.8 under many-to-many 50 packets in 2,000 + 30 x 32 ns.
 FIGURE_9 = (
     (UNIFORM, 0.8),
     (ADV1, 0.45),
