@@ -72,7 +72,7 @@ PatternPtr make(const PatternContext& context, const PatternArguments& arguments
 
 PatternInfo stencil3d_pattern() {
   return {.name = "stencil3d",
-          .summary = "every host sends to its six neighbours in a 3-D grid, one message to each at a time",
+          .summary = "every host sends rounds of messages to its six neighbours in a 3-D grid",
           .source =
               "Kang et al. (Q-adaptive), HPDC 2021, section 6; that the grid wraps around, that x is the "
               "host of a router and that the six messages start together is as in the authors' simulator",
