@@ -29,6 +29,7 @@ from dragonfly_env.agents._sb3 import (
     VecEnvWrapper,
     gymnasium,
     one_thread,
+    polyak_update,
     seeded,
     torch,
 )
@@ -68,7 +69,8 @@ class MaskedPpoAgent:
         self._facts: LayoutFacts | None = None
         self._layout: object = None  # the layout object that was checked last
         self._topology: dict[str, Any] = {}
-        self._network: Any = None
+        self._network: Any = None  # that learns
+        self._average: Any = None  # of its weights; acts when it is evaluated
         self._steps = 0
         self._statistics: dict[str, float] = {}
 
@@ -123,7 +125,7 @@ class MaskedPpoAgent:
         self._fit_layout(batch.layout, batch.mask.shape[1])
         if len(batch) == 0:
             return np.zeros(0, dtype=np.int64)
-        network, mask = self._network, np.array(batch.mask)
+        network, mask = self._average, np.array(batch.mask)
         with torch.no_grad(), one_thread():
             hidden = network.mlp_extractor.forward_actor(torch.from_numpy(np.array(batch.obs)))
             scores = network.action_net(hidden).numpy()[:, : mask.shape[1]]  # without idle
@@ -178,6 +180,9 @@ class MaskedPpoAgent:
                             settings.rollout_steps * vec.num_envs, callback=watch, reset_num_timesteps=False
                         )
                     self._steps += settings.rollout_steps * vec.num_envs
+                    polyak_update(
+                        model.policy.parameters(), self._average.parameters(), settings.average_share
+                    )
                     logged = model.logger.name_to_value
                     self._statistics = {
                         name.removeprefix("train/"): float(value)
@@ -198,7 +203,7 @@ class MaskedPpoAgent:
         self._facts.require(facts, f"this {self.kind} agent")
         self._layout = layout
         if self._network is None:
-            self._network = self._build(self._facts)
+            self._network, self._average = self._build(self._facts), self._build(self._facts)
 
     def _build(self, facts: LayoutFacts) -> Any:
         with seeded(self.seed):
@@ -225,7 +230,11 @@ class MaskedPpoAgent:
             "steps": self._steps,
         }
         content = io.BytesIO()
-        state = {"network": self._network.state_dict(), "optimizer": self._network.optimizer.state_dict()}
+        state = {
+            "network": self._network.state_dict(),
+            "average": self._average.state_dict(),
+            "optimizer": self._network.optimizer.state_dict(),
+        }
         torch.save(state, content)
         write_agent(path, header, {_WEIGHTS: content.getvalue()})
 
@@ -239,9 +248,10 @@ class MaskedPpoAgent:
             agent._facts = LayoutFacts.from_dict(header["layout"])
             agent._topology = dict(header["topology"])
             agent._steps = check_integer("steps", header["steps"], 0, 2**62)
-            agent._network = agent._build(agent._facts)
+            agent._network, agent._average = agent._build(agent._facts), agent._build(agent._facts)
             state = torch.load(io.BytesIO(members[_WEIGHTS]), weights_only=True)
             agent._network.load_state_dict(state["network"])
+            agent._average.load_state_dict(state["average"])
             agent._network.optimizer.load_state_dict(state["optimizer"])
         except (KeyError, TypeError, ValueError, RuntimeError, EOFError, OSError) as error:
             raise config_error("agent", str(path), f"must be a saved {cls.kind} agent ({error})") from error

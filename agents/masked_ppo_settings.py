@@ -69,6 +69,13 @@ class MaskedPpoSettings:
     entropy_weight: float = real(0.0, 0.0, 1e3, doc="Of the entropy bonus.")
     value_weight: float = real(0.5, 0.0, 1e3, doc="Of the value's loss.")
     max_gradient_norm: float = real(0.5, 0.0, 1e9, open_low=True, doc="Longer gradients are shortened.")
+    average_share: float = real(
+        0.1,
+        0.0,
+        1.0,
+        open_low=True,
+        doc="How far the weights that act move to the newest ones after each rollout; 1: they are the newest.",
+    )
     sample: bool = boolean(
         True,
         doc="Whether it draws its actions when it is evaluated too (from the batch's draws); if not, it takes the "

@@ -52,6 +52,7 @@ class Case:
         episodes: Of the training.
         episode_ns: Length of each.
         evaluate_every: Episodes between two points of the curve.
+        mixture: Whether it trains on changing traffic, ``MIXTURE``, instead of ``system()``.
     """
 
     kind: str
@@ -59,10 +60,36 @@ class Case:
     episodes: int = 24
     episode_ns: float = 50_000.0
     evaluate_every: int = 1
+    mixture: bool = False
 
+
+MIXTURE = (
+    ("adv+1", 0.35),
+    ("uniform", 0.6),
+    ("adv+4", 0.35),
+    ("adv+1", 0.15),
+    ("adv+3", 0.45),
+    ("uniform", 0.3),
+)
+PHASE_NS = 10_000.0
+ELSEWHERE = (
+    ("adv+1", 0.1),
+    ("adv+1", 0.45),
+    ("adv+2", 0.35),
+    ("adv+4", 0.35),
+    ("uniform", 0.35),
+    ("uniform", 0.7),
+)
 
 CASES: dict[str, Case] = {
     "deep-q, ports": Case("deep-q"),
+    "deep-q, mixture, ports": Case(
+        "deep-q",
+        {"hidden_units": (128, 128), "buffer_transitions": 300_000, "epsilon_decisions": 600_000},
+        episodes=30,
+        episode_ns=PHASE_NS * len(MIXTURE),
+        mixture=True,
+    ),
     "deep-q, paths": Case("deep-q", {"action": "path", "scope": "source"}),
     "masked-ppo, paths": Case("masked-ppo", episodes=30),
 }
@@ -77,6 +104,12 @@ def system() -> dfe.SimulationConfig:
     return dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35)
 
 
+def mixed_system() -> dfe.SimulationConfig:
+    """The network under traffic that changes every 10 us."""
+    steps = [(number * PHASE_NS, *phase) for number, phase in enumerate(MIXTURE)]
+    return dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic=steps)
+
+
 def learn(name: str, case: Case, seed: int, folder: Path) -> dict[str, Any]:
     """Train with one seed and measure the result; everything that came out."""
     agent = make_agent(case.kind, seed=seed, **case.settings)
@@ -86,7 +119,8 @@ def learn(name: str, case: Case, seed: int, folder: Path) -> dict[str, Any]:
     curve: list[dict[str, Any]] = [
         {"decisions": 0, "wall_s": 0.0, "cpu_s": 0.0, "evaluation": _evaluate(agent, config)}
     ]
-    training = train(agent, config, episodes=case.episodes, episode_ns=case.episode_ns, seed=seed)
+    trained_on = mixed_system() if case.mixture else config
+    training = train(agent, trained_on, episodes=case.episodes, episode_ns=case.episode_ns, seed=seed)
     cpu_s = 0.0
     while True:
         started = time.process_time()
@@ -109,6 +143,7 @@ def learn(name: str, case: Case, seed: int, folder: Path) -> dict[str, Any]:
         "training_cpu_s": cpu_s,
         "curve": curve,
         "held_out": measure(load_agent(file)),
+        "elsewhere": measure_elsewhere(load_agent(file)),
     }
 
 
@@ -134,6 +169,21 @@ def measure(policy: Policy | str) -> list[dict[str, float]]:
                 "minimal_fraction": metrics.minimal_fraction,
             }
         )
+    return rows
+
+
+def measure_elsewhere(policy: Policy | str) -> dict[str, dict[str, float]]:
+    """Under other traffic, with one held-out seed."""
+    rows = {}
+    for traffic, load in ELSEWHERE:
+        config = system().replace(traffic=traffic, load=load)
+        metrics = evaluate_policy(
+            policy, config, warmup_ns=WARMUP_NS, measure_ns=MEASURE_NS, seed=HELD_OUT_SEEDS[0]
+        )
+        rows[f"{traffic} {load}"] = {
+            "latency_mean_ns": metrics.latency_mean_ns,
+            "accepted_load": metrics.accepted_load,
+        }
     return rows
 
 
@@ -186,6 +236,7 @@ def run(out: Path, names: list[str], seeds: range, jobs: int) -> dict[str, Any]:
     policies: dict[str, Policy | str] = {name: name for name in BASELINES}
     policies |= RANDOM
     described["baselines"] = {name: measure(policy) for name, policy in policies.items()}
+    described["elsewhere"] = {name: measure_elsewhere(policy) for name, policy in policies.items()}
     tasks = [(name, seed) for seed in seeds for name in names]
     parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
     work = parallel(joblib.delayed(learn)(name, CASES[name], seed, out) for name, seed in tasks)
@@ -218,7 +269,30 @@ def summary(content: dict[str, Any]) -> str:
         seconds = sorted(run["training_cpu_s"] for run in runs)
         cells.append(f"{statistics.median(seconds):.0f} (to {seconds[-1]:.0f})")
         lines.append(f"| **{case}**, {len(runs)} seeds | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *_elsewhere_table(content)])
+
+
+def _elsewhere_table(content: dict[str, Any]) -> list[str]:
+    """Other traffic: the mean latency, and the accepted load in brackets where it falls short."""
+    columns = [f"{traffic} {load}" for traffic, load in ELSEWHERE]
+    lines = ["| policy | " + " | ".join(columns) + " |", "|---|" + "---|" * len(columns)]
+
+    def cell(rows: list[dict[str, float]], load: float) -> str:
+        text = f"{statistics.median(row['latency_mean_ns'] for row in rows):,.0f}"
+        accepted = statistics.median(row["accepted_load"] for row in rows)
+        return text if accepted > 0.98 * load else f"{text} ({accepted:.2f})"
+
+    groups = {name: [rows] for name, rows in content["elsewhere"].items()}
+    for run in content["runs"]:
+        if "elsewhere" in run:
+            groups.setdefault(f"**{run['case']}**", []).append(run["elsewhere"])
+    for name, found in groups.items():
+        cells = [
+            cell([rows[column] for rows in found], load)
+            for column, (_, load) in zip(columns, ELSEWHERE, strict=True)
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
 
 
 if __name__ == "__main__":

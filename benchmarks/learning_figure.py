@@ -20,13 +20,18 @@ _WHAT = "72 hosts, adv+1, load 0.35; greedy policy, evaluated during training"
 def draw(content: dict[str, Any], file: Path) -> Path:
     """Write the figure: one panel per case, with the median over the seeds, their range, and heuristics."""
     cases = list(dict.fromkeys(run["case"] for run in content["runs"]))
-    figure, axes = grid(4.1, 3.5, 1, len(cases), sharey=True)
-    for panel, colour, case in zip(axes[0], _COLOURS, cases, strict=False):
+    columns = len(cases) if len(cases) <= 3 else 2
+    figure, axes = grid(4.6, 2.9, -(-len(cases) // columns), columns, sharey=True)
+    panels = [panel for row in axes for panel in row]
+    for panel, colour, case in zip(panels, _COLOURS, cases, strict=False):
         runs = [run for run in content["runs"] if run["case"] == case]
         _panel(panel, runs, colour)
         panel.set_title(f"{case} ({len(runs)} seeds)")
         _references(panel, content["baselines"], "random " + case.rpartition(" ")[2])
-    axes[0][0].set_ylabel("mean packet latency (ns, log scale)")
+    for panel in panels[len(cases) :]:
+        panel.set_visible(False)
+    for row in axes:
+        row[0].set_ylabel("mean packet latency (ns)")
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
     figure.suptitle(_WHAT, fontsize=10)
