@@ -63,6 +63,7 @@ def test_masked_ppo_improves_and_is_saved_as_it_is(tmp_path: Path) -> None:
         epochs=6,
         discount=0.998,
         gae_lambda=0.998,
+        average_share=0.3,
     )
     progress = fit(agent, TINY, episodes=40, episode_ns=10_000.0)
     assert [p.episode for p in progress] == list(range(1, 41))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,19 @@ def test_a_saved_agent_acts_as_the_one_that_was_saved(tmp_path: Path) -> None:
     ]
     assert runs[0] == runs[1]
     assert runs[0] != runs[2]
+
+
+def test_the_weights_that_act_are_an_average_of_the_recent_ones() -> None:
+    newest, averaged = (
+        trained(settings=dataclasses.replace(QUICK, average_share=share)) for share in (1.0, 0.1)
+    )
+
+    def distance(agent: MaskedPpoAgent) -> float:
+        pairs = zip(agent._network.parameters(), agent._average.parameters(), strict=True)
+        return max(float((learner - acting).abs().max()) for learner, acting in pairs)
+
+    assert distance(newest) == pytest.approx(0.0, abs=1e-6)
+    assert distance(averaged) > 1e-4
 
 
 def test_it_draws_its_actions_by_their_probabilities_or_takes_the_likeliest() -> None:
