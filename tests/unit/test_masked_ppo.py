@@ -101,7 +101,7 @@ def test_the_weights_that_act_are_an_average_of_the_recent_ones() -> None:
 
     def distance(agent: MaskedPpoAgent) -> float:
         pairs = zip(agent._network.parameters(), agent._average.parameters(), strict=True)
-        return max(float((learner - acting).abs().max()) for learner, acting in pairs)
+        return max(float((learner - acting).detach().abs().max()) for learner, acting in pairs)
 
     assert distance(newest) == pytest.approx(0.0, abs=1e-6)
     assert distance(averaged) > 1e-4
