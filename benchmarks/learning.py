@@ -83,6 +83,8 @@ ELSEWHERE = (
 
 CASES: dict[str, Case] = {
     "deep-q, ports": Case("deep-q"),
+    "deep-q, paths": Case("deep-q", {"action": "path", "scope": "source"}),
+    "masked-ppo, paths": Case("masked-ppo", episodes=30),
     "deep-q, mixture, ports": Case(
         "deep-q",
         {"hidden_units": (128, 128), "buffer_transitions": 300_000, "epsilon_decisions": 600_000},
@@ -90,8 +92,6 @@ CASES: dict[str, Case] = {
         episode_ns=PHASE_NS * len(MIXTURE),
         mixture=True,
     ),
-    "deep-q, paths": Case("deep-q", {"action": "path", "scope": "source"}),
-    "masked-ppo, paths": Case("masked-ppo", episodes=30),
 }
 RANDOM = {
     "random ports": RandomPolicy(action="port", scope="every"),
@@ -273,12 +273,17 @@ def summary(content: dict[str, Any]) -> str:
 
 
 def _elsewhere_table(content: dict[str, Any]) -> list[str]:
-    """Other traffic: the mean latency, and the accepted load in brackets where it falls short."""
+    """Other traffic: the mean latency; of several trainings their median, lowest and highest. In brackets the (median)
+    accepted load where it falls short.
+    """
     columns = [f"{traffic} {load}" for traffic, load in ELSEWHERE]
     lines = ["| policy | " + " | ".join(columns) + " |", "|---|" + "---|" * len(columns)]
 
     def cell(rows: list[dict[str, float]], load: float) -> str:
-        text = f"{statistics.median(row['latency_mean_ns'] for row in rows):,.0f}"
+        latencies = sorted(row["latency_mean_ns"] for row in rows)
+        text = f"{statistics.median(latencies):,.0f}"
+        if len(rows) > 1:
+            text += f", {latencies[0]:,.0f} to {latencies[-1]:,.0f}"
         accepted = statistics.median(row["accepted_load"] for row in rows)
         return text if accepted > 0.98 * load else f"{text} ({accepted:.2f})"
 
