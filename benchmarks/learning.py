@@ -35,6 +35,7 @@ from dragonfly_env.agents import (
 FORMAT = 1
 HELD_OUT_SEEDS = (101, 102, 103, 104, 105)
 WARMUP_NS, MEASURE_NS = 50_000.0, 100_000.0
+CURVE_SEED, CURVE_WARMUP_NS, CURVE_NS = 10_001, 20_000.0, 50_000.0
 BASELINES = ("min", "val-n", "val-g", "ugal-g", "ugal-n", "par")
 GOAL = 1.15  # of ugal-n's mean latency
 
@@ -149,7 +150,7 @@ def learn(name: str, case: Case, seed: int, folder: Path) -> dict[str, Any]:
 
 def _evaluate(agent: Any, config: dfe.SimulationConfig) -> dict[str, float]:
     """A point of the curve: the greedy policy on a traffic seed that is neither trained nor tested on."""
-    found = evaluate_over_seeds(agent, config, (10_001,), warmup_ns=20_000.0, measure_ns=50_000.0)
+    found = evaluate_over_seeds(agent, config, (CURVE_SEED,), warmup_ns=CURVE_WARMUP_NS, measure_ns=CURVE_NS)
     names = ("latency_mean_ns", "accepted_load", "minimal_fraction", "hops_mean")
     return {name: getattr(found, name) for name in names}
 
