@@ -32,7 +32,8 @@ def logged(simulation: dfe.Simulation) -> tuple[Trace, Routes]:
 
 
 @pytest.mark.parametrize("scheme", ["stage", "ladder", "hop"])
-@pytest.mark.parametrize("policy", dfe.policies())
+# Routes that are chosen port by port may pass more groups than a trace can prescribe.
+@pytest.mark.parametrize("policy", [name for name in dfe.policies() if not dfe.make_policy(name).learns])
 def test_logged_routes_can_be_followed_again(policy: str, scheme: str) -> None:
     first = dfe.Simulation(
         dfe.SimulationConfig(topology=SMALL, policy=policy, traffic="adv+1", load=1.0, packet_log=True)
