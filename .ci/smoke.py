@@ -23,7 +23,8 @@ def simulate(hosts: str, *, preset: str, policy: str, traffic: str, threads: int
     simulation.run(duration_ns / 2)
     simulation.check_invariants()
     simulation.reset_statistics()
-    simulation.set_policy(policy)
+    if not dfe.make_policy(policy).learns:
+        simulation.set_policy(policy)
     simulation.run(duration_ns / 2)
     delivered = simulation.metrics().packets_delivered
     if not simulation.drain():
