@@ -9,7 +9,7 @@ from benchmarks.effort import Effort
 from benchmarks.result import Result
 from benchmarks.workload import Report, Workload, configuration, details, in_turns
 
-_POLICIES = ("min", "ugal-n", "ugal-g", "par", "val-n")
+_POLICIES = ("min", "ugal-n", "ugal-g", "par", "val-n", "q-adaptive")
 _GOALS = {"min": 12.0}  # million packet-hops per CPU-second, uniform 0.8
 _GOAL = 8.0
 _ADVERSARIAL = ("ugal-n", "par", "val-n")

@@ -1,7 +1,7 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "core/error.hpp"
 #include "routing/learning.hpp"
 #include "routing/parameters.hpp"
 
@@ -63,9 +63,9 @@ class QAdaptive final : public LearningPolicy {
         topology_->minimal_port(context.router(), packet.destination_router) - first_port_;
     std::uint32_t taken = minimal;
     if (packet.hops == 0) {
-      taken = choose(context, visit, row, minimal, table_.best(row), settings_.q_thld1, true);
+      taken = choose(context, visit, row, minimal, table_.best(row), settings_.q_thld1);
     } else if (packet.hops == 1 && visit.came_by_global && is_local(minimal)) {
-      taken = choose(context, visit, row, minimal, kNil, settings_.q_thld2, false);
+      taken = choose(context, visit, row, minimal, kNil, settings_.q_thld2);
     }
     outcome.port = static_cast<Port>(first_port_ + taken);
     if (packet.hops > 0) {
@@ -117,8 +117,8 @@ class QAdaptive final : public LearningPolicy {
 
   // Equation 2, then epsilon-greedy. `best` kNil: a random local port stands for the alternatives.
   [[nodiscard]] std::uint32_t choose(const RouteContext& context, const Visit& visit, const float* row,
-                                     std::uint32_t minimal, std::uint32_t best, double threshold,
-                                     bool /*source*/) const noexcept {
+                                     std::uint32_t minimal, std::uint32_t best,
+                                     double threshold) const noexcept {
     RandomStream draws = context.learning_stream();
     const double explore = draws.uniform();
     const double which = draws.uniform();
