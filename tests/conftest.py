@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # No deadline: tests never depend on how fast the machine is.
@@ -31,3 +33,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # be tested on processes that cannot hear it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_is_left_alone() -> Iterator[None]:
+    """What changes the answer to Ctrl-C in this process fails here, not in some later test."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    assert signal.getsignal(signal.SIGINT) is before

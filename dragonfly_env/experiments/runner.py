@@ -181,23 +181,29 @@ def _execute_all(
 
 
 def _execute(runs: Sequence[Run], files: ResultsFolder, workers: int) -> Iterator[tuple[str, Failure | None]]:
+    workers = min(workers, len(runs))
     if workers == 1:
         for run in runs:
             yield _execute_one(run, files.path)
         return
-    pool = joblib.Parallel(n_jobs=min(workers, len(runs)), batch_size=1, return_as="generator_unordered")
+    pool = joblib.Parallel(n_jobs=workers, batch_size=1, return_as="generator_unordered")
     folder = files.path.absolute()  # a worker may stand elsewhere
-    results: Any = pool(joblib.delayed(_execute_in_worker)(run, folder) for run in runs)
+    results: Any = pool(joblib.delayed(_execute_in_worker)(run, folder, os.getpid()) for run in runs)
     try:
         yield from results
     finally:
         results.close()  # on Ctrl-C this kills the workers; what they had saved stays
 
 
-def _execute_in_worker(run: Run, folder: Path) -> tuple[str, Failure | None]:
-    """As `_execute_one`, but Ctrl-C is left to the parent process, which then ends this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _end_with_parent()
+def _execute_in_worker(run: Run, folder: Path, caller_pid: int) -> tuple[str, Failure | None]:
+    """As `_execute_one`, but Ctrl-C is left to the parent process, which then ends this one.
+
+    Where joblib has no processes to give (within a worker of its own), it calls this in the caller's
+    process, whose signals are not ours to change.
+    """
+    if os.getpid() != caller_pid:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _end_with_parent()
     return _execute_one(run, folder)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
+import joblib
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -131,6 +133,15 @@ def test_processes_give_the_same_results_as_none(tmp_path: Path) -> None:
     assert one["latency_mean_ns"].tolist() == two["latency_mean_ns"].tolist()
 
 
+def test_ctrl_c_still_works_in_this_process_after_a_sweep(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    run_sweep(scenario(loads=[0.3], policies=["min"]), tmp_path / "one run", jobs=2)
+    assert signal.getsignal(signal.SIGINT) is before
+    with joblib.parallel_config(backend="sequential"):  # what joblib falls back to within a worker
+        run_sweep(scenario(), tmp_path / "no processes", jobs=2)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
 def test_finished_runs_are_not_done_again(tmp_path: Path) -> None:
     run_sweep(scenario(), tmp_path, jobs=1)
     before = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "runs").iterdir()}
@@ -194,11 +205,11 @@ def test_a_dead_worker_costs_only_the_runs_in_progress(
 ) -> None:
     execute = runner._execute_in_worker
 
-    def die_at_load_one(run: Run, folder: Path) -> Any:
+    def die_at_load_one(run: Run, folder: Path, caller_pid: int) -> Any:
         if run.load == 1.0:
             ResultsFolder(folder).marker(run.id).touch()
             os._exit(9)
-        return execute(run, folder)
+        return execute(run, folder, caller_pid)
 
     monkeypatch.setattr(runner, "_execute_in_worker", die_at_load_one)
     report = run_sweep(scenario(policies=["min"], loads=[0.2, 0.4, 0.6, 1.0]), tmp_path, jobs=2)
