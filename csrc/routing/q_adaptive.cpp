@@ -9,8 +9,11 @@ struct Settings {
   double epsilon = 0.001;
   double q_thld1 = 0.2;
   double q_thld2 = 0.35;
-  bool follow_taken = false;  // Q_y of the port really taken, not of the best
-  bool path_time = false;     // initial values by the time of the whole way, not by link latencies
+  bool follow_taken = false;   // Q_y of the port really taken, not of the best
+  bool path_time = false;      // initial values by the time of the whole way, not by link latencies
+  bool explore_quiet = false;  // explores the port with the fewest packets, not any port
+  double occupancy_ns =
+      0;  // added to a port's value for every packet in front of it, where ports are compared
 };
 
 // Q-adaptive: the source router and the first router of an intermediate group weigh the minimal port
@@ -37,7 +40,8 @@ class QAdaptive final : public LearningPolicy {
         topology().minimal_port(context.router(), packet.destination_router) - first_port();
     std::uint32_t taken = minimal;
     if (packet.hops == 0) {
-      taken = choose(context, visit, row, minimal, best, settings_.q_thld1);
+      const std::uint32_t other = settings_.occupancy_ns > 0 ? most_promising(context, row) : best;
+      taken = choose(context, visit, row, minimal, other, settings_.q_thld1);
     } else if (packet.hops == 1 && visit.came_by_global && is_local(minimal)) {
       taken = choose(context, visit, row, minimal, kNil, settings_.q_thld2);
     }
@@ -53,6 +57,41 @@ class QAdaptive final : public LearningPolicy {
  private:
   [[nodiscard]] bool is_local(std::uint32_t port) const noexcept { return port + 1 < topology().a(); }
 
+  [[nodiscard]] std::uint32_t occupancy(const RouteContext& context, std::uint32_t port) const noexcept {
+    return context.occupancy_packets(static_cast<Port>(first_port() + port));
+  }
+  // The time that a port promises: its value, and what waits in front of it at this moment.
+  [[nodiscard]] double promise(const RouteContext& context, const float* row,
+                               std::uint32_t port) const noexcept {
+    return static_cast<double>(row[port]) + settings_.occupancy_ns * occupancy(context, port);
+  }
+  [[nodiscard]] std::uint32_t most_promising(const RouteContext& context, const float* row) const noexcept {
+    std::uint32_t best = 0;
+    for (std::uint32_t port = 1; port < table().shape().ports; ++port) {
+      if (promise(context, row, port) < promise(context, row, best)) best = port;
+    }
+    return best;
+  }
+
+  // The port to explore: any, or from there on round the router the first with the fewest packets.
+  [[nodiscard]] std::uint32_t unknown_port(const RouteContext& context, double draw) const noexcept {
+    const std::uint32_t ports = table().shape().ports;
+    const auto drawn = static_cast<std::uint32_t>(draw * ports);
+    if (!settings_.explore_quiet) return drawn;
+    std::uint32_t quiet = drawn;
+    for (std::uint32_t i = 1; i < ports; ++i) {
+      const std::uint32_t port = drawn + i < ports ? drawn + i : drawn + i - ports;
+      if (connected(context, port) &&
+          (!connected(context, quiet) || occupancy(context, port) < occupancy(context, quiet))) {
+        quiet = port;
+      }
+    }
+    return quiet;
+  }
+  [[nodiscard]] bool connected(const RouteContext& context, std::uint32_t port) const noexcept {
+    return topology().neighbor(context.router(), static_cast<Port>(first_port() + port)).port != kNoPort;
+  }
+
   // Equation 2, then epsilon-greedy. `best` kNil: a random local port stands for the alternatives.
   [[nodiscard]] std::uint32_t choose(const RouteContext& context, const Visit& visit, const float* row,
                                      std::uint32_t minimal, std::uint32_t best,
@@ -61,13 +100,12 @@ class QAdaptive final : public LearningPolicy {
     const double explore = draws.uniform();
     const double which = draws.uniform();
     if (best == kNil) best = static_cast<std::uint32_t>(draws.uniform() * (topology().a() - 1));
-    const double q_minimal = row[minimal];
-    const bool stay = (q_minimal - static_cast<double>(row[best])) / q_minimal < threshold;
+    const double q_minimal = promise(context, row, minimal);
+    const bool stay = (q_minimal - promise(context, row, best)) / q_minimal < threshold;
     const std::uint32_t greedy = stay ? minimal : best;
     if (explore >= settings_.epsilon || !rule().learns(visit.now_ps)) return greedy;
-    const auto port = static_cast<std::uint32_t>(which * table().shape().ports);
-    const Endpoint next = topology().neighbor(context.router(), static_cast<Port>(first_port() + port));
-    return next.port == kNoPort ? greedy : port;
+    const std::uint32_t port = unknown_port(context, which);
+    return connected(context, port) ? port : greedy;
   }
 
   void fill(std::uint32_t router, std::uint32_t target, const HopTimes& times, float* values) const override {
@@ -113,7 +151,9 @@ std::unique_ptr<RoutingPolicy> make_q_adaptive(const PolicyInfo& info, const Par
       .q_thld1 = number_parameter(info, given, "q_thld1"),
       .q_thld2 = number_parameter(info, given, "q_thld2"),
       .follow_taken = choice_parameter(info, given, "next_value", {"best", "taken"}) == 1,
-      .path_time = choice_parameter(info, given, "initial_values", {"latency", "path-time"}) == 1};
+      .path_time = choice_parameter(info, given, "initial_values", {"latency", "path-time"}) == 1,
+      .explore_quiet = choice_parameter(info, given, "exploration", {"uniform", "least-occupied"}) == 1,
+      .occupancy_ns = real_parameter(info, given, "occupancy_ns", 0, 1e6)};
   const auto rows =
       static_cast<TableRows>(choice_parameter(info, given, "rows", {"group-slot", "group", "router"}));
   return std::make_unique<QAdaptive>(rows, rule, settings);
@@ -139,6 +179,10 @@ std::vector<PolicyInfo> q_adaptive_policies() {
         {"initial_values", std::string{"latency"}, "",
          "link latencies to the destination group, or the 'path-time' without congestion"},
         {"rows", std::string{"group-slot"}, "", "a row per destination 'group-slot', 'group' or 'router'"},
+        {"exploration", std::string{"uniform"}, "",
+         "explored ports: all alike ('uniform'), or the 'least-occupied' one"},
+        {"occupancy_ns", 0.0, "ns",
+         "added to a port's value for every packet in front of it, where ports are compared"},
         {"learn_until_ns", 0.0, "ns", "tables are frozen and nothing is explored from then; 0: never"}},
        make_q_adaptive}};
 }
