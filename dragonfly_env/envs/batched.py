@@ -7,15 +7,14 @@ delay later. So a policy written in Python gives bit for bit the run that the sa
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
+from dragonfly_env._core_owner import CoreOwner
 from dragonfly_env._validate import PS_PER_NS, config_error
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.envs._facts import EnvFacts
@@ -23,14 +22,14 @@ from dragonfly_env.envs.actions import as_actions
 from dragonfly_env.envs.batch import DecisionBatch, IntArray, Transitions
 from dragonfly_env.envs.layout import Layout
 from dragonfly_env.envs.options import EnvOptions, next_seed
-from dragonfly_env.errors import DeadlockError, IllegalActionError, StateError
+from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
 
 if TYPE_CHECKING:
     from dragonfly_env.policies import Policy
 
 
-class BatchedRoutingEnv(EnvFacts):
+class BatchedRoutingEnv(EnvFacts, CoreOwner):
     """Routers that ask for decisions in batches. Not for several threads at once.
 
     Args:
@@ -63,6 +62,9 @@ class BatchedRoutingEnv(EnvFacts):
     Raises:
         ConfigError: For a setting that is out of range, or that the topology or the network rules out.
     """
+
+    _AT_WORK: ClassVar[str] = "this environment is at work in another thread; use one per thread"
+    _STOPPED: ClassVar[str] = "this episode stopped for good: {}; call reset()"
 
     def __init__(
         self,
@@ -105,8 +107,7 @@ class BatchedRoutingEnv(EnvFacts):
         )
         self._spec = self._options.spec(config.network)
         self._config = config
-        self._busy = threading.Lock()
-        self._broken: str | None = None
+        super().__init__()
         self._drained = False
         self._started = False
         self._batch: DecisionBatch | None = None
@@ -364,22 +365,3 @@ class BatchedRoutingEnv(EnvFacts):
             raise StateError(f"{call}(): only after the end of an episode (done)")
         if self._drained:
             raise StateError(f"{call}(): the episode was drained; call reset()")
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        if not self._busy.acquire(blocking=False):
-            raise StateError("this environment is at work in another thread; use one per thread")
-        try:
-            yield
-        finally:
-            self._busy.release()
-
-    @contextmanager
-    def _marks_broken(self) -> Iterator[None]:
-        if self._broken is not None:
-            raise StateError(f"this episode stopped for good: {self._broken}; call reset()")
-        try:
-            yield
-        except DeadlockError as error:
-            self._broken = str(error).split("\n", 1)[0]
-            raise
