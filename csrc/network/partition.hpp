@@ -180,6 +180,11 @@ class Partition {
   [[gnu::always_inline]] void make_ready(InputVc& input);
   [[gnu::always_inline]] void plan_edge(std::uint32_t router, Tick edge);
   [[gnu::always_inline]] void plan_departure(std::uint32_t output, OutputPort& port, Tick ready);
+  [[nodiscard]] bool needs_credit(const OutputPort& output) const noexcept {
+    return output.link_class != LinkClass::kHost && !plan_.shared_output;
+  }
+  [[nodiscard]] std::uint32_t choose_ready_vc(const OutputPort& output, const VcQueue* queues, Tick now,
+                                              std::int32_t& earliest) const noexcept;
   void wake_waiting(std::uint32_t router, VcQueue& queue);
   void wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now);
   [[gnu::always_inline]] void credit_upstream(const InputPort& port, std::uint8_t vc, Tick now);
@@ -216,9 +221,11 @@ class Partition {
   std::span<Mailbox> outboxes_{};
 
   std::vector<OutputPort> outputs_;  // [router * radix + port]
-  std::vector<VcQueue> queues_;      // [(router * radix + port) * queue_stride + vc]
-  std::vector<InputPort> inputs_;    // [router * radix + port]
-  std::vector<InputVc> input_vcs_;   // [router * input_vcs + index]
+  std::vector<std::uint16_t>
+      last_inputs_;  // [router * radix + port]: input VC that the crossbar served last, if round-robin
+  std::vector<VcQueue> queues_;     // [(router * radix + port) * queue_stride + vc]
+  std::vector<InputPort> inputs_;   // [router * radix + port]
+  std::vector<InputVc> input_vcs_;  // [router * input_vcs + index]
   std::vector<RouterState> routers_;
   std::vector<std::uint16_t> ready_;  // [router * input_vcs + i]: indices of asking input VCs
   std::vector<HostSender> hosts_;

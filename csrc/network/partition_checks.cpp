@@ -85,6 +85,11 @@ std::string Partition::check_invariants() const {
         report << "\n  router " << first_router_ + id / radix_ << " port " << id % radix_ << " VC " << vc
                << " counts " << queue.queued << " packets and holds " << length;
       }
+      const bool sendable = length > 0 && (queue.credits > 0 || !needs_credit(output));
+      if (sendable != ((output.sendable >> vc & 1U) != 0)) {
+        report << "\n  router " << first_router_ + id / radix_ << " port " << id % radix_ << " VC " << vc
+               << " is " << (sendable ? "not " : "") << "marked as one that may send";
+      }
       queued += length;
       const std::uint32_t in_use = static_cast<std::uint32_t>(queue.buffer) - queue.credits;
       occupancy += plan_.shared_output && output.link_class != LinkClass::kHost ? in_use : length + in_use;

@@ -80,7 +80,9 @@ void Partition::grant(std::uint32_t router_index, InputVc& input, OutputPort& ou
   port.crossbar_free = busy_until;
   output.crossbar_free = busy_until;
   input.last_served = stamp;
-  output.last_input = input.index;
+  if (plan_.arbitration == Arbitration::kRoundRobin) {
+    last_inputs_[router_index * radix_ + input.out_port] = input.index;
+  }
 
   input.head = packet.next;
   --input.queued;
@@ -91,13 +93,12 @@ void Partition::grant(std::uint32_t router_index, InputVc& input, OutputPort& ou
   packet.output_ready = static_cast<std::uint32_t>(now + timing.crossbar_latency);
   packet.next = kNil;
   const bool was_empty = queue.queued == 0;
-  if (was_empty) {
-    queue.head = index;
-  } else {
-    packets_[queue.tail].next = index;
-  }
+  packets_[was_empty ? index : queue.tail].next = was_empty ? kNil : index;
+  queue.head = was_empty ? index : queue.head;
   queue.tail = index;
   ++queue.queued;
+  const bool sendable = queue.credits > 0 || !needs_credit(output);
+  output.sendable |= static_cast<std::uint16_t>((sendable ? 1U : 0U) << input.out_vc);
   ++output.queued;
   ++output.occupancy;
   if (plan_.shared_output && output.link_class != LinkClass::kHost) --queue.credits;

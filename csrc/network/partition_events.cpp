@@ -1,5 +1,6 @@
 // Credits, departures and arrivals.
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "network/partition_inline.hpp"
@@ -16,6 +17,7 @@ void Partition::take_credit(std::uint32_t item, Tick now) {
   OutputPort& output = outputs_[sender];
   VcQueue& queue = queues_[sender * plan_.queue_stride + vc];
   ++queue.credits;
+  output.sendable |= static_cast<std::uint16_t>((queue.queued > 0 ? 1U : 0U) << vc);
   --output.occupancy;
   if (plan_.learner != nullptr) take_feedback(sender, now);
   if (plan_.shared_output) {
@@ -36,44 +38,49 @@ void Partition::take_credit(std::uint32_t item, Tick now) {
   }
 }
 
+// Of the VCs with a packet and a credit for it, round-robin the first one whose packet is through the
+// crossbar; `earliest`: how long until the next one is. A shared output is one FIFO in the order of the
+// crossbar: there the head that was ready first.
+std::uint32_t Partition::choose_ready_vc(const OutputPort& output, const VcQueue* queues, Tick now,
+                                         std::int32_t& earliest) const noexcept {
+  std::uint32_t chosen = kNil;
+  std::int32_t longest_wait = -1;
+  const std::uint32_t behind = static_cast<std::uint32_t>(output.sendable) >> output.next_vc
+                                                                                  << output.next_vc;
+  for (std::uint32_t vcs : {behind, output.sendable & ~behind}) {
+    for (; vcs != 0; vcs &= vcs - 1) {
+      const auto vc = static_cast<std::uint32_t>(std::countr_zero(vcs));
+      auto until_ready =
+          static_cast<std::int32_t>(packets_[queues[vc].head].output_ready - static_cast<std::uint32_t>(now));
+      // Only low bits are kept: what seems to be ready later than possible has waited for very long.
+      if (until_ready > plan_.timing.crossbar_latency) until_ready = -INT32_MAX;
+      if (until_ready > 0) {
+        earliest = std::min(earliest, until_ready);
+        continue;
+      }
+      if (!plan_.shared_output) return vc;
+      if (-until_ready > longest_wait) {
+        longest_wait = -until_ready;
+        chosen = vc;
+      }
+    }
+  }
+  return chosen;
+}
+
 void Partition::depart(std::uint32_t output_id, Tick now) {
   OutputPort& output = outputs_[output_id];
   VcQueue* const queues = &queues_[output_id * plan_.queue_stride];
   const auto link = static_cast<std::size_t>(output.link_class);
-  const bool to_host = output.link_class == LinkClass::kHost;
-  const bool needs_credit = !to_host && !plan_.shared_output;
   output.scheduled = false;
 
-  // Round-robin over the VCs that have a packet through the crossbar and a credit for it. A shared
-  // output is one FIFO in the order of the crossbar: the head that was ready first.
   std::uint32_t chosen = kNil;
   std::int32_t earliest = INT32_MAX;  // readiness of the packets that are not yet through
-  std::int32_t longest_wait = -1;
-  for (std::uint32_t i = 0; i < output.vcs; ++i) {
-    std::uint32_t vc = output.next_vc + i;
-    if (vc >= output.vcs) vc -= output.vcs;
-    const VcQueue& queue = queues[vc];
-    if (queue.queued == 0 || (needs_credit && queue.credits == 0)) continue;
+  if (output.sendable != 0) {
     // Without a pipeline behind the crossbar every queued packet is ready; spare the look.
-    std::int32_t until_ready = 0;
-    if (plan_.shared_output || plan_.timing.crossbar_latency > 0) {
-      until_ready =
-          static_cast<std::int32_t>(packets_[queue.head].output_ready - static_cast<std::uint32_t>(now));
-      // Only low bits are kept: what seems to be ready later than possible has waited for very long.
-      if (until_ready > plan_.timing.crossbar_latency) until_ready = -INT32_MAX;
-    }
-    if (until_ready > 0) {
-      earliest = std::min(earliest, until_ready);
-      continue;
-    }
-    if (!plan_.shared_output) {
-      chosen = vc;
-      break;
-    }
-    if (-until_ready > longest_wait) {
-      longest_wait = -until_ready;
-      chosen = vc;
-    }
+    chosen = plan_.shared_output || plan_.timing.crossbar_latency > 0
+                 ? choose_ready_vc(output, queues, now, earliest)
+                 : output.first_sendable();
   }
   if (chosen == kNil) {
     if (earliest != INT32_MAX) {
@@ -88,12 +95,15 @@ void Partition::depart(std::uint32_t output_id, Tick now) {
   VcQueue& queue = queues[chosen];
   const std::uint32_t index = queue.head;
   Packet& packet = packets_[index];
-  if (packet.next != kNil) __builtin_prefetch(&packets_[packet.next]);
+  __builtin_prefetch(&packets_[packet.next != kNil ? packet.next : index]);
   queue.head = packet.next;
   --queue.queued;
   --output.queued;
-  if (needs_credit) {
-    --queue.credits;
+  const bool takes_credit = needs_credit(output);
+  if (takes_credit) --queue.credits;
+  const bool sendable = queue.queued > 0 && (!takes_credit || queue.credits > 0);
+  output.sendable ^= static_cast<std::uint16_t>((sendable ? 0U : 1U) << chosen);
+  if (takes_credit) {
     if (output.blocked_since >= 0) {
       output.stalled += now - output.blocked_since;
       output.blocked_since = -1;
@@ -114,7 +124,7 @@ void Partition::depart(std::uint32_t output_id, Tick now) {
   }
 
   const Tick arrival = now + plan_.timing.hop_delay[link];
-  if (to_host) {
+  if (output.link_class == LinkClass::kHost) {
     --output.occupancy;
     eject(index, arrival);
     return;

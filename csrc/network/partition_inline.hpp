@@ -13,9 +13,9 @@ inline std::uint64_t Partition::allocator_key(const InputVc& input) const noexce
     case Arbitration::kLeastRecentlyServed:
       break;
     case Arbitration::kRoundRobin: {
-      const OutputPort& output = outputs_[input.router * radix_ + input.out_port];
       // As a circle seen from behind the last one served; VCs that nobody uses change nothing.
-      const std::uint64_t wrapped = input.index <= output.last_input ? 1 : 0;
+      const std::uint16_t last = last_inputs_[input.router * radix_ + input.out_port];
+      const std::uint64_t wrapped = input.index <= last ? 1 : 0;
       return wrapped << 32 | input.index;
     }
     case Arbitration::kAge:

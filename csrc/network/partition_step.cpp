@@ -1,4 +1,6 @@
 // One instant of a partition, kind by kind, with prefetching for the instants that follow.
+#include <bit>
+
 #include "network/partition.hpp"
 
 namespace dragonfly {
@@ -44,14 +46,15 @@ void Partition::step(Tick now) {
     // Only the packet that will most likely leave: with many VCs the others would crowd the cache.
     const OutputPort& port = outputs_[output];
     const VcQueue* const queues = &queues_[output * plan_.queue_stride];
-    const bool needs_credit = port.link_class != LinkClass::kHost && !plan_.shared_output;
-    for (std::uint32_t i = 0; i < port.vcs; ++i) {
-      std::uint32_t vc = port.next_vc + i;
-      if (vc >= port.vcs) vc -= port.vcs;
-      if (queues[vc].queued == 0 || (needs_credit && queues[vc].credits == 0)) continue;
+    const auto touch_head_of = [&](std::uint32_t vc) {
       __builtin_prefetch(&packets_[queues[vc].head], 1);
       if (asking_ && port.link_class == LinkClass::kHost) desk_->touch(queues[vc].head);  // it is delivered
-      if (!plan_.shared_output) break;
+    };
+    if (port.sendable == 0) return;
+    touch_head_of(port.first_sendable());
+    if (!plan_.shared_output) return;
+    for (std::uint32_t vcs = port.sendable; vcs != 0; vcs &= vcs - 1) {
+      touch_head_of(static_cast<std::uint32_t>(std::countr_zero(vcs)));
     }
   };
   const auto touch_input = [this](std::uint32_t input_vc) { __builtin_prefetch(&input_vcs_[input_vc], 1); };

@@ -1,6 +1,7 @@
 // The state of a router's output port, as the network keeps it and as routing may read it.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "core/ids.hpp"
@@ -33,8 +34,14 @@ struct alignas(64) OutputPort {
   std::uint8_t vcs = 0;
   std::uint8_t next_vc = 0;  // round-robin pointer
   LinkClass link_class = LinkClass::kHost;
-  bool scheduled = false;        // a departure is on the wheel
-  std::uint16_t last_input = 0;  // input VC that the crossbar served last (round-robin arbitration)
+  bool scheduled = false;      // a departure is on the wheel
+  std::uint16_t sendable = 0;  // bit v: VC v has a packet, and a credit if it needs one to leave
+
+  // The first sendable VC from next_vc on, round the circle. Precondition: there is one.
+  [[nodiscard]] std::uint32_t first_sendable() const noexcept {
+    const std::uint32_t behind = static_cast<std::uint32_t>(sendable) >> next_vc << next_vc;
+    return static_cast<std::uint32_t>(std::countr_zero(behind != 0 ? behind : std::uint32_t{sendable}));
+  }
 };
 static_assert(sizeof(OutputPort) == 64);
 
