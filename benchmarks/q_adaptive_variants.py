@@ -65,7 +65,13 @@ VARIANTS: dict[str, Variant] = {
     "explores least occupied": Variant({"exploration": "least-occupied"}),
     "occupancy 8 ns": Variant({"occupancy_ns": 8.0}),
     "occupancy 32 ns": Variant({"occupancy_ns": 32.0}),
-    "occupancy 32 ns, path time": Variant({"occupancy_ns": 32.0, "initial_values": "path-time"}),
+    "occupancy 8 ns, path time": Variant({"occupancy_ns": 8.0, "initial_values": "path-time"}),
+    "queue 16 ns": Variant({"queue_ns": 16.0}),
+    "queue 32 ns": Variant({"queue_ns": 32.0}),
+    "queue 32 ns, path time": Variant({"queue_ns": 32.0, "initial_values": "path-time"}),
+    "queue 32 ns, path time, taken": Variant(
+        {"queue_ns": 32.0, "initial_values": "path-time", "next_value": "taken"}
+    ),
 }
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

@@ -12,8 +12,10 @@ struct Settings {
   bool follow_taken = false;   // Q_y of the port really taken, not of the best
   bool path_time = false;      // initial values by the time of the whole way, not by link latencies
   bool explore_quiet = false;  // explores the port with the fewest packets, not any port
-  double occupancy_ns =
-      0;  // added to a port's value for every packet in front of it, where ports are compared
+  // Where ports are compared, added to a port's value: for every packet in its queues, and for every packet
+  // in its queues and credit in use.
+  double queue_ns = 0;
+  double occupancy_ns = 0;
 };
 
 // Q-adaptive: the source router and the first router of an intermediate group weigh the minimal port
@@ -40,7 +42,8 @@ class QAdaptive final : public LearningPolicy {
         topology().minimal_port(context.router(), packet.destination_router) - first_port();
     std::uint32_t taken = minimal;
     if (packet.hops == 0) {
-      const std::uint32_t other = settings_.occupancy_ns > 0 ? most_promising(context, row) : best;
+      const std::uint32_t other =
+          settings_.queue_ns > 0 || settings_.occupancy_ns > 0 ? most_promising(context, row) : best;
       taken = choose(context, visit, row, minimal, other, settings_.q_thld1);
     } else if (packet.hops == 1 && visit.came_by_global && is_local(minimal)) {
       taken = choose(context, visit, row, minimal, kNil, settings_.q_thld2);
@@ -63,7 +66,9 @@ class QAdaptive final : public LearningPolicy {
   // The time that a port promises: its value, and what waits in front of it at this moment.
   [[nodiscard]] double promise(const RouteContext& context, const float* row,
                                std::uint32_t port) const noexcept {
-    return static_cast<double>(row[port]) + settings_.occupancy_ns * occupancy(context, port);
+    const std::uint32_t queued = context.ports()[first_port() + port].queued;
+    return static_cast<double>(row[port]) + settings_.queue_ns * queued +
+           settings_.occupancy_ns * occupancy(context, port);
   }
   [[nodiscard]] std::uint32_t most_promising(const RouteContext& context, const float* row) const noexcept {
     std::uint32_t best = 0;
@@ -153,6 +158,7 @@ std::unique_ptr<RoutingPolicy> make_q_adaptive(const PolicyInfo& info, const Par
       .follow_taken = choice_parameter(info, given, "next_value", {"best", "taken"}) == 1,
       .path_time = choice_parameter(info, given, "initial_values", {"latency", "path-time"}) == 1,
       .explore_quiet = choice_parameter(info, given, "exploration", {"uniform", "least-occupied"}) == 1,
+      .queue_ns = real_parameter(info, given, "queue_ns", 0, 1e6),
       .occupancy_ns = real_parameter(info, given, "occupancy_ns", 0, 1e6)};
   const auto rows =
       static_cast<TableRows>(choice_parameter(info, given, "rows", {"group-slot", "group", "router"}));
@@ -181,8 +187,9 @@ std::vector<PolicyInfo> q_adaptive_policies() {
         {"rows", std::string{"group-slot"}, "", "a row per destination 'group-slot', 'group' or 'router'"},
         {"exploration", std::string{"uniform"}, "",
          "explored ports: all alike ('uniform'), or the 'least-occupied' one"},
-        {"occupancy_ns", 0.0, "ns",
-         "added to a port's value for every packet in front of it, where ports are compared"},
+        {"queue_ns", 0.0, "ns",
+         "added to a port's value for every packet in its queues, where ports are compared"},
+        {"occupancy_ns", 0.0, "ns", "the same for every packet in its queues and credit in use"},
         {"learn_until_ns", 0.0, "ns", "tables are frozen and nothing is explored from then; 0: never"}},
        make_q_adaptive}};
 }
