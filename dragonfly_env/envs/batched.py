@@ -8,8 +8,7 @@ delay later. So a policy written in Python gives bit for bit the run that the sa
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,18 +18,20 @@ from dragonfly_env import _core
 from dragonfly_env._validate import PS_PER_NS, config_error
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.envs._facts import EnvFacts
+from dragonfly_env.envs._guard import EnvGuard
 from dragonfly_env.envs.actions import as_actions
 from dragonfly_env.envs.batch import DecisionBatch, IntArray, Transitions
+from dragonfly_env.envs.feedback import HopFeedback
 from dragonfly_env.envs.layout import Layout
 from dragonfly_env.envs.options import EnvOptions, next_seed
-from dragonfly_env.errors import DeadlockError, IllegalActionError, StateError
+from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
 
 if TYPE_CHECKING:
     from dragonfly_env.policies import Policy
 
 
-class BatchedRoutingEnv(EnvFacts):
+class BatchedRoutingEnv(EnvFacts, EnvGuard):
     """Routers that ask for decisions in batches. Not for several threads at once.
 
     Args:
@@ -57,8 +58,9 @@ class BatchedRoutingEnv(EnvFacts):
         avoid_destination_group: Whether detours avoid the destination group; None: as the network says.
         num_draws: D, the columns of ``batch.draws``.
         transitions: Whether completed transitions are kept for ``transitions()``.
+        feedback: Whether what routers hear of their packets' hops is kept for ``feedback()``.
         max_uncollected_bytes: If more than that piles up because nobody calls ``transitions()``, they are no
-            longer kept in this episode.
+            longer kept in this episode; the same for ``feedback()``, counted by itself.
 
     Raises:
         ConfigError: For a setting that is out of range, or that the topology or the network rules out.
@@ -82,6 +84,7 @@ class BatchedRoutingEnv(EnvFacts):
         avoid_destination_group: bool | None = None,
         num_draws: int = 2,
         transitions: bool = True,
+        feedback: bool = False,
         max_uncollected_bytes: int = 2**28,
     ) -> None:
         if not isinstance(config, SimulationConfig):
@@ -101,6 +104,7 @@ class BatchedRoutingEnv(EnvFacts):
             avoid_destination_group=avoid_destination_group,
             num_draws=num_draws,
             transitions=transitions,
+            feedback=feedback,
             max_uncollected_bytes=max_uncollected_bytes,
         )
         self._spec = self._options.spec(config.network)
@@ -109,6 +113,7 @@ class BatchedRoutingEnv(EnvFacts):
         self._broken: str | None = None
         self._drained = False
         self._started = False
+        self._episode = 0
         self._batch: DecisionBatch | None = None
         self._core = self._build()
         self._layout = Layout(
@@ -169,6 +174,7 @@ class BatchedRoutingEnv(EnvFacts):
             self._batch = None
             self._core = self._build()
             self._broken, self._drained, self._started = None, False, True
+            self._episode += 1
             with self._marks_broken():
                 self._core.advance()
             return self._take_batch()
@@ -237,6 +243,27 @@ class BatchedRoutingEnv(EnvFacts):
                     "more were kept in this episode; call it after every step, or raise max_uncollected_bytes"
                 )
             return Transitions(*self._core.transitions())
+
+    def feedback(self) -> HopFeedback:
+        """What routers hear of the hops that they chose, since the last call in this episode: one report per
+        decision whose packet went on to another router and has left the input buffer there. When a batch is
+        handed out, all reports that reach a router before or at the instants of its decisions are among them.
+
+        Raises:
+            StateError: Before ``reset``; if the environment was not made with ``feedback=True``; or if too much
+                piled up since the last call.
+        """
+        with self._alone():
+            if not self._started:
+                raise StateError("feedback(): call reset() first")
+            if not self._options.feedback:
+                raise StateError("feedback(): the environment was made with feedback=False, must be True")
+            if self._core.reports_overflowed:
+                raise StateError(
+                    f"feedback(): more than {self._options.max_uncollected_bytes} bytes had piled up, and no "
+                    "more was kept in this episode; call it after every step, or raise max_uncollected_bytes"
+                )
+            return HopFeedback(*self._core.reports())
 
     def payments(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
         """What the last ``reset`` or ``step`` paid: routers (M,) and rewards (M,), several per router possible.
@@ -350,36 +377,3 @@ class BatchedRoutingEnv(EnvFacts):
             draws=lambda: core.draws(count),
         )
         return self._batch
-
-    def _require_running(self, call: str) -> None:
-        if not self._started:
-            raise StateError(f"{call}(): call reset() first")
-        if self._core.done:
-            raise StateError(f"{call}(): the episode is over; call reset()")
-
-    def _require_done(self, call: str) -> None:
-        if not self._started:
-            raise StateError(f"{call}(): call reset() first")
-        if not self._core.done:
-            raise StateError(f"{call}(): only after the end of an episode (done)")
-        if self._drained:
-            raise StateError(f"{call}(): the episode was drained; call reset()")
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        if not self._busy.acquire(blocking=False):
-            raise StateError("this environment is at work in another thread; use one per thread")
-        try:
-            yield
-        finally:
-            self._busy.release()
-
-    @contextmanager
-    def _marks_broken(self) -> Iterator[None]:
-        if self._broken is not None:
-            raise StateError(f"this episode stopped for good: {self._broken}; call reset()")
-        try:
-            yield
-        except DeadlockError as error:
-            self._broken = str(error).split("\n", 1)[0]
-            raise
