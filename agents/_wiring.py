@@ -10,7 +10,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from dragonfly_env.config import SimulationConfig
     from dragonfly_env.network_config import NetworkConfig
-    from dragonfly_env.topology import Dragonfly
 
 
 class HopTimes(NamedTuple):
@@ -79,6 +78,8 @@ class Wiring:
 
 def _hop_times(network: NetworkConfig, latency_ps: int, packet_ps: int) -> HopTimes:
     core = network.to_core()
-    at_routers = core.routing_delay_ps + core.crossbar_latency_ps + core.output_latency_ps + core.input_latency_ps
+    at_routers = (
+        core.routing_delay_ps + core.crossbar_latency_ps + core.output_latency_ps + core.input_latency_ps
+    )
     serialisation = 0 if network.switching == "cut-through" else packet_ps
     return HopTimes(latency_ps, at_routers + serialisation + latency_ps)

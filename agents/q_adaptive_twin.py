@@ -73,7 +73,8 @@ class QAdaptiveTwin(TableTwin):
         if self._q.rows == "router":
             return packets["destination_router"].astype(np.int64)
         group, own = packets["destination_group"].astype(np.int64), self._wiring.groups[batch.agents]
-        return (group - (group > own)) * slots + packets["source_host"] % slots
+        rows: IntArray = (group - (group > own)) * slots + packets["source_host"] % slots
+        return rows
 
     def _decide(self, visits: Visits) -> tuple[IntArray, FloatArray]:
         """The source router and the first router of an intermediate group have a choice."""
@@ -89,9 +90,7 @@ class QAdaptiveTwin(TableTwin):
         reported = taken if self._q.next_value == "taken" else best
         return taken, values[np.arange(len(taken)), reported]
 
-    def _choose(
-        self, visits: Visits, values: FloatArray, other: IntArray, threshold: float
-    ) -> IntArray:
+    def _choose(self, visits: Visits, values: FloatArray, other: IntArray, threshold: float) -> IntArray:
         """The minimal port or another one by equation 2, or a random port."""
         rows = np.arange(len(values))
         q_minimal, q_other = values[rows, visits.minimal], values[rows, other]

@@ -30,7 +30,13 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 # A report that has been heard of: when it counts, the value that it is about, and what that should have been.
 _REPORT = np.dtype(
-    [("time_ps", np.int64), ("router", np.int64), ("row", np.int64), ("port", np.int64), ("target", np.float32)]
+    [
+        ("time_ps", np.int64),
+        ("router", np.int64),
+        ("row", np.int64),
+        ("port", np.int64),
+        ("target", np.float32),
+    ]
 )
 
 
@@ -67,7 +73,7 @@ class TableTwin(ABC):
     """A learner of the core, in NumPy, for one environment.
 
     Tables go on from one episode to the next; make another twin to start afresh. It takes ``env.feedback()`` for
-    itself.
+    itself: what somebody else has collected it cannot learn from.
 
     Args:
         learner: Its parameters.
@@ -83,7 +89,13 @@ class TableTwin(ABC):
         self._env = env
         self._wiring = Wiring(env.config)
         self._table = np.array(self._initial_table(), dtype=np.float32, order="C")
-        self._forget()
+        # Of what is learnt between the instants of a batch: up to when, by router.
+        self._up_to = np.full(len(self._wiring.groups), -1, dtype=np.int64)
+        self._episode = env.episode
+        self._reports = np.zeros(0, dtype=_REPORT)
+        # By decision: its row, and what it tells of the rest of the way. Until the report on it has come.
+        self._decided: dict[int, tuple[int, float]] = {}
+        self._answered: tuple[DecisionBatch | None, IntArray] = (None, np.zeros(0, dtype=np.int64))
 
     @property
     def name(self) -> str:
@@ -110,7 +122,7 @@ class TableTwin(ABC):
         changes while the episode goes on.
 
         Raises:
-            StateError: If another thread uses the environment, or its feedback has been lost.
+            StateError: If another thread uses the environment, or too much feedback had piled up in it.
         """
         if self._episode == self._env.episode > 0:
             self.hear(self._env.feedback())
@@ -129,12 +141,13 @@ class TableTwin(ABC):
             (N,) actions. Equal values: the lowest port.
 
         Raises:
-            StateError: If the environment's feedback has been lost: collected by someone else, or too much at once.
+            StateError: If too much feedback had piled up in the environment (``max_uncollected_bytes``).
 
         Source: Kang, Wang, Lan, HPDC 2021, sections 2.3 and 4.
         """
-        if self._episode != self._env.episode:
-            self._forget()
+        self._begin_episode()
+        if batch is self._answered[0]:  # later rows have been learnt for already
+            return self._answered[1].copy()
         self.hear(self._env.feedback())
         actions = batch.minimal_actions()
         if not len(batch):
@@ -155,7 +168,8 @@ class TableTwin(ABC):
                 strict=True,
             )
         )
-        return actions
+        self._answered = (batch, actions)
+        return actions.copy()
 
     def hear(self, feedback: HopFeedback) -> None:
         """Take in reports; each is learnt when the clock gets to its ``time_ns``."""
@@ -205,14 +219,14 @@ class TableTwin(ABC):
 
     # Inside.
 
-    def _forget(self) -> None:
-        """Of a new episode nothing has been heard yet."""
+    def _begin_episode(self) -> None:
+        """Of a new one nothing has been heard yet."""
+        if self._episode == self._env.episode:
+            return
         self._episode = self._env.episode
-        self._reports = np.zeros(0, dtype=_REPORT)
-        # By decision: its row, and what it tells of the rest of the way. Until the report on it has come.
-        self._decided: dict[int, tuple[int, float]] = {}
-        # Of what is learnt between the instants of a batch: up to when, by router.
-        self._up_to = np.full(len(self._wiring.groups), -1, dtype=np.int64)
+        self._reports = self._reports[:0]
+        self._decided.clear()
+        self._answered = (None, self._answered[1])
 
     def _visits(self, batch: DecisionBatch, minimal: IntArray, which: IntArray) -> Visits:
         packets = batch.packets[which]
@@ -245,9 +259,7 @@ class TableTwin(ABC):
         self._reports = self._reports[~due]
         reports = reports[np.argsort(reports["time_ps"], kind="stable")]
         reports = reports[self._learns(reports["time_ps"])]
-        cells = np.ravel_multi_index(
-            (reports["router"], reports["row"], reports["port"]), self._table.shape
-        )
+        cells = np.ravel_multi_index((reports["router"], reports["row"], reports["port"]), self._table.shape)
         values = self._table.reshape(-1)
         while len(cells):  # several reports on one value count one after the other
             first = np.unique(cells, return_index=True)[1]

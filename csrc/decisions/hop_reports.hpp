@@ -1,12 +1,13 @@
-// What routers hear of the hops that they chose: one report per hop, sent when the packet leaves the input buffer
-// behind it, with the credit for that place. It is what learners in the core are told (routing/learning.hpp).
+// What routers hear of the hops that they chose: one report per hop, sent when the packet leaves the input
+// buffer behind it, with the credit for that place. It is what learners in the core are told
+// (routing/learning.hpp).
 //
-// Causality. Every report that reaches a router x at or before an instant at which x is asked has been added when
-// that question is handed out, however partitions run ahead of each other: it was sent one credit delay earlier, by
-// a router of the same partition, which has got past that instant, or over a global link, whose credit delay is no
-// shorter than a window, so in an earlier window, which all partitions have completed. And a packet leaves a buffer
-// at the earliest at the clock edge after its decision has been answered (also without a routing delay), so what
-// the next router thought of it then has been handed out before the report.
+// Causality. Every report that reaches a router x at or before an instant at which x is asked has been added
+// when that question is handed out, however partitions run ahead of each other: it was sent one credit delay
+// earlier, by a router of the same partition, which has got past that instant, or over a global link, whose
+// credit delay is no shorter than a window, so in an earlier window, which all partitions have completed. And
+// a packet leaves a buffer at the earliest at the clock edge after its decision has been answered (also
+// without a routing delay), so what the next router thought of it then has been handed out before the report.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +37,8 @@ class HopReports {
   // The packet's router has raised a decision for it. Precondition, as of all below: keeps().
   void raised(std::uint32_t packet_index) noexcept { open_.hop(packet_index).asked = true; }
 
-  // The packet leaves the input buffer of its router, which it reached from `port` of router `from`; the report
-  // gets there at `when`.
+  // The packet leaves the input buffer of its router, which it reached from `port` of router `from`; the
+  // report gets there at `when`.
   void left(std::uint32_t packet_index, const Packet& packet, std::uint32_t from, Port port, Tick when) {
     const HopNote& note = open_.hop(packet_index);
     if (!note.chosen) return;

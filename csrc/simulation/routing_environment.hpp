@@ -90,9 +90,9 @@ class RoutingEnvironment {
   void take_transitions(const TransitionColumns& columns);
   // Whether transitions piled up so much that they are no longer kept.
   [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
-  // Reports on hops (hop_reports.hpp) since they were last taken: all that arrive before or with a decision of the
-  // batch, and some that are still on their way. Ordered by arrival, then by router and port: a port gets no two
-  // at one instant, so neither partitions nor threads can be told from the order.
+  // Reports on hops (hop_reports.hpp) since they were last taken: all that arrive before or with a decision
+  // of the batch, and some that are still on their way. Ordered by arrival, then by router and port: a port
+  // gets no two at one instant, so neither partitions nor threads can be told from the order.
   [[nodiscard]] std::size_t reports();
   void take_reports(const ReportColumns& columns);
   [[nodiscard]] bool reports_overflowed() const noexcept { return reports_overflowed_; }
