@@ -1,4 +1,4 @@
-"""Q-adaptive: two-level Q-tables in every router, learnt from what the next router reports. In the core and in NumPy."""
+"""Q-adaptive: two-level Q-tables in every router, learnt from reports of the next one; in the core and in NumPy."""
 
 from __future__ import annotations
 
