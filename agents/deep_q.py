@@ -12,35 +12,29 @@ Sources: Mnih et al., Nature 2015 (DQN); van Hasselt, Guez, Silver, AAAI 2016 (d
 
 from __future__ import annotations
 
-import dataclasses
-import io
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dragonfly_env._validate import check_integer, config_error
 from dragonfly_env.agents._choice import any_legal, best_legal
 from dragonfly_env.agents._layouts import LayoutFacts
+from dragonfly_env.agents._network_agent import NetworkAgent
 from dragonfly_env.agents._replay import TransitionBuffer
 from dragonfly_env.agents._sb3 import DQNPolicy, gymnasium, one_thread, polyak_update, seeded, torch
 from dragonfly_env.agents.deep_q_settings import DeepQSettings
 from dragonfly_env.agents.protocol import IntArray
-from dragonfly_env.agents.storage import read_agent, write_agent
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.batch import DecisionBatch, Transitions
-    from dragonfly_env.envs.batched import BatchedRoutingEnv
-
-_WEIGHTS = "weights.pt"
 
 
-class DeepQAgent:
+class DeepQAgent(NetworkAgent):
     """A deep Q-network that all routers share.
 
     Everything random in it follows from ``seed``; while it explores, from the draws of the batches too. So equal
-    settings, seeds and environments learn the same.
+    settings, seeds and environments learn the same. Its file does not hold the replay buffer: a loaded agent that goes
+    on training fills it anew.
 
     Args:
         settings: What it sees and how it learns.
@@ -51,18 +45,12 @@ class DeepQAgent:
     """
 
     kind: ClassVar[str] = "deep-q"
+    settings_class: ClassVar[type[DeepQSettings]] = DeepQSettings
+    settings: DeepQSettings
 
     def __init__(self, settings: DeepQSettings | None = None, *, seed: int = 0) -> None:
-        self.settings = DeepQSettings() if settings is None else settings
-        if not isinstance(self.settings, DeepQSettings):
-            raise config_error("settings", settings, "must be DeepQSettings")
-        self.seed = check_integer("seed", seed, 0, 2**32 - 1)
-        self.metadata: dict[str, Any] = {}
+        super().__init__(settings, seed=seed)
         self.training = False
-        self._facts: LayoutFacts | None = None
-        self._layout: object = None  # the layout object that was checked last
-        self._topology: dict[str, Any] = {}
-        self._network: DQNPolicy | None = None
         self._replay: TransitionBuffer | None = None
         self._decisions = 0  # made while exploring
         self._owed = 0  # transitions since the last gradient step
@@ -73,31 +61,12 @@ class DeepQAgent:
         return f"<DeepQAgent {self.scope}/{self.action} after {self._steps} gradient steps>"
 
     @property
-    def name(self) -> str:
-        """``"deep-q"``."""
-        return self.kind
-
-    @property
-    def scope(self) -> str:
-        """Which decisions it must be asked for."""
-        return self.settings.scope
-
-    @property
-    def action(self) -> str:
-        """What it answers with."""
-        return self.settings.action
-
-    @property
     def epsilon(self) -> float:
         """The share of random actions now."""
         if not self.training:
             return 0.0
         done = min(1.0, self._decisions / self.settings.epsilon_decisions)
         return self.settings.epsilon_start + done * (self.settings.epsilon_end - self.settings.epsilon_start)
-
-    def env_options(self) -> dict[str, Any]:
-        """See ``Learner.env_options``."""
-        return self.settings.env_options()
 
     def set_training(self, on: bool) -> None:
         """See ``Learner.set_training``."""
@@ -112,20 +81,16 @@ class DeepQAgent:
             "buffer_transitions": float(self._replay.filled if self._replay is not None else 0),
         }
 
-    def prepare(self, env: BatchedRoutingEnv) -> None:
-        """See ``Learner.prepare``."""
-        self._fit_layout(env.layout, env.num_actions)
-        self._topology = env.config.topology.to_dict()
-
     def act(self, batch: DecisionBatch) -> IntArray:
         """See ``Policy.act``; in training a share ``epsilon`` of the actions is random.
 
         Raises:
             ConfigError: If the batch has another layout than that of the training.
         """
-        network = self._fit_layout(batch.layout, batch.mask.shape[1])
+        self._fit_layout(batch.layout, batch.mask.shape[1])
         if len(batch) == 0:
             return np.zeros(0, dtype=np.int64)
+        network = self._network
         acting = network.q_net_target if self.settings.averaged and not self.training else network.q_net
         with torch.no_grad(), one_thread():
             values = acting(torch.from_numpy(np.array(batch.obs))).numpy()
@@ -187,65 +152,21 @@ class DeepQAgent:
                 network.q_net.parameters(), network.q_net_target.parameters(), settings.target_update_share
             )
 
-    def _fit_layout(self, layout: Any, num_actions: int) -> DQNPolicy:
-        """The network for a layout: built the first time, then the layout must stay what it was."""
-        if self._network is None or layout is not self._layout:
-            facts = LayoutFacts.of(layout, num_actions)
-            if self._facts is None:
-                self._facts = facts
-            self._facts.require(facts, f"this {self.kind} agent")
-            self._layout = layout
-            if self._network is None:
-                self._network = self._build(self._facts)
-        return self._network
-
-    def _build(self, facts: LayoutFacts) -> DQNPolicy:
+    def _build(self, facts: LayoutFacts) -> None:
         with seeded(self.seed):
-            network = DQNPolicy(
+            self._network = DQNPolicy(
                 facts.observation_space(),
                 gymnasium.spaces.Discrete(facts.num_actions),
                 lambda _: self.settings.learning_rate,
                 net_arch=list(self.settings.hidden_units),
             )
-        network.set_training_mode(False)  # no layer behaves otherwise in training
-        return network
+        self._network.set_training_mode(False)  # no layer behaves otherwise in training
 
-    def save(self, path: str | Path) -> None:
-        """See ``Learner.save``. The replay buffer is not saved: a loaded agent that goes on training fills it
-        anew.
-        """
-        if self._network is None or self._facts is None:
-            raise StateError("save(): there is no network yet; train the agent or call prepare(env) first")
-        header = {
-            "kind": self.kind,
-            "metadata": self.metadata,
-            "settings": dataclasses.asdict(self.settings),
-            "seed": self.seed,
-            "layout": dataclasses.asdict(self._facts),
-            "topology": self._topology,
-            "decisions": self._decisions,
-            "gradient_steps": self._steps,
-        }
-        content = io.BytesIO()
-        state = {"network": self._network.state_dict(), "optimizer": self._network.optimizer.state_dict()}
-        torch.save(state, content)
-        write_agent(path, header, {_WEIGHTS: content.getvalue()})
+    def _parts(self) -> dict[str, Any]:
+        return {"network": self._network, "optimizer": self._network.optimizer}
 
-    @classmethod
-    def load(cls, path: str | Path) -> DeepQAgent:
-        """See ``Learner.load``."""
-        header, members = read_agent(path, (_WEIGHTS,), kind=cls.kind)
-        try:
-            agent = cls(DeepQSettings(**header["settings"]), seed=header["seed"])
-            agent.metadata = dict(header["metadata"])
-            agent._facts = LayoutFacts.from_dict(header["layout"])
-            agent._topology = dict(header["topology"])
-            agent._decisions = check_integer("decisions", header["decisions"], 0, 2**62)
-            agent._steps = check_integer("gradient_steps", header["gradient_steps"], 0, 2**62)
-            agent._network = agent._build(agent._facts)
-            state = torch.load(io.BytesIO(members[_WEIGHTS]), weights_only=True)
-            agent._network.load_state_dict(state["network"])
-            agent._network.optimizer.load_state_dict(state["optimizer"])
-        except (KeyError, TypeError, ValueError, RuntimeError, EOFError, OSError) as error:
-            raise config_error("agent", str(path), f"must be a saved {cls.kind} agent ({error})") from error
-        return agent
+    def _counts(self) -> dict[str, int]:
+        return {"decisions": self._decisions, "gradient_steps": self._steps}
+
+    def _recount(self, counts: dict[str, int]) -> None:
+        self._decisions, self._steps = counts["decisions"], counts["gradient_steps"]

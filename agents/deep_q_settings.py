@@ -6,29 +6,16 @@ import dataclasses
 from typing import Any
 
 from dragonfly_env._settings import boolean, choice, integer, normalise, real
-from dragonfly_env._validate import check_choice, check_integer, config_error
-
-_MOST = 2**31 - 1
-_DETOURS = ("lgl", "lg", "gl", "g")
-
-
-def checked_names(field: str, value: object, known: tuple[str, ...] | None) -> tuple[str, ...]:
-    """A tuple of strings (TOML and JSON give lists), each one of ``known`` if that is given."""
-    if isinstance(value, str) or not isinstance(value, (tuple, list)):
-        raise config_error(field, value, "must be a list of names")
-    for name in value:
-        if known is not None:
-            check_choice(field, name, known)
-        elif not isinstance(name, str):
-            raise config_error(field, value, "must be a list of names")
-    return tuple(value)
-
-
-def checked_sizes(field: str, value: object) -> tuple[int, ...]:
-    """A tuple of one to eight layer sizes."""
-    if not isinstance(value, (tuple, list)) or not 1 <= len(value) <= 8:
-        raise config_error(field, value, "must be a list of 1 to 8 numbers of units")
-    return tuple(check_integer(field, size, 1, 4096) for size in value)
+from dragonfly_env._validate import config_error
+from dragonfly_env.agents._network_fields import (
+    MOST,
+    detours,
+    environment_options,
+    features,
+    hidden_units,
+    learning_rate,
+    max_gradient_norm,
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,18 +43,10 @@ class DeepQSettings:
         doc="Paid per decision: minus the time to the packet's next decision, or minus the time to its "
         "delivery (then without bootstrapping). With scope 'source' both are the same.",
     )
-    features: tuple[str, ...] | None = dataclasses.field(
-        default=None,
-        metadata={"unit": "", "doc": "Names of the observation's features; None: those of the environment."},
-    )
-    detours: tuple[str, ...] = dataclasses.field(
-        default=_DETOURS,
-        metadata={"unit": "", "doc": "Kinds of detours among the candidates; with action 'path' only."},
-    )
-    hidden_units: tuple[int, ...] = dataclasses.field(
-        default=(64, 64), metadata={"unit": "units", "doc": "Sizes of the hidden layers (ReLU)."}
-    )
-    learning_rate: float = real(5e-4, 0.0, 1.0, open_low=True, doc="Step size of Adam.")
+    features: tuple[str, ...] | None = features()
+    detours: tuple[str, ...] = detours()
+    hidden_units: tuple[int, ...] = hidden_units(doc="Sizes of the hidden layers (ReLU).")
+    learning_rate: float = learning_rate(5e-4)
     discount: float = real(
         1.0, 0.0, 1.0, doc="Of the next decision's value; 1: values are times to delivery, as in Q-routing."
     )
@@ -79,14 +58,14 @@ class DeepQSettings:
     )
     batch_transitions: int = integer(256, 1, 2**20, unit="transitions", doc="Per gradient step.")
     train_every_transitions: int = integer(
-        256, 1, _MOST, unit="transitions", doc="New transitions per gradient step."
+        256, 1, MOST, unit="transitions", doc="New transitions per gradient step."
     )
     first_transitions: int = integer(
-        2_000, 1, _MOST, unit="transitions", doc="Collected before the first gradient step."
+        2_000, 1, MOST, unit="transitions", doc="Collected before the first gradient step."
     )
     buffer_transitions: int = integer(100_000, 1, 2**27, unit="transitions", doc="Size of the replay buffer.")
     target_update_steps: int = integer(
-        1, 1, _MOST, unit="gradient steps", doc="After how many the target network moves."
+        1, 1, MOST, unit="gradient steps", doc="After how many the target network moves."
     )
     target_update_share: float = real(
         0.005,
@@ -98,7 +77,7 @@ class DeepQSettings:
     averaged: bool = boolean(
         True, doc="Whether the target network, the steadier one, acts when the agent does not train."
     )
-    max_gradient_norm: float = real(10.0, 0.0, 1e9, open_low=True, doc="Longer gradients are shortened.")
+    max_gradient_norm: float = max_gradient_norm(10.0)
     epsilon_start: float = real(1.0, 0.0, 1.0, doc="Share of random actions at the beginning.")
     epsilon_end: float = real(0.02, 0.0, 1.0, doc="Share of random actions in the end.")
     epsilon_decisions: int = integer(
@@ -107,12 +86,6 @@ class DeepQSettings:
 
     def __post_init__(self) -> None:
         normalise(self)
-        for name, value in (
-            ("features", None if self.features is None else checked_names("features", self.features, None)),
-            ("detours", checked_names("detours", self.detours, _DETOURS)),
-            ("hidden_units", checked_sizes("hidden_units", self.hidden_units)),
-        ):
-            object.__setattr__(self, name, value)
         if self.batch_transitions > self.buffer_transitions:
             raise config_error(
                 "batch_transitions",
@@ -122,12 +95,4 @@ class DeepQSettings:
 
     def env_options(self) -> dict[str, Any]:
         """The keyword arguments of ``BatchedRoutingEnv`` that follow."""
-        options: dict[str, Any] = {
-            "scope": self.scope,
-            "action": self.action,
-            "reward": self.reward,
-            "features": self.features,
-        }
-        if self.action == "path":
-            options["detours"] = self.detours
-        return options
+        return environment_options(self)

@@ -10,17 +10,14 @@ Sources: Schulman et al., arXiv:1707.06347 (PPO); Huang, Ontanon, arXiv:2006.141
 
 from __future__ import annotations
 
-import dataclasses
-import io
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dragonfly_env._validate import check_integer, config_error
 from dragonfly_env.agents._choice import best_legal, pick
 from dragonfly_env.agents._layouts import LayoutFacts
+from dragonfly_env.agents._network_agent import NetworkAgent
 from dragonfly_env.agents._sb3 import (
     BaseCallback,
     MaskableActorCriticPolicy,
@@ -35,19 +32,15 @@ from dragonfly_env.agents._sb3 import (
 )
 from dragonfly_env.agents.masked_ppo_settings import MaskedPpoSettings
 from dragonfly_env.agents.protocol import IntArray
-from dragonfly_env.agents.storage import read_agent, write_agent
 from dragonfly_env.agents.training import Episode, Schedule
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
     from dragonfly_env.config import SimulationConfig
     from dragonfly_env.envs.batch import DecisionBatch, Transitions
-    from dragonfly_env.envs.batched import BatchedRoutingEnv
-
-_WEIGHTS = "weights.pt"
 
 
-class MaskedPpoAgent:
+class MaskedPpoAgent(NetworkAgent):
     """A policy network that all routers share, trained by MaskablePPO.
 
     Args:
@@ -59,42 +52,17 @@ class MaskedPpoAgent:
     """
 
     kind: ClassVar[str] = "masked-ppo"
+    settings_class: ClassVar[type[MaskedPpoSettings]] = MaskedPpoSettings
+    settings: MaskedPpoSettings
 
     def __init__(self, settings: MaskedPpoSettings | None = None, *, seed: int = 0) -> None:
-        self.settings = MaskedPpoSettings() if settings is None else settings
-        if not isinstance(self.settings, MaskedPpoSettings):
-            raise config_error("settings", settings, "must be MaskedPpoSettings")
-        self.seed = check_integer("seed", seed, 0, 2**32 - 1)
-        self.metadata: dict[str, Any] = {}
-        self._facts: LayoutFacts | None = None
-        self._layout: object = None  # the layout object that was checked last
-        self._topology: dict[str, Any] = {}
-        self._network: Any = None  # that learns
+        super().__init__(settings, seed=seed)
         self._average: Any = None  # of its weights; acts when it is evaluated
         self._steps = 0
         self._statistics: dict[str, float] = {}
 
     def __repr__(self) -> str:
         return f"<MaskedPpoAgent {self.scope}/{self.action} after {self._steps} steps>"
-
-    @property
-    def name(self) -> str:
-        """``"masked-ppo"``."""
-        return self.kind
-
-    @property
-    def scope(self) -> str:
-        """Which decisions it must be asked for."""
-        return self.settings.scope
-
-    @property
-    def action(self) -> str:
-        """What it answers with."""
-        return self.settings.action
-
-    def env_options(self) -> dict[str, Any]:
-        """See ``Learner.env_options``."""
-        return self.settings.env_options()
 
     def set_training(self, on: bool) -> None:
         """See ``Learner.set_training``; it trains in a loop of its own, ``episodes``."""
@@ -110,11 +78,6 @@ class MaskedPpoAgent:
     def statistics(self) -> dict[str, float]:
         """What MaskablePPO logged about its last improvement, e.g. ``entropy_loss``."""
         return dict(self._statistics)
-
-    def prepare(self, env: BatchedRoutingEnv) -> None:
-        """See ``Learner.prepare``."""
-        self._fit_layout(env.layout, env.num_actions)
-        self._topology = env.config.topology.to_dict()
 
     def act(self, batch: DecisionBatch) -> IntArray:
         """See ``Policy.act``.
@@ -193,19 +156,10 @@ class MaskedPpoAgent:
         finally:
             vec.close()
 
-    def _fit_layout(self, layout: Any, num_actions: int) -> None:
-        """Build the network for a layout the first time; then the layout must stay what it was."""
-        if self._network is not None and layout is self._layout:
-            return
-        facts = LayoutFacts.of(layout, num_actions)
-        if self._facts is None:
-            self._facts = facts
-        self._facts.require(facts, f"this {self.kind} agent")
-        self._layout = layout
-        if self._network is None:
-            self._network, self._average = self._build(self._facts), self._build(self._facts)
+    def _build(self, facts: LayoutFacts) -> None:
+        self._network, self._average = self._new_network(facts), self._new_network(facts)
 
-    def _build(self, facts: LayoutFacts) -> Any:
+    def _new_network(self, facts: LayoutFacts) -> Any:
         with seeded(self.seed):
             network = MaskableActorCriticPolicy(
                 facts.observation_space(),
@@ -216,46 +170,18 @@ class MaskedPpoAgent:
         network.set_training_mode(False)
         return network
 
-    def save(self, path: str | Path) -> None:
-        """See ``Learner.save``."""
-        if self._network is None or self._facts is None:
-            raise StateError("save(): there is no network yet; train the agent or call prepare(env) first")
-        header = {
-            "kind": self.kind,
-            "metadata": self.metadata,
-            "settings": dataclasses.asdict(self.settings),
-            "seed": self.seed,
-            "layout": dataclasses.asdict(self._facts),
-            "topology": self._topology,
-            "steps": self._steps,
+    def _parts(self) -> dict[str, Any]:
+        return {
+            "network": self._network,
+            "average": self._average,
+            "optimizer": self._network.optimizer,
         }
-        content = io.BytesIO()
-        state = {
-            "network": self._network.state_dict(),
-            "average": self._average.state_dict(),
-            "optimizer": self._network.optimizer.state_dict(),
-        }
-        torch.save(state, content)
-        write_agent(path, header, {_WEIGHTS: content.getvalue()})
 
-    @classmethod
-    def load(cls, path: str | Path) -> MaskedPpoAgent:
-        """See ``Learner.load``."""
-        header, members = read_agent(path, (_WEIGHTS,), kind=cls.kind)
-        try:
-            agent = cls(MaskedPpoSettings(**header["settings"]), seed=header["seed"])
-            agent.metadata = dict(header["metadata"])
-            agent._facts = LayoutFacts.from_dict(header["layout"])
-            agent._topology = dict(header["topology"])
-            agent._steps = check_integer("steps", header["steps"], 0, 2**62)
-            agent._network, agent._average = agent._build(agent._facts), agent._build(agent._facts)
-            state = torch.load(io.BytesIO(members[_WEIGHTS]), weights_only=True)
-            agent._network.load_state_dict(state["network"])
-            agent._average.load_state_dict(state["average"])
-            agent._network.optimizer.load_state_dict(state["optimizer"])
-        except (KeyError, TypeError, ValueError, RuntimeError, EOFError, OSError) as error:
-            raise config_error("agent", str(path), f"must be a saved {cls.kind} agent ({error})") from error
-        return agent
+    def _counts(self) -> dict[str, int]:
+        return {"steps": self._steps}
+
+    def _recount(self, counts: dict[str, int]) -> None:
+        self._steps = counts["steps"]
 
 
 class DeliveryBonus(VecEnvWrapper):

@@ -6,10 +6,15 @@ import dataclasses
 from typing import Any
 
 from dragonfly_env._settings import boolean, choice, integer, normalise, real, time_ns
-from dragonfly_env.agents.deep_q_settings import checked_names, checked_sizes
-
-_MOST = 2**31 - 1
-_DETOURS = ("lgl", "lg", "gl", "g")
+from dragonfly_env.agents._network_fields import (
+    MOST,
+    detours,
+    environment_options,
+    features,
+    hidden_units,
+    learning_rate,
+    max_gradient_norm,
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,20 +44,11 @@ class MaskedPpoSettings:
         doc="What every delivery earns on top, as if it saved so much time; only with scope 'source' and reward 'hop' "
         "or 'delivery'. Without it a network that is congested, and so delivers less, pays less.",
     )
-    features: tuple[str, ...] | None = dataclasses.field(
-        default=None,
-        metadata={"unit": "", "doc": "Names of the observation's features; None: those of the environment."},
-    )
-    detours: tuple[str, ...] = dataclasses.field(
-        default=_DETOURS,
-        metadata={"unit": "", "doc": "Kinds of detours among the candidates; with action 'path' only."},
-    )
-    hidden_units: tuple[int, ...] = dataclasses.field(
-        default=(64, 64),
-        metadata={"unit": "units", "doc": "Sizes of the hidden layers (tanh) of policy and value."},
-    )
-    learning_rate: float = real(3e-4, 0.0, 1.0, open_low=True, doc="Step size of Adam.")
-    rollout_steps: int = integer(256, 2, _MOST, unit="steps", doc="Of every router between two improvements.")
+    features: tuple[str, ...] | None = features()
+    detours: tuple[str, ...] = detours()
+    hidden_units: tuple[int, ...] = hidden_units(doc="Sizes of the hidden layers (tanh) of policy and value.")
+    learning_rate: float = learning_rate(3e-4)
+    rollout_steps: int = integer(256, 2, MOST, unit="steps", doc="Of every router between two improvements.")
     batch_steps: int = integer(2048, 2, 2**24, unit="steps", doc="Per gradient step.")
     epochs: int = integer(4, 1, 1000, doc="Passes over a rollout.")
     discount: float = real(
@@ -68,7 +64,7 @@ class MaskedPpoSettings:
     clip: float = real(0.2, 0.0, 1.0, open_low=True, doc="Most that a probability ratio moves.")
     entropy_weight: float = real(0.0, 0.0, 1e3, doc="Of the entropy bonus.")
     value_weight: float = real(0.5, 0.0, 1e3, doc="Of the value's loss.")
-    max_gradient_norm: float = real(0.5, 0.0, 1e9, open_low=True, doc="Longer gradients are shortened.")
+    max_gradient_norm: float = max_gradient_norm(0.5)
     average_share: float = real(
         0.1,
         0.0,
@@ -84,12 +80,6 @@ class MaskedPpoSettings:
 
     def __post_init__(self) -> None:
         normalise(self)
-        for name, value in (
-            ("features", None if self.features is None else checked_names("features", self.features, None)),
-            ("detours", checked_names("detours", self.detours, _DETOURS)),
-            ("hidden_units", checked_sizes("hidden_units", self.hidden_units)),
-        ):
-            object.__setattr__(self, name, value)
 
     @property
     def pays_bonus(self) -> bool:
@@ -98,13 +88,4 @@ class MaskedPpoSettings:
 
     def env_options(self) -> dict[str, Any]:
         """The keyword arguments of ``BatchedRoutingEnv`` that follow."""
-        options: dict[str, Any] = {
-            "scope": self.scope,
-            "action": self.action,
-            "reward": self.reward,
-            "reward_scale_ns": self.reward_scale_ns,
-            "features": self.features,
-        }
-        if self.action == "path":
-            options["detours"] = self.detours
-        return options
+        return environment_options(self, ("reward_scale_ns",))

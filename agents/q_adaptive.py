@@ -73,6 +73,21 @@ class QAdaptive(CoreLearner):
         doc="What a row stands for: destination group and source slot (the two-level table), destination group, or "
         "destination router.",
     )
+    exploration: str = choice(
+        "uniform",
+        ("uniform", "least-occupied"),
+        doc="Which port is explored: any with the same probability (the paper), or the one with the fewest packets "
+        "in its queues and credits in use, the next one round the router from the drawn port on equality.",
+    )
+    occupancy_ns: float = real(
+        0.0,
+        0.0,
+        1e6,
+        unit="ns",
+        doc="Added to a port's value for every packet in its queues and credit in use, where ports are compared: the "
+        "table says what a port is like on average, the occupancy what it is like now. 0: not (the paper). What is "
+        "reported to other routers stays free of it.",
+    )
     learn_until_ns: float = real(
         0.0, 0.0, _MOST_NS, unit="ns", doc="Tables are frozen and nothing is explored from then on; 0: never."
     )

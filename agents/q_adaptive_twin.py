@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._validate import PS_PER_NS
+from dragonfly_env._validate import PS_PER_NS, config_error
 from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.table_twin import BoolArray, FloatArray, TableTwin, Visits
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from dragonfly_env.agents.q_adaptive import QAdaptive
     from dragonfly_env.envs.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+_QUEUES = ("queue_packets", "credits_in_use")  # features: together what stands and travels in front of a port
 
 
 class QAdaptiveTwin(TableTwin):
@@ -25,6 +27,13 @@ class QAdaptiveTwin(TableTwin):
 
     def __init__(self, learner: QAdaptive, env: BatchedRoutingEnv) -> None:
         self._q = learner
+        if self._looks_at_queues:
+            for name in _QUEUES:
+                if name not in env.layout:
+                    needed = (
+                        f"must contain {name!r} for exploration='least-occupied' or occupancy_ns, or be None"
+                    )
+                    raise config_error("features", tuple(env.layout.features), needed)
         super().__init__(learner, env)
 
     def _initial_table(self) -> npt.NDArray[np.floating]:
@@ -36,7 +45,7 @@ class QAdaptiveTwin(TableTwin):
         if self._q.rows == "router":
             return by_group[:, self._wiring.groups]
         if g == 1:
-            return np.zeros((m, 1, ports))
+            return np.full((m, 1, ports), np.inf)
         others = np.array([np.delete(np.arange(g), own) for own in range(g)])
         rows = by_group[np.arange(m)[:, None], others[self._wiring.groups]]
         return np.repeat(rows, self._slots, axis=1)
@@ -56,6 +65,10 @@ class QAdaptiveTwin(TableTwin):
         ns = self._rounded(ps / PS_PER_NS)
         ns = np.where(groups == wiring.groups[:, None, None], 0.0, ns)
         return np.broadcast_to(np.where(peers >= 0, ns, np.inf), (m, groups.size, peers.shape[2]))
+
+    @property
+    def _looks_at_queues(self) -> bool:
+        return self._q.exploration != "uniform" or self._q.occupancy_ns > 0
 
     @property
     def _slots(self) -> int:
@@ -80,13 +93,18 @@ class QAdaptiveTwin(TableTwin):
         """The source router and the first router of an intermediate group have a choice."""
         values = self._table[visits.routers, visits.rows].astype(np.float64)
         best = values.argmin(axis=1)
+        promised = values  # what waits in front of a port now is no news for others
+        if self._q.occupancy_ns > 0:
+            promised = values + self._q.occupancy_ns * visits.occupancy
         locals_ = self._wiring.topology.a - 1
         any_local = (visits.draws[:, 2] * locals_).astype(np.int64)
         at_source = visits.hops == 0
         between = (visits.hops == 1) & visits.by_global & (visits.minimal < locals_)
         taken = visits.minimal
-        taken = np.where(at_source, self._choose(visits, values, best, self._q.q_thld1), taken)
-        taken = np.where(between, self._choose(visits, values, any_local, self._q.q_thld2), taken)
+        taken = np.where(
+            at_source, self._choose(visits, promised, promised.argmin(axis=1), self._q.q_thld1), taken
+        )
+        taken = np.where(between, self._choose(visits, promised, any_local, self._q.q_thld2), taken)
         reported = taken if self._q.next_value == "taken" else best
         return taken, values[np.arange(len(taken)), reported]
 
@@ -97,9 +115,21 @@ class QAdaptiveTwin(TableTwin):
         with np.errstate(divide="ignore", invalid="ignore"):
             stays = (q_minimal - q_other) / q_minimal < threshold
         greedy = np.where(stays, visits.minimal, other)
-        port = (visits.draws[:, 1] * values.shape[1]).astype(np.int64)
+        port = self._unknown_port(visits)
         explores = (visits.draws[:, 0] < self._q.epsilon) & self._learns(visits.time_ps)
         return np.where(explores & self._wiring.connected[visits.routers, port], port, greedy)
+
+    def _unknown_port(self, visits: Visits) -> IntArray:
+        """The drawn port, or from there on round the router the first with the fewest packets."""
+        connected = self._wiring.connected[visits.routers]
+        ports = connected.shape[1]
+        drawn: IntArray = (visits.draws[:, 1] * ports).astype(np.int64)
+        if self._q.exploration == "uniform":
+            return drawn
+        round_the_router = (drawn[:, None] + np.arange(ports)) % ports
+        packets = np.where(connected, visits.occupancy, np.inf)
+        first = np.take_along_axis(packets, round_the_router, axis=1).argmin(axis=1)
+        return np.asarray((drawn + first) % ports, dtype=np.int64)
 
     def _updated(self, values: FloatArray, targets: FloatArray) -> FloatArray:
         """Equation 3: good news count alpha, bad news beta."""
@@ -108,6 +138,12 @@ class QAdaptiveTwin(TableTwin):
 
     def _rounded(self, ns: FloatArray) -> FloatArray:
         return np.trunc(ns) if self._q.integer_values else ns
+
+    def _occupancy(self, batch: DecisionBatch) -> FloatArray:
+        if not self._looks_at_queues:
+            return super()._occupancy(batch)
+        counts = [batch.layout.counts(batch.obs, name) for name in _QUEUES]
+        return np.asarray(counts[0] + counts[1], dtype=np.float64)
 
     def _learns(self, time_ps: IntArray) -> BoolArray:
         until = self._q.learn_until_ns

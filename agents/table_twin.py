@@ -53,6 +53,7 @@ class Visits:
         leaves: (N,) whether the router is outside the destination group.
         time_ps: (N,) of the decision.
         draws: (N, D) uniform in [0, 1).
+        occupancy: (N, A) packets in the queues of every port and credits in use; (N, 0) if the learner does not look.
     """
 
     routers: IntArray
@@ -63,6 +64,7 @@ class Visits:
     leaves: BoolArray
     time_ps: IntArray
     draws: FloatArray
+    occupancy: FloatArray
 
     def take(self, which: IntArray) -> Visits:
         """Some of them."""
@@ -213,6 +215,10 @@ class TableTwin(ABC):
         """Times as the learner keeps them."""
         return ns
 
+    def _occupancy(self, batch: DecisionBatch) -> FloatArray:
+        """(N, A) packets in the queues of every port and credits in use, if it looks at them."""
+        return np.zeros((len(batch), 0))
+
     def _learns(self, time_ps: IntArray) -> BoolArray:
         """(N,) whether it still learns and explores at these times."""
         return np.ones(len(time_ps), dtype=np.bool_)
@@ -241,6 +247,7 @@ class TableTwin(ABC):
             leaves=packets["destination_group"] != self._wiring.groups[routers],
             time_ps=_ps(batch.time_ns[which]),
             draws=batch.draws[which],
+            occupancy=self._occupancy(batch)[which],
         )
 
     def _learn_up_to(self, routers: IntArray, time_ps: IntArray) -> None:

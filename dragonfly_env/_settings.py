@@ -41,7 +41,7 @@ class SettingInfo:
 # These return ``Any`` because a dataclass field stands where a default value does.
 
 
-def _setting(default: object, check: Check, unit: str, doc: str, optional: bool) -> Any:
+def setting(default: object, check: Check, unit: str, doc: str, optional: bool) -> Any:
     def checked(name: str, value: object) -> object:
         return None if optional and value is None else check(name, value)
 
@@ -52,7 +52,7 @@ def integer(
     default: int | None, low: int, high: int, *, unit: str = "", doc: str, optional: bool = False
 ) -> Any:
     """A whole number in [low, high]; None too if ``optional``."""
-    return _setting(default, lambda name, v: check_integer(name, v, low, high), unit, doc, optional)
+    return setting(default, lambda name, v: check_integer(name, v, low, high), unit, doc, optional)
 
 
 def real(
@@ -71,7 +71,7 @@ def real(
     def check(name: str, value: object) -> float:
         return check_real(name, value, low, high, unit=unit, open_low=open_low, infinite=infinite)
 
-    return _setting(default, check, unit, doc, optional)
+    return setting(default, check, unit, doc, optional)
 
 
 def time_ns(
@@ -84,7 +84,7 @@ def time_ns(
     optional: bool = False,
 ) -> Any:
     """A time in ns that is a whole number of picoseconds."""
-    return _setting(
+    return setting(
         default,
         lambda name, value: check_time_ns(name, value, low, high, open_low=open_low),
         "ns",
@@ -96,12 +96,12 @@ def time_ns(
 def choice(default: str | None, names: Iterable[str], *, doc: str, optional: bool = False) -> Any:
     """One of some names."""
     known = tuple(names)
-    return _setting(default, lambda name, value: check_choice(name, value, known), "", doc, optional)
+    return setting(default, lambda name, value: check_choice(name, value, known), "", doc, optional)
 
 
 def boolean(default: bool | None, *, doc: str, optional: bool = False) -> Any:
     """True or False; None too if ``optional``."""
-    return _setting(default, check_bool, "", doc, optional)
+    return setting(default, check_bool, "", doc, optional)
 
 
 def normalise(settings: Any) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env._core_owner import CoreOwner
 from dragonfly_env._validate import MAX_RUN_NS, PS_PER_NS, check_real, config_error, ns_to_ps
 from dragonfly_env.config import SimulationConfig
-from dragonfly_env.errors import DeadlockError, StateError
+from dragonfly_env.errors import StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import Policy
 
@@ -27,7 +25,7 @@ def _duration_ps(field: str, value: object) -> int:
     return ns_to_ps(field, number)
 
 
-class Simulation:
+class Simulation(CoreOwner):
     """A network, its traffic and its clock. Not for several threads at once: such calls raise ``StateError``.
 
     The clock starts at 0 and statistics count from there until ``reset_statistics``.
@@ -39,13 +37,15 @@ class Simulation:
         ConfigError: For what only the core can see, e.g. fewer VCs than the policy needs.
     """
 
+    _AT_WORK: ClassVar[str] = "this simulation is at work in another thread; use one simulation per thread"
+    _STOPPED: ClassVar[str] = "this simulation stopped for good: {}"
+
     def __init__(self, config: SimulationConfig) -> None:
+        super().__init__()
         if not isinstance(config, SimulationConfig):
             raise config_error("config", config, "must be a SimulationConfig")
         self._config = config
         self._core = config.make_core()
-        self._busy = threading.Lock()
-        self._broken: str | None = None
 
     def __repr__(self) -> str:
         return f"<Simulation at {self._core.time_ps / PS_PER_NS:g} ns of {self._config!r}>"
@@ -236,27 +236,6 @@ class Simulation:
         """
         with self._alone():
             self._core.check_invariants()
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other threads out while the core, which drops the GIL, is at work."""
-        if not self._busy.acquire(blocking=False):
-            raise StateError("this simulation is at work in another thread; use one simulation per thread")
-        try:
-            yield
-        finally:
-            self._busy.release()
-
-    @contextmanager
-    def _marks_broken(self) -> Iterator[None]:
-        """Refuse to go on after a deadlock: what stands still does not recover."""
-        if self._broken is not None:
-            raise StateError(f"this simulation stopped for good: {self._broken}")
-        try:
-            yield
-        except DeadlockError as error:
-            self._broken = str(error).split("\n", 1)[0]
-            raise
 
 
 def simulate(config: SimulationConfig, *, warmup_ns: float = 0.0, measure_ns: float) -> Metrics:

@@ -188,9 +188,12 @@ py::object q_table(Simulation& self) {
   if (table == nullptr) return py::none();
   auto* const owner = new std::shared_ptr<float[]>{table->share()};
   const py::capsule base{owner, [](void* p) { delete static_cast<std::shared_ptr<float[]>*>(p); }};
+  const TableShape& shape = table->shape();
+  const auto row_bytes = static_cast<py::ssize_t>(shape.stride() * sizeof(float));
   py::array_t<float> array(
-      {static_cast<py::ssize_t>(table->routers()), static_cast<py::ssize_t>(table->rows()),
-       static_cast<py::ssize_t>(table->ports())},
+      {static_cast<py::ssize_t>(shape.routers), static_cast<py::ssize_t>(shape.rows),
+       static_cast<py::ssize_t>(shape.ports)},
+      {static_cast<py::ssize_t>(shape.rows) * row_bytes, row_bytes, static_cast<py::ssize_t>(sizeof(float))},
       owner->get(), base);
   array.attr("flags").attr("writeable") = false;
   return array;
@@ -199,13 +202,18 @@ py::object q_table(Simulation& self) {
 void load_q_table(Simulation& self, const py::array_t<float, py::array::c_style>& values) {
   QTable* const table = self.q_table();
   if (table == nullptr) throw StateError{"this policy has no tables"};
-  if (values.ndim() != 3 || values.shape(0) != table->routers() || values.shape(1) != table->rows() ||
-      values.shape(2) != table->ports()) {
+  const TableShape& shape = table->shape();
+  if (values.ndim() != 3 || values.shape(0) != shape.routers || values.shape(1) != shape.rows ||
+      values.shape(2) != shape.ports) {
     throw ConfigError{"values", "an array of another shape",
-                      "(" + std::to_string(table->routers()) + ", " + std::to_string(table->rows()) + ", " +
-                          std::to_string(table->ports()) + ")"};
+                      "(" + std::to_string(shape.routers) + ", " + std::to_string(shape.rows) + ", " +
+                          std::to_string(shape.ports) + ")"};
   }
-  std::copy_n(values.data(), table->size(), table->row(0, 0));
+  for (std::uint32_t router = 0; router < shape.routers; ++router) {
+    for (std::uint32_t row = 0; row < shape.rows; ++row) {
+      std::copy_n(values.data(router, row, 0), shape.ports, table->row(router, row));
+    }
+  }
 }
 
 void bind_network_params(py::module_& module) {

@@ -108,10 +108,10 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       return to_ps(timing.routing_delay + timing.crossbar_latency + timing.start_delay[i] +
                    timing.hop_delay[i]);
     };
-    learner->prepare(topology, {.local_latency_ps = params.latency_ps_local,
-                                .global_latency_ps = params.latency_ps_global,
-                                .local_hop_ps = free_hop(LinkClass::kLocal),
-                                .global_hop_ps = free_hop(LinkClass::kGlobal)});
+    hop_times = {.local_latency_ps = params.latency_ps_local,
+                 .global_latency_ps = params.latency_ps_global,
+                 .local_hop_ps = free_hop(LinkClass::kLocal),
+                 .global_hop_ps = free_hop(LinkClass::kGlobal)};
   }
 
   window = std::clamp<Tick>(kPacketsPerWindow * timing.packet[0] / topology.num_hosts(), 1, timing.lookahead);

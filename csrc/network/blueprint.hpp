@@ -41,6 +41,7 @@ class Blueprint {
   const Dragonfly& topology;
   const RoutingPolicy* policy;  // never null
   LearningPolicy* learner;      // the same, if it learns; else null
+  HopTimes hop_times;           // for the learner
   const TrafficSource& source;
   NetworkOptions options;
   Timing timing;

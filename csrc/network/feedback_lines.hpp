@@ -5,6 +5,7 @@
 // time in different partitions, and a line needs no more room than there are credits under way.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -16,7 +17,7 @@
 namespace dragonfly {
 
 struct Feedback {
-  std::uint32_t key = kNil;  // kNil: nothing to report
+  std::uint32_t row = kNil;  // of the reader's table; kNil: nothing to report
   float target_ns = 0;
 };
 
@@ -26,10 +27,15 @@ class FeedbackLines {
       : first_port_{plan.topology.p()},
         first_global_{plan.topology.first_global_port()},
         locals_{first_global_ - first_port_},
-        room_{1U, std::bit_ceil(plan.vcs[1] * plan.input_buffer[1] + 1U),
-              std::bit_ceil(plan.vcs[2] * plan.input_buffer[2] + 1U)},
-        per_router_{std::size_t{locals_} * room_[1] + std::size_t{plan.topology.h()} * room_[2]},
+        room_{1U, room(plan, LinkClass::kLocal), room(plan, LinkClass::kGlobal)},
+        per_router_{bytes_per_router(plan) / sizeof(Feedback)},
         entries_{plan.learner != nullptr ? per_router_ * plan.topology.num_routers() : 0U} {}
+
+  [[nodiscard]] static std::size_t bytes_per_router(const Blueprint& plan) noexcept {
+    return (std::size_t{plan.topology.a() - 1U} * room(plan, LinkClass::kLocal) +
+            std::size_t{plan.topology.h()} * room(plan, LinkClass::kGlobal)) *
+           sizeof(Feedback);
+  }
 
   // The line back to `port` of `router`; `count`: entries before this one.
   [[nodiscard]] Feedback& entry(std::uint32_t router, Port port, std::uint32_t count) noexcept {
@@ -42,6 +48,16 @@ class FeedbackLines {
   }
 
  private:
+  // No more credits are under way than there are places in the buffer, nor than clock edges bring in the time
+  // that a credit takes, and between partitions in the window by which the writer may be ahead.
+  [[nodiscard]] static std::uint32_t room(const Blueprint& plan, LinkClass link) noexcept {
+    const auto i = static_cast<std::size_t>(link);
+    const Tick ahead = link == LinkClass::kGlobal ? plan.window : 0;
+    const Tick edges = (plan.timing.credit_delay[i] + ahead) / plan.timing.clock + 2;
+    return static_cast<std::uint32_t>(std::bit_ceil(
+        static_cast<std::uint64_t>(std::min<Tick>(plan.vcs[i] * plan.input_buffer[i] + 1, edges))));
+  }
+
   std::uint32_t first_port_;
   std::uint32_t first_global_;
   std::uint32_t locals_;

@@ -39,7 +39,10 @@ MemoryNeed memory_need(const Blueprint& plan) noexcept {
           .hosts = hosts * (sizeof(HostSender) + sizeof(SourceCursor) + sizeof(std::uint64_t)),
           .source_queues = hosts * plan.options.source_queue_packets * sizeof(Tick),
           .partitions = parts * (wheel + sizeof(Partition) + groups * groups * 2 * sizeof(std::uint64_t)) +
-                        parts * parts * (2 * sizeof(Mailbox) + sizeof(Mailbox*))};
+                        parts * parts * (2 * sizeof(Mailbox) + sizeof(Mailbox*)),
+          .tables = plan.learner == nullptr ? 0
+                                            : plan.learner->shape(plan.topology).bytes() +
+                                                  routers * FeedbackLines::bytes_per_router(plan)};
 }
 
 void require_memory(const Blueprint& plan) {

@@ -12,7 +12,10 @@ struct MemoryNeed {
   std::uint64_t hosts = 0;          // without their source queues
   std::uint64_t source_queues = 0;  // bounded ones
   std::uint64_t partitions = 0;     // timing wheels, mailboxes, counters
-  [[nodiscard]] std::uint64_t total() const noexcept { return routers + hosts + source_queues + partitions; }
+  std::uint64_t tables = 0;         // of a learner, and its reports under way
+  [[nodiscard]] std::uint64_t total() const noexcept {
+    return routers + hosts + source_queues + partitions + tables;
+  }
 };
 
 [[nodiscard]] MemoryNeed memory_need(const Blueprint& plan) noexcept;

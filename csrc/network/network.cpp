@@ -14,6 +14,7 @@ Network::Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads)
       feedback_{*plan_},
       pool_{std::min(threads, plan_->num_partitions())} {
   const std::uint32_t n = plan_->num_partitions();
+  if (plan_->learner != nullptr) plan_->learner->prepare(plan_->topology, plan_->hop_times);
   partitions_.reserve(n);
   if (plan_->decisions) {
     const DecisionPlan& asked = *plan_->decisions;

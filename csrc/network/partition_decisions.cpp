@@ -25,8 +25,11 @@ void Partition::make_decisions(Tick now) {
     if (plan_.learner != nullptr) {
       for (const Undecided& undecided : undecided_) {
         const Packet& packet = packets_[undecided.packet];
-        plan_.learner->touch(first_router_ + input_vcs_[undecided.input_vc].router,
-                             plan_.learner->key(packet));
+        const std::uint32_t router = first_router_ + input_vcs_[undecided.input_vc].router;
+        const std::uint32_t group = plan_.topology.group_of(router);
+        if (packet.destination_group != group) {
+          plan_.learner->touch(router, plan_.learner->row_of(packet, group));
+        }
       }
     }
     for (const Undecided& undecided : undecided_) decide(undecided, now);
@@ -120,16 +123,17 @@ void Partition::send_feedback(const InputVc& input, const Packet& packet) {
   const std::uint32_t from =
       plan_.partition_first_group[port.upstream_partition] * plan_.topology.a() + port.upstream / radix_;
   Feedback& entry = feedback_.entry(from, static_cast<Port>(port.upstream % radix_), feedback_sent_[id]++);
-  entry.key = kNil;
+  entry.row = kNil;
   if (packet.detour_group != 0 || packet.plan != Plan::kMinimal || asking_) return;
-  entry = {plan_.learner->key(packet), std::bit_cast<float>(packet.detour_router)};
+  entry = {plan_.learner->row_of(packet, plan_.topology.group_of(from)),
+           std::bit_cast<float>(packet.detour_router)};
 }
 
 void Partition::take_feedback(std::uint32_t output, Tick now) {
   const std::uint32_t router = first_router_ + output / radix_;
   const auto port = static_cast<Port>(output % radix_);
   const Feedback& entry = feedback_.entry(router, port, feedback_taken_[output]++);
-  if (entry.key != kNil) plan_.learner->learn(router, port, entry.key, entry.target_ns, plan_.to_ps(now));
+  if (entry.row != kNil) plan_.learner->learn(router, port, entry.row, entry.target_ns, plan_.to_ps(now));
 }
 
 // Puts a decision on the desk; false: nobody needs to be asked.

@@ -50,6 +50,7 @@ inline void Partition::expose_head(InputVc& input, Tick now) {
   input.state = HeadState::kDeciding;
   const std::uint32_t id = static_cast<std::uint32_t>(&input - input_vcs_.data());
   if (!plan_.decide_on_arrival) {
+    __builtin_prefetch(&packets_[input.head], 1);
     undecided_.push_back({input.head, id});
     return;
   }

@@ -34,7 +34,7 @@ void Partition::step(Tick now) {
     const std::uint32_t router = first_router_ + sender / radix_;
     const Feedback& entry =
         feedback_.entry(router, static_cast<Port>(sender % radix_), feedback_taken_[sender]);
-    if (entry.key != kNil) plan_.learner->touch(router, entry.key);
+    if (entry.row != kNil) plan_.learner->touch(router, entry.row);
   };
   const auto touch_output = [this](std::uint32_t output) {
     __builtin_prefetch(&outputs_[output], 1);

@@ -1,6 +1,7 @@
 // Policies that learn from what the next router on the way reports back.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "core/time.hpp"
@@ -32,6 +33,23 @@ struct VisitOutcome {
   float target_ns = 0;   // the time that x would have had to expect: travel, and y's estimate of the rest
 };
 
+// What a row of a router's table stands for. By group, the router's own group has no rows.
+enum class TableRows : std::uint8_t {
+  kGroupSlot,  // destination group and the packet's slot on its source router (the two-level table)
+  kGroup,      // destination group
+  kRouter,     // destination router
+};
+
+struct LearningRule {
+  double alpha = 0.2;           // rate of good news
+  double beta = 0.2;            // rate of bad news
+  bool integer_values = false;  // whole nanoseconds, truncated
+  TimePs until_ps = 0;          // tables are frozen from then; 0: never
+
+  [[nodiscard]] bool learns(TimePs now_ps) const noexcept { return until_ps == 0 || now_ps < until_ps; }
+  [[nodiscard]] double round(double ns) const noexcept { return integer_values ? std::trunc(ns) : ns; }
+};
+
 // Reports travel back with the credit for the packet's place in the buffer of y: they leave when the packet
 // leaves that buffer, and take no bandwidth. (FACTS of the HPDC 2021 simulator.)
 class LearningPolicy : public RoutingPolicy {
@@ -41,17 +59,76 @@ class LearningPolicy : public RoutingPolicy {
   [[nodiscard]] Decision route(RouteContext& /*context*/) const final { return {}; }
   [[nodiscard]] LearningPolicy* learner() noexcept final { return this; }
 
+  [[nodiscard]] TableShape shape(const Dragonfly& topology) const noexcept {
+    const std::uint32_t others = topology.num_groups() - 1;
+    const std::uint32_t rows = rows_ == TableRows::kRouter      ? topology.num_routers()
+                               : rows_ == TableRows::kGroupSlot ? others * topology.p()
+                                                                : others;
+    return {topology.num_routers(), rows > 0 ? rows : 1U, topology.radix() - topology.p()};
+  }
   // Once, before the first packet. The topology must outlive the policy.
-  virtual void prepare(const Dragonfly& topology, const HopTimes& times) = 0;
+  void prepare(const Dragonfly& topology, const HopTimes& times) {
+    topology_ = &topology;
+    first_port_ = topology.p();
+    slots_ = rows_ == TableRows::kGroupSlot ? topology.p() : 1U;
+    table_.resize(shape(topology));
+    if (rows_ != TableRows::kRouter && topology.num_groups() == 1) return;  // no row stands for anything
+    for (std::uint32_t router = 0; router < table_.shape().routers; ++router) {
+      for (std::uint32_t row = 0; row < table_.shape().rows; ++row) {
+        fill(router, target_of(router, row), times, table_.row(router, row));
+      }
+    }
+  }
+
   // Called from several threads, for routers of different groups; reads rows of this router only.
   [[nodiscard]] virtual VisitOutcome visit(const RouteContext& context, const Visit& visit) const = 0;
-  // What a report is about; learn() gets it back.
-  [[nodiscard]] virtual std::uint32_t key(const Packet& packet) const noexcept = 0;
+
+  // The row of a packet at the routers of a group. Precondition, unless a row stands for a router: the
+  // packet's destination is in another group.
+  [[nodiscard]] std::uint32_t row_of(const Packet& packet, std::uint32_t group) const noexcept {
+    if (rows_ == TableRows::kRouter) return packet.destination_router;
+    const std::uint32_t target = packet.destination_group;
+    return (target - (target > group ? 1U : 0U)) * slots_ +
+           (slots_ == 1 ? 0U : topology_->host_port(packet.source_host));
+  }
   // Prefetches the row that visit() or learn() is going to use.
-  virtual void touch(std::uint32_t router, std::uint32_t key) const noexcept = 0;
+  void touch(std::uint32_t router, std::uint32_t row) const noexcept { table_.touch(router, row); }
   // A report on a packet that left `router` through `port`. Changes rows of this router only.
-  virtual void learn(std::uint32_t router, Port port, std::uint32_t key, float target_ns, TimePs now_ps) = 0;
-  [[nodiscard]] virtual QTable& table() noexcept = 0;
+  void learn(std::uint32_t router, Port port, std::uint32_t row, float target_ns, TimePs now_ps) noexcept {
+    if (!rule_.learns(now_ps)) return;
+    float& value = table_.row(router, row)[port - first_port_];
+    const double delta = static_cast<double>(target_ns) - static_cast<double>(value);
+    const double rate = delta < 0 ? rule_.alpha : rule_.beta;
+    value = static_cast<float>(rule_.round(static_cast<double>(value) + rate * delta));
+  }
+  [[nodiscard]] QTable& table() noexcept { return table_; }
+
+ protected:
+  LearningPolicy(TableRows rows, const LearningRule& rule) : rows_{rows}, rule_{rule} {}
+
+  // The first values of a row; unconnected ports keep their infinite ones. `target`: group or router.
+  virtual void fill(std::uint32_t router, std::uint32_t target, const HopTimes& times,
+                    float* values) const = 0;
+
+  [[nodiscard]] const Dragonfly& topology() const noexcept { return *topology_; }
+  [[nodiscard]] std::uint32_t first_port() const noexcept { return first_port_; }
+  [[nodiscard]] const QTable& table() const noexcept { return table_; }
+  [[nodiscard]] const LearningRule& rule() const noexcept { return rule_; }
+  [[nodiscard]] TableRows rows() const noexcept { return rows_; }
+
+ private:
+  [[nodiscard]] std::uint32_t target_of(std::uint32_t router, std::uint32_t row) const noexcept {
+    if (rows_ == TableRows::kRouter) return row;
+    const std::uint32_t group = row / slots_;
+    return group + (group >= topology_->group_of(router) ? 1U : 0U);
+  }
+
+  TableRows rows_;
+  LearningRule rule_;
+  const Dragonfly* topology_ = nullptr;
+  std::uint32_t first_port_ = 0;
+  std::uint32_t slots_ = 1;
+  QTable table_;
 };
 
 }  // namespace dragonfly

@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "routing/learning.hpp"
 #include "routing/parameters.hpp"
 
@@ -9,24 +5,15 @@ namespace dragonfly {
 
 namespace {
 
-// What a row of the table stands for.
-enum class Rows : std::uint8_t {
-  kGroupSlot,  // destination group and the packet's slot on its source router (the two-level table)
-  kGroup,      // destination group
-  kRouter,     // destination router
-};
-
 struct Settings {
-  double alpha = 0.2;
-  double beta = 0.04;
   double epsilon = 0.001;
   double q_thld1 = 0.2;
   double q_thld2 = 0.35;
-  bool integer_values = false;
-  bool follow_taken = false;  // Q_y of the port really taken, not of the best
-  bool path_time = false;     // initial values by the time of the whole way, not by link latencies
-  Rows rows = Rows::kGroupSlot;
-  TimePs learn_until_ps = 0;  // 0: for ever
+  bool follow_taken = false;   // Q_y of the port really taken, not of the best
+  bool path_time = false;      // initial values by the time of the whole way, not by link latencies
+  bool explore_quiet = false;  // explores the port with the fewest packets, not any port
+  double occupancy_ns =
+      0;  // added to a port's value for every packet in front of it, where ports are compared
 };
 
 // Q-adaptive: the source router and the first router of an intermediate group weigh the minimal port
@@ -34,85 +21,75 @@ struct Settings {
 // Source: Kang, Wang, Lan, HPDC 2021, section 4, figure 4, equations 2 and 3.
 class QAdaptive final : public LearningPolicy {
  public:
-  explicit QAdaptive(const Settings& settings) : settings_{settings} {}
+  QAdaptive(TableRows rows, const LearningRule& rule, const Settings& settings)
+      : LearningPolicy{rows, rule}, settings_{settings} {}
 
   [[nodiscard]] PathBudget budget() const noexcept override { return {.any_port = true, .longest_path = 5}; }
-
-  void prepare(const Dragonfly& topology, const HopTimes& times) override {
-    topology_ = &topology;
-    first_port_ = topology.p();
-    slots_ = settings_.rows == Rows::kGroupSlot ? topology.p() : 1U;
-    const std::uint32_t others = topology.num_groups() - 1;
-    const std::uint32_t rows = settings_.rows == Rows::kRouter ? topology.num_routers() : others * slots_;
-    table_.resize(topology.num_routers(), std::max(rows, 1U), topology.radix() - topology.p());
-    for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
-      for (std::uint32_t row = 0; row < rows; ++row) fill(router, row, times);
-    }
-  }
 
   [[nodiscard]] VisitOutcome visit(const RouteContext& context, const Visit& visit) const override {
     VisitOutcome outcome;
     if (!visit.leaves) {  // the group is reached: nothing left to estimate
       outcome.reports = visit.came_by_global;
-      outcome.target_ns = static_cast<float>(round(visit.travel_ns));
+      outcome.target_ns = static_cast<float>(rule().round(visit.travel_ns));
       return outcome;
     }
     const Packet& packet = context.packet();
-    const float* const row = table_.row(context.router(), row_of(context.group(), key(packet)));
+    const float* const row = table().row(context.router(), row_of(packet, context.group()));
+    const std::uint32_t best = table().best(row);
     const std::uint32_t minimal =
-        topology_->minimal_port(context.router(), packet.destination_router) - first_port_;
+        topology().minimal_port(context.router(), packet.destination_router) - first_port();
     std::uint32_t taken = minimal;
     if (packet.hops == 0) {
-      taken = choose(context, visit, row, minimal, table_.best(row), settings_.q_thld1);
+      const std::uint32_t other = settings_.occupancy_ns > 0 ? most_promising(context, row) : best;
+      taken = choose(context, visit, row, minimal, other, settings_.q_thld1);
     } else if (packet.hops == 1 && visit.came_by_global && is_local(minimal)) {
       taken = choose(context, visit, row, minimal, kNil, settings_.q_thld2);
     }
-    outcome.port = static_cast<Port>(first_port_ + taken);
+    outcome.port = static_cast<Port>(first_port() + taken);
     if (packet.hops > 0) {
       outcome.reports = true;
-      const double rest = row[settings_.follow_taken ? taken : table_.best(row)];
-      outcome.target_ns = static_cast<float>(round(visit.travel_ns) + rest);
+      outcome.target_ns = static_cast<float>(rule().round(visit.travel_ns) +
+                                             static_cast<double>(row[settings_.follow_taken ? taken : best]));
     }
     return outcome;
   }
 
-  [[nodiscard]] std::uint32_t key(const Packet& packet) const noexcept override {
-    if (settings_.rows == Rows::kRouter) return packet.destination_router;
-    return packet.destination_group * slots_ + (slots_ == 1 ? 0U : packet.source_host % slots_);
-  }
-
-  void touch(std::uint32_t router, std::uint32_t key) const noexcept override {
-    const std::uint32_t group = topology_->group_of(router);
-    if (settings_.rows != Rows::kRouter && key / slots_ == group) return;  // no such row
-    table_.touch(router, row_of(group, key));
-  }
-
-  void learn(std::uint32_t router, Port port, std::uint32_t key, float target_ns, TimePs now_ps) override {
-    if (!learns(now_ps)) return;
-    float& value = table_.row(router, row_of(topology_->group_of(router), key))[port - first_port_];
-    const double delta = static_cast<double>(target_ns) - static_cast<double>(value);
-    const double rate = delta < 0 ? settings_.alpha : settings_.beta;
-    value = static_cast<float>(round(static_cast<double>(value) + rate * delta));
-  }
-
-  [[nodiscard]] QTable& table() noexcept override { return table_; }
-
  private:
-  // The authors' program keeps whole nanoseconds.
-  [[nodiscard]] double round(double ns) const noexcept {
-    return settings_.integer_values ? std::trunc(ns) : ns;
+  [[nodiscard]] bool is_local(std::uint32_t port) const noexcept { return port + 1 < topology().a(); }
+
+  [[nodiscard]] std::uint32_t occupancy(const RouteContext& context, std::uint32_t port) const noexcept {
+    return context.occupancy_packets(static_cast<Port>(first_port() + port));
+  }
+  // The time that a port promises: its value, and what waits in front of it at this moment.
+  [[nodiscard]] double promise(const RouteContext& context, const float* row,
+                               std::uint32_t port) const noexcept {
+    return static_cast<double>(row[port]) + settings_.occupancy_ns * occupancy(context, port);
+  }
+  [[nodiscard]] std::uint32_t most_promising(const RouteContext& context, const float* row) const noexcept {
+    std::uint32_t best = 0;
+    for (std::uint32_t port = 1; port < table().shape().ports; ++port) {
+      if (promise(context, row, port) < promise(context, row, best)) best = port;
+    }
+    return best;
   }
 
-  [[nodiscard]] bool learns(TimePs now_ps) const noexcept {
-    return settings_.learn_until_ps == 0 || now_ps < settings_.learn_until_ps;
+  // The port to explore: any, or from there on round the router the first with the fewest packets.
+  [[nodiscard]] std::uint32_t unknown_port(const RouteContext& context, double draw) const noexcept {
+    const std::uint32_t ports = table().shape().ports;
+    const auto drawn = static_cast<std::uint32_t>(draw * ports);
+    if (!settings_.explore_quiet) return drawn;
+    std::uint32_t quiet = drawn;
+    for (std::uint32_t i = 1; i < ports; ++i) {
+      const std::uint32_t port = drawn + i < ports ? drawn + i : drawn + i - ports;
+      if (connected(context, port) &&
+          (!connected(context, quiet) || occupancy(context, port) < occupancy(context, quiet))) {
+        quiet = port;
+      }
+    }
+    return quiet;
   }
-
-  [[nodiscard]] bool is_local(std::uint32_t port) const noexcept { return port + 1 < topology_->a(); }
-
-  // A router's own group has no rows.
-  [[nodiscard]] std::uint32_t row_of(std::uint32_t group, std::uint32_t key) const noexcept {
-    if (settings_.rows == Rows::kRouter) return key;
-    return key >= (group + 1) * slots_ ? key - slots_ : key;
+  [[nodiscard]] bool connected(const RouteContext& context, std::uint32_t port) const noexcept {
+    return topology().neighbor(context.router(), static_cast<Port>(first_port() + port)).port != kNoPort;
   }
 
   // Equation 2, then epsilon-greedy. `best` kNil: a random local port stands for the alternatives.
@@ -122,74 +99,64 @@ class QAdaptive final : public LearningPolicy {
     RandomStream draws = context.learning_stream();
     const double explore = draws.uniform();
     const double which = draws.uniform();
-    if (best == kNil) best = static_cast<std::uint32_t>(draws.uniform() * (topology_->a() - 1));
-    const double q_minimal = row[minimal];
-    const bool stay = (q_minimal - static_cast<double>(row[best])) / q_minimal < threshold;
+    if (best == kNil) best = static_cast<std::uint32_t>(draws.uniform() * (topology().a() - 1));
+    const double q_minimal = promise(context, row, minimal);
+    const bool stay = (q_minimal - promise(context, row, best)) / q_minimal < threshold;
     const std::uint32_t greedy = stay ? minimal : best;
-    if (explore >= settings_.epsilon || !learns(visit.now_ps)) return greedy;
-    const auto port = static_cast<std::uint32_t>(which * table_.ports());
-    const Endpoint next = topology_->neighbor(context.router(), static_cast<Port>(first_port_ + port));
-    return next.port == kNoPort ? greedy : port;
+    if (explore >= settings_.epsilon || !rule().learns(visit.now_ps)) return greedy;
+    const std::uint32_t port = unknown_port(context, which);
+    return connected(context, port) ? port : greedy;
   }
 
-  void fill(std::uint32_t router, std::uint32_t row, const HopTimes& times) {
-    const std::uint32_t own = topology_->group_of(router);
-    float* const values = table_.row(router, row);
-    std::uint32_t group = row / slots_;
-    if (settings_.rows == Rows::kRouter) {
-      group = topology_->group_of(row);
-    } else if (group >= own) {
-      ++group;
-    }
-    for (std::uint32_t i = 0; i < table_.ports(); ++i) {
-      const auto port = static_cast<Port>(first_port_ + i);
-      const Endpoint next = topology_->neighbor(router, port);
-      values[i] = next.port == kNoPort ? std::numeric_limits<float>::infinity()
-                  : group == own       ? 0.0F
-                                       : initial(port, next.router, group, times);
+  void fill(std::uint32_t router, std::uint32_t target, const HopTimes& times, float* values) const override {
+    const std::uint32_t group = rows() == TableRows::kRouter ? topology().group_of(target) : target;
+    const bool own = group == topology().group_of(router);
+    for (std::uint32_t i = 0; i < table().shape().ports; ++i) {
+      const auto port = static_cast<Port>(first_port() + i);
+      const Endpoint next = topology().neighbor(router, port);
+      if (next.port != kNoPort) values[i] = own ? 0.0F : initial(port, next.router, group, times);
     }
   }
 
   [[nodiscard]] float initial(Port port, std::uint32_t next, std::uint32_t group,
                               const HopTimes& times) const noexcept {
-    const bool global = topology_->port_class(port) == LinkClass::kGlobal;
-    const bool direct = global && topology_->group_of(next) == group;
+    const bool global = topology().port_class(port) == LinkClass::kGlobal;
+    const bool direct = global && topology().group_of(next) == group;
     TimePs ps = 0;
     if (!settings_.path_time) {
       ps = times.global_latency_ps + (direct ? 0 : times.local_latency_ps);
     } else {
       ps = global ? times.global_hop_ps : times.local_hop_ps;
       if (!direct) {  // from the next router: its own link, or through a local hop
-        const Port on = topology_->port_towards_group(next, group);
-        const bool own_link = topology_->port_class(on) == LinkClass::kGlobal;
+        const Port on = topology().port_towards_group(next, group);
+        const bool own_link = topology().port_class(on) == LinkClass::kGlobal;
         ps += times.global_hop_ps + (own_link ? 0 : times.local_hop_ps);
       }
     }
-    return static_cast<float>(round(static_cast<double>(ps) / kPsPerNs));
+    return static_cast<float>(rule().round(static_cast<double>(ps) / kPsPerNs));
   }
 
   Settings settings_;
-  const Dragonfly* topology_ = nullptr;
-  std::uint32_t first_port_ = 0;
-  std::uint32_t slots_ = 1;
-  QTable table_;
 };
 
 std::unique_ptr<RoutingPolicy> make_q_adaptive(const PolicyInfo& info, const Parameters& given,
                                                const PolicyEnvironment& /*environment*/) {
-  Settings settings;
-  settings.alpha = real_parameter(info, given, "alpha", 0, 1);
-  settings.beta = real_parameter(info, given, "beta", 0, 1);
-  settings.epsilon = real_parameter(info, given, "epsilon", 0, 1);
-  settings.q_thld1 = number_parameter(info, given, "q_thld1");
-  settings.q_thld2 = number_parameter(info, given, "q_thld2");
-  settings.integer_values = flag_parameter(info, given, "integer_values", false);
-  settings.follow_taken = choice_parameter(info, given, "next_value", {"best", "taken"}) == 1;
-  settings.path_time = choice_parameter(info, given, "initial_values", {"latency", "path-time"}) == 1;
-  settings.rows = static_cast<Rows>(choice_parameter(info, given, "rows", {"group-slot", "group", "router"}));
-  settings.learn_until_ps =
-      static_cast<TimePs>(real_parameter(info, given, "learn_until_ns", 0, 1e12) * kPsPerNs);
-  return std::make_unique<QAdaptive>(settings);
+  const LearningRule rule{
+      .alpha = real_parameter(info, given, "alpha", 0, 1),
+      .beta = real_parameter(info, given, "beta", 0, 1),
+      .integer_values = flag_parameter(info, given, "integer_values", false),
+      .until_ps = static_cast<TimePs>(real_parameter(info, given, "learn_until_ns", 0, 1e12) * kPsPerNs)};
+  const Settings settings{
+      .epsilon = real_parameter(info, given, "epsilon", 0, 1),
+      .q_thld1 = number_parameter(info, given, "q_thld1"),
+      .q_thld2 = number_parameter(info, given, "q_thld2"),
+      .follow_taken = choice_parameter(info, given, "next_value", {"best", "taken"}) == 1,
+      .path_time = choice_parameter(info, given, "initial_values", {"latency", "path-time"}) == 1,
+      .explore_quiet = choice_parameter(info, given, "exploration", {"uniform", "least-occupied"}) == 1,
+      .occupancy_ns = real_parameter(info, given, "occupancy_ns", 0, 1e6)};
+  const auto rows =
+      static_cast<TableRows>(choice_parameter(info, given, "rows", {"group-slot", "group", "router"}));
+  return std::make_unique<QAdaptive>(rows, rule, settings);
 }
 
 }  // namespace
@@ -212,6 +179,10 @@ std::vector<PolicyInfo> q_adaptive_policies() {
         {"initial_values", std::string{"latency"}, "",
          "link latencies to the destination group, or the 'path-time' without congestion"},
         {"rows", std::string{"group-slot"}, "", "a row per destination 'group-slot', 'group' or 'router'"},
+        {"exploration", std::string{"uniform"}, "",
+         "explored ports: all alike ('uniform'), or the 'least-occupied' one"},
+        {"occupancy_ns", 0.0, "ns",
+         "added to a port's value for every packet in front of it, where ports are compared"},
         {"learn_until_ns", 0.0, "ns", "tables are frozen and nothing is explored from then; 0: never"}},
        make_q_adaptive}};
 }

@@ -1,5 +1,3 @@
-#include <limits>
-
 #include "routing/learning.hpp"
 #include "routing/parameters.hpp"
 
@@ -8,7 +6,6 @@ namespace dragonfly {
 namespace {
 
 struct Settings {
-  double alpha = 0.2;
   double epsilon = 0.001;
   std::uint32_t max_hops = 2;
 };
@@ -19,19 +16,11 @@ struct Settings {
 // Deviation: in the destination group packets go minimally, as under every other policy here.
 class QRouting final : public LearningPolicy {
  public:
-  explicit QRouting(const Settings& settings) : settings_{settings} {}
+  QRouting(double alpha, const Settings& settings)
+      : LearningPolicy{TableRows::kRouter, {.alpha = alpha, .beta = alpha}}, settings_{settings} {}
 
   [[nodiscard]] PathBudget budget() const noexcept override {
     return {.any_port = true, .longest_path = static_cast<std::uint8_t>(settings_.max_hops + 3)};
-  }
-
-  void prepare(const Dragonfly& topology, const HopTimes& times) override {
-    topology_ = &topology;
-    first_port_ = topology.p();
-    table_.resize(topology.num_routers(), topology.num_routers(), topology.radix() - topology.p());
-    for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
-      for (std::uint32_t target = 0; target < topology.num_routers(); ++target) fill(router, target, times);
-    }
   }
 
   [[nodiscard]] VisitOutcome visit(const RouteContext& context, const Visit& visit) const override {
@@ -39,73 +28,51 @@ class QRouting final : public LearningPolicy {
     VisitOutcome outcome;
     outcome.reports = packet.hops > 0;
     const bool arrived = context.router() == packet.destination_router;
-    const float* const row = table_.row(context.router(), packet.destination_router);
-    const std::uint32_t best = table_.best(row);
+    const float* const row = table().row(context.router(), packet.destination_router);
+    const std::uint32_t best = table().best(row);
     outcome.target_ns =
         static_cast<float>(visit.travel_ns + (arrived ? 0.0 : static_cast<double>(row[best])));
     if (!visit.leaves || packet.hops >= settings_.max_hops) return outcome;
     std::uint32_t taken = best;
     RandomStream draws = context.learning_stream();
     if (draws.uniform() < settings_.epsilon) {
-      const auto port = static_cast<std::uint32_t>(draws.uniform() * table_.ports());
-      const Endpoint next = topology_->neighbor(context.router(), static_cast<Port>(first_port_ + port));
+      const auto port = static_cast<std::uint32_t>(draws.uniform() * table().shape().ports);
+      const Endpoint next = topology().neighbor(context.router(), static_cast<Port>(first_port() + port));
       if (next.port != kNoPort) taken = port;
     }
-    outcome.port = static_cast<Port>(first_port_ + taken);
+    outcome.port = static_cast<Port>(first_port() + taken);
     return outcome;
   }
 
-  [[nodiscard]] std::uint32_t key(const Packet& packet) const noexcept override {
-    return packet.destination_router;
-  }
-
-  void touch(std::uint32_t router, std::uint32_t key) const noexcept override { table_.touch(router, key); }
-
-  void learn(std::uint32_t router, Port port, std::uint32_t key, float target_ns,
-             TimePs /*now_ps*/) override {
-    float& value = table_.row(router, key)[port - first_port_];
-    const double delta = static_cast<double>(target_ns) - static_cast<double>(value);
-    value = static_cast<float>(static_cast<double>(value) + settings_.alpha * delta);
-  }
-
-  [[nodiscard]] QTable& table() noexcept override { return table_; }
-
  private:
   // Link latencies of the shortest path through each port.
-  void fill(std::uint32_t router, std::uint32_t target, const HopTimes& times) {
-    float* const values = table_.row(router, target);
-    for (std::uint32_t i = 0; i < table_.ports(); ++i) {
-      const auto port = static_cast<Port>(first_port_ + i);
-      Endpoint next = topology_->neighbor(router, port);
-      if (next.port == kNoPort) {
-        values[i] = std::numeric_limits<float>::infinity();
-        continue;
-      }
+  void fill(std::uint32_t router, std::uint32_t target, const HopTimes& times, float* values) const override {
+    for (std::uint32_t i = 0; i < table().shape().ports; ++i) {
+      const auto port = static_cast<Port>(first_port() + i);
+      const Endpoint next = topology().neighbor(router, port);
+      if (next.port == kNoPort) continue;
       TimePs ps = latency(port, times);
       for (std::uint32_t at = next.router; at != target;) {
-        const Port on = topology_->minimal_port(at, target);
+        const Port on = topology().minimal_port(at, target);
         ps += latency(on, times);
-        at = topology_->neighbor(at, on).router;
+        at = topology().neighbor(at, on).router;
       }
       values[i] = static_cast<float>(static_cast<double>(ps) / kPsPerNs);
     }
   }
 
   [[nodiscard]] TimePs latency(Port port, const HopTimes& times) const noexcept {
-    return topology_->port_class(port) == LinkClass::kGlobal ? times.global_latency_ps
+    return topology().port_class(port) == LinkClass::kGlobal ? times.global_latency_ps
                                                              : times.local_latency_ps;
   }
 
   Settings settings_;
-  const Dragonfly* topology_ = nullptr;
-  std::uint32_t first_port_ = 0;
-  QTable table_;
 };
 
 std::unique_ptr<RoutingPolicy> make_q_routing(const PolicyInfo& info, const Parameters& given,
                                               const PolicyEnvironment& /*environment*/) {
-  return std::make_unique<QRouting>(Settings{.alpha = real_parameter(info, given, "alpha", 0, 1),
-                                             .epsilon = real_parameter(info, given, "epsilon", 0, 1),
+  return std::make_unique<QRouting>(real_parameter(info, given, "alpha", 0, 1),
+                                    Settings{.epsilon = real_parameter(info, given, "epsilon", 0, 1),
                                              .max_hops = count_parameter(info, given, "max_hops", 1, 12)});
 }
 

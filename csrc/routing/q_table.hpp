@@ -1,55 +1,72 @@
 // The estimates of all routers: one row per destination, one column per port between routers.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <new>
 
 namespace dragonfly {
 
+struct TableShape {
+  std::uint32_t routers = 0;
+  std::uint32_t rows = 0;
+  std::uint32_t ports = 0;
+
+  // Floats from one row to the next: whole vectors of four. (A row per cache line is slower: the tables then
+  // crowd out the rest of the router.)
+  [[nodiscard]] std::uint32_t stride() const noexcept { return (ports + 3U) / 4U * 4U; }
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return std::size_t{routers} * rows * stride() * sizeof(float);
+  }
+};
+
 class QTable {
  public:
-  void resize(std::uint32_t routers, std::uint32_t rows, std::uint32_t ports) {
-    routers_ = routers;
-    rows_ = rows;
-    ports_ = ports;
-    values_ = std::make_shared<float[]>(size());
+  // All values are infinite, and those behind the last port stay so: best() looks at whole rows.
+  void resize(const TableShape& shape) {
+    shape_ = shape;
+    stride_ = shape.stride();
+    const std::size_t size = std::size_t{shape.routers} * shape.rows * stride_;
+    values_ = {new (kLine) float[size], [](float* values) { ::operator delete[](values, kLine); }};
+    std::fill_n(values_.get(), size, std::numeric_limits<float>::infinity());
   }
-  [[nodiscard]] std::uint32_t routers() const noexcept { return routers_; }
-  [[nodiscard]] std::uint32_t rows() const noexcept { return rows_; }
-  [[nodiscard]] std::uint32_t ports() const noexcept { return ports_; }
-  [[nodiscard]] std::size_t size() const noexcept { return std::size_t{routers_} * rows_ * ports_; }
+  [[nodiscard]] const TableShape& shape() const noexcept { return shape_; }
 
-  // Nanoseconds; ports() numbers.
+  // Nanoseconds; shape().ports numbers.
   [[nodiscard]] float* row(std::uint32_t router, std::uint32_t index) noexcept {
-    return values_.get() + (std::size_t{router} * rows_ + index) * ports_;
+    return values_.get() + (std::size_t{router} * shape_.rows + index) * stride_;
   }
   [[nodiscard]] const float* row(std::uint32_t router, std::uint32_t index) const noexcept {
-    return values_.get() + (std::size_t{router} * rows_ + index) * ports_;
+    return values_.get() + (std::size_t{router} * shape_.rows + index) * stride_;
   }
   void touch(std::uint32_t router, std::uint32_t index) const noexcept {
     const float* const first = row(router, index);
     __builtin_prefetch(first, 1);
-    __builtin_prefetch(first + ports_ - 1, 1);
+    __builtin_prefetch(first + stride_ - 1, 1);
   }
   // The lowest port with the smallest value.
   [[nodiscard]] std::uint32_t best(const float* row) const noexcept {
-    std::uint32_t best = 0;
-    float lowest = row[0];
-    for (std::uint32_t i = 1; i < ports_; ++i) {
-      if (row[i] < lowest) {
-        lowest = row[i];
-        best = i;
-      }
-    }
-    return best;
+    const auto* const lanes = reinterpret_cast<const Lanes*>(row);
+    Lanes lowest = lanes[0];
+    for (std::uint32_t i = 1; i < stride_ / 4U; ++i) lowest = lanes[i] < lowest ? lanes[i] : lowest;
+    float value = lowest[0];
+    for (int i = 1; i < 4; ++i) value = lowest[i] < value ? lowest[i] : value;
+    std::uint32_t port = 0;
+    while (row[port] != value) ++port;
+    return port;
   }
   [[nodiscard]] std::shared_ptr<float[]> share() const noexcept { return values_; }
 
  private:
-  std::uint32_t routers_ = 0;
-  std::uint32_t rows_ = 0;
-  std::uint32_t ports_ = 0;
+  using Lanes = float __attribute__((vector_size(16)));
+  static constexpr std::align_val_t kLine{64};
+
+  TableShape shape_;
+  std::uint32_t stride_ = 0;
   std::shared_ptr<float[]> values_;
 };
 

@@ -48,13 +48,7 @@ def evaluate(
     measure_ns: options.Measure = None,
     series_bin_ns: options.SeriesBin = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="The results folder. [dim]\\[default: results/evaluate][/dim]",
-            rich_help_panel=options.MACHINE,
-        ),
+        Path | None, options.folder("The results folder. [dim]\\[default: results/evaluate][/dim]")
     ] = None,
     threads: options.Threads = None,
     jobs: options.Jobs = None,

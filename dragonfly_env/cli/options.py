@@ -116,6 +116,24 @@ Threads = Annotated[
     ),
 ]
 
+OneTraffic = Annotated[
+    str,
+    typer.Option(
+        "--traffic",
+        help="Who sends to whom, e.g. uniform, adv+1, advc; 'dragonfly-env info' lists them.",
+        rich_help_panel=LOAD,
+    ),
+]
+OneLoad = Annotated[
+    float,
+    typer.Option(
+        "--load",
+        "-l",
+        help="Offered load as a fraction of the host links' bandwidth, above 0 and at most 1.",
+        rich_help_panel=LOAD,
+    ),
+]
+
 Traffics = Annotated[
     list[str] | None,
     typer.Option(
@@ -170,6 +188,11 @@ Plots = Annotated[
     bool,
     typer.Option("--plots/--no-plots", help="Draw figures and the page at the end.", rich_help_panel=MACHINE),
 ]
+
+
+def folder(help_text: str) -> Any:
+    """The option --out of a command that fills a folder."""
+    return typer.Option("--out", "-o", help=help_text, rich_help_panel=MACHINE)
 
 
 def scenario_settings(

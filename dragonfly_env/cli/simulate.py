@@ -68,23 +68,8 @@ def simulate(
             rich_help_panel=options.SYSTEM,
         ),
     ] = "min",
-    traffic: Annotated[
-        str,
-        typer.Option(
-            "--traffic",
-            help="Who sends to whom, e.g. uniform, adv+1, advc; 'dragonfly-env info' lists them.",
-            rich_help_panel=options.LOAD,
-        ),
-    ] = "uniform",
-    load: Annotated[
-        float,
-        typer.Option(
-            "--load",
-            "-l",
-            help="Offered load as a fraction of the host links' bandwidth, above 0 and at most 1.",
-            rich_help_panel=options.LOAD,
-        ),
-    ] = 0.5,
+    traffic: options.OneTraffic = "uniform",
+    load: options.OneLoad = 0.5,
     seed: Annotated[
         int, typer.Option("--seed", "-s", help="Seed of the random streams.", rich_help_panel=options.TIME)
     ] = 1,

@@ -25,12 +25,7 @@ def sweep(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="The results folder. [dim]\\[default: results/NAME, after the scenario's file][/dim]",
-            rich_help_panel=options.MACHINE,
-        ),
+        options.folder("The results folder. [dim]\\[default: results/NAME, after the scenario's file][/dim]"),
     ] = None,
     policy: Annotated[
         list[str] | None,

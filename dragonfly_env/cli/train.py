@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DEFAULT_TOPOLOGY = "72"
 DEFAULT_DURATION_NS = 2_000_000.0
 DEFAULT_EPISODE_NS = 50_000.0
-AGENT = "The agent"
+AGENT, DURATION = "The agent", "How long"
 
 
 @guarded
@@ -71,23 +71,8 @@ def train(
     arrangement: options.Arrangement = None,
     network: options.Network = None,
     network_settings: options.NetworkSettings = None,
-    traffic: Annotated[
-        str,
-        typer.Option(
-            "--traffic",
-            help="Who sends to whom, e.g. uniform, adv+1, advc; 'dragonfly-env info' lists them.",
-            rich_help_panel=options.LOAD,
-        ),
-    ] = "adv+1",
-    load: Annotated[
-        float,
-        typer.Option(
-            "--load",
-            "-l",
-            help="Offered load as a fraction of the host links' bandwidth, above 0 and at most 1.",
-            rich_help_panel=options.LOAD,
-        ),
-    ] = 0.35,
+    traffic: options.OneTraffic = "adv+1",
+    load: options.OneLoad = 0.35,
     injection: options.Injection = None,
     source_queue: options.SourceQueue = None,
     message_packets: options.MessagePackets = None,
@@ -97,7 +82,7 @@ def train(
             "--duration-ns",
             help="Simulated time to train for, in ns; rounded up to whole episodes. A longer one goes on with a "
             "finished training.",
-            rich_help_panel="How long",
+            rich_help_panel=DURATION,
         ),
     ] = DEFAULT_DURATION_NS,
     minutes: Annotated[
@@ -106,7 +91,7 @@ def train(
             "--minutes",
             help="Stop after so many minutes of real time even if the duration is not reached. "
             "[dim]\\[default: no limit][/dim]",
-            rich_help_panel="How long",
+            rich_help_panel=DURATION,
         ),
     ] = None,
     episode_ns: Annotated[
@@ -114,7 +99,7 @@ def train(
         typer.Option(
             "--episode-ns",
             help="Simulated time of an episode, in ns: each starts with an empty network and a new seed.",
-            rich_help_panel="How long",
+            rich_help_panel=DURATION,
         ),
     ] = DEFAULT_EPISODE_NS,
     warmup_ns: Annotated[
@@ -122,12 +107,12 @@ def train(
         typer.Option(
             "--warmup-ns",
             help="Time at the beginning of every episode that --warmup-policy routes, in ns.",
-            rich_help_panel="How long",
+            rich_help_panel=DURATION,
         ),
     ] = 0.0,
     warmup_policy: Annotated[
         str,
-        typer.Option("--warmup-policy", help="The routing policy of that time.", rich_help_panel="How long"),
+        typer.Option("--warmup-policy", help="The routing policy of that time.", rich_help_panel=DURATION),
     ] = "min",
     evaluate_every: Annotated[
         int,
@@ -148,13 +133,7 @@ def train(
         ),
     ] = 10,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="The folder of this training. [dim]\\[default: results/AGENT][/dim]",
-            rich_help_panel=options.MACHINE,
-        ),
+        Path | None, options.folder("The folder of this training. [dim]\\[default: results/AGENT][/dim]")
     ] = None,
     fresh: Annotated[
         bool,

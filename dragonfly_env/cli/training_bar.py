@@ -3,47 +3,31 @@
 from __future__ import annotations
 
 import math
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-from dragonfly_env.experiments.progress import Estimate, TimeLeft, spell_seconds
+from dragonfly_env.experiments.progress import Estimate, LiveBar, TimeLeft, spell_seconds
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.training import Progress as EpisodeProgress
     from dragonfly_env.experiments.training_run import Sofar, TrainingPlan
 
-_PLAIN_INTERVAL_S = 10.0
 
-
-class TrainingBar:
-    """A live bar for terminals, a line every ten seconds for everything else.
+class TrainingBar(LiveBar):
+    """The bar of a training.
 
     Args:
-        console: Where to draw; the error stream.
+        console: As for `LiveBar`.
         plan: What is trained; the bar is full when its episodes are done, or its time is up.
     """
 
     def __init__(self, console: Console, plan: TrainingPlan) -> None:
-        self._console = console
+        super().__init__(console)
         self._plan = plan
-        self._estimate = Estimate()
         self._begun = 0.0
-        self._last_line_s = 0.0
-        self._bar: Progress | None = None
-
-    def __enter__(self) -> TrainingBar:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
 
     def start(self, sofar: Sofar) -> None:
         """The training begins, or goes on after ``sofar``."""
@@ -76,8 +60,7 @@ class TrainingBar:
                 description=_latency(progress),
                 episodes=self._episodes(progress.episode),
             )
-        elif self._estimate.elapsed_s - self._last_line_s >= _PLAIN_INTERVAL_S:
-            self._last_line_s = self._estimate.elapsed_s
+        elif self._line_is_due():
             left = spell_seconds(self._estimate.left_s)
             self._console.print(
                 f"{self._episodes(progress.episode)}, {_describe(progress)}, about {left} left",

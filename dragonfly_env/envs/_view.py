@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeAlias
 
@@ -83,7 +84,7 @@ def make_core(
     return BatchedRoutingEnv(config, **options)
 
 
-class RouterView:
+class RouterView(ABC):
     """One agent per router, ``router_0`` and so on, on top of a ``BatchedRoutingEnv``.
 
     Args:
@@ -215,9 +216,9 @@ class RouterView:
 
     # For the views.
 
+    @abstractmethod
     def _waiting(self) -> IntArray:
         """(num_agents,) packets that wait for each router's decision."""
-        raise NotImplementedError
 
     def _begin(self, seed: int | None, options: dict[str, Any] | None) -> DecisionBatch:
         """Reset everything that is common; the first batch."""

@@ -7,18 +7,17 @@ delay later. So a policy written in Python gives bit for bit the run that the sa
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
+from dragonfly_env._core_owner import CoreOwner
 from dragonfly_env._validate import PS_PER_NS, config_error
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.envs._facts import EnvFacts
-from dragonfly_env.envs._guard import EnvGuard
 from dragonfly_env.envs.actions import as_actions
 from dragonfly_env.envs.batch import DecisionBatch, IntArray, Transitions
 from dragonfly_env.envs.feedback import HopFeedback
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from dragonfly_env.policies import Policy
 
 
-class BatchedRoutingEnv(EnvFacts, EnvGuard):
+class BatchedRoutingEnv(EnvFacts, CoreOwner):
     """Routers that ask for decisions in batches. Not for several threads at once.
 
     Args:
@@ -65,6 +64,9 @@ class BatchedRoutingEnv(EnvFacts, EnvGuard):
     Raises:
         ConfigError: For a setting that is out of range, or that the topology or the network rules out.
     """
+
+    _AT_WORK: ClassVar[str] = "this environment is at work in another thread; use one per thread"
+    _STOPPED: ClassVar[str] = "this episode stopped for good: {}; call reset()"
 
     def __init__(
         self,
@@ -109,8 +111,7 @@ class BatchedRoutingEnv(EnvFacts, EnvGuard):
         )
         self._spec = self._options.spec(config.network)
         self._config = config
-        self._busy = threading.Lock()
-        self._broken: str | None = None
+        super().__init__()
         self._drained = False
         self._started = False
         self._episode = 0
@@ -377,3 +378,17 @@ class BatchedRoutingEnv(EnvFacts, EnvGuard):
             draws=lambda: core.draws(count),
         )
         return self._batch
+
+    def _require_running(self, call: str) -> None:
+        if not self._started:
+            raise StateError(f"{call}(): call reset() first")
+        if self._core.done:
+            raise StateError(f"{call}(): the episode is over; call reset()")
+
+    def _require_done(self, call: str) -> None:
+        if not self._started:
+            raise StateError(f"{call}(): call reset() first")
+        if not self._core.done:
+            raise StateError(f"{call}(): only after the end of an episode (done)")
+        if self._drained:
+            raise StateError(f"{call}(): the episode was drained; call reset()")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
@@ -13,6 +13,7 @@ from rich.table import Column
 from rich.text import Text
 
 _PLAIN_INTERVAL_S = 10.0
+_Live = TypeVar("_Live", bound="LiveBar")
 
 
 class Reporter(Protocol):
@@ -98,7 +99,7 @@ class TimeLeft(ProgressColumn):
         return Text(f"{spell_seconds(self._estimate.left_s)} left", style="progress.remaining")
 
 
-class Bar:
+class LiveBar:
     """A live bar for terminals, a line every ten seconds for everything else.
 
     Args:
@@ -108,18 +109,43 @@ class Bar:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._estimate = Estimate()
-        self._runs = 0
-        self._ended = 0
         self._last_line_s = 0.0
         self._bar: Progress | None = None
 
-    def __enter__(self) -> Bar:
+    def __enter__(self: _Live) -> _Live:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+    def stop(self) -> None:
+        """The work has ended, well or not."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _line_is_due(self) -> bool:
+        """Whether the last line is long enough ago; if so, the next one counts as written."""
+        now_s = self._estimate.elapsed_s
+        if now_s - self._last_line_s < _PLAIN_INTERVAL_S:
+            return False
+        self._last_line_s = now_s
+        return True
+
+
+class Bar(LiveBar):
+    """The bar of a sweep, see `Reporter`.
+
+    Args:
+        console: As for `LiveBar`.
+    """
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self._runs = 0
+        self._ended = 0
 
     def start(self, runs: int, work: float) -> None:
         """See `Reporter`."""
@@ -148,16 +174,9 @@ class Bar:
             self._bar.update(
                 self._bar.task_ids[0], advance=work, description=note, runs=f"{self._ended}/{self._runs} runs"
             )
-        elif self._estimate.elapsed_s - self._last_line_s >= _PLAIN_INTERVAL_S and self._ended < self._runs:
-            self._last_line_s = self._estimate.elapsed_s
+        elif self._ended < self._runs and self._line_is_due():
             self._console.print(
                 f"{self._ended}/{self._runs} runs done, {spell_seconds(self._estimate.elapsed_s)} elapsed, "
                 f"about {spell_seconds(self._estimate.left_s)} left",
                 soft_wrap=True,
             )
-
-    def stop(self) -> None:
-        """See `Reporter`."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None

@@ -90,8 +90,7 @@ class ResultsFolder:
 
     def write_manifest(self, content: Mapping[str, Any]) -> None:
         """Write the list of runs that belong together."""
-        with replacing(self.manifest) as temporary:
-            temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        write_json(content, self.manifest)
 
     def read_manifest(self) -> dict[str, Any] | None:
         """The list of runs that belong together, or None if there is none.
@@ -99,13 +98,7 @@ class ResultsFolder:
         Raises:
             ConfigError: If the file is damaged.
         """
-        try:
-            content = json.loads(self.manifest.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise config_error("results", str(self.manifest), f"cannot be read ({error})") from error
-        return dict(content)
+        return dict(read_json(self.manifest, "results")) if self.manifest.exists() else None
 
     def merge(self, run_ids: Sequence[str]) -> int:
         """Write the rows of the finished ones of ``run_ids``, in that order, to one file.
@@ -177,6 +170,28 @@ def read_rows(files: Sequence[Path]) -> list[pa.Table]:
         except (OSError, pa.ArrowException) as error:
             raise config_error("results", str(file), f"cannot be read ({error})") from error
     return tables
+
+
+def read_json(file: Path, what: str) -> Any:
+    """The content of a file.
+
+    Args:
+        file: As `write_json` wrote it.
+        what: What it is called in the message.
+
+    Raises:
+        ConfigError: If it is missing or damaged.
+    """
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise config_error(what, str(file), f"cannot be read ({error})") from error
+
+
+def write_json(content: Mapping[str, Any], target: Path) -> None:
+    """Write a JSON file; it appears complete or not at all."""
+    with replacing(target) as temporary:
+        temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def write_table(table: pa.Table, target: Path) -> None:

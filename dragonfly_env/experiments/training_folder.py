@@ -20,8 +20,9 @@ from dragonfly_env.experiments.storage import (
     METADATA_KEY,
     hold,
     prepare_folders,
+    read_json,
     read_rows,
-    replacing,
+    write_json,
     write_table,
 )
 
@@ -70,20 +71,16 @@ class TrainingFolder:
         Raises:
             ConfigError: If the file is damaged.
         """
-        try:
-            state = json.loads(self.state.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        if not self.state.exists():
             return None
-        except (OSError, ValueError) as error:
-            raise config_error("training", str(self.state), f"cannot be read ({error})") from error
+        state = read_json(self.state, "training")
         if not isinstance(state, dict) or not {"plan", "progress"} <= state.keys():
             raise config_error("training", str(self.state), "must be what an earlier training wrote")
         return state
 
     def write_state(self, state: Mapping[str, Any]) -> None:
         """Write it; the file appears complete or not at all."""
-        with replacing(self.state) as temporary:
-            temporary.write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
+        write_json(state, self.state)
 
     def read_episodes(self, count: int) -> list[dict[str, Any]]:
         """The rows of the first ``count`` episodes, as far as they are there."""

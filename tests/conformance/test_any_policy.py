@@ -100,6 +100,15 @@ class Player:
         return self.answer(self.env, batch)
 
 
+def play_and_drain(env: dfe.BatchedRoutingEnv, answer: Answer) -> None:
+    """An episode from its beginning to the delivery of the last packet."""
+    player = Player(env, answer)
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(player.act(batch))
+    env.drain(player)
+
+
 @pytest.mark.parametrize("action", ["port", "path"])
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 @pytest.mark.parametrize("answer", ANSWERS)
@@ -108,11 +117,7 @@ def test_every_answer_delivers_every_packet(answer: str, topology: str, action: 
         topology=TOPOLOGIES[topology], traffic="adv+1", load=1.0, watchdog_ns=20_000.0, seed=3
     )
     env = dfe.BatchedRoutingEnv(config, action=action, scope="all", duration_ns=1_500.0, transitions=False)
-    player = Player(env, ANSWERS[answer])
-    batch = env.reset()
-    while not env.done:
-        batch = env.step(player.act(batch))
-    env.drain(player)
+    play_and_drain(env, ANSWERS[answer])
     metrics = env.metrics()
     assert metrics.packets_delivered == metrics.packets_generated > 500
     assert metrics.packets_in_flight == 0
@@ -126,11 +131,7 @@ def test_so_do_they_where_packets_are_routed_at_the_head_at_once(network: str, a
         topology=TOPOLOGIES["balanced"], network=network, traffic="adv+1", load=1.0, watchdog_ns=50_000.0
     )
     env = dfe.BatchedRoutingEnv(config, duration_ns=600.0, transitions=False)
-    player = Player(env, ANSWERS[answer])
-    batch = env.reset()
-    while not env.done:
-        batch = env.step(player.act(batch))
-    env.drain(player)
+    play_and_drain(env, ANSWERS[answer])
     metrics = env.metrics()
     assert metrics.packets_delivered == metrics.packets_generated > 500
 
@@ -141,10 +142,6 @@ def test_routes_stay_within_the_hops_that_there_are_vcs_for() -> None:
             topology=TOPOLOGIES["balanced"], traffic="uniform", load=0.3, packet_log=True
         )
         env = dfe.BatchedRoutingEnv(config, max_hops=max_hops, duration_ns=2_000.0)
-        player = Player(env, farthest)
-        batch = env.reset()
-        while not env.done:
-            batch = env.step(player.act(batch))
-        env.drain(player)
+        play_and_drain(env, farthest)
         hops = env.packet_log()["hops"]
         assert hops.max() == max_hops

@@ -69,9 +69,13 @@ def test_a_single_vc_has_cycles_so_the_proof_can_fail(policy: str, arrangement: 
 def test_packets_stay_on_the_channels_of_the_proof(policy: str, shape: str, scheme: str) -> None:
     """Every two consecutive links of every route that a saturated run took are a dependency that was walked."""
     p, a, h, g, trunking = SHAPES[shape]
+    topology = dfe.Dragonfly(p, a, h, g, trunking=trunking)
+    graph, longest = dependencies(shape, "palmtree", policy, scheme)
+    links = {channel: link(topology, channel) for channel in graph}
+    walked = {(links[held], links[wanted]) for held, wanted in graph.edges}
     for avoid, traffic in itertools.product((True, False), ("uniform", "adv+1")):
         config = dfe.SimulationConfig(
-            topology=dfe.Dragonfly(p, a, h, g, trunking=trunking),
+            topology=topology,
             network=dfe.NetworkConfig(
                 vc_scheme=scheme,
                 detours_avoid_destination_group=avoid,
@@ -87,12 +91,8 @@ def test_packets_stay_on_the_channels_of_the_proof(policy: str, shape: str, sche
         simulation = dfe.Simulation(config)
         simulation.run(5000)
         assert simulation.drain()
-        graph, longest = dependencies(shape, "palmtree", policy, scheme)
         log = simulation.packet_log()
         assert log["hops"].max() <= longest
-        walked = {
-            (link(config.topology, held), link(config.topology, wanted)) for held, wanted in graph.edges
-        }
         routers, offsets = log["routers"].tolist(), log["route_offsets"].tolist()
         routes = [routers[first:last] for first, last in itertools.pairwise(offsets)]
         used = {turn for route in routes for turn in itertools.pairwise(itertools.pairwise(route))}

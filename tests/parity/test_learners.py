@@ -85,6 +85,9 @@ def test_a_learner_learns_the_same_from_python(
         {"alpha": 1.0, "beta": 1.0, "epsilon": 1.0},
         {"q_thld1": -5.0, "q_thld2": -5.0},
         {"q_thld1": 1e9, "q_thld2": 0.0},
+        {"exploration": "least-occupied", "epsilon": 0.5},
+        {"occupancy_ns": 32.0},
+        {"occupancy_ns": 7.3, "exploration": "least-occupied", "next_value": "taken"},
     ],
 )
 @pytest.mark.parametrize("network", ["default", "q-adaptive"])
@@ -121,9 +124,10 @@ def test_initial_values_follow_the_network(changes: dict[str, str], initial_valu
     [
         QAdaptive(epsilon=0.1),
         QAdaptive(epsilon=0.1, rows="router", initial_values="path-time", integer_values=True),
+        QAdaptive(epsilon=0.3, exploration="least-occupied", occupancy_ns=20.0),
         QRouting(epsilon=0.1),
     ],
-    ids=["q-adaptive", "q-adaptive, other rows", "q-routing"],
+    ids=["q-adaptive", "q-adaptive, other rows", "q-adaptive, queues", "q-routing"],
 )
 def test_the_topology_does_not_matter(learner: Any, shape: str) -> None:
     p, a, h, g, trunking = SHAPES[shape]

@@ -9,29 +9,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.envs.layout import FEATURES
-
-
-def config(**changes: object) -> dfe.SimulationConfig:
-    settings: dict[str, object] = {
-        "topology": dfe.Dragonfly.preset("72"),
-        "traffic": "adv+1",
-        "load": 0.35,
-        "seed": 11,
-        **changes,
-    }
-    return dfe.SimulationConfig(**settings)
-
-
-def make(duration_ns: float = 2_000.0, **options: object) -> dfe.BatchedRoutingEnv:
-    return dfe.BatchedRoutingEnv(config(), duration_ns=duration_ns, **options)
-
-
-def play(env: dfe.BatchedRoutingEnv, batch: dfe.DecisionBatch) -> int:
-    steps = 0
-    while not env.done:
-        batch = env.step(batch.minimal_actions())
-        steps += 1
-    return steps
+from tests.unit.small_env import config, make, play
 
 
 def test_a_batch_has_the_documented_shapes_and_types() -> None:

@@ -11,22 +11,7 @@ from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
 from dragonfly_env.cli import app
-
-SHORT = ["--warmup-ns", "1000", "--measure-ns", "2000"]
-SWEEP = [
-    "sweep",
-    "--topology",
-    "72",
-    "-p",
-    "min",
-    "-p",
-    "ugal-n",
-    "--traffic",
-    "uniform",
-    "-l",
-    "0.2:0.4:0.2",
-    *SHORT,
-]
+from tests.unit.cli_arguments import SHORT, SWEEP
 
 
 def run(*arguments: str) -> Result:

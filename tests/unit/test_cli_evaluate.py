@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import tiny_learner  # conftest.py has put it where commands find it
 from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import registry
 from dragonfly_env.cli import app
 
-FOLDER = Path(__file__).parent
-sys.path.insert(0, str(FOLDER))
-import tiny_learner  # noqa: E402  # a module that commands can import by its name
+pytestmark = pytest.mark.usefixtures("tiny")
 
 SYSTEM = ["--topology", "p=1,a=3,h=1", "--warmup-ns", "1000", "--measure-ns", "2000", "--jobs", "1"]
 LOAD = ["--traffic", "adv+1", "--load", "0.4"]
@@ -30,14 +27,6 @@ UNLIKE = (  # columns that may differ between equal runs
 def run(*arguments: str, command: str = "evaluate") -> Result:
     """The command in this process."""
     return CliRunner().invoke(app, [command, *arguments], env={"COLUMNS": "160"})
-
-
-@pytest.fixture(autouse=True)
-def tiny(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """An agent of the kind ``tiny``; and a folder to work in."""
-    monkeypatch.setitem(registry.AGENTS, "tiny", "tiny_learner:TinyLearner")
-    monkeypatch.setitem(registry._SETTINGS, "tiny", "tiny_learner:TinySettings")
-    monkeypatch.chdir(tmp_path)
 
 
 def saved_agent(path: str, **changes: object) -> str:
@@ -147,7 +136,7 @@ def test_finished_runs_are_kept_and_a_changed_agent_is_evaluated_anew() -> None:
 
 def test_runs_in_processes_of_their_own_know_the_folder_of_a_class(tmp_path: Path) -> None:
     """Also a file beside which the command is given."""
-    shutil.copy(FOLDER / "tiny_learner.py", tmp_path / "my_policies.py")
+    shutil.copy(Path(tiny_learner.__file__), tmp_path / "my_policies.py")
     two = [*SYSTEM[:-2], "--jobs", "2"]
     done = run("my_policies.py:Detours", "min", *two, *LOAD, "-s", "1", "-s", "2", "--no-plots")
     assert done.exit_code == 0, done.stderr

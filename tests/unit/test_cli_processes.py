@@ -13,21 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-SHORT = ["--warmup-ns", "1000", "--measure-ns", "2000"]
-SWEEP = [
-    "sweep",
-    "--topology",
-    "72",
-    "-p",
-    "min",
-    "-p",
-    "ugal-n",
-    "--traffic",
-    "uniform",
-    "-l",
-    "0.2:0.4:0.2",
-    *SHORT,
-]
+from tests.unit.cli_arguments import SHORT, SYSTEM
 
 
 def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
@@ -76,20 +62,7 @@ def test_json_on_standard_output_is_nothing_but_json(tmp_path: Path) -> None:
 def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
     tmp_path: Path, jobs: str, whole_group: bool
 ) -> None:
-    loads = ["-l", "0.05:0.4:0.05"]
-    long = [
-        "--topology",
-        "72",
-        "-p",
-        "min",
-        "--traffic",
-        "uniform",
-        *loads,
-        "--warmup-ns",
-        "0",
-        "--measure-ns",
-        "200000",
-    ]
+    long = [*SYSTEM, "-l", "0.05:0.4:0.05", "--warmup-ns", "0", "--measure-ns", "200000"]
     command = ["sweep", *long, "--out", "out", "--jobs", jobs, "--no-plots"]
     process = start(*command, cwd=tmp_path)
     runs = tmp_path / "out" / "runs"
@@ -115,18 +88,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
 
 
 def test_workers_of_a_killed_sweep_end_by_themselves(tmp_path: Path) -> None:
-    long = [
-        "--topology",
-        "72",
-        "-p",
-        "min",
-        "--traffic",
-        "uniform",
-        "-l",
-        "0.1:0.4:0.1",
-        "--measure-ns",
-        "1e9",
-    ]
+    long = [*SYSTEM, "-l", "0.1:0.4:0.1", "--measure-ns", "1e9"]
     process = start("sweep", *long, "--out", "out", "--jobs", "2", cwd=tmp_path)
     deadline = time.monotonic() + 60
     while len(list(tmp_path.glob("out/runs/*.running"))) < 2 and time.monotonic() < deadline:

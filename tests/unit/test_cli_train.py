@@ -14,16 +14,15 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+import tiny_learner  # conftest.py has put it where commands find it
 from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import registry
 from dragonfly_env.agents.registry import load_agent, read_metadata
 from dragonfly_env.cli import app
 from dragonfly_env.experiments.storage import METADATA_KEY
 
-sys.path.insert(0, str(Path(__file__).parent))
-import tiny_learner
+pytestmark = pytest.mark.usefixtures("tiny")
 
 SHORT = [
     *("--topology", "p=1,a=3,h=1", "--load", "0.4", "--episode-ns", "2000", "--checkpoint-every", "2"),
@@ -34,14 +33,6 @@ SHORT = [
 def run(*arguments: str) -> Result:
     """The command in this process."""
     return CliRunner().invoke(app, ["train", *arguments], env={"COLUMNS": "140"})
-
-
-@pytest.fixture(autouse=True)
-def tiny(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """An agent of the kind ``tiny``; and a folder to work in."""
-    monkeypatch.setitem(registry.AGENTS, "tiny", "tiny_learner:TinyLearner")
-    monkeypatch.setitem(registry._SETTINGS, "tiny", "tiny_learner:TinySettings")
-    monkeypatch.chdir(tmp_path)
 
 
 def episodes(folder: str = "out") -> pd.DataFrame:

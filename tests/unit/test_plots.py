@@ -142,7 +142,7 @@ def test_time_series_need_bins(results: Results, tmp_path: Path) -> None:
     without = Results(
         results.name, results.table[columns], results.policies, results.traffic, results.expected
     )
-    drawn = draw(without, tmp_path, page=False)
+    drawn = draw(without, tmp_path, formats=["png"], page=False)
     assert list(drawn.skipped) == ["series"]
     with pytest.raises(ConfigError, match="series_bin_ns"):
         draw(without, tmp_path, kinds=["series"])
@@ -157,7 +157,7 @@ def test_results_without_arrays_are_drawn_as_far_as_they_go(results: Results, tm
     without = Results(
         results.name, results.table[columns], results.policies, results.traffic, results.expected
     )
-    drawn = draw(without, tmp_path)
+    drawn = draw(without, tmp_path, formats=["png"])
     assert set(drawn.skipped) == {"series", "fairness", "global-links", "ports"}
     assert (tmp_path / "loads.png").exists()
 
@@ -166,7 +166,7 @@ def test_a_missing_run_leaves_a_panel_that_says_so(results: Results, tmp_path: P
     table = results.table
     part = table[~((table["policy"] == "par") & (table["traffic"] == "adv+1"))].reset_index(drop=True)
     rest = Results(results.name, part, results.policies, results.traffic, results.expected)
-    assert draw(rest, tmp_path).skipped == {}
+    assert draw(rest, tmp_path, formats=["png"]).skipped == {}
     assert "6 still missing" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 

@@ -1,0 +1,82 @@
+"""Settings that every agent with a neural network has; they need no PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from dragonfly_env._settings import real, setting
+from dragonfly_env._validate import check_choice, check_integer, config_error
+from dragonfly_env.envs.options import DETOURS
+
+MOST = 2**31 - 1
+
+
+def features() -> Any:
+    """What it observes; None too."""
+    return setting(
+        None,
+        lambda name, value: _names(name, value, None),
+        "",
+        "Names of the observation's features; None: those of the environment.",
+        optional=True,
+    )
+
+
+def detours() -> Any:
+    """Which detours it may take."""
+    return setting(
+        DETOURS,
+        lambda name, value: _names(name, value, DETOURS),
+        "",
+        "Kinds of detours among the candidates; with action 'path' only.",
+        optional=False,
+    )
+
+
+def hidden_units(*, doc: str) -> Any:
+    """One to eight layer sizes."""
+    return setting((64, 64), _sizes, "units", doc, optional=False)
+
+
+def learning_rate(default: float) -> Any:
+    """The optimiser's."""
+    return real(default, 0.0, 1.0, open_low=True, doc="Step size of Adam.")
+
+
+def max_gradient_norm(default: float) -> Any:
+    """Where gradients are clipped."""
+    return real(default, 0.0, 1e9, open_low=True, doc="Longer gradients are shortened.")
+
+
+def environment_options(settings: Any, names: Iterable[str] = ()) -> dict[str, Any]:
+    """The keyword arguments of ``BatchedRoutingEnv`` that follow from settings.
+
+    Args:
+        settings: With ``scope``, ``action``, ``reward``, ``features`` and ``detours``.
+        names: Further fields that are such arguments.
+    """
+    always = ("scope", "action", "reward", *names, "features")
+    options = {name: getattr(settings, name) for name in always}
+    if settings.action == "path":
+        options["detours"] = settings.detours
+    return options
+
+
+def _names(field: str, value: object, known: tuple[str, ...] | None) -> tuple[str, ...]:
+    """A tuple of strings (TOML and JSON give lists), each one of ``known`` if that is given."""
+    if isinstance(value, str) or not isinstance(value, (tuple, list)):
+        raise config_error(field, value, "must be a list of names")
+    for name in value:
+        if known is not None:
+            check_choice(field, name, known)
+        elif not isinstance(name, str):
+            raise config_error(field, value, "must be a list of names")
+    return tuple(value)
+
+
+def _sizes(field: str, value: object) -> tuple[int, ...]:
+    """A tuple of one to eight layer sizes."""
+    if not isinstance(value, (tuple, list)) or not 1 <= len(value) <= 8:
+        raise config_error(field, value, "must be a list of 1 to 8 numbers of units")
+    return tuple(check_integer(field, size, 1, 4096) for size in value)
