@@ -56,6 +56,29 @@ def route_from_outside(hosts: str, *, action: str, threads: int) -> None:
     sum(float(view.sum()) for view in views)  # of an episode that is gone
 
 
+def learn_outside(hosts: str, *, learner: str, preset: str, threads: int) -> None:
+    """An episode that the twin of a learner answers, with feedback; then one that nobody listens to."""
+    config = dfe.SimulationConfig(
+        topology=dfe.Dragonfly.preset(hosts), network=preset, traffic="adv+1", load=0.9, threads=threads
+    )
+    policy = dfe.make_policy(learner, epsilon=0.1)
+    env = dfe.BatchedRoutingEnv.for_policy(
+        config, policy, duration_ns=800, transitions=False, max_uncollected_bytes=200_000
+    )
+    twin = policy.twin(env)
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(twin.act(batch))
+    inside = dfe.Simulation(config.replace(policy=policy))
+    inside.run(800)
+    if inside.trace_hash() != env.trace_hash() or (inside.q_table() != twin.table).any():
+        raise SystemExit(f"{learner} on {preset}: the twin has gone another way")
+    env.drain(twin)
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(batch.minimal_actions())
+
+
 def main() -> None:
     """Everything once on 72 hosts; then systems of several partitions with 1, 2 and 3 threads."""
     for preset in ("default", "q-adaptive", "lia"):
@@ -75,6 +98,8 @@ def main() -> None:
     for hosts, threads in (("72", 1), ("2550", 2)):
         for action in ("port", "path"):
             route_from_outside(hosts, action=action, threads=threads)
+        for learner, preset in (("q-adaptive", "q-adaptive"), ("q-routing", "default")):
+            learn_outside(hosts, learner=learner, preset=preset, threads=threads)
     print("smoke: passed")
 
 

@@ -1,8 +1,9 @@
-"""What the learners that run inside the core share."""
+"""What the learners that run inside the core share: their parameters here, and twins in NumPy."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,20 +12,40 @@ from dragonfly_env.errors import StateError
 from dragonfly_env.policies import Policy
 
 if TYPE_CHECKING:
+    from dragonfly_env.agents.table_twin import TableTwin
     from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 
 class CoreLearner(Policy):
-    """A policy whose tables live in the core (``Simulation.q_table()``)."""
+    """A policy whose tables live in the core (``Simulation.q_table()``), or in its twin."""
 
     __slots__ = ()
 
     learns: ClassVar[bool] = True
 
     def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
-        """Refuse: the tables are in the core, and no NumPy twin keeps its own yet.
+        """Refuse: parameters alone have no tables.
 
         Raises:
-            StateError: Always.
+            StateError: Always. ``twin(env)`` has tables of its own, and answers.
         """
-        raise StateError(f"act(): policy {self.name!r} learns inside the core; run it with Simulation")
+        raise StateError(
+            f"act(): policy {self.name!r} learns inside the core: run it with Simulation, or let its "
+            "twin(env) answer the batches of an environment"
+        )
+
+    @abstractmethod
+    def env_options(self) -> dict[str, Any]:
+        """The keyword arguments of ``BatchedRoutingEnv`` that its twin needs."""
+
+    @abstractmethod
+    def twin(self, env: BatchedRoutingEnv) -> TableTwin:
+        """The same learner in NumPy, with tables of its own: the same ``trace_hash()`` and the same tables.
+
+        Args:
+            env: Made with ``env_options()``, as ``BatchedRoutingEnv.for_policy`` does.
+
+        Raises:
+            ConfigError: If it was not.
+        """

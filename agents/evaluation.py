@@ -101,6 +101,8 @@ def evaluate_policy(
     if isinstance(chosen, Learner):
         chosen.prepare(env)
         chosen.set_training(False)
+    elif isinstance(chosen, BuiltIn):
+        chosen = chosen.twin(env)
     _answer(env, env.reset(seed=config.seed), chosen)
     if warmup_ns > 0:
         env.reset_statistics()

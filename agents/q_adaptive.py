@@ -1,19 +1,22 @@
-"""Q-adaptive: two-level Q-tables in every router, learnt from what the next router reports. Runs in the core."""
+"""Q-adaptive: two-level Q-tables in every router, learnt from reports of the next one; in the core and in NumPy."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dragonfly_env._settings import boolean, choice, real
 from dragonfly_env.agents._core_learner import CoreLearner
 from dragonfly_env.policies import NamedVariants
 
 if TYPE_CHECKING:
+    from dragonfly_env.agents.q_adaptive_twin import QAdaptiveTwin
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
     from dragonfly_env.topology import Dragonfly
 
 _PAPER = "Kang, Wang, Lan, HPDC 2021"
 _MOST_NS = 1e12
+_MOST_HOPS = 5  # section 4.2
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +104,22 @@ class QAdaptive(CoreLearner):
     def name(self) -> str:
         """``"q-adaptive"``."""
         return "q-adaptive"
+
+    def env_options(self) -> dict[str, Any]:
+        """See ``CoreLearner.env_options``."""
+        return {
+            "scope": self.scope,
+            "action": self.action,
+            "feedback": True,
+            "max_hops": _MOST_HOPS,
+            "num_draws": 3,
+        }
+
+    def twin(self, env: BatchedRoutingEnv) -> QAdaptiveTwin:
+        """See ``CoreLearner.twin``."""
+        from dragonfly_env.agents.q_adaptive_twin import QAdaptiveTwin
+
+        return QAdaptiveTwin(self, env)
 
     @classmethod
     def for_system(cls, topology: Dragonfly) -> QAdaptive:

@@ -1,13 +1,17 @@
-"""Q-routing: a Q-table per router with a row per destination router. Runs in the core."""
+"""Q-routing: a Q-table per router with a row per destination router. Runs in the core, and as a twin in NumPy."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dragonfly_env._settings import integer, real
 from dragonfly_env.agents._core_learner import CoreLearner
 from dragonfly_env.policies import NamedVariants
+
+if TYPE_CHECKING:
+    from dragonfly_env.agents.q_routing_twin import QRoutingTwin
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,3 +39,19 @@ class QRouting(CoreLearner):
     def name(self) -> str:
         """``"q-routing"``."""
         return "q-routing"
+
+    def env_options(self) -> dict[str, Any]:
+        """See ``CoreLearner.env_options``."""
+        return {
+            "scope": self.scope,
+            "action": self.action,
+            "feedback": True,
+            "max_hops": self.max_hops + 3,
+            "num_draws": 2,
+        }
+
+    def twin(self, env: BatchedRoutingEnv) -> QRoutingTwin:
+        """See ``CoreLearner.twin``."""
+        from dragonfly_env.agents.q_routing_twin import QRoutingTwin
+
+        return QRoutingTwin(self, env)

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.config import SimulationConfig
-from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, Transitions
+from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, HopFeedback, Transitions
 from dragonfly_env.envs import registration as _registration  # noqa: F401 - names for gymnasium.make
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
@@ -43,6 +43,7 @@ __all__ = [
     "DeadlockError",
     "DecisionBatch",
     "Dragonfly",
+    "HopFeedback",
     "IllegalActionError",
     "Metrics",
     "NetworkConfig",

@@ -73,6 +73,7 @@ DecisionSpec spec_of(const py::dict& given) {
   spec.features = member<std::uint32_t>(given, "features");
   spec.reward_scale_ps = member<double>(given, "reward_scale_ps");
   spec.keep_transitions = member<bool>(given, "keep_transitions");
+  spec.keep_feedback = member<bool>(given, "keep_feedback");
   spec.most_uncollected_bytes = member<std::uint64_t>(given, "most_uncollected_bytes");
   return spec;
 }
@@ -183,6 +184,27 @@ py::tuple transitions(RoutingEnvironment& self) {
                         times, next_ids);
 }
 
+py::tuple reports(RoutingEnvironment& self) {
+  const auto n = static_cast<py::ssize_t>(self.reports());
+  py::array_t<std::int64_t> ids(n);
+  py::array_t<std::int64_t> next_ids(n);
+  py::array_t<std::int32_t> agents(n);
+  py::array_t<std::int32_t> ports(n);
+  py::array_t<double> travel(n);
+  py::array_t<double> times(n);
+  const ReportColumns columns{.ids = ids.mutable_data(),
+                              .next_ids = next_ids.mutable_data(),
+                              .agents = agents.mutable_data(),
+                              .ports = ports.mutable_data(),
+                              .travel_ns = travel.mutable_data(),
+                              .times_ns = times.mutable_data()};
+  {
+    const py::gil_scoped_release release;
+    self.take_reports(columns);
+  }
+  return py::make_tuple(ids, next_ids, agents, ports, travel, times);
+}
+
 py::tuple payments(RoutingEnvironment& self) {
   const auto n = static_cast<py::ssize_t>(self.payments());
   py::array_t<std::int32_t> agents(n);
@@ -237,6 +259,7 @@ void bind_environment(py::module_& module) {
       .def("batch", &batch_arrays)
       .def("draws", &draws, py::arg("each"))
       .def("transitions", &transitions)
+      .def("reports", &reports)
       .def("payments", &payments)
       .def("state", &state)
       .def("layout", &layout)
@@ -244,6 +267,7 @@ void bind_environment(py::module_& module) {
                              py::return_value_policy::reference_internal)
       .def_property_readonly("done", &RoutingEnvironment::done)
       .def_property_readonly("overflowed", &RoutingEnvironment::overflowed)
+      .def_property_readonly("reports_overflowed", &RoutingEnvironment::reports_overflowed)
       .def_property_readonly("time_ns", &RoutingEnvironment::time_ns)
       .def_property_readonly("num_actions", [](const RoutingEnvironment& e) { return e.plan().num_actions; })
       .def_property_readonly("num_features",

@@ -20,7 +20,8 @@ DecisionDesk::DecisionDesk(const DecisionPlan& plan, OpenDecisions& open, std::u
       recent_(plan.layout.counts_traffic() ? std::size_t{num_routers} * plan.paths.topology().num_groups()
                                            : 0U),
       minimal_(plan.num_ports),
-      log_{row_bytes_} {
+      log_{row_bytes_},
+      reports_{open, plan.first_port, plan.spec.keep_feedback} {
   log_.keep_rows(plan.spec.keep_transitions);
   make_room();
 }
@@ -112,6 +113,7 @@ bool DecisionDesk::raise(RouteContext& context, std::uint32_t packet_index, std:
              static_cast<std::int32_t>(context.router()), row);
     open_.clear(packet_index);
   }
+  if (reports_.keeps()) reports_.raised(packet_index);
   if (++size_ % 64 == 0) make_room();
   return true;
 }

@@ -12,6 +12,7 @@
 #include "decisions/choices.hpp"
 #include "decisions/decision_plan.hpp"
 #include "decisions/growing_buffer.hpp"
+#include "decisions/hop_reports.hpp"
 #include "decisions/open_decisions.hpp"
 #include "decisions/records.hpp"
 #include "decisions/transition_log.hpp"
@@ -71,6 +72,7 @@ class DecisionDesk {
   }
 
   [[nodiscard]] TransitionLog& log() noexcept { return log_; }
+  [[nodiscard]] HopReports& reports() noexcept { return reports_; }
   [[nodiscard]] std::size_t first_of_step() const noexcept { return first_of_step_; }
   [[nodiscard]] std::uint64_t delivered_in_step() const noexcept { return delivered_in_step_; }
   [[nodiscard]] Tick latency_in_step() const noexcept { return latency_in_step_; }
@@ -108,6 +110,7 @@ class DecisionDesk {
   std::vector<std::uint8_t> minimal_;  // scratch: ports on a shortest path
 
   TransitionLog log_;
+  HopReports reports_;
   std::size_t first_of_step_ = 0;
   std::uint64_t delivered_in_step_ = 0;
   Tick latency_in_step_ = 0;

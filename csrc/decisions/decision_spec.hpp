@@ -40,7 +40,8 @@ struct DecisionSpec {
   std::uint32_t features = ~0U;        // bits, see observation.hpp
   double reward_scale_ps = 1'000'000;  // a reward of -1
   bool keep_transitions = true;
-  std::uint64_t most_uncollected_bytes = std::uint64_t{1} << 28;  // then they are no longer kept
+  bool keep_feedback = false;
+  std::uint64_t most_uncollected_bytes = std::uint64_t{1} << 28;  // of either; then it is no longer kept
 
   [[nodiscard]] std::uint32_t num_candidates() const noexcept {
     if (action == ActionMode::kPort) return 0;

@@ -12,12 +12,13 @@ namespace dragonfly {
 
 class OpenDecisions {
  public:
-  // `row_bytes`: of an observation with its mask; 0: not kept.
-  OpenDecisions(std::size_t packets, std::uint32_t most_per_packet, std::size_t row_bytes)
+  // `row_bytes`: of an observation with its mask; 0: not kept. `notes_hops`: whether hop() may be used.
+  OpenDecisions(std::size_t packets, std::uint32_t most_per_packet, std::size_t row_bytes, bool notes_hops)
       : most_{most_per_packet},
         row_bytes_{row_bytes},
         heads_{packets * most_per_packet},
-        rows_{packets * most_per_packet * row_bytes} {}
+        rows_{packets * most_per_packet * row_bytes},
+        hops_{notes_hops ? packets : 0U} {}
 
   [[nodiscard]] std::uint32_t count(std::uint32_t packet) const noexcept {
     return heads_.data()[std::size_t{packet} * most_].open;
@@ -28,6 +29,8 @@ class OpenDecisions {
   [[nodiscard]] const std::byte* row(std::uint32_t packet, std::uint32_t i) const noexcept {
     return rows_.data() + (std::size_t{packet} * most_ + i) * row_bytes_;
   }
+  // Of a packet that has left the network it is as of none.
+  [[nodiscard]] HopNote& hop(std::uint32_t packet) noexcept { return hops_.data()[packet]; }
   void touch(std::uint32_t packet) const noexcept {
     __builtin_prefetch(&heads_.data()[std::size_t{packet} * most_], 1);
   }
@@ -48,6 +51,7 @@ class OpenDecisions {
   std::size_t row_bytes_;
   ReservedArray<OpenDecision> heads_;
   ReservedArray<std::byte> rows_;
+  ReservedArray<HopNote> hops_;
 };
 
 }  // namespace dragonfly

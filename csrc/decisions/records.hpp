@@ -64,6 +64,23 @@ struct CompletedDecision {
   std::int32_t unused = 0;
 };
 
+// A hop that a router chose, as the router hears of it (hop_reports.hpp).
+struct HopReport {
+  std::int64_t id = -1;       // of the decision
+  std::int64_t next_id = -1;  // of the one that the next router raised for the packet; -1: none
+  Tick travel = 0;            // from the input buffer of the router to that of the next one
+  Tick when = 0;              // the report arrives
+  std::int32_t agent = 0;
+  std::int32_t port = 0;  // that the packet left through, numbered as port actions are
+};
+
+// What a packet knows of its way for the next report.
+struct HopNote {
+  Tick arrived = 0;     // in the input buffer of the router before
+  bool chosen = false;  // that router raised a decision for it
+  bool asked = false;   // the present one has
+};
+
 // Identifies a decision whatever the batching: packets ask every router on their way at most once.
 [[nodiscard]] constexpr std::int64_t decision_id(std::uint32_t source_host, std::uint32_t number,
                                                  std::uint32_t hops) noexcept {

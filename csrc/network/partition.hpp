@@ -171,6 +171,7 @@ class Partition {
                                        std::uint32_t group, Tick now);
   void send_feedback(const InputVc& input, const Packet& packet);
   void take_feedback(std::uint32_t output, Tick now);
+  void report_hop(const InputPort& port, std::uint32_t packet, Tick now);
   void await_effect(std::uint32_t packet, std::uint32_t input_vc, Tick now);
   void host_event(std::uint32_t host, Tick now);
 

@@ -88,6 +88,7 @@ void Partition::grant(std::uint32_t router_index, InputVc& input, OutputPort& ou
   --input.queued;
   credit_upstream(port, packet.vc, now);
   if (plan_.learner != nullptr && port.link_class != LinkClass::kHost) send_feedback(input, packet);
+  if (asking_ && desk_->reports().keeps()) report_hop(port, index, now);
 
   packet.vc = input.out_vc;
   packet.output_ready = static_cast<std::uint32_t>(now + timing.crossbar_latency);

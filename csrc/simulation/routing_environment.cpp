@@ -1,6 +1,7 @@
 #include "simulation/routing_environment.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace dragonfly {
 
@@ -59,6 +60,7 @@ void RoutingEnvironment::begin_step() {
 // Rewards of what was completed, and whether that is still kept.
 void RoutingEnvironment::end_step() {
   const double per_tick = static_cast<double>(plan_.quantum_ps) / plan_.spec.reward_scale_ps;
+  limit_reports();
   const bool team = plan_.spec.reward == RewardKind::kTeam;
   const double together = team ? team_reward() : 0;
   std::uint64_t bytes = 0;
@@ -72,6 +74,13 @@ void RoutingEnvironment::end_step() {
   if (overflowed_ || !plan_.spec.keep_transitions || bytes <= plan_.spec.most_uncollected_bytes) return;
   overflowed_ = true;
   for (Partition& partition : simulation_.network().partitions()) partition.desk().stop_keeping();
+}
+
+void RoutingEnvironment::limit_reports() {
+  if (!plan_.spec.keep_feedback || reports_overflowed_) return;
+  if (reports() * sizeof(HopReport) <= plan_.spec.most_uncollected_bytes) return;
+  reports_overflowed_ = true;
+  for (Partition& partition : simulation_.network().partitions()) partition.desk().reports().stop_keeping();
 }
 
 void RoutingEnvironment::collect() {
@@ -178,6 +187,33 @@ void RoutingEnvironment::take_transitions(const TransitionColumns& to) {
                   to.next_mask + at * actions);
     }
     partition.desk().mark_taken();
+  }
+}
+
+std::size_t RoutingEnvironment::reports() {
+  std::size_t total = 0;
+  for (Partition& partition : simulation_.network().partitions()) total += partition.desk().reports().size();
+  return total;
+}
+
+void RoutingEnvironment::take_reports(const ReportColumns& to) {
+  merged_.clear();
+  for (Partition& partition : simulation_.network().partitions()) {
+    HopReports& reports = partition.desk().reports();
+    merged_.insert(merged_.end(), reports.data(), reports.data() + reports.size());
+    reports.clear();
+  }
+  std::ranges::sort(merged_, {}, [](const HopReport& report) {
+    return std::tuple{report.when, report.agent, report.port};
+  });
+  for (std::size_t i = 0; i < merged_.size(); ++i) {
+    const HopReport& report = merged_[i];
+    to.ids[i] = report.id;
+    to.next_ids[i] = report.next_id;
+    to.agents[i] = report.agent;
+    to.ports[i] = report.port;
+    to.travel_ns[i] = plan_.to_ns(report.travel);
+    to.times_ns[i] = plan_.to_ns(report.when);
   }
 }
 

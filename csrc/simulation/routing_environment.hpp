@@ -49,6 +49,16 @@ struct TransitionColumns {
   bool* next_mask;
 };
 
+// Where reports on hops go; each pointer has room for reports() rows.
+struct ReportColumns {
+  std::int64_t* ids;
+  std::int64_t* next_ids;
+  std::int32_t* agents;
+  std::int32_t* ports;
+  double* travel_ns;
+  double* times_ns;
+};
+
 class RoutingEnvironment {
  public:
   // `setup.options.decisions` must be set. Throws ConfigError.
@@ -80,6 +90,12 @@ class RoutingEnvironment {
   void take_transitions(const TransitionColumns& columns);
   // Whether transitions piled up so much that they are no longer kept.
   [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
+  // Reports on hops (hop_reports.hpp) since they were last taken: all that arrive before or with a decision
+  // of the batch, and some that are still on their way. Ordered by arrival, then by router and port: a port
+  // gets no two at one instant, so neither partitions nor threads can be told from the order.
+  [[nodiscard]] std::size_t reports();
+  void take_reports(const ReportColumns& columns);
+  [[nodiscard]] bool reports_overflowed() const noexcept { return reports_overflowed_; }
   // Rewards paid during the last advance(): number, then router and reward of each.
   [[nodiscard]] std::size_t payments();
   void read_payments(std::int32_t* agents, double* rewards);
@@ -91,6 +107,7 @@ class RoutingEnvironment {
  private:
   void begin_step();
   void end_step();
+  void limit_reports();
   void collect();
 
   Simulation simulation_;
@@ -102,8 +119,10 @@ class RoutingEnvironment {
   bool draining_ = false;
   bool done_ = false;
   bool overflowed_ = false;
+  bool reports_overflowed_ = false;
   DecisionBatch batch_;
   std::vector<std::int32_t> answers_;
+  std::vector<HopReport> merged_;  // scratch
 };
 
 }  // namespace dragonfly

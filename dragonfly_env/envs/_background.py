@@ -12,6 +12,7 @@ from dragonfly_env._validate import config_error
 from dragonfly_env.envs.batch import DecisionBatch
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.errors import IllegalActionError
+from dragonfly_env.policies import Policy as BuiltIn
 from dragonfly_env.policies import make_policy
 
 IntArray = npt.NDArray[np.int64]
@@ -28,12 +29,18 @@ class Background:
 
     def __init__(self, policy: Any) -> None:
         self._policy = policy
+        self._answers = policy
 
     @property
     def chooses_env(self) -> Any:
         """The policy, if it says which environment it needs; None otherwise."""
         says = all(isinstance(getattr(self._policy, name, None), str) for name in _NEEDS)
         return self._policy if says else None
+
+    @property
+    def hears(self) -> bool:
+        """Whether it needs the environment's feedback."""
+        return isinstance(self._policy, BuiltIn) and self._policy.learns
 
     def check(self, env: BatchedRoutingEnv) -> None:
         """Whether it can answer the batches of an environment.
@@ -45,7 +52,9 @@ class Background:
             needed = getattr(self._policy, name, given)
             if needed != given:
                 raise config_error(name, given, f"the background policy needs {name}={needed!r}")
-        if hasattr(self._policy, "prepare"):
+        if isinstance(self._policy, BuiltIn):
+            self._answers = self._policy.twin(env)
+        elif hasattr(self._policy, "prepare"):
             self._policy.prepare(env)
 
     def act(self, batch: DecisionBatch) -> IntArray:
@@ -56,7 +65,7 @@ class Background:
         """
         if self._policy is None:
             return batch.minimal_actions()
-        answers = np.asarray(self._policy.act(batch))
+        answers = np.asarray(self._answers.act(batch))
         if answers.shape != (len(batch),) or answers.dtype.kind not in "iu":
             raise IllegalActionError(
                 f"the background policy answered with {answers.dtype} of shape {answers.shape} instead of "

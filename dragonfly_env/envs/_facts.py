@@ -13,6 +13,7 @@ class EnvFacts:
     _config: SimulationConfig
     _options: EnvOptions
     _layout: Layout
+    _episode: int
 
     @property
     def config(self) -> SimulationConfig:
@@ -23,6 +24,11 @@ class EnvFacts:
     def seed(self) -> int:
         """The seed of the present episode."""
         return self._config.seed
+
+    @property
+    def episode(self) -> int:
+        """How many times ``reset`` was called."""
+        return self._episode
 
     @property
     def scope(self) -> str:

@@ -70,11 +70,12 @@ def make_core(
     if "topology" in fields and not isinstance(fields["topology"], Dragonfly):
         fields["topology"] = Dragonfly.preset(fields["topology"])
     config = SimulationConfig(**fields) if config is None else config.replace(**fields)
-    # Nobody collects transitions here: the views pay through rewards.
+    # Nobody collects transitions or feedback here: the views pay through rewards.
     options = {
         "duration_ns": DEFAULT_DURATION_NS,
         "warmup_ns": DEFAULT_WARMUP_NS,
         "transitions": False,
+        "feedback": False,
         **options,
     }
     if for_policy is not None:

@@ -20,6 +20,7 @@ from dragonfly_env.config import SimulationConfig
 from dragonfly_env.envs._facts import EnvFacts
 from dragonfly_env.envs.actions import as_actions
 from dragonfly_env.envs.batch import DecisionBatch, IntArray, Transitions
+from dragonfly_env.envs.feedback import HopFeedback
 from dragonfly_env.envs.layout import Layout
 from dragonfly_env.envs.options import EnvOptions, next_seed
 from dragonfly_env.errors import IllegalActionError, StateError
@@ -56,8 +57,9 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         avoid_destination_group: Whether detours avoid the destination group; None: as the network says.
         num_draws: D, the columns of ``batch.draws``.
         transitions: Whether completed transitions are kept for ``transitions()``.
+        feedback: Whether what routers hear of their packets' hops is kept for ``feedback()``.
         max_uncollected_bytes: If more than that piles up because nobody calls ``transitions()``, they are no
-            longer kept in this episode.
+            longer kept in this episode; the same for ``feedback()``, counted by itself.
 
     Raises:
         ConfigError: For a setting that is out of range, or that the topology or the network rules out.
@@ -84,6 +86,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         avoid_destination_group: bool | None = None,
         num_draws: int = 2,
         transitions: bool = True,
+        feedback: bool = False,
         max_uncollected_bytes: int = 2**28,
     ) -> None:
         if not isinstance(config, SimulationConfig):
@@ -103,6 +106,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             avoid_destination_group=avoid_destination_group,
             num_draws=num_draws,
             transitions=transitions,
+            feedback=feedback,
             max_uncollected_bytes=max_uncollected_bytes,
         )
         self._spec = self._options.spec(config.network)
@@ -110,6 +114,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         super().__init__()
         self._drained = False
         self._started = False
+        self._episode = 0
         self._batch: DecisionBatch | None = None
         self._core = self._build()
         self._layout = Layout(
@@ -170,6 +175,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             self._batch = None
             self._core = self._build()
             self._broken, self._drained, self._started = None, False, True
+            self._episode += 1
             with self._marks_broken():
                 self._core.advance()
             return self._take_batch()
@@ -238,6 +244,27 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
                     "more were kept in this episode; call it after every step, or raise max_uncollected_bytes"
                 )
             return Transitions(*self._core.transitions())
+
+    def feedback(self) -> HopFeedback:
+        """What routers hear of the hops that they chose, since the last call in this episode: one report per
+        decision whose packet went on to another router and has left the input buffer there. When a batch is
+        handed out, all reports that reach a router before or at the instants of its decisions are among them.
+
+        Raises:
+            StateError: Before ``reset``; if the environment was not made with ``feedback=True``; or if too much
+                piled up since the last call.
+        """
+        with self._alone():
+            if not self._started:
+                raise StateError("feedback(): call reset() first")
+            if not self._options.feedback:
+                raise StateError("feedback(): the environment was made with feedback=False, must be True")
+            if self._core.reports_overflowed:
+                raise StateError(
+                    f"feedback(): more than {self._options.max_uncollected_bytes} bytes had piled up, and no "
+                    "more was kept in this episode; call it after every step, or raise max_uncollected_bytes"
+                )
+            return HopFeedback(*self._core.reports())
 
     def payments(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
         """What the last ``reset`` or ``step`` paid: routers (M,) and rewards (M,), several per router possible.

@@ -45,7 +45,10 @@ class EnvOptions:
     avoid_destination_group: bool | None = boolean(None, optional=True, doc="None: as the network says.")
     num_draws: int = integer(2, 0, 64, doc="Random numbers per decision.")
     transitions: bool = boolean(True, doc="Whether transitions are kept.")
-    max_uncollected_bytes: int = integer(2**28, 0, 2**40, unit="bytes", doc="Most memory of transitions.")
+    feedback: bool = boolean(False, doc="Whether reports on hops are kept.")
+    max_uncollected_bytes: int = integer(
+        2**28, 0, 2**40, unit="bytes", doc="Most memory of transitions, and of feedback."
+    )
 
     def __post_init__(self) -> None:
         normalise(self)
@@ -120,6 +123,7 @@ class EnvOptions:
             "features": feature_bits(self.features),
             "reward_scale_ps": self.reward_scale_ns * PS_PER_NS,
             "keep_transitions": self.transitions,
+            "keep_feedback": self.feedback,
             "most_uncollected_bytes": self.max_uncollected_bytes,
         }
 

@@ -84,7 +84,12 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
                 "transitions", settings["transitions"], "cannot be set: this environment needs them"
             )
         self._background: Background = make_background(background)
-        options = TRAINING_TIMES | settings | {"transitions": True, "reward": "hop"}
+        options = (
+            TRAINING_TIMES
+            | {"feedback": self._background.hears}
+            | settings
+            | {"transitions": True, "reward": "hop"}
+        )
         self._env = make_core(view_config(config), self._background.chooses_env, options)
         self._background.check(self._env)
         self._renderer = Renderer(self._env.config, render_mode)

@@ -10,6 +10,8 @@ from dragonfly_env.agents.protocol import Learner, Policy
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.metrics import Metrics
+from dragonfly_env.policies import Policy as BuiltIn
+from dragonfly_env.policies import Twin
 from dragonfly_env.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ class AgentSimulation:
     def __init__(self, config: SimulationConfig, policy: Policy) -> None:
         self._config = config
         self._policy = policy
+        self._answers: Twin = policy
         self._env = self._make(1.0)
         self._started = False
 
@@ -74,6 +77,8 @@ class AgentSimulation:
         if isinstance(self._policy, Learner):
             self._policy.prepare(env)
             self._policy.set_training(False)
+        elif isinstance(self._policy, BuiltIn):
+            self._answers = self._policy.twin(env)
         return env
 
     @property
@@ -97,7 +102,7 @@ class AgentSimulation:
             batch = self._env.reset(seed=self._config.seed)
             self._started = True
         while not self._env.done:
-            batch = self._env.step(self._policy.act(batch))
+            batch = self._env.step(self._answers.act(batch))
 
     def reset_statistics(self) -> None:
         """Forget what was counted so far."""

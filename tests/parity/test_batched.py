@@ -13,8 +13,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.experiments.agent_simulation import AgentSimulation
 
-# Policies that learn keep their tables in the core.
-TWINS = [name for name in dfe.policies() if not dfe.make_policy(name).learns]
+TWINS = dfe.policies()  # test_learners.py has more about those that learn
 
 SMALL = dfe.Dragonfly.preset("72")
 PRESETS = dfe.NetworkConfig.presets()
@@ -48,13 +47,16 @@ def answered(
     config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float, **options: Any
 ) -> dfe.BatchedRoutingEnv:
     """The same policy from Python, at the end of the episode."""
-    env = dfe.BatchedRoutingEnv(
-        config, scope=policy.scope, action=policy.action, duration_ns=duration_ns, **options
-    )
-    batch = env.reset(seed=config.seed)
-    while not env.done:
-        batch = env.step(policy.act(batch))
+    env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=duration_ns, **options)
+    play(env, policy.twin(env))
     return env
+
+
+def play(env: dfe.BatchedRoutingEnv, twin: Any) -> None:
+    """One episode."""
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(twin.act(batch))
 
 
 def check_equal(
@@ -123,10 +125,12 @@ def test_histories_stay_equal_until_the_network_is_empty(name: str) -> None:
     policy = dfe.make_policy(name)
     config = config_of(load=0.6, network="q-adaptive")
     alone = native(config, policy, 2000.0)
-    env = answered(config, policy, 2000.0)
+    env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=2000.0)
+    twin = policy.twin(env)
+    play(env, twin)
     before = env.trace_hash()
     assert alone.drain()
-    env.drain(policy)
+    env.drain(twin)
     assert env.trace_hash() == alone.trace_hash() != before
     assert env.metrics().packets_in_flight == 0
 
@@ -154,11 +158,7 @@ def test_parameters_do_not_matter(name: str, parameters: dict[str, Any], trunkin
     for network in ("default", "lia"):
         config = config_of(topology=topology, load=0.8, network=network)
         alone = native(config, policy, 3000.0)
-        env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=3000.0)
-        batch = env.reset()
-        while not env.done:
-            batch = env.step(policy.act(batch))
-        assert env.trace_hash() == alone.trace_hash()
+        assert answered(config, policy, 3000.0).trace_hash() == alone.trace_hash()
 
 
 @pytest.mark.parametrize("name", ["ugal-n", "ugal-g", "par"])
@@ -166,7 +166,7 @@ def test_more_draws_than_a_policy_weighs_do_not_matter(name: str) -> None:
     check_equal(config_of(load=0.6), dfe.make_policy(name, nonminimal_candidates=2), detour_candidates=4)
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", [name for name in TWINS if not dfe.make_policy(name).learns])
 def test_the_observation_alone_is_enough(name: str) -> None:
     """Behind standard views a policy sees the observation and the mask only."""
     policy = dfe.make_policy(name)

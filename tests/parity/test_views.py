@@ -16,7 +16,7 @@ from dragonfly_env import dragonfly_v0
 from dragonfly_env.envs.batch import DecisionBatch
 from dragonfly_env.envs.layout import Layout
 
-# Policies that learn keep their tables in the core.
+# Twins of policies that learn need the environment's feedback as well: tests/parity/test_learners.py.
 TWINS = [name for name in dfe.policies() if not dfe.make_policy(name).learns]
 
 PRESETS = dfe.NetworkConfig.presets()

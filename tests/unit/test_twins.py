@@ -13,7 +13,7 @@ from dragonfly_env import _core
 from dragonfly_env.baselines import Minimal, Par, Ugal, Valiant
 from dragonfly_env.policies import CorePolicy, Policy
 
-# Policies that learn keep their tables in the core.
+# Those of policies that learn are other objects: tests/unit/test_learner_twins.py.
 TWINS = [name for name in dfe.policies() if not dfe.make_policy(name).learns]
 
 KINDS = {"minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4}

@@ -1,0 +1,150 @@
+"""Q-adaptive in NumPy: what ``csrc/routing/q_adaptive.cpp`` does, to be read and changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env._validate import PS_PER_NS, config_error
+from dragonfly_env.agents.protocol import IntArray
+from dragonfly_env.agents.table_twin import BoolArray, FloatArray, TableTwin, Visits
+
+if TYPE_CHECKING:
+    from dragonfly_env.agents.q_adaptive import QAdaptive
+    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+_QUEUES = ("queue_packets", "credits_in_use")  # features: together what stands and travels in front of a port
+
+
+class QAdaptiveTwin(TableTwin):
+    """See ``QAdaptive`` for the rules, and ``TableTwin`` for the use.
+
+    Source: Kang, Wang, Lan, HPDC 2021, section 4, figure 4, equations 2 and 3.
+    """
+
+    def __init__(self, learner: QAdaptive, env: BatchedRoutingEnv) -> None:
+        self._q = learner
+        if self._looks_at_queues:
+            for name in _QUEUES:
+                if name not in env.layout:
+                    needed = (
+                        f"must contain {name!r} for exploration='least-occupied' or occupancy_ns, or be None"
+                    )
+                    raise config_error("features", tuple(env.layout.features), needed)
+        super().__init__(learner, env)
+
+    def _initial_table(self) -> npt.NDArray[np.floating]:
+        """A row per other group and slot, per other group, or per router. A router's own group has no rows, but
+        where rows are routers zeros.
+        """
+        by_group = self._initial_by_group()
+        m, g, ports = by_group.shape
+        if self._q.rows == "router":
+            return by_group[:, self._wiring.groups]
+        if g == 1:
+            return np.full((m, 1, ports), np.inf)
+        others = np.array([np.delete(np.arange(g), own) for own in range(g)])
+        rows = by_group[np.arange(m)[:, None], others[self._wiring.groups]]
+        return np.repeat(rows, self._slots, axis=1)
+
+    def _initial_by_group(self) -> FloatArray:
+        """(m, g, ports) where estimates start, in ns."""
+        wiring, m = self._wiring, len(self._wiring.groups)
+        peers, groups = wiring.peers[:, None, :], np.arange(wiring.topology.num_groups)[None, :, None]
+        direct = wiring.is_global & (wiring.groups[peers] == groups)
+        if self._q.initial_values == "latency":
+            ps = wiring.far.latency_ps + np.where(direct, 0, wiring.local.latency_ps)
+        else:  # from the next router: its own link to the group, or a local hop to the router that has one
+            owns = wiring.owns_link_to_group()[peers, groups]
+            onwards = wiring.far.hop_ps + np.where(owns, 0, wiring.local.hop_ps)
+            first = np.where(wiring.is_global, wiring.far.hop_ps, wiring.local.hop_ps)
+            ps = first + np.where(direct, 0, onwards)
+        ns = self._rounded(ps / PS_PER_NS)
+        ns = np.where(groups == wiring.groups[:, None, None], 0.0, ns)
+        return np.broadcast_to(np.where(peers >= 0, ns, np.inf), (m, groups.size, peers.shape[2]))
+
+    @property
+    def _looks_at_queues(self) -> bool:
+        return self._q.exploration != "uniform" or self._q.occupancy_ns > 0
+
+    @property
+    def _slots(self) -> int:
+        """Rows per destination group: by the source host's place on its router."""
+        return self._wiring.topology.p if self._q.rows == "group-slot" else 1
+
+    def _estimates(self, batch: DecisionBatch) -> BoolArray:
+        """Outside the destination group; there, a value is the time to get to it."""
+        own = self._wiring.groups[batch.agents]
+        leaves: BoolArray = batch.packets["destination_group"] != own
+        return leaves
+
+    def _rows(self, batch: DecisionBatch) -> IntArray:
+        packets, slots = batch.packets, self._slots
+        if self._q.rows == "router":
+            return packets["destination_router"].astype(np.int64)
+        group, own = packets["destination_group"].astype(np.int64), self._wiring.groups[batch.agents]
+        rows: IntArray = (group - (group > own)) * slots + packets["source_host"] % slots
+        return rows
+
+    def _decide(self, visits: Visits) -> tuple[IntArray, FloatArray]:
+        """The source router and the first router of an intermediate group have a choice."""
+        values = self._table[visits.routers, visits.rows].astype(np.float64)
+        best = values.argmin(axis=1)
+        promised = values  # what waits in front of a port now is no news for others
+        if self._q.occupancy_ns > 0:
+            promised = values + self._q.occupancy_ns * visits.occupancy
+        locals_ = self._wiring.topology.a - 1
+        any_local = (visits.draws[:, 2] * locals_).astype(np.int64)
+        at_source = visits.hops == 0
+        between = (visits.hops == 1) & visits.by_global & (visits.minimal < locals_)
+        taken = visits.minimal
+        taken = np.where(
+            at_source, self._choose(visits, promised, promised.argmin(axis=1), self._q.q_thld1), taken
+        )
+        taken = np.where(between, self._choose(visits, promised, any_local, self._q.q_thld2), taken)
+        reported = taken if self._q.next_value == "taken" else best
+        return taken, values[np.arange(len(taken)), reported]
+
+    def _choose(self, visits: Visits, values: FloatArray, other: IntArray, threshold: float) -> IntArray:
+        """The minimal port or another one by equation 2, or a random port."""
+        rows = np.arange(len(values))
+        q_minimal, q_other = values[rows, visits.minimal], values[rows, other]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            stays = (q_minimal - q_other) / q_minimal < threshold
+        greedy = np.where(stays, visits.minimal, other)
+        port = self._unknown_port(visits)
+        explores = (visits.draws[:, 0] < self._q.epsilon) & self._learns(visits.time_ps)
+        return np.where(explores & self._wiring.connected[visits.routers, port], port, greedy)
+
+    def _unknown_port(self, visits: Visits) -> IntArray:
+        """The drawn port, or from there on round the router the first with the fewest packets."""
+        connected = self._wiring.connected[visits.routers]
+        ports = connected.shape[1]
+        drawn: IntArray = (visits.draws[:, 1] * ports).astype(np.int64)
+        if self._q.exploration == "uniform":
+            return drawn
+        round_the_router = (drawn[:, None] + np.arange(ports)) % ports
+        packets = np.where(connected, visits.occupancy, np.inf)
+        first = np.take_along_axis(packets, round_the_router, axis=1).argmin(axis=1)
+        return np.asarray((drawn + first) % ports, dtype=np.int64)
+
+    def _updated(self, values: FloatArray, targets: FloatArray) -> FloatArray:
+        """Equation 3: good news count alpha, bad news beta."""
+        delta = targets - values
+        return self._rounded(values + np.where(delta < 0, self._q.alpha, self._q.beta) * delta)
+
+    def _rounded(self, ns: FloatArray) -> FloatArray:
+        return np.trunc(ns) if self._q.integer_values else ns
+
+    def _occupancy(self, batch: DecisionBatch) -> FloatArray:
+        if not self._looks_at_queues:
+            return super()._occupancy(batch)
+        counts = [batch.layout.counts(batch.obs, name) for name in _QUEUES]
+        return np.asarray(counts[0] + counts[1], dtype=np.float64)
+
+    def _learns(self, time_ps: IntArray) -> BoolArray:
+        until = self._q.learn_until_ns
+        return (time_ps < int(until * PS_PER_NS)) | (int(until * PS_PER_NS) == 0)

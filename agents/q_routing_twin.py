@@ -1,0 +1,58 @@
+"""Q-routing in NumPy: what ``csrc/routing/q_routing.cpp`` does, to be read and changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env._validate import PS_PER_NS
+from dragonfly_env.agents.protocol import IntArray
+from dragonfly_env.agents.table_twin import BoolArray, FloatArray, TableTwin, Visits
+
+if TYPE_CHECKING:
+    from dragonfly_env.agents.q_routing import QRouting
+    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+
+class QRoutingTwin(TableTwin):
+    """See ``QRouting`` for the rules, and ``TableTwin`` for the use.
+
+    Source: Boyan and Littman, NIPS 1993; Kang, Wang, Lan, HPDC 2021, section 2.3, equation 1.
+    """
+
+    def __init__(self, learner: QRouting, env: BatchedRoutingEnv) -> None:
+        self._q = learner
+        super().__init__(learner, env)
+
+    def _initial_table(self) -> npt.NDArray[np.floating]:
+        """A row per destination router: the latencies of the links on the shortest path through each port."""
+        wiring = self._wiring
+        onwards = wiring.minimal_latency_ps()[wiring.peers].transpose(0, 2, 1)
+        ns = (wiring.latency_ps + onwards) / PS_PER_NS
+        return np.where(wiring.connected[:, None, :], ns, np.inf)
+
+    def _estimates(self, batch: DecisionBatch) -> BoolArray:
+        """Unless the packet never leaves its group."""
+        packets = batch.packets
+        between: BoolArray = self._wiring.groups[packets["source_router"]] != packets["destination_group"]
+        return between
+
+    def _rows(self, batch: DecisionBatch) -> IntArray:
+        return batch.packets["destination_router"].astype(np.int64)
+
+    def _decide(self, visits: Visits) -> tuple[IntArray, FloatArray]:
+        """Every router outside the destination group has a choice, up to a number of hops."""
+        values = self._table[visits.routers, visits.rows].astype(np.float64)
+        best = values.argmin(axis=1)
+        port = (visits.draws[:, 1] * values.shape[1]).astype(np.int64)
+        explores = visits.draws[:, 0] < self._q.epsilon
+        taken = np.where(explores & self._wiring.connected[visits.routers, port], port, best)
+        free = visits.leaves & (visits.hops < self._q.max_hops)
+        return np.where(free, taken, visits.minimal), values[np.arange(len(best)), best]
+
+    def _updated(self, values: FloatArray, targets: FloatArray) -> FloatArray:
+        """Equation 1."""
+        return values + self._q.alpha * (targets - values)

@@ -1,0 +1,317 @@
+"""The learners of the core in NumPy: ``TableTwin`` hears, learns and answers; a subclass per learner has its rules.
+
+A twin keeps its own tables and answers the batches of an environment as the core's learner would: the same
+``trace_hash()``, and the same tables bit for bit (float32, computed in double precision as in the core). It exists to
+be read and changed; the core is ten to a hundred times as fast (most without a routing delay: batches are small).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env._validate import PS_PER_NS, config_error
+from dragonfly_env.agents._wiring import Wiring
+from dragonfly_env.agents.protocol import IntArray
+
+if TYPE_CHECKING:
+    from dragonfly_env.agents._core_learner import CoreLearner
+    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
+    from dragonfly_env.envs.feedback import HopFeedback
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+# A report that has been heard of: when it counts, the value that it is about, and what that should have been.
+_REPORT = np.dtype(
+    [
+        ("time_ps", np.int64),
+        ("router", np.int64),
+        ("row", np.int64),
+        ("port", np.int64),
+        ("target", np.float32),
+    ]
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Visits:
+    """N packets, each at a router that has an estimate for it.
+
+    Attributes:
+        routers: (N,) where they are.
+        rows: (N,) of the router's table.
+        minimal: (N,) the action along a shortest path, or the only legal one.
+        hops: (N,) links between routers so far.
+        by_global: (N,) whether the last one was global.
+        leaves: (N,) whether the router is outside the destination group.
+        time_ps: (N,) of the decision.
+        draws: (N, D) uniform in [0, 1).
+        occupancy: (N, A) packets in the queues of every port and credits in use; (N, 0) if the learner does not look.
+    """
+
+    routers: IntArray
+    rows: IntArray
+    minimal: IntArray
+    hops: IntArray
+    by_global: BoolArray
+    leaves: BoolArray
+    time_ps: IntArray
+    draws: FloatArray
+    occupancy: FloatArray
+
+    def take(self, which: IntArray) -> Visits:
+        """Some of them."""
+        return Visits(*(getattr(self, field.name)[which] for field in dataclasses.fields(self)))
+
+
+class TableTwin(ABC):
+    """A learner of the core, in NumPy, for one environment.
+
+    Tables go on from one episode to the next; make another twin to start afresh. It takes ``env.feedback()`` for
+    itself: what somebody else has collected it cannot learn from.
+
+    Args:
+        learner: Its parameters.
+        env: An environment with the learner's ``env_options()``.
+
+    Raises:
+        ConfigError: If the environment lacks one of them.
+    """
+
+    def __init__(self, learner: CoreLearner, env: BatchedRoutingEnv) -> None:
+        _check(learner, env)
+        self._learner = learner
+        self._env = env
+        self._wiring = Wiring(env.config)
+        self._table = np.array(self._initial_table(), dtype=np.float32, order="C")
+        # Of what is learnt between the instants of a batch: up to when, by router.
+        self._up_to = np.full(len(self._wiring.groups), -1, dtype=np.int64)
+        self._episode = env.episode
+        self._reports = np.zeros(0, dtype=_REPORT)
+        # By decision: its row, and what it tells of the rest of the way. Until the report on it has come.
+        self._decided: dict[int, tuple[int, float]] = {}
+        self._answered: tuple[DecisionBatch | None, IntArray] = (None, np.zeros(0, dtype=np.int64))
+
+    @property
+    def name(self) -> str:
+        """The name of the learner."""
+        return self._learner.name
+
+    @property
+    def scope(self) -> str:
+        """``"all"``: learners also hear from routers that had no choice."""
+        return self._learner.scope
+
+    @property
+    def action(self) -> str:
+        """``"port"``."""
+        return self._learner.action
+
+    def env_options(self) -> dict[str, Any]:
+        """The keyword arguments of the environment that it needs."""
+        return self._learner.env_options()
+
+    @property
+    def table(self) -> npt.NDArray[np.float32]:
+        """(m, rows, ports) estimates in ns at ``env.time_ns``, as ``Simulation.q_table()``. A read-only view: it
+        changes while the episode goes on.
+
+        Raises:
+            StateError: If another thread uses the environment, or too much feedback had piled up in it.
+        """
+        if self._episode == self._env.episode > 0:
+            self.hear(self._env.feedback())
+            self._learn(self._reports["time_ps"] <= _ps(self._env.time_ns))
+        view = self._table.view()
+        view.flags.writeable = False
+        return view
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        """Hear what has been reported, then decide; every decision sees the tables as they are at its instant.
+
+        Args:
+            batch: The N decisions that wait in the environment; asked again, it answers the same.
+
+        Returns:
+            (N,) actions. Equal values: the lowest port.
+
+        Raises:
+            StateError: If too much feedback had piled up in the environment (``max_uncollected_bytes``).
+
+        Source: Kang, Wang, Lan, HPDC 2021, sections 2.3 and 4.
+        """
+        self._begin_episode()
+        if batch is self._answered[0]:  # later rows have been learnt for already
+            return self._answered[1].copy()
+        self.hear(self._env.feedback())
+        actions = batch.minimal_actions()
+        if not len(batch):
+            return actions
+        # No router will be asked about anything earlier.
+        self._learn(self._reports["time_ps"] <= _ps(batch.time_ns.min()))
+        asked = np.flatnonzero(self._estimates(batch))
+        visits = self._visits(batch, actions, asked)
+        rest = np.zeros(len(asked))
+        for now in one_instant_per_router(visits.routers, visits.time_ps):
+            here = visits.take(now)
+            self._learn_up_to(here.routers, here.time_ps)
+            actions[asked[now]], rest[now] = self._decide(here)
+        self._decided.update(
+            zip(
+                batch.decision_ids[asked].tolist(),
+                zip(visits.rows.tolist(), rest.tolist(), strict=True),
+                strict=True,
+            )
+        )
+        self._answered = (batch, actions)
+        return actions.copy()
+
+    def hear(self, feedback: HopFeedback) -> None:
+        """Take in reports; each is learnt when the clock gets to its ``time_ns``."""
+        reports = np.zeros(len(feedback), dtype=_REPORT)
+        known = np.zeros(len(feedback), dtype=np.bool_)
+        rest = np.zeros(len(feedback))
+        for i, following in enumerate(feedback.next_decision_ids.tolist()):
+            rest[i] = self._decided.get(following, (0, 0.0))[1]  # nothing is left where nobody was asked
+        for i, decision in enumerate(feedback.decision_ids.tolist()):  # each has one report
+            if (decided := self._decided.pop(decision, None)) is not None:
+                known[i], reports["row"][i] = True, decided[0]
+        reports["time_ps"] = _ps(feedback.time_ns)
+        reports["router"] = feedback.agents
+        reports["port"] = feedback.ports
+        reports["target"] = self._rounded(feedback.travel_ns) + rest
+        self._reports = np.concatenate([self._reports, reports[known]])
+
+    # What a learner is made of.
+
+    @abstractmethod
+    def _initial_table(self) -> npt.NDArray[np.floating]:
+        """(m, rows, ports) estimates before the first packet."""
+
+    @abstractmethod
+    def _estimates(self, batch: DecisionBatch) -> BoolArray:
+        """(N,) whether the router has a row for the packet."""
+
+    @abstractmethod
+    def _rows(self, batch: DecisionBatch) -> IntArray:
+        """(N,) that row; anything where there is none."""
+
+    @abstractmethod
+    def _decide(self, visits: Visits) -> tuple[IntArray, FloatArray]:
+        """(N,) actions, and (N,) what the routers before are told of the rest of the way, in ns."""
+
+    @abstractmethod
+    def _updated(self, values: FloatArray, targets: FloatArray) -> FloatArray:
+        """(N,) values after a report each."""
+
+    def _rounded(self, ns: FloatArray) -> FloatArray:
+        """Times as the learner keeps them."""
+        return ns
+
+    def _occupancy(self, batch: DecisionBatch) -> FloatArray:
+        """(N, A) packets in the queues of every port and credits in use, if it looks at them."""
+        return np.zeros((len(batch), 0))
+
+    def _learns(self, time_ps: IntArray) -> BoolArray:
+        """(N,) whether it still learns and explores at these times."""
+        return np.ones(len(time_ps), dtype=np.bool_)
+
+    # Inside.
+
+    def _begin_episode(self) -> None:
+        """Of a new one nothing has been heard yet."""
+        if self._episode == self._env.episode:
+            return
+        self._episode = self._env.episode
+        self._reports = self._reports[:0]
+        self._decided.clear()
+        self._answered = (None, self._answered[1])
+
+    def _visits(self, batch: DecisionBatch, minimal: IntArray, which: IntArray) -> Visits:
+        packets = batch.packets[which]
+        routers = batch.agents[which].astype(np.int64)
+        topology = self._wiring.topology
+        return Visits(
+            routers=routers,
+            rows=self._rows(batch)[which],
+            minimal=minimal[which],
+            hops=packets["hops"].astype(np.int64),
+            by_global=packets["input_port"] >= topology.p + topology.a - 1,
+            leaves=packets["destination_group"] != self._wiring.groups[routers],
+            time_ps=_ps(batch.time_ns[which]),
+            draws=batch.draws[which],
+            occupancy=self._occupancy(batch)[which],
+        )
+
+    def _learn_up_to(self, routers: IntArray, time_ps: IntArray) -> None:
+        """Learn what has reached routers up to an instant of each."""
+        if not len(self._reports):
+            return
+        self._up_to[routers] = time_ps
+        self._learn(self._reports["time_ps"] <= self._up_to[self._reports["router"]])
+        self._up_to[routers] = -1
+
+    def _learn(self, due: BoolArray) -> None:
+        """Learn some of the reports, in the order of time."""
+        reports = self._reports[due]
+        if not len(reports):
+            return
+        self._reports = self._reports[~due]
+        reports = reports[np.argsort(reports["time_ps"], kind="stable")]
+        reports = reports[self._learns(reports["time_ps"])]
+        cells = np.ravel_multi_index((reports["router"], reports["row"], reports["port"]), self._table.shape)
+        values = self._table.reshape(-1)
+        while len(cells):  # several reports on one value count one after the other
+            first = np.unique(cells, return_index=True)[1]
+            old = values[cells[first]].astype(np.float64)
+            values[cells[first]] = self._updated(old, reports["target"][first].astype(np.float64))
+            cells, reports = np.delete(cells, first), np.delete(reports, first)
+
+
+def one_instant_per_router(routers: IntArray, time_ps: IntArray) -> Iterator[IntArray]:
+    """Cut decisions into rounds.
+
+    Args:
+        routers: (N,) who decides.
+        time_ps: (N,) when.
+
+    Yields:
+        Rows: the first instant of every router, then the second of those that have one, and so on.
+    """
+    order = np.lexsort((time_ps, routers))
+    routers, time_ps = routers[order], time_ps[order]
+    other_router = np.diff(routers, prepend=-1) != 0
+    instant = np.cumsum(other_router | (np.diff(time_ps, prepend=-1) != 0))
+    first_of_router = np.maximum.accumulate(np.where(other_router, instant, 0))
+    rank = instant - first_of_router
+    for k in range(rank.max(initial=-1) + 1):
+        yield order[rank == k]
+
+
+def _ps(ns: Any) -> Any:
+    """Whole picoseconds, as the core counts: comparisons are exact."""
+    return np.rint(np.multiply(ns, PS_PER_NS)).astype(np.int64)
+
+
+def _check(learner: CoreLearner, env: BatchedRoutingEnv) -> None:
+    """Whether an environment asks and tells what the twin needs."""
+    given = env.options
+    hops = given.hops(env.config.network)
+    for field, needed in learner.env_options().items():
+        value = hops if field == "max_hops" else getattr(given, field)
+        enough = value >= needed if field == "num_draws" else value == needed
+        if not enough:
+            least = "at least " if field == "num_draws" else ""
+            raise config_error(
+                field,
+                value,
+                f"must be {least}{needed!r} in the environment of the twin of {learner.name!r} "
+                "(BatchedRoutingEnv.for_policy takes what it needs)",
+            )

@@ -1,0 +1,73 @@
+// What routers hear of the hops that they chose: one report per hop, sent when the packet leaves the input
+// buffer behind it, with the credit for that place. It is what learners in the core are told
+// (routing/learning.hpp).
+//
+// Causality. Every report that reaches a router x at or before an instant at which x is asked has been added
+// when that question is handed out, however partitions run ahead of each other: it was sent one credit delay
+// earlier, by a router of the same partition, which has got past that instant, or over a global link, whose
+// credit delay is no shorter than a window, so in an earlier window, which all partitions have completed. And
+// a packet leaves a buffer at the earliest at the clock edge after its decision has been answered (also
+// without a routing delay), so what the next router thought of it then has been handed out before the report.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "decisions/growing_buffer.hpp"
+#include "decisions/open_decisions.hpp"
+#include "decisions/records.hpp"
+#include "routing/packet.hpp"
+
+namespace dragonfly {
+
+class HopReports {
+ public:
+  // `first_port`: the port of action 0.
+  HopReports(OpenDecisions& open, std::uint32_t first_port, bool keeps)
+      : open_{open}, first_port_{first_port}, keeps_{keeps} {}
+
+  [[nodiscard]] bool keeps() const noexcept { return keeps_; }
+  // For the rest of the run; gives the memory back.
+  void stop_keeping() noexcept {
+    keeps_ = false;
+    clear();
+    reports_ = {};
+  }
+
+  // The packet's router has raised a decision for it. Precondition, as of all below: keeps().
+  void raised(std::uint32_t packet_index) noexcept { open_.hop(packet_index).asked = true; }
+
+  // The packet leaves the input buffer of its router, which it reached from `port` of router `from`; the
+  // report gets there at `when`.
+  void left(std::uint32_t packet_index, const Packet& packet, std::uint32_t from, Port port, Tick when) {
+    const HopNote& note = open_.hop(packet_index);
+    if (!note.chosen) return;
+    const auto id = [&](std::uint32_t hops) { return decision_id(packet.source_host, packet.number, hops); };
+    reports_.reserve(size_ + 1, size_);
+    reports_.data()[size_++] = {.id = id(packet.hops - 1U),
+                                .next_id = note.asked ? id(packet.hops) : std::int64_t{-1},
+                                .travel = packet.arrived - note.arrived,
+                                .when = when,
+                                .agent = static_cast<std::int32_t>(from),
+                                .port = static_cast<std::int32_t>(port - first_port_)};
+  }
+  // After left(), and where the packet came from its host: the present router becomes the one before.
+  void move_on(std::uint32_t packet_index, const Packet& packet) noexcept {
+    HopNote& note = open_.hop(packet_index);
+    note = {.arrived = packet.arrived, .chosen = note.asked, .asked = false};
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return size_ * sizeof(HopReport); }
+  [[nodiscard]] const HopReport* data() const noexcept { return reports_.data(); }
+  void clear() noexcept { size_ = 0; }
+
+ private:
+  OpenDecisions& open_;
+  std::uint32_t first_port_;
+  bool keeps_;
+  std::size_t size_ = 0;
+  GrowingBuffer<HopReport> reports_;
+};
+
+}  // namespace dragonfly

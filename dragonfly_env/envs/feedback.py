@@ -1,0 +1,37 @@
+"""What routers hear of the hops that they chose: ``HopFeedback``."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class HopFeedback:
+    """M reports, ordered by ``time_ns``, then by router and port. The arrays belong to the caller.
+
+    A router x sends a packet to router y. When the packet leaves its input buffer there, the credit for its place
+    travels back to x, and with it goes what y has to say: how long the packet took, and what y thought of it when it
+    decided itself. Some reports are still on their way when they are handed out: they count from ``time_ns`` on, and
+    before what x decides at that instant. A port gets at most one at an instant.
+
+    Source: the simulator of Kang, Wang, Lan, HPDC 2021, section 4 (reports cost no bandwidth).
+    """
+
+    decision_ids: npt.NDArray[np.int64]
+    """(M,) of the decision that x took for the packet."""
+    next_decision_ids: npt.NDArray[np.int64]
+    """(M,) of the one that y took; -1 if y was not asked: the packet has arrived, or ``scope`` is not ``"all"``."""
+    agents: npt.NDArray[np.int32]
+    """(M,) x, which hears it."""
+    ports: npt.NDArray[np.int32]
+    """(M,) through which the packet left x, numbered as port actions: 0 is the first local port."""
+    travel_ns: npt.NDArray[np.float64]
+    """(M,) from the arrival in the input buffer of x to that in the input buffer of y."""
+    time_ns: npt.NDArray[np.float64]
+    """(M,) when the report reaches x."""
+
+    def __len__(self) -> int:
+        return len(self.decision_ids)

@@ -1,0 +1,180 @@
+"""Learners answered from Python give the run that they give in the core, and learn the same tables, bit for bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.agents import QAdaptive, QRouting, evaluate_policy
+from dragonfly_env.agents.table_twin import TableTwin
+
+PRESETS = dfe.NetworkConfig.presets()
+LEARNERS = [QAdaptive, QRouting]
+# (p, a, h, g, trunking)
+SHAPES = {
+    "trunked": (2, 4, 2, 5, 2),
+    "one pair of groups, eight links": (1, 4, 2, 2, 8),
+    "half of the groups": (2, 4, 2, 5, 1),
+    "one group": (2, 4, 2, 1, 1),
+    "one router per group": (2, 1, 4, 5, 1),
+    "many global links": (1, 2, 5, 11, 1),
+}
+
+
+def config_of(**changes: Any) -> dfe.SimulationConfig:
+    """72 hosts under adversarial traffic, unless something else is wanted."""
+    settings: dict[str, Any] = {
+        "topology": dfe.Dragonfly.preset("72"),
+        "traffic": "adv+1",
+        "load": 0.5,
+        "seed": 7,
+    }
+    return dfe.SimulationConfig(**{**settings, **changes})
+
+
+def played(config: dfe.SimulationConfig, learner: Any, duration_ns: float) -> tuple[Any, TableTwin]:
+    """An environment at the end of its episode, and the twin that has answered it."""
+    env = dfe.BatchedRoutingEnv.for_policy(config, learner, duration_ns=duration_ns, transitions=False)
+    twin = learner.twin(env)
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(twin.act(batch))
+    return env, twin
+
+
+def check_equal(config: dfe.SimulationConfig, learner: Any, duration_ns: float = 3000.0) -> None:
+    """Run both ways; compare histories and tables, the first ones too."""
+    alone = dfe.Simulation(config.replace(policy=learner))
+    before = alone.q_table().copy()
+    fresh = learner.twin(dfe.BatchedRoutingEnv.for_policy(config, learner))
+    np.testing.assert_array_equal(fresh.table, before)
+    alone.run(duration_ns)
+    env, twin = played(config, learner, duration_ns)
+    assert alone.metrics().packets_delivered > 0
+    assert env.trace_hash() == alone.trace_hash()
+    assert twin.table.dtype == alone.q_table().dtype
+    np.testing.assert_array_equal(twin.table, alone.q_table())
+    if config.topology.num_groups > 1:
+        assert (twin.table != before).any()
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+@pytest.mark.parametrize("decide_at", ["arrival", "head"])
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_learner_learns_the_same_from_python(
+    learner: Any, preset: str, decide_at: str, epsilon: float
+) -> None:
+    network = dfe.NetworkConfig.preset(preset, decide_at=decide_at)
+    check_equal(config_of(network=network), learner(epsilon=epsilon))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"integer_values": True},
+        {"integer_values": True, "beta": 0.5, "initial_values": "path-time"},
+        {"next_value": "taken"},
+        {"initial_values": "path-time"},
+        {"rows": "group"},
+        {"rows": "router", "next_value": "taken"},
+        {"learn_until_ns": 2000.0, "epsilon": 1.0},
+        {"alpha": 1.0, "beta": 1.0, "epsilon": 1.0},
+        {"q_thld1": -5.0, "q_thld2": -5.0},
+        {"q_thld1": 1e9, "q_thld2": 0.0},
+        {"exploration": "least-occupied", "epsilon": 0.5},
+        {"occupancy_ns": 32.0},
+        {"occupancy_ns": 7.3, "exploration": "least-occupied", "next_value": "taken"},
+    ],
+)
+@pytest.mark.parametrize("network", ["default", "q-adaptive"])
+def test_parameters_of_q_adaptive_do_not_matter(parameters: dict[str, Any], network: str) -> None:
+    check_equal(config_of(network=network), QAdaptive(**{"epsilon": 0.1, **parameters}))
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"max_hops": 1}, {"max_hops": 5}, {"max_hops": 12}, {"alpha": 1.0, "epsilon": 1.0}]
+)
+@pytest.mark.parametrize("network", ["default", "lia"])
+def test_parameters_of_q_routing_do_not_matter(parameters: dict[str, Any], network: str) -> None:
+    check_equal(config_of(network=network), QRouting(**{"epsilon": 0.1, **parameters}), 2000.0)
+
+
+@pytest.mark.parametrize("initial_values", ["latency", "path-time"])
+@pytest.mark.parametrize(
+    "changes", [{}, {"link_start": "immediate"}, {"link_start": "immediate", "switching": "cut-through"}]
+)
+def test_initial_values_follow_the_network(changes: dict[str, str], initial_values: str) -> None:
+    network = dfe.NetworkConfig(
+        routing_delay_ns=30.0,
+        crossbar_latency_ns=7.0,
+        local_latency_ns=11.0,
+        global_bandwidth_gbytes_per_s=2.0,
+        **changes,
+    )
+    check_equal(config_of(network=network), QAdaptive(epsilon=0.1, initial_values=initial_values))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "learner",
+    [
+        QAdaptive(epsilon=0.1),
+        QAdaptive(epsilon=0.1, rows="router", initial_values="path-time", integer_values=True),
+        QAdaptive(epsilon=0.3, exploration="least-occupied", occupancy_ns=20.0),
+        QRouting(epsilon=0.1),
+    ],
+    ids=["q-adaptive", "q-adaptive, other rows", "q-adaptive, queues", "q-routing"],
+)
+def test_the_topology_does_not_matter(learner: Any, shape: str) -> None:
+    p, a, h, g, trunking = SHAPES[shape]
+    topology = dfe.Dragonfly(p=p, a=a, h=h, g=g, trunking=trunking)
+    check_equal(config_of(topology=topology, traffic="uniform" if g == 1 else "adv+1", load=0.9), learner)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("preset", ["default", "q-adaptive"])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_the_number_of_threads_does_not_matter(learner: Any, preset: str, threads: int) -> None:
+    topology = dfe.Dragonfly.preset("1056", arrangement="absolute")
+    config = config_of(topology=topology, network=preset, traffic="uniform", threads=threads)
+    assert dfe.Simulation(config).num_partitions > 1
+    check_equal(config, learner(epsilon=0.1), 1000.0)
+
+
+@pytest.mark.parametrize("preset", ["default", "q-adaptive"])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_tables_stay_equal_until_the_network_is_empty(learner: Any, preset: str) -> None:
+    config, policy = config_of(network=preset, load=0.3), learner(epsilon=0.1)
+    alone = dfe.Simulation(config.replace(policy=policy))
+    alone.run(1500.0)
+    env, twin = played(config, policy, 1500.0)
+    for _ in range(2):
+        alone.run(700.5)
+        batch = env.extend(700.5)
+        while not env.done:
+            batch = env.step(twin.act(batch))
+        np.testing.assert_array_equal(twin.table, alone.q_table())
+    assert alone.drain()
+    env.drain(twin)
+    assert env.trace_hash() == alone.trace_hash()
+    # The last reports may still be on their way; the twin knows of all of them.
+    alone.run(2000.0)
+    twin.hear(env.feedback())
+    twin._learn(np.full(len(twin._reports), True))
+    np.testing.assert_array_equal(twin.table, alone.q_table())
+    assert not twin._decided  # every decision had its report
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_an_evaluation_does_not_depend_on_who_answers(learner: Any) -> None:
+    inside, outside = (
+        evaluate_policy(
+            learner(epsilon=0.05), config_of(), warmup_ns=1000.0, measure_ns=1000.0, native=native
+        ).to_dict()
+        for native in (True, False)
+    )
+    assert inside == outside

@@ -1,0 +1,229 @@
+"""``BatchedRoutingEnv.feedback``: what routers hear of their hops, and when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.traffic import Trace
+
+SMALL = dfe.Dragonfly.preset("72", arrangement="absolute")
+
+
+def make(duration_ns: float = 2_000.0, **changes: Any) -> dfe.BatchedRoutingEnv:
+    """72 hosts under adversarial traffic, unless something else is wanted."""
+    options = {"scope": "all", "action": "port", "feedback": True, "transitions": False, "num_draws": 1}
+    fields = dfe.SimulationConfig.__dataclass_fields__
+    options |= {name: value for name, value in changes.items() if name not in fields}
+    settings: dict[str, Any] = {"topology": SMALL, "traffic": "adv+1", "load": 0.5, "seed": 3}
+    settings |= {name: value for name, value in changes.items() if name in fields}
+    return dfe.BatchedRoutingEnv(dfe.SimulationConfig(**settings), duration_ns=duration_ns, **options)
+
+
+def any_port(batch: dfe.DecisionBatch) -> np.ndarray:
+    """A random legal action per row."""
+    ranks = batch.mask.cumsum(axis=1)
+    return (batch.draws[:, :1] * ranks[:, -1:] < ranks).argmax(axis=1)
+
+
+def heard(env: dfe.BatchedRoutingEnv) -> list[tuple[Any, ...]]:
+    """The reports since the last call, one tuple each."""
+    feedback = env.feedback()
+    columns = [getattr(feedback, name).tolist() for name in feedback.__slots__]
+    return list(zip(*columns, strict=True))
+
+
+@pytest.mark.parametrize(("routing_delay_ns", "decide_at"), [(100.0, "arrival"), (0.0, "head")])
+def test_one_packet_is_reported_with_the_times_that_the_links_take(
+    routing_delay_ns: float, decide_at: str
+) -> None:
+    """By hand: serialisation 32, links 30 and 300, 10 out and 10 in; the crossbar works on whole nanoseconds, at the
+    edge after the decision has taken effect; credits take as long as packets without their serialisation.
+    """
+    network = dfe.NetworkConfig(routing_delay_ns=routing_delay_ns, decide_at=decide_at, router_clock_ns=1.0)
+    first = 0
+    last = next(r for r in range(SMALL.num_routers) if SMALL.minimal_hops(first, r) == 3)
+    packet = Trace.from_columns(time_ns=[1_000.0], src=[0], dst=[last * SMALL.p], bytes=[128])
+    env = make(10_000.0, network=network, traffic=packet)
+    batch = env.reset()
+    reports, decisions, routers, ports = [], [], [], []
+    while not env.done:
+        assert len(batch) == 1
+        decisions += batch.decision_ids.tolist()
+        routers += batch.agents.tolist()
+        ports += batch.minimal_actions().tolist()
+        batch = env.step(batch.minimal_actions())
+        reports += heard(env)
+    arrived = 1_000.0 + 32 + 10 + 10
+    expected = []
+    for hop, link_ns in enumerate((30.0, 300.0, 30.0)):
+        travel = routing_delay_ns + 1 + 32 + 10 + link_ns + 10
+        arrived += travel
+        left = arrived + routing_delay_ns + 1
+        following = decisions[hop + 1] if hop < 2 else -1  # the last router is not asked
+        expected.append(
+            (decisions[hop], following, routers[hop], ports[hop], travel, left + 10 + link_ns + 10)
+        )
+    # In the order of arrival: the last hop's overtakes the global one's.
+    assert sorted(reports, key=lambda report: report[0]) == expected
+    assert len(decisions) == 3
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "network",
+    [
+        dfe.NetworkConfig(),
+        dfe.NetworkConfig(decide_at="head"),
+        dfe.NetworkConfig(routing_delay_ns=400.0),  # longer than a window
+        dfe.NetworkConfig.preset("q-adaptive"),
+        dfe.NetworkConfig.preset("lia", decide_at="arrival"),
+    ],
+    ids=["default", "head", "slow", "no delay", "lia"],
+)
+def test_a_batch_comes_with_every_report_that_reaches_its_routers_before(
+    network: dfe.NetworkConfig, threads: int
+) -> None:
+    topology = dfe.Dragonfly.preset("1056")
+    env = make(1_800.0, topology=topology, network=network, threads=threads, load=0.8)
+    asked_ns = np.full(topology.num_routers, -1.0)
+    batch, reports = env.reset(), 0
+    while not env.done:
+        feedback = env.feedback()
+        reports += len(feedback)
+        # What comes now must not have been missing when a router was asked before.
+        assert (feedback.time_ns > asked_ns[feedback.agents]).all()
+        order = np.lexsort((feedback.ports, feedback.agents, feedback.time_ns))
+        np.testing.assert_array_equal(order, np.arange(len(feedback)))
+        np.maximum.at(asked_ns, batch.agents, batch.time_ns)
+        batch = env.step(any_port(batch))
+    assert reports > 1_000
+
+
+@pytest.mark.parametrize("decide_at", ["arrival", "head"])
+def test_every_decision_is_reported_once_and_with_the_one_that_followed(decide_at: str) -> None:
+    env = make(load=0.3, network=dfe.NetworkConfig(decide_at=decide_at), packet_log=True)
+    batch, reports = env.reset(), []
+    asked: dict[int, tuple[int, int, float]] = {}
+
+    class Asked:
+        @staticmethod
+        def act(batch: dfe.DecisionBatch) -> np.ndarray:
+            actions = any_port(batch)
+            rows = zip(
+                batch.agents.tolist(), actions.tolist(), batch.packets["arrived_ns"].tolist(), strict=True
+            )
+            asked.update(zip(batch.decision_ids.tolist(), rows, strict=True))
+            reports.extend(heard(env))
+            return actions
+
+    while not env.done:
+        batch = env.step(Asked.act(batch))
+    env.extend(300.0)
+    while not env.done:
+        batch = env.step(Asked.act(env.pending))
+    env.drain(Asked)
+    reports += heard(env)
+    assert sorted(report[0] for report in reports) == sorted(asked)
+    for decision, following, agent, port, travel_ns, time_ns in reports:
+        router, action, arrived_ns = asked[decision]
+        assert (agent, port) == (router, action)
+        assert following == (decision + 1 if decision + 1 in asked else -1)  # ids end with the hops
+        if following >= 0:
+            assert travel_ns == pytest.approx(asked[following][2] - arrived_ns, abs=1e-9)
+        assert time_ns > arrived_ns + travel_ns
+    log = env.packet_log()
+    assert len(reports) == log["hops"].sum()
+
+
+def test_hops_are_reported_to_those_who_chose_them() -> None:
+    sources = make(scope="source")
+    batch = sources.reset()
+    while not sources.done:
+        batch = sources.step(any_port(batch))
+    reports = heard(sources)
+    assert reports
+    assert all(decision % 256 == 0 and following == -1 for decision, following, *_ in reports)
+    paths = make(scope="source", action="path", num_draws=2)
+    batch = paths.reset()
+    first = {}
+    while not paths.done:
+        actions = any_port(batch)
+        port = batch.candidates["port"][np.arange(len(batch)), actions] - SMALL.p
+        first.update(zip(batch.decision_ids.tolist(), port.tolist(), strict=True))
+        batch = paths.step(actions)
+    reports = heard(paths)
+    assert reports
+    assert all(first[decision] == port for decision, _, _, port, *_ in reports)
+
+
+def test_a_warm_up_is_not_reported() -> None:
+    env = make(warmup_ns=1_000.0)
+    batch = env.reset()
+    known = set()
+    while not env.done:
+        known.update(batch.decision_ids.tolist())
+        batch = env.step(any_port(batch))
+    reports = heard(env)
+    assert reports
+    assert all(
+        decision in known and (following in known or following == -1) for decision, following, *_ in reports
+    )
+
+
+def test_feedback_changes_no_history_and_does_not_depend_on_threads() -> None:
+    calls = []
+    hashes = set()
+    for feedback, threads in ((True, 1), (True, 2), (False, 1)):
+        env = make(1_000.0, topology=dfe.Dragonfly.preset("1056"), feedback=feedback, threads=threads)
+        batch, seen = env.reset(), []
+        while not env.done:
+            if feedback:
+                seen.append(heard(env))
+            batch = env.step(any_port(batch))
+        hashes.add(env.trace_hash())
+        calls.append(seen)
+    assert len(hashes) == 1
+    assert calls[0] == calls[1] != []
+
+
+def test_a_call_takes_the_reports_and_reset_forgets_them() -> None:
+    env = make()
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(any_port(batch))
+    kept = env.feedback()
+    assert len(kept) > 100
+    assert len(env.feedback()) == 0
+    before = kept.time_ns.copy()
+    env.reset()
+    np.testing.assert_array_equal(kept.time_ns, before)
+    assert len(env.feedback()) == 0
+    assert env.episode == 2
+
+
+def test_it_is_off_unless_asked_for_and_says_so() -> None:
+    assert dfe.BatchedRoutingEnv(make().config).options.feedback is False
+    env = make(feedback=False)
+    env.reset()
+    with pytest.raises(dfe.StateError, match=r"feedback\(\): the environment was made with feedback=False"):
+        env.feedback()
+    with pytest.raises(dfe.StateError, match="reset"):
+        make().feedback()
+    for bad in ("yes", 1, None):
+        with pytest.raises(dfe.ConfigError, match="feedback"):
+            make(feedback=bad)
+
+
+def test_what_nobody_collects_is_dropped_at_the_limit() -> None:
+    env = make(max_uncollected_bytes=5_000)
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(any_port(batch))
+    with pytest.raises(dfe.StateError, match="more than 5000 bytes had piled up"):
+        env.feedback()
+    env.reset()
+    assert len(env.feedback()) == 0
