@@ -30,9 +30,8 @@ class QAdaptiveTwin(TableTwin):
         if self._looks_at_queues:
             for name in _QUEUES:
                 if name not in env.layout:
-                    needed = (
-                        f"must contain {name!r} for exploration='least-occupied' or occupancy_ns, or be None"
-                    )
+                    users = "exploration='least-occupied', queue_ns or occupancy_ns"
+                    needed = f"must contain {name!r} for {users}, or be None"
                     raise config_error("features", tuple(env.layout.features), needed)
         super().__init__(learner, env)
 
@@ -68,7 +67,7 @@ class QAdaptiveTwin(TableTwin):
 
     @property
     def _looks_at_queues(self) -> bool:
-        return self._q.exploration != "uniform" or self._q.occupancy_ns > 0
+        return self._q.exploration != "uniform" or self._q.queue_ns > 0 or self._q.occupancy_ns > 0
 
     @property
     def _slots(self) -> int:
@@ -94,8 +93,8 @@ class QAdaptiveTwin(TableTwin):
         values = self._table[visits.routers, visits.rows].astype(np.float64)
         best = values.argmin(axis=1)
         promised = values  # what waits in front of a port now is no news for others
-        if self._q.occupancy_ns > 0:
-            promised = values + self._q.occupancy_ns * visits.occupancy
+        if self._q.queue_ns > 0 or self._q.occupancy_ns > 0:
+            promised = values + self._q.queue_ns * visits.queued + self._q.occupancy_ns * visits.occupancy
         locals_ = self._wiring.topology.a - 1
         any_local = (visits.draws[:, 2] * locals_).astype(np.int64)
         at_source = visits.hops == 0
@@ -139,11 +138,11 @@ class QAdaptiveTwin(TableTwin):
     def _rounded(self, ns: FloatArray) -> FloatArray:
         return np.trunc(ns) if self._q.integer_values else ns
 
-    def _occupancy(self, batch: DecisionBatch) -> FloatArray:
+    def _congestion(self, batch: DecisionBatch) -> tuple[FloatArray, FloatArray]:
         if not self._looks_at_queues:
-            return super()._occupancy(batch)
-        counts = [batch.layout.counts(batch.obs, name) for name in _QUEUES]
-        return np.asarray(counts[0] + counts[1], dtype=np.float64)
+            return super()._congestion(batch)
+        queued, in_use = (batch.layout.counts(batch.obs, name).astype(np.float64) for name in _QUEUES)
+        return queued, queued + in_use
 
     def _learns(self, time_ps: IntArray) -> BoolArray:
         until = self._q.learn_until_ns

@@ -53,7 +53,8 @@ class Visits:
         leaves: (N,) whether the router is outside the destination group.
         time_ps: (N,) of the decision.
         draws: (N, D) uniform in [0, 1).
-        occupancy: (N, A) packets in the queues of every port and credits in use; (N, 0) if the learner does not look.
+        queued: (N, A) packets in the queues of every port; (N, 0) if the learner does not look.
+        occupancy: (N, A) the same and credits in use.
     """
 
     routers: IntArray
@@ -64,6 +65,7 @@ class Visits:
     leaves: BoolArray
     time_ps: IntArray
     draws: FloatArray
+    queued: FloatArray
     occupancy: FloatArray
 
     def take(self, which: IntArray) -> Visits:
@@ -215,9 +217,10 @@ class TableTwin(ABC):
         """Times as the learner keeps them."""
         return ns
 
-    def _occupancy(self, batch: DecisionBatch) -> FloatArray:
-        """(N, A) packets in the queues of every port and credits in use, if it looks at them."""
-        return np.zeros((len(batch), 0))
+    def _congestion(self, batch: DecisionBatch) -> tuple[FloatArray, FloatArray]:
+        """(N, A) packets in the queues of every port, and (N, A) the same and credits in use, if it looks at them."""
+        nothing = np.zeros((len(batch), 0))
+        return nothing, nothing
 
     def _learns(self, time_ps: IntArray) -> BoolArray:
         """(N,) whether it still learns and explores at these times."""
@@ -238,6 +241,7 @@ class TableTwin(ABC):
         packets = batch.packets[which]
         routers = batch.agents[which].astype(np.int64)
         topology = self._wiring.topology
+        queued, occupancy = self._congestion(batch)
         return Visits(
             routers=routers,
             rows=self._rows(batch)[which],
@@ -247,7 +251,8 @@ class TableTwin(ABC):
             leaves=packets["destination_group"] != self._wiring.groups[routers],
             time_ps=_ps(batch.time_ns[which]),
             draws=batch.draws[which],
-            occupancy=self._occupancy(batch)[which],
+            queued=queued[which],
+            occupancy=occupancy[which],
         )
 
     def _learn_up_to(self, routers: IntArray, time_ps: IntArray) -> None:

@@ -87,6 +87,8 @@ def test_a_learner_learns_the_same_from_python(
         {"q_thld1": 1e9, "q_thld2": 0.0},
         {"exploration": "least-occupied", "epsilon": 0.5},
         {"occupancy_ns": 32.0},
+        {"queue_ns": 16.0},
+        {"queue_ns": 11.7, "occupancy_ns": 3.1, "initial_values": "path-time"},
         {"occupancy_ns": 7.3, "exploration": "least-occupied", "next_value": "taken"},
     ],
 )
