@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
 from dragonfly_env.agents.protocol import IntArray, Learner, Policy
 from dragonfly_env.agents.q_adaptive import QAdaptive
+from dragonfly_env.agents.q_adaptive_queue import QAdaptiveQueue
 from dragonfly_env.agents.q_routing import QRouting
 from dragonfly_env.agents.q_tables import load_q_table, save_q_table
 from dragonfly_env.agents.random_policy import RandomPolicy
@@ -45,6 +46,7 @@ __all__ = [
     "Policy",
     "Progress",
     "QAdaptive",
+    "QAdaptiveQueue",
     "QRouting",
     "RandomPolicy",
     "agent_class",
@@ -61,7 +63,7 @@ __all__ = [
     "train",
 ]
 
-register_policies((QAdaptive, QRouting))
+register_policies((QAdaptive, QAdaptiveQueue, QRouting))
 
 _LAZY = {
     "DeepQAgent": "deep_q",

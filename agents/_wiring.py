@@ -19,6 +19,8 @@ class HopTimes(NamedTuple):
     """Of the link alone."""
     hop_ps: int
     """From the input buffer of one router to that of the next, without any congestion."""
+    packet_ps: int
+    """One packet on the link."""
 
 
 class Wiring:
@@ -48,6 +50,11 @@ class Wiring:
     def latency_ps(self) -> npt.NDArray[np.int64]:
         """(A,) of the links alone."""
         return np.where(self.is_global, self.far.latency_ps, self.local.latency_ps)
+
+    @property
+    def packet_ps(self) -> npt.NDArray[np.int64]:
+        """(A,) one packet on the link."""
+        return np.where(self.is_global, self.far.packet_ps, self.local.packet_ps)
 
     @property
     def connected(self) -> npt.NDArray[np.bool_]:
@@ -82,4 +89,4 @@ def _hop_times(network: NetworkConfig, latency_ps: int, packet_ps: int) -> HopTi
         core.routing_delay_ps + core.crossbar_latency_ps + core.output_latency_ps + core.input_latency_ps
     )
     serialisation = 0 if network.switching == "cut-through" else packet_ps
-    return HopTimes(latency_ps, at_routers + serialisation + latency_ps)
+    return HopTimes(latency_ps, at_routers + serialisation + latency_ps, packet_ps)

@@ -79,20 +79,20 @@ class QAdaptive(CoreLearner):
         doc="Which port is explored: any with the same probability (the paper), or the one with the fewest packets "
         "in its queues and credits in use, the next one round the router from the drawn port on equality.",
     )
-    queue_ns: float = real(
+    queue_weight: float = real(
         0.0,
         0.0,
         1e6,
-        unit="ns",
+        unit="packet times",
         doc="Added to a port's value for every packet in its output queues, where ports are compared: the table says "
         "what a port is like on average, the queue what it is like now. 0: not (the paper). What is reported to "
         "other routers stays free of it.",
     )
-    occupancy_ns: float = real(
+    occupancy_weight: float = real(
         0.0,
         0.0,
         1e6,
-        unit="ns",
+        unit="packet times",
         doc="The same for every packet in its queues and every credit in use, of which a long link has many without "
         "any congestion.",
     )

@@ -30,7 +30,7 @@ class QAdaptiveTwin(TableTwin):
         if self._looks_at_queues:
             for name in _QUEUES:
                 if name not in env.layout:
-                    users = "exploration='least-occupied', queue_ns or occupancy_ns"
+                    users = "exploration='least-occupied', queue_weight or occupancy_weight"
                     needed = f"must contain {name!r} for {users}, or be None"
                     raise config_error("features", tuple(env.layout.features), needed)
         super().__init__(learner, env)
@@ -67,7 +67,11 @@ class QAdaptiveTwin(TableTwin):
 
     @property
     def _looks_at_queues(self) -> bool:
-        return self._q.exploration != "uniform" or self._q.queue_ns > 0 or self._q.occupancy_ns > 0
+        return self._q.exploration != "uniform" or self._sees_queues
+
+    @property
+    def _sees_queues(self) -> bool:
+        return self._q.queue_weight > 0 or self._q.occupancy_weight > 0
 
     @property
     def _slots(self) -> int:
@@ -93,8 +97,9 @@ class QAdaptiveTwin(TableTwin):
         values = self._table[visits.routers, visits.rows].astype(np.float64)
         best = values.argmin(axis=1)
         promised = values  # what waits in front of a port now is no news for others
-        if self._q.queue_ns > 0 or self._q.occupancy_ns > 0:
-            promised = values + self._q.queue_ns * visits.queued + self._q.occupancy_ns * visits.occupancy
+        if self._sees_queues:
+            waiting = self._q.queue_weight * visits.queued + self._q.occupancy_weight * visits.occupancy
+            promised = values + self._wiring.packet_ps / PS_PER_NS * waiting
         locals_ = self._wiring.topology.a - 1
         any_local = (visits.draws[:, 2] * locals_).astype(np.int64)
         at_source = visits.hops == 0

@@ -60,18 +60,12 @@ VARIANTS: dict[str, Variant] = {
     PAPER: Variant(),
     "next value taken": Variant({"next_value": "taken"}),
     "path time": Variant({"initial_values": "path-time"}),
-    "path time, next value taken": Variant({"initial_values": "path-time", "next_value": "taken"}),
     "warm tables": Variant(warm=True),
     "explores least occupied": Variant({"exploration": "least-occupied"}),
-    "occupancy 8 ns": Variant({"occupancy_ns": 8.0}),
-    "occupancy 32 ns": Variant({"occupancy_ns": 32.0}),
-    "occupancy 8 ns, path time": Variant({"occupancy_ns": 8.0, "initial_values": "path-time"}),
-    "queue 16 ns": Variant({"queue_ns": 16.0}),
-    "queue 32 ns": Variant({"queue_ns": 32.0}),
-    "queue 32 ns, path time": Variant({"queue_ns": 32.0, "initial_values": "path-time"}),
-    "queue 32 ns, path time, taken": Variant(
-        {"queue_ns": 32.0, "initial_values": "path-time", "next_value": "taken"}
-    ),
+    "occupancy 1/4": Variant({"occupancy_weight": 0.25}),
+    "queue": Variant({"queue_weight": 1.0}),
+    "queue, path time": Variant({"queue_weight": 1.0, "initial_values": "path-time"}),
+    "q-adaptive-queue": Variant({"queue_weight": 1.0, "q_thld1": 0.35}),
 }
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

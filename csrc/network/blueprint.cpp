@@ -111,7 +111,9 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
     hop_times = {.local_latency_ps = params.latency_ps_local,
                  .global_latency_ps = params.latency_ps_global,
                  .local_hop_ps = free_hop(LinkClass::kLocal),
-                 .global_hop_ps = free_hop(LinkClass::kGlobal)};
+                 .global_hop_ps = free_hop(LinkClass::kGlobal),
+                 .local_packet_ps = params.packet_ps_local,
+                 .global_packet_ps = params.packet_ps_global};
   }
 
   window = std::clamp<Tick>(kPacketsPerWindow * timing.packet[0] / topology.num_hosts(), 1, timing.lookahead);

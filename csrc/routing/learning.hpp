@@ -16,6 +16,8 @@ struct HopTimes {
   TimePs global_latency_ps = 0;
   TimePs local_hop_ps = 0;  // from the input buffer of one router to that of the next
   TimePs global_hop_ps = 0;
+  TimePs local_packet_ps = 0;  // one packet on the link
+  TimePs global_packet_ps = 0;
 };
 
 // A packet that stands at router y, having come from router x.
@@ -69,13 +71,14 @@ class LearningPolicy : public RoutingPolicy {
   // Once, before the first packet. The topology must outlive the policy.
   void prepare(const Dragonfly& topology, const HopTimes& times) {
     topology_ = &topology;
+    times_ = times;
     first_port_ = topology.p();
     slots_ = rows_ == TableRows::kGroupSlot ? topology.p() : 1U;
     table_.resize(shape(topology));
     if (rows_ != TableRows::kRouter && topology.num_groups() == 1) return;  // no row stands for anything
     for (std::uint32_t router = 0; router < table_.shape().routers; ++router) {
       for (std::uint32_t row = 0; row < table_.shape().rows; ++row) {
-        fill(router, target_of(router, row), times, table_.row(router, row));
+        fill(router, target_of(router, row), table_.row(router, row));
       }
     }
   }
@@ -107,10 +110,10 @@ class LearningPolicy : public RoutingPolicy {
   LearningPolicy(TableRows rows, const LearningRule& rule) : rows_{rows}, rule_{rule} {}
 
   // The first values of a row; unconnected ports keep their infinite ones. `target`: group or router.
-  virtual void fill(std::uint32_t router, std::uint32_t target, const HopTimes& times,
-                    float* values) const = 0;
+  virtual void fill(std::uint32_t router, std::uint32_t target, float* values) const = 0;
 
   [[nodiscard]] const Dragonfly& topology() const noexcept { return *topology_; }
+  [[nodiscard]] const HopTimes& times() const noexcept { return times_; }
   [[nodiscard]] std::uint32_t first_port() const noexcept { return first_port_; }
   [[nodiscard]] const QTable& table() const noexcept { return table_; }
   [[nodiscard]] const LearningRule& rule() const noexcept { return rule_; }
@@ -126,6 +129,7 @@ class LearningPolicy : public RoutingPolicy {
   TableRows rows_;
   LearningRule rule_;
   const Dragonfly* topology_ = nullptr;
+  HopTimes times_;
   std::uint32_t first_port_ = 0;
   std::uint32_t slots_ = 1;
   QTable table_;

@@ -12,10 +12,10 @@ struct Settings {
   bool follow_taken = false;   // Q_y of the port really taken, not of the best
   bool path_time = false;      // initial values by the time of the whole way, not by link latencies
   bool explore_quiet = false;  // explores the port with the fewest packets, not any port
-  // Where ports are compared, added to a port's value: for every packet in its queues, and for every packet
-  // in its queues and credit in use.
-  double queue_ns = 0;
-  double occupancy_ns = 0;
+  // Where ports are compared, packet times added to a port's value: for every packet in its queues, and for
+  // every packet in its queues and credit in use.
+  double queue_weight = 0;
+  double occupancy_weight = 0;
 };
 
 // Q-adaptive: the source router and the first router of an intermediate group weigh the minimal port
@@ -42,8 +42,7 @@ class QAdaptive final : public LearningPolicy {
         topology().minimal_port(context.router(), packet.destination_router) - first_port();
     std::uint32_t taken = minimal;
     if (packet.hops == 0) {
-      const std::uint32_t other =
-          settings_.queue_ns > 0 || settings_.occupancy_ns > 0 ? most_promising(context, row) : best;
+      const std::uint32_t other = sees_queues() ? most_promising(context, row) : best;
       taken = choose(context, visit, row, minimal, other, settings_.q_thld1);
     } else if (packet.hops == 1 && visit.came_by_global && is_local(minimal)) {
       taken = choose(context, visit, row, minimal, kNil, settings_.q_thld2);
@@ -63,12 +62,19 @@ class QAdaptive final : public LearningPolicy {
   [[nodiscard]] std::uint32_t occupancy(const RouteContext& context, std::uint32_t port) const noexcept {
     return context.occupancy_packets(static_cast<Port>(first_port() + port));
   }
+  [[nodiscard]] bool sees_queues() const noexcept {
+    return settings_.queue_weight > 0 || settings_.occupancy_weight > 0;
+  }
   // The time that a port promises: its value, and what waits in front of it at this moment.
   [[nodiscard]] double promise(const RouteContext& context, const float* row,
                                std::uint32_t port) const noexcept {
+    const auto value = static_cast<double>(row[port]);
+    if (!sees_queues()) return value;
+    const TimePs packet_ps = is_local(port) ? times().local_packet_ps : times().global_packet_ps;
     const std::uint32_t queued = context.ports()[first_port() + port].queued;
-    return static_cast<double>(row[port]) + settings_.queue_ns * queued +
-           settings_.occupancy_ns * occupancy(context, port);
+    return value +
+           static_cast<double>(packet_ps) / kPsPerNs *
+               (settings_.queue_weight * queued + settings_.occupancy_weight * occupancy(context, port));
   }
   [[nodiscard]] std::uint32_t most_promising(const RouteContext& context, const float* row) const noexcept {
     std::uint32_t best = 0;
@@ -113,29 +119,28 @@ class QAdaptive final : public LearningPolicy {
     return connected(context, port) ? port : greedy;
   }
 
-  void fill(std::uint32_t router, std::uint32_t target, const HopTimes& times, float* values) const override {
+  void fill(std::uint32_t router, std::uint32_t target, float* values) const override {
     const std::uint32_t group = rows() == TableRows::kRouter ? topology().group_of(target) : target;
     const bool own = group == topology().group_of(router);
     for (std::uint32_t i = 0; i < table().shape().ports; ++i) {
       const auto port = static_cast<Port>(first_port() + i);
       const Endpoint next = topology().neighbor(router, port);
-      if (next.port != kNoPort) values[i] = own ? 0.0F : initial(port, next.router, group, times);
+      if (next.port != kNoPort) values[i] = own ? 0.0F : initial(port, next.router, group);
     }
   }
 
-  [[nodiscard]] float initial(Port port, std::uint32_t next, std::uint32_t group,
-                              const HopTimes& times) const noexcept {
+  [[nodiscard]] float initial(Port port, std::uint32_t next, std::uint32_t group) const noexcept {
     const bool global = topology().port_class(port) == LinkClass::kGlobal;
     const bool direct = global && topology().group_of(next) == group;
     TimePs ps = 0;
     if (!settings_.path_time) {
-      ps = times.global_latency_ps + (direct ? 0 : times.local_latency_ps);
+      ps = times().global_latency_ps + (direct ? 0 : times().local_latency_ps);
     } else {
-      ps = global ? times.global_hop_ps : times.local_hop_ps;
+      ps = global ? times().global_hop_ps : times().local_hop_ps;
       if (!direct) {  // from the next router: its own link, or through a local hop
         const Port on = topology().port_towards_group(next, group);
         const bool own_link = topology().port_class(on) == LinkClass::kGlobal;
-        ps += times.global_hop_ps + (own_link ? 0 : times.local_hop_ps);
+        ps += times().global_hop_ps + (own_link ? 0 : times().local_hop_ps);
       }
     }
     return static_cast<float>(rule().round(static_cast<double>(ps) / kPsPerNs));
@@ -158,40 +163,48 @@ std::unique_ptr<RoutingPolicy> make_q_adaptive(const PolicyInfo& info, const Par
       .follow_taken = choice_parameter(info, given, "next_value", {"best", "taken"}) == 1,
       .path_time = choice_parameter(info, given, "initial_values", {"latency", "path-time"}) == 1,
       .explore_quiet = choice_parameter(info, given, "exploration", {"uniform", "least-occupied"}) == 1,
-      .queue_ns = real_parameter(info, given, "queue_ns", 0, 1e6),
-      .occupancy_ns = real_parameter(info, given, "occupancy_ns", 0, 1e6)};
+      .queue_weight = real_parameter(info, given, "queue_weight", 0, 1e6),
+      .occupancy_weight = real_parameter(info, given, "occupancy_weight", 0, 1e6)};
   const auto rows =
       static_cast<TableRows>(choice_parameter(info, given, "rows", {"group-slot", "group", "router"}));
   return std::make_unique<QAdaptive>(rows, rule, settings);
 }
 
+PolicyInfo info_of(std::string name, std::string summary, std::string source, double q_thld1,
+                   double queue_weight) {
+  return {
+      std::move(name),
+      std::move(summary),
+      std::move(source),
+      "all",
+      "port",
+      {{"alpha", 0.2, "", "learning rate of good news (equation 3)"},
+       {"beta", 0.04, "", "learning rate of bad news (equation 3)"},
+       {"epsilon", 0.001, "", "share of random ports where there is a choice"},
+       {"q_thld1", q_thld1, "", "advantage that leaves the minimal port at the source router (equation 2)"},
+       {"q_thld2", 0.35, "", "the same at the first router of an intermediate group"},
+       {"integer_values", false, "", "whole nanoseconds, truncated, as in the authors' program"},
+       {"next_value", std::string{"best"}, "",
+        "the next router reports its best value, or that of the port 'taken'"},
+       {"initial_values", std::string{"latency"}, "",
+        "link latencies to the destination group, or the 'path-time' without congestion"},
+       {"rows", std::string{"group-slot"}, "", "a row per destination 'group-slot', 'group' or 'router'"},
+       {"exploration", std::string{"uniform"}, "",
+        "explored ports: all alike ('uniform'), or the 'least-occupied' one"},
+       {"queue_weight", queue_weight, "packet times",
+        "added to a port's value for every packet in its queues, where ports are compared"},
+       {"occupancy_weight", 0.0, "packet times", "the same for every packet in its queues and credit in use"},
+       {"learn_until_ns", 0.0, "ns", "tables are frozen and nothing is explored from then; 0: never"}},
+      make_q_adaptive};
+}
+
 }  // namespace
 
 std::vector<PolicyInfo> q_adaptive_policies() {
-  return {
-      {"q-adaptive",
-       "learns by two-level Q-tables which port reaches a group soonest",
-       "Kang, Wang, Lan, HPDC 2021, section 4",
-       "all",
-       "port",
-       {{"alpha", 0.2, "", "learning rate of good news (equation 3)"},
-        {"beta", 0.04, "", "learning rate of bad news (equation 3)"},
-        {"epsilon", 0.001, "", "share of random ports where there is a choice"},
-        {"q_thld1", 0.2, "", "advantage that leaves the minimal port at the source router (equation 2)"},
-        {"q_thld2", 0.35, "", "the same at the first router of an intermediate group"},
-        {"integer_values", false, "", "whole nanoseconds, truncated, as in the authors' program"},
-        {"next_value", std::string{"best"}, "",
-         "the next router reports its best value, or that of the port 'taken'"},
-        {"initial_values", std::string{"latency"}, "",
-         "link latencies to the destination group, or the 'path-time' without congestion"},
-        {"rows", std::string{"group-slot"}, "", "a row per destination 'group-slot', 'group' or 'router'"},
-        {"exploration", std::string{"uniform"}, "",
-         "explored ports: all alike ('uniform'), or the 'least-occupied' one"},
-        {"queue_ns", 0.0, "ns",
-         "added to a port's value for every packet in its queues, where ports are compared"},
-        {"occupancy_ns", 0.0, "ns", "the same for every packet in its queues and credit in use"},
-        {"learn_until_ns", 0.0, "ns", "tables are frozen and nothing is explored from then; 0: never"}},
-       make_q_adaptive}};
+  return {info_of("q-adaptive", "learns by two-level Q-tables which port reaches a group soonest",
+                  "Kang, Wang, Lan, HPDC 2021, section 4", 0.2, 0),
+          info_of("q-adaptive-queue", "Q-adaptive that adds the wait in a port's own queues to its value",
+                  "this project, after Kang, Wang, Lan, HPDC 2021", 0.35, 1)};
 }
 
 }  // namespace dragonfly

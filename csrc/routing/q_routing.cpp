@@ -46,24 +46,24 @@ class QRouting final : public LearningPolicy {
 
  private:
   // Link latencies of the shortest path through each port.
-  void fill(std::uint32_t router, std::uint32_t target, const HopTimes& times, float* values) const override {
+  void fill(std::uint32_t router, std::uint32_t target, float* values) const override {
     for (std::uint32_t i = 0; i < table().shape().ports; ++i) {
       const auto port = static_cast<Port>(first_port() + i);
       const Endpoint next = topology().neighbor(router, port);
       if (next.port == kNoPort) continue;
-      TimePs ps = latency(port, times);
+      TimePs ps = latency(port);
       for (std::uint32_t at = next.router; at != target;) {
         const Port on = topology().minimal_port(at, target);
-        ps += latency(on, times);
+        ps += latency(on);
         at = topology().neighbor(at, on).router;
       }
       values[i] = static_cast<float>(static_cast<double>(ps) / kPsPerNs);
     }
   }
 
-  [[nodiscard]] TimePs latency(Port port, const HopTimes& times) const noexcept {
-    return topology().port_class(port) == LinkClass::kGlobal ? times.global_latency_ps
-                                                             : times.local_latency_ps;
+  [[nodiscard]] TimePs latency(Port port) const noexcept {
+    return topology().port_class(port) == LinkClass::kGlobal ? times().global_latency_ps
+                                                             : times().local_latency_ps;
   }
 
   Settings settings_;

@@ -86,10 +86,10 @@ def test_a_learner_learns_the_same_from_python(
         {"q_thld1": -5.0, "q_thld2": -5.0},
         {"q_thld1": 1e9, "q_thld2": 0.0},
         {"exploration": "least-occupied", "epsilon": 0.5},
-        {"occupancy_ns": 32.0},
-        {"queue_ns": 16.0},
-        {"queue_ns": 11.7, "occupancy_ns": 3.1, "initial_values": "path-time"},
-        {"occupancy_ns": 7.3, "exploration": "least-occupied", "next_value": "taken"},
+        {"occupancy_weight": 1.0},
+        {"queue_weight": 0.5},
+        {"queue_weight": 0.37, "occupancy_weight": 0.11, "initial_values": "path-time"},
+        {"occupancy_weight": 0.23, "exploration": "least-occupied", "next_value": "taken"},
     ],
 )
 @pytest.mark.parametrize("network", ["default", "q-adaptive"])
@@ -126,7 +126,7 @@ def test_initial_values_follow_the_network(changes: dict[str, str], initial_valu
     [
         QAdaptive(epsilon=0.1),
         QAdaptive(epsilon=0.1, rows="router", initial_values="path-time", integer_values=True),
-        QAdaptive(epsilon=0.3, exploration="least-occupied", occupancy_ns=20.0),
+        QAdaptive(epsilon=0.3, exploration="least-occupied", occupancy_weight=0.6),
         QRouting(epsilon=0.1),
     ],
     ids=["q-adaptive", "q-adaptive, other rows", "q-adaptive, queues", "q-routing"],

@@ -73,9 +73,9 @@ def test_a_twin_refuses_an_environment_that_is_not_its_own(
 
 
 def test_a_twin_that_looks_at_queues_must_see_them() -> None:
-    learner = QAdaptive(occupancy_ns=10.0)
+    learner = QAdaptive(occupancy_weight=0.3)
     assert learner.twin(make(learner, features=["queue_packets", "credits_in_use"]))
-    with pytest.raises(dfe.ConfigError, match=r"features.*'credits_in_use'.*occupancy_ns"):
+    with pytest.raises(dfe.ConfigError, match=r"features.*'credits_in_use'.*occupancy_weight"):
         learner.twin(make(learner, features=["queue_packets", "hops"]))
     assert QAdaptive().twin(make(QAdaptive(), features=["hops"]))
 
