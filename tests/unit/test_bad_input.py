@@ -348,6 +348,12 @@ def test_a_system_that_no_machine_holds_is_refused_before_it_is_built() -> None:
         dfe.Simulation(config)
 
 
+def test_tables_that_no_machine_holds_are_refused_before_they_are_filled() -> None:
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly(2, 40, 40), policy="q-routing")  # 64,040^2 rows
+    with pytest.raises(dfe.ConfigError, match=r"64040 routers: .* GB of memory, and this machine has \d+ GB"):
+        dfe.Simulation(config)
+
+
 @pytest.mark.parametrize("field", [name for name in dir(_core.NetworkParams) if not name.startswith("_")])
 def test_the_private_core_takes_no_nonsense_either(field: str) -> None:
     topology = SMALL.to_core()
