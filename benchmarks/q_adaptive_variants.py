@@ -64,8 +64,8 @@ VARIANTS: dict[str, Variant] = {
     "explores least occupied": Variant({"exploration": "least-occupied"}),
     "occupancy 1/4": Variant({"occupancy_weight": 0.25}),
     "queue": Variant({"queue_weight": 1.0}),
-    "queue, path time": Variant({"queue_weight": 1.0, "initial_values": "path-time"}),
-    "q-adaptive-queue": Variant({"queue_weight": 1.0, "q_thld1": 0.35}),
+    "queue, threshold 0.35": Variant({"queue_weight": 1.0, "q_thld1": 0.35}),
+    "q-adaptive-queue": Variant({"queue_weight": 1.0, "initial_values": "path-time"}),
 }
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

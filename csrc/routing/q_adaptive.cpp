@@ -170,7 +170,7 @@ std::unique_ptr<RoutingPolicy> make_q_adaptive(const PolicyInfo& info, const Par
   return std::make_unique<QAdaptive>(rows, rule, settings);
 }
 
-PolicyInfo info_of(std::string name, std::string summary, std::string source, double q_thld1,
+PolicyInfo info_of(std::string name, std::string summary, std::string source, std::string initial_values,
                    double queue_weight) {
   return {
       std::move(name),
@@ -181,12 +181,12 @@ PolicyInfo info_of(std::string name, std::string summary, std::string source, do
       {{"alpha", 0.2, "", "learning rate of good news (equation 3)"},
        {"beta", 0.04, "", "learning rate of bad news (equation 3)"},
        {"epsilon", 0.001, "", "share of random ports where there is a choice"},
-       {"q_thld1", q_thld1, "", "advantage that leaves the minimal port at the source router (equation 2)"},
+       {"q_thld1", 0.2, "", "advantage that leaves the minimal port at the source router (equation 2)"},
        {"q_thld2", 0.35, "", "the same at the first router of an intermediate group"},
        {"integer_values", false, "", "whole nanoseconds, truncated, as in the authors' program"},
        {"next_value", std::string{"best"}, "",
         "the next router reports its best value, or that of the port 'taken'"},
-       {"initial_values", std::string{"latency"}, "",
+       {"initial_values", std::move(initial_values), "",
         "link latencies to the destination group, or the 'path-time' without congestion"},
        {"rows", std::string{"group-slot"}, "", "a row per destination 'group-slot', 'group' or 'router'"},
        {"exploration", std::string{"uniform"}, "",
@@ -201,10 +201,12 @@ PolicyInfo info_of(std::string name, std::string summary, std::string source, do
 }  // namespace
 
 std::vector<PolicyInfo> q_adaptive_policies() {
-  return {info_of("q-adaptive", "learns by two-level Q-tables which port reaches a group soonest",
-                  "Kang, Wang, Lan, HPDC 2021, section 4", 0.2, 0),
-          info_of("q-adaptive-queue", "Q-adaptive that adds the wait in a port's own queues to its value",
-                  "this project, after Kang, Wang, Lan, HPDC 2021", 0.35, 1)};
+  return {
+      info_of("q-adaptive", "learns by two-level Q-tables which port reaches a group soonest",
+              "Kang, Wang, Lan, HPDC 2021, section 4", "latency", 0),
+      info_of("q-adaptive-queue",
+              "Q-adaptive that starts with the times of free paths and adds the wait in a port's own queues",
+              "this project, after Kang, Wang, Lan, HPDC 2021", "path-time", 1)};
 }
 
 }  // namespace dragonfly

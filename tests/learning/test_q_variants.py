@@ -39,14 +39,18 @@ def mean(runs: list[dfe.Metrics], quantity: Callable[[dfe.Metrics], float]) -> f
 def test_seeing_queues_helps_most_where_tables_lag_behind() -> None:
     published = measured(QAdaptive(), "adv+4", 0.45, 300_000.0)
     with_queues = measured(QAdaptiveQueue(), "adv+4", 0.45, 300_000.0)
-    assert mean(with_queues, lambda m: m.latency_mean_ns) < 0.85 * mean(published, lambda m: m.latency_mean_ns)
+    assert mean(with_queues, lambda m: m.latency_mean_ns) < 0.85 * mean(
+        published, lambda m: m.latency_mean_ns
+    )
     assert min(m.accepted_load for m in with_queues) > 0.448 > max(m.accepted_load for m in published)
 
 
 def test_seeing_queues_costs_nothing_where_the_minimal_path_is_best() -> None:
     published = measured(QAdaptive(), "uniform", 0.8, 300_000.0)
     with_queues = measured(QAdaptiveQueue(), "uniform", 0.8, 300_000.0)
-    assert mean(with_queues, lambda m: m.latency_mean_ns) < 1.01 * mean(published, lambda m: m.latency_mean_ns)
+    assert mean(with_queues, lambda m: m.latency_mean_ns) < 1.01 * mean(
+        published, lambda m: m.latency_mean_ns
+    )
 
 
 def test_path_times_spare_uniform_traffic_the_search() -> None:
