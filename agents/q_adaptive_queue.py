@@ -18,8 +18,10 @@ class QAdaptiveQueue(QAdaptive):
     """``QAdaptive`` with two changes: values start with the time of the whole way without congestion, and where ports
     are compared, what a port's own queues take to send is added to its value.
 
-    A Q-value follows the mean of many packets with a delay; a queue that has just grown is seen at once. Not
-    published: tried and measured here (docs/notes/q-adaptive-variants.md). Thresholds and rates are the paper's.
+    A Q-value follows the mean of many packets with a delay; a queue that has just grown is seen at once. Thresholds
+    and rates are the paper's.
+
+    Source: this project (docs/notes/q-adaptive-variants.md), after Kang, Wang, Lan, HPDC 2021, section 4.
     """
 
     variants: ClassVar[NamedVariants] = {"q-adaptive-queue": {}}

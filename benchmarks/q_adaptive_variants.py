@@ -9,7 +9,6 @@ kept in a small file of its own, so that the same command goes on where an inter
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 import re
 import statistics
@@ -84,10 +83,8 @@ def system(variant: Variant, seed: int, **traffic: Any) -> dfe.SimulationConfig:
     )
 
 
-@functools.lru_cache(maxsize=1)
-def _toured(settings: str, seed: int) -> npt.NDArray[np.float32]:
+def _toured(variant: Variant, seed: int) -> npt.NDArray[np.float32]:
     """(routers, rows, ports) values in ns after the tour."""
-    variant = Variant(json.loads(settings))
     simulation = dfe.Simulation(system(variant, seed + TOUR_SEED, traffic=[list(step) for step in TOUR]))
     simulation.run(TOUR_NS)
     return simulation.q_table().copy()
@@ -98,7 +95,7 @@ def one_run(name: str, traffic: str, load: float, seed: int) -> dict[str, Any]:
     variant = VARIANTS[name]
     simulation = dfe.Simulation(system(variant, seed, traffic=traffic, load=load, injection="periodic"))
     if variant.warm:
-        simulation.load_q_table(_toured(json.dumps(variant.settings), seed))
+        simulation.load_q_table(_toured(variant, seed))
     simulation.run(EARLY_NS)
     early = simulation.metrics()
     simulation.run(STEADY_FROM_NS - EARLY_NS)

@@ -143,7 +143,7 @@ def test_short_source_queues_and_long_messages_lose_nothing_that_they_took(
         message_packets=3,
     )
     assert config is not None
-    m = run_and_drain(config)
+    m = run_and_drain(config, 6000)
     check_sane(m)
     assert m.packets_generated % 3 == 0 or full == "stall"
     assert m.packets_lost % 3 == 0
