@@ -80,7 +80,7 @@ def learn_outside(hosts: str, *, learner: str, preset: str, threads: int) -> Non
 
 
 def main() -> None:
-    """Everything once on 72 hosts; then systems of several partitions with 1, 2 and 3 threads."""
+    """Everything once on 72 hosts; then systems of several partitions, with one thread and with several."""
     for preset in ("default", "q-adaptive", "lia"):
         for policy in dfe.policies():
             simulate("72", preset=preset, policy=policy, traffic="uniform", threads=1, duration_ns=4_000)
@@ -91,11 +91,11 @@ def main() -> None:
             simulate(
                 "2550", preset="q-adaptive", policy=policy, traffic="adv+1", threads=n, duration_ns=2_000
             )
-            for n in (1, 2, 3)
+            for n in (1, 3)
         ]
         if len(set(runs)) != 1:
-            raise SystemExit(f"{policy}: trace hashes with 1, 2 and 3 threads differ: {runs}")
-    for hosts, threads in (("72", 1), ("2550", 2)):
+            raise SystemExit(f"{policy}: trace hashes with 1 and 3 threads differ: {runs}")
+    for hosts, threads in (("72", 1), ("1056", 2)):
         for action in ("port", "path"):
             route_from_outside(hosts, action=action, threads=threads)
         for learner, preset in (("q-adaptive", "q-adaptive"), ("q-routing", "default")):
