@@ -22,6 +22,8 @@ template <std::size_t Kinds>
 class TimingWheel {
  public:
   static constexpr std::uint32_t kItemsPerChunk = 16;
+  // Items of a slot that glance() looks at, and how far ahead drain() does.
+  static constexpr std::uint32_t kGlanced = kItemsPerChunk;
 
   // `horizon`: the longest delay between now and a pushed event, in quanta.
   explicit TimingWheel(Tick horizon)
@@ -75,10 +77,10 @@ class TimingWheel {
   }
 
   // Hands every item of one kind that is due at `when` to `handle(item)` and forgets it. `touch(item)`
-  // prefetches what an item names, `touch_next(item)` what that in turn names: some items ahead here,
-  // and for the first items of a slot through glance() from an earlier slot.
-  template <class Touch, class TouchNext, class Handle>
-  void drain(std::size_t kind, Tick when, Touch&& touch, TouchNext&& touch_next, Handle&& handle) {
+  // prefetches what an item names: some items ahead here, and for the first items of a slot through glance()
+  // some time before.
+  template <class Touch, class Handle>
+  void drain(std::size_t kind, Tick when, Touch&& touch, Handle&& handle) {
     Slot& slot = slots_[(static_cast<std::uint64_t>(when) & mask_) * Kinds + kind];
     if (slot.count == 0) return;
     const std::uint32_t count = slot.count;
@@ -93,22 +95,23 @@ class TimingWheel {
     free_ = slot.head;
     slot.count = 0;
 
-    constexpr std::uint32_t kFar = kItemsPerChunk;
-    constexpr std::uint32_t kNear = kItemsPerChunk / 2;
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (i + kFar < count) touch(due[i + kFar]);
-      if (i + kNear < count && i + kNear >= kFar) touch_next(due[i + kNear]);
+      if (i + kGlanced < count) touch(due[i + kGlanced]);
       handle(due[i]);
     }
   }
+  template <class Handle>
+  void drain(std::size_t kind, Tick when, Handle&& handle) {
+    drain(kind, when, [](std::uint32_t) {}, handle);
+  }
 
-  // Calls `touch(item)` for the first items of a slot that comes later.
+  // Calls `touch(item)` for the first items of a slot.
   template <class Touch>
   void glance(std::size_t kind, Tick when, Touch&& touch) const {
     const Slot& slot = slots_[(static_cast<std::uint64_t>(when) & mask_) * Kinds + kind];
     if (slot.count == 0) return;
     const Chunk& chunk = chunks_[slot.head];
-    const std::uint32_t count = std::min(slot.count, kItemsPerChunk);
+    const std::uint32_t count = std::min(slot.count, kGlanced);
     for (std::uint32_t i = 0; i < count; ++i) touch(chunk.items[i]);
   }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/prefetch.hpp"
 #include "core/reserved_array.hpp"
 #include "decisions/records.hpp"
 
@@ -31,9 +32,7 @@ class OpenDecisions {
   }
   // Of a packet that has left the network it is as of none.
   [[nodiscard]] HopNote& hop(std::uint32_t packet) noexcept { return hops_.data()[packet]; }
-  void touch(std::uint32_t packet) const noexcept {
-    __builtin_prefetch(&heads_.data()[std::size_t{packet} * most_], 1);
-  }
+  void touch(std::uint32_t packet) const noexcept { prefetch(&heads_.data()[std::size_t{packet} * most_]); }
 
   // Precondition: fewer than most_per_packet are open. `row`: null where none are kept.
   void add(std::uint32_t packet, const OpenDecision& decision, const std::byte* row) noexcept {

@@ -21,6 +21,18 @@ struct Feedback {
   float target_ns = 0;
 };
 
+// One end of a line: where the next entry is, and who reads it.
+struct FeedbackEnd {
+  Feedback* entries = nullptr;
+  std::uint32_t mask = 0;    // entries of the line - 1
+  std::uint32_t count = 0;   // entries written or read so far at this end
+  std::uint32_t router = 0;  // the reader: reports are about packets that left it through `port`
+  Port port = kNoPort;
+  std::uint16_t group = 0;  // of the reader
+
+  [[nodiscard]] Feedback& next() const noexcept { return entries[count & mask]; }
+};
+
 class FeedbackLines {
  public:
   explicit FeedbackLines(const Blueprint& plan)
@@ -37,14 +49,18 @@ class FeedbackLines {
            sizeof(Feedback);
   }
 
-  // The line back to `port` of `router`; `count`: entries before this one.
-  [[nodiscard]] Feedback& entry(std::uint32_t router, Port port, std::uint32_t count) noexcept {
+  // An end of the line back to `port` of `router`, which is in `group`.
+  [[nodiscard]] FeedbackEnd end(std::uint32_t router, Port port, std::uint32_t group) noexcept {
     const bool global = port >= first_global_;
     const std::uint32_t room = room_[global ? 2 : 1];
     const std::size_t line = global
                                  ? std::size_t{locals_} * room_[1] + std::size_t{port - first_global_} * room
                                  : std::size_t{port - first_port_} * room;
-    return entries_.data()[router * per_router_ + line + (count & (room - 1U))];
+    return {.entries = entries_.data() + router * per_router_ + line,
+            .mask = room - 1U,
+            .router = router,
+            .port = port,
+            .group = static_cast<std::uint16_t>(group)};
   }
 
  private:

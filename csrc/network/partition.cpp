@@ -22,9 +22,8 @@ Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLin
       store_{store},
       packets_{store.packets()},
       paths_{store.paths()},
-      feedback_{feedback},
-      feedback_sent_(blueprint.learner != nullptr ? num_outputs_ : 0U, 0),
-      feedback_taken_(blueprint.learner != nullptr ? num_outputs_ : 0U, 0),
+      feedback_out_(blueprint.learner != nullptr ? num_outputs_ : 0U),
+      feedback_in_(blueprint.learner != nullptr ? num_outputs_ : 0U),
       router_injected_(num_routers_, 0),
       router_delivered_(num_routers_, 0) {
   keys_.resize(blueprint.input_vcs);
@@ -36,11 +35,11 @@ Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLin
     record_.group_latency_ps.assign(groups * groups, 0);
     record_.group_delivered.assign(groups * groups, 0);
   }
-  build_ports();
+  build_ports(feedback);
   build_hosts();
 }
 
-void Partition::build_ports() {
+void Partition::build_ports(FeedbackLines& feedback) {
   const Dragonfly& topology = plan_.topology;
   outputs_.resize(num_outputs_);
   inputs_.resize(num_outputs_);
@@ -78,6 +77,11 @@ void Partition::build_ports() {
         for (std::uint32_t vc = 0; vc < output.vcs; ++vc) {
           VcQueue& queue = queues_[id * plan_.queue_stride + vc];
           queue.buffer = queue.credits = buffer;
+        }
+        if (plan_.learner != nullptr) {
+          const std::uint32_t own = first_router_ + router;
+          feedback_in_[id] = feedback.end(own, port, topology.group_of(own));
+          feedback_out_[id] = feedback.end(far.router, far.port, topology.group_of(far.router));
         }
       }
       const std::uint32_t first = plan_.first_input_vc[port];

@@ -140,6 +140,7 @@ class Partition {
   struct Undecided {
     std::uint32_t packet;
     std::uint32_t input_vc;
+    std::uint32_t row = 0;  // learners: of the packet in the router's table, if it leaves the group
   };
   struct LateDelivery {
     std::uint32_t packet;
@@ -151,7 +152,7 @@ class Partition {
     bool operator>(const FarHostEvent& other) const noexcept { return when > other.when; }
   };
 
-  void build_ports();
+  void build_ports(FeedbackLines& feedback);
   void build_hosts();
 
   // Kinds of events (partition_events.cpp, partition_edge.cpp, partition_hosts.cpp).
@@ -167,12 +168,12 @@ class Partition {
   [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router,
                                         std::uint32_t group) const;
   [[nodiscard]] Hop decide_by_path(Packet& packet, std::uint32_t router, std::uint32_t group);
-  [[nodiscard]] Hop decide_by_learning(Packet& packet, const InputVc& input, std::uint32_t router,
+  [[nodiscard]] Hop decide_by_learning(Packet& packet, Port came_by, std::uint32_t row, std::uint32_t router,
                                        std::uint32_t group, Tick now);
-  void send_feedback(const InputVc& input, const Packet& packet);
+  void send_feedback(std::uint32_t input_port, const Packet& packet);
   void take_feedback(std::uint32_t output, Tick now);
   void report_hop(const InputPort& port, std::uint32_t packet, Tick now);
-  void await_effect(std::uint32_t packet, std::uint32_t input_vc, Tick now);
+  [[gnu::always_inline]] void await_effect(std::uint32_t packet, std::uint32_t input_vc, Tick now);
   void host_event(std::uint32_t host, Tick now);
 
   void grant(std::uint32_t router, InputVc& input, OutputPort& output, VcQueue& queue, std::uint32_t stamp,
@@ -243,11 +244,8 @@ class Partition {
   PathRecord* const paths_;  // [packet], with a packet log
   std::vector<std::uint32_t> free_packets_;
   std::vector<Undecided> undecided_;
-  FeedbackLines& feedback_;
-  std::vector<std::uint32_t>
-      feedback_sent_;  // [router * radix + port]: entries, with the credits of that input
-  std::vector<std::uint32_t>
-      feedback_taken_;  // [router * radix + port]: entries, with the credits to that output
+  std::vector<FeedbackEnd> feedback_out_;  // [router * radix + port]: what goes with credits of that input
+  std::vector<FeedbackEnd> feedback_in_;   // [router * radix + port]: what comes with credits to that output
   std::unique_ptr<DecisionDesk> desk_;
   bool asking_ = false;
   std::vector<std::uint64_t> keys_;  // scratch of the allocator

@@ -87,7 +87,9 @@ void Partition::grant(std::uint32_t router_index, InputVc& input, OutputPort& ou
   input.head = packet.next;
   --input.queued;
   credit_upstream(port, packet.vc, now);
-  if (plan_.learner != nullptr && port.link_class != LinkClass::kHost) send_feedback(input, packet);
+  if (plan_.learner != nullptr && port.link_class != LinkClass::kHost) {
+    send_feedback(router_index * radix_ + input.port, packet);
+  }
   if (asking_ && desk_->reports().keeps()) report_hop(port, index, now);
 
   packet.vc = input.out_vc;

@@ -3,6 +3,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/prefetch.hpp"
 #include "network/partition_inline.hpp"
 
 namespace dragonfly {
@@ -95,7 +96,7 @@ void Partition::depart(std::uint32_t output_id, Tick now) {
   VcQueue& queue = queues[chosen];
   const std::uint32_t index = queue.head;
   Packet& packet = packets_[index];
-  __builtin_prefetch(&packets_[packet.next != kNil ? packet.next : index]);
+  prefetch(&packets_[packet.next != kNil ? packet.next : index]);
   queue.head = packet.next;
   --queue.queued;
   --output.queued;

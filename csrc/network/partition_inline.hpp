@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/prefetch.hpp"
 #include "network/partition.hpp"
 
 namespace dragonfly {
@@ -50,12 +51,12 @@ inline void Partition::expose_head(InputVc& input, Tick now) {
   input.state = HeadState::kDeciding;
   const std::uint32_t id = static_cast<std::uint32_t>(&input - input_vcs_.data());
   if (!plan_.decide_on_arrival) {
-    __builtin_prefetch(&packets_[input.head], 1);
+    prefetch(&packets_[input.head]);
     undecided_.push_back({input.head, id});
     return;
   }
   const Packet& head = packets_[input.head];
-  if (head.next != kNil) __builtin_prefetch(&packets_[head.next]);  // its turn comes next
+  if (head.next != kNil) prefetch(&packets_[head.next]);  // its turn comes next
   const Tick effect = head.arrived + plan_.timing.routing_delay;
   if (effect <= now) {
     make_ready(input);

@@ -26,6 +26,9 @@ struct Visit {
   bool came_by_global = false;  // the link from x was a global one
   double travel_ns = 0;         // from the input buffer of x to that of y
   TimePs now_ps = 0;
+  // Where the packet leaves:
+  std::uint32_t row = 0;        // of the packet in y's table
+  Port minimal_port = kNoPort;  // of y, towards the destination
 };
 
 // What y decides, and what it reports to x.

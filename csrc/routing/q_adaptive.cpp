@@ -36,10 +36,9 @@ class QAdaptive final : public LearningPolicy {
       return outcome;
     }
     const Packet& packet = context.packet();
-    const float* const row = table().row(context.router(), row_of(packet, context.group()));
+    const float* const row = table().row(context.router(), visit.row);
     const std::uint32_t best = table().best(row);
-    const std::uint32_t minimal =
-        topology().minimal_port(context.router(), packet.destination_router) - first_port();
+    const std::uint32_t minimal = visit.minimal_port - first_port();
     std::uint32_t taken = minimal;
     if (packet.hops == 0) {
       const std::uint32_t other = sees_queues() ? most_promising(context, row) : best;

@@ -9,6 +9,8 @@
 #include <memory>
 #include <new>
 
+#include "core/prefetch.hpp"
+
 namespace dragonfly {
 
 struct TableShape {
@@ -45,8 +47,8 @@ class QTable {
   }
   void touch(std::uint32_t router, std::uint32_t index) const noexcept {
     const float* const first = row(router, index);
-    __builtin_prefetch(first, 1);
-    __builtin_prefetch(first + stride_ - 1, 1);
+    prefetch(first);
+    prefetch(first + stride_ - 1);
   }
   // The lowest port with the smallest value.
   [[nodiscard]] std::uint32_t best(const float* row) const noexcept {

@@ -16,8 +16,7 @@ using Items = std::vector<std::uint32_t>;
 
 Items drain(Wheel& wheel, std::size_t kind, Tick when) {
   Items items;
-  const auto nothing = [](std::uint32_t) {};
-  wheel.drain(kind, when, nothing, nothing, [&items](std::uint32_t item) { items.push_back(item); });
+  wheel.drain(kind, when, [&items](std::uint32_t item) { items.push_back(item); });
   return items;
 }
 
@@ -49,11 +48,29 @@ TEST(a_wheel_is_empty_only_without_items) {
   CHECK_EQ(wheel.next_due(101, 1'000'000), 1'000'000);
 }
 
+TEST(a_glance_and_the_drain_after_it_touch_every_item_once) {
+  for (const std::uint32_t count : {1U, 15U, 16U, 17U, 40U}) {
+    Wheel wheel{20};
+    for (std::uint32_t i = 0; i < count; ++i) wheel.push(1, 7, i);
+    std::vector<std::uint32_t> touched(count, 0);
+    std::uint32_t handled = 0;
+    bool in_time = true;
+    const auto touch = [&](std::uint32_t item) { ++touched[item]; };
+    wheel.glance(1, 7, touch);
+    wheel.drain(1, 7, touch, [&](std::uint32_t item) {
+      in_time = in_time && touched[item] == 1;
+      ++handled;
+    });
+    CHECK(in_time);
+    CHECK_EQ(handled, count);
+    CHECK(touched == std::vector<std::uint32_t>(count, 1));
+  }
+}
+
 TEST(items_pushed_while_a_slot_is_drained_are_kept_for_later) {
   Wheel wheel{20};
   for (std::uint32_t i = 0; i < 40; ++i) wheel.push(0, 5, i);
-  const auto nothing = [](std::uint32_t) {};
-  wheel.drain(0, 5, nothing, nothing, [&wheel](std::uint32_t item) { wheel.push(0, 6, item); });
+  wheel.drain(0, 5, [&wheel](std::uint32_t item) { wheel.push(0, 6, item); });
   wheel.finish(5);
   CHECK_EQ(drain(wheel, 0, 6).size(), 40U);
 }
