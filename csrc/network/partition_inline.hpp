@@ -37,6 +37,7 @@ inline void Partition::make_ready(InputVc& input) {
   input.out_port = packet.out_port;
   input.out_vc = packet.out_vc;
   input.state = HeadState::kReady;
+  if (packet.next != kNil) prefetch(&packets_[packet.next]);  // its turn comes next
   RouterState& router = routers_[input.router];
   ready_[input.router * plan_.input_vcs + router.ready++] = input.index;
   plan_edge(input.router, next_clock_edge_);
@@ -56,7 +57,6 @@ inline void Partition::expose_head(InputVc& input, Tick now) {
     return;
   }
   const Packet& head = packets_[input.head];
-  if (head.next != kNil) prefetch(&packets_[head.next]);  // its turn comes next
   const Tick effect = head.arrived + plan_.timing.routing_delay;
   if (effect <= now) {
     make_ready(input);

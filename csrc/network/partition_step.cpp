@@ -35,19 +35,21 @@ void Partition::step(Tick now) {
       touch_head_of(static_cast<std::uint32_t>(std::countr_zero(vcs)));
     }
   };
+  const auto touch_head = [this](std::uint32_t input_vc) { prefetch(&packets_[input_vcs_[input_vc].head]); };
   const auto touch_packet = [this](std::uint32_t packet) { prefetch(&packets_[packet]); };
 
   const Tick next = wheel_.next_due(now + 1, now + clock);
   if (plan_.learner != nullptr) wheel_.glance(kCredit, now, touch_feedback);
   wheel_.glance(kDeparture, next, touch_heads);
   wheel_.glance(kArrival, next, touch_packet);
+  wheel_.glance(kEffect, next, touch_head);
 
   wheel_.drain(kEdge, now, [this, now](std::uint32_t router) { clock_edge(router, now); });
   wheel_.drain(kCredit, now, touch_feedback, [this, now](std::uint32_t item) { take_credit(item, now); });
   wheel_.drain(kDeparture, now, touch_heads, [this, now](std::uint32_t output) { depart(output, now); });
   wheel_.drain(kHost, now, [this, now](std::uint32_t host) { host_event(host, now); });
   wheel_.drain(kArrival, now, touch_packet, [this, now](std::uint32_t packet) { arrive(packet, now); });
-  wheel_.drain(kEffect, now, [this](std::uint32_t input_vc) { take_effect(input_vc); });
+  wheel_.drain(kEffect, now, touch_head, [this](std::uint32_t input_vc) { take_effect(input_vc); });
   if (!undecided_.empty()) make_decisions(now);
   wheel_.finish(now);
 }
