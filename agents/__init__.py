@@ -1,8 +1,8 @@
 """Learning routing agents (installed as ``dragonfly_env.agents``).
 
-``protocol`` says what a policy and a learner are; ``training`` and ``evaluation`` treat all of them alike; ``registry``
-finds them by kind, file or class. ``deep_q`` and ``masked_ppo`` need PyTorch and Stable-Baselines3
-(``pip install 'dragonfly-env[sb3]'``) and are imported only when they are used.
+``Policy`` is what answers batches of decisions; ``protocol`` says what one that learns can do besides; ``training`` and
+``evaluation`` treat all of them alike; ``registry`` finds them by kind, file or class. ``deep_q`` and ``masked_ppo``
+need PyTorch and Stable-Baselines3 (``pip install 'dragonfly-env[sb3]'``) and are imported only when they are used.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
-from dragonfly_env.agents.protocol import IntArray, Learner, Policy
+from dragonfly_env.agents.protocol import IntArray, Learner
 from dragonfly_env.agents.q_adaptive import QAdaptive
 from dragonfly_env.agents.q_adaptive_queue import QAdaptiveQueue
 from dragonfly_env.agents.q_routing import QRouting
@@ -26,6 +26,7 @@ from dragonfly_env.agents.registry import (
     read_metadata,
 )
 from dragonfly_env.agents.training import Progress, fit, train
+from dragonfly_env.batch_policy import BatchPolicy as Policy
 from dragonfly_env.policies import register_policies
 
 if TYPE_CHECKING:

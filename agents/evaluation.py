@@ -8,14 +8,14 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env._validate import check_time_ns
-from dragonfly_env.agents.protocol import Learner, Policy
+from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.metrics import Metrics
-from dragonfly_env.policies import Policy as BuiltIn
-from dragonfly_env.policies import make_policy
+from dragonfly_env.policies import Policy, make_policy
 from dragonfly_env.simulation import simulate
 
 if TYPE_CHECKING:
+    from dragonfly_env.batch_policy import BatchPolicy
     from dragonfly_env.envs.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
@@ -34,7 +34,7 @@ class Evaluation:
 
 def make_env(
     config: SimulationConfig,
-    policy: Policy,
+    policy: BatchPolicy,
     *,
     duration_ns: float,
     warmup_ns: float = 0.0,
@@ -65,7 +65,7 @@ def make_env(
 
 
 def evaluate_policy(
-    policy: Policy | str,
+    policy: BatchPolicy | str,
     config: SimulationConfig,
     *,
     warmup_ns: float = 50_000.0,
@@ -94,14 +94,14 @@ def evaluate_policy(
         config = config.replace(seed=seed)
     check_time_ns("measure_ns", measure_ns, open_low=True)
     check_time_ns("warmup_ns", warmup_ns)
-    if native and isinstance(chosen, BuiltIn):
+    if native and isinstance(chosen, Policy):
         return simulate(config.replace(policy=chosen), warmup_ns=warmup_ns, measure_ns=measure_ns)
     # The end of an episode is the one instant at which all parts of the network stand at the same time.
     env = make_env(config, chosen, duration_ns=warmup_ns or measure_ns, transitions=False)
     if isinstance(chosen, Learner):
         chosen.prepare(env)
         chosen.set_training(False)
-    elif isinstance(chosen, BuiltIn):
+    elif isinstance(chosen, Policy):
         chosen = chosen.twin(env)
     _answer(env, env.reset(seed=config.seed), chosen)
     if warmup_ns > 0:
@@ -110,14 +110,14 @@ def evaluate_policy(
     return env.metrics()
 
 
-def _answer(env: BatchedRoutingEnv, batch: DecisionBatch, policy: Policy) -> None:
+def _answer(env: BatchedRoutingEnv, batch: DecisionBatch, policy: BatchPolicy) -> None:
     """Answer all decisions until the episode is done."""
     while not env.done:
         batch = env.step(policy.act(batch))
 
 
 def evaluate_over_seeds(
-    policy: Policy | str,
+    policy: BatchPolicy | str,
     config: SimulationConfig,
     seeds: Sequence[int],
     *,

@@ -1,4 +1,4 @@
-"""What a routing policy in Python is, and what one that learns can do besides.
+"""What a routing policy in Python that learns can do besides routing.
 
 Whatever has ``name``, ``scope``, ``action`` and ``act`` routes packets: the dataclasses of
 ``dragonfly_env.baselines``, the learners here, and a class of yours without any base class. A ``Learner`` can also be
@@ -13,43 +13,17 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env.batch_policy import BatchPolicy
+
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch, Transitions
+    from dragonfly_env.envs.batch import Transitions
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
 @runtime_checkable
-class Policy(Protocol):
-    """A routing rule that answers batches of decisions."""
-
-    @property
-    def name(self) -> str:
-        """What tables and figures call it."""
-
-    @property
-    def scope(self) -> str:
-        """Which decisions it must be asked for: ``"source"``, ``"every"`` or ``"all"``."""
-
-    @property
-    def action(self) -> str:
-        """What it answers with: ``"port"`` or ``"path"``."""
-
-    def act(self, batch: DecisionBatch) -> IntArray:
-        """Choose an action for every pending packet.
-
-        Args:
-            batch: N decisions of any routers. Chance comes from ``batch.draws`` only: then a run does not
-                depend on how decisions are batched.
-
-        Returns:
-            (N,) indices into the actions; each must be legal by its row of ``batch.mask``.
-        """
-
-
-@runtime_checkable
-class Learner(Policy, Protocol):
+class Learner(BatchPolicy, Protocol):
     """A policy that improves from transitions."""
 
     metadata: dict[str, Any]

@@ -11,7 +11,7 @@ import dataclasses
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,31 +22,13 @@ from dragonfly_env._validate import config_error, did_you_mean, unknown_name
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
+    from dragonfly_env.batch_policy import BatchPolicy
     from dragonfly_env.envs.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 ParameterValue: TypeAlias = float | str | bool
 # The names that a class answers to, each with the fields that the name fixes.
 NamedVariants: TypeAlias = Mapping[str, Mapping[str, ParameterValue]]
-
-
-class Twin(Protocol):
-    """A policy in NumPy."""
-
-    @property
-    def name(self) -> str:
-        """Of the core's policy."""
-
-    @property
-    def scope(self) -> str:
-        """Which decisions it must be asked for."""
-
-    @property
-    def action(self) -> str:
-        """What it answers with."""
-
-    def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
-        """(N,) actions."""
 
 
 class Policy(ABC):
@@ -92,7 +74,7 @@ class Policy(ABC):
             ConfigError: If the environment lacks what the parameters ask for.
         """
 
-    def twin(self, env: BatchedRoutingEnv) -> Twin:
+    def twin(self, env: BatchedRoutingEnv) -> BatchPolicy:
         """What answers the batches of an environment as the core's policy decides.
 
         A policy without tables does so itself, for any environment that has what it needs; of one that learns it

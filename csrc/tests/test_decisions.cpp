@@ -1,39 +1,21 @@
 // Routing from outside: exact batches, exact transitions, and no answer that harms the network.
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/random.hpp"
 #include "simulation/routing_environment.hpp"
 #include "tests/check.hpp"
-#include "traffic/synthetic_source.hpp"
+#include "tests/small_systems.hpp"
 
 namespace {
 
 using namespace dragonfly;
 
-constexpr TimePs kNs = kPsPerNs;
-constexpr DragonflyParams kSmall{.p = 2, .a = 4, .h = 2};
-// A partition per group.
-constexpr DragonflyParams kWide{.p = 300, .a = 2, .h = 1};
-
-bool always() { return true; }
-
 SimulationSetup setup(const DragonflyParams& shape, const std::string& decide_at, TimePs routing_delay_ps,
                       std::uint32_t threads = 1) {
-  auto topology = std::make_shared<const Dragonfly>(shape);
-  PatternPtr pattern = make_pattern(*topology, 1, {"adv+1", {}});
-  const SyntheticParams params{.seed = 1,
-                               .injection = InjectionKind::kPeriodic,
-                               .packet_ps = 32'000,
-                               .trial_ps = 32'000,
-                               .first_ps = kNs};
-  SimulationSetup all;
-  all.source = make_synthetic_source({{0, std::move(pattern), 0.6}}, params);
-  all.topology = std::move(topology);
-  all.policy = "ugal-n";
+  SimulationSetup all = small_system(shape, "ugal-n", "adv+1", 0.6);
   all.network.decide_at = decide_at;
   all.network.routing_delay_ps = routing_delay_ps;
   all.threads = threads;

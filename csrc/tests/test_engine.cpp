@@ -8,32 +8,12 @@
 #include "network/memory_need.hpp"
 #include "simulation/simulation.hpp"
 #include "tests/check.hpp"
-#include "traffic/synthetic_source.hpp"
+#include "tests/small_systems.hpp"
 #include "traffic/trace_source.hpp"
 
 namespace {
 
 using namespace dragonfly;
-
-constexpr TimePs kNs = kPsPerNs;
-constexpr DragonflyParams kSmall{.p = 2, .a = 4, .h = 2};
-// A partition per group.
-constexpr DragonflyParams kWide{.p = 300, .a = 2, .h = 1};
-
-bool always() { return true; }
-
-SimulationSetup setup(const DragonflyParams& shape, const std::string& policy, const std::string& traffic,
-                      double load, InjectionKind injection = InjectionKind::kPeriodic) {
-  auto topology = std::make_shared<const Dragonfly>(shape);
-  PatternPtr pattern = make_pattern(*topology, 1, {traffic, {}});
-  const SyntheticParams params{
-      .seed = 1, .injection = injection, .packet_ps = 32'000, .trial_ps = 32'000, .first_ps = kNs};
-  SimulationSetup all;
-  all.source = make_synthetic_source({{0, std::move(pattern), load}}, params);
-  all.topology = std::move(topology);
-  all.policy = policy;
-  return all;
-}
 
 // The shapes of router that the two published networks have, and what lies between.
 std::vector<NetworkParams> networks() {
@@ -63,7 +43,7 @@ std::vector<NetworkParams> networks() {
 TEST(the_books_balance_at_every_instant_and_everything_comes_home) {
   for (const NetworkParams& network : networks()) {
     for (const PolicyInfo& policy : policy_registry()) {
-      SimulationSetup all = setup(kSmall, policy.name, "adv+1", 1.0);
+      SimulationSetup all = small_system(kSmall, policy.name, "adv+1", 1.0);
       all.network = network;
       Simulation simulation{std::move(all)};
       for (int i = 0; i < 40; ++i) {
@@ -83,7 +63,7 @@ TEST(the_books_balance_at_every_instant_and_everything_comes_home) {
 TEST(pieces_interruptions_and_threads_change_nothing) {
   for (const PolicyInfo& policy : policy_registry()) {
     const auto make = [&policy](std::uint32_t threads) {
-      SimulationSetup all = setup(kWide, policy.name, "uniform", 0.05, InjectionKind::kPoisson);
+      SimulationSetup all = small_system(kWide, policy.name, "uniform", 0.05, InjectionKind::kPoisson);
       all.threads = threads;
       return Simulation{std::move(all)};
     };
@@ -133,7 +113,7 @@ TEST(silence_passes_at_once_and_shifts_what_follows) {
 
 TEST(the_watchdog_tells_a_circle_from_a_long_wait) {
   for (const bool broken : {true, false}) {
-    SimulationSetup all = setup(kSmall, "val-n", "adv+1", 1.0);
+    SimulationSetup all = small_system(kSmall, "val-n", "adv+1", 1.0);
     all.network = networks()[4];  // one packet per buffer
     all.network.watchdog_ps = 5'000 * kNs;
     if (broken) all.network.vc_scheme = "unsafe-single";
@@ -148,7 +128,7 @@ TEST(the_watchdog_tells_a_circle_from_a_long_wait) {
 }
 
 TEST(unused_packets_find_their_way_back) {
-  SimulationSetup all = setup(kWide, "min", "adv+1", 0.5);
+  SimulationSetup all = small_system(kWide, "min", "adv+1", 0.5);
   // Group 0 sends to group 2, which is silent.
   std::vector<std::int64_t> time;
   std::vector<std::uint32_t> source, destination, packets;
@@ -166,7 +146,7 @@ TEST(unused_packets_find_their_way_back) {
 }
 
 TEST(a_full_queue_loses_whole_messages_and_counts_them) {
-  SimulationSetup all = setup(kSmall, "min", "adv+1", 1.0);
+  SimulationSetup all = small_system(kSmall, "min", "adv+1", 1.0);
   const auto& topology = *all.topology;
   const SyntheticParams params{.seed = 1,
                                .injection = InjectionKind::kPoisson,
@@ -189,7 +169,7 @@ TEST(a_full_queue_loses_whole_messages_and_counts_them) {
 }
 
 TEST(a_network_too_large_for_the_machine_is_refused) {
-  SimulationSetup all = setup(kSmall, "min", "uniform", 0.5);
+  SimulationSetup all = small_system(kSmall, "min", "uniform", 0.5);
   all.options.source_queue_packets = 0x7fffffff;
   CHECK_THROWS(ConfigError, Simulation{std::move(all)});
 }

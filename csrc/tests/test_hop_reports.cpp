@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -11,34 +10,17 @@
 #include "core/random.hpp"
 #include "simulation/routing_environment.hpp"
 #include "tests/check.hpp"
-#include "traffic/synthetic_source.hpp"
+#include "tests/small_systems.hpp"
 
 namespace {
 
 using namespace dragonfly;
 
-constexpr TimePs kNs = kPsPerNs;
-constexpr DragonflyParams kSmall{.p = 2, .a = 4, .h = 2};
-// A partition per group.
-constexpr DragonflyParams kWide{.p = 300, .a = 2, .h = 1};
-
-bool always() { return true; }
-
 std::int64_t in_ps(double ns) { return std::llround(ns * 1000); }
 
 SimulationSetup setup(const DragonflyParams& shape, const std::string& decide_at, TimePs routing_delay_ps,
                       std::uint32_t threads, AskScope scope = AskScope::kAll) {
-  auto topology = std::make_shared<const Dragonfly>(shape);
-  PatternPtr pattern = make_pattern(*topology, 1, {"adv+1", {}});
-  const SyntheticParams params{.seed = 1,
-                               .injection = InjectionKind::kPeriodic,
-                               .packet_ps = 32'000,
-                               .trial_ps = 32'000,
-                               .first_ps = kNs};
-  SimulationSetup all;
-  all.source = make_synthetic_source({{0, std::move(pattern), 0.4}}, params);
-  all.topology = std::move(topology);
-  all.policy = "min";
+  SimulationSetup all = small_system(shape, "min", "adv+1", 0.4);
   all.network.decide_at = decide_at;
   all.network.routing_delay_ps = routing_delay_ps;
   all.threads = threads;

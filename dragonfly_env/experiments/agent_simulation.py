@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from dragonfly_env._validate import config_error
 from dragonfly_env.agents.evaluation import make_env
-from dragonfly_env.agents.protocol import Learner, Policy
+from dragonfly_env.agents.protocol import Learner
+from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.metrics import Metrics
-from dragonfly_env.policies import Policy as BuiltIn
-from dragonfly_env.policies import Twin
+from dragonfly_env.policies import Policy
 from dragonfly_env.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -60,10 +60,10 @@ class AgentSimulation:
         ConfigError: If a setting is impossible, or the policy was made for another network.
     """
 
-    def __init__(self, config: SimulationConfig, policy: Policy) -> None:
+    def __init__(self, config: SimulationConfig, policy: BatchPolicy) -> None:
         self._config = config
         self._policy = policy
-        self._answers: Twin = policy
+        self._answers: BatchPolicy = policy
         self._env = self._make(1.0)
         self._started = False
 
@@ -77,7 +77,7 @@ class AgentSimulation:
         if isinstance(self._policy, Learner):
             self._policy.prepare(env)
             self._policy.set_training(False)
-        elif isinstance(self._policy, BuiltIn):
+        elif isinstance(self._policy, Policy):
             self._answers = self._policy.twin(env)
         return env
 

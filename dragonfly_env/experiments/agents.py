@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env._validate import config_error
-from dragonfly_env.agents.protocol import IntArray, Policy
+from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.registry import load_agent
+from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class AgentSource:
         """The file of the saved agent."""
         return Path(self.folder) / self.spec
 
-    def load(self) -> Policy:
+    def load(self) -> BatchPolicy:
         """The policy, ready to act.
 
         Raises:
@@ -123,9 +124,9 @@ def _import(spec: str, folder: Path) -> Any:
     return found
 
 
-def as_policy(made: object, spec: str) -> Policy:
+def as_policy(made: object, spec: str) -> BatchPolicy:
     """An object with ``act`` as a policy; scope and action default to those of the environment."""
-    return made if isinstance(made, Policy) else _Plain(made, spec)
+    return made if isinstance(made, BatchPolicy) else _Plain(made, spec)
 
 
 class _Plain:

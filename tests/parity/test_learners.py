@@ -10,38 +10,16 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.agents import QAdaptive, QRouting, evaluate_policy
 from dragonfly_env.agents.table_twin import TableTwin
+from tests.parity.cases import PRESETS, SHAPES, config_of, config_of_shape, play
 
-PRESETS = dfe.NetworkConfig.presets()
 LEARNERS = [QAdaptive, QRouting]
-# (p, a, h, g, trunking)
-SHAPES = {
-    "trunked": (2, 4, 2, 5, 2),
-    "one pair of groups, eight links": (1, 4, 2, 2, 8),
-    "half of the groups": (2, 4, 2, 5, 1),
-    "one group": (2, 4, 2, 1, 1),
-    "one router per group": (2, 1, 4, 5, 1),
-    "many global links": (1, 2, 5, 11, 1),
-}
-
-
-def config_of(**changes: Any) -> dfe.SimulationConfig:
-    """72 hosts under adversarial traffic, unless something else is wanted."""
-    settings: dict[str, Any] = {
-        "topology": dfe.Dragonfly.preset("72"),
-        "traffic": "adv+1",
-        "load": 0.5,
-        "seed": 7,
-    }
-    return dfe.SimulationConfig(**{**settings, **changes})
 
 
 def played(config: dfe.SimulationConfig, learner: Any, duration_ns: float) -> tuple[Any, TableTwin]:
     """An environment at the end of its episode, and the twin that has answered it."""
     env = dfe.BatchedRoutingEnv.for_policy(config, learner, duration_ns=duration_ns, transitions=False)
     twin = learner.twin(env)
-    batch = env.reset()
-    while not env.done:
-        batch = env.step(twin.act(batch))
+    play(env, twin)
     return env, twin
 
 
@@ -132,9 +110,7 @@ def test_initial_values_follow_the_network(changes: dict[str, str], initial_valu
     ids=["q-adaptive", "q-adaptive, other rows", "q-adaptive, queues", "q-routing"],
 )
 def test_the_topology_does_not_matter(learner: Any, shape: str) -> None:
-    p, a, h, g, trunking = SHAPES[shape]
-    topology = dfe.Dragonfly(p=p, a=a, h=h, g=g, trunking=trunking)
-    check_equal(config_of(topology=topology, traffic="uniform" if g == 1 else "adv+1", load=0.9), learner)
+    check_equal(config_of_shape(shape, load=0.9), learner)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -6,8 +6,6 @@ What is registered is tested: a new policy needs no line here.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -15,30 +13,10 @@ import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
 from dragonfly_env.envs.batch import DecisionBatch
 from dragonfly_env.envs.layout import Layout
+from tests.parity.cases import PRESETS, config_of, native
 
 # Twins of policies that learn need the environment's feedback as well: tests/parity/test_learners.py.
 TWINS = [name for name in dfe.policies() if not dfe.make_policy(name).learns]
-
-PRESETS = dfe.NetworkConfig.presets()
-
-
-def config_of(**changes: Any) -> dfe.SimulationConfig:
-    """72 hosts, adversarial traffic; its own policy is never the one tested."""
-    settings: dict[str, Any] = {
-        "topology": dfe.Dragonfly.preset("72"),
-        "traffic": "adv+1",
-        "load": 0.4,
-        "seed": 7,
-    }
-    return dfe.SimulationConfig(**{**settings, **changes})
-
-
-def native(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float) -> int:
-    """The history of the core alone."""
-    simulation = dfe.Simulation(config.replace(policy=policy))
-    simulation.run(duration_ns)
-    assert simulation.metrics().packets_delivered > 0
-    return simulation.trace_hash()
 
 
 def answer(policy: dfe.Policy, layout: Layout, observations: list[dict[str, np.ndarray]]) -> list[int]:
@@ -94,7 +72,7 @@ def test_every_policy_runs_its_history_from_observations_alone(
 ) -> None:
     config = config_of(network=dfe.NetworkConfig.preset(preset, decide_at=decide_at))
     policy = dfe.make_policy(name)
-    assert VIEWS[view](config, policy, 1_800.0) == native(config, policy, 1_800.0)
+    assert VIEWS[view](config, policy, 1_800.0) == native(config, policy, 1_800.0).trace_hash()
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -104,7 +82,7 @@ def test_neither_partitions_nor_threads_matter(name: str, view: str, threads: in
     config = config_of(topology=dfe.Dragonfly.preset("1056"), traffic="uniform", load=0.4, threads=threads)
     assert dfe.Simulation(config).num_partitions > 1
     policy = dfe.make_policy(name)
-    assert VIEWS[view](config, policy, 600.0) == native(config, policy, 600.0)
+    assert VIEWS[view](config, policy, 600.0) == native(config, policy, 600.0).trace_hash()
 
 
 @pytest.mark.parametrize("name", TWINS)
@@ -116,7 +94,7 @@ def test_the_rounds_of_the_parallel_view_are_batches_too(name: str) -> None:
         batch = env.round_batch
         assert [env.possible_agents[i] for i in batch.agents] == env.acting
         env.step(dict(zip(env.acting, policy.act(batch).tolist(), strict=True)))
-    assert env.core.trace_hash() == native(config, policy, 1_200.0)
+    assert env.core.trace_hash() == native(config, policy, 1_200.0).trace_hash()
 
 
 @pytest.mark.parametrize("name", TWINS)
@@ -128,4 +106,4 @@ def test_each_turn_of_the_aec_view_is_a_batch_too(name: str) -> None:
         batch = env.selected_batch
         assert [env.possible_agents[i] for i in batch.agents] == [env.agent_selection]
         env.step(int(policy.act(batch)[0]))
-    assert env.core.trace_hash() == native(config, policy, 900.0)
+    assert env.core.trace_hash() == native(config, policy, 900.0).trace_hash()

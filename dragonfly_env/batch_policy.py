@@ -1,0 +1,39 @@
+"""What a routing policy in Python is: whatever answers batches of decisions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from dragonfly_env.envs.batch import DecisionBatch
+
+
+@runtime_checkable
+class BatchPolicy(Protocol):
+    """A routing rule that answers batches of decisions."""
+
+    @property
+    def name(self) -> str:
+        """What tables and figures call it."""
+
+    @property
+    def scope(self) -> str:
+        """Which decisions it must be asked for: ``"source"``, ``"every"`` or ``"all"``."""
+
+    @property
+    def action(self) -> str:
+        """What it answers with: ``"port"`` or ``"path"``."""
+
+    def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
+        """Choose an action for every pending packet.
+
+        Args:
+            batch: N decisions of any routers. Chance comes from ``batch.draws`` only: then a run does not
+                depend on how decisions are batched.
+
+        Returns:
+            (N,) indices into the actions; each must be legal by its row of ``batch.mask``.
+        """

@@ -1,0 +1,53 @@
+"""What the parity tests run: configurations, and a run of the core to compare with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dragonfly_env as dfe
+
+PRESETS = dfe.NetworkConfig.presets()
+
+# (p, a, h, g, trunking)
+SHAPES = {
+    "trunked": (2, 4, 2, 5, 2),
+    "one pair of groups, eight links": (1, 4, 2, 2, 8),
+    "half of the groups": (2, 4, 2, 5, 1),
+    "two groups, one link": (2, 4, 2, 2, 1),
+    "one group": (2, 4, 2, 1, 1),
+    "one router per group": (2, 1, 4, 5, 1),
+    "many global links": (1, 2, 5, 11, 1),
+}
+
+
+def config_of(**changes: Any) -> dfe.SimulationConfig:
+    """72 hosts under adversarial traffic, unless something else is wanted; its policy is never the one tested."""
+    settings: dict[str, Any] = {
+        "topology": dfe.Dragonfly.preset("72"),
+        "traffic": "adv+1",
+        "load": 0.4,
+        "seed": 7,
+    }
+    return dfe.SimulationConfig(**{**settings, **changes})
+
+
+def config_of_shape(shape: str, load: float) -> dfe.SimulationConfig:
+    """Another topology; adversarial traffic where there is another group."""
+    p, a, h, g, trunking = SHAPES[shape]
+    topology = dfe.Dragonfly(p=p, a=a, h=h, g=g, trunking=trunking)
+    return config_of(topology=topology, traffic="uniform" if g == 1 else "adv+1", load=load)
+
+
+def native(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float) -> dfe.Simulation:
+    """The core alone."""
+    simulation = dfe.Simulation(config.replace(policy=policy))
+    simulation.run(duration_ns)
+    assert simulation.metrics().packets_delivered > 0
+    return simulation
+
+
+def play(env: dfe.BatchedRoutingEnv, twin: Any) -> None:
+    """One episode, answered by a twin."""
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(twin.act(batch))
