@@ -51,29 +51,28 @@ Question question_for(const DecisionPlan& plan, const Packet& packet, std::uint3
   return spec.scope == AskScope::kAll ? Question::kForced : Question::kNone;
 }
 
-void mark_minimal_ports(const DecisionPlan& plan, const RouteContext& context,
-                        std::uint8_t* minimal) noexcept {
+void mark_minimal_ports(const DecisionPlan& plan, const RouteContext& context, Port known,
+                        float* minimal) noexcept {
   const Dragonfly& topology = context.topology();
   const std::uint32_t router = context.router();
   const std::uint32_t target = context.packet().destination_router;
-  std::fill_n(minimal, plan.num_ports, std::uint8_t{0});
+  std::fill_n(minimal, plan.num_ports, 0.0F);
   if (topology.trunking() == 1) {
-    minimal[topology.minimal_port(router, target) - plan.first_port] = 1;
+    minimal[known - plan.first_port] = 1.0F;
     return;
   }
   const std::uint32_t hops = topology.minimal_hops(router, target);
   for (std::uint32_t i = 0; i < plan.num_ports; ++i) {
     const auto port = static_cast<Port>(plan.first_port + i);
     const Endpoint next = topology.neighbor(router, port);
-    minimal[i] = next.port != kNoPort && topology.minimal_hops(next.router, target) + 1 == hops ? 1 : 0;
+    minimal[i] = next.port != kNoPort && topology.minimal_hops(next.router, target) + 1 == hops ? 1.0F : 0.0F;
   }
 }
 
 std::uint32_t port_choices(const DecisionPlan& plan, const RouteContext& context, bool forced, Port way,
-                           std::uint8_t* mask, std::uint8_t* minimal) noexcept {
-  mark_minimal_ports(plan, context, minimal);
-  std::fill_n(mask, plan.num_ports, std::uint8_t{0});
+                           std::uint8_t* mask) noexcept {
   if (forced) {
+    std::fill_n(mask, plan.num_ports, std::uint8_t{0});
     mask[way - plan.first_port] = 1;
     return 1;
   }
@@ -84,11 +83,12 @@ std::uint32_t port_choices(const DecisionPlan& plan, const RouteContext& context
   const std::uint32_t left = plan.spec.max_hops > used ? plan.spec.max_hops - used : 0U;
   constexpr std::uint32_t kDiameter = 3;
   const std::uint8_t* const connected = &plan.connected[std::size_t{router} * plan.num_ports];
-  std::uint32_t legal = 0;
   if (left >= kDiameter) {
-    for (std::uint32_t i = 0; i < plan.num_ports; ++i) legal += mask[i] = connected[i];
-    return legal;
+    std::copy_n(connected, plan.num_ports, mask);
+    return plan.num_connected[router];
   }
+  std::fill_n(mask, plan.num_ports, std::uint8_t{0});
+  std::uint32_t legal = 0;
   std::uint32_t i = 0;
   if (topology.trunking() == 1) {  // from any router of this group there is one way: through its link
     const std::uint32_t there = topology.group_of(target);

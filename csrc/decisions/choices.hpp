@@ -26,19 +26,19 @@ struct Way {
                                     std::uint32_t group) noexcept;
 
 // Ports. An action is legal iff the packet can still be delivered minimally within the hops that there are
-// VCs for; while `forced` only the next port of its way is. Writes num_ports flags into `mask` and
-// `minimal` (on a shortest path); returns the number of legal actions. `way`: the port that it would take
-// by itself.
+// VCs for; while `forced` only the next port of its way is. Writes num_ports flags into `mask`; returns the
+// number of legal actions. `way`: the port that it would take by itself.
 std::uint32_t port_choices(const DecisionPlan& plan, const RouteContext& context, bool forced, Port way,
-                           std::uint8_t* mask, std::uint8_t* minimal) noexcept;
+                           std::uint8_t* mask) noexcept;
 
 // Paths: fills num_candidates rows and flags; a detour that does not exist is not legal. While `forced` the
 // only one is to go on along `way`.
 std::uint32_t path_choices(const DecisionPlan& plan, const RouteContext& context, bool forced, const Way& way,
                            std::uint8_t* mask, Candidate* candidates);
 
-// Marks the ports on a shortest path: num_ports flags.
-void mark_minimal_ports(const DecisionPlan& plan, const RouteContext& context,
-                        std::uint8_t* minimal) noexcept;
+// Marks the ports on a shortest path with 1, the other of num_ports with 0. `known`: one of those on a
+// shortest path.
+void mark_minimal_ports(const DecisionPlan& plan, const RouteContext& context, Port known,
+                        float* minimal) noexcept;
 
 }  // namespace dragonfly

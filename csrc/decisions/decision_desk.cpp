@@ -70,23 +70,22 @@ bool DecisionDesk::raise(RouteContext& context, std::uint32_t packet_index, std:
   Candidate* const candidates = candidates_.data() + std::size_t{i} * plan_.num_candidates;
 
   // Where it would go by itself; a copy, because following a plan moves it on.
-  Way way;
+  const Port minimal_port = context.topology().minimal_port(context.router(), packet.destination_router);
+  Way way{.hop = {.port = minimal_port}};
   if (forced) {
     Packet copy = packet;
     way.hop = plan_.paths.next(copy, context.router(), context.group());
     way.to_detour = copy.plan == Plan::kToDetour;
-  } else {
-    way.hop.port = plan_.paths.topology().minimal_port(context.router(), packet.destination_router);
   }
   std::uint32_t legal = 0;
   if (plan_.spec.action == ActionMode::kPort) {
-    legal = port_choices(plan_, context, forced, way.hop.port, mask, minimal_.data());
+    legal = port_choices(plan_, context, forced, way.hop.port, mask);
   } else {
     legal = path_choices(plan_, context, forced, way, mask, candidates);
-    mark_minimal_ports(plan_, context, minimal_.data());
   }
   if (legal < 2 && plan_.spec.scope != AskScope::kAll) return false;
 
+  mark_minimal_ports(plan_, context, minimal_port, minimal_.data());
   const std::uint32_t recent = count_traffic(context.router(), packet.destination_group, now);
   plan_.layout.fill(features, context, minimal_.data(), candidates, recent, now);
 

@@ -107,7 +107,7 @@ class DecisionDesk {
   GrowingBuffer<std::byte> rows_;
   GrowingBuffer<PacketFacts> facts_;
   GrowingBuffer<Candidate> candidates_;
-  std::vector<std::uint8_t> minimal_;  // scratch: ports on a shortest path
+  std::vector<float> minimal_;  // scratch: per port, 1 on a shortest path, else 0
 
   TransitionLog log_;
   HopReports reports_;

@@ -23,10 +23,12 @@ struct DecisionPlan {
         num_candidates{spec_in.num_candidates()},
         num_actions{spec_in.action == ActionMode::kPort ? num_ports : num_candidates} {
     const Dragonfly& topology = paths.topology();
+    num_connected.assign(topology.num_routers(), 0);
     for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
       for (std::uint32_t i = 0; i < num_ports; ++i) {
-        connected.push_back(topology.neighbor(router, static_cast<Port>(first_port + i)).port != kNoPort ? 1
-                                                                                                         : 0);
+        const bool there = topology.neighbor(router, static_cast<Port>(first_port + i)).port != kNoPort;
+        connected.push_back(there ? 1 : 0);
+        num_connected[router] += there ? 1 : 0;
       }
     }
     // How many decisions of one packet may be open at once.
@@ -47,7 +49,8 @@ struct DecisionPlan {
   std::uint32_t num_candidates;
   std::uint32_t num_actions;
   std::uint32_t most_open = 1;
-  std::vector<std::uint8_t> connected;  // [router * num_ports + i]: whether a link is there
+  std::vector<std::uint8_t> connected;       // [router * num_ports + i]: whether a link is there
+  std::vector<std::uint32_t> num_connected;  // [router]
 };
 
 }  // namespace dragonfly

@@ -46,9 +46,9 @@ class ObservationLayout {
   [[nodiscard]] const std::vector<FeatureBlock>& blocks() const noexcept { return blocks_; }
   [[nodiscard]] bool counts_traffic() const noexcept { return traffic_ != kOff; }
 
-  // Writes num_features() numbers. `minimal`: the decision ports (from 0) on a shortest path, as bits are
-  // not enough for large routers: one flag each. `recent`: packets towards this group not long ago.
-  void fill(float* row, const RouteContext& context, const std::uint8_t* minimal, const Candidate* candidates,
+  // Writes num_features() numbers. `minimal`: per port, 1 on a shortest path, else 0. `recent`: packets
+  // towards this group not long ago.
+  void fill(float* row, const RouteContext& context, const float* minimal, const Candidate* candidates,
             std::uint32_t recent, Tick now) const noexcept;
 
   // The congestion of every port of a router, scaled as in the row: `radix` numbers.
