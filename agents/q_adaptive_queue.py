@@ -19,7 +19,7 @@ class QAdaptiveQueue(QAdaptive):
     are compared, what a port's own queues take to send is added to its value.
 
     A Q-value follows the mean of many packets with a delay; a queue that has just grown is seen at once. Thresholds
-    and rates are the paper's.
+    and rates are the paper's. Not for every traffic: under ``many-to-many`` it is much slower than ``QAdaptive``.
 
     Source: this project (docs/notes/q-adaptive-variants.md), after Kang, Wang, Lan, HPDC 2021, section 4.
     """
