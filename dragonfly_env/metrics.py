@@ -268,7 +268,9 @@ class Metrics:
         """
         if self.series is None:
             return None
-        bins = max(0, -(-(self.end_ps - self.series_start_ps) // self.series_bin_ps))
+        # An empty window has no bins, although it lies in one.
+        last_ps = self.end_ps if self.end_ps > self.start_ps else self.series_start_ps
+        bins = max(0, -(-(last_ps - self.series_start_ps) // self.series_bin_ps))
         # The core's columns end with the last bin in which something happened.
         injected, delivered, latency_sum_ps, hops_sum = (
             np.pad(self.series[name][:bins], (0, max(0, bins - len(self.series[name]))))

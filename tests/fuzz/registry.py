@@ -53,6 +53,7 @@ class Target:
 
 TARGETS: tuple[Target, ...] = (
     Target("configurations", 400),
+    Target("simulations", 60),
 )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from dragonfly_env.traffic import (
     Trace,
     Uniform,
     WeightedMixture,
+    parse_traffic,
 )
 from tests.fuzz.draws import Field, fields_of, integer_near, odd, some_of
 
@@ -92,17 +93,17 @@ def policy(random: Random, wrong: float = 0.0) -> Any:
 
 
 def pattern(random: Random, hosts: int, wrong: float = 0.0, depth: int = 0) -> Any:
-    """One pattern in any of its forms."""
+    """One pattern in any of its forms. It need not suit the topology."""
     if random.random() < wrong:
         return odd(random)
     kind = random.randrange(9 if depth < 2 else 6)
     if kind <= 2:
         return random.choice(dfe.traffic_patterns())
     if kind == 3:
-        return f"adv{random.choice((-2, -1, 1, 1, 2, 3)):+d}"
+        return "uniform" if random.random() < 0.7 else f"adv{random.choice((-2, -1, 1, 1, 2, 3)):+d}"
     if kind == 4:
-        named = [random.randrange(hosts) for _ in range(random.randint(1, 4))]
-        return Hotspot(named if random.random() < 0.5 else random.randint(1, hosts), random.random())
+        named = random.sample(range(hosts), random.randint(1, min(4, hosts)))
+        return Hotspot(named if random.random() < 0.5 else random.randint(1, min(8, hosts)), random.random())
     if kind == 5:
         return Uniform(random.choice((None, True, False)))
     if kind == 6:
@@ -154,3 +155,93 @@ def traffic(random: Random, hosts: int, wrong: float = 0.0) -> Any:
         return schedule(random, hosts, wrong)
     drawn = pattern(random, hosts, wrong)
     return drawn.to_dict() if isinstance(drawn, Pattern) and random.random() < 0.3 else drawn
+
+
+def small_network(random: Random) -> NetworkConfig:
+    """A network of values that keep a run short: a preset with some fields changed, all of them legal together."""
+    preset = random.choice(NetworkConfig.presets())
+    changes: dict[str, Any] = {}
+    fine = random.random() < 0.1  # the core wants a common divisor of all delays that is not too small
+    for name, values in _SMALL.items():
+        if random.random() < 0.25:
+            changes[name] = random.choice(values if fine else [v for v in values if v not in _FINE])
+    if random.random() < 0.3:
+        flit = random.choice((10, 32, 100, 128))
+        changes.update(flit_bytes=flit, packet_bytes=flit * random.choice((1, 2, 7, 10)))
+    if random.random() < 0.3:
+        changes.update(link_start="immediate", switching="cut-through", crossbar_bandwidth_gbytes_per_s=100.0)
+    elif "link_start" in changes:
+        changes["switching"] = "store-and-forward"
+    return NetworkConfig.preset(preset, **changes)
+
+
+_LATENCIES = (0.0, 0.001, 1.0, 7.0, 33.333, 150.0)
+_BANDWIDTHS = (1.0, 2.0, 4.0, 7.3, 10.0, 12.5, 25.0, 100.0)
+_FINE = {0.001, 33.333, 7.3, 1.001, 1_234.567, 777.7, 151.5}
+_BUFFERS = (1, 2, 3, 10, 60)
+
+# Only what any other value here goes with.
+_SMALL: dict[str, tuple[Any, ...]] = {
+    "host_bandwidth_gbytes_per_s": _BANDWIDTHS,
+    "local_bandwidth_gbytes_per_s": _BANDWIDTHS,
+    "global_bandwidth_gbytes_per_s": _BANDWIDTHS,
+    "injection_bandwidth_gbytes_per_s": (None, float("inf"), *_BANDWIDTHS),
+    "crossbar_bandwidth_gbytes_per_s": (100.0, 250.0),
+    "injection_latency_ns": _LATENCIES,
+    "ejection_latency_ns": _LATENCIES,
+    "local_latency_ns": (0.001, 1.0, 30.0, 151.5),
+    "global_latency_ns": (1.0, 1.001, 50.0, 300.0, 1_234.567),
+    "input_latency_ns": _LATENCIES,
+    "output_latency_ns": _LATENCIES,
+    "crossbar_latency_ns": _LATENCIES,
+    "router_clock_ns": (0.5, 1.0, 3.2, 20.0),
+    "host_buffer_packets": _BUFFERS,
+    "local_buffer_packets": _BUFFERS,
+    "global_buffer_packets": _BUFFERS,
+    "output_buffer_packets": _BUFFERS,
+    "output_queue": ("per-vc", "shared"),
+    "link_start": ("immediate", "timer"),
+    "arbitration": ("round-robin", "age", "least-recently-served"),
+    "vc_scheme": ("stage", "ladder", "hop"),
+    "local_vcs": (0, 8, 15),
+    "global_vcs": (0, 8, 15),
+    "decide_at": ("arrival", "head"),
+    "routing_delay_ns": (0.0, 0.001, 10.0, 100.0, 777.7),
+    "detours_avoid_destination_group": (True, False),
+    "uniform_excludes_sender": (True, False),
+}
+
+
+def small_simulation(random: Random) -> SimulationConfig:
+    """A system of at most MOST_HOSTS hosts, legal unless its parts do not go together.
+
+    Raises:
+        ConfigError: If they do not.
+    """
+    topology = dfe.Dragonfly(**topology_arguments(random))
+    given: dict[str, Any] = {
+        "topology": topology,
+        "network": small_network(random),
+        "traffic": traffic(random, topology.num_hosts),
+        "load": random.choice((0.01, 0.3, 0.5, 0.9, 1.0, random.uniform(0.001, 1.0))),
+        "policy": policy(random),
+        "message_packets": random.choice((1, 1, 1, 2, 5)),
+        "seed": random.randrange(2**64),
+        "packet_log": random.random() < 0.3,
+        "group_latency": random.random() < 0.3,
+        "series_bin_ns": random.choice((None, None, 100.0, 33.3)),
+    }
+    if random.random() < 0.6 and not parse_traffic(given["traffic"]).is_trace:
+        given["injection"] = random.choice(("periodic", "bernoulli", "poisson"))
+    if random.random() < 0.3:
+        given["source_queue_packets"] = random.choice((5, 20))
+        given["source_queue_full"] = random.choice((None, "stall", "lose"))
+    return SimulationConfig(**given)
+
+
+def time_for(random: Random, config: SimulationConfig, packets: int) -> float:
+    """A time in ns in which hosts can send about so many packets in all; rarely a round one."""
+    hosts = config.topology.num_hosts
+    time_ns = packets * config.network.packet_time_ns / (hosts * config.load)
+    time_ns = min(max(time_ns, 20.0), 20_000.0, packets * config.network.packet_time_ns)
+    return round(time_ns * random.uniform(0.2, 1.0), random.randrange(4))

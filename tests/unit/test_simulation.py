@@ -144,6 +144,15 @@ def test_a_time_series_covers_the_window_and_adds_up() -> None:
     assert series["injected"].sum() == m.packets_injected
 
 
+def test_a_time_series_of_an_empty_window_has_no_bins() -> None:
+    simulation = dfe.Simulation(config(series_bin_ns=1000))
+    simulation.run(2500)
+    simulation.reset_statistics()
+    series = simulation.metrics().time_series
+    assert series is not None
+    assert {name: len(column) for name, column in series.items()} == dict.fromkeys(series, 0)
+
+
 def test_group_latency_adds_up_to_all_deliveries() -> None:
     m = dfe.simulate(config(group_latency=True, traffic="adv+1"), measure_ns=5000)
     assert m.group_delivered is not None
