@@ -23,7 +23,7 @@ def as_actions(actions: npt.ArrayLike) -> IntArray:
         raise IllegalActionError(f"actions: must be integers of shape (N,): {error}") from None
     if array.size == 0 and array.ndim == 1:
         return np.empty(0, dtype=np.int64)
-    if not np.issubdtype(array.dtype, np.integer):
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
         raise IllegalActionError(f"actions: must be integers of shape (N,), got {array.dtype} {array.shape}")
     if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
         raise IllegalActionError(f"actions: {array.max()} is no action")

@@ -54,6 +54,10 @@ class Target:
 TARGETS: tuple[Target, ...] = (
     Target("configurations", 400),
     Target("simulations", 60),
+    Target("environments", 60),
+    Target("core_calls", 60),
+    Target("threads", 8),
+    Target("interrupts", 20),
 )  # fmt: skip
 
 

@@ -1,0 +1,182 @@
+"""Several Python threads on one object: each call works or says that another thread is at work, and nothing breaks.
+
+Which of them it is depends on the machine: a fault of a race need not come again with the same input.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from dragonfly_env.config import SimulationConfig
+from dragonfly_env.envs.batched import BatchedRoutingEnv
+from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
+from dragonfly_env.simulation import Simulation
+from tests.fuzz import settings
+from tests.fuzz.outcome import Outcome, is_refusal, outcome, require
+
+NAME = "threads"
+
+_SECONDS = 0.1
+_PACKETS = 500
+
+
+def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
+    """A simulation or an environment, and two to four threads that call it."""
+    sys.setswitchinterval(1e-5)
+    while True:
+        yield functools.partial(_attempt, random)
+
+
+def _attempt(random: Random) -> Outcome:
+    made: list[Simulation | BatchedRoutingEnv] = []
+
+    def make() -> None:
+        config = settings.small_simulation(random)
+        threads = random.choice((1, 1, 2))
+        config = config.replace(threads=threads)
+        made.append(_environment(random, config) if random.random() < 0.6 else Simulation(config))
+
+    if outcome(make, ConfigError) is Outcome.REFUSED:
+        return Outcome.REFUSED
+    (shared,) = made
+    calls = (
+        _environment_calls(shared)
+        if isinstance(shared, BatchedRoutingEnv)
+        else _simulation_calls(random, shared)
+    )
+    _all_at_once(random, calls)
+    if isinstance(shared, BatchedRoutingEnv):
+        _play_to_the_end(shared)
+    else:
+        shared.check_invariants()
+        shared.drain()
+        shared.check_invariants()
+        require(shared.metrics().packets_in_flight == 0, "everything arrives")
+    return Outcome.RUN
+
+
+def _all_at_once(random: Random, calls: list[Callable[[], object]]) -> None:
+    """Call at random from two to four threads for a while; raise what the first of them met."""
+    errors: list[BaseException] = []
+    ends = time.monotonic() + _SECONDS
+    start = threading.Barrier(count := random.randint(2, 4))
+
+    def work(seed: int) -> None:
+        mine = Random(seed)
+        start.wait()
+        while time.monotonic() < ends and not errors:
+            try:
+                mine.choice(calls)()
+            except (StateError, IllegalActionError):
+                pass
+            except BaseException as error:
+                if not (isinstance(error, Exception) and is_refusal(error)):
+                    errors.append(error)
+
+    threads = [
+        threading.Thread(target=work, args=(random.randrange(2**32),), daemon=True) for _ in range(count)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def _simulation_calls(random: Random, simulation: Simulation) -> list[Callable[[], object]]:
+    config = simulation.config
+    step_ns = settings.time_for(random, config, _PACKETS)
+    policy = config.policy_object
+    calls: list[Callable[[], object]] = [
+        lambda: simulation.run(step_ns),
+        lambda: simulation.run(step_ns),
+        simulation.metrics,
+        simulation.trace_hash,
+        simulation.reset_statistics,
+        simulation.check_invariants,
+        lambda: simulation.drain(step_ns),
+        lambda: simulation.time_ns,
+        lambda: simulation.num_partitions,
+        lambda: simulation.set_policy(policy),
+        lambda: repr(simulation),
+        simulation.packet_log,
+        lambda: simulation.q_table().sum(),
+    ]
+    if policy.learns:
+        table = simulation.q_table().copy()
+        calls += [lambda: simulation.load_q_table(table), lambda: table.fill(1e3)]
+    return calls
+
+
+def _environment(random: Random, config: SimulationConfig) -> BatchedRoutingEnv:
+    options: dict[str, Any] = {"feedback": random.random() < 0.5, "action": random.choice(("port", "path"))}
+    env = BatchedRoutingEnv(config, duration_ns=settings.time_for(random, config, _PACKETS), **options)
+    env.reset()
+    return env
+
+
+def _environment_calls(env: BatchedRoutingEnv) -> list[Callable[[], object]]:
+    actions = np.zeros(2_000, dtype=np.int64)
+    kept = [env.pending]
+
+    def step() -> None:
+        batch = kept[0]
+        mine = actions[: len(batch)]
+        mine[:] = batch.minimal_actions()
+        kept[0] = env.step(mine)
+
+    def disturb() -> None:
+        actions[:] = 10**12
+
+    def step_on() -> None:
+        kept[0] = env.step(env.pending.minimal_actions())
+
+    def reset() -> None:
+        kept[0] = env.reset()
+
+    return [
+        step,
+        step,
+        step_on,
+        step_on,
+        disturb,
+        reset,
+        lambda: kept[0].draws.sum(),
+        lambda: kept[0].obs.sum(),
+        lambda: env.pending.draws.sum(),
+        lambda: env.pending.copy(),
+        env.transitions,
+        env.feedback,
+        env.payments,
+        env.state,
+        env.metrics,
+        env.trace_hash,
+        env.reset_statistics,
+        lambda: env.time_ns,
+        lambda: env.done,
+        lambda: env.extend(50.0),
+        env.drain,
+        lambda: repr(env),
+    ]
+
+
+def _play_to_the_end(env: BatchedRoutingEnv) -> None:
+    while not env.done:
+        env.step(env.pending.minimal_actions())
+    env._core.simulation.check_invariants()
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(batch.minimal_actions())
+    env.drain()
+    env._core.simulation.check_invariants()
+    require(env.metrics().packets_in_flight == 0, "everything arrives")
