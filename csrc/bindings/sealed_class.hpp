@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <string>
 #include <utility>
 
 namespace dragonfly {
@@ -39,6 +40,12 @@ Class seal(Class made_class) {
     return made;
   };
   type->tp_init = [](PyObject*, PyObject*, PyObject*) { return 0; };
+  // Pickling with protocol 0 or 1 would call pybind11's own base class, which ends the process.
+  const auto refuse = [](const pybind11::object& self, const pybind11::args&) -> pybind11::object {
+    throw pybind11::type_error{"cannot pickle '" + std::string{Py_TYPE(self.ptr())->tp_name} + "' object"};
+  };
+  made_class.def("__reduce__", refuse);
+  made_class.def("__reduce_ex__", refuse);
   PyType_Modified(type);
   return made_class;
 }

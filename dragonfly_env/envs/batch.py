@@ -141,6 +141,8 @@ class DecisionBatch:
         Where an environment with scope ``"all"`` reports a hop that a detour forces, this is that hop.
         """
         actions = self.packets["minimal_action"].astype(np.int64)
+        if self.mask.size == 0:  # no rows; or routers without ports, which have no first legal one either
+            return actions
         return np.where(self.mask[np.arange(len(self)), actions], actions, self.mask.argmax(axis=1))
 
     @classmethod

@@ -58,6 +58,8 @@ TARGETS: tuple[Target, ...] = (
     Target("core_calls", 60),
     Target("threads", 8),
     Target("interrupts", 20),
+    Target("command_lines", 25),
+    Target("scenario_files", 20),
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
+from dragonfly_env.envs.actions import as_actions
 from tests.unit.small_env import config, make, play
 
 
@@ -196,3 +197,20 @@ def test_a_thousand_resets_leak_nothing() -> None:
             held = [batch.obs]  # an old view does no harm
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000
     assert len(held) == 1
+
+
+def test_a_single_number_is_no_answer_to_a_batch_of_one() -> None:
+    one = as_actions([3])
+    assert one.tolist() == [3]
+    for number in (3, np.int64(3), np.array(3, dtype=np.int32)):
+        with pytest.raises(dfe.IllegalActionError, match="actions: must be integers of shape"):
+            as_actions(number)
+
+
+def test_routers_without_ports_have_no_decisions_and_an_episode_of_theirs_ends() -> None:
+    env = dfe.BatchedRoutingEnv(config(topology=dfe.Dragonfly(2, 1, 0), traffic="uniform"), duration_ns=500)
+    batch = env.reset()
+    assert batch.mask.shape == (0, 0)
+    assert batch.minimal_actions().tolist() == []
+    env.drain()
+    assert env.done
