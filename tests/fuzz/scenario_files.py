@@ -34,7 +34,7 @@ def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
 def _attempt(random: Random, alarm: Alarm, folder: Path) -> Outcome:
     text = _text(random)
     path = folder / random.choice(("scenario.toml", "a b.toml", "x.txt", "é:.toml"))
-    path.write_bytes(text.encode("utf-8", errors="surrogateescape"))
+    path.write_bytes(text.encode("utf-8", errors="surrogatepass"))
     arguments = [
         "sweep",
         str(path),

@@ -172,6 +172,8 @@ def small_network(random: Random) -> NetworkConfig:
         changes.update(link_start="immediate", switching="cut-through", crossbar_bandwidth_gbytes_per_s=100.0)
     elif "link_start" in changes:
         changes["switching"] = "store-and-forward"
+    if any(name.endswith("bandwidth_gbytes_per_s") for name in changes):
+        changes.setdefault("crossbar_bandwidth_gbytes_per_s", 100.0)  # no slower than any link
     return NetworkConfig.preset(preset, **changes)
 
 
