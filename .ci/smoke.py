@@ -5,6 +5,13 @@ Exit code 1 with a message if a run loses a packet or a credit, or depends on th
 
 from __future__ import annotations
 
+import contextlib
+import os
+import threading
+import warnings
+
+import numpy as np
+
 import dragonfly_env as dfe
 
 
@@ -79,6 +86,58 @@ def learn_outside(hosts: str, *, learner: str, preset: str, threads: int) -> Non
         batch = env.step(batch.minimal_actions())
 
 
+def use_from_two_threads(hosts: str, *, threads: int) -> None:
+    """An episode that one thread of Python plays while another looks at it and changes the actions."""
+    config = dfe.SimulationConfig(
+        topology=dfe.Dragonfly.preset(hosts), traffic="adv+1", load=0.9, threads=threads
+    )
+    env = dfe.BatchedRoutingEnv(config, duration_ns=600)
+    env.reset()
+    actions = np.zeros(100_000, dtype=np.int64)
+    over = threading.Event()
+
+    def disturb() -> None:
+        while not over.is_set():
+            actions[:] = 2**31 - 1
+            with contextlib.suppress(dfe.StateError):
+                if len(env.pending.draws) != len(env.pending):
+                    raise SystemExit("draws of another batch")
+            with contextlib.suppress(dfe.StateError):
+                env.metrics()
+                env.transitions()
+
+    beside = threading.Thread(target=disturb)
+    beside.start()
+    while not env.done:
+        with contextlib.suppress(dfe.StateError, dfe.IllegalActionError):
+            right = env.pending.minimal_actions()
+            actions[: len(right)] = right
+            env.step(actions[: len(right)])
+        with contextlib.suppress(dfe.StateError, dfe.IllegalActionError):
+            env.step(env.pending.minimal_actions())
+    over.set()
+    beside.join()
+    env.drain()
+    env._core.simulation.check_invariants()
+
+
+def go_on_after_a_fork(hosts: str) -> None:
+    """A run with several threads goes on in a child, and in its parent."""
+    simulation = dfe.Simulation(
+        dfe.SimulationConfig(topology=dfe.Dragonfly.preset(hosts), policy="ugal-n", load=0.5, threads=3)
+    )
+    simulation.run(600)
+    child = os.fork()
+    if child == 0:
+        simulation.run(600)
+        simulation.check_invariants()
+        os._exit(0)
+    if os.waitpid(child, 0)[1] != 0:
+        raise SystemExit("a forked process cannot go on with several threads")
+    simulation.run(600)
+    simulation.check_invariants()
+
+
 def main() -> None:
     """Everything once on 72 hosts; then systems of several partitions, with one thread and with several."""
     for preset in ("default", "q-adaptive", "lia"):
@@ -100,6 +159,9 @@ def main() -> None:
             route_from_outside(hosts, action=action, threads=threads)
         for learner, preset in (("q-adaptive", "q-adaptive"), ("q-routing", "default")):
             learn_outside(hosts, learner=learner, preset=preset, threads=threads)
+    use_from_two_threads("1056", threads=2)
+    warnings.simplefilter("ignore", DeprecationWarning)  # of Python, about forks beside threads
+    go_on_after_a_fork("2550")
     print("smoke: passed")
 
 

@@ -1,4 +1,7 @@
 // Sharing out tasks among threads.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <stdexcept>
@@ -52,6 +55,23 @@ TEST(the_error_of_the_first_task_comes_back_and_the_pool_goes_on) {
     pool.run(20, [&runs](std::uint32_t) { ++runs; });
     CHECK_EQ(runs.load(), 20);
   }
+}
+
+TEST(a_forked_process_gets_workers_of_its_own) {
+  WorkerPool pool{3};
+  std::atomic<int> runs{0};
+  pool.run(20, [&runs](std::uint32_t) { ++runs; });
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // it would hang
+    for (int round = 0; round < 50; ++round) pool.run(20, [&runs](std::uint32_t) { ++runs; });
+    _exit(runs == 20 + 50 * 20 ? 0 : 1);
+  }
+  int status = -1;
+  CHECK_EQ(waitpid(child, &status, 0), child);
+  CHECK_EQ(status, 0);
+  pool.run(20, [&runs](std::uint32_t) { ++runs; });
+  CHECK_EQ(runs.load(), 40);
 }
 
 TEST(a_pool_that_never_worked_ends_quietly) {

@@ -107,3 +107,78 @@ def test_ctrl_c_ends_the_command_line_with_130_and_no_traceback(tmp_path: Path) 
                 raise
     assert process.returncode == 130, shown
     assert "Traceback" not in shown[1]
+
+
+# Interrupts rain on a loop of calls. Each call ends whole or not at all: the object is never left locked.
+STORM = """
+import random, signal, sys, threading, time
+import dragonfly_env as dfe
+
+config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), load=0.3)
+case, wanted = sys.argv[1], int(sys.argv[2])
+simulation = dfe.Simulation(config)
+env = dfe.BatchedRoutingEnv(config, duration_ns=400)
+env.reset()
+counted = 0
+active = False
+
+def count(signum, frame):
+    global counted, active
+    if active:
+        counted += 1
+        active = False
+        raise KeyboardInterrupt
+
+signal.signal(signal.SIGINT, count)
+
+def rain():
+    draw = random.Random(1)
+    while counted < wanted:
+        signal.pthread_kill(main, signal.SIGINT)
+        for _ in range(draw.randrange(2_000)):
+            pass
+
+def work():
+    if case == "simulation":
+        simulation.metrics()
+        simulation.trace_hash()
+        simulation.run(0)
+        simulation.time_ns
+    elif env.done:
+        env.reset()
+    else:
+        env.step(env.pending.minimal_actions())
+        env.transitions()
+
+main = threading.get_ident()
+sys.setswitchinterval(1e-5)
+rainmaker = threading.Thread(target=rain)
+rainmaker.start()
+while counted < wanted:
+    try:
+        active = True
+        while True:
+            work()
+    except KeyboardInterrupt:
+        pass
+    except dfe.StateError as error:
+        if "another thread" in str(error):
+            raise
+    except dfe.IllegalActionError:
+        pass  # the batch before had been answered when the interrupt came
+rainmaker.join()
+simulation.run(100)
+simulation.check_invariants()
+batch = env.reset()
+while not env.done:
+    batch = env.step(batch.minimal_actions())
+print("usable")
+"""
+
+
+@pytest.mark.parametrize("case", ["simulation", "environment"])
+def test_a_rain_of_interrupts_leaves_nothing_locked(case: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STORM, case, "1000"], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "usable\n"), done.stderr

@@ -227,3 +227,15 @@ def test_an_episode_can_be_extended_and_is_then_the_longer_one() -> None:
     play(short, short.extend(2_500.0))
     assert short.trace_hash() == long.trace_hash()
     assert short.time_ns == long.time_ns == 4_000.0
+
+
+def test_an_episode_ends_with_the_clock() -> None:
+    env = make(1_000.0)
+    play(env, env.reset())
+    with pytest.raises(
+        dfe.ConfigError, match=r"duration_ns = 1000000000000000\.0: the clock ends at 1e\+15 ns"
+    ):
+        env.extend(1e15)
+    assert env.time_ns == 1_000.0
+    play(env, env.extend(1_000.0))
+    assert env.time_ns == 2_000.0

@@ -1,0 +1,149 @@
+"""Infinite values in Q-tables: closed ports. Whatever a table holds, the core neither crashes nor loses a packet."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import dragonfly_env as dfe
+
+LEARNERS = ("q-routing", "q-adaptive", "q-adaptive-queue")
+WHOLE = dfe.Dragonfly.preset("72")
+PARTIAL = dfe.Dragonfly(2, 4, 2, g=5)  # half of the global ports have no link
+
+
+def learning(learner: str, topology: dfe.Dragonfly = WHOLE, **parameters: object) -> dfe.Simulation:
+    policy = dfe.make_policy(learner, **parameters)
+    return dfe.Simulation(
+        dfe.SimulationConfig(
+            topology=topology, network="q-adaptive", traffic="adv+1", load=0.4, policy=policy, packet_log=True
+        )
+    )
+
+
+def linked(topology: dfe.Dragonfly) -> npt.NDArray[np.bool_]:
+    """(m, ports) whether a port between routers has a link."""
+    ports = range(topology.p, topology.radix)
+    return np.array(
+        [[topology.neighbor(r, port) is not None for port in ports] for r in range(topology.num_routers)]
+    )
+
+
+def check_books(simulation: dfe.Simulation) -> None:
+    simulation.check_invariants()
+    assert simulation.drain()
+    simulation.check_invariants()
+    metrics = simulation.metrics()
+    assert metrics.packets_generated == metrics.packets_delivered > 0
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("topology", [WHOLE, PARTIAL], ids=["whole", "partial"])
+@pytest.mark.parametrize(
+    "value", [np.inf, 0.0, -0.0, 1.0, -1.0, 3.4e38, -3.4e38, 1e-45], ids=lambda value: f"{value:g}"
+)
+def test_a_table_of_one_value_delivers_every_packet(
+    learner: str, topology: dfe.Dragonfly, value: float
+) -> None:
+    simulation = learning(learner, topology, epsilon=0.1)
+    simulation.load_q_table(np.full_like(simulation.q_table(), value))
+    simulation.run(5_000)
+    check_books(simulation)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("options", [{}, {"integer_values": True, "next_value": "taken"}], ids=str)
+def test_tables_with_closed_ports_at_random_stay_free_of_nan_and_their_closed_ports_closed(
+    learner: str, options: dict[str, object]
+) -> None:
+    if learner == "q-routing" and options:
+        options = {"alpha": 1.0}
+    rng = np.random.default_rng(7)
+    for topology in (WHOLE, PARTIAL):
+        simulation = learning(learner, topology, epsilon=0.05, **options)
+        table = simulation.q_table().copy()
+        closed = rng.random(table.shape) < 0.5
+        closed[::5] = True  # routers without any open port
+        table[closed] = np.inf
+        simulation.load_q_table(table)
+        simulation.run(20_000)
+        after = simulation.q_table()
+        assert not np.isnan(after).any()
+        assert np.isposinf(after[closed]).all()
+        assert np.isfinite(after[~closed & np.isfinite(table)]).all()
+        check_books(simulation)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_values_of_ports_without_a_link_are_not_kept(learner: str) -> None:
+    simulation = learning(learner, PARTIAL, epsilon=0.1)
+    table = simulation.q_table().copy()
+    missing = ~np.broadcast_to(linked(PARTIAL)[:, None, :], table.shape)
+    assert missing.any()
+    assert np.isposinf(table[missing]).all()
+    table[missing] = 1.0  # the best value of its row
+    simulation.load_q_table(table)
+    assert np.isposinf(simulation.q_table()[missing]).all()
+    simulation.run(5_000)
+    check_books(simulation)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_source_routers_take_no_closed_port_while_another_is_open(learner: str) -> None:
+    """Only the last global port is open: all that leaves a group leaves through it, exploring or not."""
+    simulation = learning(learner, epsilon=0.5)
+    table = np.full_like(simulation.q_table(), np.inf)
+    only = table.shape[2] - 1
+    table[:, :, only] = 100.0
+    simulation.load_q_table(table)
+    simulation.run(5_000)
+    simulation.drain()
+    log = simulation.packet_log()
+    routes = np.split(log["routers"], log["route_offsets"][1:-1])
+    checked = 0
+    for src, dst, route in zip(log["src"], log["dst"], routes, strict=True):
+        source = int(src) // WHOLE.p
+        if WHOLE.group_of(source) == WHOLE.group_of(int(dst) // WHOLE.p):
+            continue
+        far = WHOLE.neighbor(source, WHOLE.p + only)
+        assert far is not None
+        assert route[1] == far[0]
+        checked += 1
+    assert checked > 100
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_report_of_a_router_without_open_ports_teaches_nothing(learner: str) -> None:
+    simulation = learning(learner, epsilon=0.0)
+    table = simulation.q_table().copy()
+    table[WHOLE.a :] = np.inf  # every router outside group 0
+    simulation.load_q_table(table)
+    simulation.run(10_000)
+    assert not np.isinf(simulation.q_table()[: WHOLE.a][np.isfinite(table[: WHOLE.a])]).any()
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
+def test_nan_and_minus_infinity_are_refused_and_nothing_changes(learner: str, value: float) -> None:
+    simulation = learning(learner)
+    before = simulation.q_table().copy()
+    table = before + 1
+    table[3, 2, 1] = value
+    with pytest.raises(dfe.ConfigError, match=r"values\[3, 2, 1\] = -?(nan|inf): .*closed port"):
+        simulation._core.load_q_table(table)
+    with pytest.raises(dfe.ConfigError, match="values"):
+        simulation.load_q_table(table)
+    np.testing.assert_array_equal(simulation.q_table(), before)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_routers_without_ports_to_others_take_their_empty_table_back(learner: str) -> None:
+    simulation = dfe.Simulation(
+        dfe.SimulationConfig(topology=dfe.Dragonfly(4, 1, 0), policy=learner, load=0.5)
+    )
+    table = simulation.q_table().copy()
+    assert table.size == 0
+    simulation.load_q_table(table)
+    simulation.run(2_000)
+    check_books(simulation)
