@@ -16,19 +16,30 @@ PS_PER_NS = 1000
 MAX_SETTING_NS = 1e9
 # The longest time that one call may advance the clock by: the core's clock ends at 2^61 ps.
 MAX_RUN_NS = 1e15
+_LONGEST_NAME = 100  # that is compared with known ones
 
 
 def config_error(field: str, value: object, allowed: str) -> ConfigError:
-    """The error for an impossible ``value`` of ``field``; ``allowed`` says what is possible."""
-    text = repr(value)
-    if len(text) > 200:
-        text = text[:197] + "..."
-    return ConfigError(f"{field} = {text}: {allowed}")
+    """The error for an impossible ``value`` of ``field``; ``allowed`` says what is possible.
+
+    Field and value may be whatever a user passed: the message is readable and can be printed all the same.
+    """
+    name = field if field.isprintable() and len(field) <= 100 else _shown(field, 100)
+    message = f"{name} = {_shown(value, 200)}: {allowed}"
+    return ConfigError(message.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def _shown(value: object, longest: int) -> str:
+    try:
+        text = repr(value)
+    except Exception:  # an object of a user's class, an integer of too many digits, lists nested too deep
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
 def did_you_mean(value: object, names: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` for the name that is nearest to ``value``, or an empty string."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or len(value) > _LONGEST_NAME:
         return ""
     nearest = difflib.get_close_matches(value.lower(), list(names), n=1, cutoff=0.5)
     return f"; did you mean {nearest[0]!r}?" if nearest else ""
@@ -63,7 +74,7 @@ def check_integer(field: str, value: object, low: int, high: int) -> int:
         raise config_error(field, value, allowed)
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # that is the question
-    except TypeError:
+    except Exception:  # whatever a user's class raises
         raise config_error(field, value, allowed) from None
     if not low <= number <= high:
         raise config_error(field, value, allowed)
@@ -102,7 +113,7 @@ def check_real(
         raise config_error(field, value, allowed)
     try:
         number = float(value)
-    except OverflowError:
+    except Exception:  # too large, or whatever a user's class raises
         raise config_error(field, value, allowed) from None
     if infinite and number == math.inf:
         return number

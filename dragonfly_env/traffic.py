@@ -23,14 +23,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
+from dragonfly_env._archives import parse_npy
 from dragonfly_env._mixtures import DemandMatrix, HostMixture, WeightedMixture
+from dragonfly_env._outside import check_levels, check_mapping, check_path, read_bytes
 from dragonfly_env._patterns import (
     Adversarial,
     AdversarialConsecutive,
@@ -83,6 +84,7 @@ FIRST_MESSAGE_NS = 1.0
 """Origin of periodic arrivals and of Bernoulli trials, as in the simulator of the HPDC'21 paper."""
 
 _MAX_STEPS = 65_536
+_MOST_MATRIX_BYTES = 2**33  # 20,000 hosts squared, and more
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ class Schedule(Traffic):
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Schedule:
         """The inverse of ``to_dict``; steps may be [time_ns, traffic, load] lists too."""
-        steps = values.get("schedule")
+        steps = check_mapping("traffic", values).get("schedule")
         if not isinstance(steps, Sequence) or isinstance(steps, str):
             raise config_error("schedule", steps, "must be a list of steps")
         triples = []
@@ -175,6 +177,7 @@ def parse_traffic(traffic: object) -> Traffic:
         return _parse_string(traffic)
     if isinstance(traffic, np.ndarray):
         return DemandMatrix(traffic)
+    check_levels("traffic", traffic)
     if isinstance(traffic, Mapping):
         return _from_table(traffic)
     if isinstance(traffic, Sequence) and not isinstance(traffic, (bytes, bytearray)):
@@ -199,11 +202,9 @@ def _parse_string(text: str) -> Traffic:
 
 
 def _load_matrix(path: str) -> npt.NDArray[Any]:
-    try:
-        with Path(path).open("rb") as file:
-            return np.lib.format.read_array(file, allow_pickle=False)
-    except Exception as error:  # readers of broken files raise whatever they met
-        raise config_error("traffic", f"demand:{path}", f"must name a NumPy .npy file: {error}") from None
+    allowed = "must name a NumPy .npy file"
+    content = read_bytes(check_path("traffic", path), "traffic", _MOST_MATRIX_BYTES, allowed)
+    return parse_npy(content, field="traffic", shown=f"demand:{path}", allowed=allowed)
 
 
 def _from_table(values: Mapping[str, Any]) -> Traffic:
