@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
+from dragonfly_env import _core
 from dragonfly_env.errors import DeadlockError, StateError
 
 
 class CoreOwner:
     """Base of classes that own a core; the core drops the GIL while it is at work, so another thread could enter.
+
+    Whatever touches the core stands in ``with self._alone``: another thread, and a process that was forked meanwhile,
+    gets a ``StateError``. Ctrl-C at any moment leaves it free.
 
     Attributes:
         _AT_WORK: What a second thread is told.
@@ -22,18 +25,8 @@ class CoreOwner:
     _STOPPED: ClassVar[str]
 
     def __init__(self) -> None:
-        self._busy = threading.Lock()
+        self._alone = _core.Turnstile(self._AT_WORK)
         self._broken: str | None = None
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other threads out while the core is at work."""
-        if not self._busy.acquire(blocking=False):
-            raise StateError(self._AT_WORK)
-        try:
-            yield
-        finally:
-            self._busy.release()
 
     @contextmanager
     def _marks_broken(self) -> Iterator[None]:

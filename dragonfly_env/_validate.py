@@ -14,8 +14,9 @@ from dragonfly_env.errors import ConfigError
 PS_PER_NS = 1000
 # The longest single time that a setting may have: one simulated second, far below the core's clock range.
 MAX_SETTING_NS = 1e9
-# The longest time that one call may advance the clock by: the core's clock ends at 2^61 ps.
+# Where the clock ends, and so the longest time that one call may advance it by: the core's ends at 2^61 ps.
 MAX_RUN_NS = 1e15
+MAX_TIME_PS = int(MAX_RUN_NS) * PS_PER_NS
 _LONGEST_NAME = 100  # that is compared with known ones
 
 

@@ -9,13 +9,12 @@ import numpy.typing as npt
 
 from dragonfly_env._core_owner import CoreOwner
 from dragonfly_env._q_values import as_q_table
-from dragonfly_env._validate import MAX_RUN_NS, PS_PER_NS, check_real, config_error, ns_to_ps
+from dragonfly_env._validate import MAX_RUN_NS, MAX_TIME_PS, PS_PER_NS, check_real, config_error, ns_to_ps
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.errors import StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import Policy
 
-_MAX_TIME_PS = int(MAX_RUN_NS) * PS_PER_NS
 _MOST_SERIES_BINS = 1_000_000
 _MOST_SERIES_BYTES = 2**31
 _SERIES_BIN_BYTES = 32
@@ -49,7 +48,11 @@ class Simulation(CoreOwner):
         self._core = config.make_core()
 
     def __repr__(self) -> str:
-        return f"<Simulation at {self._core.time_ps / PS_PER_NS:g} ns of {self._config!r}>"
+        try:
+            when = f"at {self.time_ns:g} ns"
+        except StateError:
+            when = "at work in another thread"
+        return f"<Simulation {when} of {self._config!r}>"
 
     @property
     def config(self) -> SimulationConfig:
@@ -59,7 +62,7 @@ class Simulation(CoreOwner):
     @property
     def time_ns(self) -> float:
         """The simulated time."""
-        with self._alone():
+        with self._alone:
             return self._core.time_ps / PS_PER_NS
 
     @property
@@ -83,8 +86,8 @@ class Simulation(CoreOwner):
             StateError: After a ``DeadlockError``, or while another thread runs this simulation.
         """
         duration_ps = _duration_ps("duration_ns", duration_ns)
-        with self._alone():
-            if self._core.time_ps + duration_ps > _MAX_TIME_PS:
+        with self._alone:
+            if self._core.time_ps + duration_ps > MAX_TIME_PS:
                 raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
             self._check_series(self._core.time_ps + duration_ps)
             with self._marks_broken():
@@ -119,8 +122,8 @@ class Simulation(CoreOwner):
             StateError: After a ``DeadlockError``, or while another thread runs this simulation.
         """
         limit_ps = None if max_ns is None else _duration_ps("max_ns", max_ns)
-        with self._alone():
-            left_ps = _MAX_TIME_PS - self._core.time_ps
+        with self._alone:
+            left_ps = MAX_TIME_PS - self._core.time_ps
             with self._marks_broken():
                 return self._core.drain(left_ps if limit_ps is None else min(limit_ps, left_ps))
 
@@ -138,7 +141,7 @@ class Simulation(CoreOwner):
         """
         config = self._config.replace(policy=policy)
         chosen = config.policy_object
-        with self._alone():
+        with self._alone:
             self._core.set_policy(chosen.name, chosen.parameters())
         self._config = config
 
@@ -153,7 +156,7 @@ class Simulation(CoreOwner):
         Raises:
             StateError: If the policy has no tables, or another thread runs this simulation.
         """
-        with self._alone():
+        with self._alone:
             table = self._core.q_table()
         if table is None:
             raise StateError(f"q_table(): policy {self._config.policy_object.name!r} has no tables")
@@ -174,7 +177,7 @@ class Simulation(CoreOwner):
         """
         shape = self.q_table().shape
         table = as_q_table(values, shape, self._config.topology)
-        with self._alone():
+        with self._alone:
             self._core.load_q_table(table)
 
     def reset_statistics(self) -> None:
@@ -183,7 +186,7 @@ class Simulation(CoreOwner):
         Raises:
             StateError: While another thread runs this simulation.
         """
-        with self._alone():
+        with self._alone:
             self._core.reset_statistics()
 
     def metrics(self) -> Metrics:
@@ -192,7 +195,7 @@ class Simulation(CoreOwner):
         Raises:
             StateError: While another thread runs this simulation.
         """
-        with self._alone():
+        with self._alone:
             statistics = self._core.statistics()
         return Metrics.from_statistics(statistics, self._config.topology, self._config.network)
 
@@ -202,7 +205,7 @@ class Simulation(CoreOwner):
         Raises:
             StateError: While another thread runs this simulation.
         """
-        with self._alone():
+        with self._alone:
             return self._core.trace_hash()
 
     def packet_log(self) -> dict[str, npt.NDArray[Any]]:
@@ -220,7 +223,7 @@ class Simulation(CoreOwner):
         """
         if not self._config.packet_log:
             raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
-        with self._alone():
+        with self._alone:
             log = self._core.packet_log()
         for name in ("created", "injected", "delivered"):
             log[f"{name}_ns"] = log.pop(f"{name}_ps") / PS_PER_NS
@@ -233,7 +236,7 @@ class Simulation(CoreOwner):
             RuntimeError: With a report, if something is lost or invented.
             StateError: While another thread runs this simulation.
         """
-        with self._alone():
+        with self._alone:
             self._core.check_invariants()
 
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/sealed_class.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/simulation_setup.hpp"
 #include "core/error.hpp"
@@ -117,12 +118,12 @@ void step(RoutingEnvironment& self, const Actions& actions) {
     throw IllegalActionError{"actions must have the shape (" + std::to_string(size) +
                              ",): one per row of the batch"};
   }
-  const std::span<const std::int64_t> given{actions.data(), static_cast<std::size_t>(size)};
-  if (const auto illegal = self.find_illegal(given)) {
+  // What is used later is what was checked, even if another thread changes the array meanwhile.
+  if (const auto illegal = self.take_answers({actions.data(), static_cast<std::size_t>(size)})) {
     throw IllegalActionError{describe_illegal(self, *illegal)};
   }
   without_gil([&](auto keep_going) {
-    self.answer(given);
+    self.answer();
     return self.advance(keep_going);
   });
 }
@@ -139,7 +140,11 @@ py::tuple batch_arrays(RoutingEnvironment& self) {
                         candidates > 0 ? py::object{view(batch.candidates, {n, candidates})} : py::none());
 }
 
-py::array_t<double> draws(RoutingEnvironment& self, std::uint32_t each) {
+// Of the present batch, if that is the one that came after `answered` others.
+py::array_t<double> draws(RoutingEnvironment& self, std::uint32_t each, std::uint64_t answered) {
+  if (answered != self.batches_answered()) {
+    throw StateError{"draws: this batch has been answered; read its draws before, or copy() it"};
+  }
   py::array_t<double> array({static_cast<py::ssize_t>(self.batch().size), static_cast<py::ssize_t>(each)});
   self.draw(array.mutable_data(), each);
   return array;
@@ -247,28 +252,31 @@ void bind_environment(py::module_& module) {
                        arrived_ns);
   PYBIND11_NUMPY_DTYPE(Candidate, kind, hops, port, occupancy, vc_occupancy, detour_group, detour_router,
                        minimal_choice);
-  py::class_<RoutingEnvironment>(module, "RoutingEnvironment")
-      .def(py::init(&make_environment), py::arg("topology"), py::arg("network_params"), py::arg("source"),
-           py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"),
-           py::arg("lose_when_full"), py::arg("seed"), py::arg("threads"), py::arg("options"),
-           py::arg("spec"), py::arg("warmup_ps"), py::arg("duration_ps"))
-      .def("advance", &advance)
+  auto environment = sealed_class<RoutingEnvironment>(module, "RoutingEnvironment");
+  make_by(environment, &make_environment, py::arg("topology").none(false), py::arg("network_params"),
+          py::arg("source"), py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"),
+          py::arg("lose_when_full"), py::arg("seed"), py::arg("threads"), py::arg("options"), py::arg("spec"),
+          py::arg("warmup_ps"), py::arg("duration_ps"));
+  environment.def("advance", &advance)
       .def("step", &step, py::arg("actions").noconvert())
-      .def("extend", &RoutingEnvironment::extend, py::arg("duration_ps"))
-      .def("begin_drain", &RoutingEnvironment::begin_drain)
+      .def("extend", by_reference(&RoutingEnvironment::extend), py::arg("duration_ps"))
+      .def("begin_drain", by_reference(&RoutingEnvironment::begin_drain))
       .def("batch", &batch_arrays)
-      .def("draws", &draws, py::arg("each"))
+      .def("draws", &draws, py::arg("each"), py::arg("answered"))
       .def("transitions", &transitions)
       .def("reports", &reports)
       .def("payments", &payments)
       .def("state", &state)
       .def("layout", &layout)
-      .def_property_readonly("simulation", &RoutingEnvironment::simulation,
-                             py::return_value_policy::reference_internal)
-      .def_property_readonly("done", &RoutingEnvironment::done)
-      .def_property_readonly("overflowed", &RoutingEnvironment::overflowed)
-      .def_property_readonly("reports_overflowed", &RoutingEnvironment::reports_overflowed)
-      .def_property_readonly("time_ns", &RoutingEnvironment::time_ns)
+      .def_property_readonly(
+          "simulation", [](RoutingEnvironment& self) -> Simulation& { return self.simulation(); },
+          py::return_value_policy::reference_internal)
+      .def_property_readonly("end_ps", by_reference(&RoutingEnvironment::end_ps))
+      .def_property_readonly("batches_answered", by_reference(&RoutingEnvironment::batches_answered))
+      .def_property_readonly("done", by_reference(&RoutingEnvironment::done))
+      .def_property_readonly("overflowed", by_reference(&RoutingEnvironment::overflowed))
+      .def_property_readonly("reports_overflowed", by_reference(&RoutingEnvironment::reports_overflowed))
+      .def_property_readonly("time_ns", by_reference(&RoutingEnvironment::time_ns))
       .def_property_readonly("num_actions", [](const RoutingEnvironment& e) { return e.plan().num_actions; })
       .def_property_readonly("num_features",
                              [](const RoutingEnvironment& e) { return e.plan().layout.num_features(); });

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/sealed_class.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/simulation_setup.hpp"
 #include "core/error.hpp"
@@ -184,11 +185,11 @@ std::unique_ptr<Simulation> make_simulation(const std::shared_ptr<Dragonfly>& to
 
 // (routers, rows, ports), a read-only view of the policy's memory; None for policies without tables.
 py::object q_table(Simulation& self) {
-  QTable* const table = self.q_table();
-  if (table == nullptr) return py::none();
-  auto* const owner = new std::shared_ptr<float[]>{table->share()};
+  if (self.learner() == nullptr) return py::none();
+  const QTable& table = self.learner()->table();
+  auto* const owner = new std::shared_ptr<float[]>{table.share()};
   const py::capsule base{owner, [](void* p) { delete static_cast<std::shared_ptr<float[]>*>(p); }};
-  const TableShape& shape = table->shape();
+  const TableShape& shape = table.shape();
   const auto row_bytes = static_cast<py::ssize_t>(shape.stride() * sizeof(float));
   py::array_t<float> array(
       {static_cast<py::ssize_t>(shape.routers), static_cast<py::ssize_t>(shape.rows),
@@ -200,26 +201,23 @@ py::object q_table(Simulation& self) {
 }
 
 void load_q_table(Simulation& self, const py::array_t<float, py::array::c_style>& values) {
-  QTable* const table = self.q_table();
-  if (table == nullptr) throw StateError{"this policy has no tables"};
-  const TableShape& shape = table->shape();
+  if (self.learner() == nullptr) throw StateError{"this policy has no tables"};
+  const TableShape& shape = self.learner()->table().shape();
   if (values.ndim() != 3 || values.shape(0) != shape.routers || values.shape(1) != shape.rows ||
       values.shape(2) != shape.ports) {
     throw ConfigError{"values", "an array of another shape",
                       "(" + std::to_string(shape.routers) + ", " + std::to_string(shape.rows) + ", " +
                           std::to_string(shape.ports) + ")"};
   }
-  for (std::uint32_t router = 0; router < shape.routers; ++router) {
-    for (std::uint32_t row = 0; row < shape.rows; ++row) {
-      std::copy_n(values.data(router, row, 0), shape.ports, table->row(router, row));
-    }
-  }
+  // A copy: another thread may write to the array between the check and the use.
+  const std::vector<float> given(values.data(), values.data() + values.size());
+  self.learner()->load(given);
 }
 
 void bind_network_params(py::module_& module) {
-  py::class_<NetworkParams>(module, "NetworkParams")
-      .def(py::init<>())
-      .def_readwrite("packet_ps_injection", &NetworkParams::packet_ps_injection)
+  auto params = sealed_class<NetworkParams>(module, "NetworkParams");
+  make_by(params, [] { return NetworkParams{}; });
+  params.def_readwrite("packet_ps_injection", &NetworkParams::packet_ps_injection)
       .def_readwrite("packet_ps_host", &NetworkParams::packet_ps_host)
       .def_readwrite("packet_ps_local", &NetworkParams::packet_ps_local)
       .def_readwrite("packet_ps_global", &NetworkParams::packet_ps_global)
@@ -253,10 +251,11 @@ void bind_network_params(py::module_& module) {
 
 void bind_simulation(py::module_& module) {
   bind_network_params(module);
-  py::class_<Simulation>(module, "Simulation")
-      .def(py::init(&make_simulation), py::arg("topology"), py::arg("network_params"), py::arg("source"),
-           py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"),
-           py::arg("lose_when_full"), py::arg("seed"), py::arg("threads"), py::arg("options"))
+  auto simulation = sealed_class<Simulation>(module, "Simulation");
+  make_by(simulation, &make_simulation, py::arg("topology").none(false), py::arg("network_params"),
+          py::arg("source"), py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"),
+          py::arg("lose_when_full"), py::arg("seed"), py::arg("threads"), py::arg("options"));
+  simulation
       .def(
           "run",
           [](Simulation& self, TimePs ps) {
@@ -278,16 +277,16 @@ void bind_simulation(py::module_& module) {
           py::arg("policy"), py::arg("policy_params"))
       .def("q_table", &q_table)
       .def("load_q_table", &load_q_table, py::arg("values").noconvert())
-      .def("reset_statistics", &Simulation::reset_statistics)
+      .def("reset_statistics", by_reference(&Simulation::reset_statistics))
       .def("statistics", &statistics_dict)
       .def("packet_log", &packet_log)
-      .def("trace_hash", &Simulation::trace_hash)
-      .def("check_invariants", &Simulation::check_invariants)
-      .def_property_readonly("time_ps", &Simulation::time_ps)
-      .def_property_readonly("num_partitions", &Simulation::num_partitions);
+      .def("trace_hash", by_reference(&Simulation::trace_hash))
+      .def("check_invariants", by_reference(&Simulation::check_invariants))
+      .def_property_readonly("time_ps", by_reference(&Simulation::time_ps))
+      .def_property_readonly("num_partitions", by_reference(&Simulation::num_partitions));
   module.def("policies", &policy_list);
-  module.def("channel_dependencies", &channel_dependencies, py::arg("topology"), py::arg("policy"),
-             py::arg("policy_params"), py::arg("vc_scheme"));
+  module.def("channel_dependencies", &channel_dependencies, py::arg("topology").none(false),
+             py::arg("policy"), py::arg("policy_params"), py::arg("vc_scheme"));
 }
 
 }  // namespace dragonfly

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bindings/checked.hpp"
+#include "bindings/sealed_class.hpp"
 #include "core/error.hpp"
 #include "topology/dragonfly.hpp"
 
@@ -102,21 +103,22 @@ py::array_t<std::uint32_t> links(const Dragonfly& topology) {
 }  // namespace
 
 void bind_topology(py::module_& module) {
-  py::classh<Dragonfly>(module, "Topology", "Dragonfly wiring; immutable. Use dragonfly_env.Dragonfly.")
-      .def(py::init(&make_topology), py::arg("p"), py::arg("a"), py::arg("h"), py::arg("g"),
-           py::arg("arrangement"), py::arg("trunking"))
-      .def_property_readonly("p", &Dragonfly::p)
-      .def_property_readonly("a", &Dragonfly::a)
-      .def_property_readonly("h", &Dragonfly::h)
-      .def_property_readonly("g", &Dragonfly::g)
-      .def_property_readonly("trunking", &Dragonfly::trunking)
+  auto topology = sealed_class<Dragonfly, py::classh>(
+      module, "Topology", "Dragonfly wiring; immutable. Use dragonfly_env.Dragonfly.");
+  make_by(topology, &make_topology, py::arg("p"), py::arg("a"), py::arg("h"), py::arg("g"),
+          py::arg("arrangement"), py::arg("trunking"));
+  topology.def_property_readonly("p", by_reference(&Dragonfly::p))
+      .def_property_readonly("a", by_reference(&Dragonfly::a))
+      .def_property_readonly("h", by_reference(&Dragonfly::h))
+      .def_property_readonly("g", by_reference(&Dragonfly::g))
+      .def_property_readonly("trunking", by_reference(&Dragonfly::trunking))
       .def_property_readonly(
           "arrangement",
-          [](const Dragonfly& topology) { return std::string{arrangement_name(topology.arrangement())}; })
-      .def_property_readonly("num_hosts", &Dragonfly::num_hosts)
-      .def_property_readonly("num_routers", &Dragonfly::num_routers)
-      .def_property_readonly("num_groups", &Dragonfly::num_groups)
-      .def_property_readonly("radix", &Dragonfly::radix)
+          [](const Dragonfly& self) { return std::string{arrangement_name(self.arrangement())}; })
+      .def_property_readonly("num_hosts", by_reference(&Dragonfly::num_hosts))
+      .def_property_readonly("num_routers", by_reference(&Dragonfly::num_routers))
+      .def_property_readonly("num_groups", by_reference(&Dragonfly::num_groups))
+      .def_property_readonly("radix", by_reference(&Dragonfly::radix))
       .def("neighbor", &neighbor, py::arg("router"), py::arg("port"))
       .def("port_kind", &port_kind, py::arg("port"))
       .def("minimal_port", &minimal_port, py::arg("router"), py::arg("dst_router"))

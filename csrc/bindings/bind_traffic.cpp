@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bindings/checked.hpp"
+#include "bindings/sealed_class.hpp"
 #include "bindings/traffic_handles.hpp"
 #include "core/error.hpp"
 #include "traffic/synthetic_source.hpp"
@@ -275,8 +276,8 @@ py::list patterns() {
 }  // namespace
 
 void bind_traffic(py::module_& module) {
-  py::classh<PatternHandle>(module, "Pattern",
-                            "Maps (host, message number) to a destination; see make_pattern.")
+  sealed_class<PatternHandle, py::classh>(module, "Pattern",
+                                          "Maps (host, message number) to a destination; see make_pattern.")
       .def("destination", &destination, py::arg("host"), py::arg("message"), py::arg("seed"))
       .def(
           "sends",
@@ -284,14 +285,15 @@ void bind_traffic(py::module_& module) {
             return handle.pattern->sends(HostId{host_of(*handle.topology, host)});
           },
           py::arg("host"));
-  py::classh<SourceHandle>(module, "Source", "When hosts send what; see synthetic_source and trace_source.");
-  module.def("make_pattern", &make, py::arg("topology"), py::arg("seed"), py::arg("name"),
+  sealed_class<SourceHandle, py::classh>(module, "Source",
+                                         "When hosts send what; see synthetic_source and trace_source.");
+  module.def("make_pattern", &make, py::arg("topology").none(false), py::arg("seed"), py::arg("name"),
              py::arg("arguments"), py::arg("uniform_excludes_sender") = false);
   module.def("parse_pattern", &parse_pattern, py::arg("spec"));
-  module.def("synthetic_source", &synthetic_source, py::arg("topology"), py::arg("steps"), py::arg("process"),
-             py::arg("seed"), py::arg("message_packets"), py::arg("packet_ps"), py::arg("trial_ps"),
-             py::arg("first_ps"));
-  module.def("trace_source", &trace_source, py::arg("topology"), py::arg("time_ps").noconvert(),
+  module.def("synthetic_source", &synthetic_source, py::arg("topology").none(false), py::arg("steps"),
+             py::arg("process"), py::arg("seed"), py::arg("message_packets"), py::arg("packet_ps"),
+             py::arg("trial_ps"), py::arg("first_ps"));
+  module.def("trace_source", &trace_source, py::arg("topology").none(false), py::arg("time_ps").noconvert(),
              py::arg("src").noconvert(), py::arg("dst").noconvert(), py::arg("packets").noconvert(),
              py::arg("route_offsets").noconvert().none(true), py::arg("routes").noconvert().none(true));
   module.def("source_schedule", &source_schedule, py::arg("source"), py::arg("host"), py::arg("count"));

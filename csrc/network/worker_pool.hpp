@@ -1,10 +1,13 @@
 // A fixed set of threads that share out numbered tasks.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -13,22 +16,30 @@ namespace dragonfly {
 
 // `run(count, task)` calls task(0) ... task(count - 1), each once, from this thread and the workers,
 // and returns when all are done. The first exception (lowest task number) is thrown again here.
+//
+// A forked process has a copy of the pool but none of its workers: there run() starts new ones.
+// Precondition: nobody was in run() at that moment.
 class WorkerPool {
  public:
-  // `threads`: including the calling one, at least 1. Throws std::system_error if there are not so many.
+  // `threads`: including the calling one, at least 1. Throws ConfigError if the system does not give so many.
   explicit WorkerPool(std::uint32_t threads);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
+  // Throws ConfigError, too, if a forked process does not get its workers.
   void run(std::uint32_t count, const std::function<void(std::uint32_t)>& task);
 
  private:
+  void start();
   void stop();
+  void abandon();
   void work();
   void loop();
 
-  std::vector<std::thread> workers_;
+  std::uint32_t threads_;
+  pid_t process_ = 0;  // that the workers belong to
+  std::unique_ptr<std::vector<std::thread>> workers_ = std::make_unique<std::vector<std::thread>>();
   const std::function<void(std::uint32_t)>* task_ = nullptr;
   std::uint32_t count_ = 0;
   std::atomic<std::uint32_t> next_{0};

@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <span>
 
 #include "core/time.hpp"
 #include "routing/policy.hpp"
@@ -99,15 +101,20 @@ class LearningPolicy : public RoutingPolicy {
   }
   // Prefetches the row that visit() or learn() is going to use.
   void touch(std::uint32_t router, std::uint32_t row) const noexcept { table_.touch(router, row); }
-  // A report on a packet that left `router` through `port`. Changes rows of this router only.
+  // A report on a packet that left `router` through `port`. Changes rows of this router only. A closed port
+  // stays closed, and of a router whose ports are all closed there is nothing to learn.
   void learn(std::uint32_t router, Port port, std::uint32_t row, float target_ns, TimePs now_ps) noexcept {
     if (!rule_.learns(now_ps)) return;
     float& value = table_.row(router, row)[port - first_port_];
     const double delta = static_cast<double>(target_ns) - static_cast<double>(value);
+    if (!std::isfinite(delta)) return;
     const double rate = delta < 0 ? rule_.alpha : rule_.beta;
     value = static_cast<float>(rule_.round(static_cast<double>(value) + rate * delta));
   }
   [[nodiscard]] QTable& table() noexcept { return table_; }
+  // Replaces the table; ports without a link stay closed whatever stands there. Precondition: prepared.
+  // Throws ConfigError, and changes nothing, for another number of values, for NaN and for minus infinity.
+  void load(std::span<const float> values);
 
  protected:
   LearningPolicy(TableRows rows, const LearningRule& rule) : rows_{rows}, rule_{rule} {}
@@ -119,6 +126,9 @@ class LearningPolicy : public RoutingPolicy {
   [[nodiscard]] const HopTimes& times() const noexcept { return times_; }
   [[nodiscard]] std::uint32_t first_port() const noexcept { return first_port_; }
   [[nodiscard]] const QTable& table() const noexcept { return table_; }
+  [[nodiscard]] static bool open(const float* row, std::uint32_t port) noexcept {
+    return row[port] < std::numeric_limits<float>::infinity();
+  }
   [[nodiscard]] const LearningRule& rule() const noexcept { return rule_; }
   [[nodiscard]] TableRows rows() const noexcept { return rows_; }
 

@@ -84,22 +84,19 @@ class QAdaptive final : public LearningPolicy {
   }
 
   // The port to explore: any, or from there on round the router the first with the fewest packets.
-  [[nodiscard]] std::uint32_t unknown_port(const RouteContext& context, double draw) const noexcept {
+  [[nodiscard]] std::uint32_t unknown_port(const RouteContext& context, const float* row,
+                                           double draw) const noexcept {
     const std::uint32_t ports = table().shape().ports;
     const auto drawn = static_cast<std::uint32_t>(draw * ports);
     if (!settings_.explore_quiet) return drawn;
     std::uint32_t quiet = drawn;
     for (std::uint32_t i = 1; i < ports; ++i) {
       const std::uint32_t port = drawn + i < ports ? drawn + i : drawn + i - ports;
-      if (connected(context, port) &&
-          (!connected(context, quiet) || occupancy(context, port) < occupancy(context, quiet))) {
+      if (open(row, port) && (!open(row, quiet) || occupancy(context, port) < occupancy(context, quiet))) {
         quiet = port;
       }
     }
     return quiet;
-  }
-  [[nodiscard]] bool connected(const RouteContext& context, std::uint32_t port) const noexcept {
-    return topology().neighbor(context.router(), static_cast<Port>(first_port() + port)).port != kNoPort;
   }
 
   // Equation 2, then epsilon-greedy. `best` kNil: a random local port stands for the alternatives.
@@ -111,11 +108,11 @@ class QAdaptive final : public LearningPolicy {
     const double which = draws.uniform();
     if (best == kNil) best = static_cast<std::uint32_t>(draws.uniform() * (topology().a() - 1));
     const double q_minimal = promise(context, row, minimal);
-    const bool stay = (q_minimal - promise(context, row, best)) / q_minimal < threshold;
+    const bool stay = (q_minimal - promise(context, row, best)) / q_minimal < threshold || !open(row, best);
     const std::uint32_t greedy = stay ? minimal : best;
     if (explore >= settings_.epsilon || !rule().learns(visit.now_ps)) return greedy;
-    const std::uint32_t port = unknown_port(context, which);
-    return connected(context, port) ? port : greedy;
+    const std::uint32_t port = unknown_port(context, row, which);
+    return open(row, port) ? port : greedy;
   }
 
   void fill(std::uint32_t router, std::uint32_t target, float* values) const override {

@@ -33,12 +33,11 @@ class QRouting final : public LearningPolicy {
     outcome.target_ns =
         static_cast<float>(visit.travel_ns + (arrived ? 0.0 : static_cast<double>(row[best])));
     if (!visit.leaves || packet.hops >= settings_.max_hops) return outcome;
-    std::uint32_t taken = best;
+    std::uint32_t taken = open(row, best) ? best : visit.minimal_port - first_port();
     RandomStream draws = context.learning_stream();
     if (draws.uniform() < settings_.epsilon) {
       const auto port = static_cast<std::uint32_t>(draws.uniform() * table().shape().ports);
-      const Endpoint next = topology().neighbor(context.router(), static_cast<Port>(first_port() + port));
-      if (next.port != kNoPort) taken = port;
+      if (open(row, port)) taken = port;
     }
     outcome.port = static_cast<Port>(first_port() + taken);
     return outcome;

@@ -1,4 +1,6 @@
-// The estimates of all routers: one row per destination, one column per port between routers.
+// The estimates of all routers: one row per destination, one column per port between routers. An infinite
+// value closes a port: it is chosen only where it is the minimal one and all others are closed, too, and
+// nothing is learnt about it. Ports without a link are always closed.
 #pragma once
 
 #include <algorithm>
@@ -50,13 +52,15 @@ class QTable {
     prefetch(first);
     prefetch(first + stride_ - 1);
   }
-  // The lowest port with the smallest value.
+  // The lowest port with the smallest value; 0 if all are infinite. Safe for any row: NaN is never smallest.
   [[nodiscard]] std::uint32_t best(const float* row) const noexcept {
     const auto* const lanes = reinterpret_cast<const Lanes*>(row);
-    Lanes lowest = lanes[0];
-    for (std::uint32_t i = 1; i < stride_ / 4U; ++i) lowest = lanes[i] < lowest ? lanes[i] : lowest;
+    constexpr float kNone = std::numeric_limits<float>::infinity();
+    Lanes lowest = {kNone, kNone, kNone, kNone};
+    for (std::uint32_t i = 0; i < stride_ / 4U; ++i) lowest = lanes[i] < lowest ? lanes[i] : lowest;
     float value = lowest[0];
     for (int i = 1; i < 4; ++i) value = lowest[i] < value ? lowest[i] : value;
+    if (value == kNone) return 0;
     std::uint32_t port = 0;
     while (row[port] != value) ++port;
     return port;

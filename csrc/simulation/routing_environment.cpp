@@ -121,17 +121,19 @@ void RoutingEnvironment::collect() {
   }
 }
 
-std::optional<IllegalAnswer> RoutingEnvironment::find_illegal(std::span<const std::int64_t> actions) const {
+std::optional<IllegalAnswer> RoutingEnvironment::take_answers(std::span<const std::int64_t> actions) {
   const std::uint8_t* mask = batch_.mask.data();
+  answers_.resize(actions.size());
   for (std::size_t i = 0; i < actions.size(); ++i, mask += plan_.num_actions) {
-    const auto action = static_cast<std::uint64_t>(actions[i]);  // negative ones become too large
-    if (action >= plan_.num_actions || mask[action] == 0) return IllegalAnswer{i, actions[i]};
+    const std::int64_t given = __atomic_load_n(&actions[i], __ATOMIC_RELAXED);  // others may write to it
+    const auto action = static_cast<std::uint64_t>(given);  // negative ones become too large
+    if (action >= plan_.num_actions || mask[action] == 0) return IllegalAnswer{i, given};
+    answers_[i] = static_cast<std::int32_t>(action);
   }
   return std::nullopt;
 }
 
-void RoutingEnvironment::answer(std::span<const std::int64_t> actions) {
-  answers_.assign(actions.begin(), actions.end());
+void RoutingEnvironment::answer() {
   const std::int32_t* next = answers_.data();
   begin_step();
   for (Partition& partition : simulation_.network().partitions()) {
@@ -140,6 +142,7 @@ void RoutingEnvironment::answer(std::span<const std::int64_t> actions) {
     next += count;
   }
   batch_.size = 0;
+  ++batches_answered_;
 }
 
 double RoutingEnvironment::time_ns() const {

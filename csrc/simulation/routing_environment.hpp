@@ -1,6 +1,7 @@
 // A simulation whose packets are routed from outside: batches of decisions, answers, transitions.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -67,17 +68,22 @@ class RoutingEnvironment {
   // Runs to the next decisions, or to the end. Returns false if `keep_going` said no; it is then called
   // again. Throws DeadlockError.
   bool advance(const std::function<bool()>& keep_going);
-  // The first answer that is not legal, if any; nothing changes.
-  [[nodiscard]] std::optional<IllegalAnswer> find_illegal(std::span<const std::int64_t> actions) const;
-  // Answers the batch. Precondition: as many actions as rows, all legal.
-  void answer(std::span<const std::int64_t> actions);
+  // Takes the answers to the batch: each is read once, checked and kept. Returns the first that is not legal,
+  // if any; the batch then still waits. Precondition: as many actions as rows.
+  [[nodiscard]] std::optional<IllegalAnswer> take_answers(std::span<const std::int64_t> actions);
+  // Gives the network the answers that were taken. Precondition: all were legal.
+  void answer();
   // Goes on for a time after the end. Precondition: done(), not drained.
   void extend(TimePs duration_ps);
+  // Where the episode ends, unless it is drained.
+  [[nodiscard]] TimePs end_ps() const noexcept { return target_ps_; }
   // No further packets; the run then ends when the last one is delivered. Once, when done().
   void begin_drain();
 
   [[nodiscard]] bool done() const noexcept { return done_; }
   [[nodiscard]] DecisionBatch& batch() noexcept { return batch_; }
+  // How many batches have been answered: says whether a batch is still the present one.
+  [[nodiscard]] std::uint64_t batches_answered() const noexcept { return batches_answered_; }
   [[nodiscard]] Simulation& simulation() noexcept { return simulation_; }
   [[nodiscard]] const DecisionPlan& plan() const noexcept { return plan_; }
   // The instant of the earliest decision, or, when none is asked, how far the network has got.
@@ -117,10 +123,11 @@ class RoutingEnvironment {
   TimePs target_ps_;
   bool warm_ = false;
   bool draining_ = false;
-  bool done_ = false;
+  std::atomic<bool> done_ = false;  // may be read while another thread is in advance()
   bool overflowed_ = false;
   bool reports_overflowed_ = false;
   DecisionBatch batch_;
+  std::uint64_t batches_answered_ = 0;
   std::vector<std::int32_t> answers_;
   std::vector<HopReport> merged_;  // scratch
 };

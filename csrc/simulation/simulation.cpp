@@ -45,11 +45,6 @@ void Simulation::set_policy(const std::string& name, const Parameters& parameter
   policy_ = std::move(policy);
 }
 
-QTable* Simulation::q_table() noexcept {
-  LearningPolicy* const learner = policy_->learner();
-  return learner != nullptr ? &learner->table() : nullptr;
-}
-
 void Simulation::reset_statistics() {
   base_ = read_base(*network_, counted_until_ps());
   for (Partition& partition : network_->partitions()) {

@@ -51,8 +51,8 @@ class Simulation {
     return network_->blueprint().num_partitions();
   }
   [[nodiscard]] const Dragonfly& topology() const noexcept { return *setup_.topology; }
-  // The tables of a policy that learns; null for others.
-  [[nodiscard]] QTable* q_table() noexcept;
+  // The policy, if it is one that learns; null for others.
+  [[nodiscard]] LearningPolicy* learner() noexcept { return policy_->learner(); }
   [[nodiscard]] Network& network() noexcept { return *network_; }
   void check_invariants() { network_->check_invariants(); }
 

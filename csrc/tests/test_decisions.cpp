@@ -58,8 +58,8 @@ void play(RoutingEnvironment& environment, Answer answer) {
   while (!environment.done()) {
     std::vector<std::int64_t> actions;
     for (std::size_t i = 0; i < environment.batch().size; ++i) actions.push_back(answer(i));
-    CHECK(!environment.find_illegal(actions).has_value());
-    environment.answer(actions);
+    CHECK(!environment.take_answers(actions).has_value());
+    environment.answer();
     CHECK(environment.advance(&always));
   }
 }

@@ -79,7 +79,8 @@ void play(RoutingEnvironment& environment, std::map<std::int64_t, Asked>& asked,
       actions.push_back(action);
       asked[id] = {batch.agents.data()[i], action, batch.packets.data()[i].arrived_ns};
     }
-    environment.answer(actions);
+    CHECK(!environment.take_answers(actions).has_value());
+    environment.answer();
     CHECK(environment.advance(&always));
   }
   hear(take(environment));
@@ -164,7 +165,8 @@ TEST(reports_are_dropped_at_the_limit_and_not_kept_unless_asked_for) {
         actions.push_back(environment.batch().packets.data()[i].minimal_action);
         CHECK(actions.back() < count);
       }
-      environment.answer(actions);
+      CHECK(!environment.take_answers(actions).has_value());
+      environment.answer();
       CHECK(environment.advance(&always));
     }
     CHECK_EQ(environment.reports_overflowed(), keeps);

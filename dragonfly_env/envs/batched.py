@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env._core_owner import CoreOwner
-from dragonfly_env._validate import PS_PER_NS, config_error
+from dragonfly_env._validate import MAX_RUN_NS, MAX_TIME_PS, PS_PER_NS, config_error
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.envs._facts import EnvFacts
 from dragonfly_env.envs.actions import as_actions
@@ -144,7 +144,11 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         return cls(config, **{**given, **options})
 
     def __repr__(self) -> str:
-        return f"<BatchedRoutingEnv scope={self.scope} action={self.action} at {self.time_ns:g} ns of {self._config!r}>"
+        try:
+            when = f"at {self.time_ns:g} ns"
+        except StateError:
+            when = "at work in another thread"
+        return f"<BatchedRoutingEnv scope={self.scope} action={self.action} {when} of {self._config!r}>"
 
     def _build(self) -> _core.RoutingEnvironment:
         return _core.RoutingEnvironment(
@@ -167,7 +171,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: If another thread uses this environment.
         """
-        with self._alone():
+        with self._alone:
             if seed is not None:
                 self._config = self._config.replace(seed=seed)
             elif self._started:
@@ -196,7 +200,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: Before ``reset``, when ``done``, or if another thread uses this environment.
         """
-        with self._alone():
+        with self._alone:
             self._require_running("step")
             answers = as_actions(actions)
             with self._marks_broken():
@@ -218,11 +222,12 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         """The decisions that wait for an answer.
 
         Raises:
-            StateError: Before ``reset``.
+            StateError: Before ``reset``, or while another thread uses this environment.
         """
-        if not self._started:
-            raise StateError("pending: call reset() first")
-        return self._batch if self._batch is not None else self._take_batch()
+        with self._alone:
+            if not self._started:
+                raise StateError("pending: call reset() first")
+            return self._batch if self._batch is not None else self._take_batch()
 
     def transitions(self) -> Transitions:
         """All transitions that were completed since the last call in this episode. Every decision is in exactly
@@ -233,7 +238,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             StateError: Before ``reset``; if the environment was made with ``transitions=False``; or if too much
                 piled up since the last call.
         """
-        with self._alone():
+        with self._alone:
             if not self._started:
                 raise StateError("transitions(): call reset() first")
             if not self._options.transitions:
@@ -254,7 +259,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             StateError: Before ``reset``; if the environment was not made with ``feedback=True``; or if too much
                 piled up since the last call.
         """
-        with self._alone():
+        with self._alone:
             if not self._started:
                 raise StateError("feedback(): call reset() first")
             if not self._options.feedback:
@@ -270,14 +275,14 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         """What the last ``reset`` or ``step`` paid: routers (M,) and rewards (M,), several per router possible.
         The sum per router is its reward in the step. Under ``"team"`` every router gets the same.
         """
-        with self._alone():
+        with self._alone:
             return self._core.payments()
 
     def state(self) -> npt.NDArray[np.float32]:
         """The whole network for a centralised critic: (num_routers, radix), the congestion of every output port
         (queued packets and credits in use), scaled as ``candidate_packets``.
         """
-        with self._alone():
+        with self._alone:
             return self._core.state()
 
     def minimal_action(self, batch: DecisionBatch) -> IntArray:
@@ -290,12 +295,15 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         """Go on after the end, for so much longer.
 
         Raises:
-            ConfigError: If the duration is not above 0.
+            ConfigError: If the duration is not above 0, or leads beyond the end of the clock.
             StateError: If the episode is not ``done``, or was drained.
         """
-        with self._alone():
+        duration_ps = EnvOptions.duration_in_ps("duration_ns", duration_ns)
+        with self._alone:
             self._require_done("extend")
-            self._core.extend(EnvOptions.duration_in_ps("duration_ns", duration_ns))
+            if self._core.end_ps + duration_ps > MAX_TIME_PS:
+                raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
+            self._core.extend(duration_ps)
             with self._marks_broken():
                 self._core.advance()
             return self._take_batch()
@@ -309,7 +317,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         Raises:
             StateError: If the episode is not ``done``.
         """
-        with self._alone():
+        with self._alone:
             self._require_done("drain")
             self._drained = True
             self._core.begin_drain()
@@ -325,26 +333,26 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         Raises:
             StateError: If another thread uses this environment.
         """
-        with self._alone():
+        with self._alone:
             self._core.simulation.reset_statistics()
 
     def metrics(self) -> Metrics:
         """What was counted since the warm-up (or ``reset_statistics``). While decisions are pending, the parts of
         the network may stand at slightly different instants; when ``done`` everything is exact.
         """
-        with self._alone():
+        with self._alone:
             statistics = self._core.simulation.statistics()
         return Metrics.from_statistics(statistics, self._config.topology, self._config.network)
 
     @property
     def time_ns(self) -> float:
         """The simulated time: of the earliest pending decision, or how far the network has got."""
-        with self._alone():
+        with self._alone:
             return self._core.time_ns
 
     def trace_hash(self) -> int:
         """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories."""
-        with self._alone():
+        with self._alone:
             return self._core.simulation.trace_hash()
 
     def packet_log(self) -> dict[str, npt.NDArray[Any]]:
@@ -355,7 +363,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         """
         if not self._config.packet_log:
             raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
-        with self._alone():
+        with self._alone:
             log = self._core.simulation.packet_log()
         for name in ("created", "injected", "delivered"):
             log[f"{name}_ns"] = log.pop(f"{name}_ps") / PS_PER_NS
@@ -365,7 +373,13 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
 
     def _take_batch(self) -> DecisionBatch:
         obs, mask, agents, ids, packets, time_ns, candidates = self._core.batch()
-        core, count = self._core, self._options.num_draws
+        alone, core, count = self._alone, self._core, self._options.num_draws
+        answered = core.batches_answered
+
+        def draws() -> npt.NDArray[np.float64]:
+            with alone:
+                return core.draws(count, answered)
+
         self._batch = DecisionBatch(
             layout=self._layout,
             obs=obs,
@@ -375,7 +389,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             packets=packets,
             time_ns=time_ns,
             candidates=candidates,
-            draws=lambda: core.draws(count),
+            draws=draws,
         )
         return self._batch
 
