@@ -9,6 +9,9 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 CONSTRAINTS := .ci/constraints.txt
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 TESTS ?=
+SECONDS ?= 60
+ONLY ?=
+FUZZ ?=
 RLLIB := build/rllib-venv
 ECOSYSTEMS := gymnasium*.py pettingzoo*.py rllib*.py sb3*.py
 
@@ -16,7 +19,7 @@ native_sources := csrc/CMakeLists.txt $(shell find csrc -name '*.cpp' -not -path
 cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rllib lint types format format-check cpp-test sanitize bench clean distclean
+.PHONY: help setup demo test test-rllib fuzz lint types format format-check cpp-test sanitize bench clean distclean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -32,6 +35,9 @@ test: setup ## all Python tests (some of them: make test TESTS='-k topology -x')
 
 test-rllib: setup $(RLLIB)/installed ## the ecosystems' checkers with RLlib, and the older gymnasium that it pins
 	$(RLLIB)/bin/python -m pytest -n $(JOBS) -k 'not leave_nothing_behind' $(wildcard $(addprefix tests/conformance/test_,$(ECOSYSTEMS)))
+
+fuzz: setup ## generated inputs on everything that takes some (SECONDS=600 ONLY=simulations FUZZ='--seed 7')
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(addprefix --only ,$(ONLY)) $(FUZZ)
 
 lint: setup ## ruff: rules and formatting
 	$(BIN)/ruff check .

@@ -1,0 +1,32 @@
+"""Every fuzzer finds nothing in a small number of inputs, the same ones each time; ``make fuzz`` searches further."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fuzz.registry import TARGETS, Target
+from tests.fuzz.slices import Slice
+
+_SEED = 1
+_MEMORY_BYTES = 4 * 2**30
+_PATIENCE_S = 600.0  # a busy machine is no finding
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_no_input_of_the_fuzzer_goes_wrong(target: Target) -> None:
+    part = Slice(
+        target.name,
+        seed=_SEED,
+        first=0,
+        count=target.inputs_in_tests,
+        memory_bytes=_MEMORY_BYTES,
+        patience_s=_PATIENCE_S,
+    )
+    try:
+        part.wait()
+        finding = part.finding()
+        assert finding is None, f"{finding.again}\n{finding.detail or finding.summary}"
+        assert part.tried == part.run + part.refused == target.inputs_in_tests
+        assert part.run > 0, "a fuzzer whose inputs are all refused looks at nothing"
+    finally:
+        part.close()
