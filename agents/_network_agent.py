@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import reject_unknown
-from dragonfly_env._validate import check_integer, config_error
+from dragonfly_env._validate import check_instance, check_integer, config_error
 from dragonfly_env.agents._layouts import LayoutFacts
 from dragonfly_env.agents._weights import member_names, pack, unpack
 from dragonfly_env.agents.storage import read_agent, read_header, uncompressed_bytes, write_agent
@@ -73,6 +73,9 @@ class NetworkAgent(ABC):
 
     def prepare(self, env: BatchedRoutingEnv) -> None:
         """See ``Learner.prepare``."""
+        from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+        check_instance("env", env, BatchedRoutingEnv)
         self._fit_layout(env.layout, env.num_actions)
         self._topology = env.config.topology.to_dict()
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dragonfly_env._archives import read_arrays
 from dragonfly_env._documents import parse_json
 from dragonfly_env._outside import check_mapping, check_path, parsing
-from dragonfly_env._validate import MAX_RUN_NS, check_real, config_error
+from dragonfly_env._validate import MAX_RUN_NS, check_instance, check_real, config_error
 
 if TYPE_CHECKING:
     from dragonfly_env.simulation import Simulation
@@ -37,8 +37,12 @@ def save_q_table(simulation: Simulation, path: str | Path) -> Path:
         The path of the file.
 
     Raises:
+        ConfigError: If the file cannot be written.
         StateError: If the policy has no tables.
     """
+    from dragonfly_env.simulation import Simulation
+
+    check_instance("simulation", simulation, Simulation)
     target = check_path("path", path)
     if target.suffix != ".npz":
         target = target.with_name(target.name + ".npz")
@@ -49,7 +53,7 @@ def save_q_table(simulation: Simulation, path: str | Path) -> Path:
         "policy": simulation.config.policy_object.to_dict(),
         "time_ns": simulation.time_ns,
     }
-    with target.open("wb") as file:
+    with parsing("path", str(target), "must be writable"), target.open("wb") as file:
         np.savez_compressed(file, values=table, about=np.array(json.dumps(about, sort_keys=True)))
     return target
 
@@ -69,6 +73,9 @@ def load_q_table(simulation: Simulation, path: str | Path) -> dict[str, Any]:
             that ``Simulation.load_q_table`` refuses.
         StateError: If the policy has no tables.
     """
+    from dragonfly_env.simulation import Simulation
+
+    check_instance("simulation", simulation, Simulation)
     source = check_path("path", path)
     shape = simulation.q_table().shape
     most_bytes = {"values": math.prod(shape) * _MOST_VALUE_BYTES, "about": _MOST_ABOUT_BYTES}

@@ -49,7 +49,7 @@ def as_numbers(
     """
     array = _of_dimensions(field, _plain(field, value, what, bools=bools), ndim, what)
     name = at or _indexed(field)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         floats = array.astype(np.float64, copy=False)
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         refuse_first(name, array, (floats != array) & ~np.isnan(array), _EXACT)
@@ -84,7 +84,7 @@ def as_integers(
     """
     array = _of_dimensions(field, _plain(field, value, what, bools=False), 1, what)
     # Comparing in double precision is exact: the limits are, and what is rounded lies beyond them.
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         floats = array.astype(np.float64)
     wrong = ~((floats >= low) & (floats <= high)) | (floats != np.floor(floats))
     refuse_first(at or _indexed(field), array, wrong, f"must be an integer from {low} to {high}")
@@ -97,8 +97,8 @@ def as_float32(field: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.fl
     Raises:
         ConfigError: For a finite number that would become infinite.
     """
-    with np.errstate(over="ignore"):
-        rounded = values.astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = values.astype(np.float32, order="C")
     refuse_first(
         _indexed(field), values, np.isinf(rounded) & np.isfinite(values), "must be within single precision"
     )
@@ -119,7 +119,7 @@ def refuse_first(
     if wrong.any():
         index = tuple(int(part) for part in np.unravel_index(int(wrong.argmax()), wrong.shape))
         value = array[index].item()
-        if isinstance(value, float) and value.is_integer():
+        if isinstance(value, float) and value.is_integer() and abs(value) < 2.0**53:
             value = int(value)  # as it was written, most likely
         raise config_error(name(index), value, allowed)
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env._arrays import as_numbers
+from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import boolean, reject_unknown
 from dragonfly_env._traffic import Pattern, pattern_from_dict
 from dragonfly_env._validate import check_integer, check_real, config_error
@@ -78,6 +79,7 @@ class DemandMatrix(Pattern):
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
+        arguments = check_mapping("demand", arguments)
         if set(arguments) == {"matrix"}:
             return cls(arguments["matrix"])
         if set(arguments) != {"size", "rows", "columns", "demands"}:
@@ -179,6 +181,7 @@ class HostMixture(Pattern):
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
+        arguments = check_mapping("mixture", arguments)
         reject_unknown(cls, arguments, "traffic pattern 'mixture'")
         return cls(tuple(_tables("mixture", arguments, "hosts")), arguments.get("confined", False))
 
@@ -216,5 +219,6 @@ class WeightedMixture(Pattern):
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
+        arguments = check_mapping("weighted", arguments)
         reject_unknown(cls, arguments, "traffic pattern 'weighted'")
         return cls(tuple(_tables("weighted", arguments, "weight")))

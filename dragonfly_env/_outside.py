@@ -7,11 +7,13 @@ documents (``_documents``), archives and arrays in files (``_archives``), arrays
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from dragonfly_env._validate import config_error
 from dragonfly_env.errors import ConfigError, StateError
@@ -127,6 +129,20 @@ def read_bytes(path: Path, field: str, most_bytes: int, allowed: str = "must be 
     if len(content) > most_bytes:
         raise config_error(field, str(path), f"{allowed} of at most {most_bytes} bytes")
     return content
+
+
+def check_items(field: str, value: object, allowed: str) -> list[Any]:
+    """Return the items of a list, a tuple, an array or whatever else is in order and has an end.
+
+    Raises:
+        ConfigError: If it is none; a string is none either.
+    """
+    if isinstance(value, (str, bytes, bytearray, memoryview)):
+        raise config_error(field, value, allowed)
+    if not isinstance(value, (Sequence, np.ndarray)):
+        raise config_error(field, value, allowed)
+    with parsing(field, value, allowed):
+        return list(value)
 
 
 def check_mapping(

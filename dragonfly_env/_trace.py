@@ -17,7 +17,14 @@ from dragonfly_env import _core
 from dragonfly_env._arrays import Index, as_integers, as_numbers, refuse_first
 from dragonfly_env._outside import check_mapping, check_path, parsing
 from dragonfly_env._traffic import Traffic
-from dragonfly_env._validate import MAX_RUN_NS, PS_PER_NS, config_error, unknown_name
+from dragonfly_env._validate import (
+    MAX_RUN_NS,
+    PS_PER_NS,
+    check_instance,
+    check_integer,
+    config_error,
+    unknown_name,
+)
 from dragonfly_env.topology import Dragonfly
 
 if TYPE_CHECKING:
@@ -147,7 +154,7 @@ class Trace(Traffic):
         return True
 
     def check(self, topology: Dragonfly) -> None:
-        self.build_source(topology.to_core(), packet_bytes=_MAX_BYTES)
+        self.build_source(check_instance("topology", topology, Dragonfly).to_core(), packet_bytes=_MAX_BYTES)
 
     def build_source(self, topology: _core.Topology, *, packet_bytes: int) -> _core.Source:
         """What the core replays.
@@ -156,7 +163,8 @@ class Trace(Traffic):
             ConfigError: For hosts out of range and impossible routes, with row, field and value; for messages
                 of more than 2^32 - 1 packets.
         """
-        packets = -(-self.bytes // packet_bytes)
+        check_instance("topology", topology, _core.Topology)
+        packets = -(-self.bytes // check_integer("packet_bytes", packet_bytes, 1, _MAX_BYTES))
         if len(packets) and packets.max() > np.iinfo(np.uint32).max:
             row = int(packets.argmax())
             raise config_error(f"trace row {row} bytes", int(self.bytes[row]), "is too large a message")

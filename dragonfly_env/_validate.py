@@ -8,8 +8,11 @@ import numbers
 import operator
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import TypeVar
 
 from dragonfly_env.errors import ConfigError
+
+_Kind = TypeVar("_Kind")
 
 PS_PER_NS = 1000
 # The longest single time that a setting may have: one simulated second, far below the core's clock range.
@@ -25,12 +28,13 @@ def config_error(field: str, value: object, allowed: str) -> ConfigError:
 
     Field and value may be whatever a user passed: the message is readable and can be printed all the same.
     """
-    name = field if field.isprintable() and len(field) <= 100 else _shown(field, 100)
-    message = f"{name} = {_shown(value, 200)}: {allowed}"
+    name = field if field.isprintable() and len(field) <= 100 else shown(field, 100)
+    message = f"{name} = {shown(value)}: {allowed}"
     return ConfigError(message.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
-def _shown(value: object, longest: int) -> str:
+def shown(value: object, longest: int = 200) -> str:
+    """Whatever a user passed, for a message."""
     try:
         text = repr(value)
     except Exception:  # an object of a user's class, an integer of too many digits, lists nested too deep
@@ -59,6 +63,26 @@ def check_choice(field: str, value: object, names: Iterable[str]) -> str:
     if isinstance(value, str) and value in known:
         return value
     raise unknown_name(field, value, known)
+
+
+def check_instance(field: str, value: object, kind: type[_Kind]) -> _Kind:
+    """Return ``value`` if it is an object of a class."""
+    if isinstance(value, kind):
+        return value
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    raise config_error(field, value, f"must be {article} {kind.__name__}")
+
+
+def check_text(field: str, value: object) -> str:
+    """Return ``value`` if it is a string of whole characters."""
+    allowed = "must be a string"
+    if not isinstance(value, str):
+        raise config_error(field, value, allowed)
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise config_error(field, value, f"{allowed} of whole characters") from None
+    return value
 
 
 def check_bool(field: str, value: object) -> bool:

@@ -32,7 +32,7 @@ import numpy.typing as npt
 from dragonfly_env import _core
 from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import reject_unknown
-from dragonfly_env._validate import check_choice, check_integer, config_error, unknown_name
+from dragonfly_env._validate import check_bool, check_choice, check_integer, config_error, unknown_name
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -284,6 +284,7 @@ class Dragonfly:
             ``kind="host"``, ``group`` and ``host`` (the number). Edges: ``kind`` (``"host"``, ``"local"`` or
             ``"global"``) and ``ports``, a dict from each router at an end to its port.
         """
+        check_bool("hosts", hosts)
         import networkx as nx  # only here: most users never need it
 
         graph: nx.Graph[int | str] = nx.MultiGraph() if self.trunking > 1 else nx.Graph()

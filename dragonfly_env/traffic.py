@@ -46,6 +46,8 @@ from dragonfly_env._trace import Trace
 from dragonfly_env._traffic import Pattern, Traffic, make_pattern, pattern_from_dict
 from dragonfly_env._validate import (
     MAX_RUN_NS,
+    check_choice,
+    check_instance,
     check_integer,
     check_real,
     check_time_ns,
@@ -132,6 +134,7 @@ class Schedule(Traffic):
         return "; ".join(f"{time_ns:g} ns: {pattern.spec} {load:g}" for time_ns, pattern, load in self.steps)
 
     def check(self, topology: Dragonfly) -> None:
+        check_instance("topology", topology, Dragonfly)
         for _, pattern, _ in self.steps:
             pattern.check(topology)
 
@@ -251,7 +254,8 @@ def make_source(
     Raises:
         ConfigError: For what is impossible on this topology or at this load.
     """
-    core = topology.to_core()
+    core = check_instance("topology", topology, Dragonfly).to_core()
+    check_instance("network", network, NetworkConfig)
     if isinstance(traffic, Trace):
         return traffic.build_source(core, packet_bytes=network.packet_bytes)
     if isinstance(traffic, Schedule):
@@ -260,7 +264,9 @@ def make_source(
         steps = ((0.0, traffic, check_real("load", load, 0.0, 1.0, open_low=True)),)
     else:
         raise config_error("traffic", traffic, "must come from parse_traffic")
+    check_choice("injection", injection, ("periodic", "bernoulli", "poisson"))
     check_integer("seed", seed, 0, 2**64 - 1)
+    check_integer("message_packets", message_packets, 1, 65_535)
     excludes = network.uniform_excludes_sender
     built = [
         (ns_to_ps("time_ns", time_ns), pattern.build(core, seed, uniform_excludes_sender=excludes), load)

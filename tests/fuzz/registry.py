@@ -53,6 +53,13 @@ class Target:
 
 TARGETS: tuple[Target, ...] = (
     Target("configurations", 400),
+    Target("hostile_values", 300),
+    Target("tampered_agents", 60),
+    Target("tampered_json", 200),
+    Target("tampered_q_tables", 200),
+    Target("tampered_results", 60),
+    Target("tampered_toml", 200),
+    Target("tampered_traces", 300),
 )  # fmt: skip
 
 
