@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._validate import config_error
-from dragonfly_env.errors import ConfigError
+from dragonfly_env._arrays import as_numbers
+from dragonfly_env._outside import check_mapping
+from dragonfly_env._validate import check_integer, config_error
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.layout import Layout
+
+_MOST_FEATURES = 2**16
+_MOST_ACTIONS = 2**12
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -38,22 +43,25 @@ class LayoutFacts:
         )
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> LayoutFacts:
+    def from_dict(cls, values: object) -> LayoutFacts:
         """The inverse of ``dataclasses.asdict``.
 
         Raises:
             ConfigError: If it is something else.
         """
-        try:
-            ranges = {name: tuple(map(float, values[name])) for name in ("low", "high", "scale")}
-            facts = cls(
-                names=tuple(map(str, values["names"])), num_actions=int(values["num_actions"]), **ranges
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise ConfigError(f"the saved agent has no readable layout ({error})") from error
-        if not all(len(column) == len(facts.names) for column in ranges.values()) or facts.num_actions < 1:
-            raise ConfigError("the saved agent has no readable layout: its columns differ in length")
-        return facts
+        table = check_mapping("agent.layout", values)
+        names = table.get("names")
+        if not isinstance(names, (list, tuple)) or not 1 <= len(names) <= _MOST_FEATURES:
+            raise config_error("agent.layout.names", names, f"must be a list of 1 to {_MOST_FEATURES} names")
+        for name in names:
+            if not isinstance(name, str):
+                raise config_error("agent.layout.names", name, "must be a list of names")
+        low, high, scale = (_column(table, name, len(names)) for name in ("low", "high", "scale"))
+        for name, below, above in zip(names, low, high, strict=True):
+            if not below <= above:
+                raise config_error(f"agent.layout.low of {name}", below, f"must be at most {above}")
+        actions = check_integer("agent.layout.num_actions", table.get("num_actions"), 1, _MOST_ACTIONS)
+        return cls(tuple(names), low, high, scale, actions)
 
     def observation_space(self) -> Any:
         """Box (F,) float32."""
@@ -82,3 +90,15 @@ class LayoutFacts:
         else:
             text = f"features are scaled otherwise than those that {who} was trained with"
         raise config_error("layout", f"{len(other.names)} features", text)
+
+
+def _column(table: Mapping[str, object], name: str, length: int) -> tuple[float, ...]:
+    """A float32 for every feature."""
+    field = f"agent.layout.{name}"
+    values = as_numbers(field, table.get(name), ndim=1)
+    largest = float(np.finfo(np.float32).max)
+    if len(values) != length or not (np.abs(values) <= largest).all():
+        raise config_error(
+            field, table.get(name), f"must be a list of {length} numbers within single precision"
+        )
+    return tuple(values.tolist())

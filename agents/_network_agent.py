@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-import io
+import itertools
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from dragonfly_env._validate import check_integer, config_error
+from dragonfly_env._outside import check_mapping
+from dragonfly_env._settings import reject_unknown
+from dragonfly_env._validate import check_instance, check_integer, config_error
 from dragonfly_env.agents._layouts import LayoutFacts
-from dragonfly_env.agents._sb3 import torch
-from dragonfly_env.agents.storage import read_agent, write_agent
+from dragonfly_env.agents._weights import member_names, pack, unpack
+from dragonfly_env.agents.storage import read_agent, read_header, uncompressed_bytes, write_agent
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
-_WEIGHTS = "weights.pt"
+_WEIGHT_BYTES = 4
+_MOST_MEMBER_BYTES = 2**31  # twice the weights between the largest layout and the largest layer
+_MOST_COUNT = 2**53
 _Agent = TypeVar("_Agent", bound="NetworkAgent")
 
 
@@ -69,6 +73,9 @@ class NetworkAgent(ABC):
 
     def prepare(self, env: BatchedRoutingEnv) -> None:
         """See ``Learner.prepare``."""
+        from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+        check_instance("env", env, BatchedRoutingEnv)
         self._fit_layout(env.layout, env.num_actions)
         self._topology = env.config.topology.to_dict()
 
@@ -85,26 +92,35 @@ class NetworkAgent(ABC):
             "topology": self._topology,
             **self._counts(),
         }
-        content = io.BytesIO()
-        torch.save({name: part.state_dict() for name, part in self._parts().items()}, content)
-        write_agent(path, header, {_WEIGHTS: content.getvalue()})
+        write_agent(path, header, pack(self._parts()))
 
     @classmethod
     def load(cls: type[_Agent], path: str | Path) -> _Agent:
         """See ``Learner.load``."""
-        header, members = read_agent(path, (_WEIGHTS,), kind=cls.kind)
-        try:
-            agent = cls(cls.settings_class(**header["settings"]), seed=header["seed"])
-            agent.metadata = dict(header["metadata"])
-            agent._facts = LayoutFacts.from_dict(header["layout"])
-            agent._topology = dict(header["topology"])
-            agent._recount({name: check_integer(name, header[name], 0, 2**62) for name in agent._counts()})
-            agent._build(agent._facts)
-            state = torch.load(io.BytesIO(members[_WEIGHTS]), weights_only=True)
-            for name, part in agent._parts().items():
-                part.load_state_dict(state[name])
-        except (KeyError, TypeError, ValueError, RuntimeError, EOFError, OSError) as error:
-            raise config_error("agent", str(path), f"must be a saved {cls.kind} agent ({error})") from error
+        header = read_header(path, kind=cls.kind)
+        tables = {
+            name: check_mapping(f"agent.{name}", header.get(name))
+            for name in ("settings", "metadata", "layout", "topology")
+        }
+        settings: dict[str, Any] = tables["settings"]
+        reject_unknown(cls.settings_class, settings, f"a saved {cls.kind} agent")
+        agent = cls(cls.settings_class(**settings), seed=header.get("seed", None))
+        agent.metadata, agent._topology = tables["metadata"], tables["topology"]
+        agent._facts = LayoutFacts.from_dict(tables["layout"])
+        agent._recount(
+            {
+                name: check_integer(f"agent.{name}", header.get(name), 0, _MOST_COUNT)
+                for name in agent._counts()
+            }
+        )
+        sizes = (len(agent._facts.names), *agent.settings.hidden_units, agent._facts.num_actions)
+        weights = sum(inputs * outputs for inputs, outputs in itertools.pairwise(sizes))
+        if weights * _WEIGHT_BYTES > uncompressed_bytes(path):
+            raise config_error("agent", str(path), f"must be a saved agent with all of its {weights} weights")
+        agent._build(agent._facts)
+        parts = agent._parts()
+        _, members = read_agent(path, member_names(parts), kind=cls.kind, most_bytes=_MOST_MEMBER_BYTES)
+        unpack(parts, members, str(path))
         return agent
 
     def _fit_layout(self, layout: Any, num_actions: int) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from dragonfly_env._validate import check_time_ns
+from dragonfly_env._outside import check_items, check_mapping
+from dragonfly_env._validate import check_bool, check_instance, check_time_ns, config_error
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.metrics import Metrics
@@ -59,8 +60,9 @@ def make_env(
         "warmup_ns": warmup_ns,
         "transitions": transitions,
     }
-    if hasattr(policy, "env_options"):
-        return BatchedRoutingEnv(config, **policy.env_options(), **options)
+    if not isinstance(policy, type) and hasattr(policy, "env_options"):
+        needed = check_mapping("policy.env_options()", policy.env_options())
+        return BatchedRoutingEnv(config, **{**needed, **options})
     return BatchedRoutingEnv.for_policy(config, policy, **options)
 
 
@@ -90,6 +92,10 @@ def evaluate_policy(
         ConfigError: For an unknown name, impossible times, or a learner that was trained on another layout.
     """
     chosen: Any = make_policy(policy) if isinstance(policy, str) else policy
+    if isinstance(chosen, type) or not callable(getattr(chosen, "act", None)):
+        raise config_error("policy", policy, "must be the name of a policy, or an object that acts")
+    check_instance("config", config, SimulationConfig)
+    check_bool("native", native)
     if seed is not None:
         config = config.replace(seed=seed)
     check_time_ns("measure_ns", measure_ns, open_low=True)
@@ -126,15 +132,18 @@ def evaluate_over_seeds(
     native: bool = True,
 ) -> Evaluation:
     """``evaluate_policy`` for several seeds, and the means."""
+    numbers = check_items("seeds", seeds, "must be a list of seeds")
+    if not numbers:
+        raise config_error("seeds", seeds, "must have at least one")
     runs = tuple(
         evaluate_policy(policy, config, warmup_ns=warmup_ns, measure_ns=measure_ns, seed=seed, native=native)
-        for seed in seeds
+        for seed in numbers
     )
     return Evaluation(
         latency_mean_ns=fmean(run.latency_mean_ns for run in runs),
         accepted_load=fmean(run.accepted_load for run in runs),
         minimal_fraction=fmean(run.minimal_fraction for run in runs),
         hops_mean=fmean(run.hops_mean for run in runs),
-        seeds=tuple(seeds),
+        seeds=tuple(numbers),
         metrics=runs,
     )

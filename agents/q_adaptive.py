@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dragonfly_env._settings import boolean, choice, real
+from dragonfly_env._validate import check_instance
 from dragonfly_env.agents._core_learner import CoreLearner
 from dragonfly_env.policies import NamedVariants
 
@@ -124,6 +125,8 @@ class QAdaptive(CoreLearner):
     @classmethod
     def for_system(cls, topology: Dragonfly) -> QAdaptive:
         """The paper's parameters: for 2,550 hosts those of section 6, else those of section 5.1."""
-        if topology.num_hosts == 2550:
+        from dragonfly_env.topology import Dragonfly
+
+        if check_instance("topology", topology, Dragonfly).num_hosts == 2550:
             return cls(q_thld1=0.05, q_thld2=0.4)
         return cls()

@@ -118,20 +118,20 @@ class QAdaptiveTwin(TableTwin):
         q_minimal, q_other = values[rows, visits.minimal], values[rows, other]
         with np.errstate(divide="ignore", invalid="ignore"):
             stays = (q_minimal - q_other) / q_minimal < threshold
-        greedy = np.where(stays, visits.minimal, other)
-        port = self._unknown_port(visits)
+        is_open = np.isfinite(values)
+        greedy = np.where(stays | ~is_open[rows, other], visits.minimal, other)
+        port = self._unknown_port(visits, is_open)
         explores = (visits.draws[:, 0] < self._q.epsilon) & self._learns(visits.time_ps)
-        return np.where(explores & self._wiring.connected[visits.routers, port], port, greedy)
+        return np.where(explores & is_open[rows, port], port, greedy)
 
-    def _unknown_port(self, visits: Visits) -> IntArray:
-        """The drawn port, or from there on round the router the first with the fewest packets."""
-        connected = self._wiring.connected[visits.routers]
-        ports = connected.shape[1]
+    def _unknown_port(self, visits: Visits, is_open: BoolArray) -> IntArray:
+        """The drawn port, or from there on round the router the first open one with the fewest packets."""
+        ports = is_open.shape[1]
         drawn: IntArray = (visits.draws[:, 1] * ports).astype(np.int64)
         if self._q.exploration == "uniform":
             return drawn
         round_the_router = (drawn[:, None] + np.arange(ports)) % ports
-        packets = np.where(connected, visits.occupancy, np.inf)
+        packets = np.where(is_open, visits.occupancy, np.inf)
         first = np.take_along_axis(packets, round_the_router, axis=1).argmin(axis=1)
         return np.asarray((drawn + first) % ports, dtype=np.int64)
 

@@ -46,12 +46,14 @@ class QRoutingTwin(TableTwin):
     def _decide(self, visits: Visits) -> tuple[IntArray, FloatArray]:
         """Every router outside the destination group has a choice, up to a number of hops."""
         values = self._table[visits.routers, visits.rows].astype(np.float64)
+        rows, is_open = np.arange(len(values)), np.isfinite(values)
         best = values.argmin(axis=1)
         port = (visits.draws[:, 1] * values.shape[1]).astype(np.int64)
         explores = visits.draws[:, 0] < self._q.epsilon
-        taken = np.where(explores & self._wiring.connected[visits.routers, port], port, best)
+        taken = np.where(is_open[rows, best], best, visits.minimal)
+        taken = np.where(explores & is_open[rows, port], port, taken)
         free = visits.leaves & (visits.hops < self._q.max_hops)
-        return np.where(free, taken, visits.minimal), values[np.arange(len(best)), best]
+        return np.where(free, taken, visits.minimal), values[rows, best]
 
     def _updated(self, values: FloatArray, targets: FloatArray) -> FloatArray:
         """Equation 1."""

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from dragonfly_env._validate import config_error
+from dragonfly_env._archives import read_arrays
+from dragonfly_env._documents import parse_json
+from dragonfly_env._outside import check_mapping, check_path, parsing
+from dragonfly_env._validate import MAX_RUN_NS, check_instance, check_real, config_error
 
 if TYPE_CHECKING:
     from dragonfly_env.simulation import Simulation
@@ -16,6 +21,9 @@ if TYPE_CHECKING:
 _FORMAT = 1
 # What the rows and columns of a table mean depends on these; the other parameters may differ.
 _MEANING = ("rows",)
+_FILE = "must be a file of save_q_table"
+_MOST_VALUE_BYTES = 16  # of one value, whatever type somebody wrote it in
+_MOST_ABOUT_BYTES = 2**16
 
 
 def save_q_table(simulation: Simulation, path: str | Path) -> Path:
@@ -29,9 +37,13 @@ def save_q_table(simulation: Simulation, path: str | Path) -> Path:
         The path of the file.
 
     Raises:
+        ConfigError: If the file cannot be written.
         StateError: If the policy has no tables.
     """
-    target = Path(path)
+    from dragonfly_env.simulation import Simulation
+
+    check_instance("simulation", simulation, Simulation)
+    target = check_path("path", path)
     if target.suffix != ".npz":
         target = target.with_name(target.name + ".npz")
     table = simulation.q_table()
@@ -41,7 +53,7 @@ def save_q_table(simulation: Simulation, path: str | Path) -> Path:
         "policy": simulation.config.policy_object.to_dict(),
         "time_ns": simulation.time_ns,
     }
-    with target.open("wb") as file:
+    with parsing("path", str(target), "must be writable"), target.open("wb") as file:
         np.savez_compressed(file, values=table, about=np.array(json.dumps(about, sort_keys=True)))
     return target
 
@@ -57,16 +69,18 @@ def load_q_table(simulation: Simulation, path: str | Path) -> dict[str, Any]:
         What the file says about its origin: ``topology``, ``policy``, ``time_ns``.
 
     Raises:
-        ConfigError: If the file cannot be read, or belongs to another topology, policy or kind of rows.
+        ConfigError: If the file cannot be read, belongs to another topology, policy or kind of rows, or holds values
+            that ``Simulation.load_q_table`` refuses.
         StateError: If the policy has no tables.
     """
-    source = Path(path)
-    try:
-        with np.load(source, allow_pickle=False) as archive:
-            values, about = archive["values"], json.loads(str(archive["about"]))
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise config_error("path", str(source), f"must be a file of save_q_table: {error}") from None
-    simulation.q_table()
+    from dragonfly_env.simulation import Simulation
+
+    check_instance("simulation", simulation, Simulation)
+    source = check_path("path", path)
+    shape = simulation.q_table().shape
+    most_bytes = {"values": math.prod(shape) * _MOST_VALUE_BYTES, "about": _MOST_ABOUT_BYTES}
+    arrays = read_arrays(source, most_bytes, field="path", allowed=_FILE)
+    about = _read_about(arrays["about"], str(source))
     topology = simulation.config.topology.to_dict()
     if about["topology"] != topology:
         raise config_error("path", str(source), f"was learnt on {about['topology']}, this is {topology}")
@@ -78,5 +92,21 @@ def load_q_table(simulation: Simulation, path: str | Path) -> dict[str, Any]:
                 str(source),
                 f"was learnt with {name} = {about['policy'].get(name)!r}, not {policy.get(name)!r}",
             )
-    simulation.load_q_table(values)
-    return {name: about[name] for name in ("topology", "policy", "time_ns")}
+    simulation.load_q_table(arrays["values"])
+    return about
+
+
+def _read_about(array: npt.NDArray[Any], shown: str) -> dict[str, Any]:
+    """Where a table comes from, checked."""
+    if array.dtype.kind != "U" or array.ndim != 0:
+        raise config_error("path", shown, f"{_FILE} (its description is no text)")
+    with parsing("path", shown, _FILE):
+        text = str(array[()])
+    about = parse_json(text, "path", file=shown, allowed=_FILE)
+    if not isinstance(about, dict) or about.get("format") != _FORMAT:
+        raise config_error("path", shown, f"{_FILE} of format {_FORMAT}")
+    known: dict[str, Any] = {
+        name: check_mapping(f"path: {name}", about.get(name)) for name in ("topology", "policy")
+    }
+    known["time_ns"] = check_real("path: time_ns", about.get("time_ns"), 0.0, MAX_RUN_NS, unit="ns")
+    return known

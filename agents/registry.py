@@ -80,7 +80,7 @@ def load_agent(path: str | Path) -> Learner:
         ConfigError: If the file is no saved agent, or what its kind needs is not installed.
     """
     kind = read_header(path).get("kind")
-    if kind not in AGENTS:
+    if not isinstance(kind, str) or kind not in AGENTS:
         raise config_error(
             "agent", str(path), f"holds an agent of unknown kind {kind!r}, known are {', '.join(AGENTS)}"
         )

@@ -11,14 +11,20 @@ import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dragonfly_env._archives import open_archive, read_member
+from dragonfly_env._documents import parse_json
+from dragonfly_env._outside import check_path, parsing
 from dragonfly_env._validate import config_error
 
-FORMAT = 1
+FORMAT = 2
 _HEADER = "agent.json"
+_ALLOWED = "must be a saved agent"
+_MOST_HEADER_BYTES = 2**24
+_MOST_MEMBER_BYTES = 2**30
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same agent gives the same file, whenever it is saved
 
 
@@ -33,7 +39,7 @@ def write_agent(path: str | Path, header: Mapping[str, Any], members: Mapping[st
     Raises:
         ConfigError: If the file cannot be written.
     """
-    target = Path(path)
+    target = check_path("agent", path)
     text = json.dumps({"format": FORMAT, **header}, indent=1, allow_nan=False)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -55,17 +61,27 @@ def write_agent(path: str | Path, header: Mapping[str, Any], members: Mapping[st
         raise
 
 
-def read_header(path: str | Path) -> dict[str, Any]:
-    """The description in a saved agent.
+def read_header(path: str | Path, *, kind: str | None = None) -> dict[str, Any]:
+    """The description in a saved agent; ``kind`` as for ``read_agent``.
 
     Raises:
         ConfigError: If the file is missing or is no saved agent of a known format.
     """
-    return read_agent(path, ())[0]
+    return read_agent(path, (), kind=kind)[0]
+
+
+def uncompressed_bytes(path: str | Path) -> int:
+    """What all members of a saved agent need together in memory, as the archive says.
+
+    Raises:
+        ConfigError: If the file is no archive.
+    """
+    with open_archive(check_path("agent", path), "agent", _ALLOWED) as archive:
+        return sum(info.file_size for info in archive.infolist())
 
 
 def read_agent(
-    path: str | Path, members: tuple[str, ...], *, kind: str | None = None
+    path: str | Path, members: Sequence[str], *, kind: str | None = None, most_bytes: int = _MOST_MEMBER_BYTES
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Read a saved agent.
 
@@ -73,6 +89,7 @@ def read_agent(
         path: The file.
         members: The further files of the archive to read.
         kind: The kind of agent that it must be; None: any.
+        most_bytes: Of one of the members, uncompressed.
 
     Returns:
         The description, and the contents of the members by name.
@@ -80,23 +97,19 @@ def read_agent(
     Raises:
         ConfigError: If the file is missing, damaged, no saved agent, of another format or of another kind.
     """
-    source = Path(path)
-    try:
-        with zipfile.ZipFile(source) as archive:
-            header = json.loads(archive.read(_HEADER))
-            contents = {name: archive.read(name) for name in members}
-    except OSError as error:
-        raise config_error("agent", str(source), f"must be a readable file ({error.strerror})") from error
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, RuntimeError, NotImplementedError) as error:
-        raise config_error("agent", str(source), f"must be a saved agent ({error})") from error
-    except Exception as error:
-        if type(error).__module__ != "zlib":
-            raise
-        raise config_error("agent", str(source), f"must be a saved agent ({error})") from error
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise config_error("agent", str(source), f"must be a saved agent of format {FORMAT}")
-    if kind is not None and header.get("kind") != kind:
-        raise config_error(
-            "agent", str(source), f"must be a saved agent of kind {kind!r}, not {header.get('kind')!r}"
-        )
+    source = check_path("agent", path)
+    with open_archive(source, "agent", _ALLOWED) as archive:
+        text = read_member(archive, _HEADER, _MOST_HEADER_BYTES, field="agent", allowed=_ALLOWED)
+        with parsing("agent", str(source), _ALLOWED):
+            description = text.decode("utf-8")
+        header = parse_json(description, "agent", file=str(source), allowed=_ALLOWED)
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise config_error("agent", str(source), f"{_ALLOWED} of format {FORMAT}")
+        if kind is not None and header.get("kind") != kind:
+            raise config_error(
+                "agent", str(source), f"{_ALLOWED} of kind {kind!r}, not {header.get('kind')!r}"
+            )
+        contents = {
+            name: read_member(archive, name, most_bytes, field="agent", allowed=_ALLOWED) for name in members
+        }
     return header, contents

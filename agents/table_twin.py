@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env._q_values import as_q_table
 from dragonfly_env._validate import PS_PER_NS, config_error
 from dragonfly_env.agents._wiring import Wiring
 from dragonfly_env.agents.protocol import IntArray
@@ -122,8 +123,8 @@ class TableTwin(ABC):
 
     @property
     def table(self) -> npt.NDArray[np.float32]:
-        """(m, rows, ports) estimates in ns at ``env.time_ns``, as ``Simulation.q_table()``. A read-only view: it
-        changes while the episode goes on.
+        """(m, rows, ports) estimates in ns at ``env.time_ns``, as ``Simulation.q_table()``; infinite: the port is
+        closed. A read-only view: it changes while the episode goes on.
 
         Raises:
             StateError: If another thread uses the environment, or too much feedback had piled up in it.
@@ -134,6 +135,10 @@ class TableTwin(ABC):
         view = self._table.view()
         view.flags.writeable = False
         return view
+
+    def load_table(self, values: npt.ArrayLike) -> None:
+        """Replace the tables; as ``Simulation.load_q_table``, which documents values and errors."""
+        self._table = as_q_table(values, self._table.shape, self._wiring.topology)
 
     def act(self, batch: DecisionBatch) -> IntArray:
         """Hear what has been reported, then decide; every decision sees the tables as they are at its instant.
@@ -276,7 +281,9 @@ class TableTwin(ABC):
         while len(cells):  # several reports on one value count one after the other
             first = np.unique(cells, return_index=True)[1]
             old = values[cells[first]].astype(np.float64)
-            values[cells[first]] = self._updated(old, reports["target"][first].astype(np.float64))
+            targets = reports["target"][first].astype(np.float64)
+            known = np.isfinite(old) & np.isfinite(targets)  # a closed port stays closed, and tells nothing
+            values[cells[first[known]]] = self._updated(old[known], targets[known])
             cells, reports = np.delete(cells, first), np.delete(reports, first)
 
 

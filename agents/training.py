@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from dragonfly_env._validate import check_integer, check_real, check_time_ns, config_error
+from dragonfly_env._outside import check_items, check_path
+from dragonfly_env._validate import check_instance, check_integer, check_real, check_time_ns, config_error
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, make_env
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.config import MAX_SEED, SimulationConfig
@@ -165,10 +166,18 @@ def train(
     """
     if not isinstance(agent, Learner):
         raise config_error("agent", agent, "must be a learner: learn, save, load, env_options, prepare, ...")
-    if not isinstance(config, SimulationConfig):
-        raise config_error("config", config, "must be a SimulationConfig")
+    check_instance("config", config, SimulationConfig)
+    if callback is not None and not callable(callback):
+        raise config_error("callback", callback, "must be a function of the progress")
+    episodes = check_integer("episodes", episodes, 1, _MOST_EPISODES)
+    folder = None if checkpoint_dir is None else check_path("checkpoint_dir", checkpoint_dir)
+    seeds = check_items("evaluation_seeds", evaluation_seeds, "must be a list of seeds")
+    seeds = [check_integer("evaluation_seeds", item, 0, MAX_SEED) for item in seeds]
+    check_integer("decisions_before", decisions_before, 0, MAX_SEED)
+    check_time_ns("evaluation_warmup_ns", evaluation_warmup_ns)
+    check_time_ns("evaluation_ns", evaluation_ns, open_low=True)
     schedule = Schedule(
-        episodes=check_integer("episodes", episodes, 1, _MOST_EPISODES),
+        episodes=episodes,
         episode_ns=check_time_ns("episode_ns", episode_ns, open_low=True),
         warmup_ns=check_time_ns("warmup_ns", warmup_ns),
         seed=check_integer("seed", seed, 0, MAX_SEED),
@@ -183,12 +192,11 @@ def train(
 
     def evaluate() -> Evaluation:
         return evaluate_over_seeds(
-            agent, config, evaluation_seeds, warmup_ns=evaluation_warmup_ns, measure_ns=evaluation_ns
+            agent, config, seeds, warmup_ns=evaluation_warmup_ns, measure_ns=evaluation_ns
         )
 
     def run() -> Iterator[Progress]:
-        log = _open_log(log_dir)
-        folder = None if checkpoint_dir is None else Path(checkpoint_dir)
+        log = _open_log(None if log_dir is None else check_path("log_dir", log_dir))
         clock = _Clock()
         decisions, simulated_ns, learned = decisions_before, 0.0, False
         try:

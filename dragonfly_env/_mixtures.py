@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env._arrays import as_numbers
+from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import boolean, reject_unknown
 from dragonfly_env._traffic import Pattern, pattern_from_dict
 from dragonfly_env._validate import check_integer, check_real, config_error
@@ -37,14 +39,9 @@ class DemandMatrix(Pattern):
     matrix: npt.NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        try:
-            given = np.asarray(self.matrix)
-            if given.dtype.kind not in "iufbO":
-                raise TypeError
-            matrix = np.array(given, dtype=np.float64, order="C")
-        except (TypeError, ValueError, OverflowError):
-            raise config_error("demand.matrix", self.matrix, "must be a matrix of numbers") from None
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+        given = as_numbers("demand.matrix", self.matrix, ndim=2, what="a matrix of numbers", bools=True)
+        matrix = np.array(given, order="C")
+        if matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
             raise config_error("demand.matrix", f"shape {matrix.shape}", "must be square")
         wrong = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))
         if len(wrong):
@@ -82,6 +79,7 @@ class DemandMatrix(Pattern):
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
+        arguments = check_mapping("demand", arguments)
         if set(arguments) == {"matrix"}:
             return cls(arguments["matrix"])
         if set(arguments) != {"size", "rows", "columns", "demands"}:
@@ -183,6 +181,7 @@ class HostMixture(Pattern):
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
+        arguments = check_mapping("mixture", arguments)
         reject_unknown(cls, arguments, "traffic pattern 'mixture'")
         return cls(tuple(_tables("mixture", arguments, "hosts")), arguments.get("confined", False))
 
@@ -220,5 +219,6 @@ class WeightedMixture(Pattern):
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
+        arguments = check_mapping("weighted", arguments)
         reject_unknown(cls, arguments, "traffic pattern 'weighted'")
         return cls(tuple(_tables("weighted", arguments, "weight")))

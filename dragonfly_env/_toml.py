@@ -1,48 +1,11 @@
-"""Reading TOML on every supported Python, and writing the little TOML that configurations need."""
+"""Writing the little TOML that configurations need; ``_documents`` reads it."""
 
 from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
-
-from dragonfly_env._validate import config_error
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-
-def loads(text: str, field: str = "toml") -> dict[str, Any]:
-    """Parse TOML.
-
-    Raises:
-        ConfigError: If ``text`` is not TOML; the message has line and column.
-    """
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise config_error(field, text if len(text) < 80 else "...", f"must be TOML: {error}") from None
-
-
-def load(path: str | Path) -> dict[str, Any]:
-    """Read a TOML file.
-
-    Raises:
-        ConfigError: If the file cannot be read or is not TOML.
-    """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise config_error("file", str(path), f"must be a readable UTF-8 file: {error}") from None
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise config_error("file", str(path), f"must be TOML: {error}") from None
 
 
 def dumps(table: Mapping[str, Any]) -> str:

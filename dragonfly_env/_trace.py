@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
-import hashlib
 import itertools
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
+from dragonfly_env._arrays import Index, as_integers, as_numbers, refuse_first
+from dragonfly_env._outside import check_mapping, check_path, parsing
 from dragonfly_env._traffic import Traffic
-from dragonfly_env._validate import MAX_RUN_NS, PS_PER_NS, config_error, unknown_name
+from dragonfly_env._validate import (
+    MAX_RUN_NS,
+    PS_PER_NS,
+    check_instance,
+    check_integer,
+    config_error,
+    unknown_name,
+)
 from dragonfly_env.topology import Dragonfly
 
 if TYPE_CHECKING:
@@ -26,6 +35,8 @@ OPTIONAL_COLUMNS = ("routers",)
 
 _MAX_ID = 2**32 - 2
 _MAX_BYTES = 2**40
+_COLUMN = "a column of numbers"
+_MOST_DIGITS = 10  # of a router's number
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +71,8 @@ class Trace(Traffic):
         """A trace from equally long columns.
 
         Args:
-            time_ns: (M,) times of generation in ns, never decreasing; rounded to whole ps.
+            time_ns: (M,) times of generation in ns, never decreasing; numbers of any width count as what they
+                are exactly, then they are rounded to whole ps.
             src: (M,) sending hosts.
             dst: (M,) receiving hosts.
             bytes: (M,) message sizes, at least 1.
@@ -90,7 +102,11 @@ class Trace(Traffic):
         Raises:
             ConfigError: For missing or unknown columns, and as ``from_columns``.
         """
-        names = [str(name) for name in frame.columns]
+        allowed = "must be a table with the columns of a trace"
+        if isinstance(frame, type) or not (hasattr(frame, "columns") and hasattr(frame, "__getitem__")):
+            raise config_error("trace", frame, allowed)
+        with parsing("trace", type(frame).__name__, allowed):
+            names = [str(name) for name in frame.columns]
         for name in names:
             if name not in COLUMNS + OPTIONAL_COLUMNS:
                 raise unknown_name("trace column", name, COLUMNS + OPTIONAL_COLUMNS)
@@ -99,7 +115,8 @@ class Trace(Traffic):
                 raise config_error("trace columns", names, f"must include {name!r}")
         if len(set(names)) != len(names):
             raise config_error("trace columns", names, "must differ")
-        columns = {name: frame[name].to_numpy() for name in names}
+        with parsing("trace", type(frame).__name__, allowed):
+            columns = {name: frame[name].to_numpy() for name in names}
         return cls.from_columns(**columns)
 
     @classmethod
@@ -109,17 +126,10 @@ class Trace(Traffic):
         Raises:
             ConfigError: If the file cannot be read, and as ``from_frame``.
         """
-        import pandas as pd  # here, because it takes long and few need it
+        from dragonfly_env._trace_files import read_frame  # here, because it takes long and few need it
 
-        file = Path(path)
-        kinds = [suffix.lower() for suffix in file.suffixes[-2:]]
-        if ".csv" not in kinds and kinds[-1:] != [".parquet"]:
-            raise config_error("trace file", str(path), "must end in .parquet, .csv or .csv.gz")
-        try:
-            digest = hashlib.sha256(file.read_bytes()).hexdigest()
-            frame = pd.read_csv(file, dtype={"routers": str}) if ".csv" in kinds else pd.read_parquet(file)
-        except Exception as error:  # readers of broken files raise whatever they met
-            raise config_error("trace file", str(path), f"cannot be read: {error}") from None
+        file = check_path("trace file", path)
+        frame, digest = read_frame(file)
         return dataclasses.replace(cls.from_frame(frame), path=str(path), sha256=digest)
 
     def __len__(self) -> int:
@@ -144,7 +154,7 @@ class Trace(Traffic):
         return True
 
     def check(self, topology: Dragonfly) -> None:
-        self.build_source(topology.to_core(), packet_bytes=_MAX_BYTES)
+        self.build_source(check_instance("topology", topology, Dragonfly).to_core(), packet_bytes=_MAX_BYTES)
 
     def build_source(self, topology: _core.Topology, *, packet_bytes: int) -> _core.Source:
         """What the core replays.
@@ -153,7 +163,8 @@ class Trace(Traffic):
             ConfigError: For hosts out of range and impossible routes, with row, field and value; for messages
                 of more than 2^32 - 1 packets.
         """
-        packets = -(-self.bytes // packet_bytes)
+        check_instance("topology", topology, _core.Topology)
+        packets = -(-self.bytes // check_integer("packet_bytes", packet_bytes, 1, _MAX_BYTES))
         if len(packets) and packets.max() > np.iinfo(np.uint32).max:
             row = int(packets.argmax())
             raise config_error(f"trace row {row} bytes", int(self.bytes[row]), "is too large a message")
@@ -195,11 +206,12 @@ class Trace(Traffic):
         Raises:
             ConfigError: If the file is not the one that was described, and as ``from_columns``.
         """
-        table = values.get("trace")
-        if not isinstance(table, Mapping):
-            raise config_error("trace", table, "must be a table")
+        table = check_mapping("trace", check_mapping("traffic", values).get("trace"), "must be a table")
         if "path" in table:
-            trace = cls.from_file(str(table["path"]))
+            reject = set(table) - {"path", "sha256"}
+            if reject:
+                raise config_error("trace", sorted(reject), "must have path and sha256 and nothing else")
+            trace = cls.from_file(check_path("trace path", table["path"]))
             wanted = table.get("sha256", trace.sha256)
             if trace.sha256 != wanted:
                 raise config_error("trace sha256", trace.sha256, f"the file must be the one with {wanted}")
@@ -210,84 +222,61 @@ class Trace(Traffic):
         return cls.from_columns(**table)
 
 
-def _column(field: str, values: object) -> npt.NDArray[Any]:
-    try:
-        column = np.asarray(values)
-    except (ValueError, OverflowError):
-        raise config_error(f"trace {field}", values, "must be a single column of numbers") from None
-    if column.ndim != 1:
-        raise config_error(f"trace {field}", f"{column.ndim} dimensions", "must be a single column")
-    if column.dtype == object and len(column):  # Python's or pandas' own integers, possibly with gaps
-        try:
-            column = np.array(column.tolist())
-        except (ValueError, OverflowError):
-            raise config_error(f"trace {field}", values, "must be a column of numbers") from None
-    if len(column) and column.dtype.kind not in "iuf":
-        raise config_error(f"trace {field}", f"a column of {column.dtype}", "must be a column of numbers")
-    return column
-
-
-def _first(wrong: npt.NDArray[np.bool_]) -> int | None:
-    return int(wrong.argmax()) if wrong.any() else None
-
-
 def _times(time_ns: object) -> npt.NDArray[np.int64]:
-    column = _column("time_ns", time_ns)
-    row = _first(~((column >= 0) & (column <= MAX_RUN_NS)))
-    if row is not None:
-        allowed = f"must be a time from 0 to {MAX_RUN_NS:g} ns"
-        raise config_error(f"trace row {row} time_ns", column[row].item(), allowed)
-    if column.dtype.kind == "f":
-        time_ps = np.rint(column * float(PS_PER_NS)).astype(np.int64)
-    else:
-        time_ps = column.astype(np.int64) * PS_PER_NS
-    row = _first(np.diff(time_ps) < 0)
-    if row is not None:
-        before = column[row].item()
-        raise config_error(
-            f"trace row {row + 1} time_ns",
-            column[row + 1].item(),
-            f"rows must be sorted by time; the row before is at {before}",
+    in_row = _in_row("time_ns")
+    column = as_numbers("trace time_ns", time_ns, ndim=1, what=_COLUMN, at=in_row)
+    wrong = ~((column >= 0) & (column <= MAX_RUN_NS))
+    refuse_first(in_row, column, wrong, f"must be a time from 0 to {MAX_RUN_NS:g} ns")
+    whole_ns = np.floor(column)  # apart, because a double holds no 10^18 ps
+    time_ps = whole_ns.astype(np.int64) * PS_PER_NS
+    time_ps += np.rint((column - whole_ns) * PS_PER_NS).astype(np.int64)
+    falls = np.diff(time_ps, prepend=0) < 0
+    if falls.any():
+        before = column[int(falls.argmax()) - 1]
+        refuse_first(
+            in_row, column, falls, f"rows must be sorted by time; the row before is at {before:.15g}"
         )
     return time_ps
 
 
 def _integers(field: str, values: object, rows: int, low: int, high: int) -> npt.NDArray[np.int64]:
-    column = _column(field, values)
+    column = as_integers(f"trace {field}", values, low, high, what=_COLUMN, at=_in_row(field))
     if len(column) != rows:
         raise config_error(f"trace {field}", f"{len(column)} entries", f"time_ns has {rows}")
-    wrong = ~((column >= low) & (column <= high))
-    if column.dtype.kind == "f":
-        wrong |= column != np.floor(column)
-    row = _first(wrong)
-    if row is not None:
-        allowed = f"must be an integer from {low} to {high}"
-        raise config_error(f"trace row {row} {field}", column[row].item(), allowed)
-    return column.astype(np.int64)
+    return column
+
+
+def _in_row(field: str) -> Callable[[Index], str]:
+    return lambda index: f"trace row {index[0]} {field}"
 
 
 def _routes(routers: object, rows: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
-    if isinstance(routers, str) or not isinstance(routers, (Sequence, np.ndarray)):
+    if isinstance(routers, (str, bytes)) or not isinstance(routers, (Sequence, np.ndarray)):
         raise config_error("trace routers", routers, "must be a column of routes")
-    if len(routers) != rows:
-        raise config_error("trace routers", f"{len(routers)} entries", f"time_ns has {rows}")
+    with parsing("trace routers", routers, "must be a column of routes"):
+        entries = routers.tolist() if isinstance(routers, np.ndarray) else list(routers)
+        given = len(entries)
+    if given != rows:
+        raise config_error("trace routers", f"{given} entries", f"time_ns has {rows}")
     offsets = np.zeros(rows + 1, dtype=np.int64)
     flat: list[int] = []
-    for row, entry in enumerate(routers):
+    for row, entry in enumerate(entries):
         flat.extend(_route(row, entry))
         offsets[row + 1] = len(flat)
     return offsets, np.array(flat, dtype=np.uint32)
 
 
 def _route(row: int, entry: object) -> list[int]:
-    if entry is None or (isinstance(entry, float) and np.isnan(entry)):
+    if entry is None or (isinstance(entry, float) and math.isnan(entry)):
         return []
+    field = f"trace row {row} routers"
     allowed = f"must be integers from 0 to {_MAX_ID}, separated by spaces or in a list"
-    try:
-        words = entry.split() if isinstance(entry, str) else list(entry)  # type: ignore[call-overload]
-        route = [int(word) for word in words]
-    except (TypeError, ValueError, OverflowError):
-        raise config_error(f"trace row {row} routers", entry, allowed) from None
-    if any(not 0 <= router <= _MAX_ID for router in route):
-        raise config_error(f"trace row {row} routers", entry, allowed)
+    if isinstance(entry, str):
+        words = entry.split()
+        if not all(word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS for word in words):
+            raise config_error(field, entry, allowed)
+        entry = [int(word) for word in words]
+    if not isinstance(entry, (Sequence, np.ndarray)) or isinstance(entry, bytes):
+        raise config_error(field, entry, allowed)
+    route: list[int] = as_integers(field, entry, 0, _MAX_ID, at=lambda _: field).tolist()
     return route

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from dragonfly_env import _core
+from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import normalise, reject_unknown
-from dragonfly_env._validate import config_error
+from dragonfly_env._validate import check_bool, check_instance, check_integer, check_text, config_error
 from dragonfly_env.topology import Dragonfly
 
 
@@ -77,10 +78,13 @@ class Pattern(Traffic):
         Raises:
             ConfigError: If the pattern is impossible there.
         """
-        return _core.make_pattern(topology, seed, *self.core_spec(), uniform_excludes_sender)
+        check_instance("topology", topology, _core.Topology)
+        seed = check_integer("seed", seed, 0, 2**64 - 1)
+        excludes = check_bool("uniform_excludes_sender", uniform_excludes_sender)
+        return _core.make_pattern(topology, seed, *self.core_spec(), excludes)
 
     def check(self, topology: Dragonfly) -> None:
-        self.build(topology.to_core(), 0)
+        self.build(check_instance("topology", topology, Dragonfly).to_core(), 0)
 
     @property
     def spec(self) -> str:
@@ -96,8 +100,9 @@ class Pattern(Traffic):
         Raises:
             ConfigError: For an unknown argument or a value out of range.
         """
-        reject_unknown(cls, arguments, f"traffic pattern {cls.name!r}")
-        return cls(**arguments)
+        given = check_mapping("traffic", arguments)
+        reject_unknown(cls, given, f"traffic pattern {cls.name!r}")
+        return cls(**given)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -145,8 +150,8 @@ def make_pattern(name: str, arguments: Mapping[str, Any]) -> Pattern:
     Raises:
         ConfigError: For an unknown name (with the nearest match), an unknown argument, a value out of range.
     """
-    known, preset = _core.parse_pattern(name)
-    merged = {**preset, **arguments}
+    known, preset = _core.parse_pattern(check_text("traffic", name))
+    merged = {**preset, **check_mapping("traffic", arguments)}
     cls = Pattern.classes.get(known)
     if cls is not None:
         return cls.from_arguments(merged)
@@ -164,5 +169,6 @@ def pattern_from_dict(values: object) -> Pattern:
         return make_pattern(values, {})
     if not isinstance(values, Mapping) or not isinstance(values.get("pattern"), str):
         raise config_error("traffic", values, "must be a spec string or a table with the name of a 'pattern'")
-    arguments = {str(key): value for key, value in values.items() if key != "pattern"}
+    arguments = check_mapping("traffic", values)
+    del arguments["pattern"]
     return make_pattern(values["pattern"], arguments)

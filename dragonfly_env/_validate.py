@@ -8,8 +8,11 @@ import numbers
 import operator
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import TypeVar
 
 from dragonfly_env.errors import ConfigError
+
+_Kind = TypeVar("_Kind")
 
 PS_PER_NS = 1000
 # The longest single time that a setting may have: one simulated second, far below the core's clock range.
@@ -17,19 +20,31 @@ MAX_SETTING_NS = 1e9
 # Where the clock ends, and so the longest time that one call may advance it by: the core's ends at 2^61 ps.
 MAX_RUN_NS = 1e15
 MAX_TIME_PS = int(MAX_RUN_NS) * PS_PER_NS
+_LONGEST_NAME = 100  # that is compared with known ones
 
 
 def config_error(field: str, value: object, allowed: str) -> ConfigError:
-    """The error for an impossible ``value`` of ``field``; ``allowed`` says what is possible."""
-    text = repr(value)
-    if len(text) > 200:
-        text = text[:197] + "..."
-    return ConfigError(f"{field} = {text}: {allowed}")
+    """The error for an impossible ``value`` of ``field``; ``allowed`` says what is possible.
+
+    Field and value may be whatever a user passed: the message is readable and can be printed all the same.
+    """
+    name = field if field.isprintable() and len(field) <= 100 else shown(field, 100)
+    message = f"{name} = {shown(value)}: {allowed}"
+    return ConfigError(message.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def shown(value: object, longest: int = 200) -> str:
+    """Whatever a user passed, for a message."""
+    try:
+        text = repr(value)
+    except Exception:  # an object of a user's class, an integer of too many digits, lists nested too deep
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
 def did_you_mean(value: object, names: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` for the name that is nearest to ``value``, or an empty string."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or len(value) > _LONGEST_NAME:
         return ""
     nearest = difflib.get_close_matches(value.lower(), list(names), n=1, cutoff=0.5)
     return f"; did you mean {nearest[0]!r}?" if nearest else ""
@@ -50,6 +65,26 @@ def check_choice(field: str, value: object, names: Iterable[str]) -> str:
     raise unknown_name(field, value, known)
 
 
+def check_instance(field: str, value: object, kind: type[_Kind]) -> _Kind:
+    """Return ``value`` if it is an object of a class."""
+    if isinstance(value, kind):
+        return value
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    raise config_error(field, value, f"must be {article} {kind.__name__}")
+
+
+def check_text(field: str, value: object) -> str:
+    """Return ``value`` if it is a string of whole characters."""
+    allowed = "must be a string"
+    if not isinstance(value, str):
+        raise config_error(field, value, allowed)
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise config_error(field, value, f"{allowed} of whole characters") from None
+    return value
+
+
 def check_bool(field: str, value: object) -> bool:
     """Return ``value`` if it is True or False; 0 and 1 are not accepted."""
     if isinstance(value, bool):
@@ -64,7 +99,7 @@ def check_integer(field: str, value: object, low: int, high: int) -> int:
         raise config_error(field, value, allowed)
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # that is the question
-    except TypeError:
+    except Exception:  # whatever a user's class raises
         raise config_error(field, value, allowed) from None
     if not low <= number <= high:
         raise config_error(field, value, allowed)
@@ -103,7 +138,7 @@ def check_real(
         raise config_error(field, value, allowed)
     try:
         number = float(value)
-    except OverflowError:
+    except Exception:  # too large, or whatever a user's class raises
         raise config_error(field, value, allowed) from None
     if infinite and number == math.inf:
         return number

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from dragonfly_env import _core, _toml
+from dragonfly_env._documents import parse_json, parse_toml, read_toml
+from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import boolean, choice, integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env._validate import config_error, ns_to_ps
 from dragonfly_env.network_config import NetworkConfig
@@ -179,8 +181,8 @@ class SimulationConfig:
         Raises:
             ConfigError: For an unknown key or a value out of range.
         """
-        reject_unknown(cls, values, "a simulation")
-        given = dict(values)
+        given: dict[str, Any] = check_mapping("settings", values)
+        reject_unknown(cls, given, "a simulation")
         if "topology" not in given:
             raise config_error("topology", None, "must be given, e.g. preset = '1056' or p = 4, a = 8, h = 4")
         if not isinstance(given["topology"], Dragonfly):
@@ -205,7 +207,7 @@ class SimulationConfig:
         Raises:
             ConfigError: If the file cannot be read, is no TOML, or describes what cannot be simulated.
         """
-        return cls.from_dict(_toml.load(source) if isinstance(source, Path) else _toml.loads(source))
+        return cls.from_dict(read_toml(source) if isinstance(source, Path) else parse_toml(source))
 
     def to_json(self) -> str:
         """This configuration as one line of JSON with sorted keys: equal configurations give equal lines."""
@@ -218,10 +220,7 @@ class SimulationConfig:
         Raises:
             ConfigError: If ``text`` is no JSON object, or describes what cannot be simulated.
         """
-        try:
-            values = json.loads(text)
-        except ValueError as error:
-            raise config_error("json", text, f"must be JSON: {error}") from None
+        values = parse_json(text)
         if not isinstance(values, dict):
             raise config_error("json", text, "must be a JSON object")
         return cls.from_dict(values)

@@ -17,6 +17,7 @@ from typing import Any
 
 from dragonfly_env import _core
 from dragonfly_env._network_presets import PRESETS
+from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import boolean, choice, integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env._validate import PS_PER_NS, config_error, ns_to_ps, unknown_name
 
@@ -171,7 +172,8 @@ class NetworkConfig:
             value = getattr(self, field)
             if value is None or value == math.inf:
                 continue
-            if self._flit_ps(value) < 1 or self._packet_ps(value) > _MAX_LATENCY_NS * PS_PER_NS:
+            packet_ps = self.packet_bytes * PS_PER_NS / value
+            if self._flit_ps(value) < 1 or packet_ps > _MAX_LATENCY_NS * PS_PER_NS + 0.5:
                 low = self.packet_bytes / _MAX_LATENCY_NS
                 raise config_error(
                     field,
@@ -303,9 +305,7 @@ class NetworkConfig:
         Raises:
             ConfigError: For an unknown key or a value out of range.
         """
-        if not isinstance(values, Mapping):
-            raise config_error("network", values, "must be a table of settings")
-        given = dict(values)
+        given: dict[str, Any] = check_mapping("network", values)
         name = given.pop("preset", "default")
         reject_unknown(cls, given, "a network", extra=("preset",))
         key = "injection_bandwidth_gbytes_per_s"

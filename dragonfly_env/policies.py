@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
+from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import SettingInfo, describe, normalise, reject_unknown
 from dragonfly_env._validate import config_error, did_you_mean, unknown_name
 from dragonfly_env.errors import StateError
@@ -237,9 +238,9 @@ def policy_from_dict(values: Mapping[str, Any]) -> Policy:
     Raises:
         ConfigError: For whatever ``make_policy`` refuses, or without a ``name``.
     """
-    if "name" not in values:
-        raise config_error("policy", dict(values), "must have a 'name'")
-    parameters = {str(name): value for name, value in values.items()}
+    parameters: dict[str, Any] = check_mapping("policy", values)
+    if "name" not in parameters:
+        raise config_error("policy", parameters, "must have a 'name'")
     return make_policy(parameters.pop("name"), **parameters)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env._core_owner import CoreOwner
+from dragonfly_env._q_values import as_q_table
 from dragonfly_env._validate import MAX_RUN_NS, MAX_TIME_PS, PS_PER_NS, check_real, config_error, ns_to_ps
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.errors import StateError
@@ -149,7 +150,8 @@ class Simulation(CoreOwner):
 
         Returns:
             (m, rows, ports): router, destination (see the policy's class), port between routers (0 is the first
-            local port). A read-only view of the core's memory, without a copy: it changes while the simulation runs.
+            local port). Infinite: the port is closed, or connected to nothing. A read-only view of the core's memory,
+            without a copy: it changes while the simulation runs.
 
         Raises:
             StateError: If the policy has no tables, or another thread runs this simulation.
@@ -164,20 +166,17 @@ class Simulation(CoreOwner):
         """Replace the tables, e.g. by those of an earlier run.
 
         Args:
-            values: (m, rows, ports) as ``q_table()`` returns them.
+            values: (m, rows, ports) as ``q_table()`` returns them, in any real type; rounded to float32. Infinity
+                closes a port: it is never chosen while another one of the row is finite, and stays closed whatever is
+                learnt. What stands where no link is connected does not matter.
 
         Raises:
-            ConfigError: If the shape is another, or a value is NaN.
+            ConfigError: If the shape is another, or a value where a link is connected is NaN or minus infinity (the
+                message has its index), or too large for float32.
             StateError: If the policy has no tables, or another thread runs this simulation.
         """
-        try:
-            table = np.ascontiguousarray(values, dtype=np.float32)
-        except (TypeError, ValueError) as error:
-            raise config_error(
-                "values", type(values).__name__, f"must be an array of numbers: {error}"
-            ) from None
-        if np.isnan(table).any():
-            raise config_error("values", "NaN", "must be times in ns")
+        shape = self.q_table().shape
+        table = as_q_table(values, shape, self._config.topology)
         with self._alone:
             self._core.load_q_table(table)
 

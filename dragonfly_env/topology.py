@@ -30,8 +30,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
+from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import reject_unknown
-from dragonfly_env._validate import check_choice, check_integer, config_error, unknown_name
+from dragonfly_env._validate import check_bool, check_choice, check_integer, config_error, unknown_name
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -144,7 +145,7 @@ class Dragonfly:
         if not isinstance(key, (str, bool)):
             try:
                 key = str(operator.index(key))
-            except TypeError:
+            except Exception:  # whatever a user's class raises
                 raise unknown_name("topology", name, _PRESETS) from None
         if not isinstance(key, str) or key not in _PRESETS:
             raise unknown_name("topology", key, _PRESETS)
@@ -172,9 +173,7 @@ class Dragonfly:
         Raises:
             ConfigError: For an unknown or missing key or a value out of range.
         """
-        if not isinstance(values, Mapping):
-            raise config_error("topology", values, "must be a table of parameters")
-        given = dict(values)
+        given: dict[str, Any] = check_mapping("topology", values, "must be a table of parameters")
         reject_unknown(cls, given, "a topology", extra=("preset",))
         if "preset" in given:
             return cls.preset(given.pop("preset"), **given)
@@ -285,6 +284,7 @@ class Dragonfly:
             ``kind="host"``, ``group`` and ``host`` (the number). Edges: ``kind`` (``"host"``, ``"local"`` or
             ``"global"``) and ``ports``, a dict from each router at an end to its port.
         """
+        check_bool("hosts", hosts)
         import networkx as nx  # only here: most users never need it
 
         graph: nx.Graph[int | str] = nx.MultiGraph() if self.trunking > 1 else nx.Graph()

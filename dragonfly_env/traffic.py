@@ -23,14 +23,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
+from dragonfly_env._archives import parse_npy
 from dragonfly_env._mixtures import DemandMatrix, HostMixture, WeightedMixture
+from dragonfly_env._outside import check_levels, check_mapping, check_path, read_bytes
 from dragonfly_env._patterns import (
     Adversarial,
     AdversarialConsecutive,
@@ -45,6 +46,8 @@ from dragonfly_env._trace import Trace
 from dragonfly_env._traffic import Pattern, Traffic, make_pattern, pattern_from_dict
 from dragonfly_env._validate import (
     MAX_RUN_NS,
+    check_choice,
+    check_instance,
     check_integer,
     check_real,
     check_time_ns,
@@ -83,6 +86,7 @@ FIRST_MESSAGE_NS = 1.0
 """Origin of periodic arrivals and of Bernoulli trials, as in the simulator of the HPDC'21 paper."""
 
 _MAX_STEPS = 65_536
+_MOST_MATRIX_BYTES = 2**33  # 20,000 hosts squared, and more
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -130,6 +134,7 @@ class Schedule(Traffic):
         return "; ".join(f"{time_ns:g} ns: {pattern.spec} {load:g}" for time_ns, pattern, load in self.steps)
 
     def check(self, topology: Dragonfly) -> None:
+        check_instance("topology", topology, Dragonfly)
         for _, pattern, _ in self.steps:
             pattern.check(topology)
 
@@ -144,7 +149,7 @@ class Schedule(Traffic):
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Schedule:
         """The inverse of ``to_dict``; steps may be [time_ns, traffic, load] lists too."""
-        steps = values.get("schedule")
+        steps = check_mapping("traffic", values).get("schedule")
         if not isinstance(steps, Sequence) or isinstance(steps, str):
             raise config_error("schedule", steps, "must be a list of steps")
         triples = []
@@ -175,6 +180,7 @@ def parse_traffic(traffic: object) -> Traffic:
         return _parse_string(traffic)
     if isinstance(traffic, np.ndarray):
         return DemandMatrix(traffic)
+    check_levels("traffic", traffic)
     if isinstance(traffic, Mapping):
         return _from_table(traffic)
     if isinstance(traffic, Sequence) and not isinstance(traffic, (bytes, bytearray)):
@@ -199,11 +205,9 @@ def _parse_string(text: str) -> Traffic:
 
 
 def _load_matrix(path: str) -> npt.NDArray[Any]:
-    try:
-        with Path(path).open("rb") as file:
-            return np.lib.format.read_array(file, allow_pickle=False)
-    except Exception as error:  # readers of broken files raise whatever they met
-        raise config_error("traffic", f"demand:{path}", f"must name a NumPy .npy file: {error}") from None
+    allowed = "must name a NumPy .npy file"
+    content = read_bytes(check_path("traffic", path), "traffic", _MOST_MATRIX_BYTES, allowed)
+    return parse_npy(content, field="traffic", shown=f"demand:{path}", allowed=allowed)
 
 
 def _from_table(values: Mapping[str, Any]) -> Traffic:
@@ -250,7 +254,8 @@ def make_source(
     Raises:
         ConfigError: For what is impossible on this topology or at this load.
     """
-    core = topology.to_core()
+    core = check_instance("topology", topology, Dragonfly).to_core()
+    check_instance("network", network, NetworkConfig)
     if isinstance(traffic, Trace):
         return traffic.build_source(core, packet_bytes=network.packet_bytes)
     if isinstance(traffic, Schedule):
@@ -259,7 +264,9 @@ def make_source(
         steps = ((0.0, traffic, check_real("load", load, 0.0, 1.0, open_low=True)),)
     else:
         raise config_error("traffic", traffic, "must come from parse_traffic")
+    check_choice("injection", injection, ("periodic", "bernoulli", "poisson"))
     check_integer("seed", seed, 0, 2**64 - 1)
+    check_integer("message_packets", message_packets, 1, 65_535)
     excludes = network.uniform_excludes_sender
     built = [
         (ns_to_ps("time_ns", time_ns), pattern.build(core, seed, uniform_excludes_sender=excludes), load)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dragonfly_env import _toml
+from dragonfly_env._documents import read_toml
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
 from dragonfly_env.cli.guard import guarded
@@ -76,7 +76,7 @@ def sweep(
     """
     from dragonfly_env.experiments.scenario import Scenario
 
-    base = {} if scenario is None else _toml.load(scenario)
+    base = {} if scenario is None else read_toml(scenario)
     settings = options.scenario_settings(
         base,
         topology=topology,

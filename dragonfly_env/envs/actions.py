@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env._outside import reason
 from dragonfly_env.envs.batch import IntArray
 from dragonfly_env.errors import IllegalActionError
 
@@ -19,8 +20,8 @@ def as_actions(actions: npt.ArrayLike) -> IntArray:
         return actions
     try:
         array = np.asarray(actions)
-    except (ValueError, TypeError) as error:
-        raise IllegalActionError(f"actions: must be integers of shape (N,): {error}") from None
+    except Exception as error:  # whatever a user's class raises
+        raise IllegalActionError(f"actions: must be integers of shape (N,): {reason(error)}") from None
     if array.size == 0 and array.ndim == 1:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env._validate import config_error
+from dragonfly_env._arrays import as_integers
+from dragonfly_env._outside import parsing
+from dragonfly_env._validate import check_instance, config_error
 from dragonfly_env.envs.layout import Layout
 from dragonfly_env.errors import StateError
 
@@ -169,8 +171,14 @@ class DecisionBatch:
         Raises:
             ConfigError: If shapes do not fit the layout.
         """
-        rows = np.asarray(obs, dtype=np.float32)
-        legal = np.asarray(mask).astype(bool)
+        check_instance("layout", layout, Layout)
+        with parsing("obs", type(obs).__name__, "must be an array of numbers"):
+            rows = np.asarray(obs, dtype=np.float32)
+        with parsing("mask", type(mask).__name__, "must be an array of truth values"):
+            legal = np.asarray(mask).astype(bool)
+        routers = np.full(len(rows) if rows.ndim else 0, -1, dtype=np.int32)
+        if agents is not None:
+            routers = as_integers("agents", agents, -1, 2**31 - 1).astype(np.int32)
         if rows.ndim != 2 or rows.shape[1] != layout.num_features:
             raise config_error("obs", rows.shape, f"must have the shape (N, {layout.num_features})")
         if legal.ndim != 2 or len(legal) != len(rows) or legal.shape[1] < layout.num_actions:
@@ -178,6 +186,8 @@ class DecisionBatch:
                 "mask", legal.shape, f"must have the shape ({len(rows)}, {layout.num_actions})"
             )
         n = len(rows)
+        if len(routers) != n:
+            raise config_error("agents", f"{len(routers)} routers", f"must be {n}, one per row of obs")
         packets = np.zeros(n, dtype=_core.packet_dtype)
         candidates = None
         if layout.candidates:
@@ -189,7 +199,7 @@ class DecisionBatch:
             layout=layout,
             obs=rows,
             mask=legal[:, : layout.num_actions],
-            agents=np.full(n, -1, dtype=np.int32) if agents is None else np.asarray(agents, dtype=np.int32),
+            agents=routers,
             decision_ids=np.full(n, -1, dtype=np.int64),
             packets=packets,
             time_ns=np.full(n, np.nan),

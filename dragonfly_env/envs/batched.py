@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env._core_owner import CoreOwner
+from dragonfly_env._outside import check_mapping
 from dragonfly_env._validate import MAX_RUN_NS, MAX_TIME_PS, PS_PER_NS, config_error
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.envs._facts import EnvFacts
@@ -130,10 +131,16 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             policy: Anything with ``scope`` and ``action``. If it has ``env_options()``, a dictionary of keyword
                 arguments, these are used too; of a heuristic its numbers of candidates are.
             **options: Further keyword arguments; they take precedence.
+
+        Raises:
+            ConfigError: For what is no policy, and as for the constructor.
         """
+        for asked in ("scope", "action"):
+            if not isinstance(getattr(policy, asked, None), str):
+                raise config_error("policy", policy, f"must be an object with {asked}, as policies are")
         given: dict[str, Any] = {"scope": policy.scope, "action": policy.action}
         if hasattr(policy, "env_options"):
-            given.update(policy.env_options())
+            given.update(check_mapping("policy.env_options()", policy.env_options()))
         else:
             if (count := getattr(policy, "minimal_candidates", None)) is not None:
                 given["minimal_candidates"] = count

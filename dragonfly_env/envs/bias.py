@@ -25,8 +25,16 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import reject_unknown
-from dragonfly_env._validate import check_choice, check_integer, check_real, check_time_ns, config_error
+from dragonfly_env._validate import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_time_ns,
+    config_error,
+    shown,
+)
 from dragonfly_env.baselines._fields import MAX_BIAS_PACKETS
 from dragonfly_env.config import MAX_SEED, SimulationConfig
 from dragonfly_env.envs.defaults import changing_config, view_config
@@ -168,7 +176,7 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
         Raises:
             ConfigError: For a seed out of range or an unknown option.
         """
-        if options:
+        if options is not None and check_mapping("options", options):
             raise config_error("options", options, "there are none; give None or {}")
         if seed is not None:
             seed = check_integer("seed", seed, 0, MAX_SEED)
@@ -267,21 +275,26 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
 
     def _bias_of(self, action: Any) -> float:
         if self._discrete:
-            index = np.asarray(action)
+            index = _as_array(action)
             if index.ndim != 0 or index.dtype.kind not in "iu" or not 0 <= index < len(self._biases):
                 raise IllegalActionError(
-                    f"action {action!r}: must be an integer from 0 to {len(self._biases) - 1}, "
+                    f"action {shown(action)}: must be an integer from 0 to {len(self._biases) - 1}, "
                     "an index into biases_packets"
                 )
             return float(self._biases[int(index)])
-        try:
-            value = np.asarray(action, dtype=np.float64)
-        except (TypeError, ValueError):
-            value = np.empty(0)
-        if value.shape != (1,) or not -1.0 <= value[0] <= 1.0:
-            raise IllegalActionError(f"action {action!r}: must be an array of one number in [-1, 1]")
+        value = _as_array(action)
+        if value.shape != (1,) or value.dtype.kind not in "iuf" or not -1.0 <= value[0] <= 1.0:
+            raise IllegalActionError(f"action {shown(action)}: must be an array of one number in [-1, 1]")
         low, high = self._biases[0], self._biases[-1]
         return float(low + (high - low) * (value[0] + 1.0) / 2.0)
+
+
+def _as_array(action: Any) -> npt.NDArray[Any]:
+    """What somebody passes as an action; an empty array if NumPy cannot tell."""
+    try:
+        return np.asarray(action)
+    except Exception:  # whatever a user's class raises
+        return np.empty(0)
 
 
 def _with_bias(policy: Policy, bias_packets: float) -> Policy:

@@ -27,6 +27,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env._outside import check_mapping
 from dragonfly_env._validate import check_choice, check_integer, config_error
 from dragonfly_env.config import MAX_SEED, SimulationConfig
 from dragonfly_env.envs._background import Background, make_background
@@ -160,7 +161,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             ConfigError: For an option or an impossible seed; or if no packet asks in the whole simulated time.
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
-        if options:
+        if options is not None and check_mapping("options", options):
             raise config_error("options", options, "must be empty or None; none are used")
         if seed is not None:
             seed = check_integer("seed", seed, 0, MAX_SEED)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from dragonfly_env._validate import config_error, unknown_name
+from dragonfly_env._outside import check_items, check_path
+from dragonfly_env._validate import check_instance, check_real, check_text, config_error, unknown_name
 from dragonfly_env.experiments.statistics import mean_and_ci95
 from dragonfly_env.experiments.storage import MERGED_NAME, ResultsFolder, read_rows
 
@@ -45,12 +46,17 @@ class Results:
             ConfigError: For a name that the results do not hold, with the nearest match, or if nothing is
                 left.
         """
+        policies, traffic, loads = (
+            check_items(field, given, f"must be a list of {field}")
+            for field, given in (("policies", policies), ("traffic", traffic), ("loads", loads))
+        )
+        loads = [check_real("load", load, 0.0, 1.0) for load in loads]
         for field, wanted, present in (
             ("policy", policies, self.policies),
             ("traffic", traffic, self.traffic),
         ):
             for label in wanted:
-                if label not in present:
+                if not isinstance(label, str) or label not in present:
                     raise unknown_name(field, label, present)
         table = self.table
         if policies:
@@ -80,6 +86,7 @@ def load_results(path: Path) -> Results:
     Raises:
         ConfigError: If there are no results, or they cannot be read.
     """
+    path = check_path("results", path)
     if path.is_dir():
         return _load_folder(ResultsFolder(path))
     if not path.exists():
@@ -148,6 +155,10 @@ def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
         ``c`` and the half width ``c_ci95`` (NaN with a single seed), the number of ``seeds``, and
         ``saturated``: whether less than `SATURATED_BELOW` of the offered load was accepted.
     """
+    check_instance("results", results, Results)
+    columns = [
+        check_text("columns", name) for name in check_items("columns", columns, "must be a list of names")
+    ]
     present = [column for column in columns if column in results.table.columns]
     rows = []
     for (traffic, policy, load), group in results.table.groupby(list(KEYS), sort=False):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dragonfly_env import _toml
+from dragonfly_env._documents import read_toml
 from dragonfly_env._validate import check_integer, config_error
 from dragonfly_env.config import MAX_SEED, SimulationConfig
 from dragonfly_env.errors import ConfigError
@@ -116,9 +116,9 @@ class Scenario:
         Raises:
             ConfigError: If the file cannot be read, is no TOML, or holds an impossible setting.
         """
-        settings = _toml.load(path)
+        settings = read_toml(path)
         try:
-            return cls.from_dict(settings, name=path.stem)
+            return cls.from_dict(settings, name=Path(path).stem)
         except ConfigError as error:
             raise ConfigError(f"{path}: {error}") from error
 

@@ -60,6 +60,13 @@ TARGETS: tuple[Target, ...] = (
     Target("interrupts", 20),
     Target("command_lines", 25),
     Target("scenario_files", 20),
+    Target("hostile_values", 300),
+    Target("tampered_agents", 60),
+    Target("tampered_json", 200),
+    Target("tampered_q_tables", 200),
+    Target("tampered_results", 60),
+    Target("tampered_toml", 200),
+    Target("tampered_traces", 300),
 )  # fmt: skip
 
 

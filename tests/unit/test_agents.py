@@ -91,7 +91,7 @@ def test_a_saved_agent_is_one_readable_file(tmp_path: Path) -> None:
     write_agent(path, {"kind": "some", "metadata": {"a": 1}}, {"data.bin": b"123"})
     assert [file.name for file in path.parent.iterdir()] == ["agent.zip"]
     header, members = read_agent(path, ("data.bin",), kind="some")
-    assert header == {"format": 1, "kind": "some", "metadata": {"a": 1}}
+    assert header == {"format": 2, "kind": "some", "metadata": {"a": 1}}
     assert members == {"data.bin": b"123"}
     assert read_metadata(path) == {"a": 1}
     with pytest.raises(ConfigError, match=r"^agent = .*of kind 'other', not 'some'"):

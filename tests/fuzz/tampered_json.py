@@ -1,0 +1,66 @@
+"""Configurations in JSON, lists of runs and states of trainings that somebody changed: refused, or they work."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from dragonfly_env.config import SimulationConfig
+from dragonfly_env.experiments import load_results, run_sweep
+from dragonfly_env.experiments.scenario import Scenario
+from dragonfly_env.experiments.training_run import TrainingPlan, run_training
+from dragonfly_env.topology import Dragonfly
+from tests.fuzz.outcome import Outcome, require
+from tests.fuzz.small_configs import SMALL_CONFIGS, SMALL_SCENARIO, simulate_if_small
+from tests.fuzz.tampering import as_json, in_bytes, in_text, in_value, refused_or_run
+
+NAME = "tampered-json"
+
+_ONE_RUN = {**SMALL_SCENARIO, "policies": ["min"], "traffic": ["adv+1"], "loads": [0.2], "seeds": [1]}
+
+_PLAN = TrainingPlan(
+    "deep-q",
+    SimulationConfig(topology=Dragonfly(1, 2, 1), load=0.3),
+    settings={"hidden_units": (4,)},
+    episodes=1,
+    episode_ns=1_000.0,
+    evaluate_every=0,
+    tensorboard=False,
+)
+
+
+def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
+    """A JSON document that this package writes, with something changed."""
+    results = folder / "results"
+    run_sweep(Scenario.from_dict(_ONE_RUN), results, jobs=1)
+    run_training(_PLAN, folder / "training")
+    manifest, state = results / "scenario.json", folder / "training" / "training.json"
+    documents = [config.to_json() for config in SMALL_CONFIGS]
+    listed, trained = (file.read_text(encoding="utf-8") for file in (manifest, state))
+    while True:
+        text = random.choice([*documents, *[listed] * 2, trained])
+        if random.random() < 0.5:
+            content = as_json(in_value(random, json.loads(text)))
+        else:
+            content = in_text(random, text).encode("utf-8", "surrogatepass")
+        if random.random() < 0.2:
+            content = in_bytes(random, content, [other.encode() for other in documents])
+        if text is listed:
+            manifest.write_bytes(content)
+            call: Callable[[], Any] = functools.partial(load_results, results)
+        elif text is trained:
+            state.write_bytes(content)
+            call = functools.partial(run_training, _PLAN, state.parent)
+        else:
+            call = functools.partial(_run_config, content.decode("utf-8", "replace"))
+        yield functools.partial(refused_or_run, call)
+
+
+def _run_config(text: str) -> None:
+    config = SimulationConfig.from_json(text)
+    require(SimulationConfig.from_json(config.to_json()) == config, "a configuration is its JSON")
+    simulate_if_small(config)

@@ -1,0 +1,126 @@
+"""Results in Parquet files that somebody changed: refused, or every table and figure can be made of them."""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+
+from dragonfly_env.experiments import Results, Scenario, load_results, run_sweep
+from dragonfly_env.experiments.plots import draw
+from dragonfly_env.experiments.summary import render_summary
+from tests.fuzz.draws import odd
+from tests.fuzz.outcome import Outcome
+from tests.fuzz.small_configs import SMALL_SCENARIO
+from tests.fuzz.tampering import in_bytes, in_text, refused_or_run
+
+NAME = "tampered-results"
+
+_TYPES = (
+    *(
+        pa.float16(),
+        pa.int8(),
+        pa.uint64(),
+        pa.string(),
+        pa.bool_(),
+        pa.timestamp("ns"),
+        pa.binary(),
+        pa.null(),
+    ),
+    *(pa.list_(pa.int64()), pa.decimal128(30, 2), pa.dictionary(pa.int32(), pa.string())),
+)
+_FIGURE_SHARE = 0.03  # drawing takes long
+
+
+def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
+    """A table of four runs, or one of its folder's files, with something changed."""
+    results = folder / "results"
+    scenario = {
+        **SMALL_SCENARIO,
+        "policies": ["min", "ugal-n"],
+        "traffic": ["adv+1"],
+        "loads": [0.2],
+        "series_bin_ns": 50,
+    }
+    run_sweep(Scenario.from_dict(scenario), results, jobs=1)
+    runs = sorted((results / "runs").glob("*.parquet"))
+    merged = pq.ParquetFile(results / "results.parquet").read()
+    contents = [file.read_bytes() for file in (results / "results.parquet", *runs)]
+    intact = runs[0].read_bytes()
+    while True:
+        if random.random() < 0.5:
+            content = in_bytes(random, random.choice(contents), contents)
+        else:
+            content = _parquet(_changed_table(random, merged))
+        file = folder / "changed.parquet"
+        target = file
+        if random.random() < 0.3:
+            file, target = runs[0], results
+        else:
+            runs[0].write_bytes(intact)
+        file.write_bytes(content)
+        figures = random.random() < _FIGURE_SHARE
+        yield functools.partial(refused_or_run, functools.partial(_show, target, folder if figures else None))
+
+
+def _show(path: Path, folder: Path | None) -> None:
+    results: Results = load_results(path)
+    Console(file=io.StringIO(), width=200).print(render_summary(results))
+    results.select(policies=results.policies[:1], traffic=results.traffic[:1])
+    if folder is not None:
+        draw(results, folder / "figures")
+
+
+def _parquet(table: pa.Table) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(table, stream, compression="zstd")
+    return stream.getvalue()
+
+
+_KEYS = ("policy", "traffic", "load", "seed", "accepted_load", "latency_mean_ns", "configuration", "run_id")
+
+
+def _changed_table(random: Random, table: pa.Table) -> pa.Table:
+    for _ in range(random.choice((1, 1, 2))):
+        name = random.choice([*_KEYS, *_KEYS, *table.column_names])
+        if name not in table.column_names:
+            continue
+        at = table.schema.get_field_index(name)
+        values = table[name].to_pylist()
+        match random.randrange(7):
+            case 0:
+                table = table.remove_column(at)
+            case 1:
+                new = random.choice(("x", "", in_text(random, name).replace("\ud800", "")))
+                table = table.rename_columns(
+                    [new if i == at else old for i, old in enumerate(table.column_names)]
+                )
+            case 2:
+                table = _with(table, at, name, [None] * len(values))
+            case 3 | 4:
+                values[random.randrange(len(values))] = odd(random)
+                table = _with(table, at, name, values)
+            case 5:
+                try:
+                    kind = random.choice(_TYPES)
+                    table = table.set_column(at, name, table[name].cast(kind, safe=False))
+                except pa.ArrowException:
+                    continue
+            case 6:
+                table = table.slice(0, random.randrange(len(values)))
+                if not len(table):
+                    return table
+    return table
+
+
+def _with(table: pa.Table, at: int, name: str, values: list[object]) -> pa.Table:
+    try:
+        return table.set_column(at, name, pa.array(values))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return table.set_column(at, name, pa.array([repr(type(value)) for value in values]))
