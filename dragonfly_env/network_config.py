@@ -159,6 +159,12 @@ class NetworkConfig:
     uniform_excludes_sender: bool = boolean(
         False, doc="Whether uniform traffic never draws the sender itself (L) or may (Q)."
     )
+    periodic_intervals: str = choice(
+        "exact",
+        ("exact", "whole-ns"),
+        doc="Time between messages of periodic injection: exact in the mean (to the nearest ps), or rounded to whole "
+        "ns (Q); the rounded one may miss the load by 2 %, more is refused. Q: whole-ns.",
+    )
 
     def __post_init__(self) -> None:
         normalise(self)

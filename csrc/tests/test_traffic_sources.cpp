@@ -31,6 +31,12 @@ SyntheticParams params(InjectionKind kind) {
           .first_ps = 1'000};
 }
 
+SyntheticParams whole_ns() {
+  SyntheticParams result = params(InjectionKind::kPeriodic);
+  result.intervals = PeriodicIntervals::kWholeNs;
+  return result;
+}
+
 struct Sent {
   TimePs time_ps;
   std::uint32_t destination;
@@ -53,12 +59,62 @@ std::vector<TimePs> times_of(const std::vector<Sent>& sent) {
   return times;
 }
 
-TEST(periodic_sends_every_interval_rounded_to_whole_ns_with_all_hosts_in_phase) {
-  // 32 / 0.45 = 71.1 ns
-  const auto source = make_synthetic_source({{0, build("uniform"), 0.45}}, params(InjectionKind::kPeriodic));
+TEST(periodic_sends_every_interval_with_all_hosts_in_phase) {
+  // 32 / 0.45 = 71.111... ns
+  const auto exact = make_synthetic_source({{0, build("uniform"), 0.45}}, params(InjectionKind::kPeriodic));
+  const auto rounded = make_synthetic_source({{0, build("uniform"), 0.45}}, whole_ns());
   for (const std::uint32_t host : {0U, 71U}) {
-    CHECK(times_of(sent_by(*source, host, 200'000)) == (std::vector<TimePs>{1'000, 72'000, 143'000}));
+    CHECK(times_of(sent_by(*exact, host, 300'000)) ==
+          (std::vector<TimePs>{1'000, 72'111, 143'222, 214'333, 285'444}));
+    CHECK(times_of(sent_by(*rounded, host, 200'000)) == (std::vector<TimePs>{1'000, 72'000, 143'000}));
   }
+}
+
+TEST(periodic_offers_the_load_on_links_of_any_speed) {
+  for (const TimePs packet_ps : {1, 7, 80, 853, 1'280, 2'048, 32'000}) {
+    for (const double load : {1.0, 0.9, 2.0 / 3, 0.45, 0.011}) {
+      SyntheticParams fast = params(InjectionKind::kPeriodic);
+      fast.packet_ps = packet_ps;
+      const auto source = make_synthetic_source({{0, build("uniform"), load}}, fast);
+      SourceCursor cursor;
+      source->start(HostId{0}, cursor);
+      for (int i = 0; i < 1'000'000; ++i) source->advance(HostId{0}, cursor);
+      const double spent_ps = static_cast<double>(cursor.time_ps - fast.first_ps);
+      CHECK(std::fabs(spent_ps - 1e6 * static_cast<double>(packet_ps) / load) <= 0.501);
+    }
+  }
+}
+
+TEST(whole_ns_intervals_are_refused_where_they_miss_the_load_by_more_than_two_percent) {
+  SyntheticParams fast = whole_ns();
+  for (const TimePs packet_ps : {400, 1'280}) {  // 0 ns; 1 ns instead of 1.42 ns
+    fast.packet_ps = packet_ps;
+    CHECK_THROWS(ConfigError, make_synthetic_source({{0, build("uniform"), 0.9}}, fast));
+    CHECK_THROWS(ConfigError,
+                 make_synthetic_source({{0, build("uniform"), 5e-324}, {5, build("uniform"), 0.9}}, fast));
+  }
+  fast.packet_ps = 2'000;
+  CHECK_EQ(sent_by(*make_synthetic_source({{0, build("uniform"), 0.5}}, fast), 0, 9'000).size(), 2U);
+  for (const double load : {1.0, 0.99, 0.985, 0.9, 0.85, 0.1, 1e-6, 5e-324}) {  // with 32 ns never by so much
+    CHECK(make_synthetic_source({{0, build("uniform"), load}}, whole_ns()) != nullptr);
+  }
+  CHECK_THROWS(ConfigError, parse_periodic_intervals("whole ns"));
+}
+
+TEST(a_stalled_periodic_generator_goes_on_at_a_regular_time) {
+  const auto source = make_synthetic_source({{0, build("uniform"), 0.45}}, params(InjectionKind::kPeriodic));
+  const auto regular = times_of(sent_by(*source, 0, 3'000'000));
+  SourceCursor cursor;
+  source->start(HostId{0}, cursor);
+  std::size_t place = 0;
+  for (const int skips : {0, 1, 3, 7, 2, 11}) {
+    for (int i = 0; i < skips; ++i) source->skip(HostId{0}, cursor);
+    place += static_cast<std::size_t>(skips);
+    CHECK_EQ(cursor.time_ps, regular.at(place));
+    source->advance(HostId{0}, cursor);
+    ++place;
+  }
+  CHECK_EQ(cursor.message, 6U);
 }
 
 TEST(periodic_interval_covers_all_packets_of_a_message) {
@@ -104,6 +160,20 @@ TEST(poisson_gaps_are_exponential) {
   const auto count = static_cast<double>(times.size() - 1);
   CHECK(std::fabs(squares / count - 2.0) < 4 * std::sqrt(20 / count));  // variance of gap^2: 24 - 4
   CHECK(std::fabs(longer / count - std::exp(-1.0)) < 4 * std::sqrt(0.2325 / count));
+}
+
+TEST(poisson_gaps_keep_their_mean_when_they_are_rounded_to_picoseconds) {
+  for (const TimePs packet_ps : {1, 2, 5}) {
+    SyntheticParams fast = params(InjectionKind::kPoisson);
+    fast.packet_ps = packet_ps;
+    const auto source = make_synthetic_source({{0, build("uniform"), 1.0}}, fast);
+    SourceCursor cursor;
+    source->start(HostId{9}, cursor);
+    constexpr int kGaps = 200'000;
+    for (int i = 0; i < kGaps; ++i) source->advance(HostId{9}, cursor);
+    const double mean = static_cast<double>(cursor.time_ps) / kGaps / static_cast<double>(packet_ps);
+    CHECK(std::fabs(mean - 1) < 5 * std::sqrt(1.1 / kGaps) + 0.006);  // 1,000 ps until the first
+  }
 }
 
 TEST(hosts_of_random_processes_are_independent) {
@@ -153,6 +223,14 @@ TEST(schedule_steps_change_pattern_and_load_and_periodic_keeps_its_grid) {
   const auto sent = sent_by(*source, 0, 520'000);
   CHECK(times_of(sent) == (std::vector<TimePs>{1'000, 65'000, 129'000, 193'000, 257'000, 385'000, 513'000}));
   for (const Sent& message : sent) CHECK_EQ(message.destination / 8, message.time_ps < 200'000 ? 1U : 2U);
+}
+
+TEST(a_step_begins_on_the_exact_grid_of_its_load) {
+  // Multiples of 32 / 0.9 = 35.555... ns; then of 32 / 0.45 = 71.111... ns, the third of which is 213.333 ns.
+  const auto source = make_synthetic_source({{0, build("adv+1"), 0.9}, {200'000, build("adv+2"), 0.45}},
+                                            params(InjectionKind::kPeriodic));
+  CHECK(times_of(sent_by(*source, 0, 300'000)) ==
+        (std::vector<TimePs>{1'000, 36'556, 72'111, 107'667, 143'222, 178'778, 214'333, 285'444}));
 }
 
 TEST(an_arrival_on_the_start_of_a_step_belongs_to_the_new_step) {
@@ -233,9 +311,6 @@ TEST(impossible_sources_are_refused) {
   bad = good;
   bad.message_packets = 0;
   CHECK_THROWS(ConfigError, attempt({{0, uniform, 0.5}}, bad));
-  bad = params(InjectionKind::kPeriodic);
-  bad.packet_ps = 400;  // 0.4 ns rounds to nothing
-  CHECK_THROWS(ConfigError, attempt({{0, uniform, 1.0}}, bad));
   CHECK_THROWS(ConfigError, parse_injection("Poisson"));
 }
 
