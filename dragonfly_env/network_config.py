@@ -162,8 +162,9 @@ class NetworkConfig:
     periodic_intervals: str = choice(
         "exact",
         ("exact", "whole-ns"),
-        doc="Time between messages of periodic injection: exact in the mean (to the nearest ps), or rounded to whole "
-        "ns (Q); the rounded one may miss the load by 2 %, more is refused. Q: whole-ns.",
+        doc="Time between messages of periodic injection: exact, so that the load is offered that was asked for, "
+        "or rounded to whole ns as in Q, which may miss the load by 2 %; where it would miss by more it is refused "
+        "(ConfigError of the simulation). Q: whole-ns.",
     )
 
     def __post_init__(self) -> None:

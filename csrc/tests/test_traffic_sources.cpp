@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "tests/check.hpp"
+#include "tests/sources.hpp"
 #include "topology/dragonfly.hpp"
 #include "traffic/synthetic_source.hpp"
 #include "traffic/trace_source.hpp"
@@ -14,118 +15,6 @@
 namespace {
 
 using namespace dragonfly;
-
-const Dragonfly& small() {
-  static const Dragonfly topology{DragonflyParams{.p = 2, .a = 4, .h = 2}};
-  return topology;
-}
-
-PatternPtr build(const std::string& spec) { return make_pattern(small(), 1, {spec, {}}); }
-
-SyntheticParams params(InjectionKind kind) {
-  return {.seed = 5,
-          .injection = kind,
-          .message_packets = 1,
-          .packet_ps = 32'000,
-          .trial_ps = 4'000,
-          .first_ps = 1'000};
-}
-
-SyntheticParams whole_ns() {
-  SyntheticParams result = params(InjectionKind::kPeriodic);
-  result.intervals = PeriodicIntervals::kWholeNs;
-  return result;
-}
-
-struct Sent {
-  TimePs time_ps;
-  std::uint32_t destination;
-  bool operator==(const Sent&) const = default;
-};
-
-// All messages of a host that start before `end_ps`.
-std::vector<Sent> sent_by(const TrafficSource& source, std::uint32_t host, TimePs end_ps) {
-  std::vector<Sent> result;
-  SourceCursor cursor;
-  for (source.start(HostId{host}, cursor); cursor.time_ps < end_ps; source.advance(HostId{host}, cursor)) {
-    result.push_back({cursor.time_ps, source.describe(HostId{host}, cursor).destination.value});
-  }
-  return result;
-}
-
-std::vector<TimePs> times_of(const std::vector<Sent>& sent) {
-  std::vector<TimePs> times;
-  for (const Sent& message : sent) times.push_back(message.time_ps);
-  return times;
-}
-
-TEST(periodic_sends_every_interval_with_all_hosts_in_phase) {
-  // 32 / 0.45 = 71.111... ns
-  const auto exact = make_synthetic_source({{0, build("uniform"), 0.45}}, params(InjectionKind::kPeriodic));
-  const auto rounded = make_synthetic_source({{0, build("uniform"), 0.45}}, whole_ns());
-  for (const std::uint32_t host : {0U, 71U}) {
-    CHECK(times_of(sent_by(*exact, host, 300'000)) ==
-          (std::vector<TimePs>{1'000, 72'111, 143'222, 214'333, 285'444}));
-    CHECK(times_of(sent_by(*rounded, host, 200'000)) == (std::vector<TimePs>{1'000, 72'000, 143'000}));
-  }
-}
-
-TEST(periodic_offers_the_load_on_links_of_any_speed) {
-  for (const TimePs packet_ps : {1, 7, 80, 853, 1'280, 2'048, 32'000}) {
-    for (const double load : {1.0, 0.9, 2.0 / 3, 0.45, 0.011}) {
-      SyntheticParams fast = params(InjectionKind::kPeriodic);
-      fast.packet_ps = packet_ps;
-      const auto source = make_synthetic_source({{0, build("uniform"), load}}, fast);
-      SourceCursor cursor;
-      source->start(HostId{0}, cursor);
-      for (int i = 0; i < 1'000'000; ++i) source->advance(HostId{0}, cursor);
-      const double spent_ps = static_cast<double>(cursor.time_ps - fast.first_ps);
-      CHECK(std::fabs(spent_ps - 1e6 * static_cast<double>(packet_ps) / load) <= 0.501);
-    }
-  }
-}
-
-TEST(whole_ns_intervals_are_refused_where_they_miss_the_load_by_more_than_two_percent) {
-  SyntheticParams fast = whole_ns();
-  for (const TimePs packet_ps : {400, 1'280}) {  // 0 ns; 1 ns instead of 1.42 ns
-    fast.packet_ps = packet_ps;
-    CHECK_THROWS(ConfigError, make_synthetic_source({{0, build("uniform"), 0.9}}, fast));
-    CHECK_THROWS(ConfigError,
-                 make_synthetic_source({{0, build("uniform"), 5e-324}, {5, build("uniform"), 0.9}}, fast));
-  }
-  fast.packet_ps = 2'000;
-  CHECK_EQ(sent_by(*make_synthetic_source({{0, build("uniform"), 0.5}}, fast), 0, 9'000).size(), 2U);
-  for (const double load : {1.0, 0.99, 0.985, 0.9, 0.85, 0.1, 1e-6, 5e-324}) {  // with 32 ns never by so much
-    CHECK(make_synthetic_source({{0, build("uniform"), load}}, whole_ns()) != nullptr);
-  }
-  CHECK_THROWS(ConfigError, parse_periodic_intervals("whole ns"));
-}
-
-TEST(a_stalled_periodic_generator_goes_on_at_a_regular_time) {
-  const auto source = make_synthetic_source({{0, build("uniform"), 0.45}}, params(InjectionKind::kPeriodic));
-  const auto regular = times_of(sent_by(*source, 0, 3'000'000));
-  SourceCursor cursor;
-  source->start(HostId{0}, cursor);
-  std::size_t place = 0;
-  for (const int skips : {0, 1, 3, 7, 2, 11}) {
-    for (int i = 0; i < skips; ++i) source->skip(HostId{0}, cursor);
-    place += static_cast<std::size_t>(skips);
-    CHECK_EQ(cursor.time_ps, regular.at(place));
-    source->advance(HostId{0}, cursor);
-    ++place;
-  }
-  CHECK_EQ(cursor.message, 6U);
-}
-
-TEST(periodic_interval_covers_all_packets_of_a_message) {
-  SyntheticParams four = params(InjectionKind::kPeriodic);
-  four.message_packets = 4;
-  const auto source = make_synthetic_source({{0, build("uniform"), 1.0}}, four);
-  CHECK(times_of(sent_by(*source, 3, 300'000)) == (std::vector<TimePs>{1'000, 129'000, 257'000}));
-  SourceCursor cursor;
-  source->start(HostId{3}, cursor);
-  CHECK_EQ(source->describe(HostId{3}, cursor).packets, 4U);
-}
 
 TEST(bernoulli_and_poisson_offer_the_load) {
   for (const InjectionKind kind : {InjectionKind::kBernoulli, InjectionKind::kPoisson}) {
@@ -223,14 +112,6 @@ TEST(schedule_steps_change_pattern_and_load_and_periodic_keeps_its_grid) {
   const auto sent = sent_by(*source, 0, 520'000);
   CHECK(times_of(sent) == (std::vector<TimePs>{1'000, 65'000, 129'000, 193'000, 257'000, 385'000, 513'000}));
   for (const Sent& message : sent) CHECK_EQ(message.destination / 8, message.time_ps < 200'000 ? 1U : 2U);
-}
-
-TEST(a_step_begins_on_the_exact_grid_of_its_load) {
-  // Multiples of 32 / 0.9 = 35.555... ns; then of 32 / 0.45 = 71.111... ns, the third of which is 213.333 ns.
-  const auto source = make_synthetic_source({{0, build("adv+1"), 0.9}, {200'000, build("adv+2"), 0.45}},
-                                            params(InjectionKind::kPeriodic));
-  CHECK(times_of(sent_by(*source, 0, 300'000)) ==
-        (std::vector<TimePs>{1'000, 36'556, 72'111, 107'667, 143'222, 178'778, 214'333, 285'444}));
 }
 
 TEST(an_arrival_on_the_start_of_a_step_belongs_to_the_new_step) {

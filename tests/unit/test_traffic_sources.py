@@ -79,11 +79,11 @@ def test_whole_ns_intervals_that_miss_the_load_are_refused_by_name_offered_load_
     topology: _core.Topology, packet_ps: int, offers: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        source(
-            topology, "periodic", (0, "uniform", 0.9), packet_ps=packet_ps, periodic_intervals="whole-ns"
-        )
+        source(topology, "periodic", (0, "uniform", 0.9), packet_ps=packet_ps, periodic_intervals="whole-ns")
     message = str(caught.value)
-    assert message.startswith(f"periodic_intervals = 'whole-ns': would offer {offers} instead of the load 0.9")
+    assert message.startswith(
+        f"periodic_intervals = 'whole-ns': would offer {offers} instead of the load 0.9"
+    )
     assert "must be 'exact'" in message
 
 
