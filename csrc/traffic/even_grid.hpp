@@ -16,8 +16,8 @@ class EvenGrid {
   // T = spacing_ps >= 1.
   explicit constexpr EvenGrid(TimePs spacing_ps) noexcept : whole_{spacing_ps} {}
 
-  // T = message_ps / load, 0 < load <= 1; kNever if that is too long to matter. The quotient of the two
-  // numbers as they are: no floating point is rounded on the way.
+  // T = packets * packet_ps / load, 0 < load <= 1; kNever if that is too long to matter. The quotient of the
+  // numbers as they are: nothing is rounded on the way.
   static EvenGrid quotient(TimePs packet_ps, std::uint32_t packets, double load) noexcept {
     const Wide message_ps = static_cast<Wide>(packet_ps) * packets;
     EvenGrid grid{kNever};
