@@ -133,6 +133,7 @@ def synthetic_source(
     packet_ps: int,
     trial_ps: int,
     first_ps: int,
+    periodic_intervals: str = "exact",
 ) -> Source: ...
 def trace_source(
     topology: Topology,

@@ -9,7 +9,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     # For learning: links and buffers of the HPDC'21 paper, but pipelined decisions, as real switches have.
     "default": {},
     # The model of the HPDC'21 paper: SST/Merlin, the authors' version.
-    "q-adaptive": {"decide_at": "head", "routing_delay_ns": 0.0},
+    "q-adaptive": {"decide_at": "head", "routing_delay_ns": 0.0, "periodic_intervals": "whole-ns"},
     # LIA's table 1: 1 GHz, 25-byte phits, 18/45 KB transit and 126 KB injection buffers, 2x speed-up.
     "lia": {
         "packet_bytes": 250,

@@ -62,8 +62,9 @@ class SimulationConfig:
     injection: str = choice(
         "auto",
         ("auto", "periodic", "bernoulli", "poisson", "trace"),
-        doc="When hosts generate messages: at fixed intervals and all in phase, by a trial per flit time, "
-        "with exponential gaps, or as a trace says. 'auto' becomes 'trace' for a trace and 'periodic' otherwise.",
+        doc="When hosts generate messages: at even intervals (``NetworkConfig.periodic_intervals``) and all in "
+        "phase, by a trial per flit time, with exponential gaps, or as a trace says. 'auto' becomes 'trace' for "
+        "a trace and 'periodic' otherwise.",
     )
     source_queue_packets: int | None = integer(
         None,

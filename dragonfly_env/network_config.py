@@ -160,6 +160,13 @@ class NetworkConfig:
     uniform_excludes_sender: bool = boolean(
         False, doc="Whether uniform traffic never draws the sender itself (L) or may (Q)."
     )
+    periodic_intervals: str = choice(
+        "exact",
+        ("exact", "whole-ns"),
+        doc="Time between messages of periodic injection: exact, so that the load is offered that was asked for, "
+        "or rounded to whole ns as in Q, which may miss the load by 2 %; where it would miss by more it is refused "
+        "(ConfigError of the simulation). Q: whole-ns.",
+    )
 
     def __post_init__(self) -> None:
         normalise(self)

@@ -94,7 +94,7 @@ class Schedule(Traffic):
     """Patterns and loads that change with time.
 
     At the start of a step every host starts anew with the new pattern and load: a message that it had drawn
-    for later is dropped and drawn again. Periodic messages stay on multiples of the new interval, counted
+    for later is dropped and drawn again. Periodic messages come at multiples of the new interval, counted
     from the start of the run. Before the first step hosts are silent.
 
     Args:
@@ -244,15 +244,17 @@ def make_source(
         traffic: What ``parse_traffic`` returns.
         topology: Where it is used.
         load: Fraction of the host link bandwidth in (0, 1]; schedules and traces have their own.
-        injection: "periodic" (a message every packet time * packets / load, rounded to whole ns; all hosts
-            in phase from 1 ns on), "bernoulli" (a trial per flit time) or "poisson" (exponential gaps); not
-            for traces.
+        injection: "periodic" (a message every packet time * packets / load, see
+            ``NetworkConfig.periodic_intervals``; all hosts in phase from 1 ns on), "bernoulli" (a trial per
+            flit time) or "poisson" (exponential gaps); not for traces.
         seed: Of the run, 0 to 2^64 - 1.
         message_packets: Packets per message; traces have sizes of their own.
-        network: For the packet's size and time on the host link.
+        network: For the packet's size and time on the host link, and its rules for uniform and periodic
+            traffic.
 
     Raises:
-        ConfigError: For what is impossible on this topology or at this load.
+        ConfigError: For what is impossible on this topology or at this load; for "whole-ns" intervals that
+            would miss the load by more than 2 %.
     """
     core = check_instance("topology", topology, Dragonfly).to_core()
     check_instance("network", network, NetworkConfig)
@@ -281,6 +283,7 @@ def make_source(
         ns_to_ps("packet_time_ns", network.packet_time_ns),
         ns_to_ps("flit_time_ns", network.flit_time_ns),
         ns_to_ps("first message", FIRST_MESSAGE_NS),
+        network.periodic_intervals,
     )
 
 

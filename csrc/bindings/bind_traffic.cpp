@@ -182,7 +182,8 @@ std::uint32_t destination(const PatternHandle& handle, const py::int_& host, std
 SourceHandle synthetic_source(std::shared_ptr<const Dragonfly> topology,
                               const std::vector<std::tuple<TimePs, const PatternHandle*, double>>& steps,
                               const std::string& process, std::uint64_t seed, const py::int_& message_packets,
-                              TimePs packet_ps, TimePs trial_ps, TimePs first_ps) {
+                              TimePs packet_ps, TimePs trial_ps, TimePs first_ps,
+                              const std::string& periodic_intervals) {
   std::vector<TrafficStep> checked;
   for (const auto& [start_ps, handle, load] : steps) {
     if (handle == nullptr) throw ConfigError{"pattern", "None", "must be a Pattern"};
@@ -195,7 +196,8 @@ SourceHandle synthetic_source(std::shared_ptr<const Dragonfly> topology,
       .message_packets = checked_u32(message_packets, "message_packets", 1, UINT32_MAX),
       .packet_ps = packet_ps,
       .trial_ps = trial_ps,
-      .first_ps = first_ps};
+      .first_ps = first_ps,
+      .intervals = parse_periodic_intervals(periodic_intervals)};
   std::shared_ptr<const TrafficSource> source = make_synthetic_source(std::move(checked), params);
   return {.topology = std::move(topology), .source = std::move(source)};
 }
@@ -292,7 +294,7 @@ void bind_traffic(py::module_& module) {
   module.def("parse_pattern", &parse_pattern, py::arg("spec"));
   module.def("synthetic_source", &synthetic_source, py::arg("topology").none(false), py::arg("steps"),
              py::arg("process"), py::arg("seed"), py::arg("message_packets"), py::arg("packet_ps"),
-             py::arg("trial_ps"), py::arg("first_ps"));
+             py::arg("trial_ps"), py::arg("first_ps"), py::arg("periodic_intervals") = "exact");
   module.def("trace_source", &trace_source, py::arg("topology").none(false), py::arg("time_ps").noconvert(),
              py::arg("src").noconvert(), py::arg("dst").noconvert(), py::arg("packets").noconvert(),
              py::arg("route_offsets").noconvert().none(true), py::arg("routes").noconvert().none(true));

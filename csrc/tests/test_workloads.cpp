@@ -242,6 +242,25 @@ TEST(a_round_starts_at_one_instant_and_rounds_offer_the_load) {
   }
 }
 
+TEST(rounds_keep_their_mean_where_the_interval_is_no_whole_number_of_picoseconds) {
+  // 6 * 32 / 0.9 = 213.333... ns
+  const auto source = make_synthetic_source({{0, build("stencil3d"), 0.9}}, params(InjectionKind::kPeriodic));
+  const HostId host{0};
+  SourceCursor cursor;
+  source->start(host, cursor);
+  const auto next_round = [&] {
+    for (int i = 0; i < 6; ++i) source->advance(host, cursor);
+    return cursor.time_ps;
+  };
+  CHECK_EQ(next_round(), 214'333);
+  CHECK_EQ(next_round(), 427'667);
+  CHECK_EQ(next_round(), 641'000);
+  for (int i = 0; i < 10; ++i) source->skip(host, cursor);  // 320 ns: the round after it has to wait
+  CHECK_EQ(next_round(), 961'000);
+  for (int i = 0; i < 3'000'000; ++i) (void)next_round();
+  CHECK_EQ(cursor.time_ps, 961'000 + 640'000'000'000);
+}
+
 TEST(the_rest_of_a_round_is_tried_again_every_packet_time) {
   const auto source = make_synthetic_source({{0, build("stencil3d"), 0.5}}, params(InjectionKind::kPeriodic));
   const HostId host{0};

@@ -4,7 +4,8 @@
 //   TimePs first(key, from_ps)       the first arrival of the process at or after from_ps >= first_ps
 //   TimePs next(key, previous_ps)    the arrival that follows the one at previous_ps
 //
-// `key` names the draw: number of the arrival and schedule step of one host. kNever: too far away to matter.
+// `key` names the draw: number of the arrival and schedule step of one host. `first` may say from which
+// number on arrivals count; every following one has the next number. kNever: too far away to matter.
 #pragma once
 
 #include <cmath>
@@ -13,6 +14,7 @@
 #include "core/log.hpp"
 #include "core/random.hpp"
 #include "core/time.hpp"
+#include "traffic/even_grid.hpp"
 #include "traffic/synthetic_source.hpp"
 
 namespace dragonfly {
@@ -45,27 +47,34 @@ inline TimePs later(TimePs time_ps, double gap_ps) noexcept {
 
 }  // namespace detail
 
-// Every host at the same instants.
+// Every host at the same instants, first_ps + those of an even grid. An arrival's number is its place on the
+// grid, which a generator that comes late (a round) may leave: the gaps then go on from where it is.
 class PeriodicProcess {
  public:
   PeriodicProcess(const SyntheticParams& params, double load)
-      : first_ps_{params.first_ps}, interval_ps_{interval_ps(params, load)} {}
+      : first_ps_{params.first_ps},
+        grid_{params.intervals == PeriodicIntervals::kExact
+                  ? EvenGrid::quotient(params.packet_ps, params.message_packets, load)
+                  : EvenGrid{whole_ns_interval_ps(params, load)}} {}
 
-  // Rounded to whole ns as in the simulator of Kang et al., HPDC 2021; 0 if it rounds to nothing.
-  static TimePs interval_ps(const SyntheticParams& params, double load) {
+  // As in the simulator of Kang et al., HPDC 2021; 0 if it rounds to nothing.
+  static TimePs whole_ns_interval_ps(const SyntheticParams& params, double load) {
     const double message_ps = static_cast<double>(params.packet_ps) * params.message_packets;
     const double interval_ns = std::floor(message_ps / (load * kPsPerNs) + 0.5);
     return detail::later(0, interval_ns * kPsPerNs);
   }
 
-  TimePs first(const ArrivalKey&, TimePs from_ps) const noexcept {
-    return detail::first_on_grid(first_ps_, interval_ps_, from_ps);
+  TimePs first(ArrivalKey& key, TimePs from_ps) const noexcept {
+    key.arrival = grid_.first_from(from_ps - first_ps_);
+    return first_ps_ + grid_.at(key.arrival);
   }
-  TimePs next(const ArrivalKey&, TimePs previous_ps) const noexcept { return previous_ps + interval_ps_; }
+  TimePs next(const ArrivalKey& key, TimePs previous_ps) const noexcept {
+    return previous_ps + grid_.gap_before(key.arrival);
+  }
 
  private:
   TimePs first_ps_;
-  TimePs interval_ps_;
+  EvenGrid grid_;
 };
 
 // A trial per host and trial_ps; the number of trials up to a success is geometric and is drawn at once.
@@ -110,7 +119,7 @@ class BernoulliProcess {
 class PoissonProcess {
  public:
   PoissonProcess(const SyntheticParams& params, double load)
-      : mean_ps_{static_cast<double>(params.packet_ps) * params.message_packets / load} {}
+      : mean_ps_{before_rounding(static_cast<double>(params.packet_ps) * params.message_packets / load)} {}
 
   TimePs first(const ArrivalKey& key, TimePs from_ps) const noexcept { return next(key, from_ps); }
   TimePs next(const ArrivalKey& key, TimePs previous_ps) const noexcept {
@@ -118,6 +127,13 @@ class PoissonProcess {
   }
 
  private:
+  // Gaps of mean m, rounded to the nearest ps, have the mean 1 / (2 sinh(1 / 2m)): 4 % less at 1 ps. What m
+  // must be for a mean of `wanted_ps` is 1 / (2 arsinh(1 / (2 wanted_ps))).
+  static double before_rounding(double wanted_ps) noexcept {
+    const double x = 0.5 / wanted_ps;
+    return 0.5 / deterministic_log1p(x + x * x / (1.0 + std::sqrt(1.0 + x * x)));
+  }
+
   double mean_ps_;
 };
 

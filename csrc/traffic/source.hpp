@@ -14,7 +14,7 @@ namespace dragonfly {
 struct SourceCursor {
   TimePs time_ps = kNever;    // when the current message is generated; kNever: there are no more
   std::uint64_t message = 0;  // number of the current message of this host
-  std::uint64_t trial = 0;    // private to the injection process: arrivals so far, skipped ones too
+  std::uint64_t trial = 0;    // private to the injection process: number of the arrival, skipped ones too
   std::uint32_t step = 0;     // private: which step of the schedule is in force
   std::uint32_t late = 0;     // private: by how many packet times a full queue has delayed this round
 };

@@ -7,7 +7,8 @@
 // At the start of a step the injection process restarts with the new load: an arrival that was
 // drawn for later than that is dropped and drawn again, by the new load, from the start of the step.
 // Message numbers go on. Periodic arrivals and Bernoulli trials stay on one grid, first_ps + k * interval
-// (or trial_ps), for the whole run: a step begins with the first grid point at or after its start.
+// (to the nearest ps; or trial_ps), for the whole run: a step begins with the first grid point at or after
+// its start.
 //
 // Rounds: a pattern may let a host generate n messages at once (TrafficPattern::round_messages). Then all
 // that is said of messages here holds for rounds, at load / n. While the source queue is full the rest of a
@@ -29,6 +30,13 @@ namespace dragonfly {
 enum class InjectionKind : std::uint8_t { kPeriodic, kBernoulli, kPoisson };
 [[nodiscard]] InjectionKind parse_injection(std::string_view name);  // throws ConfigError
 
+// The time between periodic messages, message_packets * packet_ps / load.
+enum class PeriodicIntervals : std::uint8_t {
+  kExact,    // as it is: the k-th message comes at the ps nearest to k intervals
+  kWholeNs,  // every one rounded to whole ns
+};
+[[nodiscard]] PeriodicIntervals parse_periodic_intervals(std::string_view name);  // throws ConfigError
+
 // From start_ps on (until the next step) every host that `pattern` lets send offers `load`.
 struct TrafficStep {
   TimePs start_ps = 0;
@@ -43,13 +51,14 @@ struct SyntheticParams {
   TimePs packet_ps = 0;  // serialisation of one packet on a host link
   TimePs trial_ps = 0;   // Bernoulli: one trial per trial_ps and host
   TimePs first_ps = 0;   // origin of the grid of arrivals or trials; nothing is generated earlier
+  PeriodicIntervals intervals = PeriodicIntervals::kExact;
 };
 
-// Periodic: interval = message_packets * packet_ps / load, rounded to whole ns; all hosts in phase.
+// Periodic: messages at first_ps + k * interval (see PeriodicIntervals); all hosts in phase.
 // Bernoulli: a message starts in a trial with probability load * trial_ps / (message_packets * packet_ps).
 // Poisson: exponential gaps with mean message_packets * packet_ps / load, rounded to ps.
-// Throws ConfigError: no steps, steps not in rising order, load outside (0, 1], a probability
-// above 1, an interval below 1 ns, times that are negative or too large.
+// Throws ConfigError: no steps, steps not in rising order, load outside (0, 1], a probability above 1,
+// intervals of whole ns that are more than 2 % off, times that are negative or too large.
 [[nodiscard]] std::unique_ptr<TrafficSource> make_synthetic_source(std::vector<TrafficStep> steps,
                                                                    const SyntheticParams& params);
 

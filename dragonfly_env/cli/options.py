@@ -61,7 +61,7 @@ Injection = Annotated[
     str | None,
     typer.Option(
         "--injection",
-        help="When hosts generate messages: 'periodic' (fixed intervals, all in phase), 'bernoulli' (a trial per flit "
+        help="When hosts generate messages: 'periodic' (even intervals, all in phase), 'bernoulli' (a trial per flit "
         "time) or 'poisson' (exponential gaps). [dim]\\[default: periodic][/dim]",
         rich_help_panel=LOAD,
     ),

@@ -49,6 +49,7 @@ BAD: dict[str, tuple[Any, ...]] = {
     "global_vcs": (-1, 1.0, True, None, "2", 16),
     "detours_avoid_destination_group": BAD_FLAGS,
     "uniform_excludes_sender": BAD_FLAGS,
+    "periodic_intervals": BAD_NAMES,
 }
 
 
@@ -80,6 +81,7 @@ def test_a_bad_value_is_refused_by_name_value_and_range(field: str, value: Any) 
         ("arbitration", "roundrobin", "round-robin"),
         ("vc_scheme", "lader", "ladder"),
         ("decide_at", "arrive", "arrival"),
+        ("periodic_intervals", "whole_ns", "whole-ns"),
     ],
 )
 def test_a_misspelt_name_gets_the_nearest_one(field: str, typo: str, meant: str) -> None:
@@ -89,7 +91,9 @@ def test_a_misspelt_name_gets_the_nearest_one(field: str, typo: str, meant: str)
 
 def test_the_default_is_the_preset_for_learning() -> None:
     assert NetworkConfig() == NetworkConfig.preset("default")
-    assert NetworkConfig() == NetworkConfig.preset("q-adaptive", decide_at="arrival", routing_delay_ns=100)
+    assert NetworkConfig() == NetworkConfig.preset(
+        "q-adaptive", decide_at="arrival", routing_delay_ns=100, periodic_intervals="exact"
+    )
     assert NetworkConfig.presets() == ("default", "q-adaptive", "lia")
 
 
@@ -110,6 +114,7 @@ def test_preset_q_adaptive_has_the_numbers_of_the_paper_and_its_simulator() -> N
     assert (network.decide_at, network.routing_delay_ns) == ("head", 0.0)
     assert network.detours_avoid_destination_group is True
     assert network.uniform_excludes_sender is False
+    assert network.periodic_intervals == "whole-ns"
 
 
 def test_preset_lia_has_the_numbers_of_its_table_1() -> None:
@@ -133,6 +138,7 @@ def test_preset_lia_has_the_numbers_of_its_table_1() -> None:
     assert (network.decide_at, network.routing_delay_ns) == ("head", 0.0)
     assert network.detours_avoid_destination_group is False
     assert network.uniform_excludes_sender is True
+    assert network.periodic_intervals == "exact"
 
 
 @pytest.mark.parametrize("name", ["q_adaptive", "Lia", "aries", "", 3, None])
@@ -227,7 +233,7 @@ def test_every_field_reaches_the_core() -> None:
     }
     base = NetworkConfig(link_start="immediate")
     for field in dataclasses.fields(NetworkConfig):
-        if field.name in ("flit_bytes", "uniform_excludes_sender"):
+        if field.name in ("flit_bytes", "uniform_excludes_sender", "periodic_intervals"):
             continue
         start = NetworkConfig() if field.name == "link_start" else base
         if field.name == "switching":

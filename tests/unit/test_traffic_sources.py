@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -27,10 +28,12 @@ def source(
     seed: int = 1,
     message_packets: int = 1,
     trial_ps: int = 4_000,
+    packet_ps: int = PACKET_PS,
+    periodic_intervals: str = "exact",
 ) -> _core.Source:
     built = [(start, _core.make_pattern(topology, seed, spec, {}), load) for start, spec, load in steps]
     return _core.synthetic_source(
-        topology, built, process, seed, message_packets, PACKET_PS, trial_ps, FIRST_PS
+        topology, built, process, seed, message_packets, packet_ps, trial_ps, FIRST_PS, periodic_intervals
     )
 
 
@@ -38,26 +41,75 @@ def times(source: _core.Source, host: int, count: int) -> np.ndarray:
     return _core.source_schedule(source, host, count)[0]
 
 
-@pytest.mark.parametrize("load", [0.05, 0.3, 0.45, 0.8, 1.0])
+@pytest.mark.parametrize("load", [0.05, 0.3, 0.45, 0.8, 0.9, 1.0])
 @pytest.mark.parametrize("message_packets", [1, 5])
-def test_periodic_interval_is_message_time_over_load_in_whole_ns(
+@pytest.mark.parametrize("packet_ps", [1, 853, 1_280, PACKET_PS])
+def test_the_kth_periodic_message_is_at_the_picosecond_nearest_to_k_exact_intervals(
+    topology: _core.Topology, load: float, message_packets: int, packet_ps: int
+) -> None:
+    periodic = source(
+        topology, "periodic", (0, "uniform", load), message_packets=message_packets, packet_ps=packet_ps
+    )
+    interval_ps = packet_ps * message_packets / Fraction(load)
+    expected = [FIRST_PS + math.floor(k * interval_ps + Fraction(1, 2)) for k in range(1000)]
+    for host in (0, HOSTS - 1):
+        assert times(periodic, host, 1000).tolist() == expected
+
+
+@pytest.mark.parametrize("load", [0.05, 0.3, 0.45, 0.8, 0.9, 1.0])
+@pytest.mark.parametrize("message_packets", [1, 5])
+def test_whole_ns_intervals_are_message_time_over_load_rounded(
     topology: _core.Topology, load: float, message_packets: int
 ) -> None:
-    periodic = source(topology, "periodic", (0, "uniform", load), message_packets=message_packets)
+    periodic = source(
+        topology,
+        "periodic",
+        (0, "uniform", load),
+        message_packets=message_packets,
+        periodic_intervals="whole-ns",
+    )
     interval_ns = math.floor(32 * message_packets / load + 0.5)
     expected = FIRST_PS + 1000 * interval_ns * np.arange(100)
     for host in (0, HOSTS - 1):
         assert np.array_equal(times(periodic, host, 100), expected)
 
 
+@pytest.mark.parametrize(("packet_ps", "offers"), [(1_280, "1.28"), (200, "messages without end")])
+def test_whole_ns_intervals_that_miss_the_load_are_refused_by_name_offered_load_and_alternative(
+    topology: _core.Topology, packet_ps: int, offers: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        source(topology, "periodic", (0, "uniform", 0.9), packet_ps=packet_ps, periodic_intervals="whole-ns")
+    message = str(caught.value)
+    assert message.startswith(
+        f"periodic_intervals = 'whole-ns': would offer {offers} instead of the load 0.9"
+    )
+    assert "must be 'exact'" in message
+
+
 @pytest.mark.parametrize("process", ["bernoulli", "poisson"])
 @pytest.mark.parametrize(("load", "message_packets"), [(0.05, 1), (0.5, 1), (1.0, 1), (0.9, 4)])
+@pytest.mark.parametrize(
+    ("packet_ps", "trial_ps"), [(PACKET_PS, 4_000), (1_280, 1_280), (853, 107), (3, 1), (1, 1)]
+)
 def test_random_processes_offer_the_load(
-    topology: _core.Topology, process: str, load: float, message_packets: int
+    topology: _core.Topology,
+    process: str,
+    load: float,
+    message_packets: int,
+    packet_ps: int,
+    trial_ps: int,
 ) -> None:
-    made = source(topology, process, (0, "uniform", load), message_packets=message_packets)
+    made = source(
+        topology,
+        process,
+        (0, "uniform", load),
+        message_packets=message_packets,
+        packet_ps=packet_ps,
+        trial_ps=trial_ps,
+    )
     gaps = np.concatenate([np.diff(times(made, host, 501)) for host in range(HOSTS)])
-    mean_ps = PACKET_PS * message_packets / load
+    mean_ps = packet_ps * message_packets / load
     assert abs(gaps.mean() / mean_ps - 1) < 5 / math.sqrt(len(gaps))  # a gap deviates by its mean or less
     assert gaps.min() >= 0
 
@@ -146,6 +198,8 @@ def test_loads_outside_their_range_are_refused(topology: _core.Topology, load: f
 def test_impossible_sources_are_refused(topology: _core.Topology) -> None:
     with pytest.raises(ConfigError, match="did you mean 'poisson'"):
         source(topology, "poison", (0, "uniform", 0.5))
+    with pytest.raises(ConfigError, match="did you mean 'exact'"):
+        source(topology, "periodic", (0, "uniform", 0.5), periodic_intervals="exakt")
     with pytest.raises(ConfigError, match="steps"):
         source(topology, "periodic")
     with pytest.raises(ConfigError, match="one after the other"):
