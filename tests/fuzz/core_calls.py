@@ -122,6 +122,8 @@ def _callable(random: Random, things: _Things) -> tuple[str, Callable[..., Any]]
         return None
     if kind < 0.25:  # the function of the class, with something else as self
         value = getattr(type(owner), name)
+        if value is getattr(object, name, None):  # Python's own, of which pybind11 would fall over
+            return None
         self = random.choice((None, odd(random), random.choice(things.objects)))
         return (
             (name, functools.partial(value, self))
