@@ -23,8 +23,8 @@ NAME = "tampered-json"
 _ONE_RUN = {**SMALL_SCENARIO, "policies": ["min"], "traffic": ["adv+1"], "loads": [0.2], "seeds": [1]}
 
 _PLAN = TrainingPlan(
-    "deep-q",
-    SimulationConfig(topology=Dragonfly(1, 2, 1), load=0.3),
+    kind="deep-q",
+    config=SimulationConfig(topology=Dragonfly(1, 2, 1), load=0.3),
     settings={"hidden_units": (4,)},
     episodes=1,
     episode_ns=1_000.0,

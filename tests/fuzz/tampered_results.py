@@ -35,7 +35,7 @@ _TYPES = (
     ),
     *(pa.list_(pa.int64()), pa.decimal128(30, 2), pa.dictionary(pa.int32(), pa.string())),
 )
-_FIGURE_SHARE = 0.03  # drawing takes long
+_FIGURE_SHARE = 0.01  # drawing takes long
 
 
 def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
