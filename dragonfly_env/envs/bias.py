@@ -121,9 +121,7 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
                 "duration_ns", duration_ns, f"must be a multiple of interval_ns = {interval_ns:g}"
             )
         self._warmup_ns = check_time_ns("warmup_ns", warmup_ns)
-        self._reward_scale_ns = check_real(
-            "reward_scale_ns", reward_scale_ns, 0.0, 1e9, unit="ns", open_low=True
-        )
+        self._reward_scale_ns = check_time_ns("reward_scale_ns", reward_scale_ns, open_low=True)
         self._throughput_weight = check_real("throughput_weight", throughput_weight, 0.0, 1e9)
         self._renderer = Renderer(self._config, render_mode)
         self.render_mode = render_mode

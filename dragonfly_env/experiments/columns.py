@@ -64,7 +64,7 @@ def check_columns(table: pa.Table, file: str) -> None:
 
 
 def _refusal(file: str, why: str) -> Exception:
-    return config_error("results", file, f"{_ALLOWED}; this is a table {why}")
+    return config_error("results", file, f"{_ALLOWED}; this is a table {why}: made by something else?")
 
 
 def _check_column(name: str, column: pa.ChunkedArray, file: str) -> None:
