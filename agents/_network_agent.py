@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _WEIGHT_BYTES = 4
 _MOST_MEMBER_BYTES = 2**31  # twice the weights between the largest layout and the largest layer
 _MOST_COUNT = 2**53
+_MOST_SEED = 2**32 - 1
 _Agent = TypeVar("_Agent", bound="NetworkAgent")
 
 
@@ -44,7 +45,7 @@ class NetworkAgent(ABC):
         self.settings = self.settings_class() if settings is None else settings
         if not isinstance(self.settings, self.settings_class):
             raise config_error("settings", settings, f"must be {self.settings_class.__name__}")
-        self.seed = check_integer("seed", seed, 0, 2**32 - 1)
+        self.seed = check_integer("seed", seed, 0, _MOST_SEED)
         self.metadata: dict[str, Any] = {}
         self._facts: LayoutFacts | None = None
         self._layout: object = None  # the layout object that was checked last
@@ -102,9 +103,12 @@ class NetworkAgent(ABC):
             name: check_mapping(f"agent.{name}", header.get(name))
             for name in ("settings", "metadata", "layout", "topology")
         }
-        settings: dict[str, Any] = tables["settings"]
+        settings = tables["settings"]
         reject_unknown(cls.settings_class, settings, f"a saved {cls.kind} agent")
-        agent = cls(cls.settings_class(**settings), seed=header.get("seed", None))
+        agent = cls(
+            cls.settings_class(**settings),
+            seed=check_integer("agent.seed", header.get("seed"), 0, _MOST_SEED),
+        )
         agent.metadata, agent._topology = tables["metadata"], tables["topology"]
         agent._facts = LayoutFacts.from_dict(tables["layout"])
         agent._recount(

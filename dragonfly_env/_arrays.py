@@ -54,7 +54,7 @@ def as_numbers(
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         refuse_first(name, array, (floats != array) & ~np.isnan(array), _EXACT)
     elif array.dtype.kind in "iu" and array.dtype.itemsize == 8:
-        wrong = np.abs(floats) > 2.0**53  # whole numbers beyond have no double of their own, most of them
+        wrong = np.abs(floats) >= 2.0**53  # whole numbers beyond have no double of their own, most of them
         wrong[wrong] = floats[wrong].astype(object) != array[wrong].astype(object)
         refuse_first(name, array, wrong, _EXACT)
     return floats

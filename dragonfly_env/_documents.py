@@ -52,14 +52,14 @@ def parse_toml(text: object, field: str = "toml") -> dict[str, Any]:
     return table
 
 
-def read_json(path: object, field: str = "file") -> Any:
+def read_json(path: object, field: str = "file", *, allowed: str = _JSON) -> Any:
     """The value in a JSON file.
 
     Raises:
         ConfigError: If the file cannot be read, or as ``parse_json``.
     """
     file = check_path(field, path)
-    return _parse(_read(file, field), field, str(file), _JSON, _load_json)
+    return _parse(_read(file, field), field, str(file), allowed, _load_json)
 
 
 def read_toml(path: object, field: str = "file") -> dict[str, Any]:

@@ -145,9 +145,7 @@ def check_items(field: str, value: object, allowed: str) -> list[Any]:
         return list(value)
 
 
-def check_mapping(
-    field: str, value: object, allowed: str = "must be a table of settings"
-) -> dict[str, object]:
+def check_mapping(field: str, value: object, allowed: str = "must be a table of settings") -> dict[str, Any]:
     """Return a mapping with names as keys, as a dictionary of its own.
 
     Raises:

@@ -46,9 +46,7 @@ def read_frame(path: Path) -> tuple[pd.DataFrame, str]:
 
 def _read_parquet(path: Path, file: BinaryIO) -> pd.DataFrame:
     with parsing(_FIELD, str(path), "cannot be read"):
-        # Text that repeats is kept once, however often a small file says that it repeats.
-        table = pq.ParquetFile(file, read_dictionary=["routers"], page_checksum_verification=True)
-        schema, about = table.schema_arrow, table.metadata
+        schema, about = pq.read_schema(file), pq.read_metadata(file)
         rows, columns = about.num_rows, about.num_columns
         _check_size(path, rows, columns)
         parts = [about.row_group(i).column(j) for i in range(about.num_row_groups) for j in range(columns)]
@@ -59,7 +57,11 @@ def _read_parquet(path: Path, file: BinaryIO) -> pd.DataFrame:
                 pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
             ):
                 raise config_error(f"trace {column.name}", str(column.type), "must be a column of numbers")
-        return table.read(use_threads=False).to_pandas()
+        # Text that repeats is kept once, however often a small file says that it repeats.
+        repeating = [name for name in ("routers",) if name in schema.names]
+        table = pq.ParquetFile(file, read_dictionary=repeating, page_checksum_verification=True)
+        frame: pd.DataFrame = table.read(use_threads=False).to_pandas()
+    return frame
 
 
 def _read_csv(path: Path, file: BinaryIO, is_compressed: bool) -> pd.DataFrame:

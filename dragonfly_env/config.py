@@ -182,7 +182,7 @@ class SimulationConfig:
         Raises:
             ConfigError: For an unknown key or a value out of range.
         """
-        given: dict[str, Any] = check_mapping("settings", values)
+        given = check_mapping("settings", values)
         reject_unknown(cls, given, "a simulation")
         if "topology" not in given:
             raise config_error("topology", None, "must be given, e.g. preset = '1056' or p = 4, a = 8, h = 4")

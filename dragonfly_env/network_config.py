@@ -312,7 +312,7 @@ class NetworkConfig:
         Raises:
             ConfigError: For an unknown key or a value out of range.
         """
-        given: dict[str, Any] = check_mapping("network", values)
+        given = check_mapping("network", values)
         name = given.pop("preset", "default")
         reject_unknown(cls, given, "a network", extra=("preset",))
         key = "injection_bandwidth_gbytes_per_s"

@@ -238,7 +238,7 @@ def policy_from_dict(values: Mapping[str, Any]) -> Policy:
     Raises:
         ConfigError: For whatever ``make_policy`` refuses, or without a ``name``.
     """
-    parameters: dict[str, Any] = check_mapping("policy", values)
+    parameters = check_mapping("policy", values)
     if "name" not in parameters:
         raise config_error("policy", parameters, "must have a 'name'")
     return make_policy(parameters.pop("name"), **parameters)

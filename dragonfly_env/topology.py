@@ -173,7 +173,7 @@ class Dragonfly:
         Raises:
             ConfigError: For an unknown or missing key or a value out of range.
         """
-        given: dict[str, Any] = check_mapping("topology", values, "must be a table of parameters")
+        given = check_mapping("topology", values, "must be a table of parameters")
         reject_unknown(cls, given, "a topology", extra=("preset",))
         if "preset" in given:
             return cls.preset(given.pop("preset"), **given)

@@ -25,6 +25,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env._arrays import as_numbers
 from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import reject_unknown
 from dragonfly_env._validate import (
@@ -121,9 +122,7 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
                 "duration_ns", duration_ns, f"must be a multiple of interval_ns = {interval_ns:g}"
             )
         self._warmup_ns = check_time_ns("warmup_ns", warmup_ns)
-        self._reward_scale_ns = check_real(
-            "reward_scale_ns", reward_scale_ns, 0.0, 1e9, unit="ns", open_low=True
-        )
+        self._reward_scale_ns = check_time_ns("reward_scale_ns", reward_scale_ns, open_low=True)
         self._throughput_weight = check_real("throughput_weight", throughput_weight, 0.0, 1e9)
         self._renderer = Renderer(self._config, render_mode)
         self.render_mode = render_mode
@@ -309,13 +308,9 @@ def _check_policy(policy: Policy) -> Policy:
 
 
 def _check_biases(biases: object) -> npt.NDArray[np.float64]:
-    try:
-        values = np.asarray(biases, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.empty(0)
+    values = as_numbers("biases_packets", biases, ndim=1)
     if (
-        values.ndim != 1
-        or len(values) < 2
+        len(values) < 2
         or not bool((np.diff(values) > 0).all())
         or not bool((np.abs(values) <= MAX_BIAS_PACKETS).all())
     ):

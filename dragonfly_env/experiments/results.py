@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 
-from dragonfly_env._outside import check_items, check_path
-from dragonfly_env._validate import check_instance, check_real, check_text, config_error, unknown_name
+from dragonfly_env._outside import check_items, check_path, parsing
+from dragonfly_env._validate import check_instance, check_real, check_text, config_error, shown, unknown_name
+from dragonfly_env.experiments.columns import KEYS, check_columns
 from dragonfly_env.experiments.statistics import mean_and_ci95
 from dragonfly_env.experiments.storage import MERGED_NAME, ResultsFolder, read_rows
 
-KEYS = ("traffic", "policy", "load")
+_LONGEST_ID = 64
 SATURATED_BELOW = 0.95
 """A run is called saturated if it accepts less than this fraction of the offered load."""
 
@@ -91,7 +92,7 @@ def load_results(path: Path) -> Results:
         return _load_folder(ResultsFolder(path))
     if not path.exists():
         raise config_error("results", str(path), "must be a results folder or a Parquet file; there is none")
-    table = _frame(read_rows([path]))
+    table = _frame(read_rows([path]), [path])
     return Results(path.stem, table, _unique(table["policy"]), _unique(table["traffic"]), len(table))
 
 
@@ -101,24 +102,19 @@ def _load_folder(folder: ResultsFolder) -> Results:
         if folder.merged.exists():
             return load_results(folder.merged)
         raise config_error("results", str(folder.path), f"must hold the results of a sweep ({MERGED_NAME})")
-    try:
-        run_ids = [str(run_id) for run_id in manifest["runs"]]
-        name, policies, traffic = (
-            str(manifest["name"]),
-            tuple(manifest["policies"]),
-            tuple(manifest["traffic"]),
-        )
-    except (KeyError, TypeError) as error:
-        raise config_error(
-            "results", str(folder.manifest), f"cannot be read ({error!r} is missing)"
-        ) from error
-    files = [folder.run_file(run_id) for run_id in run_ids]
-    tables = read_rows([file for file in files if file.exists()])
+    name, run_ids, policies, traffic = _read_manifest(manifest, str(folder.manifest))
+    files = [file for run_id in run_ids if (file := folder.run_file(run_id)).exists()]
+    tables = read_rows(files)
     if not tables:
         raise config_error(
             "results", str(folder.path), "must hold at least one finished run; there is none yet"
         )
-    table = _frame(tables)
+    table = _frame(tables, files)
+    for field, known in (("policy", policies), ("traffic", traffic)):
+        for label in set(table[field]) - set(known):
+            raise config_error(
+                "results", str(folder.manifest), f"must list every {field}; it lacks {label!r}"
+            )
     return Results(
         name=name,
         table=table,
@@ -128,11 +124,32 @@ def _load_folder(folder: ResultsFolder) -> Results:
     )
 
 
-def _frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
-    frame: pd.DataFrame = pa.concat_tables(tables, promote_options="permissive").to_pandas()
-    missing = [column for column in (*KEYS, "seed", "accepted_load") if column not in frame.columns]
-    if missing:
-        raise config_error("results", "table", f"must have a column {missing[0]!r}: made by something else?")
+def _read_manifest(
+    manifest: Mapping[str, object], file: str
+) -> tuple[str, list[str], tuple[str, ...], tuple[str, ...]]:
+    """Name, runs, policies and traffic of a sweep."""
+    lists = []
+    for field in ("runs", "policies", "traffic"):
+        names = check_items("results", manifest.get(field), f"{file} must have a list of {field}")
+        if not names or not all(isinstance(name, str) and name for name in names):
+            raise config_error("results", file, f"must have a list of names as {field!r}")
+        lists.append(names)
+    runs, policies, traffic = lists
+    for run in runs:
+        if not run.isalnum() or len(run) > _LONGEST_ID:  # it becomes the name of a file
+            raise config_error("results", file, f"cannot have a run {shown(run)}")
+    if not isinstance(manifest.get("name"), str):
+        raise config_error("results", file, "must have a name")
+    return str(manifest["name"]), runs, tuple(policies), tuple(traffic)
+
+
+def _frame(tables: Sequence[pa.Table], files: Sequence[Path]) -> pd.DataFrame:
+    for table, file in zip(tables, files, strict=True):
+        check_columns(table, str(file))
+    with parsing("results", str(files[0].parent), "must be results of one program"):
+        frame: pd.DataFrame = pa.concat_tables(tables, promote_options="permissive").to_pandas()
+    if frame.empty:
+        raise config_error("results", str(files[0]), "must hold at least one run")
     return frame
 
 

@@ -20,6 +20,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dragonfly_env import _documents
+from dragonfly_env._outside import parsing
 from dragonfly_env._validate import config_error
 
 METADATA_KEY = b"dragonfly_env"
@@ -98,7 +100,12 @@ class ResultsFolder:
         Raises:
             ConfigError: If the file is damaged.
         """
-        return dict(read_json(self.manifest, "results")) if self.manifest.exists() else None
+        if not self.manifest.exists():
+            return None
+        manifest = read_json(self.manifest, "results")
+        if not isinstance(manifest, dict):
+            raise config_error("results", str(self.manifest), "must be what a sweep wrote")
+        return manifest
 
     def merge(self, run_ids: Sequence[str]) -> int:
         """Write the rows of the finished ones of ``run_ids``, in that order, to one file.
@@ -165,10 +172,8 @@ def read_rows(files: Sequence[Path]) -> list[pa.Table]:
     """
     tables = []
     for file in files:
-        try:
+        with parsing("results", str(file), "cannot be read"):
             tables.append(pq.ParquetFile(file).read().replace_schema_metadata(None))
-        except (OSError, pa.ArrowException) as error:
-            raise config_error("results", str(file), f"cannot be read ({error})") from error
     return tables
 
 
@@ -182,10 +187,7 @@ def read_json(file: Path, what: str) -> Any:
     Raises:
         ConfigError: If it is missing or damaged.
     """
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise config_error(what, str(file), f"cannot be read ({error})") from error
+    return _documents.read_json(file, what, allowed="cannot be read")
 
 
 def write_json(content: Mapping[str, Any], target: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import dragonfly_env as dfe
+from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import reject_unknown
 from dragonfly_env._validate import check_integer, check_real, check_time_ns, config_error
 from dragonfly_env.agents.protocol import Learner
@@ -29,6 +30,7 @@ from dragonfly_env.experiments.measure import machine
 from dragonfly_env.experiments.training_folder import TrainingFolder
 
 _MAX_AGENT_SEED = 2**32 - 1
+_MOST = 2**53  # decisions, and units of time
 _MOST_EPISODES = 1_000_000
 _LIBRARIES = ("numpy", "torch", "stable-baselines3", "sb3-contrib")
 
@@ -181,6 +183,23 @@ class Sofar:
     simulated_ns: float = 0.0
     wall_s: float = 0.0
 
+    @classmethod
+    def from_dict(cls, values: object) -> Sofar:
+        """The inverse of ``dataclasses.asdict``.
+
+        Raises:
+            ConfigError: If it is something else.
+        """
+        table = check_mapping("training.progress", values)
+        if table.keys() != cls.__dataclass_fields__.keys():
+            allowed = f"must have {', '.join(cls.__dataclass_fields__)}"
+            raise config_error("training.progress", list(table), allowed)
+        counts = {name: check_integer(name, table[name], 0, _MOST) for name in ("episode", "decisions")}
+        times = {
+            name: check_real(name, table[name], 0.0, float(_MOST)) for name in ("simulated_ns", "wall_s")
+        }
+        return cls(**counts, **times)  # type: ignore[arg-type]
+
     def is_enough(self, plan: TrainingPlan) -> bool:
         """Whether nothing is left to do."""
         late = plan.stop_after_s is not None and self.wall_s >= plan.stop_after_s
@@ -210,7 +229,7 @@ def _resume_point(plan: TrainingPlan, files: TrainingFolder) -> Sofar:
             str(files.path),
             f"holds a training with {name} = {theirs!r}, not {ours!r}: choose another folder, or --fresh to forget it",
         )
-    return Sofar(**state["progress"])
+    return Sofar.from_dict(state["progress"])
 
 
 def _differences(theirs: Any, ours: Any, name: str = "") -> dict[str, tuple[Any, Any]]:

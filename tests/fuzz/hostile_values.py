@@ -93,7 +93,9 @@ _HOSTILE: tuple[Callable[[], Any], ...] = (
 
 def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
     """A call of something public in which one or two arguments are hostile."""
-    calls = public_calls(folder)
+    made = folder.with_name("made")  # the other folder is emptied after every input
+    made.mkdir()
+    calls = public_calls(made)
     while True:
         call = random.choice(calls)
         names = random.sample(call.parameters, k=min(len(call.parameters), random.choice((1, 1, 1, 2))))

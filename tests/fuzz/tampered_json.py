@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -23,8 +24,8 @@ NAME = "tampered-json"
 _ONE_RUN = {**SMALL_SCENARIO, "policies": ["min"], "traffic": ["adv+1"], "loads": [0.2], "seeds": [1]}
 
 _PLAN = TrainingPlan(
-    "deep-q",
-    SimulationConfig(topology=Dragonfly(1, 2, 1), load=0.3),
+    kind="deep-q",
+    config=SimulationConfig(topology=Dragonfly(1, 2, 1), load=0.3),
     settings={"hidden_units": (4,)},
     episodes=1,
     episode_ns=1_000.0,
@@ -35,12 +36,12 @@ _PLAN = TrainingPlan(
 
 def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
     """A JSON document that this package writes, with something changed."""
-    results = folder / "results"
-    run_sweep(Scenario.from_dict(_ONE_RUN), results, jobs=1)
-    run_training(_PLAN, folder / "training")
-    manifest, state = results / "scenario.json", folder / "training" / "training.json"
+    made = folder.with_name("made")  # the other folder is emptied after every input
+    run_sweep(Scenario.from_dict(_ONE_RUN), made / "results", jobs=1)
+    run_training(_PLAN, made / "training")
+    listed = (made / "results" / "scenario.json").read_text(encoding="utf-8")
+    trained = (made / "training" / "training.json").read_text(encoding="utf-8")
     documents = [config.to_json() for config in SMALL_CONFIGS]
-    listed, trained = (file.read_text(encoding="utf-8") for file in (manifest, state))
     while True:
         text = random.choice([*documents, *[listed] * 2, trained])
         if random.random() < 0.5:
@@ -50,11 +51,12 @@ def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
         if random.random() < 0.2:
             content = in_bytes(random, content, [other.encode() for other in documents])
         if text is listed:
-            manifest.write_bytes(content)
-            call: Callable[[], Any] = functools.partial(load_results, results)
+            call: Callable[[], Any] = functools.partial(load_results, made / "results")
+            (made / "results" / "scenario.json").write_bytes(content)
         elif text is trained:
-            state.write_bytes(content)
-            call = functools.partial(run_training, _PLAN, state.parent)
+            shutil.copytree(made / "training", folder / "training")
+            (folder / "training" / "training.json").write_bytes(content)
+            call = functools.partial(run_training, _PLAN, folder / "training")
         else:
             call = functools.partial(_run_config, content.decode("utf-8", "replace"))
         yield functools.partial(refused_or_run, call)

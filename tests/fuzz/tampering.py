@@ -173,7 +173,7 @@ def in_archive(random: Random, content: bytes, change: Callable[[Random, str, by
         for name, data in members:
             if name not in names:  # writing one twice warns
                 names.add(name)
-                archive.writestr(name[:60_000], data)
+                archive.writestr(name[:60_000].replace("\0", "") or "x", data)
     return stream.getvalue()
 
 

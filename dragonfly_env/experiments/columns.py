@@ -1,0 +1,135 @@
+"""What a table of results must hold so that every table and figure can be made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dragonfly_env._outside import parsing
+from dragonfly_env._validate import config_error
+
+KEYS = ("traffic", "policy", "load")
+
+_NEEDED = (*KEYS, "seed", "accepted_load")
+_SHOWN = ("latency_mean_ns", "latency_p99_ns", "hops_mean")  # null in a run that delivered nothing
+_TEXT = (
+    *(
+        "run_id",
+        "policy",
+        "traffic",
+        "topology_arrangement",
+        "topology_group",
+        "package_version",
+        "trace_hash",
+    ),
+    *("platform", "machine", "python_version", "date", "configuration", "agent", "agent_sha256"),
+)
+# Lists of numbers; those of one line have equally many in every row.
+_LISTS = (
+    ("router_accepted_load",),
+    ("link_router", "link_port", "link_utilisation", "link_stall_fraction"),
+    ("hop_histogram",),
+    ("histogram_latency_ns", "histogram_packets"),
+    ("group_latency_mean_ns",),
+)
+_SERIES = "series_"
+_SIZES = ("topology_p", "topology_a", "topology_h", "topology_g", "topology_trunking")
+_ALLOWED = "must be results of this program"
+
+
+def check_columns(table: pa.Table, file: str) -> None:
+    """Refuse a table that something else made, or that was changed.
+
+    Args:
+        table: One row per run.
+        file: Where it is from, for messages.
+
+    Raises:
+        ConfigError: For a column that is missing, twice there, or of another type; for a text that is none, a load
+            outside (0, 1], an infinite number, or lists of different lengths.
+    """
+    names = table.column_names
+    for name in (*_NEEDED, *_SHOWN):
+        if name not in names:
+            raise _refusal(file, f"without a column {name!r}")
+    if len(set(names)) < len(names):
+        raise _refusal(file, "with two columns of one name")
+    with parsing("results", file, _ALLOWED):
+        table.validate(full=True)
+        for name in names:
+            _check_column(name, table[name], file)
+        _check_values(table, file)
+
+
+def _refusal(file: str, why: str) -> Exception:
+    return config_error("results", file, f"{_ALLOWED}; this is a table {why}: made by something else?")
+
+
+def _check_column(name: str, column: pa.ChunkedArray, file: str) -> None:
+    kind = column.type
+    if name in _NEEDED and column.null_count:
+        raise _refusal(file, f"with nothing in {name!r}")
+    if pa.types.is_null(kind):
+        return
+    if name in _TEXT:
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            raise _refusal(file, f"with {kind} in {name!r} instead of text")
+        return
+    if any(name in group for group in _LISTS) or name.startswith(_SERIES):
+        if not (pa.types.is_list(kind) and _is_number(kind.value_type)):
+            raise _refusal(file, f"with {kind} in {name!r} instead of lists of numbers")
+        return
+    if not _is_number(kind):
+        raise _refusal(file, f"with {kind} in {name!r} instead of numbers")
+    if pa.types.is_floating(kind) and pc.any(pc.is_inf(column)).as_py():
+        raise _refusal(file, f"with infinity in {name!r}")
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _check_values(table: pa.Table, file: str) -> None:
+    loads, accepted = table["load"].cast(pa.float64()), table["accepted_load"].cast(pa.float64())
+    if not all(0.0 < load <= 1.0 for load in loads.to_pylist()):
+        raise _refusal(file, "with a load that is not in (0, 1]")
+    if not all(load >= 0.0 for load in accepted.to_pylist()):
+        raise _refusal(file, "with an accepted load that is none")
+    if not pa.types.is_integer(table["seed"].type):
+        raise _refusal(file, "with seeds that are no integers")
+    for name in _SIZES:
+        if name in table.column_names and not all(
+            isinstance(size, int) and 0 <= size < 2**31 for size in table[name].to_pylist()
+        ):
+            raise _refusal(file, f"with a {name!r} that is none")
+    series = tuple(name for name in table.column_names if name.startswith(_SERIES))
+    for group in (*_LISTS, series):
+        _check_lengths(table, [name for name in group if name in table.column_names], file)
+    _check_routers(table, file)
+
+
+def _check_lengths(table: pa.Table, names: Sequence[str], file: str) -> None:
+    lengths = [_lengths(table[name]) for name in names]
+    for name, other in zip(names, lengths, strict=True):
+        if other != lengths[0]:
+            raise _refusal(file, f"with other numbers of entries in {name!r} than in {names[0]!r}")
+
+
+def _lengths(column: pa.ChunkedArray) -> list[int | None]:
+    if pa.types.is_null(column.type):
+        return [None] * len(column)
+    found: list[int | None] = pc.list_value_length(column).to_pylist()
+    return found
+
+
+def _check_routers(table: pa.Table, file: str) -> None:
+    """Figures arrange routers by group."""
+    names = table.column_names
+    if "router_accepted_load" not in names or not {"topology_a", "topology_g"} <= set(names):
+        return
+    sizes = zip(table["topology_a"].to_pylist(), table["topology_g"].to_pylist(), strict=True)
+    for (a, g), given in zip(sizes, _lengths(table["router_accepted_load"]), strict=True):
+        if given is not None and (given != a * g or given == 0):
+            raise _refusal(file, f"with {given} routers instead of {a * g}")
