@@ -14,10 +14,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from dragonfly_env._process import INTERRUPTED
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import INTERRUPTED, guarded
+from dragonfly_env.cli.guard import guarded
 
 if TYPE_CHECKING:
     from dragonfly_env.config import SimulationConfig
