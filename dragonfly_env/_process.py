@@ -35,7 +35,7 @@ def begin() -> None:
         except (
             OSError
         ):  # closed: the next file to be opened would get the number, and what others write there
-            os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
 

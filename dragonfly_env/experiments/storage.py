@@ -230,20 +230,23 @@ def replacing(target: Path) -> Iterator[Path]:
 
     What is no regular file (a pipe, /dev/stdout) is not replaced but written to; of a link, the file that it leads to
     is replaced.
+
+    Raises:
+        OSError: With the name of ``target``, if it cannot be written.
     """
-    if target.exists() and not (target.is_file() or target.is_dir()):
-        yield target
-        return
-    target = target.resolve()
-    own_name = hashlib.sha256(os.fsencode(target.name)).hexdigest()[
-        :16
-    ]  # the name itself may be as long as allowed
-    temporary = target.with_name(f"{own_name}.{os.getpid()}.tmp")
     try:
-        yield temporary
-        temporary.replace(target)
-    except OSError as error:
-        error.filename, error.filename2 = str(target), None  # what the user knows, not the temporary file
-        raise
-    finally:
-        temporary.unlink(missing_ok=True)
+        if target.exists() and not (target.is_file() or target.is_dir()):
+            yield target
+            return
+        path = target.resolve()
+        own_name = hashlib.sha256(os.fsencode(path.name)).hexdigest()[
+            :16
+        ]  # its own may be as long as allowed
+        temporary = path.with_name(f"{own_name}.{os.getpid()}.tmp")
+        try:
+            yield temporary
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:  # the user knows nothing of temporary files
+        raise OSError(error.errno, error.strerror or str(error), str(target)) from error
