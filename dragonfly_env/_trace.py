@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import hashlib
+import io
 import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -113,11 +114,16 @@ class Trace(Traffic):
 
         file = Path(path)
         kinds = [suffix.lower() for suffix in file.suffixes[-2:]]
-        if ".csv" not in kinds and kinds[-1:] != [".parquet"]:
+        if kinds[-1:] not in ([".csv"], [".parquet"]) and kinds != [".csv", ".gz"]:
             raise config_error("trace file", str(path), "must end in .parquet, .csv or .csv.gz")
         try:
-            digest = hashlib.sha256(file.read_bytes()).hexdigest()
-            frame = pd.read_csv(file, dtype={"routers": str}) if ".csv" in kinds else pd.read_parquet(file)
+            content = file.read_bytes()  # opened here: readers take names with a colon for addresses
+            digest = hashlib.sha256(content).hexdigest()
+            if ".csv" in kinds:
+                packed = "gzip" if kinds[-1] == ".gz" else None
+                frame = pd.read_csv(io.BytesIO(content), dtype={"routers": str}, compression=packed)
+            else:
+                frame = pd.read_parquet(io.BytesIO(content))
         except Exception as error:  # readers of broken files raise whatever they met
             raise config_error("trace file", str(path), f"cannot be read: {error}") from None
         return dataclasses.replace(cls.from_frame(frame), path=str(path), sha256=digest)

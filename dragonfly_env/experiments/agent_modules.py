@@ -124,6 +124,8 @@ _INSTALLED: dict[str, str] = {}
 
 def _load_beside(name: str, folder: Path, file: Path | None) -> LoadedModule:
     """A module of a folder, with its helpers: the one that was loaded before, if its contents are the same."""
+    if name.partition(".")[0] == _OURS:
+        raise ImportError(f"a module of one's own must not be called {_OURS}")
     importlib.invalidate_caches()
     files = _listed_files(name, folder, file)
     key = (folder, name, _digest(files, folder))

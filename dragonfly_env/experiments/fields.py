@@ -123,6 +123,11 @@ def parse_assignment(text: str, field: str) -> tuple[str, int | float | bool | s
     return name.strip(), parse_value(value)
 
 
+def printable(text: str) -> str:
+    """A text without what no file and no terminal can hold: the bytes of a file name that are no UTF-8 are spelt."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 def parse_loads(values: Sequence[object], field: str) -> tuple[float, ...]:
     """Offered loads from numbers, and from ranges written ``"start:stop:step"`` (both ends included).
 

@@ -15,6 +15,7 @@ import numpy as np
 import dragonfly_env as dfe
 from dragonfly_env._validate import PS_PER_NS, ns_to_ps
 from dragonfly_env.experiments.agent_simulation import Runnable, simulation_of
+from dragonfly_env.experiments.fields import printable
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.metrics import Metrics
 
@@ -72,7 +73,7 @@ def measure(
         "measured_cpu_seconds": end_cpu - measured_cpu,
     }
     if run.agent is not None:
-        provenance |= {"agent": run.agent.spec, "agent_sha256": run.agent.sha256}
+        provenance |= {"agent": printable(run.agent.spec), "agent_sha256": run.agent.sha256}
     if inspect is not None and isinstance(simulation, dfe.Simulation):
         inspect(simulation)
     return row_of(run, metrics, provenance), provenance
