@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import gzip
 import hashlib
 import io
 import itertools
@@ -120,8 +121,8 @@ class Trace(Traffic):
             content = file.read_bytes()  # opened here: readers take names with a colon for addresses
             digest = hashlib.sha256(content).hexdigest()
             if ".csv" in kinds:
-                packed = "gzip" if kinds[-1] == ".gz" else None
-                frame = pd.read_csv(io.BytesIO(content), dtype={"routers": str}, compression=packed)
+                text = gzip.decompress(content) if kinds[-1] == ".gz" else content
+                frame = pd.read_csv(io.BytesIO(text), dtype={"routers": str})
             else:
                 frame = pd.read_parquet(io.BytesIO(content))
         except Exception as error:  # readers of broken files raise whatever they met

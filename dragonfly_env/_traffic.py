@@ -80,7 +80,13 @@ class Pattern(Traffic):
         return _core.make_pattern(topology, seed, *self.core_spec(), uniform_excludes_sender)
 
     def check(self, topology: Dragonfly) -> None:
+        self.check_size(topology)
         self.build(topology.to_core(), 0)
+
+    def check_size(self, topology: Dragonfly) -> None:
+        """Raise ``ConfigError`` if this pattern, or one inside, has a size that ``topology`` rules out. Takes no memory
+        of that size, which ``build`` does.
+        """
 
     @property
     def spec(self) -> str:

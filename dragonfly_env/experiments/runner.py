@@ -226,11 +226,25 @@ def _execute(runs: Sequence[Run], files: ResultsFolder, workers: int) -> Iterato
         return
     pool = joblib.Parallel(n_jobs=workers, batch_size=1, return_as="generator_unordered")
     folder = files.path.absolute()  # a worker may stand elsewhere
-    results: Any = pool(joblib.delayed(_execute_in_worker)(run, folder, os.getpid()) for run in runs)
+    calls = (joblib.delayed(_execute_in_worker)(run, folder, os.getpid()) for run in runs)
+    with _ctrl_c_kept_from_children():
+        results: Any = pool(calls)  # begins at once, with the first processes
     try:
         yield from results
     finally:
         results.close()  # on Ctrl-C this kills the workers; what they had saved stays
+
+
+@contextmanager
+def _ctrl_c_kept_from_children() -> Iterator[None]:
+    """Start processes that are deaf to Ctrl-C from their first instruction on: while Python begins and imports, each
+    would end with a traceback of its own. Here it is heard when the block ends.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _execute_in_worker(run: Run, folder: Path, caller_pid: int) -> tuple[str, Failure | None]:
