@@ -5,6 +5,7 @@ is ever lost.
 from __future__ import annotations
 
 import functools
+import multiprocessing.resource_tracker
 import os
 import signal
 import threading
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+from joblib.externals.loky.backend import resource_tracker as loky_resource_tracker
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 import dragonfly_env as dfe
@@ -227,24 +229,37 @@ def _execute(runs: Sequence[Run], files: ResultsFolder, workers: int) -> Iterato
     pool = joblib.Parallel(n_jobs=workers, batch_size=1, return_as="generator_unordered")
     folder = files.path.absolute()  # a worker may stand elsewhere
     calls = (joblib.delayed(_execute_in_worker)(run, folder, os.getpid()) for run in runs)
-    with _ctrl_c_kept_from_children():
-        results: Any = pool(calls)  # begins at once, with the first processes
+    results: Any = ()
     try:
+        with _ctrl_c_kept_from_children():
+            results = pool(calls)  # begins at once, with the first processes
         yield from results
     finally:
-        results.close()  # on Ctrl-C this kills the workers; what they had saved stays
+        if results:
+            results.close()  # on Ctrl-C this kills the workers; what they had saved stays
 
 
 @contextmanager
 def _ctrl_c_kept_from_children() -> Iterator[None]:
     """Start processes that are deaf to Ctrl-C from their first instruction on: while Python begins and imports, each
-    would end with a traceback of its own. Here it is heard when the block ends.
+    would end with a traceback of its own. Here it is heard when the block ends, for it might leave joblib half begun.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    for tracker in (multiprocessing.resource_tracker, loky_resource_tracker):
+        tracker.ensure_running()  # begun in the block, one would end the blocking
+    heard: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)  # None: not Python's
+    main = handler is not None and threading.current_thread() is threading.main_thread()
+    if main:
+        signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if main:
+            signal.signal(signal.SIGINT, handler)
+    if heard:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _execute_in_worker(run: Run, folder: Path, caller_pid: int) -> tuple[str, Failure | None]:
