@@ -1,9 +1,9 @@
 """``python -m benchmarks.compare OLD``: how much faster this commit is than another one, on this machine, now.
 
-Both take turns, slice by slice, with the yardstick in between; which one begins alternates. Every round starts both
-anew, because the same program may be faster or slower each time, by where its memory happens to lie. A round's ratio
-is that of the CPU time per unit of work of all its slices; what is given is the median of the rounds, and an interval
-that holds the true median with the confidence that the table names, whatever the distribution.
+Both take turns: two short slices of each, old new new old or new old old new, between two runs of the yardstick. Every
+round starts both anew, because the same program may be faster or slower each time, by where its memory happens to
+lie. A round's ratio is that of the CPU time per unit of work of all its slices; what is given is the median of the
+rounds, and an interval that holds the true median with the confidence that the table names, whatever the distribution.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from benchmarks.yardstick.program import describe, program
 LAPS = 3
 _CONFIDENCE = 0.93
 _OLD, _NEW = "old", "new"
+_ORDERS = ((_OLD, _NEW, _NEW, _OLD), (_NEW, _OLD, _OLD, _NEW))  # a steady drift of the machine cancels
 
 
 def median_interval(samples: Sequence[float]) -> tuple[float, float, float]:
@@ -69,7 +70,7 @@ def measure(
         new: Its interpreter.
         names: Of `cases`.
         rounds: Processes of each.
-        turns: Slices of each case in each round.
+        turns: Of each case in each round.
         topology: Preset, by host count.
         length: Of warm-ups and slices, as a share of the usual one.
 
@@ -92,20 +93,19 @@ def measure(
                 _errors.print(f"round {i + 1} of {rounds}: {name}", style="dim")
                 for contestant in contestants.values():
                     contestant.measure(name)  # builds, warms up; pools of packets and events grow
-                slices[name].append(_round(contestants, name, turns, i, Beside(yardstick, LAPS)))
+                beside = Beside(yardstick, LAPS)
+                taken = []
+                for turn in range(turns):
+                    order = _ORDERS[(i + turn) % 2]
+                    slice_by_slice = functools.partial(_turn, contestants, name, order)
+                    measured, hops_per_s = beside.measure(slice_by_slice)
+                    taken += [{**s, "yardstick_hops_per_s": hops_per_s} for s in measured]
+                slices[name].append(taken)
     return [_summary(name, slices[name]) for name in names]
 
 
-def _round(
-    contestants: dict[str, Contestant], name: str, turns: int, number_of_round: int, beside: Beside
-) -> list[dict[str, Any]]:
-    taken = []
-    for turn in range(turns):
-        order = (_OLD, _NEW) if (number_of_round + turn) % 2 == 0 else (_NEW, _OLD)
-        for which in order:
-            answer, hops_per_s = beside.measure(functools.partial(contestants[which].measure, name))
-            taken.append({**answer, "which": which, "yardstick_hops_per_s": hops_per_s})
-    return taken
+def _turn(contestants: dict[str, Contestant], name: str, order: Sequence[str]) -> list[dict[str, Any]]:
+    return [{**contestants[which].measure(name), "which": which} for which in order]
 
 
 def _rate(slices: Sequence[dict[str, Any]], which: str) -> float:
@@ -134,6 +134,9 @@ def _summary(name: str, rounds: Sequence[Sequence[dict[str, Any]]]) -> dict[str,
                 s["work"] / s["cpu_s"] / s["yardstick_hops_per_s"] for s in everything if s["which"] == which
             ]
             for which in (_OLD, _NEW)
+        },
+        "packages": {
+            which: next(s["package"] for s in everything if s["which"] == which) for which in (_OLD, _NEW)
         },
         "same_history": histories[_OLD] == histories[_NEW],
         "slices": rounds,
@@ -182,7 +185,9 @@ def main(
         list[str] | None, typer.Option(metavar="CASE", help=f"One of: {'; '.join(cases())}. May be repeated.")
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often both are started.")] = 5,
-    turns: Annotated[int, typer.Option(min=1, help="Slices of each case in each round.")] = 2,
+    turns: Annotated[
+        int, typer.Option(min=1, help="Of each case in each round; two slices of each make one.")
+    ] = 2,
     topology: Annotated[str, typer.Option(help="Preset, by host count.")] = TOPOLOGY,
     length: Annotated[float, typer.Option(min=0.01, help="Of warm-ups and slices: 1 is usual.")] = 1.0,
     out: Annotated[Path | None, typer.Option(help="A file for all samples, JSON.")] = None,
@@ -207,6 +212,8 @@ def main(
         _errors.print(f"error: {error}", markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
     _output.print(table(results))
+    for which, package in results[0]["packages"].items():
+        _output.print(f"{which}: {package}", style="dim", markup=False, soft_wrap=True)
     if out is not None:
         content = {"started": machine.now(), "machine": began, "yardstick": describe(), "results": results}
         out.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")

@@ -19,8 +19,8 @@ from benchmarks.checkout import ROOT
 
 START = """
 import sys
-import dragonfly_env  # before the folder of the benchmarks, where another one may be
-sys.path.append(sys.argv[1])
+import dragonfly_env  # its own; from now on the folder of these benchmarks comes first, where another one may be
+sys.path.insert(0, sys.argv[1])
 from benchmarks.contestant import serve
 serve(sys.argv[2], float(sys.argv[3]))
 """
@@ -28,6 +28,7 @@ serve(sys.argv[2], float(sys.argv[3]))
 
 def serve(topology: str, length: float) -> None:
     """Measure what standard input names, until it ends."""
+    import dragonfly_env
     from benchmarks.cases import cases
 
     builders, built = cases(topology=topology, length=length), {}
@@ -41,6 +42,7 @@ def serve(topology: str, length: float) -> None:
             "cpu_s": cpu_s,
             "unit": built[name].unit,
             "history": built[name].history(),
+            "package": str(Path(dragonfly_env.__file__).parent),
         }
         print(json.dumps(answer), flush=True)
 
@@ -84,7 +86,7 @@ class Contestant:
         )
 
     def measure(self, case: str) -> dict[str, Any]:
-        """Its next slice of a case: ``work``, ``cpu_s``, ``unit`` and ``history`` so far.
+        """Its next slice of a case: ``work``, ``cpu_s``, ``unit``, ``history`` so far, and the ``package`` that did it.
 
         Raises:
             RuntimeError: If the process failed, with the end of what it said.
