@@ -1,6 +1,7 @@
 """The cases on which two commits are compared.
 
-They run with the interpreter of either commit, old ones included, so they use the public interface alone.
+They run with the interpreter of either commit, old ones included, so they use the public interface alone. Slices are
+short: whatever disturbs the machine shall hit both commits.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from benchmarks.workload import Workload, configuration
 
 TOPOLOGY = "1056"
 WARMUP_NS = 50_000.0
-SLICE_NS = 12_000.0
+SLICE_NS = 3_000.0
 EPISODE_NS = 47_000.0  # random routing congests the network, which is part of the case
 _SEED = 1
 
@@ -25,6 +26,7 @@ class CoreCase:
     """A policy under uniform traffic at load 0.8, network ``q-adaptive``: packet-hops of consecutive slices."""
 
     unit = "packet-hops"
+    quads_per_turn = 4
 
     def __init__(self, policy: str, *, topology: str, length: float) -> None:
         self._workload = Workload(
@@ -47,6 +49,7 @@ class RandomActionsCase:
     """The batched environment with random legal actions: decisions of whole episodes, network ``default``."""
 
     unit = "decisions"
+    quads_per_turn = 1
 
     def __init__(self, *, topology: str, length: float) -> None:
         config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset(topology), traffic="uniform", load=0.8)

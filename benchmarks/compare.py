@@ -1,9 +1,10 @@
 """``python -m benchmarks.compare OLD``: how much faster this commit is than another one, on this machine, now.
 
-Both take turns: two short slices of each, old new new old or new old old new, between two runs of the yardstick. Every
-round starts both anew, because the same program may be faster or slower each time, by where its memory happens to
-lie. A round's ratio is that of the CPU time per unit of work of all its slices; what is given is the median of the
-rounds, and an interval that holds the true median with the confidence that the table names, whatever the distribution.
+Both take turns on one processor: short slices old new new old, then new old old new, between two runs of the yardstick.
+Every round starts both anew, because the same program may be faster or slower each time, by where its memory happens to
+lie, and takes the next processor. Each quad gives a ratio of CPU time per unit of work, each round the median of its
+quads; what is printed is the median of the rounds, and an interval that holds the true median with the confidence that
+the table names, whatever the distribution.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import os
 import statistics
 import sys
 from collections.abc import Sequence
@@ -24,6 +26,7 @@ from rich.table import Table
 from benchmarks import machine
 from benchmarks.cases import TOPOLOGY, cases
 from benchmarks.contestant import Contestant, interpreter
+from benchmarks.process import on_processor
 from benchmarks.report import console, number
 from benchmarks.yardstick.beside import Beside
 from benchmarks.yardstick.program import describe, program
@@ -84,28 +87,33 @@ def measure(
     slices: dict[str, list[list[dict[str, Any]]]] = {name: [] for name in names}
     yardstick = program()
     for i in range(rounds):
+        processors = sorted(os.sched_getaffinity(0))
         with (
+            on_processor(processors[i % len(processors)]),
             Contestant(old, topology=topology, length=length) as a,
             Contestant(new, topology=topology, length=length) as b,
         ):
             contestants = {_OLD: a, _NEW: b}
             for name in names:
                 _errors.print(f"round {i + 1} of {rounds}: {name}", style="dim")
-                for contestant in contestants.values():
-                    contestant.measure(name)  # builds, warms up; pools of packets and events grow
+                # The first slices build and warm up; pools of packets and events grow.
+                first = [contestant.measure(name) for contestant in contestants.values()]
                 beside = Beside(yardstick, LAPS)
                 taken = []
-                for turn in range(turns):
-                    order = _ORDERS[(i + turn) % 2]
-                    slice_by_slice = functools.partial(_turn, contestants, name, order)
-                    measured, hops_per_s = beside.measure(slice_by_slice)
+                for _ in range(turns):
+                    turn = functools.partial(_turn, contestants, name, first[0]["quads_per_turn"], i)
+                    measured, hops_per_s = beside.measure(turn)
                     taken += [{**s, "yardstick_hops_per_s": hops_per_s} for s in measured]
                 slices[name].append(taken)
     return [_summary(name, slices[name]) for name in names]
 
 
-def _turn(contestants: dict[str, Contestant], name: str, order: Sequence[str]) -> list[dict[str, Any]]:
-    return [{**contestants[which].measure(name), "which": which} for which in order]
+def _turn(contestants: dict[str, Contestant], name: str, quads: int, beginning: int) -> list[dict[str, Any]]:
+    return [
+        {**contestants[which].measure(name), "which": which}
+        for i in range(quads)
+        for which in _ORDERS[(beginning + i) % 2]
+    ]
 
 
 def _rate(slices: Sequence[dict[str, Any]], which: str) -> float:
@@ -113,8 +121,14 @@ def _rate(slices: Sequence[dict[str, Any]], which: str) -> float:
     return float(sum(s["work"] for s in mine) / sum(s["cpu_s"] for s in mine))
 
 
+def round_ratio(slices: Sequence[dict[str, Any]]) -> float:
+    """New/old of a round: the median of its quads, so that a disturbance of one does not count."""
+    quads = [slices[i : i + 4] for i in range(0, len(slices), 4)]
+    return statistics.median(_rate(quad, _NEW) / _rate(quad, _OLD) for quad in quads)
+
+
 def _summary(name: str, rounds: Sequence[Sequence[dict[str, Any]]]) -> dict[str, Any]:
-    ratios = [_rate(slices, _NEW) / _rate(slices, _OLD) for slices in rounds]
+    ratios = [round_ratio(slices) for slices in rounds]
     lowest, highest, confidence = median_interval(ratios)
     everything = [s for slices in rounds for s in slices]
     histories = {which: [s["history"] for s in everything if s["which"] == which] for which in (_OLD, _NEW)}
@@ -186,7 +200,7 @@ def main(
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often both are started.")] = 5,
     turns: Annotated[
-        int, typer.Option(min=1, help="Of each case in each round; two slices of each make one.")
+        int, typer.Option(min=1, help="Of each case in each round, with the yardstick in between.")
     ] = 2,
     topology: Annotated[str, typer.Option(help="Preset, by host count.")] = TOPOLOGY,
     length: Annotated[float, typer.Option(min=0.01, help="Of warm-ups and slices: 1 is usual.")] = 1.0,

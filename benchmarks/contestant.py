@@ -41,6 +41,7 @@ def serve(topology: str, length: float) -> None:
             "work": work,
             "cpu_s": cpu_s,
             "unit": built[name].unit,
+            "quads_per_turn": built[name].quads_per_turn,
             "history": built[name].history(),
             "package": str(Path(dragonfly_env.__file__).parent),
         }
@@ -86,7 +87,10 @@ class Contestant:
         )
 
     def measure(self, case: str) -> dict[str, Any]:
-        """Its next slice of a case: ``work``, ``cpu_s``, ``unit``, ``history`` so far, and the ``package`` that did it.
+        """Its next slice of a case.
+
+        Returns:
+            ``work``, ``cpu_s``, ``unit``, ``quads_per_turn``, ``history`` so far, and the ``package`` that did it.
 
         Raises:
             RuntimeError: If the process failed, with the end of what it said.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import json
-import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.checkout import ROOT, build_settings
-from benchmarks.process import run_process
+from benchmarks.process import current_processor, on_processor, run_process
 
 VERSION = 1
 SOURCE = Path(__file__).with_name("yardstick.cpp")
@@ -44,7 +42,7 @@ class Program:
         Raises:
             RuntimeError: If it does not do what version 1 always did.
         """
-        with _on_this_processor():
+        with on_processor(current_processor()):
             run = json.loads(run_process([str(self.executable), str(laps)]).output)
         if run["checksum"] != CHECKSUM or run["packet_hops"] != laps * LAP_PACKET_HOPS:
             raise RuntimeError(f"yardstick {VERSION}, compiled by {self.compiler}, did other work: {run}")
@@ -96,15 +94,3 @@ def find_compiler(names: Sequence[str | None]) -> str:
             return path
     tried = ", ".join(name for name in names if name)
     raise RuntimeError(f"the yardstick has to be compiled, and there is no C++ compiler (tried {tried})")
-
-
-@contextlib.contextmanager
-def _on_this_processor() -> Iterator[None]:
-    """What is started inside runs on the processor on which this thread is: those of one machine differ."""
-    allowed = os.sched_getaffinity(0)
-    fields = Path("/proc/thread-self/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    os.sched_setaffinity(0, {int(fields[36])})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, allowed)
