@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
+import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -94,7 +95,8 @@ class AgentSource:
 
 def means_file(spec: str, folder: Path) -> bool:
     """Whether a user who wrote this means the file of a saved agent."""
-    return spec.endswith(".zip") or ((folder / spec).is_file() and not spec.endswith(".py"))
+    # Not Path.is_file: before Python 3.14 that raises for names that are too long.
+    return spec.endswith(".zip") or (os.path.isfile(folder / spec) and not spec.endswith(".py"))  # noqa: PTH113
 
 
 def _name_of_file(path: Path) -> str:

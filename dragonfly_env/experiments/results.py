@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,9 +89,10 @@ def load_results(path: Path) -> Results:
         ConfigError: If there are no results, or they cannot be read.
     """
     path = check_path("results", path)
-    if path.is_dir():
+    # Not methods of Path: before Python 3.14 these raise for names that are too long.
+    if os.path.isdir(path):  # noqa: PTH112
         return _load_folder(ResultsFolder(path))
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110
         raise config_error("results", str(path), "must be a results folder or a Parquet file; there is none")
     table = _frame(read_rows([path]), [path])
     return Results(path.stem, table, _unique(table["policy"]), _unique(table["traffic"]), len(table))
