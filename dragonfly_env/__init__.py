@@ -12,6 +12,11 @@ Example::
 
 from __future__ import annotations
 
+from dragonfly_env import _process
+
+if _process.is_command_line():  # before the imports below, which take a second or two
+    _process.begin()
+
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -14,9 +15,11 @@ from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import boolean, reject_unknown
 from dragonfly_env._traffic import Pattern, pattern_from_dict
 from dragonfly_env._validate import check_integer, check_real, config_error
+from dragonfly_env.topology import Dragonfly
 
 _MAX_INT = 2**31 - 1
 _MAX_WEIGHT = 1e100
+_MAX_DEMAND_SIZE = 20_000
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -54,24 +57,45 @@ class DemandMatrix(Pattern):
         object.__setattr__(self, "matrix", matrix)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, DemandMatrix) and np.array_equal(self.matrix, other.matrix)
+        if not isinstance(other, DemandMatrix) or self.size != other.size:
+            return False
+        return np.array_equal(self.matrix, other.matrix)
 
     def __reduce__(self) -> tuple[type[DemandMatrix], tuple[npt.NDArray[np.float64]]]:
         return DemandMatrix, (self.matrix,)  # read-only again after unpickling
 
     def __hash__(self) -> int:
-        return hash((self.matrix.shape, self.matrix.tobytes()))
+        return hash((self.name, self.size))
+
+    @property
+    def size(self) -> int:
+        """Rows, and columns, of the matrix."""
+        return int(self.matrix.shape[0])
+
+    def check_size(self, topology: Dragonfly) -> None:
+        sizes = {
+            "host": topology.num_hosts,
+            "router": topology.num_routers,
+            "group": topology.num_groups,
+        }
+        if self.size not in sizes.values():
+            per = [f"{kind} ({size})" for kind, size in sizes.items()]
+            raise config_error(
+                "demand.matrix",
+                f"{self.size} x {self.size}",
+                f"must be square with one row per {per[0]}, {per[1]} or {per[2]}",
+            )
 
     @property
     def spec(self) -> str:
-        return f"demand({self.matrix.shape[0]} x {self.matrix.shape[1]})"
+        return f"demand({self.size} x {self.size})"
 
     def to_dict(self) -> dict[str, Any]:
         """Only the demands above 0, as lists of rows, columns and values."""
         rows, columns = np.nonzero(self.matrix)
         return {
             "pattern": self.name,
-            "size": int(self.matrix.shape[0]),
+            "size": self.size,
             "rows": rows.tolist(),
             "columns": columns.tolist(),
             "demands": self.matrix[rows, columns].tolist(),
@@ -87,16 +111,73 @@ class DemandMatrix(Pattern):
             raise config_error(
                 "demand", given, "must have a 'matrix', or 'size', 'rows', 'columns' and 'demands'"
             )
-        size = check_integer("demand.size", arguments["size"], 1, 20_000)
-        rows, columns, demands = (arguments[key] for key in ("rows", "columns", "demands"))
-        try:
-            matrix = np.zeros((size, size))
-            matrix[np.asarray(rows, dtype=np.uint32), np.asarray(columns, dtype=np.uint32)] = demands
-        except (TypeError, ValueError, IndexError, OverflowError, MemoryError) as error:
+        return _ListedDemands(**arguments)
+
+
+class _ListedDemands(DemandMatrix):
+    """A demand matrix that is known by its demands above 0, as ``DemandMatrix.to_dict`` lists them.
+
+    A few of them may describe a matrix of gigabytes. It is made when somebody asks for it, and the core does so only
+    after the topology has been asked whether it has such a matrix at all.
+    """
+
+    __slots__ = ("_columns", "_demands", "_rows", "_size")
+    _columns: npt.NDArray[np.int64]
+    _demands: npt.NDArray[np.float64]
+    _rows: npt.NDArray[np.int64]
+    _size: int
+
+    def __init__(self, size: object, rows: object, columns: object, demands: object) -> None:
+        number = check_integer("demand.size", size, 1, _MAX_DEMAND_SIZE)
+        listed = {
+            "_rows": _entries("demand.rows", rows, number - 1),
+            "_columns": _entries("demand.columns", columns, number - 1),
+            "_demands": _entries("demand.demands", demands, math.inf).astype(np.float64),
+        }
+        lengths = {len(entries) for entries in listed.values()}
+        if len(lengths) > 1:
             raise config_error(
-                "demand", "rows, columns, demands", f"must describe a matrix: {error}"
-            ) from None
-        return cls(matrix)
+                "demand", "rows, columns, demands", f"must describe a matrix: lengths {sorted(lengths)}"
+            )
+        if not listed["_demands"].any():
+            raise config_error("demand.matrix", "all zero", "at least one host must send")
+        for name, value in {"_size": number, **listed}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    @property
+    def matrix(self) -> npt.NDArray[np.float64]:
+        matrix = np.zeros((self._size, self._size))
+        matrix[self._rows, self._columns] = self._demands
+        matrix.flags.writeable = False
+        return matrix
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _ListedDemands, (self._size, self._rows, self._columns, self._demands)
+
+    def __repr__(self) -> str:
+        return f"<{self.spec}>"
+
+
+def _entries(field: str, values: object, high: float) -> npt.NDArray[Any]:
+    """A column of numbers from 0 to ``high``, whole ones unless that is infinite."""
+    kinds = "iuf" if math.isinf(high) else "iu"
+    try:
+        entries = np.asarray(values)
+    except (TypeError, ValueError, OverflowError):
+        raise config_error(field, values, "must be a list of numbers") from None
+    if entries.ndim != 1 or (len(entries) and entries.dtype.kind not in kinds):
+        raise config_error(
+            field, values, "must be a list of numbers" if "f" in kinds else "must be a list of integers"
+        )
+    wrong = np.flatnonzero(~((entries >= 0) & (entries <= high) & (entries < np.inf)))
+    if len(wrong):
+        allowed = "must be finite and at least 0" if "f" in kinds else f"is out of bounds: from 0 to {high}"
+        raise config_error(f"{field}[{wrong[0]}]", entries[wrong[0]].item(), allowed)
+    return entries if "f" in kinds else entries.astype(np.int64)
 
 
 def _checked_part(field: str, part: object) -> Pattern:
@@ -167,6 +248,10 @@ class HostMixture(Pattern):
             parts.append((numbers, _checked_part("mixture.parts", part)))
         object.__setattr__(self, "parts", tuple(parts))
 
+    def check_size(self, topology: Dragonfly) -> None:
+        for _, part in self.parts:
+            part.check_size(topology)
+
     def arguments(self) -> dict[str, Any]:
         parts = [{**_core_part(part), "hosts": np.array(hosts, dtype=np.int64)} for hosts, part in self.parts]
         return {"parts": parts, "confined": self.confined}
@@ -205,6 +290,10 @@ class WeightedMixture(Pattern):
             checked = check_real("weighted weight", weight, 0.0, _MAX_WEIGHT, open_low=True)
             parts.append((checked, _checked_part("weighted.parts", part)))
         object.__setattr__(self, "parts", tuple(parts))
+
+    def check_size(self, topology: Dragonfly) -> None:
+        for _, part in self.parts:
+            part.check_size(topology)
 
     def arguments(self) -> dict[str, Any]:
         return {"parts": [{**_core_part(part), "weight": weight} for weight, part in self.parts]}

@@ -84,7 +84,13 @@ class Pattern(Traffic):
         return _core.make_pattern(topology, seed, *self.core_spec(), excludes)
 
     def check(self, topology: Dragonfly) -> None:
-        self.build(check_instance("topology", topology, Dragonfly).to_core(), 0)
+        self.check_size(check_instance("topology", topology, Dragonfly))
+        self.build(topology.to_core(), 0)
+
+    def check_size(self, topology: Dragonfly) -> None:
+        """Raise ``ConfigError`` if this pattern, or one inside, has a size that ``topology`` rules out. Takes no memory
+        of that size, which ``build`` does.
+        """
 
     @property
     def spec(self) -> str:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from typing import Annotated
+import warnings
+from collections.abc import Callable
+from typing import Annotated, NoReturn
 
 import typer
+from rich.text import Text
 
+from dragonfly_env import _process
+from dragonfly_env.cli import streams
+from dragonfly_env.cli.console import note
 from dragonfly_env.cli.evaluate import evaluate
-from dragonfly_env.cli.guard import INTERRUPTED
+from dragonfly_env.cli.guard import DONE, FAILED, WRONG_SETTING, complain, report
 from dragonfly_env.cli.info import info
 from dragonfly_env.cli.plot import plot
 from dragonfly_env.cli.reproduce import reproduce
@@ -68,12 +75,36 @@ def _root(
     """
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Run the command line and exit.
 
-    Exit codes: 0 done; 1 a run failed; 2 an impossible setting or wrong usage; 130 Ctrl-C.
+    Exit codes: 0 done; 1 a run failed, or results could not be written; 2 an impossible setting or wrong usage;
+    130 Ctrl-C.
     """
+    _process.imported()
+    closed = sys.stdout is None
+    streams.prepare()
+    warnings.showwarning = lambda message, *_, **__: note(Text(f"warning: {message}", style="yellow"))
+    if closed:
+        complain("standard output is closed: send it to /dev/null if nobody wants the results")
+        sys.exit(WRONG_SETTING)
+    code = _ended_with(app)
+    code = _ended_with(streams.flush_results) or code
+    signal.signal(
+        signal.SIGINT, signal.SIG_DFL
+    )  # nothing is left to be kept: the rest may end without a word
+    sys.exit(code)
+
+
+def _ended_with(work: Callable[[], object]) -> int:
+    """The exit code of what commands do outside their own guards too: parse options, print help, write results."""
     try:
-        app()
-    except KeyboardInterrupt:  # between commands; they handle their own
-        sys.exit(INTERRUPTED)
+        work()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else FAILED if end.code else DONE
+    except BaseException as error:
+        code = report(error)
+        if code is None:
+            raise
+        return code
+    return DONE

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 from rich.text import Text
 
+from dragonfly_env._process import INTERRUPTED
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import FAILED, INTERRUPTED, complain
+from dragonfly_env.cli.guard import FAILED, complain
 
 if TYPE_CHECKING:
     from dragonfly_env.experiments.runner import SweepReport
@@ -23,24 +26,50 @@ def compare(plan: Scenario, folder: Path, *, jobs: int | None, redo: bool, plots
     """Do what the folder lacks of a scenario, then print tables and draw figures.
 
     Raises:
-        typer.Exit: If a run failed, or on Ctrl-C (after saying how to go on).
+        typer.Exit: If a run failed, or the sweep ended early (after saying how to go on).
         ConfigError: For whatever `run_sweep` refuses.
     """
     from dragonfly_env.experiments.progress import Bar
-    from dragonfly_env.experiments.runner import SweepInterrupted, run_sweep
+    from dragonfly_env.experiments.runner import run_sweep
 
-    try:
-        with Bar(console(error=True)) as bar:
-            report = run_sweep(plan, folder, jobs=jobs, reporter=bar, redo=redo)
-    except SweepInterrupted as interrupt:
-        kept = f"interrupted: {interrupt.kept} of {interrupt.total} runs are kept in {folder}"
-        note(Text(f"{kept}; to go on: {this_command('--redo')}", style="yellow"))
-        raise typer.Exit(INTERRUPTED) from None
+    with resumable(folder), Bar(console(error=True)) as bar:
+        report = run_sweep(plan, folder, jobs=jobs, reporter=bar, redo=redo)
     _report(report, folder)
     if len(report.failures) < report.total:
         _show_results(folder, plots)
     if report.failures:
         raise typer.Exit(FAILED)
+
+
+@contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """Say how to go on with a sweep that ends early.
+
+    Raises:
+        typer.Exit: If it was interrupted or cannot go on.
+    """
+    from dragonfly_env.experiments.runner import SweepInterrupted, SweepStoppedError
+
+    try:
+        yield
+    except SweepInterrupted as interrupt:
+        kept = f"interrupted: {interrupt.kept} of {interrupt.total} runs are kept in {folder}"
+        note(Text(f"{kept}; to go on: {this_command('--redo')}", style="yellow"))
+        raise typer.Exit(INTERRUPTED) from None
+    except SweepStoppedError as stop:
+        kept = f"{stop.kept} of {stop.total} runs are kept in {folder}"
+        complain(f"{stop}; {kept}; to go on: {this_command('--redo')}")
+        raise typer.Exit(FAILED) from None
+
+
+def tell_failures(report: SweepReport) -> None:
+    """Say which runs failed, why, and what makes them again."""
+    for failure in report.failures:
+        complain(f"{failure.run.describe()}: {failure.error}")
+        configuration = json.dumps(failure.run.configuration, sort_keys=True)
+        note(Text(f"  configuration: {configuration}", style="dim"))
+        if failure.details:
+            note(Text(failure.details.rstrip(), style="dim"))
 
 
 def this_command(*without: str) -> str:
@@ -54,13 +83,10 @@ def _report(report: SweepReport, folder: Path) -> None:
         done += f", {report.reused} were there already"
     if report.outdated:
         done += f" ({report.outdated} made by another version of this package were done again)"
+    if report.damaged:
+        done += f" ({report.damaged} with damaged files were done again)"
     note(Text(f"{done}; results in {folder}"))
-    for failure in report.failures:
-        complain(f"{failure.run.describe()}: {failure.error}")
-        configuration = json.dumps(failure.run.configuration, sort_keys=True)
-        note(Text(f"  configuration: {configuration}", style="dim"))
-        if failure.details:
-            note(Text(failure.details.rstrip(), style="dim"))
+    tell_failures(report)
 
 
 def _show_results(folder: Path, plots: bool) -> None:

@@ -16,8 +16,19 @@ def console(*, error: bool = False) -> Console:
 
 
 def show(what: RenderableType) -> None:
-    """Print a result."""
-    console().print(what)
+    """Print a result: a table and the like, or a text as it is.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    try:
+        if isinstance(what, str):
+            print(what, flush=True)
+        else:
+            console().print(what)
+    except OSError as error:
+        error.filename = "standard output"
+        raise
 
 
 def note(what: RenderableType) -> None:

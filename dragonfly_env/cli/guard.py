@@ -9,43 +9,61 @@ from typing import ParamSpec
 import typer
 from rich.text import Text
 
+from dragonfly_env._process import INTERRUPTED
 from dragonfly_env.cli.console import note
 from dragonfly_env.errors import ConfigError, DeadlockError
 
+DONE = 0
 FAILED = 1
 WRONG_SETTING = 2
-INTERRUPTED = 130
 
 Parameters = ParamSpec("Parameters")
 
 
 def guarded(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
-    """A command whose expected errors become one line and an exit code.
-
-    ``ConfigError``: 2; ``DeadlockError`` and lack of memory: 1; Ctrl-C: 130 (what a command keeps, it says itself).
-    Anything else is a fault of this program and keeps its traceback.
-    """
+    """A command whose expected errors become one line and an exit code, see `report`."""
 
     @functools.wraps(command)
     def wrapped(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
         try:
             command(*args, **kwargs)
-        except ConfigError as error:
-            complain(" ".join(str(error).split()))
-            raise typer.Exit(WRONG_SETTING) from None
-        except DeadlockError as error:
-            complain(str(error))
-            raise typer.Exit(FAILED) from None
-        except MemoryError:
-            complain("not enough memory for this system: choose a smaller topology, or fewer --jobs")
-            raise typer.Exit(FAILED) from None
-        except KeyboardInterrupt as interrupt:
-            note(Text(str(interrupt) or "interrupted", style="yellow"))
-            raise typer.Exit(INTERRUPTED) from None
+        except BaseException as error:
+            code = report(error)
+            if code is None:
+                raise
+            raise typer.Exit(code) from None
 
     return wrapped
 
 
-def complain(message: str) -> None:
-    """One line on the error stream."""
-    note(Text.assemble(("error: ", "bold red"), message))
+def report(error: BaseException) -> int | None:
+    """Tell the user of an error that is no fault of this program.
+
+    ``ConfigError``: exit code 2; ``DeadlockError``, lack of memory, and files and streams that cannot be read or
+    written: 1; Ctrl-C: 130 (what a command keeps, it says itself).
+
+    Returns:
+        The exit code; None for anything else, which is a fault of this program and keeps its traceback.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        note(Text(str(error) or "interrupted", style="yellow"))
+        return INTERRUPTED
+    if isinstance(error, ConfigError):
+        complain(str(error))
+        return WRONG_SETTING
+    if isinstance(error, DeadlockError):
+        complain(str(error), lines=True)
+    elif isinstance(error, MemoryError):
+        complain("not enough memory for this system: choose a smaller topology, or fewer --jobs")
+    elif isinstance(error, BrokenPipeError):
+        pass  # whoever read the results has gone, and knows
+    elif isinstance(error, OSError):
+        complain(f"{error.filename or 'cannot write'}: {error.strerror or error}")
+    else:
+        return None
+    return FAILED
+
+
+def complain(message: str, *, lines: bool = False) -> None:
+    """One line on the error stream, or as many as the message has."""
+    note(Text.assemble(("error: ", "bold red"), message if lines else " ".join(message.split())))

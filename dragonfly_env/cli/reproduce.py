@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,14 +11,13 @@ from rich.text import Text
 
 from dragonfly_env._validate import check_choice, check_integer, config_error
 from dragonfly_env.cli import options
-from dragonfly_env.cli.comparison import this_command
+from dragonfly_env.cli.comparison import resumable, tell_failures, this_command
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import FAILED, INTERRUPTED, complain, guarded
+from dragonfly_env.cli.guard import FAILED, guarded
 
 if TYPE_CHECKING:
     from dragonfly_env.experiments.reproduce import Reproduction
     from dragonfly_env.experiments.reproduce.findings import Findings
-    from dragonfly_env.experiments.runner import SweepReport
 
 _MOST_SEEDS = 1000
 
@@ -157,16 +155,11 @@ def _perform(work: Reproduction, workers: int | None, redo: bool) -> None:
     from dragonfly_env.experiments.progress import Bar
     from dragonfly_env.experiments.reproduce import judge_all
     from dragonfly_env.experiments.reproduce.report import render_verdicts, write_reports
-    from dragonfly_env.experiments.runner import SweepInterrupted
 
-    try:
-        with Bar(console(error=True)) as bar:
-            report = work.execute(workers=workers, reporter=bar, redo=redo)
-    except SweepInterrupted as interrupt:
-        kept = f"interrupted: {interrupt.kept} of {interrupt.total} runs are kept in {work.folder}"
-        note(Text(f"{kept}; to go on: {this_command('--redo')}", style="yellow"))
-        raise typer.Exit(INTERRUPTED) from None
-    failed = _complain(report)
+    with resumable(work.folder), Bar(console(error=True)) as bar:
+        report = work.execute(workers=workers, reporter=bar, redo=redo)
+    if report is not None:
+        tell_failures(report)
     findings = work.findings()
     with console(error=True).status("drawing figures"):
         pictures = _draw(work, findings)
@@ -176,7 +169,7 @@ def _perform(work: Reproduction, workers: int | None, redo: bool) -> None:
     table, page = write_reports(work, verdicts, pictures, this_command())
     note(Text(f"figures: {', '.join(str(work.folder / name) for name in pictures.values())}"))
     note(Text(f"table:   {page}, {table}", style="bold"))
-    if failed:
+    if report is not None and report.failures:
         raise typer.Exit(FAILED)
 
 
@@ -198,11 +191,3 @@ def _draw(work: Reproduction, findings: Findings) -> dict[str, str]:
             continue
         pictures[figure.title] = save(drawn, work.folder, figure.name)[0].name
     return pictures
-
-
-def _complain(report: SweepReport | None) -> bool:
-    """Tell of failed runs; whether there are any."""
-    for failure in () if report is None else report.failures:
-        complain(f"{failure.run.describe()}: {failure.error}")
-        note(Text(f"  configuration: {json.dumps(failure.run.configuration, sort_keys=True)}", style="dim"))
-    return bool(report and report.failures)

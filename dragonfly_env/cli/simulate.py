@@ -24,6 +24,8 @@ from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from dragonfly_env.experiments.run import Run
     from dragonfly_env.simulation import Simulation
 
@@ -110,6 +112,7 @@ def simulate(
     dragonfly-env simulate --topology 16512 --policy par --threads 2
     """
     from dragonfly_env.experiments.scenario import Scenario
+    from dragonfly_env.experiments.storage import write_table
 
     settings = options.scenario_settings(
         {},
@@ -134,9 +137,19 @@ def simulate(
     if packet_log is not None:
         _check_writable(packet_log)
         run = dataclasses.replace(run, config=run.config.replace(packet_log=True))
-    results, provenance = _simulate(run, packet_log)
+    measured = _simulate(run)
+    try:
+        if packet_log is not None:
+            write_table(measured.log, packet_log)
+            note(Text(f"packet log: {packet_log}"))
+    finally:  # a full disk does not take away what was measured
+        _show(run, measured, as_json)
+
+
+def _show(run: Run, measured: _Measured, as_json: bool) -> None:
+    results, provenance = measured.results, measured.provenance
     if as_json:
-        typer.echo(json.dumps({"results": results, **provenance}, indent=2, allow_nan=False))
+        show(json.dumps({"results": results, **provenance}, indent=2, allow_nan=False))
     else:
         show(_table(run, results))
         speed = provenance["packet_hops_per_cpu_s"]
@@ -148,25 +161,38 @@ def simulate(
                     style="dim",
                 )
             )
-    if packet_log is not None:
-        note(Text(f"packet log: {packet_log}"))
 
 
-def _simulate(run: Run, packet_log: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Results (`Metrics.to_dict`) and provenance of a run; a bar shows the progress of one that takes long."""
+@dataclasses.dataclass(slots=True)
+class _Measured:
+    """What came of a run.
+
+    Attributes:
+        results: `Metrics.to_dict`.
+        provenance: What made them.
+        log: One row per packet, if the configuration asks for that.
+    """
+
+    results: dict[str, Any] = dataclasses.field(default_factory=dict)
+    provenance: dict[str, Any] = dataclasses.field(default_factory=dict)
+    log: pa.Table = None
+
+
+def _simulate(run: Run) -> _Measured:
+    """Do a run; a bar shows the progress of one that takes long."""
     from dragonfly_env.experiments.measure import measure
 
-    results: dict[str, Any] = {}
+    measured = _Measured()
 
     def inspect(simulation: Simulation) -> None:
-        results.update(simulation.metrics().to_dict())
-        if packet_log is not None:
-            _write_log(simulation, run, packet_log)
+        measured.results = simulation.metrics().to_dict()
+        if run.config.packet_log:
+            measured.log = _log_table(simulation, run)
 
     with _progress_bar() as progress:
-        row, provenance = measure(run, progress=progress, inspect=inspect)
-    provenance["packet_hops_per_cpu_s"] = row["packet_hops_per_cpu_s"]
-    return results, provenance
+        row, measured.provenance = measure(run, progress=progress, inspect=inspect)
+    measured.provenance["packet_hops_per_cpu_s"] = row["packet_hops_per_cpu_s"]
+    return measured
 
 
 @contextmanager
@@ -198,6 +224,8 @@ def _progress_bar() -> Iterator[Callable[[float], None]]:
 
 def _check_writable(path: Path) -> None:
     """Complain about a log that cannot be written before simulating for it."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        return  # a pipe or a device: opening it may wait for a reader, who would take the end for that of the log
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab"):
@@ -206,13 +234,12 @@ def _check_writable(path: Path) -> None:
         raise config_error("packet log", str(path), f"must be a writable file ({error.strerror})") from error
 
 
-def _write_log(simulation: Simulation, run: Run, path: Path) -> None:
+def _log_table(simulation: Simulation, run: Run) -> pa.Table:
     """One row per packet; ``routers`` holds the list of routers that it passed."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     import dragonfly_env as dfe
-    from dragonfly_env.experiments.storage import METADATA_KEY
+    from dragonfly_env.experiments.parquet import METADATA_KEY
 
     columns = dict(simulation.packet_log())
     offsets, routers = columns.pop("route_offsets"), columns.pop("routers")
@@ -220,9 +247,7 @@ def _write_log(simulation: Simulation, run: Run, path: Path) -> None:
         {**columns, "routers": pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(routers))}
     )
     provenance = {"package_version": dfe.__version__, "configuration": run.configuration}
-    pq.write_table(
-        table.replace_schema_metadata({METADATA_KEY: json.dumps(provenance)}), path, compression="zstd"
-    )
+    return table.replace_schema_metadata({METADATA_KEY: json.dumps(provenance)})
 
 
 def _table(run: Run, results: Mapping[str, Any]) -> RenderableType:

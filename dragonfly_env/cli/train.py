@@ -14,10 +14,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from dragonfly_env._process import INTERRUPTED
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
-from dragonfly_env.cli.guard import INTERRUPTED, guarded
+from dragonfly_env.cli.guard import guarded
 
 if TYPE_CHECKING:
     from dragonfly_env.config import SimulationConfig
@@ -228,12 +229,16 @@ def _config(others: Mapping[str, Any], **given: Any) -> SimulationConfig:
 
 
 def _episodes(duration_ns: float, episode_ns: float) -> int:
-    from dragonfly_env._validate import check_real
+    """Whole episodes that cover the duration."""
+    from dragonfly_env._validate import check_time_ns, ns_to_ps
     from dragonfly_env.experiments.fields import LONGEST_NS
 
-    check_real("episode_ns", episode_ns, 0.0, LONGEST_NS, unit="ns", open_low=True)
-    check_real("duration_ns", duration_ns, 0.0, LONGEST_NS, unit="ns", open_low=True)
-    return max(1, math.ceil(duration_ns / episode_ns - 1e-9))
+    times_ns = {"episode_ns": episode_ns, "duration_ns": duration_ns}
+    episode_ps, duration_ps = (
+        ns_to_ps(name, check_time_ns(name, value, high=LONGEST_NS, open_low=True))
+        for name, value in times_ns.items()
+    )
+    return -(-duration_ps // episode_ps)
 
 
 def _parse_settings(agent: str, texts: Sequence[str]) -> dict[str, Any]:

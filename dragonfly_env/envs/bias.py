@@ -34,6 +34,7 @@ from dragonfly_env._validate import (
     check_real,
     check_time_ns,
     config_error,
+    ns_to_ps,
     shown,
 )
 from dragonfly_env.baselines._fields import MAX_BIAS_PACKETS
@@ -116,8 +117,9 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
         self._biases = _check_biases(biases_packets)
         self._interval_ns = check_time_ns("interval_ns", interval_ns, open_low=True)
         duration_ns = check_time_ns("duration_ns", duration_ns, self._interval_ns)
-        self._num_intervals = round(duration_ns / self._interval_ns)
-        if self._num_intervals * self._interval_ns != duration_ns:
+        interval_ps = ns_to_ps("interval_ns", self._interval_ns)
+        self._num_intervals, rest_ps = divmod(ns_to_ps("duration_ns", duration_ns), interval_ps)
+        if rest_ps:
             raise config_error(
                 "duration_ns", duration_ns, f"must be a multiple of interval_ns = {interval_ns:g}"
             )

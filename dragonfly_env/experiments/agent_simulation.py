@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 from dragonfly_env._validate import config_error
@@ -9,6 +10,7 @@ from dragonfly_env.agents.evaluation import make_env
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.config import SimulationConfig
+from dragonfly_env.experiments.agents import AtWork
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import Policy
@@ -46,7 +48,7 @@ def simulation_of(run: Run) -> Runnable:
     """
     if run.agent is None:
         return Simulation(run.config)
-    return AgentSimulation(run.config, run.agent.load())
+    return AgentSimulation(run.config, *run.agent.load())
 
 
 class AgentSimulation:
@@ -55,16 +57,24 @@ class AgentSimulation:
     Args:
         config: What to simulate; its ``policy`` decides nothing.
         policy: What decides.
+        at_work: Entered whenever code of the policy runs, see `AgentSource.load`.
 
     Raises:
         ConfigError: If a setting is impossible, or the policy was made for another network.
     """
 
-    def __init__(self, config: SimulationConfig, policy: BatchPolicy) -> None:
+    def __init__(
+        self,
+        config: SimulationConfig,
+        policy: BatchPolicy,
+        at_work: AtWork = nullcontext,
+    ) -> None:
+        self._at_work = at_work
         self._config = config
         self._policy = policy
         self._answers: BatchPolicy = policy
-        self._env = self._make(1.0)
+        with self._at_work():
+            self._env = self._make(1.0)
         self._started = False
 
     def _make(self, duration_ns: float) -> BatchedRoutingEnv:
@@ -95,14 +105,15 @@ class AgentSimulation:
         """
         if duration_ns == 0.0:
             return
-        if self._started:
-            batch = self._env.extend(duration_ns)
-        else:
-            self._env = self._make(duration_ns)
-            batch = self._env.reset(seed=self._config.seed)
-            self._started = True
-        while not self._env.done:
-            batch = self._env.step(self._answers.act(batch))
+        with self._at_work():
+            if self._started:
+                batch = self._env.extend(duration_ns)
+            else:
+                self._env = self._make(duration_ns)
+                batch = self._env.reset(seed=self._config.seed)
+                self._started = True
+            while not self._env.done:
+                batch = self._env.step(self._answers.act(batch))
 
     def reset_statistics(self) -> None:
         """Forget what was counted so far."""

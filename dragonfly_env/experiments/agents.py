@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
-import inspect
-import sys
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,13 @@ from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.registry import load_agent
 from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.errors import ConfigError
+from dragonfly_env.experiments.agent_modules import LoadedModule, load_module
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.batch import DecisionBatch
 
 FORMS = "the file of a saved agent, or module:Class (or file.py:Class) with a method act(batch)"
+AtWork = Callable[[], AbstractContextManager[None]]
 _UNTELLING = ("agent", "latest", "final", "best", "model", "checkpoints")
 
 
@@ -32,7 +34,8 @@ class AgentSource:
         folder: Where relative files and modules are looked for.
         label: A short name: what the policy calls itself; of a saved agent that of the file (or of its folder, if
             the file's name says nothing).
-        sha256: Of the saved agent, or of the module's source: a changed policy makes a new run.
+        sha256: Of the saved agent; or of the module and what it imports from beside it. A changed policy makes a new
+            run.
     """
 
     spec: str
@@ -49,18 +52,10 @@ class AgentSource:
         """
         folder = Path.cwd()
         if means_file(spec, folder):
-            try:
-                content = (folder / spec).read_bytes()
-            except OSError as error:
-                raise config_error("policy", spec, f"must be {FORMS} ({error.strerror})") from error
-            return cls(spec, str(folder), _name_of_file(folder / spec), hashlib.sha256(content).hexdigest())
-        found = _import(spec, folder)
-        try:
-            source = inspect.getsource(sys.modules[found.__module__])  # of an object: that of its class
-        except (OSError, TypeError, AttributeError, KeyError):  # typed in, or compiled
-            source = ""
-        agent = cls(spec, str(folder), "", hashlib.sha256(source.encode()).hexdigest())
-        return replace(agent, label=agent.load().name)
+            return cls(spec, str(folder), _name_of_file(folder / spec), _file_sha256(folder / spec, spec))
+        loaded, _ = _import(spec, folder)
+        agent = cls(spec, str(folder), "", loaded.sha256)
+        return replace(agent, label=agent.load()[0].name)
 
     @property
     def is_file(self) -> bool:
@@ -72,17 +67,22 @@ class AgentSource:
         """The file of the saved agent."""
         return Path(self.folder) / self.spec
 
-    def load(self) -> BatchPolicy:
-        """The policy, ready to act.
+    def load(self) -> tuple[BatchPolicy, AtWork]:
+        """The policy, ready to act, and what is to be entered whenever code of it runs: it may import what is beside
+        it.
 
         Raises:
-            ConfigError: If it cannot be loaded or made, or is no policy.
+            ConfigError: If it cannot be loaded or made, is no policy, or has changed since it was found.
         """
         try:
             if self.is_file:
-                return load_agent(self.path)
-            found = _import(self.spec, Path(self.folder))
-            return as_policy(found() if isinstance(found, type) else found, self.spec)
+                self._check_unchanged(_file_sha256(self.path, self.spec))
+                return load_agent(self.path), nullcontext
+            loaded, found = _import(self.spec, Path(self.folder))
+            self._check_unchanged(loaded.sha256)
+            with loaded.at_work():
+                made = found() if isinstance(found, type) else found
+                return as_policy(made, self.spec), loaded.at_work
         except ConfigError:
             raise
         except Exception as error:  # whatever a user's class does when it is made
@@ -91,10 +91,24 @@ class AgentSource:
                 "policy", self.spec, f"must be loadable without arguments ({reason})"
             ) from error
 
+    def _check_unchanged(self, sha256: str) -> None:
+        """A run is known by the contents that its policy had when it was planned."""
+        if sha256 != self.sha256:
+            raise config_error("policy", self.spec, "must not change while its runs are done")
+
 
 def means_file(spec: str, folder: Path) -> bool:
     """Whether a user who wrote this means the file of a saved agent."""
-    return spec.endswith(".zip") or ((folder / spec).is_file() and not spec.endswith(".py"))
+    # Not Path.is_file: before Python 3.14 that raises for names that are too long.
+    return spec.endswith(".zip") or (os.path.isfile(folder / spec) and not spec.endswith(".py"))  # noqa: PTH113
+
+
+def _file_sha256(path: Path, spec: str) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise config_error("policy", spec, f"must be {FORMS} ({reason})") from error
 
 
 def _name_of_file(path: Path) -> str:
@@ -102,18 +116,14 @@ def _name_of_file(path: Path) -> str:
     return next((name for name in names if name and name not in _UNTELLING), path.stem)
 
 
-def _import(spec: str, folder: Path) -> Any:
-    """The class that ``module:Class`` or ``file.py:Class`` names."""
+def _import(spec: str, folder: Path) -> tuple[LoadedModule, Any]:
+    """The module, and the class in it, that ``module:Class`` or ``file.py:Class`` names."""
     module, _, name = spec.rpartition(":")
     if not module or not name:
         raise config_error("policy", spec, f"must be {FORMS}")
-    if module.endswith(".py"):
-        file = folder / module
-        folder, module = file.parent, file.stem
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
     try:
-        found = getattr(importlib.import_module(module), name)
+        loaded = load_module(module, folder)
+        found = getattr(loaded.module, name)
     except Exception as error:  # a user's module may do anything while it is imported
         reason = f"{type(error).__name__}: {error}"
         raise config_error("policy", spec, f"cannot be imported ({reason})") from error
@@ -121,7 +131,7 @@ def _import(spec: str, folder: Path) -> Any:
         raise config_error(
             "policy", spec, "must have a method act(batch) that returns an action per decision"
         )
-    return found
+    return loaded, found
 
 
 def as_policy(made: object, spec: str) -> BatchPolicy:

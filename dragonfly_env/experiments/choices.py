@@ -11,7 +11,7 @@ from typing import Any
 from dragonfly_env._validate import check_real, config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.agents import FORMS, AgentSource, means_file
-from dragonfly_env.experiments.fields import LONGEST_NS, Table, parse_assignment, parse_loads
+from dragonfly_env.experiments.fields import LONGEST_NS, Table, parse_assignment, parse_loads, printable
 from dragonfly_env.policies import Policy, make_policy, policies
 from dragonfly_env.traffic import Traffic, parse_traffic, traffic_from_dict
 
@@ -29,6 +29,9 @@ class PolicyChoice:
     policy: Policy
     label: str
     agent: AgentSource | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", printable(self.label))
 
     @classmethod
     def parse(cls, value: object) -> PolicyChoice:
@@ -118,6 +121,9 @@ class TrafficChoice:
     loads: tuple[float, ...] = ()
     warmup_ns: float | None = None
     measure_ns: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", printable(self.label))
 
     @classmethod
     def parse(cls, value: object) -> TrafficChoice:

@@ -7,7 +7,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dragonfly_env._validate import check_bool, check_integer, check_real, config_error, unknown_name
+from dragonfly_env._validate import (
+    check_bool,
+    check_integer,
+    check_real,
+    check_time_ns,
+    config_error,
+    unknown_name,
+)
 
 LONGEST_NS = 1e12  # a thousand seconds of simulated time: beyond any sensible run
 
@@ -60,12 +67,12 @@ class Table:
 
     def time_ns(self, name: str, default: float, low: float) -> float:
         """A time in ns, at least ``low``."""
-        return check_real(self.field(name), self.take(name, default), low, LONGEST_NS, unit="ns")
+        return check_time_ns(self.field(name), self.take(name, default), low, LONGEST_NS)
 
     def optional_time_ns(self, name: str, low: float) -> float | None:
         """A time in ns, at least ``low``, or None if the field is absent."""
         value = self.take(name)
-        return None if value is None else check_real(self.field(name), value, low, LONGEST_NS, unit="ns")
+        return None if value is None else check_time_ns(self.field(name), value, low, LONGEST_NS)
 
     def items(self, name: str) -> list[Any]:
         """A list; a single value counts as a list of one, an absent field as an empty one."""
@@ -114,6 +121,11 @@ def parse_assignment(text: str, field: str) -> tuple[str, int | float | bool | s
     if not sign or not name.strip() or not value.strip():
         raise config_error(field, text, "must have the form name=value")
     return name.strip(), parse_value(value)
+
+
+def printable(text: str) -> str:
+    """A text without what no file and no terminal can hold: the bytes of a file name that are no UTF-8 are spelt."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def parse_loads(values: Sequence[object], field: str) -> tuple[float, ...]:

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 import dragonfly_env as dfe
+from dragonfly_env._validate import PS_PER_NS, ns_to_ps
 from dragonfly_env.experiments.agent_simulation import Runnable, simulation_of
+from dragonfly_env.experiments.fields import printable
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.metrics import Metrics
 
@@ -21,6 +23,7 @@ PERCENTILES = (1, 5, 25, 75, 90)
 """Percentiles of latency that a row has beside those of `Metrics.to_dict`: enough for a box plot."""
 
 _PARTS = 50  # that a run with a progress bar is cut into
+_SHORTEST_PART_PS = 1000 * PS_PER_NS
 
 
 def measure(
@@ -46,11 +49,12 @@ def measure(
     """
     begin_wall, begin_cpu = time.perf_counter(), time.process_time()
     simulation = simulation_of(run)
-    whole_ns = run.warmup_ns + run.measure_ns
-    _advance(simulation, run.warmup_ns, whole_ns, progress)
+    warmup_ps = ns_to_ps("warmup_ns", run.warmup_ns)
+    whole_ps = warmup_ps + ns_to_ps("measure_ns", run.measure_ns)
+    _advance(simulation, 0, warmup_ps, whole_ps, progress)
     simulation.reset_statistics()
     measured_cpu = time.process_time()
-    _advance(simulation, run.measure_ns, whole_ns, progress)
+    _advance(simulation, warmup_ps, whole_ps, whole_ps, progress)
     end_cpu = time.process_time()
     metrics = simulation.metrics()
     provenance = {
@@ -69,22 +73,31 @@ def measure(
         "measured_cpu_seconds": end_cpu - measured_cpu,
     }
     if run.agent is not None:
-        provenance |= {"agent": run.agent.spec, "agent_sha256": run.agent.sha256}
+        provenance |= {"agent": printable(run.agent.spec), "agent_sha256": run.agent.sha256}
     if inspect is not None and isinstance(simulation, dfe.Simulation):
         inspect(simulation)
     return row_of(run, metrics, provenance), provenance
 
 
 def _advance(
-    simulation: Runnable, duration_ns: float, whole_ns: float, progress: Callable[[float], None] | None
+    simulation: Runnable,
+    begin_ps: int,
+    end_ps: int,
+    whole_ps: int,
+    progress: Callable[[float], None] | None,
 ) -> None:
-    if progress is None:
-        simulation.run(duration_ns)
-        return
-    end_ns = simulation.time_ns + duration_ns
-    while (left_ns := end_ns - simulation.time_ns) > 0:
-        simulation.run(round(min(left_ns, max(whole_ns / _PARTS, 1000.0)), 3))
-        progress(simulation.time_ns / whole_ns)
+    """Go on from one time to another: at once, or part by part if somebody watches.
+
+    Counted in whole picoseconds: sums and remainders of times in ns are no multiples of one, so that a loop over them
+    may never come to its end.
+    """
+    part_ps = end_ps - begin_ps if progress is None else max(whole_ps // _PARTS, _SHORTEST_PART_PS)
+    while begin_ps < end_ps:
+        next_ps = min(begin_ps + part_ps, end_ps)
+        simulation.run((next_ps - begin_ps) / PS_PER_NS)
+        begin_ps = next_ps
+        if progress is not None:
+            progress(begin_ps / whole_ps)
 
 
 def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[str, Any]:

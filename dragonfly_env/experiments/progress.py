@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Protocol, TypeVar
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Column
 from rich.text import Text
@@ -172,7 +173,10 @@ class Bar(LiveBar):
         self._estimate.done += work
         if self._bar is not None:
             self._bar.update(
-                self._bar.task_ids[0], advance=work, description=note, runs=f"{self._ended}/{self._runs} runs"
+                self._bar.task_ids[0],
+                advance=work,
+                description=escape(note),
+                runs=f"{self._ended}/{self._runs} runs",
             )
         elif self._ended < self._runs and self._line_is_due():
             self._console.print(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +78,18 @@ class Results:
             expected=self.expected,
         )
 
+    def relabelled(self, change: Callable[[str], str]) -> Results:
+        """The same with other names for policies, traffic and the whole; different names must stay different."""
+        return Results(
+            name=change(self.name),
+            table=self.table.assign(
+                policy=self.table["policy"].map(change), traffic=self.table["traffic"].map(change)
+            ),
+            policies=tuple(change(label) for label in self.policies),
+            traffic=tuple(change(label) for label in self.traffic),
+            expected=self.expected,
+        )
+
 
 def load_results(path: Path) -> Results:
     """Read a results folder (a running or interrupted sweep too), or one Parquet file.
@@ -88,9 +101,10 @@ def load_results(path: Path) -> Results:
         ConfigError: If there are no results, or they cannot be read.
     """
     path = check_path("results", path)
-    if path.is_dir():
+    # Not Path.is_dir and exists: before Python 3.14 they raise for names that are too long.
+    if os.path.isdir(path):  # noqa: PTH112
         return _load_folder(ResultsFolder(path))
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110
         raise config_error("results", str(path), "must be a results folder or a Parquet file; there is none")
     table = _frame(read_rows([path]), [path])
     return Results(path.stem, table, _unique(table["policy"]), _unique(table["traffic"]), len(table))

@@ -5,27 +5,34 @@ is ever lost.
 from __future__ import annotations
 
 import functools
+import multiprocessing.resource_tracker
 import os
 import signal
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import joblib
+from joblib.externals.loky.backend import resource_tracker as loky_resource_tracker
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 import dragonfly_env as dfe
 from dragonfly_env._validate import check_integer
+from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError
 from dragonfly_env.experiments.agent_simulation import simulation_of
 from dragonfly_env.experiments.measure import measure
 from dragonfly_env.experiments.progress import Reporter, Silent
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.experiments.scenario import Scenario
 from dragonfly_env.experiments.storage import ResultsFolder
+
+_TELLING = (ConfigError, DeadlockError, IllegalActionError, MemoryError)
+"""Errors that say what was wrong and where; of others the traceback is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,7 @@ class Failure:
     Attributes:
         run: What was to be done; ``run.config`` is complete.
         error: The error's class and message on one line.
-        details: The traceback, or an empty string.
+        details: The traceback, or an empty string if the error says everything.
     """
 
     run: Run
@@ -53,6 +60,7 @@ class SweepReport:
         finished: Runs done by this sweep.
         reused: Runs that were there already.
         outdated: Runs that were there, but made by another package version, and so were done again.
+        damaged: Runs whose files were not as they had been written, and so were done again.
         failures: Runs that ended with an error.
     """
 
@@ -61,6 +69,7 @@ class SweepReport:
     finished: int
     reused: int
     outdated: int
+    damaged: int
     failures: tuple[Failure, ...]
 
 
@@ -76,6 +85,25 @@ class SweepInterrupted(KeyboardInterrupt):
         super().__init__(f"interrupted: {kept} of {total} runs are finished and kept")
         self.kept = kept
         self.total = total
+
+
+class SweepStoppedError(RuntimeError):
+    """A sweep that cannot go on (a full disk, no memory for processes); finished runs are on disk, and the same call
+    resumes.
+
+    Attributes:
+        kept: Runs of the scenario that are finished and saved.
+        total: Runs of the scenario.
+    """
+
+    def __init__(self, reason: str, kept: int, total: int) -> None:
+        super().__init__(reason)
+        self.kept = kept
+        self.total = total
+
+
+class _UnwritableError(Exception):
+    """A result that could not be saved: others cannot be either. From a worker to the process that started it."""
 
 
 def run_sweep(
@@ -105,6 +133,7 @@ def run_sweep(
         ConfigError: If the folder is not writable or in use, or a run is impossible (so is one with an agent that
             was made for another network); before anything is run.
         SweepInterrupted: On Ctrl-C.
+        SweepStoppedError: If results cannot be written, or worker processes die before they begin.
     """
     runs = scenario.runs()
     workers = (
@@ -118,33 +147,44 @@ def run_sweep(
     files = ResultsFolder(folder)
     files.prepare()
     with files.locked():
-        files.write_manifest(_manifest(scenario, runs))
-        versions = {} if redo else {run.id: files.version_of(run.id) for run in runs}
-        todo = [run for run in runs if versions.get(run.id) != dfe.__version__]
-        outdated = sum(versions.get(run.id) is not None for run in todo)
+        versions = {run.id: None if redo else files.version_of(run.id) for run in runs}
+        kept = {run_id for run_id, version in versions.items() if version == dfe.__version__}
+        todo = [run for run in runs if run.id not in kept]
+        reused, outdated, damaged = len(kept), sum(versions[run.id] is not None for run in todo), 0
         failures: list[Failure] = []
-        ended = 0
-        reporter.start(len(todo), sum(run.work for run in todo))
         try:
+            if not redo:
+                damaged = sum(files.remove_damaged(run.id) for run in todo if versions[run.id] is None)
+            files.write_manifest(_manifest(scenario, runs))
+            reporter.start(len(todo), sum(run.work for run in todo))
             for run, failure in _execute_all(todo, files, workers):
-                ended += 1
-                if failure is not None:
+                if failure is None:
+                    kept.add(run.id)
+                else:
                     failures.append(failure)
                 reporter.advance(run.work, run.describe())
             files.merge([run.id for run in runs])
         except KeyboardInterrupt:
-            kept = sum(files.version_of(run.id) == dfe.__version__ for run in runs)
-            raise SweepInterrupted(kept, len(runs)) from None
+            raise SweepInterrupted(_count_kept(runs, kept, files), len(runs)) from None
+        except (OSError, _UnwritableError, BrokenProcessPool) as error:
+            reason = " ".join(str(error).split())
+            raise SweepStoppedError(reason, _count_kept(runs, kept, files), len(runs)) from error
         finally:
             reporter.stop()
     return SweepReport(
         folder=folder,
         total=len(runs),
-        finished=ended - len(failures),
-        reused=len(runs) - len(todo),
+        finished=len(kept) - reused,
+        reused=reused,
         outdated=outdated,
+        damaged=damaged,
         failures=tuple(failures),
     )
+
+
+def _count_kept(runs: Sequence[Run], known: Collection[str], files: ResultsFolder) -> int:
+    """How many runs are saved: those known to be, and those that a worker ended without being heard."""
+    return sum(run.id in known or files.version_of(run.id) == dfe.__version__ for run in runs)
 
 
 def _manifest(scenario: Scenario, runs: Sequence[Run]) -> dict[str, Any]:
@@ -188,11 +228,38 @@ def _execute(runs: Sequence[Run], files: ResultsFolder, workers: int) -> Iterato
         return
     pool = joblib.Parallel(n_jobs=workers, batch_size=1, return_as="generator_unordered")
     folder = files.path.absolute()  # a worker may stand elsewhere
-    results: Any = pool(joblib.delayed(_execute_in_worker)(run, folder, os.getpid()) for run in runs)
+    calls = (joblib.delayed(_execute_in_worker)(run, folder, os.getpid()) for run in runs)
+    results: Any = ()
     try:
+        with _ctrl_c_kept_from_children():
+            results = pool(calls)  # begins at once, with the first processes
         yield from results
     finally:
-        results.close()  # on Ctrl-C this kills the workers; what they had saved stays
+        if results:
+            results.close()  # on Ctrl-C this kills the workers; what they had saved stays
+
+
+@contextmanager
+def _ctrl_c_kept_from_children() -> Iterator[None]:
+    """Start processes that are deaf to Ctrl-C from their first instruction on: while Python begins and imports, each
+    would end with a traceback of its own. Here it is heard when the block ends, for it might leave joblib half begun.
+    """
+    for tracker in (multiprocessing.resource_tracker, loky_resource_tracker):
+        tracker.ensure_running()  # begun in the block, one would end the blocking
+    heard: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)  # None: not Python's
+    main = handler is not None and threading.current_thread() is threading.main_thread()
+    if main:
+        signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if main:
+            signal.signal(signal.SIGINT, handler)
+    if heard:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _execute_in_worker(run: Run, folder: Path, caller_pid: int) -> tuple[str, Failure | None]:
@@ -221,15 +288,33 @@ def _end_with_parent() -> None:
 
 
 def _execute_one(run: Run, folder: Path) -> tuple[str, Failure | None]:
+    """Do a run and save its row.
+
+    Raises:
+        _UnwritableError: If that cannot be written; whatever else goes wrong is the failure of this run.
+    """
     files = ResultsFolder(folder)
     marker = files.marker(run.id)
     try:
-        marker.touch()
+        with _writing():
+            marker.touch()
         row, provenance = measure(run)
-        files.write_run(row, provenance)
+        with _writing():
+            files.write_run(row, provenance)
+    except _UnwritableError:
+        raise
     except Exception as error:  # whatever it is: the other runs shall not suffer
         message = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        return run.id, Failure(run, message, traceback.format_exc())
+        details = "" if isinstance(error, _TELLING) else traceback.format_exc()
+        return run.id, Failure(run, message, details)
     finally:
         marker.unlink(missing_ok=True)
     return run.id, None
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise _UnwritableError(f"results cannot be written: {error}") from error

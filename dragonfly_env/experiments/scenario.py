@@ -14,7 +14,7 @@ from dragonfly_env._validate import check_integer, config_error
 from dragonfly_env.config import MAX_SEED, SimulationConfig
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.choices import PolicyChoice, TrafficChoice
-from dragonfly_env.experiments.fields import Table, parse_loads
+from dragonfly_env.experiments.fields import Table, parse_loads, printable
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.network_config import NetworkConfig
 from dragonfly_env.topology import Dragonfly
@@ -88,7 +88,7 @@ class Scenario:
         topology = table.take("topology", DEFAULT_TOPOLOGY)
         network = table.take("network", "default")
         scenario = cls(
-            name=table.text("name", name),
+            name=printable(table.text("name", name)),
             topology=Dragonfly.from_dict(topology)
             if isinstance(topology, Mapping)
             else Dragonfly.preset(topology),

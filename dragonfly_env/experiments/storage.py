@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import tempfile
@@ -18,13 +19,19 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dragonfly_env import _documents
 from dragonfly_env._outside import parsing
 from dragonfly_env._validate import config_error
+from dragonfly_env.experiments.parquet import (
+    DAMAGED,
+    METADATA_KEY,
+    read_parquet,
+    read_sealed_metadata,
+    sealed,
+    write_parquet,
+)
 
-METADATA_KEY = b"dragonfly_env"
 MERGED_NAME = "results.parquet"
 MANIFEST_NAME = "scenario.json"
 
@@ -76,19 +83,27 @@ class ResultsFolder:
         table = pa.Table.from_pylist([dict(row)])
         table = table.replace_schema_metadata({METADATA_KEY: json.dumps(provenance).encode()})
         target = self.run_file(str(row["run_id"]))
-        write_table(table, target)
+        with replacing(target) as temporary:
+            temporary.write_bytes(sealed(table))
         return target
 
     def version_of(self, run_id: str) -> str | None:
         """The package version that made a finished run, or None if there is no intact one."""
         try:
-            metadata = pq.read_metadata(self.run_file(run_id)).metadata or {}
-            provenance = json.loads(metadata[METADATA_KEY])
+            provenance = json.loads(read_sealed_metadata(self.run_file(run_id)))
             if provenance["run_id"] != run_id:
                 return None
             return str(provenance["package_version"])
-        except (OSError, KeyError, ValueError, TypeError, pa.ArrowException):
+        except DAMAGED:
             return None
+
+    def remove_damaged(self, run_id: str) -> bool:
+        """Remove the file of a run for which `version_of` has found no intact one; whether there was one."""
+        file = self.run_file(run_id)
+        if not file.exists():
+            return False
+        file.unlink()
+        return True
 
     def write_manifest(self, content: Mapping[str, Any]) -> None:
         """Write the list of runs that belong together."""
@@ -151,7 +166,11 @@ def hold(folder: Path, other: str) -> Iterator[None]:
     Raises:
         ConfigError: If another process holds it.
     """
-    descriptor = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR, 0o666)
+    lock = folder / ".lock"
+    try:
+        descriptor = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
+    except OSError as error:
+        raise config_error("lock", str(lock), f"must be a writable file ({error.strerror})") from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -173,7 +192,7 @@ def read_rows(files: Sequence[Path]) -> list[pa.Table]:
     tables = []
     for file in files:
         with parsing("results", str(file), "cannot be read"):
-            tables.append(pq.ParquetFile(file).read().replace_schema_metadata(None))
+            tables.append(read_parquet(file).replace_schema_metadata(None))
     return tables
 
 
@@ -198,16 +217,33 @@ def write_json(content: Mapping[str, Any], target: Path) -> None:
 
 def write_table(table: pa.Table, target: Path) -> None:
     """Write a Parquet file; it appears complete or not at all."""
-    with replacing(target) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+    with replacing(target) as temporary, temporary.open("wb") as file:
+        write_parquet(table, file)
 
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """A temporary file beside ``target`` that takes its place if the block ends well."""
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    """A temporary file beside ``target`` that takes its place if the block ends well.
+
+    What is no regular file (a pipe, /dev/stdout) is not replaced but written to; of a link, the file that it leads to
+    is replaced.
+
+    Raises:
+        OSError: With the name of ``target``, if it cannot be written.
+    """
     try:
-        yield temporary
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+        if target.exists() and not (target.is_file() or target.is_dir()):
+            yield target
+            return
+        path = target.resolve()
+        own_name = hashlib.sha256(os.fsencode(path.name)).hexdigest()[
+            :16
+        ]  # its own may be as long as allowed
+        temporary = path.with_name(f"{own_name}.{os.getpid()}.tmp")
+        try:
+            yield temporary
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:  # the user knows nothing of temporary files
+        raise OSError(error.errno, error.strerror or str(error), str(target)) from error

@@ -88,7 +88,7 @@ def _latencies(results: Results, table: pd.DataFrame, traffic: str) -> Renderabl
     shown = Table(box=box.SIMPLE_HEAD)
     shown.add_column("load", justify="right")
     for policy in results.policies:
-        shown.add_column(policy, justify="right", no_wrap=True)
+        shown.add_column(Text(policy), justify="right", no_wrap=True)
     for load in sorted(part["load"].unique()):
         cells = [f"{load:g}"]
         for policy in results.policies:
@@ -125,8 +125,8 @@ def _verdicts(results: Results) -> RenderableType:
             winner = row["accepted_max"] >= best - 0.005
             accepted = f"{row['accepted_max']:.4f}"
             shown.add_row(
-                traffic if row["policy"] == part["policy"].iloc[0] else "",
-                str(row["policy"]),
+                Text(traffic if row["policy"] == part["policy"].iloc[0] else ""),
+                Text(str(row["policy"])),
                 _number(row["carries"], "g"),
                 f"[bold green]{accepted}[/]" if winner else accepted,
                 microseconds(row["latency_low_ns"] / 1000),

@@ -16,8 +16,8 @@ from typing import Any
 import pyarrow as pa
 
 from dragonfly_env._validate import config_error
+from dragonfly_env.experiments.parquet import METADATA_KEY
 from dragonfly_env.experiments.storage import (
-    METADATA_KEY,
     hold,
     prepare_folders,
     read_json,

@@ -16,7 +16,7 @@ from dragonfly_env.experiments.plots.links import global_links_figure, ports_fig
 from dragonfly_env.experiments.plots.loads import load_figure
 from dragonfly_env.experiments.plots.page import write_page
 from dragonfly_env.experiments.plots.series import series_figure
-from dragonfly_env.experiments.plots.style import FORMATS, save
+from dragonfly_env.experiments.plots.style import FORMATS, plain, save
 from dragonfly_env.experiments.results import Results
 
 __all__ = ["FIGURES", "FORMATS", "Drawn", "draw", "load_figure", "save", "write_page"]
@@ -86,13 +86,14 @@ def draw(
     for kind in kinds:
         if kind not in FIGURES:
             raise unknown_name("kind", kind, FIGURES)
+    shown = results.relabelled(plain)
     written: list[Path] = []
     pictures: dict[str, Path] = {}
     skipped: dict[str, str] = {}
     for kind in kinds or FIGURES:
         caption, make = FIGURES[kind]
         try:
-            figure = make(results, load)
+            figure = make(shown, load)
         except ConfigError as error:
             if kinds or load is not None:
                 raise

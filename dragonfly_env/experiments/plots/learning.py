@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from dragonfly_env.experiments.plots.style import grid
+from dragonfly_env.experiments.plots.style import grid, plain
 
 _PANELS = (
     ("latency_mean_ns", "mean latency (us)", 1e-3),
@@ -44,7 +44,7 @@ def learning_figure(rows: Sequence[Mapping[str, Any]], title: str = "") -> Figur
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
     if title:
-        figure.suptitle(title, fontsize=10)
+        figure.suptitle(plain(title), fontsize=10)
     return figure
 
 

@@ -115,6 +115,14 @@ def broken(label: str) -> str:
     return label.replace(":", "\n").replace(",", "\n")
 
 
+def plain(text: str) -> str:
+    """A text that is drawn as it stands: to Matplotlib dollars begin a formula, and what begins with an underscore is
+    left out of legends.
+    """
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
 def policy_legend(figure: Figure, axes: Axes, *, below: bool = False) -> None:
     """One legend for the whole figure, above (or below) the panels, from the artists of ``axes``."""
     handles, labels = axes.get_legend_handles_labels()
