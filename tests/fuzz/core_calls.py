@@ -43,14 +43,13 @@ def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
 
 
 def _attempt(random: Random, alarm: Alarm) -> Outcome:
-    refused = False
+    worked = False
     things = _Things(random)
     for _ in range(_CALLS):
-        try:
+        with contextlib.suppress(Exception):
             alarm.during(functools.partial(_call, random, things), _LONGEST_S)
-        except Exception:
-            refused = True
-    return Outcome.REFUSED if refused else Outcome.RUN
+            worked = True
+    return Outcome.RUN if worked else Outcome.REFUSED
 
 
 class _Things:
