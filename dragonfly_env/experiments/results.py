@@ -115,12 +115,13 @@ def _load_folder(folder: ResultsFolder) -> Results:
             tuple(manifest["policies"]),
             tuple(manifest["traffic"]),
         )
-    except (KeyError, TypeError) as error:
+        known = manifest.get("labels", {})  # earlier versions wrote none
+        labels = {run_id: dict(known.get(run_id, {})) for run_id in run_ids}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise config_error(
             "results", str(folder.manifest), f"cannot be read ({error!r} is missing)"
         ) from error
-    files = [folder.run_file(run_id) for run_id in run_ids]
-    tables = read_rows([file for file in files if file.exists()])
+    tables = folder.read_runs(labels)
     if not tables:
         raise config_error(
             "results", str(folder.path), "must hold at least one finished run; there is none yet"
