@@ -134,7 +134,7 @@ def _load_folder(folder: ResultsFolder) -> Results:
         table=table,
         policies=tuple(label for label in policies if label in set(table["policy"])),
         traffic=tuple(label for label in traffic if label in set(table["traffic"])),
-        expected=len(run_ids),
+        expected=len(labels),
     )
 
 
