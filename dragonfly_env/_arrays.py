@@ -91,14 +91,14 @@ def as_integers(
     return floats.astype(np.int64)
 
 
-def as_float32(field: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+def as_float32(field: str, values: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
     """Round to single precision.
 
     Raises:
         ConfigError: For a finite number that would become infinite.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        rounded = values.astype(np.float32, order="C")
+        rounded = values.astype(np.float32, order="C", copy=False)
     refuse_first(
         _indexed(field), values, np.isinf(rounded) & np.isfinite(values), "must be within single precision"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,11 +33,13 @@ def as_q_table(
         ConfigError: For another shape, and where a link is connected for NaN, minus infinity, and finite values that
             float32 does not hold, with the index.
     """
-    given = as_numbers(field, values, ndim=3)
+    is_table = type(values) is np.ndarray and values.dtype == np.float32 and values.ndim == 3
+    # What q_table() gives needs no double precision, which takes twice the memory.
+    given: npt.NDArray[Any] = values if is_table else as_numbers(field, values, ndim=3)  # type: ignore[assignment]
     if given.shape != shape:
         raise config_error(field, f"shape {given.shape}", f"must be of shape {shape}, as the tables are")
     unconnected = ~connected_ports(topology)[:, None, :]
-    given = np.where(unconnected, np.inf, given)
+    given = np.where(unconnected, given.dtype.type(np.inf), given)
     refuse_first(
         lambda index: f"{field}[{', '.join(map(str, index))}]",
         given,

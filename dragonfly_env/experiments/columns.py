@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dragonfly_env._documents import parse_json
 from dragonfly_env._outside import parsing
 from dragonfly_env._validate import config_error
+from dragonfly_env.topology import Dragonfly
 
 KEYS = ("traffic", "policy", "load")
 
-_NEEDED = (*KEYS, "seed", "accepted_load")
+_NEEDED = (
+    *(*KEYS, "seed", "accepted_load", "packet_hops", "cpu_seconds", "package_version", "platform", "machine"),
+    *("date", "configuration", "topology_arrangement", "topology_group"),
+    *("topology_p", "topology_a", "topology_h", "topology_g", "topology_trunking"),
+)
 _SHOWN = ("latency_mean_ns", "latency_p99_ns", "hops_mean")  # null in a run that delivered nothing
 _TEXT = (
     *(
@@ -35,7 +42,8 @@ _LISTS = (
     ("group_latency_mean_ns",),
 )
 _SERIES = "series_"
-_SIZES = ("topology_p", "topology_a", "topology_h", "topology_g", "topology_trunking")
+_SERIES_NEEDED = ("series_time_ns", "series_accepted_load", "series_latency_mean_ns")
+_TOPOLOGY = "topology_"
 _ALLOWED = "must be results of this program"
 
 
@@ -99,18 +107,22 @@ def _check_values(table: pa.Table, file: str) -> None:
         raise _refusal(file, "with an accepted load that is none")
     if not pa.types.is_integer(table["seed"].type):
         raise _refusal(file, "with seeds that are no integers")
-    for name in _SIZES:
-        if name in table.column_names and not all(
-            isinstance(size, int) and 0 <= size < 2**31 for size in table[name].to_pylist()
-        ):
-            raise _refusal(file, f"with a {name!r} that is none")
+    for text in table["configuration"].to_pylist():
+        parse_json(text, "results", file=file, allowed=f"{_ALLOWED}, with configurations in JSON")
     series = tuple(name for name in table.column_names if name.startswith(_SERIES))
-    for group in (*_LISTS, series):
-        _check_lengths(table, [name for name in group if name in table.column_names], file)
-    _check_routers(table, file)
+    for group in _LISTS:
+        _check_group(table, group, file)
+    _check_group(table, dict.fromkeys((*series, *_SERIES_NEEDED)), file)
+    for row in table.to_pylist():
+        _check_topology(row, file)
 
 
-def _check_lengths(table: pa.Table, names: Sequence[str], file: str) -> None:
+def _check_group(table: pa.Table, group: Iterable[str], file: str) -> None:
+    """Columns that belong together are all there or none is, with equally many entries in every row."""
+    wanted = list(group)
+    names = [name for name in wanted if name in table.column_names]
+    if names and len(names) < len(wanted):
+        raise _refusal(file, f"with {names[0]!r}, but not all that belongs to it")
     lengths = [_lengths(table[name]) for name in names]
     for name, other in zip(names, lengths, strict=True):
         if other != lengths[0]:
@@ -124,12 +136,15 @@ def _lengths(column: pa.ChunkedArray) -> list[int | None]:
     return found
 
 
-def _check_routers(table: pa.Table, file: str) -> None:
-    """Figures arrange routers by group."""
-    names = table.column_names
-    if "router_accepted_load" not in names or not {"topology_a", "topology_g"} <= set(names):
+def _check_topology(row: Mapping[str, Any], file: str) -> None:
+    """Figures arrange routers and links by where they are."""
+    given = {name.removeprefix(_TOPOLOGY): row[name] for name in row if name.startswith(_TOPOLOGY)}
+    topology = Dragonfly.from_dict(given)
+    routers, links = row.get("router_accepted_load"), row.get("link_router")
+    if routers is not None and len(routers) != topology.num_routers:
+        raise _refusal(file, f"with {len(routers)} routers instead of {topology.num_routers}")
+    if links is None:
         return
-    sizes = zip(table["topology_a"].to_pylist(), table["topology_g"].to_pylist(), strict=True)
-    for (a, g), given in zip(sizes, _lengths(table["router_accepted_load"]), strict=True):
-        if given is not None and (given != a * g or given == 0):
-            raise _refusal(file, f"with {given} routers instead of {a * g}")
+    for name, end in (("link_router", topology.num_routers), ("link_port", topology.radix)):
+        if not all(isinstance(number, int) and 0 <= number < end for number in row[name]):
+            raise _refusal(file, f"with a {name!r} that is none")

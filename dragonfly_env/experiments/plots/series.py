@@ -34,7 +34,7 @@ def series_figure(results: Results, load: float | None = None) -> Figure:
         rows = results.table
         rows = rows[(rows["traffic"] == traffic) & np.isclose(rows["load"], chosen)]
         for policy in results.policies:
-            mine = rows[rows["policy"] == policy]
+            mine = rows[(rows["policy"] == policy) & rows["series_time_ns"].notna()]
             if mine.empty:
                 continue
             time_us = _mean_over_seeds(mine, "series_time_ns") / 1000.0
