@@ -13,13 +13,14 @@ SECONDS ?= 60
 ONLY ?=
 FUZZ ?=
 RLLIB := build/rllib-venv
+EXTRAS := build/extras-venv
 ECOSYSTEMS := gymnasium*.py pettingzoo*.py rllib*.py sb3*.py
 
 native_sources := csrc/CMakeLists.txt $(shell find csrc -name '*.cpp' -not -path 'csrc/tests/*' -o -name '*.hpp' -not -path 'csrc/tests/*')
 cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rllib fuzz lint types format format-check cpp-test sanitize bench clean distclean
+.PHONY: help setup demo test test-rllib test-matrix test-extras fuzz lint types format format-check cpp-test sanitize bench clean distclean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -35,6 +36,13 @@ test: setup ## all Python tests (some of them: make test TESTS='-k topology -x')
 
 test-rllib: setup $(RLLIB)/installed ## the ecosystems' checkers with RLlib, and the older gymnasium that it pins
 	$(RLLIB)/bin/python -m pytest -n $(JOBS) -k 'not leave_nothing_behind' $(wildcard $(addprefix tests/conformance/test_,$(ECOSYSTEMS)))
+
+test-matrix: cpp-test ## the wheel on every Python found, on the oldest one with the oldest versions allowed
+	@.ci/test-matrix $(BIN) build/matrix $(JOBS)
+
+test-extras: setup $(EXTRAS)/installed ## learners and checkers with the oldest versions of [sb3] and [rllib]
+	$(EXTRAS)/bin/python -m pytest -n $(JOBS) tests/conformance/test_rllib.py tests/conformance/test_sb3.py \
+		tests/unit/test_deep_q.py tests/unit/test_masked_ppo.py tests/unit/test_cli_train.py
 
 fuzz: setup ## generated inputs on everything that takes some (SECONDS=600 ONLY=simulations FUZZ='--seed 7')
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(addprefix --only ,$(ONLY)) $(FUZZ)
@@ -85,6 +93,12 @@ $(VENV)/installed: $(VENV)/ready $(native_sources)
 	@touch $@
 
 # RLlib wants a gymnasium of its own: both lie in a second environment in front of .venv.
-$(RLLIB)/installed: .ci/rllib-venv $(CONSTRAINTS) | $(VENV)/installed
-	@.ci/rllib-venv $(BIN)/python $(RLLIB) $(CONSTRAINTS)
+$(RLLIB)/installed: .ci/overlay-venv $(CONSTRAINTS) | $(VENV)/installed
+	@.ci/overlay-venv $(BIN)/python $(RLLIB) -c $(CONSTRAINTS) 'ray[rllib]'
+	@touch $@
+
+# So do the oldest versions of what the extras need. All else comes from .venv, the newest.
+$(EXTRAS)/installed: .ci/overlay-venv .ci/oldest.py pyproject.toml | $(VENV)/installed
+	@mkdir -p build && $(BIN)/python .ci/oldest.py sb3 rllib >build/oldest-extras.txt
+	@.ci/overlay-venv $(BIN)/python $(EXTRAS) -r build/oldest-extras.txt
 	@touch $@

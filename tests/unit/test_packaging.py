@@ -1,0 +1,105 @@
+"""What pyproject.toml promises is what CI tests: one list of Pythons, a tested lower bound for every requirement."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[2]
+PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
+BUILD = PYPROJECT["build-system"]["requires"]
+EXTRAS = {name: PROJECT["optional-dependencies"][name] for name in ("sb3", "rllib")}
+
+# The first versions that were seen to fail, each in a way that the user meets: no command starts, --help fails, no import
+# with NumPy 2, no `tensorboard`, or a gymnasium that excludes ours.
+KNOWN_TO_FAIL = {
+    "typer": "0.15.1",
+    "pandas": "2.2.1",
+    "pyarrow": "15.0.2",
+    "tensorboard": "2.20.0",
+    "ray": "2.53.0",
+}
+
+
+def run(*command: str | Path, **settings: Any) -> subprocess.CompletedProcess[str]:
+    """A command, its output and its exit code."""
+    return subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, check=False, cwd=ROOT, **settings
+    )
+
+
+def pythons() -> list[str]:
+    """What the scripts of CI take for the Pythons of this project."""
+    done = run(ROOT / ".ci" / "pythons")
+    assert done.returncode == 0
+    return done.stdout.split()
+
+
+def test_the_pythons_that_are_tested_are_those_that_may_install_the_package() -> None:
+    allowed = SpecifierSet(PROJECT["requires-python"])
+    assert pythons() == [f"3.{minor}" for minor in range(30) if f"3.{minor}.99" in allowed]
+    classifiers = [re.fullmatch(r"Programming Language :: Python :: (\d.*)", c) for c in PROJECT["classifiers"]]
+    assert pythons() == [match[1] for match in classifiers if match]
+
+
+def test_style_is_checked_for_the_oldest_python() -> None:
+    assert PYPROJECT["tool"]["ruff"]["target-version"] == "py" + pythons()[0].replace(".", "")
+
+
+@pytest.mark.parametrize("version", [*pythons(), "3.9", "3.14", "2.7", ""])
+def test_set_up_takes_the_pythons_of_the_project_and_no_others(version: str, tmp_path: Path) -> None:
+    fake = tmp_path / "python"
+    fake.write_text(f"#!/bin/sh\necho {version}\n" if version else "#!/bin/sh\nexit 127\n")
+    fake.chmod(0o755)
+    done = run(ROOT / ".ci" / "check-system", fake, env={**os.environ, "CXX": "true"})
+    assert (done.returncode == 0) == (version in pythons()), done.stderr
+    if version not in pythons():
+        assert f"missing: one of Python {' '.join(pythons())}; {fake} is " in done.stderr
+
+
+def test_every_requirement_of_a_user_has_a_lower_bound_and_it_is_what_is_tested() -> None:
+    constraints = run(sys.executable, ROOT / ".ci" / "oldest.py").stdout.split()
+    for text in (*BUILD, *PROJECT["dependencies"], *(text for extra in EXTRAS.values() for text in extra)):
+        requirement = Requirement(text)
+        (lower,) = [bound.version for bound in requirement.specifier if bound.operator == ">="]
+        assert f"{requirement.name}=={lower}" in constraints
+        assert lower in requirement.specifier
+
+
+@pytest.mark.parametrize("extra", [*EXTRAS])
+def test_the_oldest_versions_of_an_extra_keep_the_extras_of_its_requirements(extra: str) -> None:
+    expected = sorted(re.sub(">=", "==", text) for text in EXTRAS[extra])
+    assert run(sys.executable, ROOT / ".ci" / "oldest.py", extra).stdout.split() == expected
+
+
+@pytest.mark.parametrize(("name", "version"), KNOWN_TO_FAIL.items())
+def test_a_version_that_fails_is_excluded(name: str, version: str) -> None:
+    everything = [*PROJECT["dependencies"], *(text for extra in EXTRAS.values() for text in extra)]
+    (requirement,) = [r for r in map(Requirement, everything) if r.name == name]
+    assert Version(version) not in requirement.specifier
+
+
+def test_development_builds_with_what_the_package_demands() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert all(f"'{requirement}'" in makefile for requirement in BUILD)
+
+
+def test_tensorboard_starts() -> None:
+    pytest.importorskip("tensorboard", reason="needs the extra [sb3]")
+    done = run(sys.executable, "-m", "tensorboard.main", "--version_tb")
+    assert done.returncode == 0, done.stderr
