@@ -16,8 +16,8 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.experiments import Run, Scenario, SweepInterrupted, run_sweep, runner
 from dragonfly_env.experiments.measure import measure
-from dragonfly_env.experiments.progress import Estimate, spell_seconds
 from dragonfly_env.experiments.parquet import METADATA_KEY
+from dragonfly_env.experiments.progress import Estimate, spell_seconds
 from dragonfly_env.experiments.storage import ResultsFolder
 
 
