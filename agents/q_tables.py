@@ -45,7 +45,8 @@ def save_q_table(simulation: Simulation, path: str | Path) -> Path:
     check_instance("simulation", simulation, Simulation)
     target = check_path("path", path)
     if target.suffix != ".npz":
-        target = target.with_name(target.name + ".npz")
+        with parsing("path", str(path), "must be the path of a file"):
+            target = target.with_name(target.name + ".npz")
     table = simulation.q_table()
     about = {
         "format": _FORMAT,

@@ -173,7 +173,7 @@ def train(
     folder = None if checkpoint_dir is None else check_path("checkpoint_dir", checkpoint_dir)
     seeds = check_items("evaluation_seeds", evaluation_seeds, "must be a list of seeds")
     seeds = [check_integer("evaluation_seeds", item, 0, MAX_SEED) for item in seeds]
-    check_integer("decisions_before", decisions_before, 0, MAX_SEED)
+    decisions_before = check_integer("decisions_before", decisions_before, 0, MAX_SEED)
     check_time_ns("evaluation_warmup_ns", evaluation_warmup_ns)
     check_time_ns("evaluation_ns", evaluation_ns, open_low=True)
     schedule = Schedule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from benchmarks.effort import FULL, QUICK, SMOKE, Effort
 from benchmarks.report import FORMAT, comparison, console, differences, read, table
 from benchmarks.result import Result
 from benchmarks.workload import Report
+from benchmarks.yardstick.program import describe
 
 Measure = Callable[[Effort, Report], list[Result]]
 
@@ -67,6 +69,12 @@ def measure(
     _output.print(table([Result.from_dict(values) for values in content["results"]]))
     for note in content["notes"]:
         _output.print(note, style="dim", markup=False)
+    if speed := content["yardstick"]["hops_per_s"]:
+        _output.print(
+            f"1 yardstick: {speed['median'] / 1e6:.2f} M of its packet-hops / CPU-s here "
+            f"({speed['min'] / 1e6:.2f}-{speed['max'] / 1e6:.2f} meanwhile)",
+            markup=False,
+        )
     _output.print(f"written: {file}", markup=False, soft_wrap=True)
 
 
@@ -80,6 +88,7 @@ def run(effort: Effort, families: list[str]) -> dict[str, Any]:
         "build": machine.describe_build(),
         "effort": dataclasses.asdict(effort),
         "families": families,
+        "yardstick": describe(),
     }
     results: list[Result] = []
     for family in families:
@@ -89,6 +98,10 @@ def run(effort: Effort, families: list[str]) -> dict[str, Any]:
                 status.update(f"{family}: {text}")
 
             results += FAMILIES[family](effort, report)
+    beside = [speed for result in results for speed in result.yardstick_hops_per_s]
+    content["yardstick"]["hops_per_s"] = (
+        {"median": statistics.median(beside), "min": min(beside), "max": max(beside)} if beside else None
+    )
     content["notes"] = peers.notes() if "peers" in families else []
     content["machine"]["load_average_at_end"] = machine.describe_machine()["load_average"]
     content["seconds"] = time.perf_counter() - began

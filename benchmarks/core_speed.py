@@ -7,7 +7,9 @@ from typing import Any
 
 from benchmarks.effort import Effort
 from benchmarks.result import Result
-from benchmarks.workload import Report, Workload, configuration, details, in_turns
+from benchmarks.workload import Report, Workload, configuration, details, in_turns, yardstick
+from benchmarks.yardstick.beside import Beside
+from benchmarks.yardstick.program import program
 
 _POLICIES = ("min", "ugal-n", "ugal-g", "par", "val-n", "q-adaptive")
 _GOALS = {"min": 12.0}  # million packet-hops per CPU-second, uniform 0.8
@@ -48,6 +50,7 @@ def measure(effort: Effort, report: Report) -> list[Result]:
         sample_ns = effort.sample_ns(config.topology.num_hosts)
         workloads[name] = Workload(config, warmup_ns=effort.core_warmup_ns, sample_ns=sample_ns)
         goals[name] = goal
+    beside = Beside(program(), effort.yardstick_laps)
     return [
         Result(
             family="core",
@@ -58,6 +61,7 @@ def measure(effort: Effort, report: Report) -> list[Result]:
             goal=goals[name],
             parameters=workloads[name].parameters(),
             details=details(slices),
+            yardstick_hops_per_s=yardstick(slices),
         )
-        for name, slices in in_turns(workloads, effort.rounds, report).items()
+        for name, slices in in_turns(workloads, effort.rounds, beside, report).items()
     ]

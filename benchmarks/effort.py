@@ -23,6 +23,7 @@ class Effort:
         thread_topologies: Systems that are run with one and with two threads.
         sweep_runs: Runs of the sweep that is timed.
         processes: Processes started for each start-up time.
+        yardstick_laps: How long the yardstick runs beside each sample; ten take about a second.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Effort:
     thread_topologies: tuple[str, ...]
     sweep_runs: int
     processes: int
+    yardstick_laps: int
 
     def sample_ns(self, num_hosts: int) -> float:
         """Simulated time of one sample, a whole number of ns."""
@@ -58,6 +60,7 @@ FULL = Effort(
     thread_topologies=("5256", "16512"),
     sweep_runs=20,
     processes=7,
+    yardstick_laps=3,
 )
 
 QUICK = Effort(
@@ -74,6 +77,7 @@ QUICK = Effort(
     thread_topologies=("5256",),
     sweep_runs=5,
     processes=3,
+    yardstick_laps=2,
 )
 
 SMOKE = Effort(
@@ -90,5 +94,6 @@ SMOKE = Effort(
     thread_topologies=("342",),
     sweep_runs=1,
     processes=1,
+    yardstick_laps=1,
 )
 """Only shows that every benchmark works; its figures mean nothing."""

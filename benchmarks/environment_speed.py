@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,8 +17,11 @@ import numpy.typing as npt
 
 import dragonfly_env as dfe
 from benchmarks.effort import Effort
+from benchmarks.random_actions import random_legal
 from benchmarks.result import Result
 from benchmarks.workload import Report
+from benchmarks.yardstick.beside import Beside
+from benchmarks.yardstick.program import program
 from dragonfly_env import dragonfly_v0
 from dragonfly_env.envs._rounds import Rounds
 from dragonfly_env.envs.batch import DecisionBatch
@@ -41,6 +44,7 @@ class Episode:
         packet_hops: Of the network.
         cpu_s: Of this process, without building, reset and warm-up.
         wall_s: The same.
+        yardstick_hops_per_s: The yardstick's speed beside it.
     """
 
     work: int
@@ -48,6 +52,7 @@ class Episode:
     packet_hops: int
     cpu_s: float
     wall_s: float
+    yardstick_hops_per_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +72,6 @@ class Case:
     goal: float | None
     run: Callable[[], Episode]
     duration_ns: float
-
-
-def random_legal(mask: npt.NDArray[np.bool_], generator: np.random.Generator) -> IntArray:
-    """One legal action per row, each with the same chance.
-
-    Args:
-        mask: (N, A) legal actions, at least one per row.
-        generator: Of the randomness.
-
-    Returns:
-        (N,) actions.
-    """
-    legal = np.flatnonzero(mask)  # row by row
-    count = np.add.reduce(mask.view(np.uint8), axis=1, dtype=np.int32)
-    last = np.cumsum(count) - 1
-    which = last - (generator.random(len(mask), dtype=np.float32) * count).astype(np.int64)
-    return np.asarray(legal[which] % mask.shape[1], np.int64)
 
 
 class Clock:
@@ -235,11 +223,13 @@ def measure(effort: Effort, report: Report) -> list[Result]:
         warmup_ns=effort.core_warmup_ns * _WARMUP_SHARE,
         duration_ns=effort.sample_ns(topology.num_hosts),
     )
+    beside = Beside(program(), effort.yardstick_laps)
     episodes: dict[str, list[Episode]] = {name: [] for name in bench.cases}
     for i in range(effort.rounds + 1):
         for name, case in bench.cases.items():
             report(f"round {i} of {effort.rounds}: {name}")
-            episodes[name].append(case.run())
+            episode, hops_per_s = beside.measure(case.run)
+            episodes[name].append(replace(episode, yardstick_hops_per_s=hops_per_s))
     episodes = {name: each[1:] for name, each in episodes.items()}  # the first ones filled caches and pools
     return [*_speeds(bench, episodes), *_layers(bench, episodes)]
 
@@ -271,6 +261,7 @@ def _speeds(bench: Bench, episodes: dict[str, list[Episode]]) -> list[Result]:
                 field: [getattr(episode, field) for episode in episodes[name]]
                 for field in ("work", "decisions", "packet_hops", "cpu_s", "wall_s")
             },
+            yardstick_hops_per_s=[episode.yardstick_hops_per_s for episode in episodes[name]],
         )
         for name, case in bench.cases.items()
     ]
@@ -295,6 +286,7 @@ def _layers(bench: Bench, episodes: dict[str, list[Episode]]) -> list[Result]:
             ],
             higher_is_better=False,
             parameters=_parameters(bench),
+            yardstick_hops_per_s=[episode.yardstick_hops_per_s for episode in episodes[above]],
         )
         for layer, (above, below) in _LAYERS.items()
     ]

@@ -7,16 +7,14 @@ import os
 import platform
 import re
 import subprocess
-import sys
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import dragonfly_env as dfe
+from benchmarks.checkout import ROOT, build_settings
 from dragonfly_env import _core
 from dragonfly_env.experiments.measure import machine
-
-_ROOT = Path(__file__).resolve().parent.parent
 
 
 def describe_machine() -> dict[str, Any]:
@@ -72,7 +70,7 @@ def _line(path: Path) -> str:
 def _git(*arguments: str) -> str | None:
     try:
         done = subprocess.run(
-            ["git", *arguments], cwd=_ROOT, capture_output=True, text=True, check=True, timeout=30
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True, timeout=30
         )
     except (OSError, subprocess.SubprocessError):
         return None
@@ -86,15 +84,10 @@ def _compiler(binary: bytes) -> str | None:
 
 
 def _flags() -> str | None:
-    """Flags of a release build in the usual place; None where the package was installed from elsewhere."""
-    tag = sys.implementation.cache_tag
-    cache = _ROOT / "build" / f"editable-{tag}" / "CMakeCache.txt"
-    try:
-        settings = dict(
-            line.split("=", 1) for line in cache.read_text(encoding="utf-8").splitlines() if "=" in line
-        )
-    except OSError:
+    settings = build_settings()
+    if not settings:
         return None
-    kind = settings.get("CMAKE_BUILD_TYPE:STRING", "")
-    names = ("CMAKE_CXX_FLAGS:STRING", "DRAGONFLY_LTO:BOOL", "DRAGONFLY_SANITIZE:STRING")
-    return ", ".join([kind, *(f"{name.partition(':')[0]}={settings.get(name, '')}" for name in names)])
+    names = ("CMAKE_CXX_FLAGS", "DRAGONFLY_LTO", "DRAGONFLY_SANITIZE")
+    return ", ".join(
+        [settings.get("CMAKE_BUILD_TYPE", ""), *(f"{name}={settings.get(name, '')}" for name in names)]
+    )

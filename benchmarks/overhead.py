@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import tempfile
 import time
@@ -14,6 +15,8 @@ from benchmarks.effort import Effort
 from benchmarks.process import run_process
 from benchmarks.result import Result
 from benchmarks.workload import Report, configuration
+from benchmarks.yardstick.beside import Beside
+from benchmarks.yardstick.program import program
 from dragonfly_env.experiments import Scenario, load_results, run_sweep
 from dragonfly_env.experiments.measure import measure as measure_run
 from dragonfly_env.experiments.run import Run
@@ -51,14 +54,19 @@ def measure(effort: Effort, report: Report) -> list[Result]:
         CPU-milliseconds of each.
     """
     with tempfile.TemporaryDirectory() as folder:
+        beside = Beside(program(), effort.yardstick_laps)
         return [
-            *_processes(effort, report),
-            *_steps(effort, report, Path(folder)),
-            _sweep(effort, report, Path(folder)),
+            *_processes(effort, beside, report),
+            *_steps(effort, beside, report, Path(folder)),
+            _sweep(effort, beside, report, Path(folder)),
         ]
 
 
-def _result(name: str, seconds: list[float], parameters: dict[str, Any]) -> Result:
+def _result(
+    name: str, samples: Callable[[], list[float]], beside: Beside, parameters: dict[str, Any]
+) -> Result:
+    """``samples()``: CPU-seconds; they are short, so the yardstick runs beside all of them together."""
+    seconds, hops_per_s = beside.measure(samples)
     return Result(
         family="overhead",
         name=name,
@@ -66,10 +74,11 @@ def _result(name: str, seconds: list[float], parameters: dict[str, Any]) -> Resu
         samples=[1e3 * s for s in seconds],
         higher_is_better=False,
         parameters=parameters,
+        yardstick_hops_per_s=[hops_per_s] * len(seconds),
     )
 
 
-def _processes(effort: Effort, report: Report) -> list[Result]:
+def _processes(effort: Effort, beside: Beside, report: Report) -> list[Result]:
     """Whole processes; the first of each fills the caches of the system and is not counted, if there are more."""
     results = []
     for name, arguments in _PROCESSES:
@@ -77,12 +86,15 @@ def _processes(effort: Effort, report: Report) -> list[Result]:
         command = [sys.executable, *arguments]
         if effort.processes > 1:
             run_process(command)
-        seconds = [run_process(command).cpu_s for _ in range(effort.processes)]
-        results.append(_result(name, seconds, {"arguments": list(arguments)}))
+
+        def samples(command: list[str] = command) -> list[float]:
+            return [run_process(command).cpu_s for _ in range(effort.processes)]
+
+        results.append(_result(name, samples, beside, {"arguments": list(arguments)}))
     return results
 
 
-def _steps(effort: Effort, report: Report, folder: Path) -> list[Result]:
+def _steps(effort: Effort, beside: Beside, report: Report, folder: Path) -> list[Result]:
     report("steps of one run")
     config = configuration(effort.core_topology)
     run = Run(
@@ -109,7 +121,12 @@ def _steps(effort: Effort, report: Report, folder: Path) -> list[Result]:
     )
     parameters = {"topology": effort.core_topology}
     return [
-        _result(f"{name}, {effort.core_topology} hosts", _repeat(step, effort.rounds), parameters)
+        _result(
+            f"{name}, {effort.core_topology} hosts",
+            functools.partial(_repeat, step, effort.rounds),
+            beside,
+            parameters,
+        )
         for name, step in steps
     ]
 
@@ -126,7 +143,7 @@ def _repeat(step: Callable[[], object], rounds: int, calls: int = 5) -> list[flo
     return seconds
 
 
-def _sweep(effort: Effort, report: Report, folder: Path) -> Result:
+def _sweep(effort: Effort, beside: Beside, report: Report, folder: Path) -> Result:
     """A sweep in this process; what its rows say that the simulations took is not counted."""
     report("a sweep of tiny runs")
     parameters = {
@@ -139,12 +156,16 @@ def _sweep(effort: Effort, report: Report, folder: Path) -> Result:
         "measure_ns": _RUN_NS,
     }
     scenario = Scenario.from_dict(parameters)
-    seconds = []
-    for i in range(effort.rounds):
-        target = folder / f"sweep{i}"
-        begin = time.process_time()
-        run_sweep(scenario, target, jobs=1)
-        cpu_s = time.process_time() - begin
-        simulated_s = float(load_results(target).table["measured_cpu_seconds"].sum())
-        seconds.append((cpu_s - simulated_s) / effort.sweep_runs)
-    return _result("sweep, per run beyond its simulation, 72 hosts", seconds, parameters)
+
+    def samples() -> list[float]:
+        seconds = []
+        for i in range(effort.rounds):
+            target = folder / f"sweep{i}"
+            begin = time.process_time()
+            run_sweep(scenario, target, jobs=1)
+            cpu_s = time.process_time() - begin
+            simulated_s = float(load_results(target).table["measured_cpu_seconds"].sum())
+            seconds.append((cpu_s - simulated_s) / effort.sweep_runs)
+        return seconds
+
+    return _result("sweep, per run beyond its simulation, 72 hosts", samples, beside, parameters)

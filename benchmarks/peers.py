@@ -24,6 +24,8 @@ from benchmarks.process import run_process
 from benchmarks.report import console, table
 from benchmarks.result import Result
 from benchmarks.workload import Report
+from benchmarks.yardstick.beside import Beside
+from benchmarks.yardstick.program import program
 
 HOSTS = 1_056
 PACKET_NS = 32  # of the q-adaptive network: a cycle of the simulators that count in cycles
@@ -126,14 +128,20 @@ def measure(effort: Effort, report: Report, given: Mapping[str, str | None] | No
     """
     found = find(given or {})
     rounds = min(effort.rounds, _MOST_ROUNDS)
-    return [_measure(peer, found[peer.name], rounds, report) for peer in PEERS if peer.name in found]
+    if not found:
+        return []
+    beside = Beside(program(), effort.yardstick_laps)
+    return [_measure(peer, found[peer.name], rounds, beside, report) for peer in PEERS if peer.name in found]
 
 
-def _measure(peer: Peer, executable: str, rounds: int, report: Report) -> Result:
-    rates, raw = [], []
+def _measure(peer: Peer, executable: str, rounds: int, beside: Beside, report: Report) -> Result:
+    rates, raw, yardstick = [], [], []
     for i in range(rounds):
         report(f"{peer.name}: round {i + 1} of {rounds}")
-        short, long = (_run(peer, executable, cycles) for cycles in (SHORT_CYCLES, LONG_CYCLES))
+        (short, long), hops_per_s = beside.measure(
+            lambda: [_run(peer, executable, cycles) for cycles in (SHORT_CYCLES, LONG_CYCLES)]
+        )
+        yardstick.append(hops_per_s)
         if long[1] <= short[1]:
             raise RuntimeError(f"{peer.name}: {LONG_CYCLES} cycles take no longer than {SHORT_CYCLES}")
         rates.append((long[0] - short[0]) / (long[1] - short[1]) / 1e6)
@@ -146,6 +154,7 @@ def _measure(peer: Peer, executable: str, rounds: int, report: Report) -> Result
         higher_is_better=True,
         parameters={"command": [Path(executable).name, "INPUT"], "input": peer.template},
         details={"rounds": raw, "cycles": [SHORT_CYCLES, LONG_CYCLES]},
+        yardstick_hops_per_s=yardstick,
     )
 
 

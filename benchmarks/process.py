@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,3 +68,20 @@ def peak_memory_bytes() -> int:
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
     raise RuntimeError("/proc/self/status has no VmHWM")
+
+
+def current_processor() -> int:
+    """The one on which this thread runs, or has run last."""
+    fields = Path("/proc/thread-self/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return int(fields[36])
+
+
+@contextlib.contextmanager
+def on_processor(processor: int) -> Iterator[None]:
+    """This thread, and processes that it starts meanwhile, run there: the processors of a machine differ in speed."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {processor})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)

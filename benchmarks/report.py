@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +16,8 @@ from rich.text import Text
 
 from benchmarks.result import Result
 
-FORMAT = 1
+FORMAT = 2
+_OLDER_FORMATS = (1,)  # the same without the yardstick
 _WIDTH_WITHOUT_TERMINAL = 160
 
 
@@ -30,11 +32,20 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:#.4g}".rstrip(".")
 
 
+def yardsticks(result: Result) -> str:
+    """Median (lowest-highest) as multiples of the yardstick, or nothing."""
+    samples = result.yardsticks
+    if not samples:
+        return ""
+    middle = number(statistics.median(samples))
+    return f"{middle} ({number(min(samples))}-{number(max(samples))})" if len(samples) > 1 else middle
+
+
 def table(results: Sequence[Result]) -> Table:
-    """Every figure: median, lowest, highest, goal."""
+    """Every figure: median, lowest, highest, the same as a multiple of the yardstick, goal."""
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("family", "what", "median", "lowest", "highest", "spread", "goal", "unit"):
-        right = heading in ("median", "lowest", "highest", "spread", "goal")
+    for heading in ("family", "what", "median", "lowest", "highest", "spread", "yardsticks", "goal", "unit"):
+        right = heading in ("median", "lowest", "highest", "spread", "yardsticks", "goal")
         shown.add_column(heading, justify="right" if right else "left", no_wrap=heading != "unit")
     family = ""
     for result in results:
@@ -51,6 +62,7 @@ def table(results: Sequence[Result]) -> Table:
             number(min(result.samples)),
             number(max(result.samples)),
             f"{result.spread:.1%}" if len(result.samples) > 1 else "",
+            yardsticks(result),
             goal,
             result.unit,
         )
@@ -68,7 +80,7 @@ def read(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if not isinstance(content, dict) or content.get("format") not in (FORMAT, *_OLDER_FORMATS):
         raise ValueError(f"{path}: not a result file of these benchmarks, format {FORMAT}")
     return content
 
@@ -89,13 +101,16 @@ def differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
 
 
 def comparison(a: dict[str, Any], b: dict[str, Any]) -> Table:
-    """Ratios B/A of the medians of all figures that both files have.
+    """Ratios B/A of the medians of all figures that both files have, and of their multiples of the yardstick.
 
-    A ratio is called better or worse only where the ranges of the samples do not touch.
+    The first means something on one quiet machine, the second on different or busy ones too. A ratio is called
+    better or worse only where the ranges of the samples do not touch.
     """
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("family", "what", "A", "B", "B/A", "", "unit"):
-        shown.add_column(heading, justify="right" if heading in ("A", "B", "B/A") else "left")
+    for heading in ("family", "what", "A", "B", "B/A", "", "in yardsticks", "unit"):
+        shown.add_column(
+            heading, justify="right" if heading in ("A", "B", "B/A", "in yardsticks") else "left"
+        )
     before = {(r["family"], r["name"]): Result.from_dict(r) for r in a["results"]}
     after = {(r["family"], r["name"]): Result.from_dict(r) for r in b["results"]}
     for key, old in before.items():
@@ -108,5 +123,9 @@ def comparison(a: dict[str, Any], b: dict[str, Any]) -> Table:
             good = higher == old.higher_is_better
             verdict = Text("better" if good else "worse", style="green" if good else "red")
         ratio = f"{new.median / old.median:.3f}" if old.median else ""
-        shown.add_row(*key, number(old.median), number(new.median), ratio, verdict, old.unit)
+        multiples = old.yardsticks, new.yardsticks
+        without_machine = ""
+        if all(multiples):
+            without_machine = f"{statistics.median(multiples[1]) / statistics.median(multiples[0]):.3f}"
+        shown.add_row(*key, number(old.median), number(new.median), ratio, verdict, without_machine, old.unit)
     return shown

@@ -7,6 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+SPEEDS = {"M packet-hops / CPU-s": 1e6, "M decisions / CPU-s": 1e6, "k agent-steps / CPU-s": 1e3}
+"""Units of speeds, in 1/s."""
+
+DURATIONS = {"CPU-ms": 1e-3, "CPU-ns / decision": 1e-9}
+"""Units of CPU time, in s."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
@@ -22,6 +28,8 @@ class Result:
         goal: What the project has set itself for the median, if anything.
         parameters: What was run.
         details: What the samples were computed from, one entry per sample, and further observations.
+        yardstick_hops_per_s: The yardstick's packet-hops per CPU-second beside each sample; empty where it was not
+            run, or says nothing (ratios, memory, wall-clock time).
     """
 
     family: str
@@ -32,6 +40,20 @@ class Result:
     goal: float | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
+    yardstick_hops_per_s: Sequence[float] = ()
+
+    @property
+    def yardsticks(self) -> list[float]:
+        """Each sample without the machine: a speed as a multiple of the yardstick's, CPU time in its packet-hops.
+
+        Empty where there was no yardstick, or the unit is neither.
+        """
+        pairs = zip(self.samples, self.yardstick_hops_per_s, strict=bool(self.yardstick_hops_per_s))
+        if self.unit in SPEEDS:
+            return [sample * SPEEDS[self.unit] / yardstick for sample, yardstick in pairs]
+        if self.unit in DURATIONS:
+            return [sample * DURATIONS[self.unit] * yardstick for sample, yardstick in pairs]
+        return []
 
     @property
     def median(self) -> float:
@@ -65,9 +87,22 @@ class Result:
             "samples": list(self.samples),
             "parameters": self.parameters,
             "details": self.details,
+            "yardstick_hops_per_s": list(self.yardstick_hops_per_s),
+            "yardsticks": _summary(self.yardsticks),
         }
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Result:
-        """The inverse of ``to_dict``."""
-        return cls(**{key: values[key] for key in cls.__slots__})
+        """The inverse of ``to_dict``; of files from before the yardstick, too."""
+        return cls(**{key: values[key] for key in cls.__slots__ if key in values})
+
+
+def _summary(samples: list[float]) -> dict[str, Any] | None:
+    if not samples:
+        return None
+    return {
+        "median": statistics.median(samples),
+        "min": min(samples),
+        "max": max(samples),
+        "samples": samples,
+    }

@@ -6,9 +6,11 @@ import json
 import sys
 
 from benchmarks.effort import Effort
-from benchmarks.process import Cost, run_process
+from benchmarks.process import run_process
 from benchmarks.result import Result
-from benchmarks.workload import Report, Workload, configuration, details, in_turns
+from benchmarks.workload import Report, Workload, configuration, details, in_turns, yardstick
+from benchmarks.yardstick.beside import Beside
+from benchmarks.yardstick.program import program
 
 _GOAL_SYSTEM = 83_232
 _GOAL_RATIO = 0.6
@@ -40,7 +42,7 @@ def _ratios(effort: Effort, report: Report) -> list[Result]:
             warmup_ns=effort.scale_warmup_ns,
             sample_ns=effort.sample_ns(config.topology.num_hosts),
         )
-    measured = in_turns(workloads, effort.rounds, report)
+    measured = in_turns(workloads, effort.rounds, Beside(program(), effort.yardstick_laps), report)
     reference = measured[effort.core_topology]
     results = []
     for topology, slices in measured.items():
@@ -54,6 +56,7 @@ def _ratios(effort: Effort, report: Report) -> list[Result]:
                 higher_is_better=True,
                 parameters=parameters,
                 details=details(slices),
+                yardstick_hops_per_s=yardstick(slices),
             )
         )
         if topology != effort.core_topology:
@@ -77,7 +80,8 @@ def _largest(effort: Effort, report: Report) -> list[Result]:
     length = f"{effort.largest_ns:g}"
     command = [sys.executable, "-m", "benchmarks.one_run", "--topology", effort.largest_topology]
     command += ["--warmup-ns", length, "--measure-ns", length]
-    cost: Cost = run_process(command)
+    beside = Beside(program(), effort.yardstick_laps)
+    cost, hops_per_s = beside.measure(lambda: run_process(command))
     run = json.loads(cost.output)
     memory = run["memory"]
     figures = (
@@ -96,6 +100,7 @@ def _largest(effort: Effort, report: Report) -> list[Result]:
             goal=goal,
             parameters={"command": command[1:], **run["parameters"]},
             details=run,
+            yardstick_hops_per_s=[hops_per_s],
         )
         for what, unit, value, higher, goal in figures
     ]

@@ -10,7 +10,9 @@ import os
 
 from benchmarks.effort import Effort
 from benchmarks.result import Result
-from benchmarks.workload import Report, Workload, configuration, details, in_turns
+from benchmarks.workload import Report, Workload, configuration, details, in_turns, yardstick
+from benchmarks.yardstick.beside import Beside
+from benchmarks.yardstick.program import program
 
 _THREADS = 2
 _GOAL = 1.7
@@ -48,7 +50,7 @@ def _measure_one(topology: str, effort: Effort, report: Report) -> list[Result]:
             warmup_ns=effort.scale_warmup_ns,
             sample_ns=effort.sample_ns(config.topology.num_hosts),
         )
-    measured = in_turns(workloads, effort.rounds, report)
+    measured = in_turns(workloads, effort.rounds, Beside(program(), effort.yardstick_laps), report)
     hashes = {workload.simulation.trace_hash() for workload in workloads.values()}
     if len(hashes) != 1:
         raise RuntimeError(f"{topology} hosts: the histories with 1 and {_THREADS} threads differ")
@@ -66,6 +68,7 @@ def _measure_one(topology: str, effort: Effort, report: Report) -> list[Result]:
             goal=_GOAL,
             parameters=parameters,
             details=raw,
+            yardstick_hops_per_s=yardstick(one),
         ),
         Result(
             family="threads",
@@ -74,5 +77,6 @@ def _measure_one(topology: str, effort: Effort, report: Report) -> list[Result]:
             samples=[b.cpu_s / a.cpu_s for a, b in pairs],
             higher_is_better=False,
             parameters=parameters,
+            yardstick_hops_per_s=yardstick(one),
         ),
     ]

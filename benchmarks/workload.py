@@ -7,11 +7,12 @@ measured in turns, a slice of each, and ratios are taken between slices of the s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dragonfly_env as dfe
+from benchmarks.yardstick.beside import Beside
 
 Report = Callable[[str], None]
 
@@ -24,6 +25,7 @@ class Slice:
     cpu_s: float
     wall_s: float
     accepted_load: float
+    yardstick_hops_per_s: float | None = None
 
     @property
     def rate(self) -> float:
@@ -86,12 +88,15 @@ def configuration(topology: str, policy: str = "min", **changes: Any) -> dfe.Sim
     return dfe.SimulationConfig(**{**settings, **changes})
 
 
-def in_turns(workloads: Mapping[str, Workload], rounds: int, report: Report) -> dict[str, list[Slice]]:
+def in_turns(
+    workloads: Mapping[str, Workload], rounds: int, beside: Beside, report: Report
+) -> dict[str, list[Slice]]:
     """Measure a slice of each workload, ``rounds`` times over; a first slice of each is thrown away.
 
     Args:
         workloads: By name.
         rounds: Slices of each.
+        beside: The yardstick, which runs between the slices.
         report: Told before each round.
 
     Returns:
@@ -103,8 +108,14 @@ def in_turns(workloads: Mapping[str, Workload], rounds: int, report: Report) -> 
     for i in range(rounds):
         report(f"round {i + 1} of {rounds}")
         for name, workload in workloads.items():
-            slices[name].append(workload.slice())
+            measured, hops_per_s = beside.measure(workload.slice)
+            slices[name].append(replace(measured, yardstick_hops_per_s=hops_per_s))
     return slices
+
+
+def yardstick(slices: Sequence[Slice]) -> list[float]:
+    """The yardstick's speed beside each slice, for the result file."""
+    return [s.yardstick_hops_per_s for s in slices if s.yardstick_hops_per_s is not None]
 
 
 def details(slices: list[Slice]) -> dict[str, Any]:

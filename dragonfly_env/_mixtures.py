@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env._arrays import as_numbers
-from dragonfly_env._outside import check_mapping
+from dragonfly_env._outside import check_items, check_mapping
 from dragonfly_env._settings import boolean, reject_unknown
 from dragonfly_env._traffic import Pattern, pattern_from_dict
 from dragonfly_env._validate import check_integer, check_real, config_error
@@ -20,6 +20,7 @@ from dragonfly_env.topology import Dragonfly
 _MAX_INT = 2**31 - 1
 _MAX_WEIGHT = 1e100
 _MAX_DEMAND_SIZE = 20_000
+_HOSTS = "must be a non-empty sequence of host numbers"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -242,9 +243,10 @@ class HostMixture(Pattern):
         Pattern.__post_init__(self)
         parts = []
         for hosts, part in _pairs("mixture.parts", self.parts, "(hosts, pattern)"):
-            if not isinstance(hosts, (Sequence, np.ndarray)) or isinstance(hosts, str) or len(hosts) == 0:
-                raise config_error("mixture.hosts", hosts, "must be a non-empty sequence of host numbers")
-            numbers = tuple(check_integer("mixture.hosts", host, 0, _MAX_INT) for host in hosts)
+            named = check_items("mixture.hosts", hosts, _HOSTS)
+            if not named:
+                raise config_error("mixture.hosts", hosts, _HOSTS)
+            numbers = tuple(check_integer("mixture.hosts", host, 0, _MAX_INT) for host in named)
             parts.append((numbers, _checked_part("mixture.parts", part)))
         object.__setattr__(self, "parts", tuple(parts))
 

@@ -267,8 +267,8 @@ def make_source(
     else:
         raise config_error("traffic", traffic, "must come from parse_traffic")
     check_choice("injection", injection, ("periodic", "bernoulli", "poisson"))
-    check_integer("seed", seed, 0, 2**64 - 1)
-    check_integer("message_packets", message_packets, 1, 65_535)
+    seed = check_integer("seed", seed, 0, 2**64 - 1)
+    message_packets = check_integer("message_packets", message_packets, 1, 65_535)
     excludes = network.uniform_excludes_sender
     built = [
         (ns_to_ps("time_ns", time_ns), pattern.build(core, seed, uniform_excludes_sender=excludes), load)

@@ -90,9 +90,7 @@ def main() -> NoReturn:
         sys.exit(WRONG_SETTING)
     code = _ended_with(app)
     code = _ended_with(streams.flush_results) or code
-    signal.signal(
-        signal.SIGINT, signal.SIG_DFL
-    )  # nothing is left to be kept: the rest may end without a word
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done; what is left shall not become a traceback
     sys.exit(code)
 
 

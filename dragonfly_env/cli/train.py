@@ -275,10 +275,11 @@ def _train(plan: TrainingPlan, folder: Path, fresh: bool) -> None:
         kept = f"{interrupt.episode} of {interrupt.episodes} episodes are kept in {folder}"
         note(Text(f"interrupted: {kept}; to go on: {this_command('--fresh')}", style="yellow"))
         raise typer.Exit(INTERRUPTED) from None
-    if report.rows[-1]["episode"] == report.resumed_after:
+    if not report.rows or report.rows[-1]["episode"] == report.resumed_after:
         note(Text(f"complete already: {folder}; a longer --duration-ns (or --minutes) goes on"))
-    show(_summary(plan, report))
-    _draw(plan, report, folder)
+    if report.rows:
+        show(_summary(plan, report))
+        _draw(plan, report, folder)
     note(Text(f"agent: {report.agent}"))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from dragonfly_env._outside import check_items, check_path, parsing
+from dragonfly_env._outside import check_items, check_mapping, check_path, parsing
 from dragonfly_env._validate import check_instance, check_real, check_text, config_error, shown, unknown_name
 from dragonfly_env.experiments.columns import KEYS, check_columns
 from dragonfly_env.experiments.statistics import mean_and_ci95
@@ -116,9 +116,9 @@ def _load_folder(folder: ResultsFolder) -> Results:
         if folder.merged.exists():
             return load_results(folder.merged)
         raise config_error("results", str(folder.path), f"must hold the results of a sweep ({MERGED_NAME})")
-    name, run_ids, policies, traffic = _read_manifest(manifest, str(folder.manifest))
-    files = [file for run_id in run_ids if (file := folder.run_file(run_id)).exists()]
-    tables = read_rows(files)
+    name, labels, policies, traffic = _read_manifest(manifest, str(folder.manifest))
+    files = [file for run_id in labels if (file := folder.run_file(run_id)).exists()]
+    tables = folder.read_runs(labels)
     if not tables:
         raise config_error(
             "results", str(folder.path), "must hold at least one finished run; there is none yet"
@@ -140,8 +140,8 @@ def _load_folder(folder: ResultsFolder) -> Results:
 
 def _read_manifest(
     manifest: Mapping[str, object], file: str
-) -> tuple[str, list[str], tuple[str, ...], tuple[str, ...]]:
-    """Name, runs, policies and traffic of a sweep."""
+) -> tuple[str, dict[str, dict[str, str]], tuple[str, ...], tuple[str, ...]]:
+    """Name, labels by run, policies and traffic of a sweep."""
     lists = []
     for field in ("runs", "policies", "traffic"):
         names = check_items("results", manifest.get(field), f"{file} must have a list of {field}")
@@ -154,7 +154,18 @@ def _read_manifest(
             raise config_error("results", file, f"cannot have a run {shown(run)}")
     if not isinstance(manifest.get("name"), str):
         raise config_error("results", file, "must have a name")
-    return str(manifest["name"]), runs, tuple(policies), tuple(traffic)
+    known = check_mapping("results", manifest.get("labels", {}))  # earlier versions wrote none
+    labels = {run: _read_labels(known.get(run, {}), file) for run in runs}
+    return str(manifest["name"]), labels, tuple(policies), tuple(traffic)
+
+
+def _read_labels(given: object, file: str) -> dict[str, str]:
+    """What a run is called, by column."""
+    labels = check_mapping("results", given, f"{file} must have tables of labels")
+    for column, label in labels.items():
+        if column not in ("policy", "traffic") or not isinstance(label, str):
+            raise config_error("results", file, f"cannot have {shown(label)} as label of {shown(column)}")
+    return {column: str(label) for column, label in labels.items()}
 
 
 def _frame(tables: Sequence[pa.Table], files: Sequence[Path]) -> pd.DataFrame:

@@ -163,7 +163,7 @@ def run_sweep(
                 else:
                     failures.append(failure)
                 reporter.advance(run.work, run.describe())
-            files.merge([run.id for run in runs])
+            files.merge(_labels(runs))
         except KeyboardInterrupt:
             raise SweepInterrupted(_count_kept(runs, kept, files), len(runs)) from None
         except (OSError, _UnwritableError, BrokenProcessPool) as error:
@@ -195,7 +195,12 @@ def _manifest(scenario: Scenario, runs: Sequence[Run]) -> dict[str, Any]:
         "traffic": list(dict.fromkeys(run.traffic_label for run in runs)),
         "scenario": scenario.to_dict(),
         "runs": [run.id for run in runs],
+        "labels": _labels(runs),
     }
+
+
+def _labels(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
+    return {run.id: {"policy": run.policy_label, "traffic": run.traffic_label} for run in runs}
 
 
 def _execute_all(

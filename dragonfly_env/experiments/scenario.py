@@ -142,9 +142,18 @@ class Scenario:
         """Every run, ordered by traffic, policy, load and seed; all checked, none twice.
 
         Raises:
-            ConfigError: If a combination is impossible on this topology.
+            ConfigError: If a combination is impossible on this topology, or two names stand for the same.
         """
-        return list({run.id: run for run in self._expand()}.values())
+        runs: dict[str, Run] = {}
+        for run in self._expand():
+            same = runs.setdefault(run.id, run)
+            for field, label, other in (
+                ("policies", run.policy_label, same.policy_label),
+                ("traffic", run.traffic_label, same.traffic_label),
+            ):
+                if label != other:
+                    raise config_error(field, label, f"must be listed only once; it is the same as {other!r}")
+        return list(runs.values())
 
     def _loads_of(self, traffic: TrafficChoice) -> tuple[float, ...]:
         """Its own loads, or the scenario's; a trace has none, its rows say 1."""

@@ -122,14 +122,36 @@ class ResultsFolder:
             raise config_error("results", str(self.manifest), "must be what a sweep wrote")
         return manifest
 
-    def merge(self, run_ids: Sequence[str]) -> int:
-        """Write the rows of the finished ones of ``run_ids``, in that order, to one file.
+    def read_runs(self, labels: Mapping[str, Mapping[str, str]]) -> list[pa.Table]:
+        """The rows of those runs that are finished, in the order given.
+
+        Args:
+            labels: By run: what stands in the columns ``policy`` and ``traffic``. An earlier sweep may have given the
+                same simulation other names.
+
+        Raises:
+            ConfigError: If a file is no readable Parquet file.
+        """
+        tables = []
+        for run_id, names in labels.items():
+            file = self.run_file(run_id)
+            if not file.exists():
+                continue
+            (table,) = read_rows([file])
+            for column, label in names.items():
+                if column in table.column_names:
+                    place = table.column_names.index(column)
+                    table = table.set_column(place, column, pa.array([label] * table.num_rows))
+            tables.append(table)
+        return tables
+
+    def merge(self, labels: Mapping[str, Mapping[str, str]]) -> int:
+        """Write the rows of the finished ones of some runs (see `read_runs`) to one file.
 
         Returns:
             The number of rows. With none, nothing is written.
         """
-        files = [self.run_file(run_id) for run_id in run_ids]
-        tables = read_rows([file for file in files if file.exists()])
+        tables = self.read_runs(labels)
         if not tables:
             return 0
         merged = pa.concat_tables(tables, promote_options="permissive")

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from dragonfly_env._validate import config_error
+from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.parquet import METADATA_KEY
 from dragonfly_env.experiments.storage import (
     hold,
@@ -83,10 +84,19 @@ class TrainingFolder:
         write_json(state, self.state)
 
     def read_episodes(self, count: int) -> list[dict[str, Any]]:
-        """The rows of the first ``count`` episodes, as far as they are there."""
+        """The rows of the first ``count`` episodes, as far as they are there.
+
+        Raises:
+            ConfigError: If the file is damaged; it says that the agent is not.
+        """
         if not self.episodes.exists():
             return []
-        (table,) = read_rows([self.episodes])
+        try:
+            (table,) = read_rows([self.episodes])
+        except ConfigError as error:
+            raise ConfigError(
+                f"{error}: it only tells the course so far; without that file the training goes on"
+            ) from error
         rows: list[dict[str, Any]] = table.to_pylist()
         known = [{name: value for name, value in row.items() if value is not None} for row in rows]
         return [row for row in known if row["episode"] <= count]

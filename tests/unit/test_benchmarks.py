@@ -37,7 +37,7 @@ def content(smoke: Path) -> dict[str, Any]:
 
 
 def test_the_file_says_on_what_and_with_what_it_was_measured(content: dict[str, Any]) -> None:
-    assert content["format"] == 1
+    assert content["format"] == 2
     assert content["effort"]["name"] == "smoke"
     assert content["seconds"] > 0
     assert set(content["machine"]) >= {"processor", "memory_bytes", "platform", "python", "load_average"}
@@ -47,7 +47,7 @@ def test_the_file_says_on_what_and_with_what_it_was_measured(content: dict[str, 
 
 def test_every_family_gives_figures_with_their_samples(content: dict[str, Any]) -> None:
     keys = {"family", "name", "unit", "median", "min", "max", "higher_is_better", "goal", "meets_goal"}
-    keys |= {"samples", "parameters", "details"}
+    keys |= {"samples", "parameters", "details", "yardstick_hops_per_s", "yardsticks"}
     names = [(result["family"], result["name"]) for result in content["results"]]
     assert len(set(names)) == len(names)
     expected = set(FAMILIES)
@@ -83,6 +83,22 @@ def test_the_speeds_that_the_project_promises_are_all_measured(content: dict[str
     assert goals["wall-s, Python's start-up included"] == 60.0
 
 
+def test_the_yardstick_ran_beside_every_measurement(content: dict[str, Any]) -> None:
+    """Ratios within a round and memory need none; wall-clock times are not multiples of it."""
+    assert content["yardstick"]["version"] == 1
+    assert content["yardstick"]["hops_per_s"]["min"] > 0
+    for result in content["results"]:
+        beside, multiples = result["yardstick_hops_per_s"], result["yardsticks"]
+        if result["unit"].endswith("/ CPU-s"):
+            assert len(beside) == len(result["samples"])
+            assert len(multiples["samples"]) == len(result["samples"])
+            assert multiples["min"] <= multiples["median"] <= multiples["max"]
+        elif result["unit"].startswith("CPU-"):
+            assert multiples["min"] <= multiples["median"] <= multiples["max"]
+        else:
+            assert multiples is None
+
+
 def test_two_threads_had_the_same_history(content: dict[str, Any]) -> None:
     if content["machine"]["usable_processors"] < 2:
         pytest.skip("one processor")
@@ -104,6 +120,7 @@ def test_compare_calls_better_what_is_better(smoke: Path, content: dict[str, Any
         factor = 2.0 if result["higher_is_better"] else 0.5
         result["samples"] = [1000 * factor * result["max"] if factor > 1 else result["min"] / 1000]
         result["median"] = result["samples"][0]
+        result["yardstick_hops_per_s"] = result["yardstick_hops_per_s"][:1]
     faster = tmp_path / "faster.json"
     faster.write_text(json.dumps(content), encoding="utf-8")
     done = run("compare", str(smoke), str(faster))

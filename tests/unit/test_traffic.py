@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 
 from dragonfly_env import _core
+from dragonfly_env.config import SimulationConfig
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.network_config import NetworkConfig
 from dragonfly_env.topology import Dragonfly
@@ -260,3 +262,60 @@ def test_broken_files_are_refused(tmp_path: Path, content: bytes, suffix: str) -
     path.write_bytes(content)
     with pytest.raises(ConfigError):
         parse_traffic(f"trace:{path}")
+
+
+def listed(size: int, **changes: object) -> dict[str, object]:
+    """A demand matrix as a scenario file may describe it in a line."""
+    return {"pattern": "demand", "size": size, "rows": [0], "columns": [1], "demands": [1.0], **changes}
+
+
+@pytest.mark.parametrize(
+    "traffic",
+    [
+        listed(20_000),
+        listed(20_000, rows=[], columns=[], demands=[]),
+        listed(20_000, rows=[0, 1]),
+        {"pattern": "weighted", "parts": [{"weight": 1, "traffic": listed(20_000)}]},
+        {"schedule": [[0, listed(20_000), 0.5]]},
+    ],
+)
+def test_a_matrix_that_does_not_fit_is_refused_before_it_takes_memory(traffic: object) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(ConfigError, match=r"demand"):
+            SimulationConfig(topology=TOPOLOGY, traffic=traffic)
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most_bytes < 10_000_000
+
+
+def test_a_matrix_by_its_demands_is_the_matrix() -> None:
+    matrix = np.zeros((9, 9))
+    matrix[[0, 3], [1, 2]] = 1.0, 2.5
+    by_demands = parse_traffic(listed(9, rows=[0, 3], columns=[1, 2], demands=[1.0, 2.5]))
+    assert by_demands == DemandMatrix(matrix) == by_demands
+    assert hash(by_demands) == hash(DemandMatrix(matrix))
+    assert by_demands.to_dict() == DemandMatrix(matrix).to_dict()
+    assert pickle.loads(pickle.dumps(by_demands)) == by_demands
+    by_demands.check(TOPOLOGY)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rows": [0.5]}, "list of integers"),
+        ({"rows": [-1]}, "out of bounds"),
+        ({"columns": [9]}, "out of bounds"),
+        ({"demands": [math.inf]}, "finite"),
+        ({"demands": [-1.0]}, "at least 0"),
+        ({"demands": ["x"]}, "list of numbers"),
+        ({"demands": [0.0]}, "all zero"),
+        ({"demands": 1.0}, "list of numbers"),
+        ({"rows": [[0], [1, 2]]}, "list of"),
+        ({"rows": [2**70]}, "list of integers|out of bounds"),
+    ],
+)
+def test_impossible_demands_are_refused(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        parse_traffic(listed(9, **changes))
