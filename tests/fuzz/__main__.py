@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import signal
 from typing import Annotated
 
 import typer
@@ -51,6 +52,7 @@ def main(
     )
     console = Console()
     console.print(f"seed {chosen}", highlight=False)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C, for a search in the background
     with contextlib.suppress(KeyboardInterrupt):  # the way to end a search without limit
         if console.is_terminal:
             with Live(console=console, transient=True, auto_refresh=False) as live:

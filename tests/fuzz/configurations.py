@@ -102,7 +102,11 @@ def _traffic(random: Random) -> Any:
 
 def _simulation_arguments(random: Random, wrong: float) -> dict[str, Any]:
     topology = Dragonfly(**settings.topology_arguments(random, wrong))
-    network = NetworkConfig.preset(**settings.network_arguments(random, wrong))
+    network = (
+        NetworkConfig.preset(**settings.network_arguments(random, wrong))
+        if wrong or random.random() < 0.3
+        else settings.small_network(random)  # parts that go together
+    )
     given = {
         "topology": topology,
         "network": network,
@@ -145,6 +149,7 @@ def _is_small(config: SimulationConfig) -> bool:
     vcs = max(network.local_vcs, network.global_vcs, 6)
     topology = config.topology
     packets = topology.num_routers * topology.radix * vcs * buffered
+    packets += topology.num_hosts * (config.source_queue_packets or 0)
     return topology.num_hosts <= settings.MOST_HOSTS and packets <= _MOST_BUFFERED_PACKETS
 
 

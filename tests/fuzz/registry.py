@@ -58,15 +58,15 @@ TARGETS: tuple[Target, ...] = (
     Target("core_calls", 60),
     Target("threads", 8),
     Target("interrupts", 20),
-    Target("command_lines", 25),
-    Target("scenario_files", 20),
-    Target("hostile_values", 300),
-    Target("tampered_agents", 60),
-    Target("tampered_json", 200),
+    Target("command_lines", 15),
+    Target("scenario_files", 12),
+    Target("hostile_values", 80),
+    Target("tampered_agents", 25),
+    Target("tampered_json", 60),
     Target("tampered_q_tables", 200),
-    Target("tampered_results", 60),
-    Target("tampered_toml", 200),
-    Target("tampered_traces", 300),
+    Target("tampered_results", 25),
+    Target("tampered_toml", 100),
+    Target("tampered_traces", 150),
 )  # fmt: skip
 
 

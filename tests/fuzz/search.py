@@ -11,7 +11,7 @@ from tests.fuzz.finding import Finding
 from tests.fuzz.registry import Target
 from tests.fuzz.slices import Slice
 
-_TURN_S = 20.0
+_TURN_S = 60.0
 _POLL_S = 0.1
 
 

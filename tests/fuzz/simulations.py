@@ -99,6 +99,7 @@ def _history(random: Random, config: SimulationConfig, plan: list[_Event]) -> li
         seen.append(event.call(simulation))
         simulation.check_invariants()
     metrics = simulation.metrics()
+    _require_the_load(config, metrics)
     seen += [_checked(metrics), simulation.time_ns, simulation.trace_hash()]
     while not simulation.drain(None if random.random() < 0.5 else 10_000.0):
         pass
@@ -111,6 +112,18 @@ def _history(random: Random, config: SimulationConfig, plan: list[_Event]) -> li
     seen += [drained.packets_delivered, simulation.trace_hash()]
     simulation.run(100.0)
     return seen
+
+
+def _require_the_load(config: SimulationConfig, metrics: Metrics) -> None:
+    """Where everybody sends at exact intervals and nothing stalls, what is offered is known."""
+    exact = config.injection == "periodic" and config.network.periodic_intervals == "exact"
+    if config.traffic != "uniform" or not exact or config.source_queue_packets or metrics.start_ps > 0:
+        return
+    hosts = config.topology.num_hosts
+    expected = hosts * config.load * metrics.duration_ns / config.network.packet_time_ns
+    slack = 2 * hosts * config.message_packets
+    offered = metrics.packets_generated
+    require(abs(offered - expected) <= slack, f"load {config.load}: {offered} packets, not {expected:.0f}")
 
 
 def _packet_log(simulation: Simulation) -> str:

@@ -98,6 +98,7 @@ def _try_all(work: Work, board: Board, folder: Path) -> None:
         board.write()
         drawn.seed(input_seed(work.seed, work.target, number))
         end = next(attempts)()
+        _check_memory(work)
         board.tried += 1
         board.refused += end is Outcome.REFUSED
         board.run += end is Outcome.RUN
@@ -105,6 +106,13 @@ def _try_all(work: Work, board: Board, folder: Path) -> None:
         _clear(files)
         if ends is not None and time.monotonic() > ends:
             return
+
+
+def _check_memory(work: Work) -> None:
+    """Half of the address space in use is too much, even if the input was refused for it in the end."""
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    if work.memory_bytes is not None and used > work.memory_bytes // 2:
+        raise MemoryError(f"{used / 2**30:.1f} GB were in use")
 
 
 def _clear(files: Path) -> None:
