@@ -25,8 +25,8 @@ PROJECT = PYPROJECT["project"]
 BUILD = PYPROJECT["build-system"]["requires"]
 EXTRAS = {name: PROJECT["optional-dependencies"][name] for name in ("sb3", "rllib")}
 
-# The first versions that were seen to fail, each in a way that the user meets: no command starts, --help fails, no import
-# with NumPy 2, no `tensorboard`, or a gymnasium that excludes ours.
+# The last versions that were seen to fail, each in a way that the user meets: no command starts, --help fails, no
+# import with NumPy 2, no `tensorboard`, or a gymnasium that excludes ours.
 KNOWN_TO_FAIL = {
     "typer": "0.15.1",
     "pandas": "2.2.1",
@@ -53,7 +53,9 @@ def pythons() -> list[str]:
 def test_the_pythons_that_are_tested_are_those_that_may_install_the_package() -> None:
     allowed = SpecifierSet(PROJECT["requires-python"])
     assert pythons() == [f"3.{minor}" for minor in range(30) if f"3.{minor}.99" in allowed]
-    classifiers = [re.fullmatch(r"Programming Language :: Python :: (\d.*)", c) for c in PROJECT["classifiers"]]
+    classifiers = [
+        re.fullmatch(r"Programming Language :: Python :: (\d.*)", c) for c in PROJECT["classifiers"]
+    ]
     assert pythons() == [match[1] for match in classifiers if match]
 
 
