@@ -97,7 +97,7 @@ def _check_column(name: str, column: pa.ChunkedArray, file: str) -> None:
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    return bool(pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind))
 
 
 def _check_values(table: pa.Table, file: str) -> None:
