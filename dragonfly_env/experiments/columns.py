@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -96,7 +97,7 @@ def _check_column(name: str, column: pa.ChunkedArray, file: str) -> None:
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    return bool(pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind))
 
 
 def _check_values(table: pa.Table, file: str) -> None:
@@ -113,8 +114,7 @@ def _check_values(table: pa.Table, file: str) -> None:
     for group in _LISTS:
         _check_group(table, group, file)
     _check_group(table, dict.fromkeys((*series, *_SERIES_NEEDED)), file)
-    for row in table.to_pylist():
-        _check_topology(row, file)
+    _check_places(table, file)
 
 
 def _check_group(table: pa.Table, group: Iterable[str], file: str) -> None:
@@ -136,15 +136,33 @@ def _lengths(column: pa.ChunkedArray) -> list[int | None]:
     return found
 
 
-def _check_topology(row: Mapping[str, Any], file: str) -> None:
+def _check_places(table: pa.Table, file: str) -> None:
     """Figures arrange routers and links by where they are."""
-    given = {name.removeprefix(_TOPOLOGY): row[name] for name in row if name.startswith(_TOPOLOGY)}
-    topology = Dragonfly.from_dict(given)
-    routers, links = row.get("router_accepted_load"), row.get("link_router")
-    if routers is not None and len(routers) != topology.num_routers:
-        raise _refusal(file, f"with {len(routers)} routers instead of {topology.num_routers}")
-    if links is None:
-        return
-    for name, end in (("link_router", topology.num_routers), ("link_port", topology.radix)):
-        if not all(isinstance(number, int) and 0 <= number < end for number in row[name]):
+    columns = [name for name in table.column_names if name.startswith(_TOPOLOGY)]
+    kinds = [tuple(row.values()) for row in table.select(columns).to_pylist()]
+    names = [name.removeprefix(_TOPOLOGY) for name in columns]
+    known = {kind: Dragonfly.from_dict(dict(zip(names, kind, strict=True))) for kind in set(kinds)}
+    topologies = [known[kind] for kind in kinds]
+    if "router_accepted_load" in table.column_names:
+        for topology, given in zip(topologies, _lengths(table["router_accepted_load"]), strict=True):
+            if given is not None and given != topology.num_routers:
+                raise _refusal(file, f"with {given} routers instead of {topology.num_routers}")
+    for name, ends in (
+        ("link_router", [topology.num_routers for topology in topologies]),
+        ("link_port", [topology.radix for topology in topologies]),
+    ):
+        if name in table.column_names and not _all_below(table[name].combine_chunks(), np.array(ends)):
             raise _refusal(file, f"with a {name!r} that is none")
+
+
+def _all_below(column: pa.Array, ends: npt.NDArray[np.int64]) -> bool:
+    """Whether the lists hold integers from 0 to below an end for each row."""
+    if pa.types.is_null(column.type):
+        return True
+    if not pa.types.is_integer(column.type.value_type):
+        return False
+    numbers, rows = pc.list_flatten(column), pc.list_parent_indices(column).to_numpy()
+    if numbers.null_count:
+        return False
+    values = numbers.to_numpy()
+    return bool(((values >= 0) & (values < ends[rows])).all())
