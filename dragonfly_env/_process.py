@@ -21,7 +21,8 @@ INTERRUPTED = 130
 def is_command_line() -> bool:
     """Whether this process is ``dragonfly-env``, or ``python -m dragonfly_env.cli``."""
     words = sys.orig_argv  # of this very process: a worker is told its parent's sys.argv
-    as_script = sys.argv[0] in words and os.path.basename(sys.argv[0]) == "dragonfly-env"  # noqa: PTH119
+    script = next(iter(getattr(sys, "argv", ())), "")  # a program that embeds Python may set none
+    as_script = script in words and os.path.basename(script) == "dragonfly-env"  # noqa: PTH119
     return as_script or ("-m", "dragonfly_env.cli") in zip(words, words[1:])  # noqa: B905, RUF007
 
 
@@ -32,9 +33,7 @@ def begin() -> None:
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)
-        except (
-            OSError
-        ):  # closed: the next file to be opened would get the number, and what others write there
+        except OSError:  # closed: the next file to be opened would get its number, and what is written there
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 

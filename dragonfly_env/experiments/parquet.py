@@ -21,7 +21,10 @@ METADATA_KEY = b"dragonfly_env"
 _SEAL_KEY = b"dragonfly_env_sha256"
 _NO_SEAL_YET = b"0" * 64  # what stands in its place while the file's digest is taken
 
-DAMAGED = (OSError, EOFError, KeyError, ValueError, TypeError, pa.ArrowException)
+DAMAGED = (
+    *(OSError, EOFError, KeyError, ValueError, TypeError, pa.ArrowException),
+    *(MemoryError, OverflowError, RecursionError),  # from sizes and depths that the file claims
+)
 """What reading a file may raise that is no intact Parquet file."""
 
 
@@ -56,15 +59,14 @@ def read_sealed_metadata(file: Path) -> bytes:
     read whole instead.
 
     Raises:
-        OSError, EOFError, KeyError, ValueError, TypeError, pyarrow.ArrowException: Those of `DAMAGED`, if the file is
-            missing or not as it was written.
+        Exception: One of `DAMAGED`, if the file is missing or not as it was written.
     """
     content = file.read_bytes()
     metadata = pq.read_metadata(io.BytesIO(content)).metadata or {}
     seal = metadata.get(_SEAL_KEY)
     if seal is None:
         _read(io.BytesIO(content))
-    elif _digest(content.replace(seal, _NO_SEAL_YET)) != seal:
+    elif len(seal) != len(_NO_SEAL_YET) or _digest(content.replace(seal, _NO_SEAL_YET)) != seal:
         raise ValueError("the file is not as it was written")
     wanted: bytes = metadata[METADATA_KEY]
     return wanted

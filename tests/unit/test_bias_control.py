@@ -145,3 +145,11 @@ def test_an_empty_network_costs_nothing_and_a_blocked_one_does() -> None:
 def test_impossible_settings_name_the_field(settings: dict[str, Any], field: str) -> None:
     with pytest.raises(dfe.ConfigError, match=f"^{field} = "):
         BiasControl(**settings)
+
+
+def test_a_duration_is_a_multiple_of_its_interval_by_its_digits() -> None:
+    """Not by those of binary fractions: 3 * 0.1 is 0.30000000000000004."""
+    env = BiasControl(topology="72", interval_ns=0.1, duration_ns=0.3, warmup_ns=0.0)
+    env.reset(seed=1)
+    ends = [env.step(0)[3] for _ in range(3)]
+    assert ends == [False, False, True]
