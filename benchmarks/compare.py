@@ -95,7 +95,6 @@ def measure(
         ):
             contestants = {_OLD: a, _NEW: b}
             for name in names:
-                _errors.print(f"round {i + 1} of {rounds}: {name}", style="dim")
                 # The first slices build and warm up; pools of packets and events grow.
                 first = [contestant.measure(name) for contestant in contestants.values()]
                 beside = Beside(yardstick, LAPS)
@@ -105,6 +104,7 @@ def measure(
                     measured, hops_per_s = beside.measure(turn)
                     taken += [{**s, "yardstick_hops_per_s": hops_per_s} for s in measured]
                 slices[name].append(taken)
+                _errors.print(f"round {i + 1} of {rounds}, {name}: {round_ratio(taken):.3f}", style="dim")
     return [_summary(name, slices[name]) for name in names]
 
 
