@@ -103,7 +103,7 @@ def test_what_is_no_time_is_refused_with_its_index_and_changes_nothing(
 @pytest.mark.parametrize(
     "bad",
     [None, 5, "x", b"x", [], {}, [[["a"]]], object(), 1j, range(3), (i for i in range(3)), [[1, 2], [3]]],
-    ids=repr,
+    ids=lambda bad: type(bad).__name__,
 )
 def test_what_is_no_table_is_refused(bad: Any) -> None:
     simulation = dfe.Simulation(dfe.SimulationConfig(topology=TOPOLOGY, policy="q-routing"))
