@@ -32,8 +32,15 @@ def batch_of(kinds: tuple[str, ...], *rows: tuple[Path, ...]) -> dfe.DecisionBat
             candidates[i, k]["kind"] = 0 if kinds[k] == "minimal" else 1
             candidates[i, k]["port"], candidates[i, k]["occupancy"], flags[i, k] = path
     block = {
-        "name": "candidate_congested", "per": "candidate", "offset": 0, "width": len(kinds),
-        "unit": 1.0, "half": 0.0, "low": 0.0, "high": 1.0, "doc": "",
+        "name": "candidate_congested",
+        "per": "candidate",
+        "offset": 0,
+        "width": len(kinds),
+        "unit": 1.0,
+        "half": 0.0,
+        "low": 0.0,
+        "high": 1.0,
+        "doc": "",
     }
     n = len(rows)
     return dfe.DecisionBatch(
