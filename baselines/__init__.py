@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dragonfly_env.baselines.minimal import Minimal
 from dragonfly_env.baselines.par import Par
+from dragonfly_env.baselines.pb import Piggyback
 from dragonfly_env.baselines.ugal import Ugal
 from dragonfly_env.baselines.valiant import Valiant
 from dragonfly_env.policies import register_policies
 
-__all__ = ["Minimal", "Par", "Ugal", "Valiant"]
+__all__ = ["Minimal", "Par", "Piggyback", "Ugal", "Valiant"]
 
-register_policies((Minimal, Valiant, Ugal, Par))
+register_policies((Minimal, Valiant, Ugal, Par, Piggyback))

@@ -6,6 +6,7 @@ the same random streams as its own policies, so a twin that weighs them by the s
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -93,15 +94,29 @@ def least_occupied(batch: DecisionBatch, columns: IntArray) -> tuple[IntArray, B
     return best, exists
 
 
-def ugal_choice(
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class UgalComparison:
+    """The two sides of UGAL's comparison, row by row."""
+
+    minimal: IntArray
+    """(N,) the action of the minimal path."""
+    detour: IntArray
+    """(N,) that of the detour; means nothing where none exists."""
+    exists: BoolArray
+    """(N,) whether there is a detour."""
+    prefers_detour: BoolArray
+    """(N,) the answer; False where there is none."""
+
+
+def ugal_comparison(
     batch: DecisionBatch,
     detour: str,
     *,
     bias_packets: float,
     minimal_candidates: int,
     nonminimal_candidates: int,
-) -> IntArray:
-    """A detour iff ``q_minimal > 2 * q_detour + bias_packets``; ties go minimal.
+) -> UgalComparison:
+    """A detour is preferred iff ``q_minimal > 2 * q_detour + bias_packets``; ties go minimal.
 
     ``q`` is the occupancy of a path's first port. Of several candidates of a kind the least occupied stands for all,
     the first of equals. If both paths start on one port, the VCs that they would use are compared instead.
@@ -114,7 +129,7 @@ def ugal_choice(
         nonminimal_candidates: Detours to weigh.
 
     Returns:
-        (N,) actions; the minimal candidate where no detour of the kind is legal.
+        Both sides, and which is preferred.
 
     Raises:
         ConfigError: If the environment lacks these candidates.
@@ -129,4 +144,30 @@ def ugal_choice(
     same_port = straight["port"] == around["port"]
     q_minimal = np.where(same_port, straight["vc_occupancy"], straight["occupancy"]).astype(np.float64)
     q_detour = np.where(same_port, around["vc_occupancy"], around["occupancy"]).astype(np.float64)
-    return np.where(exists & (q_minimal > 2.0 * q_detour + bias_packets), other, minimal)
+    return UgalComparison(minimal, other, exists, exists & (q_minimal > 2.0 * q_detour + bias_packets))
+
+
+def ugal_choice(
+    batch: DecisionBatch,
+    detour: str,
+    *,
+    bias_packets: float,
+    minimal_candidates: int,
+    nonminimal_candidates: int,
+) -> IntArray:
+    """What ``ugal_comparison`` prefers.
+
+    Returns:
+        (N,) actions; the minimal candidate where no detour of the kind is legal.
+
+    Raises:
+        ConfigError: If the environment lacks these candidates.
+    """
+    compared = ugal_comparison(
+        batch,
+        detour,
+        bias_packets=bias_packets,
+        minimal_candidates=minimal_candidates,
+        nonminimal_candidates=nonminimal_candidates,
+    )
+    return np.where(compared.prefers_detour, compared.detour, compared.minimal)

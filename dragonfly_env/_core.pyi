@@ -31,6 +31,13 @@ class PolicyInfo(TypedDict):
     parameters: list[ParameterInfo]
 
 @type_check_only
+class TrackerInfo(TypedDict):
+    name: str
+    summary: str
+    features: list[str]
+    parameters: list[ParameterInfo]
+
+@type_check_only
 class PatternParameterInfo(TypedDict):
     name: str
     default: str
@@ -280,6 +287,7 @@ class RoutingEnvironment:
     def num_features(self) -> int: ...
 
 def policies() -> list[PolicyInfo]: ...
+def trackers() -> list[TrackerInfo]: ...
 def patterns() -> list[PatternInfo]: ...
 def channel_dependencies(
     topology: Topology, policy: str, policy_params: Mapping[str, float | str | bool], vc_scheme: str

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md is followed to the letter: its recipe must give a policy that works."""
+"""CONTRIBUTING.md is followed to the letter: its recipes must give policies that work."""
 
 from __future__ import annotations
 
@@ -38,6 +38,30 @@ except dfe.ConfigError as error:
     assert "share" in str(error)
 else:
     raise AssertionError("an unknown parameter was taken")
+
+def run(policy, load):
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=load, policy=policy)
+    simulation = dfe.Simulation(config)
+    simulation.run(50_000)
+    minimal = simulation.metrics().minimal_fraction
+    assert simulation.drain()
+    simulation.check_invariants()
+    return minimal
+
+assert run("herd", 0.02) == 1.0
+assert run("herd", 0.4) < 0.9
+assert run(dfe.make_policy("herd", crowd_packets=1e6), 0.4) == 1.0
+
+config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.4)
+env = dfe.BatchedRoutingEnv(
+    config, features=["hops", "crowded_routers"], trackers={"crowded": {"crowd_packets": 10}}, duration_ns=20_000
+)
+batch, most = env.reset(), 0.0
+assert env.layout.names == ("hops", "crowded_routers")
+while not env.done:
+    most = max(most, batch.obs[:, 1].max(initial=0))
+    batch = env.step(batch.minimal_actions())
+assert 0 < most < 1, most
 """
 
 
@@ -73,21 +97,36 @@ def build_core(source: Path, build: Path) -> Path:
     return module
 
 
-@pytest.mark.slow
-def test_the_recipe_one_file_one_line_gives_a_policy_that_works(tmp_path: Path) -> None:
-    recipe = (
-        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Add a policy: one file, one line")[1]
-    )
-    file, line = re.findall(r"```cpp\n(.*?)```", recipe, flags=re.DOTALL)
+def blocks_of(recipe: str) -> list[str]:
+    """The code of a section of CONTRIBUTING.md."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split(f"## {recipe}\n")[1].split("\n## ")[0]
+    return re.findall(r"```cpp\n(.*?)```", text, flags=re.DOTALL)
+
+
+def add_line(registry: Path, entries: str, line: str) -> None:
+    """Put one line into a list of a registry."""
     assert line.count("\n") == 1
+    text = registry.read_text(encoding="utf-8")
+    head = re.search(rf"#define {entries}\(X\) *\\\n", text)
+    assert head is not None
+    registry.write_text(text[: head.end()] + line + text[head.end() :], encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_recipes_a_file_and_a_line_each_give_policies_that_work(tmp_path: Path) -> None:
+    """One build for both: the policy without memory, and the one with a tracker."""
     shutil.copytree(ROOT / "csrc", tmp_path / "csrc")
     routing = tmp_path / "csrc" / "routing"
+    file, line = blocks_of("Add a policy: one file, one line")
     (routing / "coin.cpp").write_text(file, encoding="utf-8")
-    registry = (routing / "registry.cpp").read_text(encoding="utf-8")
-    head = re.search(r"#define DRAGONFLY_POLICIES\(X\) *\\\n", registry)
-    assert head is not None
-    changed = registry[: head.end()] + line + registry[head.end() :]
-    (routing / "registry.cpp").write_text(changed, encoding="utf-8")
+    add_line(routing / "registry.cpp", "DRAGONFLY_POLICIES", line)
+    tracker, tracker_line, policy, policy_line = blocks_of(
+        "Add a policy with memory and signals: two files, two lines"
+    )
+    (routing / "trackers" / "crowded.cpp").write_text(tracker, encoding="utf-8")
+    add_line(routing / "tracker_registry.cpp", "DRAGONFLY_TRACKERS", tracker_line)
+    (routing / "herd.cpp").write_text(policy, encoding="utf-8")
+    add_line(routing / "registry.cpp", "DRAGONFLY_POLICIES", policy_line)
 
     module = build_core(tmp_path / "csrc", tmp_path / "build")
 

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -72,6 +73,10 @@ DecisionSpec spec_of(const py::dict& given) {
   spec.detour_candidates = member<std::uint32_t>(given, "detour_candidates");
   spec.avoid_destination_group = member<bool>(given, "avoid_destination_group");
   spec.features = member<std::uint32_t>(given, "features");
+  spec.tracked = member<std::vector<std::string>>(given, "tracked");
+  for (const auto& [name, parameters] : member<std::map<std::string, py::dict>>(given, "trackers")) {
+    spec.trackers.emplace(name, parameters_of("trackers." + name, parameters));
+  }
   spec.reward_scale_ps = member<double>(given, "reward_scale_ps");
   spec.keep_transitions = member<bool>(given, "keep_transitions");
   spec.keep_feedback = member<bool>(given, "keep_feedback");

@@ -126,28 +126,49 @@ py::dict packet_log(Simulation& simulation) {
   return out;
 }
 
+py::list parameter_list(const std::vector<ParameterInfo>& parameters) {
+  py::list out;
+  for (const ParameterInfo& parameter : parameters) {
+    py::dict row;
+    row["name"] = parameter.name;
+    row["default"] =
+        std::visit([](const auto& value) -> py::object { return py::cast(value); }, parameter.default_value);
+    const auto* text = std::get_if<std::string>(&parameter.default_value);
+    if (text != nullptr && *text == "network") row["default"] = py::none();
+    row["unit"] = parameter.unit;
+    row["doc"] = parameter.doc;
+    out.append(row);
+  }
+  return out;
+}
+
+py::list tracker_list() {
+  py::list out;
+  for (const TrackerInfo& info : tracker_registry()) {
+    py::list features;
+    for (const TrackedFeature& feature : tracked_features()) {
+      if (feature.tracker == &info) features.append(feature.name);
+    }
+    py::dict row;
+    row["name"] = info.name;
+    row["summary"] = info.summary;
+    row["features"] = features;
+    row["parameters"] = parameter_list(info.parameters);
+    out.append(row);
+  }
+  return out;
+}
+
 py::list policy_list() {
   py::list out;
   for (const PolicyInfo& info : policy_registry()) {
-    py::list parameters;
-    for (const ParameterInfo& parameter : info.parameters) {
-      py::dict row;
-      row["name"] = parameter.name;
-      row["default"] = std::visit([](const auto& value) -> py::object { return py::cast(value); },
-                                  parameter.default_value);
-      const auto* text = std::get_if<std::string>(&parameter.default_value);
-      if (text != nullptr && *text == "network") row["default"] = py::none();
-      row["unit"] = parameter.unit;
-      row["doc"] = parameter.doc;
-      parameters.append(row);
-    }
     py::dict row;
     row["name"] = info.name;
     row["summary"] = info.summary;
     row["source"] = info.source;
     row["scope"] = info.scope;
     row["action"] = info.action;
-    row["parameters"] = parameters;
+    row["parameters"] = parameter_list(info.parameters);
     out.append(row);
   }
   return out;
@@ -156,7 +177,7 @@ py::list policy_list() {
 // (dependencies as an (M, 6) array: router, port, VC held; router, port, VC wanted; longest path in hops)
 py::tuple channel_dependencies(const std::shared_ptr<Dragonfly>& topology, const std::string& policy,
                                const py::dict& policy_parameters, const std::string& vc_scheme) {
-  const auto made = make_policy(policy, parameters_of(policy_parameters), {});
+  const auto made = make_policy(policy, parameters_of("policy", policy_parameters), {});
   const PathFollower paths{*topology, VcLadder{parse_vc_scheme(vc_scheme), made->budget()}};
   const ChannelWalk walk = walk_channels(paths, *made);
   py::array_t<std::uint32_t> array({static_cast<py::ssize_t>(walk.dependencies.size()), py::ssize_t{6}});
@@ -272,7 +293,7 @@ void bind_simulation(py::module_& module) {
       .def(
           "set_policy",
           [](Simulation& self, const std::string& policy, const py::dict& parameters) {
-            self.set_policy(policy, parameters_of(parameters));
+            self.set_policy(policy, parameters_of("policy", parameters));
           },
           py::arg("policy"), py::arg("policy_params"))
       .def("q_table", &q_table)
@@ -285,6 +306,7 @@ void bind_simulation(py::module_& module) {
       .def_property_readonly("time_ps", by_reference(&Simulation::time_ps))
       .def_property_readonly("num_partitions", by_reference(&Simulation::num_partitions));
   module.def("policies", &policy_list);
+  module.def("trackers", &tracker_list);
   module.def("channel_dependencies", &channel_dependencies, py::arg("topology").none(false),
              py::arg("policy"), py::arg("policy_params"), py::arg("vc_scheme"));
 }

@@ -8,7 +8,7 @@ namespace py = pybind11;
 
 namespace dragonfly {
 
-Parameters parameters_of(const py::dict& given) {
+Parameters parameters_of(const std::string& owner, const py::dict& given) {
   Parameters parameters;
   for (const auto& [key, value] : given) {
     const auto name = py::cast<std::string>(key);
@@ -20,7 +20,7 @@ Parameters parameters_of(const py::dict& given) {
     } else if (py::isinstance<py::int_>(value) || py::isinstance<py::float_>(value)) {
       parameters[name] = py::cast<double>(value);
     } else {
-      throw ConfigError{"policy." + name, py::repr(value).cast<std::string>().substr(0, 200),
+      throw ConfigError{owner + "." + name, py::repr(value).cast<std::string>().substr(0, 200),
                         "a number, a string, true or false"};
     }
   }
@@ -61,7 +61,7 @@ SimulationSetup simulation_setup(const std::shared_ptr<Dragonfly>& topology, con
           .source = source.source,
           .network = network,
           .policy = policy,
-          .policy_parameters = parameters_of(policy_parameters),
+          .policy_parameters = parameters_of("policy", policy_parameters),
           .threads = threads,
           .options = {.seed = seed,
                       .source_queue_packets = source_queue_packets,

@@ -12,7 +12,7 @@
 namespace dragonfly {
 
 // All throw ConfigError.
-[[nodiscard]] Parameters parameters_of(const pybind11::dict& given);
+[[nodiscard]] Parameters parameters_of(const std::string& owner, const pybind11::dict& given);
 [[nodiscard]] SimulationSetup simulation_setup(
     const std::shared_ptr<Dragonfly>& topology, const NetworkParams& network, const SourceHandle& source,
     const std::string& policy, const pybind11::dict& policy_parameters, std::uint32_t source_queue_packets,

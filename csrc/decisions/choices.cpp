@@ -33,6 +33,12 @@ std::int8_t detour_hops(const Dragonfly& topology, const Packet& packet, const D
 
 }  // namespace
 
+Detour detour_of(const Candidate& candidate) noexcept {
+  return {.kind = static_cast<DetourKind>(candidate.kind - 1),
+          .router = candidate.detour_router < 0 ? kNil : static_cast<std::uint32_t>(candidate.detour_router),
+          .group = static_cast<std::uint16_t>(candidate.detour_group)};
+}
+
 Question question_for(const DecisionPlan& plan, const Packet& packet, std::uint32_t router,
                       std::uint32_t group) noexcept {
   if (packet.plan == Plan::kRouted || router == packet.destination_router) return Question::kNone;

@@ -21,6 +21,9 @@ struct Way {
   bool to_detour = false;  // it is still heading for its detour
 };
 
+// The detour of a candidate path that takes one.
+[[nodiscard]] Detour detour_of(const Candidate& candidate) noexcept;
+
 // Whether the router is to be asked. Never at the destination router, nor on prescribed routes.
 [[nodiscard]] Question question_for(const DecisionPlan& plan, const Packet& packet, std::uint32_t router,
                                     std::uint32_t group) noexcept;

@@ -169,14 +169,7 @@ Hop DecisionDesk::answer(std::uint32_t i, std::int32_t action, Packet& packet,
     }
   } else {
     const Candidate& chosen = candidates(i)[index];
-    if (chosen.kind > 0) {
-      const auto kind = static_cast<DetourKind>(chosen.kind - 1);
-      PathFollower::set_detour(
-          packet,
-          {.kind = kind,
-           .router = chosen.detour_router < 0 ? kNil : static_cast<std::uint32_t>(chosen.detour_router),
-           .group = static_cast<std::uint16_t>(chosen.detour_group)});
-    }
+    if (chosen.kind > 0) PathFollower::set_detour(packet, detour_of(chosen));
     const Stage stage = hops == 0 && paths.ladder().reconsiders() ? Stage::kFirst : Stage::kSource;
     hop = paths.next(packet, asked.router, asked.group, stage,
                      static_cast<std::uint32_t>(chosen.minimal_choice));

@@ -11,13 +11,13 @@
 namespace dragonfly {
 
 struct DecisionPlan {
-  // The reference must outlive the plan.
+  // The reference to paths must outlive the plan. `trackers`: all that run.
   DecisionPlan(const DecisionSpec& spec_in, const PathFollower& paths_in, const BufferSizes& buffers,
-               TimePs quantum)
+               TimePs quantum, const std::vector<TrackerRequest>& trackers)
       : spec{spec_in},
         paths{paths_in},
         quantum_ps{quantum},
-        layout{paths_in.topology(), spec_in, buffers, static_cast<double>(quantum) / kPsPerNs},
+        layout{paths_in.topology(), spec_in, buffers, static_cast<double>(quantum) / kPsPerNs, trackers},
         first_port{paths_in.topology().p()},
         num_ports{paths_in.topology().radix() - paths_in.topology().p()},
         num_candidates{spec_in.num_candidates()},

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "core/time.hpp"
 #include "routing/detour.hpp"
+#include "routing/parameters.hpp"
 #include "routing/vc_ladder.hpp"
 
 namespace dragonfly {
@@ -37,7 +40,10 @@ struct DecisionSpec {
   std::uint32_t minimal_candidates = 1;
   std::uint32_t detour_candidates = 1;  // of each kind
   bool avoid_destination_group = true;
-  std::uint32_t features = ~0U;        // bits, see observation.hpp
+  std::uint32_t features = ~0U;      // bits, see observation.hpp
+  std::vector<std::string> tracked;  // names of further features: what routers remember
+  std::map<std::string, Parameters>
+      trackers;                        // of those behind them, by name; absent: as the policy, or by default
   double reward_scale_ps = 1'000'000;  // a reward of -1
   bool keep_transitions = true;
   bool keep_feedback = false;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
+
+#include "decisions/choices.hpp"
 
 namespace dragonfly {
 
@@ -16,10 +19,20 @@ float real(std::uint32_t count) noexcept { return static_cast<float>(static_cast
 
 float squash(float x, float half) noexcept { return x / (x + half); }
 
+// The link by which a candidate path leaves the group; kNoPort if it stays, or does not exist.
+Endpoint first_global_link(const RouteContext& context, const Candidate& candidate) {
+  if (candidate.kind < 0) return {};
+  Packet packet = context.packet();
+  if (candidate.kind > 0) PathFollower::set_detour(packet, detour_of(candidate));
+  return context.paths().first_global_link(packet, context.router(),
+                                           static_cast<std::uint32_t>(candidate.minimal_choice));
+}
+
 }  // namespace
 
 ObservationLayout::ObservationLayout(const Dragonfly& topology, const DecisionSpec& spec,
-                                     const BufferSizes& buffers, double quantum_ns)
+                                     const BufferSizes& buffers, double quantum_ns,
+                                     const std::vector<TrackerRequest>& trackers)
     : first_port_{topology.p()},
       num_ports_{topology.radix() - topology.p()},
       radix_{topology.radix()},
@@ -73,6 +86,15 @@ ObservationLayout::ObservationLayout(const Dragonfly& topology, const DecisionSp
       "the same for the VC that the path would use there");
   add("candidate_hops", "candidate", k, kMostHops, 0, 0, 4, "hops from here to the destination router");
 
+  for (const TrackedFeature& feature : tracked_features()) {
+    if (std::ranges::find(spec.tracked, feature.name) == spec.tracked.end()) continue;
+    const TrackedPer per = feature.shown().per;
+    const std::uint32_t columns = per == TrackedPer::kPort        ? num_ports_
+                                  : per == TrackedPer::kGroupLink ? topology.a() * topology.h()
+                                                                  : 1;
+    add_tracked(feature, feature.of_candidates ? k : columns, trackers);
+  }
+
   queue_ = find("queue_packets");
   credits_ = find("credits_in_use");
   link_class_ = find("link_class");
@@ -103,7 +125,7 @@ std::int32_t ObservationLayout::find(const char* name) const noexcept {
 }
 
 void ObservationLayout::fill(float* row, const RouteContext& context, const float* minimal,
-                             const Candidate* candidates, std::uint32_t recent, Tick now) const noexcept {
+                             const Candidate* candidates, std::uint32_t recent, Tick now) const {
   const OutputPort* const ports = context.ports() + first_port_;
   const std::uint32_t n = num_ports_;
   if (queue_ != kOff && credits_ != kOff) {
@@ -149,6 +171,46 @@ void ObservationLayout::fill(float* row, const RouteContext& context, const floa
       row[vc_occupancy_ + i] = static_cast<float>(candidate.vc_occupancy) * per_packet_;
     }
     if (path_hops_ != kOff) row[path_hops_ + i] = static_cast<float>(candidate.hops) * per_hop_;
+  }
+  if (!tracked_.empty()) fill_tracked(row, context, candidates);
+}
+
+void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t width,
+                                    const std::vector<TrackerRequest>& trackers) {
+  if (width == 0) return;
+  const TrackedField& field = feature.shown();
+  const auto running = std::ranges::find(trackers, feature.tracker, &TrackerRequest::info);
+  assert(running != trackers.end());
+  const bool squashed = field.half > 0;
+  tracked_.push_back({.offset = num_features_,
+                      .width = width,
+                      .tracker = static_cast<std::uint32_t>(running - trackers.begin()),
+                      .field = feature.field,
+                      .of_candidates = feature.of_candidates,
+                      .scale = squashed ? 1.0F : 1.0F / field.unit,
+                      .half = field.half});
+  blocks_.push_back({feature.name, feature.per(), num_features_, width, 0, squashed ? 0.0F : field.unit,
+                     field.half, field.low, field.high,
+                     (feature.of_candidates ? "of the path's first global link: " : "") + field.doc});
+  num_features_ += width;
+}
+
+void ObservationLayout::fill_tracked(float* row, const RouteContext& context,
+                                     const Candidate* candidates) const {
+  for (const TrackedBlock& block : tracked_) {
+    for (std::uint32_t i = 0; i < block.width; ++i) {
+      std::uint32_t column = i;
+      if (block.of_candidates) {
+        const Endpoint link = first_global_link(context, candidates[i]);
+        if (link.port == kNoPort) {
+          row[block.offset + i] = 0;
+          continue;
+        }
+        column = context.topology().global_position(link.router, link.port);
+      }
+      const auto x = static_cast<float>(context.tracked_of_all(block.tracker, block.field, column));
+      row[block.offset + i] = block.half > 0 ? squash(x, block.half) : x * block.scale;
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include "decisions/decision_spec.hpp"
 #include "decisions/records.hpp"
 #include "routing/route_context.hpp"
+#include "routing/router_tracker.hpp"
 #include "topology/dragonfly.hpp"
 
 namespace dragonfly {
@@ -25,7 +26,7 @@ struct BufferSizes {
 // One named block of the row.
 struct FeatureBlock {
   std::string name;
-  std::string per;  // "port", "decision" or "candidate": what its columns stand for
+  std::string per;  // "port", "decision", "candidate" or "link": what its columns stand for
   std::uint32_t offset = 0;
   std::uint32_t width = 0;
   std::uint32_t bit = 0;
@@ -39,7 +40,7 @@ struct FeatureBlock {
 class ObservationLayout {
  public:
   ObservationLayout(const Dragonfly& topology, const DecisionSpec& spec, const BufferSizes& buffers,
-                    double quantum_ns);
+                    double quantum_ns, const std::vector<TrackerRequest>& trackers);
 
   [[nodiscard]] std::uint32_t num_features() const noexcept { return num_features_; }
   [[nodiscard]] std::uint32_t num_ports() const noexcept { return num_ports_; }
@@ -49,7 +50,7 @@ class ObservationLayout {
   // Writes num_features() numbers. `minimal`: per port, 1 on a shortest path, else 0. `recent`: packets
   // towards this group not long ago.
   void fill(float* row, const RouteContext& context, const float* minimal, const Candidate* candidates,
-            std::uint32_t recent, Tick now) const noexcept;
+            std::uint32_t recent, Tick now) const;
 
   // The congestion of every port of a router, scaled as in the row: `radix` numbers.
   void fill_state(float* row, const OutputPort* ports) const noexcept;
@@ -57,7 +58,21 @@ class ObservationLayout {
  private:
   static constexpr std::int32_t kOff = -1;
 
+  // A block that shows what routers remember.
+  struct TrackedBlock {
+    std::uint32_t offset = 0;
+    std::uint32_t width = 0;
+    std::uint32_t tracker = 0;  // among those that run
+    std::uint32_t field = 0;
+    bool of_candidates = false;
+    float scale = 1;
+    float half = 0;
+  };
+
   [[nodiscard]] std::int32_t find(const char* name) const noexcept;
+  void add_tracked(const TrackedFeature& feature, std::uint32_t width,
+                   const std::vector<TrackerRequest>& trackers);
+  void fill_tracked(float* row, const RouteContext& context, const Candidate* candidates) const;
 
   std::uint32_t first_port_;
   std::uint32_t num_ports_;
@@ -70,6 +85,7 @@ class ObservationLayout {
   float per_group_;
   float quantum_ns_;
   std::vector<FeatureBlock> blocks_;
+  std::vector<TrackedBlock> tracked_;
   std::vector<float> link_classes_;
   std::int32_t queue_, credits_, link_class_, minimal_;
   std::int32_t hops_, vc_, waiting_, age_, group_, traffic_;

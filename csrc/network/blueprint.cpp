@@ -1,6 +1,7 @@
 #include "network/blueprint.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.hpp"
 #include "network/packet_store.hpp"
@@ -40,6 +41,54 @@ PathBudget needed_budget(const RoutingPolicy& policy, const TrafficSource& sourc
   return budget;
 }
 
+// With the parameters given, else those that the policy has for it, else the defaults.
+TrackerRequest tracker_of_feature(const TrackedFeature& feature, const DecisionSpec& spec,
+                                  const std::vector<TrackerRequest>& of_policy) {
+  const std::string& name = feature.tracker->name;
+  if (const auto given = spec.trackers.find(name); given != spec.trackers.end()) {
+    return request_tracker(name, given->second);
+  }
+  const auto own = std::ranges::find(of_policy, feature.tracker, &TrackerRequest::info);
+  return own != of_policy.end() ? *own : request_tracker(name, Parameters{});
+}
+
+std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const NetworkOptions& options) {
+  const std::vector<TrackerRequest> of_policy = policy.trackers();
+  std::vector<TrackerRequest> all;
+  if (!options.decisions || options.warms_up) all = of_policy;
+  if (!options.decisions) return all;
+  const DecisionSpec& spec = *options.decisions;
+  for (const std::string& name : spec.tracked) {
+    const TrackerRequest wanted = tracker_of_feature(find_tracked_feature(name), spec, of_policy);
+    const auto running = std::ranges::find(all, wanted.info, &TrackerRequest::info);
+    if (running == all.end()) {
+      all.push_back(wanted);
+    } else if (*running != wanted) {
+      throw ConfigError{"trackers", "'" + wanted.info->name + "'",
+                        "must have the parameters of the policy that routes the warm-up"};
+    }
+  }
+  for (const auto& [name, parameters] : spec.trackers) {
+    const TrackerInfo& info = find_tracker(name);
+    if (std::ranges::find(all, &info, &TrackerRequest::info) == all.end()) {
+      throw ConfigError{"trackers", "'" + name + "'", "must be one that a feature shows"};
+    }
+  }
+  return all;
+}
+
+// Where each of the policy's trackers is among those that run; fewer if one does not run as the policy needs
+// it.
+std::vector<std::uint8_t> positions_in(const std::vector<TrackerRequest>& running,
+                                       const RoutingPolicy& policy) {
+  std::vector<std::uint8_t> positions;
+  for (const TrackerRequest& request : policy.trackers()) {
+    const auto at = std::ranges::find(running, request);
+    if (at != running.end()) positions.push_back(static_cast<std::uint8_t>(at - running.begin()));
+  }
+  return positions;
+}
+
 std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t required) {
   if (given == 0) return required;
   if (given < required) {
@@ -71,6 +120,9 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       arbitration{parse_arbitration(params.arbitration)},
       output_buffer{params.output_buffer_packets},
       input_buffer{params.host_buffer_packets, params.local_buffer_packets, params.global_buffer_packets} {
+  signal_delay = params.latency_ps_local / timing.quantum_ps;
+  trackers = needed_trackers(*policy, options);
+  policy_trackers = positions_in(trackers, *policy);
   if (topology.num_groups() >= kNoGroup) {
     throw ConfigError{"topology.g", std::to_string(topology.num_groups()),
                       "below 65535 groups in a simulation"};
@@ -99,7 +151,8 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
                               .global_packets = input_buffer[2],
                               .local_vcs = local,
                               .global_vcs = global};
-    decisions = std::make_unique<const DecisionPlan>(*options.decisions, paths, buffers, timing.quantum_ps);
+    decisions =
+        std::make_unique<const DecisionPlan>(*options.decisions, paths, buffers, timing.quantum_ps, trackers);
   }
 
   if (learner != nullptr) {
@@ -138,7 +191,14 @@ void Blueprint::replace_policy(const std::string& name, const RoutingPolicy& oth
         "policy", "'" + name + "'",
         "must need the same paths and the same decisions as the policy that the simulation was made with"};
   }
+  std::vector<std::uint8_t> positions = positions_in(trackers, other);
+  if (positions.size() != other.trackers().size()) {
+    throw ConfigError{
+        "policy", "'" + name + "'",
+        "must need no tracker that does not run already, with the same parameters, in this simulation"};
+  }
   policy = &other;
+  policy_trackers = std::move(positions);
 }
 
 std::uint32_t Blueprint::most_packets() const noexcept {

@@ -55,16 +55,23 @@ class Blueprint {
   bool decide_on_arrival;
   Arbitration arbitration;
   std::uint32_t output_buffer;
-  std::array<std::uint32_t, 3> input_buffer{};    // by class of the input port
-  std::array<std::uint8_t, 3> vcs{};              // VCs by link class; one towards and from hosts
-  std::uint32_t queue_stride = 0;                 // VC queues per output port (the largest of vcs)
-  std::uint32_t input_vcs = 0;                    // input VCs per router
-  std::vector<std::uint16_t> first_input_vc;      // [port]: of that port, within the router
+  std::array<std::uint32_t, 3> input_buffer{};  // by class of the input port
+  std::array<std::uint8_t, 3> vcs{};            // VCs by link class; one towards and from hosts
+  std::uint32_t queue_stride = 0;               // VC queues per output port (the largest of vcs)
+  std::uint32_t input_vcs = 0;                  // input VCs per router
+  std::vector<std::uint16_t> first_input_vc;    // [port]: of that port, within the router
+  Tick signal_delay = 0;  // of what routers of a group tell each other: the latency of a local link
+  // What routers remember: what the policy asks for, then what only observations show. And which of them the
+  // policy asks for, in its order.
+  std::vector<TrackerRequest> trackers;
+  std::vector<std::uint8_t> policy_trackers;
   std::unique_ptr<const DecisionPlan> decisions;  // null: the policy alone routes
 
   // Puts another policy in the place of the present one; it must outlive the blueprint. Throws ConfigError if
   // it needs other paths or other decisions: buffers and VCs are there for what the first policy needed. A
-  // policy that learns cannot be replaced, nor take over: reports are under way.
+  // policy that learns cannot be replaced, nor take over: reports are under way. Trackers run from the start
+  // to the end and never start anew: a policy that needs one that does not run, or with other parameters, is
+  // refused, too; so what routers remember is kept.
   void replace_policy(const std::string& name, const RoutingPolicy& other);
 
   // How many packets the network holds at most; what a buffer has room for may also be on the wire to it.

@@ -24,6 +24,8 @@ Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLin
       paths_{store.paths()},
       feedback_out_(blueprint.learner != nullptr ? num_outputs_ : 0U),
       feedback_in_(blueprint.learner != nullptr ? num_outputs_ : 0U),
+      trackers_{blueprint, first_router_, num_routers_},
+      overheard_{blueprint.learner != nullptr || trackers_.hear_occupancy()},
       router_injected_(num_routers_, 0),
       router_delivered_(num_routers_, 0) {
   keys_.resize(blueprint.input_vcs);

@@ -27,6 +27,7 @@
 #include "network/feedback_lines.hpp"
 #include "network/input_port.hpp"
 #include "network/packet_store.hpp"
+#include "network/partition_trackers.hpp"
 #include "routing/output_port.hpp"
 #include "routing/packet.hpp"
 
@@ -107,6 +108,8 @@ class Partition {
     return router_delivered_;
   }
   [[nodiscard]] std::vector<LoggedPacket> take_log();
+  // What its routers remember.
+  [[nodiscard]] PartitionTrackers& trackers() noexcept { return trackers_; }
 
   // For the watchdog. Remembers which packets head the input VCs; returns whether some of them are the
   // same as at the last call and were there for the whole time of the watchdog.
@@ -165,11 +168,14 @@ class Partition {
   void make_decisions(Tick now);
   void decide(const Undecided& undecided, Tick now);
   [[nodiscard]] bool ask(const Undecided& undecided, Tick now);
-  [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router,
-                                        std::uint32_t group) const;
+  [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router, std::uint32_t group);
   [[nodiscard]] Hop decide_by_path(Packet& packet, std::uint32_t router, std::uint32_t group);
   [[nodiscard]] Hop decide_by_learning(Packet& packet, Port came_by, std::uint32_t row, std::uint32_t router,
                                        std::uint32_t group, Tick now);
+  // What learners and trackers hear of, where there are any (overheard_).
+  void hear_credit(std::uint32_t output, Tick now);
+  void hear_grant(std::uint32_t input_port, LinkClass came_by, const Packet& packet,
+                  const OutputPort& output);
   void send_feedback(std::uint32_t input_port, const Packet& packet);
   void take_feedback(std::uint32_t output, Tick now);
   void report_hop(const InputPort& port, std::uint32_t packet, Tick now);
@@ -246,6 +252,8 @@ class Partition {
   std::vector<Undecided> undecided_;
   std::vector<FeedbackEnd> feedback_out_;  // [router * radix + port]: what goes with credits of that input
   std::vector<FeedbackEnd> feedback_in_;   // [router * radix + port]: what comes with credits to that output
+  PartitionTrackers trackers_;
+  bool overheard_ = false;  // somebody listens to credits and grants
   std::unique_ptr<DecisionDesk> desk_;
   bool asking_ = false;
   std::vector<std::uint64_t> keys_;  // scratch of the allocator

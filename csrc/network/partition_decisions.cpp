@@ -7,7 +7,7 @@
 
 namespace dragonfly {
 
-RouteContext Partition::context_of(const Packet& packet, std::uint32_t router, std::uint32_t group) const {
+RouteContext Partition::context_of(const Packet& packet, std::uint32_t router, std::uint32_t group) {
   const std::size_t first = std::size_t{router - first_router_} * radix_;
   return {packet,
           router,
@@ -17,6 +17,7 @@ RouteContext Partition::context_of(const Packet& packet, std::uint32_t router, s
           plan_.queue_stride,
           plan_.shared_output,
           plan_.paths,
+          trackers_.numbers(),
           plan_.options.seed};
 }
 
@@ -130,6 +131,17 @@ Hop Partition::decide_by_learning(Packet& packet, Port came_by, std::uint32_t ro
   }
   const LinkClass link = topology.port_class(outcome.port);
   return {outcome.port, plan_.paths.ladder().vc(Stage::kSource, link, true, false, packet.hops)};
+}
+
+void Partition::hear_credit(std::uint32_t output, Tick now) {
+  if (plan_.learner != nullptr) take_feedback(output, now);
+  trackers_.occupancy_changed(outputs_[output].router, outputs_[output].link_class);
+}
+
+void Partition::hear_grant(std::uint32_t input_port, LinkClass came_by, const Packet& packet,
+                           const OutputPort& output) {
+  if (plan_.learner != nullptr && came_by != LinkClass::kHost) send_feedback(input_port, packet);
+  trackers_.occupancy_changed(output.router, output.link_class);
 }
 
 // With the credit for the place that a packet leaves.

@@ -87,9 +87,7 @@ void Partition::grant(std::uint32_t router_index, InputVc& input, OutputPort& ou
   input.head = packet.next;
   --input.queued;
   credit_upstream(port, packet.vc, now);
-  if (plan_.learner != nullptr && port.link_class != LinkClass::kHost) {
-    send_feedback(router_index * radix_ + input.port, packet);
-  }
+  if (overheard_) hear_grant(router_index * radix_ + input.port, port.link_class, packet, output);
   if (asking_ && desk_->reports().keeps()) report_hop(port, index, now);
 
   packet.vc = input.out_vc;
@@ -115,6 +113,7 @@ void Partition::wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue
   input.state = HeadState::kWaiting;
   input.next_waiting = queue.first_waiting;
   queue.first_waiting = input.index;
+  if (trackers_.hear_blocked_heads()) trackers_.head_blocked(input.router, input.port, packets_[input.head]);
   if (plan_.shared_output && queue.credits == 0 && output.link_class != LinkClass::kHost &&
       output.blocked_since < 0) {
     output.blocked_since = now;

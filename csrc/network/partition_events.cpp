@@ -20,7 +20,7 @@ void Partition::take_credit(std::uint32_t item, Tick now) {
   ++queue.credits;
   output.sendable |= static_cast<std::uint16_t>((queue.queued > 0 ? 1U : 0U) << vc);
   --output.occupancy;
-  if (plan_.learner != nullptr) take_feedback(sender, now);
+  if (overheard_) hear_credit(sender, now);
   if (plan_.shared_output) {
     if (output.blocked_since >= 0) {
       output.stalled += now - output.blocked_since;

@@ -168,6 +168,7 @@ void Partition::send_from_host(std::uint32_t host, HostSender& sender, Tick now)
   packet.next = router * plan_.input_vcs + plan_.first_input_vc[topology.host_port(source)];
   wheel_.push(kArrival, now + plan_.timing.injection_delay, index);
   if (paths_ != nullptr) paths_[index].length = 0;
+  if (trackers_.hear_injections()) trackers_.packet_injected(router, packet);
 
   const std::uint32_t limit = plan_.options.source_queue_packets;
   if (limit > 0) departures_[std::size_t{host} * limit + sender.number % limit] = now;

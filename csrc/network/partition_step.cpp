@@ -9,6 +9,8 @@ namespace dragonfly {
 void Partition::step(Tick now) {
   const Tick clock = plan_.timing.clock;
   if (next_clock_edge_ <= now) next_clock_edge_ = (now / clock + 1) * clock;
+  const bool tracked = trackers_.any();
+  if (tracked) trackers_.begin_instant(now);
 
   // What is worth asking for ahead of time is what does not stay in the second-level cache while a partition
   // is worked on: packets, rows of tables and reports. Prefetching ports, buffers and routers, too, costs
@@ -50,6 +52,7 @@ void Partition::step(Tick now) {
   wheel_.drain(kHost, now, [this, now](std::uint32_t host) { host_event(host, now); });
   wheel_.drain(kArrival, now, touch_packet, [this, now](std::uint32_t packet) { arrive(packet, now); });
   wheel_.drain(kEffect, now, touch_head, [this](std::uint32_t input_vc) { take_effect(input_vc); });
+  if (tracked) trackers_.settle(outputs_, now);
   if (!undecided_.empty()) make_decisions(now);
   wheel_.finish(now);
 }

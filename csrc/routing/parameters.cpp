@@ -1,8 +1,11 @@
 #include "routing/parameters.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "core/error.hpp"
+#include "core/nearest.hpp"
 
 namespace dragonfly {
 
@@ -14,68 +17,86 @@ std::string show(const ParameterValue& value) {
   return "'" + std::get<std::string>(value) + "'";
 }
 
-const ParameterValue& lookup(const PolicyInfo& info, const Parameters& given, const std::string& name) {
+const ParameterValue& lookup(const ParameterOwner& owner, const Parameters& given, const std::string& name) {
   if (const auto it = given.find(name); it != given.end()) return it->second;
-  for (const ParameterInfo& parameter : info.parameters) {
+  for (const ParameterInfo& parameter : owner.parameters) {
     if (parameter.name == name) return parameter.default_value;
   }
-  throw std::logic_error{"policy " + info.name + " reads a parameter that it does not declare: " + name};
+  throw std::logic_error{owner.name + " reads a parameter that it does not declare: " + name};
 }
 
 template <class T>
-T get(const PolicyInfo& info, const Parameters& given, const std::string& name, const char* allowed) {
-  const ParameterValue& value = lookup(info, given, name);
+T get(const ParameterOwner& owner, const Parameters& given, const std::string& name, const char* allowed) {
+  const ParameterValue& value = lookup(owner, given, name);
   if (const auto* typed = std::get_if<T>(&value)) return *typed;
-  throw ConfigError{info.name + "." + name, show(value), allowed};
+  throw ConfigError{owner.name + "." + name, show(value), allowed};
 }
 
 }  // namespace
 
-double number_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name) {
-  const double value = get<double>(info, given, name, "a number");
+void require_known(const ParameterOwner& owner, const Parameters& given, const std::string& kind) {
+  std::vector<std::string> known;
+  for (const ParameterInfo& parameter : owner.parameters) known.push_back(parameter.name);
+  for (const auto& [key, value] : given) {
+    if (std::ranges::find(known, key) == known.end()) {
+      throw ConfigError{owner.name + "." + key, "given",
+                        known.empty() ? "this " + kind + " has no parameters" : suggestion(key, known)};
+    }
+  }
+}
+
+Parameters with_defaults(const ParameterOwner& owner, const Parameters& given) {
+  Parameters all = given;
+  for (const ParameterInfo& parameter : owner.parameters)
+    all.emplace(parameter.name, parameter.default_value);
+  return all;
+}
+
+double number_parameter(const ParameterOwner& owner, const Parameters& given, const std::string& name) {
+  const double value = get<double>(owner, given, name, "a number");
   if (!std::isfinite(value))
-    throw ConfigError{info.name + "." + name, std::to_string(value), "a finite number"};
+    throw ConfigError{owner.name + "." + name, std::to_string(value), "a finite number"};
   return value;
 }
 
-bool flag_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name,
+bool flag_parameter(const ParameterOwner& owner, const Parameters& given, const std::string& name,
                     bool when_unset) {
-  const ParameterValue& value = lookup(info, given, name);
+  const ParameterValue& value = lookup(owner, given, name);
   if (const auto* text = std::get_if<std::string>(&value); text != nullptr && *text == "network")
     return when_unset;
   if (const auto* flag = std::get_if<bool>(&value)) return *flag;
-  throw ConfigError{info.name + "." + name, show(value), "true, false, or unset (the network's convention)"};
+  throw ConfigError{owner.name + "." + name, show(value), "true, false, or unset (the network's convention)"};
 }
 
-std::uint32_t count_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name,
+std::uint32_t count_parameter(const ParameterOwner& owner, const Parameters& given, const std::string& name,
                               std::uint32_t low, std::uint32_t high) {
-  const double value = number_parameter(info, given, name);
+  const double value = number_parameter(owner, given, name);
   if (value != std::floor(value) || value < low || value > high) {
-    throw ConfigError{info.name + "." + name, std::to_string(value),
+    throw ConfigError{owner.name + "." + name, std::to_string(value),
                       "a whole number from " + std::to_string(low) + " to " + std::to_string(high)};
   }
   return static_cast<std::uint32_t>(value);
 }
 
-double real_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name, double low,
-                      double high) {
-  const double value = number_parameter(info, given, name);
+double real_parameter(const ParameterOwner& owner, const Parameters& given, const std::string& name,
+                      double low, double high) {
+  const double value = number_parameter(owner, given, name);
   if (value < low || value > high) {
-    throw ConfigError{info.name + "." + name, std::to_string(value),
+    throw ConfigError{owner.name + "." + name, std::to_string(value),
                       "from " + std::to_string(low) + " to " + std::to_string(high)};
   }
   return value;
 }
 
-std::uint32_t choice_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name,
+std::uint32_t choice_parameter(const ParameterOwner& owner, const Parameters& given, const std::string& name,
                                const std::vector<std::string>& names) {
   std::string allowed = "one of";
   for (const std::string& known : names) allowed += " '" + known + "'";
-  const auto value = get<std::string>(info, given, name, allowed.c_str());
+  const auto value = get<std::string>(owner, given, name, allowed.c_str());
   for (std::uint32_t i = 0; i < names.size(); ++i) {
     if (value == names[i]) return i;
   }
-  throw ConfigError{info.name + "." + name, "'" + value + "'", allowed};
+  throw ConfigError{owner.name + "." + name, "'" + value + "'", allowed};
 }
 
 std::vector<ParameterInfo> detour_parameters() {

@@ -1,28 +1,56 @@
-// Reading the parameters of a policy against its registry row.
+// Parameters of policies and trackers: their rows in a registry, and reading values against them.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
-
-#include "routing/policy.hpp"
+#include <variant>
+#include <vector>
 
 namespace dragonfly {
 
+using ParameterValue = std::variant<double, bool, std::string>;
+using Parameters = std::map<std::string, ParameterValue>;
+
+struct ParameterInfo {
+  std::string name;
+  ParameterValue default_value;
+  std::string unit;
+  std::string doc;
+};
+
+// Whose parameters they are: made from a row of a registry, which must outlive it.
+struct ParameterOwner {
+  template <class Info>
+    requires requires(const Info& info) { info.name, info.parameters; }
+  ParameterOwner(const Info& info) : name{info.name}, parameters{info.parameters} {}  // NOLINT: a view of it
+
+  const std::string& name;
+  const std::vector<ParameterInfo>& parameters;
+};
+
+// Throws ConfigError for a name that the owner does not declare, with the nearest match. `kind`: of the
+// owner.
+void require_known(const ParameterOwner& owner, const Parameters& given, const std::string& kind);
+// The values given, and the defaults of all others.
+[[nodiscard]] Parameters with_defaults(const ParameterOwner& owner, const Parameters& given);
+
 // The value given, or the default. Both throw ConfigError when the value has another type.
-[[nodiscard]] double number_parameter(const PolicyInfo& info, const Parameters& given,
+[[nodiscard]] double number_parameter(const ParameterOwner& owner, const Parameters& given,
                                       const std::string& name);
-[[nodiscard]] bool flag_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name,
-                                  bool when_unset);
+[[nodiscard]] bool flag_parameter(const ParameterOwner& owner, const Parameters& given,
+                                  const std::string& name, bool when_unset);
 
 // A whole number within [low, high].
-[[nodiscard]] std::uint32_t count_parameter(const PolicyInfo& info, const Parameters& given,
+[[nodiscard]] std::uint32_t count_parameter(const ParameterOwner& owner, const Parameters& given,
                                             const std::string& name, std::uint32_t low, std::uint32_t high);
 
 // A number within [low, high].
-[[nodiscard]] double real_parameter(const PolicyInfo& info, const Parameters& given, const std::string& name,
-                                    double low, double high);
+[[nodiscard]] double real_parameter(const ParameterOwner& owner, const Parameters& given,
+                                    const std::string& name, double low, double high);
 
 // Which of the names is given.
-[[nodiscard]] std::uint32_t choice_parameter(const PolicyInfo& info, const Parameters& given,
+[[nodiscard]] std::uint32_t choice_parameter(const ParameterOwner& owner, const Parameters& given,
                                              const std::string& name, const std::vector<std::string>& names);
 
 // The row of the parameter that every policy with random detours has.

@@ -48,4 +48,15 @@ Hop PathFollower::routed(const Packet& packet, std::uint32_t router,
   return {port, ladder_.vc(stage, link_class(port), minimal, true, packet.hops)};
 }
 
+Endpoint PathFollower::first_global_link(Packet packet, std::uint32_t router, std::uint32_t choice) const {
+  const std::uint32_t group = topology_->group_of(router);
+  for (;;) {
+    const Hop hop = next(packet, router, group, Stage::kSource, choice);
+    if (hop.port >= global_from_) return {router, hop.port};
+    if (hop.port < topology_->first_local_port()) return {};
+    router = topology_->neighbor(router, hop.port).router;
+    choice = 0;  // it counts where it was drawn
+  }
+}
+
 }  // namespace dragonfly

@@ -72,6 +72,10 @@ class PathFollower {
     packet.non_minimal = true;
   }
 
+  // The global link by which a packet at `router` will leave the group, if it goes on by its plan (and, while
+  // that is minimal, by this choice among equally short paths); kNoPort if it stays.
+  [[nodiscard]] Endpoint first_global_link(Packet packet, std::uint32_t router, std::uint32_t choice) const;
+
   // The next hop on a prescribed route (routers, source first, destination last).
   [[nodiscard]] Hop routed(const Packet& packet, std::uint32_t router,
                            std::span<const std::uint32_t> route) const;

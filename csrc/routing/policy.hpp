@@ -2,14 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "routing/parameters.hpp"
 #include "routing/route_context.hpp"
+#include "routing/router_tracker.hpp"
 
 namespace dragonfly {
 
@@ -42,6 +42,8 @@ class RoutingPolicy {
   [[nodiscard]] virtual PathBudget budget() const noexcept = 0;
   // The kinds of detour it may take; tests walk every such path.
   [[nodiscard]] virtual std::vector<DetourKind> detour_kinds() const = 0;
+  // What routers must remember for it; RouteContext::tracked() reads it, by the position in this list.
+  [[nodiscard]] virtual std::vector<TrackerRequest> trackers() const { return {}; }
   // This policy, if it learns.
   [[nodiscard]] virtual LearningPolicy* learner() noexcept { return nullptr; }
   // Asked for packets that leave their group only (traffic inside a group is always minimal).
@@ -49,19 +51,9 @@ class RoutingPolicy {
   [[nodiscard]] virtual Decision route(RouteContext& context) const = 0;
 };
 
-using ParameterValue = std::variant<double, bool, std::string>;
-using Parameters = std::map<std::string, ParameterValue>;
-
 // What the network tells a policy when it is made.
 struct PolicyEnvironment {
   bool avoid_destination_group = true;  // the network's convention for random detours
-};
-
-struct ParameterInfo {
-  std::string name;
-  ParameterValue default_value;
-  std::string unit;
-  std::string doc;
 };
 
 // One row of the registry.

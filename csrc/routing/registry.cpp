@@ -14,6 +14,7 @@ namespace dragonfly {
   X(valiant)                  \
   X(ugal)                     \
   X(par)                      \
+  X(pb)                       \
   X(q_routing)                \
   X(q_adaptive)
 
@@ -56,14 +57,7 @@ const PolicyInfo& find_policy(std::string_view name) {
 std::unique_ptr<RoutingPolicy> make_policy(std::string_view name, const Parameters& parameters,
                                            const PolicyEnvironment& environment) {
   const PolicyInfo& info = find_policy(name);
-  std::vector<std::string> known;
-  for (const ParameterInfo& parameter : info.parameters) known.push_back(parameter.name);
-  for (const auto& [key, value] : parameters) {
-    if (std::ranges::find(known, key) == known.end()) {
-      throw ConfigError{info.name + "." + key, "given",
-                        known.empty() ? "this policy has no parameters" : suggestion(key, known)};
-    }
-  }
+  require_known(info, parameters, "policy");
   return info.make(info, parameters, environment);
 }
 

@@ -8,6 +8,7 @@
 #include "routing/output_port.hpp"
 #include "routing/packet.hpp"
 #include "routing/path_follower.hpp"
+#include "routing/router_tracker.hpp"
 
 namespace dragonfly {
 
@@ -15,7 +16,7 @@ class RouteContext {
  public:
   RouteContext(const Packet& packet, std::uint32_t router, std::uint32_t group, const OutputPort* ports,
                const VcQueue* queues, std::uint32_t queue_stride, bool credits_at_crossbar,
-               const PathFollower& paths, std::uint64_t seed)
+               const PathFollower& paths, TrackedNumbers& tracked, std::uint64_t seed)
       : packet_{packet},
         router_{router},
         group_{group},
@@ -24,6 +25,7 @@ class RouteContext {
         queue_stride_{queue_stride},
         credits_at_crossbar_{credits_at_crossbar},
         paths_{paths},
+        tracked_{tracked},
         seed_{seed} {}
 
   [[nodiscard]] const Packet& packet() const noexcept { return packet_; }
@@ -45,6 +47,17 @@ class RouteContext {
 
   // This router's ports, from port 0.
   [[nodiscard]] const OutputPort* ports() const noexcept { return ports_; }
+
+  // A number that routers remember, as this router knows it now: of the tracker at this position of the
+  // policy's trackers(). `column`: see TrackedField.
+  [[nodiscard]] double tracked(std::uint32_t tracker, std::uint32_t field, std::uint32_t column) const {
+    return tracked_.of_policy(tracker).read(field, router_, column, tracked_.now);
+  }
+  // The same of a tracker by its position among all that run.
+  [[nodiscard]] double tracked_of_all(std::uint32_t tracker, std::uint32_t field,
+                                      std::uint32_t column) const {
+    return tracked_.trackers[tracker]->read(field, router_, column, tracked_.now);
+  }
 
   // Draws that belong to this packet at this hop: one stream per kind of detour, so that the i-th
   // detour of a kind is the same for whoever asks for it, and one for the choice among shortest paths.
@@ -72,6 +85,7 @@ class RouteContext {
   std::uint32_t queue_stride_;
   bool credits_at_crossbar_;
   const PathFollower& paths_;
+  TrackedNumbers& tracked_;
   std::uint64_t seed_;
 };
 

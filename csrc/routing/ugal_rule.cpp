@@ -26,7 +26,7 @@ UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
               flag_parameter(info, given, "avoid_destination_group", environment.avoid_destination_group)};
 }
 
-Decision ugal_choice(RouteContext& context, const UgalParams& params, Stage minimal_stage) {
+UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params, Stage minimal_stage) {
   const PathFollower& paths = context.paths();
   Detour best{};
   Hop best_hop{};
@@ -62,15 +62,15 @@ Decision ugal_choice(RouteContext& context, const UgalParams& params, Stage mini
     }
   }
 
-  const Decision stay{.minimal_choice = minimal_choice};
-  if (!best.exists()) return stay;
+  if (!best.exists()) return {.minimal_choice = minimal_choice};
   if (minimal.port == best_hop.port) {
     minimal_occupancy = context.occupancy_packets(minimal);
     best_occupancy = context.occupancy_packets(best_hop);
   }
-  const bool go_minimal = static_cast<double>(minimal_occupancy) <=
-                          2.0 * static_cast<double>(best_occupancy) + params.bias_packets;
-  return go_minimal ? stay : Decision{.detour = best};
+  return {.detour = best,
+          .minimal_choice = minimal_choice,
+          .minimal = static_cast<double>(minimal_occupancy) <=
+                     2.0 * static_cast<double>(best_occupancy) + params.bias_packets};
 }
 
 }  // namespace dragonfly

@@ -1,5 +1,6 @@
 #include "routing/detour.hpp"
 #include "routing/parameters.hpp"
+#include "routing/policy.hpp"
 
 namespace dragonfly {
 

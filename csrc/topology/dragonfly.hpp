@@ -99,6 +99,11 @@ class Dragonfly {
     return far.port == kNoPort ? Id<void>::kNoneValue : group_of(far.router);
   }
 
+  // The position q of a global port within its group, 0 <= q < a*h. Precondition: the port is a global one.
+  [[nodiscard]] std::uint32_t global_position(std::uint32_t router, Port port) const noexcept {
+    return local_index_of(router) * params_.h + (port - first_global_port());
+  }
+
   // The `trunking` links from group `from` to group `to` (from != to): the near ends, in slice order.
   [[nodiscard]] const Endpoint* links_between(std::uint32_t from, std::uint32_t to) const noexcept {
     return &gateways_[(static_cast<std::size_t>(from) * params_.g + to) * params_.trunking];

@@ -7,7 +7,7 @@ delay later. So a policy written in Python gives bit for bit the run that the sa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -48,7 +48,14 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             packets delivered in the step.
         duration_ns: Length of an episode after the warm-up, above 0.
         warmup_ns: Time before the first decision in which ``config.policy`` routes; it is not counted.
-        features: Names of the features to observe (``dragonfly_env.envs.layout.FEATURES``); None: all.
+        features: Names of the features to observe; None: all of ``dragonfly_env.envs.layout.FEATURES``. Those of
+            ``TRACKED_FEATURES`` show what routers remember and tell each other, and only if they are named:
+            ``"congested_links"`` (1 for each global link of the group that is congested, as the deciding router has
+            heard; see ``baselines.Piggyback``) and ``"candidate_congested"`` (path actions: the same of each
+            path's first global link).
+        trackers: Parameters of the trackers behind such features, ``{"congested-links": {"congestion_factor": 1.5}}``.
+            None: those that ``config.policy`` needs, or else the defaults. During a warm-up they must be those of
+            ``config.policy``, if it needs the same tracker.
         reward_scale_ns: The time that costs a reward of -1.
         max_hops: Port actions: the longest route, and so the number of VCs, from 3; None: as many as the network's
             ``local_vcs`` and ``global_vcs`` say, or 5 (HPDC 2021, section 4.2).
@@ -79,6 +86,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         duration_ns: float = 100_000.0,
         warmup_ns: float = 0.0,
         features: Sequence[str] | None = None,
+        trackers: Mapping[str, Mapping[str, float | str | bool]] | None = None,
         reward_scale_ns: float = 1000.0,
         max_hops: int | None = None,
         detours: Sequence[str] = ("lgl", "lg", "gl", "g"),
@@ -99,6 +107,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             duration_ns=duration_ns,
             warmup_ns=warmup_ns,
             features=features,
+            trackers=trackers,
             reward_scale_ns=reward_scale_ns,
             max_hops=max_hops,
             detours=tuple(detours) if isinstance(detours, (list, tuple)) else detours,

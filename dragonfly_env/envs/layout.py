@@ -30,30 +30,35 @@ CANDIDATE_FEATURES = (
 )
 FEATURES = PORT_FEATURES + DECISION_FEATURES + CANDIDATE_FEATURES
 
+# Further features, which must be named: what the core's trackers let routers remember.
+TRACKED_FEATURES: tuple[str, ...] = tuple(
+    name for tracker in _core.trackers() for name in tracker["features"]
+)
+
 KINDS = {"none": -1, "minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4}
 """The numbers of ``DecisionBatch.candidates["kind"]``."""
 
 
-def feature_bits(features: Sequence[str] | None) -> int:
-    """The core's selection of features.
+def select_features(features: Sequence[str] | None) -> tuple[int, tuple[str, ...]]:
+    """What the core is told of the features: a bit for each of ``FEATURES``, and the names of the others.
 
     Raises:
         ConfigError: For an unknown name.
     """
     if features is None:
-        return (1 << len(FEATURES)) - 1
+        return (1 << len(FEATURES)) - 1, ()
     if isinstance(features, str) or not isinstance(features, Sequence):
-        raise config_error("features", features, "must be a sequence of names, or None for all")
-    bits = 0
+        raise config_error("features", features, "must be a sequence of names, or None for the usual ones")
+    known = FEATURES + TRACKED_FEATURES
     for name in features:
-        if name not in FEATURES:
+        if name not in known:
             raise config_error(
-                "features", name, f"must be one of {', '.join(FEATURES)}{did_you_mean(name, FEATURES)}"
+                "features", name, f"must be one of {', '.join(known)}{did_you_mean(name, known)}"
             )
-        bits |= 1 << FEATURES.index(name)
-    if bits == 0:
+    if not features:
         raise config_error("features", list(features), "must name at least one feature")
-    return bits
+    bits = sum(1 << i for i, name in enumerate(FEATURES) if name in features)
+    return bits, tuple(name for name in TRACKED_FEATURES if name in features)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -65,7 +70,8 @@ class FeatureBlock:
 
     name: str
     per: str
-    """What its columns stand for: ``"port"``, ``"candidate"`` or ``"decision"`` (one column)."""
+    """What its columns stand for: ``"port"``, ``"candidate"``, ``"link"`` (the global links of the router's group,
+    those of one router after the other) or ``"decision"`` (one column)."""
     columns: slice
     unit: float
     half: float
@@ -106,6 +112,8 @@ class Layout:
         self.candidates: tuple[str, ...] = tuple(candidates)
         self.num_actions = num_actions
         self._first_port = topology.p
+        self._first_global = topology.p + topology.a - 1
+        self._links_per_router = topology.h
         self._by_name = {block.name: block for block in self.blocks}
 
     def __repr__(self) -> str:
@@ -144,12 +152,19 @@ class Layout:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """One name per column, e.g. ``"queue_packets[port 4]"``."""
+        """One name per column, e.g. ``"queue_packets[port 4]"``, or ``"congested_links[router 1 port 6]"`` for the
+        second router of the group.
+        """
         names: list[str] = []
         for block in self.blocks:
             width = block.columns.stop - block.columns.start
             if block.per == "port":
                 names += [f"{block.name}[port {self._first_port + i}]" for i in range(width)]
+            elif block.per == "link":
+                ends = (divmod(i, self._links_per_router) for i in range(width))
+                names += [
+                    f"{block.name}[router {router} port {self._first_global + link}]" for router, link in ends
+                ]
             elif block.per == "candidate":
                 names += [f"{block.name}[{i} {self.candidates[i]}]" for i in range(width)]
             else:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
+from dragonfly_env import _core
 from dragonfly_env._settings import boolean, choice, integer, normalise, real, time_ns
 from dragonfly_env._validate import MAX_RUN_NS, PS_PER_NS, check_real, config_error, did_you_mean, ns_to_ps
-from dragonfly_env.envs.layout import feature_bits
+from dragonfly_env.envs.layout import select_features
 from dragonfly_env.network_config import NetworkConfig
 
 DETOURS = ("lgl", "lg", "gl", "g")
 _PAPER_HOPS = 5  # HPDC 2021, section 4.2
 _MOST_CANDIDATES = 16
+_MAX_REAL = 1e12  # of any parameter
 
 
 def next_seed(seed: int) -> int:
@@ -37,6 +40,7 @@ class EnvOptions:
     duration_ns: float = real(100_000.0, 0.0, MAX_RUN_NS, open_low=True, unit="ns", doc="Episode.")
     warmup_ns: float = real(0.0, 0.0, MAX_RUN_NS, unit="ns", doc="Before the first decision.")
     features: Any = None
+    trackers: Any = None
     reward_scale_ns: float = time_ns(1000.0, open_low=True, doc="Costs a reward of -1.")
     max_hops: int | None = integer(None, 3, 15, unit="hops", optional=True, doc="Longest route, ports.")
     detours: Any = DETOURS
@@ -53,7 +57,8 @@ class EnvOptions:
     def __post_init__(self) -> None:
         normalise(self)
         object.__setattr__(self, "features", None if self.features is None else _names(self.features))
-        feature_bits(self.features)
+        select_features(self.features)
+        object.__setattr__(self, "trackers", _tracker_parameters(self.trackers))
         if isinstance(self.detours, str) or not isinstance(self.detours, (list, tuple)):
             raise config_error("detours", self.detours, f"must be some of {', '.join(DETOURS)}")
         object.__setattr__(self, "detours", tuple(self.detours))
@@ -111,6 +116,7 @@ class EnvOptions:
     def spec(self, network: NetworkConfig) -> dict[str, Any]:
         """What the core is told."""
         avoid = self.avoid_destination_group
+        bits, tracked = select_features(self.features)
         return {
             "scope": self.scope,
             "action": self.action,
@@ -120,7 +126,9 @@ class EnvOptions:
             "minimal_candidates": self.minimal_candidates,
             "detour_candidates": self.detour_candidates,
             "avoid_destination_group": network.detours_avoid_destination_group if avoid is None else avoid,
-            "features": feature_bits(self.features),
+            "features": bits,
+            "tracked": list(tracked),
+            "trackers": self.trackers,
             "reward_scale_ps": self.reward_scale_ns * PS_PER_NS,
             "keep_transitions": self.transitions,
             "keep_feedback": self.feedback,
@@ -128,7 +136,33 @@ class EnvOptions:
         }
 
 
+def _tracker_parameters(trackers: Any) -> dict[str, dict[str, Any]]:
+    """Parameters by tracker, in plain types; the core knows the names and ranges of the parameters."""
+    if trackers is None:
+        return {}
+    if not isinstance(trackers, Mapping):
+        raise config_error("trackers", trackers, "must map names of trackers to their parameters, or be None")
+    known = [tracker["name"] for tracker in _core.trackers()]
+    for name, parameters in trackers.items():
+        if name not in known:
+            raise config_error(
+                "trackers", name, f"must be one of {', '.join(known)}{did_you_mean(name, known)}"
+            )
+        if not isinstance(parameters, Mapping) or not all(isinstance(key, str) for key in parameters):
+            raise config_error(f"trackers.{name}", parameters, "must map names of parameters to values")
+    return {
+        name: {key: _plain(f"trackers.{name}.{key}", value) for key, value in parameters.items()}
+        for name, parameters in trackers.items()
+    }
+
+
+def _plain(field: str, value: Any) -> bool | str | float:
+    if isinstance(value, (bool, str)):
+        return value
+    return check_real(field, value, -_MAX_REAL, _MAX_REAL)
+
+
 def _names(features: Any) -> tuple[Any, ...]:
     if isinstance(features, str) or not isinstance(features, (list, tuple)):
-        raise config_error("features", features, "must be a sequence of names, or None for all")
+        raise config_error("features", features, "must be a sequence of names, or None for the usual ones")
     return tuple(features)

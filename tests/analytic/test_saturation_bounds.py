@@ -168,3 +168,26 @@ def test_vlb_g_under_adv_h_shares_that_link_with_last_hops(system: str, network:
     policy = Valiant(detour="g", avoid_destination_group=False)
     load = accepted(t, ROOMY[network], 1.05 * bound, traffic=f"adv+{t.h}", policy=policy)
     assert load == pytest.approx(bound, rel=0.03)
+
+
+def test_piggyback_carries_adv_as_valiant_does_and_uniform_as_min_does() -> None:
+    """Under ADV one minimal link per group stays full, 1 / (a*p) at most; what Piggyback flags goes where Valiant
+    sends it. Under uniform traffic hardly a link is above the others, and packets stay minimal.
+    """
+    topology, network = dfe.Dragonfly.preset("72"), dfe.NetworkConfig.preset("lia")
+
+    def run(policy: str, traffic: str, load: float) -> dfe.Metrics:
+        config = dfe.SimulationConfig(
+            topology=topology,
+            network=network,
+            traffic=traffic,
+            load=load,
+            policy=policy,
+            source_queue_packets=20,
+        )
+        return dfe.simulate(config, warmup_ns=30_000, measure_ns=30_000)
+
+    pb, valiant, minimal = (run(policy, "adv+1", 0.45).accepted_load for policy in ("pb", "val-n", "min"))
+    assert minimal == pytest.approx(1 / (topology.a * topology.p), rel=0.03)
+    assert pb > 0.95 * valiant > 2 * minimal
+    assert run("pb", "uniform", 0.3).minimal_fraction > 0.8

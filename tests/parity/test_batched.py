@@ -112,6 +112,10 @@ def test_histories_stay_equal_until_the_network_is_empty(name: str) -> None:
         ("par", {"avoid_destination_group": False}),
         ("ugal-n", {"minimal_candidates": 2}),
         ("par", {"minimal_candidates": 3, "nonminimal_candidates": 2}),
+        ("pb", {"congestion_factor": 1.05, "congestion_offset_packets": 0.5}),
+        ("pb", {"congestion_factor": 0.0, "congestion_offset_packets": 0.0}),
+        ("pb", {"minimal_candidates": 2, "nonminimal_candidates": 2, "bias_packets": 2.5}),
+        ("pb", {"avoid_destination_group": False, "congestion_offset_packets": 1}),
     ],
 )
 @pytest.mark.parametrize("trunking", [1, 2])
@@ -124,7 +128,7 @@ def test_parameters_do_not_matter(name: str, parameters: dict[str, Any], trunkin
         assert answered(config, policy, 3000.0).trace_hash() == alone.trace_hash()
 
 
-@pytest.mark.parametrize("name", ["ugal-n", "ugal-g", "par"])
+@pytest.mark.parametrize("name", ["ugal-n", "ugal-g", "par", "pb"])
 def test_more_draws_than_a_policy_weighs_do_not_matter(name: str) -> None:
     check_equal(config_of(load=0.6), dfe.make_policy(name, nonminimal_candidates=2), detour_candidates=4)
 
@@ -134,7 +138,7 @@ def test_the_observation_alone_is_enough(name: str) -> None:
     """Behind standard views a policy sees the observation and the mask only."""
     policy = dfe.make_policy(name)
     config = config_of(load=0.5)
-    env = dfe.BatchedRoutingEnv(config, scope=policy.scope, action=policy.action, duration_ns=3000.0)
+    env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=3000.0)
     batch = env.reset(seed=config.seed)
     while not env.done:
         seen = dfe.DecisionBatch.from_observations(env.layout, np.array(batch.obs), np.array(batch.mask))
@@ -160,7 +164,16 @@ def test_what_is_measured_after_a_warm_up_is_equal_too(name: str, preset: str) -
     assert np.array_equal(other.metrics().links.utilisation, alone.metrics().links.utilisation)
 
 
-@pytest.mark.parametrize("name", ["ugal-n", "par"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_routers_tell_each_other_does_not_depend_on_threads(threads: int) -> None:
+    policy = dfe.make_policy("pb", congestion_factor=1.1, congestion_offset_packets=1)
+    config = config_of(topology=dfe.Dragonfly.preset("1056"), load=0.5, threads=threads)
+    expected = native(config.replace(threads=1), policy, 1500.0).trace_hash()
+    assert native(config, policy, 1500.0).trace_hash() == expected
+    assert answered(config, policy, 1500.0).trace_hash() == expected
+
+
+@pytest.mark.parametrize("name", ["ugal-n", "par", "pb"])
 def test_the_policy_under_test_decides_something(name: str) -> None:
     """Equal hashes would mean little if everything went one way."""
     share = answered(config_of(load=0.4), dfe.make_policy(name), 5000.0).metrics().minimal_fraction

@@ -1,0 +1,74 @@
+#include "network/partition_trackers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace dragonfly {
+
+PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_router,
+                                     std::uint32_t num_routers)
+    : plan_{plan}, first_router_{first_router} {
+  numbers_.policy_trackers = &plan.policy_trackers;
+  for (const TrackerRequest& request : plan.trackers) {
+    const TrackerSite site{.topology = plan.topology,
+                           .first_router = first_router,
+                           .num_routers = num_routers,
+                           .signal_delay = plan.signal_delay};
+    auto tracker = request.info->make(*request.info, request.parameters, site);
+    const TrackedEvents hears = tracker->hears();
+    hear_class_[1] = hear_class_[1] || hears.local_occupancy;
+    hear_class_[2] = hear_class_[2] || hears.global_occupancy;
+    hear_injections_ = hear_injections_ || hears.injections;
+    hear_blocked_heads_ = hear_blocked_heads_ || hears.blocked_heads;
+    if (hears.window_ps > 0) {
+      windows_.push_back({static_cast<std::uint32_t>(numbers_.trackers.size()), hears.window_ps});
+      next_window_ = std::min(next_window_, plan.to_tick(hears.window_ps));
+    }
+    hears_.push_back(hears);
+    hears_classes_.push_back(
+        static_cast<std::uint8_t>((hears.local_occupancy ? bit_of(LinkClass::kLocal) : 0U) |
+                                  (hears.global_occupancy ? bit_of(LinkClass::kGlobal) : 0U)));
+    numbers_.trackers.push_back(std::move(tracker));
+  }
+  if (!hear_occupancy()) return;
+  changed_.assign(num_routers, 0);
+  changed_routers_.reserve(num_routers);
+}
+
+void PartitionTrackers::packet_injected(std::uint32_t router, const Packet& packet) {
+  for (std::size_t i = 0; i < hears_.size(); ++i) {
+    if (hears_[i].injections) numbers_.trackers[i]->packet_injected(first_router_ + router, packet);
+  }
+}
+
+void PartitionTrackers::head_blocked(std::uint32_t router, Port input, const Packet& packet) {
+  for (std::size_t i = 0; i < hears_.size(); ++i) {
+    if (hears_[i].blocked_heads) numbers_.trackers[i]->head_blocked(first_router_ + router, input, packet);
+  }
+}
+
+void PartitionTrackers::end_windows(Tick now) {
+  next_window_ = Blueprint::kNeverTick;
+  for (Window& window : windows_) {
+    const auto ended = static_cast<std::uint64_t>(plan_.to_ps(now) / window.length_ps);
+    if (ended > window.ended) numbers_.trackers[window.tracker]->windows_ended(ended - window.ended);
+    window.ended = ended;
+    const TimePs next_ps = static_cast<TimePs>(ended + 1) * window.length_ps;
+    next_window_ = std::min(next_window_, plan_.to_tick(next_ps));
+  }
+}
+
+void PartitionTrackers::settle(const std::vector<OutputPort>& outputs, Tick now) {
+  numbers_.now = now;
+  const std::size_t radix = plan_.topology.radix();
+  for (const std::uint32_t router : changed_routers_) {
+    const std::uint8_t classes = std::exchange(changed_[router], std::uint8_t{0});
+    for (std::size_t i = 0; i < hears_classes_.size(); ++i) {
+      if ((hears_classes_[i] & classes) == 0) continue;
+      numbers_.trackers[i]->occupancy_changed(first_router_ + router, &outputs[router * radix], now);
+    }
+  }
+  changed_routers_.clear();
+}
+
+}  // namespace dragonfly

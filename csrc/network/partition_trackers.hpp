@@ -1,0 +1,68 @@
+// The trackers of one partition, and who of its routers has something to tell them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "network/blueprint.hpp"
+#include "routing/router_tracker.hpp"
+
+namespace dragonfly {
+
+class PartitionTrackers {
+ public:
+  PartitionTrackers(const Blueprint& plan, std::uint32_t first_router, std::uint32_t num_routers);
+
+  // What anybody wants to hear of.
+  [[nodiscard]] bool any() const noexcept { return !numbers_.trackers.empty(); }
+  [[nodiscard]] bool hear_occupancy() const noexcept { return hear_class_[1] || hear_class_[2]; }
+  [[nodiscard]] bool hear_injections() const noexcept { return hear_injections_; }
+  [[nodiscard]] bool hear_blocked_heads() const noexcept { return hear_blocked_heads_; }
+
+  // Routers are numbered within the partition. The occupancy of a port has changed: see settle().
+  void occupancy_changed(std::uint32_t router, LinkClass link) {
+    if (!hear_class_[static_cast<std::size_t>(link)]) return;
+    if (changed_[router] == 0) changed_routers_.push_back(router);
+    changed_[router] |= bit_of(link);
+  }
+  void packet_injected(std::uint32_t router, const Packet& packet);
+  void head_blocked(std::uint32_t router, Port input, const Packet& packet);
+
+  // An instant begins: windows may have ended.
+  void begin_instant(Tick now) {
+    if (now >= next_window_) end_windows(now);
+  }
+  // All that happens in it but decisions has happened. `outputs`: of the partition.
+  void settle(const std::vector<OutputPort>& outputs, Tick now);
+
+  // For the decisions of the instant that was settled last.
+  [[nodiscard]] TrackedNumbers& numbers() noexcept { return numbers_; }
+
+ private:
+  struct Window {
+    std::uint32_t tracker = 0;
+    TimePs length_ps = 0;
+    std::uint64_t ended = 0;
+  };
+
+  [[nodiscard]] static std::uint8_t bit_of(LinkClass link) noexcept {
+    return static_cast<std::uint8_t>(1U << static_cast<unsigned>(link));
+  }
+  void end_windows(Tick now);
+
+  const Blueprint& plan_;
+  std::uint32_t first_router_;
+  TrackedNumbers numbers_;
+  std::vector<TrackedEvents> hears_;         // [tracker]
+  std::vector<std::uint8_t> hears_classes_;  // [tracker]: bits of classes of link
+  std::array<bool, 3> hear_class_{};         // occupancies by class of link; never those of hosts
+  bool hear_injections_ = false;
+  bool hear_blocked_heads_ = false;
+  std::vector<std::uint8_t> changed_;  // [router]: bits of classes of link, in this instant
+  std::vector<std::uint32_t> changed_routers_;
+  std::vector<Window> windows_;
+  Tick next_window_ = Blueprint::kNeverTick;
+};
+
+}  // namespace dragonfly

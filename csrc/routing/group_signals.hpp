@@ -1,0 +1,65 @@
+// Signals inside a group: some bits per router that the others of its group see one delay later.
+//
+// A bit that flips is noted once, with the time at which the others see it; nothing happens at that time.
+// Since time never goes back in a partition and the delay is the same for all, what is noted is a queue, and
+// whoever reads or writes first takes in what is due.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/timing_wheel.hpp"
+
+namespace dragonfly {
+
+class GroupSignals {
+ public:
+  GroupSignals(std::uint32_t num_routers, std::uint32_t bits_per_router, Tick delay)
+      : bits_{bits_per_router},
+        delay_{delay},
+        own_(std::size_t{num_routers} * bits_per_router, 0),
+        seen_(own_.size(), 0) {}
+
+  // Of `now` in both: never before that of an earlier call.
+  void set(std::uint32_t router, std::uint32_t bit, bool value, Tick now) {
+    const std::uint32_t at = router * bits_ + bit;
+    if ((own_[at] != 0) == value) return;
+    own_[at] = value ? 1 : 0;
+    catch_up(now);
+    under_way_.push_back({now + delay_, at});
+  }
+
+  // A bit of `router` as `reader` of the same group sees it: its own at once.
+  [[nodiscard]] bool get(std::uint32_t reader, std::uint32_t router, std::uint32_t bit, Tick now) {
+    const std::uint32_t at = router * bits_ + bit;
+    if (reader == router) return own_[at] != 0;
+    catch_up(now);
+    return seen_[at] != 0;
+  }
+
+ private:
+  struct Flip {
+    Tick due;
+    std::uint32_t at;
+  };
+
+  void catch_up(Tick now) {
+    for (; first_ < under_way_.size() && under_way_[first_].due <= now; ++first_) {
+      seen_[under_way_[first_].at] ^= 1;
+    }
+    // What is done with is dropped when it is the larger part: a constant amount of work per flip, and no
+    // more room than twice what is ever under way.
+    if (first_ * 2 < under_way_.size() || first_ == 0) return;
+    under_way_.erase(under_way_.begin(), under_way_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+  }
+
+  std::uint32_t bits_;
+  Tick delay_;
+  std::vector<std::uint8_t> own_;   // [router * bits + bit]: as it is
+  std::vector<std::uint8_t> seen_;  // ... as the others see it
+  std::vector<Flip> under_way_;     // from first_ on, by time
+  std::size_t first_ = 0;
+};
+
+}  // namespace dragonfly

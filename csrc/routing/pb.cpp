@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <iterator>
+
+#include "routing/ugal_rule.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+constexpr const char* kFlags = "congested-links";
+
+// PB, Piggyback: UGAL at the source router, which also knows which global links of its group are congested: a
+// detour if the minimal path's is, whatever the queues here say.
+// Source: Jiang et al., ISCA 2009; parameters, and T = 0, as in LIA (TACO 2025), section 5.2 and table 1.
+class Piggyback final : public RoutingPolicy {
+ public:
+  Piggyback(const UgalParams& params, TrackerRequest flags) : params_{params}, flags_{std::move(flags)} {}
+
+  [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
+
+  [[nodiscard]] PathBudget budget() const noexcept override {
+    return {.detours = true, .detour_router = true, .longest_path = longest_path_hops(params_.detour)};
+  }
+
+  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {params_.detour}; }
+
+  [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {flags_}; }
+
+  [[nodiscard]] Decision route(RouteContext& context) const override {
+    const UgalComparison compared = ugal_comparison(context, params_, Stage::kSource);
+    if (!compared.detour.exists()) return compared.stay();
+    if (compared.minimal && !congested(context, compared.minimal_choice)) return compared.stay();
+    return {.detour = compared.detour};
+  }
+
+ private:
+  [[nodiscard]] static bool congested(const RouteContext& context, std::uint32_t minimal_choice) {
+    const Endpoint link =
+        context.paths().first_global_link(context.packet(), context.router(), minimal_choice);
+    return context.tracked(0, 0, context.topology().global_position(link.router, link.port)) > 0;
+  }
+
+  UgalParams params_;
+  TrackerRequest flags_;
+};
+
+std::unique_ptr<RoutingPolicy> make_pb(const PolicyInfo& info, const Parameters& given,
+                                       const PolicyEnvironment& environment) {
+  return std::make_unique<Piggyback>(read_ugal_params(info, given, environment),
+                                     request_tracker(kFlags, info, given));
+}
+
+}  // namespace
+
+std::vector<PolicyInfo> pb_policies() {
+  std::vector<ParameterInfo> parameters = find_tracker(kFlags).parameters;
+  std::ranges::copy(ugal_parameters(), std::back_inserter(parameters));
+  return {{"pb",
+           "as ugal-n, and a detour where the group has heard that the minimal global link is congested",
+           "Jiang et al., ISCA 2009; LIA, TACO 2025, section 5.2", "source", "path", std::move(parameters),
+           make_pb, DetourKind::kLgl}};
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,144 @@
+// What routers remember between decisions: numbers of their own, kept by events.
+//
+// A tracker is asked for by name, by the policy that needs it (RoutingPolicy::trackers) or by a feature of
+// observations that shows it. Each that is asked for runs once, whoever asks; nothing else costs anything.
+// Every partition makes its own object, for its own routers (whole groups), so a tracker needs no lock.
+//
+// Results must not depend on how events are ordered within an instant, nor on partitions. So
+//   - what is heard of a router changes only what that router remembers;
+//   - within an instant injections and blocked heads come in any order: count, add up, take extremes;
+//   - occupancies are heard of once per router and instant, when they are what decisions will see;
+//   - numbers are read by decisions only, which come last in an instant.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/time.hpp"
+#include "routing/output_port.hpp"
+#include "routing/packet.hpp"
+#include "routing/parameters.hpp"
+#include "topology/dragonfly.hpp"
+
+namespace dragonfly {
+
+// What the columns of a field stand for.
+enum class TrackedPer : std::uint8_t {
+  kRouter,     // one column
+  kPort,       // column i: port p + i, the ports between routers
+  kGroupLink,  // column q: global port position q of the reader's group, see dragonfly.hpp
+};
+
+// One named number of a tracker. Observations show it as quantity / unit, or, if half > 0, as
+// quantity / (quantity + half).
+struct TrackedField {
+  std::string name;  // of the feature, too
+  TrackedPer per = TrackedPer::kRouter;
+  float unit = 1;
+  float half = 0;
+  float low = 0;
+  float high = 1;
+  std::string doc;
+  // kGroupLink: the feature that shows the number of each candidate path's first global link; empty: none.
+  std::string of_candidates{};
+};
+
+// What a tracker wants to hear of.
+struct TrackedEvents {
+  bool local_occupancy = false;  // occupancies of output ports, by class of link
+  bool global_occupancy = false;
+  bool injections = false;     // a packet left its source queue for this router
+  bool blocked_heads = false;  // the head of an input VC found no room behind the crossbar and waits
+  TimePs window_ps = 0;        // windows of that length end, from time 0 on; 0: none
+};
+
+// Where a tracker runs: the routers of one partition.
+struct TrackerSite {
+  const Dragonfly& topology;
+  std::uint32_t first_router = 0;
+  std::uint32_t num_routers = 0;
+  Tick signal_delay = 0;  // of what a router tells the others of its group: the latency of a local link
+};
+
+// Routers are numbered as in the topology.
+class RouterTracker {
+ public:
+  RouterTracker() = default;
+  RouterTracker(const RouterTracker&) = delete;
+  RouterTracker& operator=(const RouterTracker&) = delete;
+  virtual ~RouterTracker() = default;
+
+  [[nodiscard]] virtual TrackedEvents hears() const noexcept = 0;
+
+  // Of a port of a class that it hears of. `ports`: all of this router, from port 0.
+  virtual void occupancy_changed(std::uint32_t /*router*/, const OutputPort* /*ports*/, Tick /*now*/) {}
+  virtual void packet_injected(std::uint32_t /*router*/, const Packet& /*packet*/) {}
+  virtual void head_blocked(std::uint32_t /*router*/, Port /*input*/, const Packet& /*packet*/) {}
+  // So many windows ended, before all that happens in this instant; nothing was heard in any but the first.
+  // Must do what as many calls with one window each would.
+  virtual void windows_ended(std::uint64_t /*windows*/) {}
+
+  // A number as `reader` knows it. `now` never falls from call to call of any kind.
+  [[nodiscard]] virtual double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
+                                    Tick now) = 0;
+};
+
+// One row of the registry.
+struct TrackerInfo {
+  std::string name;
+  std::string summary;
+  std::vector<TrackedField> fields;
+  std::vector<ParameterInfo> parameters;
+  std::unique_ptr<RouterTracker> (*make)(const TrackerInfo&, const Parameters&, const TrackerSite&) = nullptr;
+};
+
+// A tracker with its parameters, all of them.
+struct TrackerRequest {
+  const TrackerInfo* info = nullptr;
+  Parameters parameters;
+  bool operator==(const TrackerRequest&) const = default;
+};
+
+// To add a tracker: a file csrc/routing/trackers/<name>.cpp with a function `TrackerInfo <name>_tracker()`,
+// and its line in tracker_registry.cpp.
+[[nodiscard]] const std::vector<TrackerInfo>& tracker_registry();
+
+// Throw ConfigError for an unknown name or parameter, with the nearest match.
+[[nodiscard]] const TrackerInfo& find_tracker(std::string_view name);
+[[nodiscard]] TrackerRequest request_tracker(std::string_view name, const Parameters& given);
+// With the values that a policy has for its own parameters of the same names.
+[[nodiscard]] TrackerRequest request_tracker(std::string_view name, const ParameterOwner& policy,
+                                             const Parameters& given);
+
+// A feature of observations that shows a field.
+struct TrackedFeature {
+  std::string name;
+  const TrackerInfo* tracker = nullptr;
+  std::uint32_t field = 0;
+  bool of_candidates = false;
+
+  [[nodiscard]] const TrackedField& shown() const noexcept { return tracker->fields[field]; }
+  // "decision" (one column), "port", "link" or "candidate".
+  [[nodiscard]] const char* per() const noexcept;
+};
+
+// Of all trackers, in the order of the registry.
+[[nodiscard]] const std::vector<TrackedFeature>& tracked_features();
+// Throws ConfigError for an unknown name.
+[[nodiscard]] const TrackedFeature& find_tracked_feature(std::string_view name);
+
+// The trackers of a partition, for reading.
+struct TrackedNumbers {
+  std::vector<std::unique_ptr<RouterTracker>> trackers;
+  const std::vector<std::uint8_t>* policy_trackers = nullptr;  // positions of what the policy asked for
+  Tick now = 0;                                                // the instant whose decisions read
+
+  [[nodiscard]] RouterTracker& of_policy(std::uint32_t i) const noexcept {
+    return *trackers[(*policy_trackers)[i]];
+  }
+};
+
+}  // namespace dragonfly

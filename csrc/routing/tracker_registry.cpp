@@ -1,0 +1,85 @@
+// All trackers by name.
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/nearest.hpp"
+#include "routing/router_tracker.hpp"
+
+namespace dragonfly {
+
+// One line per file of trackers/: X(name) stands for `TrackerInfo name_tracker()` in trackers/name.cpp.
+#define DRAGONFLY_TRACKERS(X) X(congested_links)
+
+#define DRAGONFLY_DECLARE(name) TrackerInfo name##_tracker();
+DRAGONFLY_TRACKERS(DRAGONFLY_DECLARE)
+#undef DRAGONFLY_DECLARE
+
+const std::vector<TrackerInfo>& tracker_registry() {
+#define DRAGONFLY_MAKE(name) name##_tracker(),
+  static const std::vector<TrackerInfo> registry{DRAGONFLY_TRACKERS(DRAGONFLY_MAKE)};
+#undef DRAGONFLY_MAKE
+  return registry;
+}
+
+const TrackerInfo& find_tracker(std::string_view name) {
+  const auto& registry = tracker_registry();
+  const auto it = std::ranges::find_if(registry, [&](const TrackerInfo& info) { return info.name == name; });
+  if (it != registry.end()) return *it;
+  std::vector<std::string> names;
+  for (const TrackerInfo& info : registry) names.push_back(info.name);
+  throw ConfigError{"trackers", "'" + std::string{name} + "'", suggestion(name, names)};
+}
+
+TrackerRequest request_tracker(std::string_view name, const Parameters& given) {
+  const TrackerInfo& info = find_tracker(name);
+  require_known(info, given, "tracker");
+  return {&info, with_defaults(info, given)};
+}
+
+TrackerRequest request_tracker(std::string_view name, const ParameterOwner& policy, const Parameters& given) {
+  Parameters shared;
+  const Parameters own = with_defaults(policy, given);
+  for (const ParameterInfo& parameter : find_tracker(name).parameters) {
+    if (const auto it = own.find(parameter.name); it != own.end()) shared.insert(*it);
+  }
+  return request_tracker(name, shared);
+}
+
+const char* TrackedFeature::per() const noexcept {
+  if (of_candidates) return "candidate";
+  switch (shown().per) {
+    case TrackedPer::kRouter:
+      return "decision";
+    case TrackedPer::kPort:
+      return "port";
+    case TrackedPer::kGroupLink:
+      break;
+  }
+  return "link";
+}
+
+const std::vector<TrackedFeature>& tracked_features() {
+  static const std::vector<TrackedFeature> all = [] {
+    std::vector<TrackedFeature> features;
+    for (const TrackerInfo& info : tracker_registry()) {
+      for (std::uint32_t i = 0; i < info.fields.size(); ++i) {
+        const TrackedField& field = info.fields[i];
+        features.push_back({field.name, &info, i, false});
+        if (!field.of_candidates.empty()) features.push_back({field.of_candidates, &info, i, true});
+      }
+    }
+    return features;
+  }();
+  return all;
+}
+
+const TrackedFeature& find_tracked_feature(std::string_view name) {
+  const auto& all = tracked_features();
+  const auto it = std::ranges::find(all, name, &TrackedFeature::name);
+  if (it != all.end()) return *it;
+  std::vector<std::string> names;
+  for (const TrackedFeature& feature : all) names.push_back(feature.name);
+  throw ConfigError{"features", "'" + std::string{name} + "'", suggestion(name, names)};
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,91 @@
+#include "routing/group_signals.hpp"
+#include "routing/router_tracker.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+// Piggyback's flags: every router marks those of its global links that are congested and tells its group.
+// A link is congested iff Q > F * mean Q + Z, where Q is the occupancy of its port and the mean is over all
+// *connected* global ports of the router: what leads nowhere is always empty and would make the rest look
+// full. Source: LIA (TACO 2025), section 5.2 and table 1.
+class CongestedLinks final : public RouterTracker {
+ public:
+  CongestedLinks(const TrackerSite& site, double factor, double offset_packets)
+      : topology_{site.topology},
+        first_router_{site.first_router},
+        factor_{factor},
+        offset_packets_{offset_packets},
+        flags_{site.num_routers, site.topology.h(), site.signal_delay} {
+    const Port first = topology_.first_global_port();
+    for (std::uint32_t i = 0; i < site.num_routers; ++i) {
+      for (std::uint32_t j = 0; j < topology_.h(); ++j) {
+        const Endpoint far = topology_.neighbor(first_router_ + i, static_cast<Port>(first + j));
+        connected_.push_back(far.port != kNoPort ? 1 : 0);
+      }
+    }
+  }
+
+  [[nodiscard]] TrackedEvents hears() const noexcept override { return {.global_occupancy = true}; }
+
+  void occupancy_changed(std::uint32_t router, const OutputPort* ports, Tick now) override {
+    const std::uint32_t own = router - first_router_;
+    const std::uint32_t h = topology_.h();
+    const OutputPort* const links = ports + topology_.first_global_port();
+    const std::uint8_t* const connected = &connected_[std::size_t{own} * h];
+    std::uint32_t sum = 0;
+    std::uint32_t count = 0;
+    for (std::uint32_t j = 0; j < h; ++j) {
+      if (connected[j] == 0) continue;
+      sum += links[j].occupancy;
+      ++count;
+    }
+    const double mean = static_cast<double>(sum) / static_cast<double>(count);
+    const double threshold = factor_ * mean + offset_packets_;
+    for (std::uint32_t j = 0; j < h; ++j) {
+      if (connected[j] == 0) continue;
+      flags_.set(own, j, static_cast<double>(links[j].occupancy) > threshold, now);
+    }
+  }
+
+  [[nodiscard]] double read(std::uint32_t /*field*/, std::uint32_t reader, std::uint32_t column,
+                            Tick now) override {
+    const std::uint32_t own = reader - first_router_;
+    const std::uint32_t index = column / topology_.h();
+    const std::uint32_t owner = own - own % topology_.a() + index;
+    return flags_.get(own, owner, column - index * topology_.h(), now) ? 1.0 : 0.0;
+  }
+
+ private:
+  const Dragonfly& topology_;
+  std::uint32_t first_router_;
+  double factor_;
+  double offset_packets_;
+  std::vector<std::uint8_t> connected_;  // [router * h + j]
+  GroupSignals flags_;
+};
+
+std::unique_ptr<RouterTracker> make_congested_links(const TrackerInfo& info, const Parameters& given,
+                                                    const TrackerSite& site) {
+  return std::make_unique<CongestedLinks>(site, real_parameter(info, given, "congestion_factor", 0, 1e6),
+                                          real_parameter(info, given, "congestion_offset_packets", 0, 1e6));
+}
+
+}  // namespace
+
+TrackerInfo congested_links_tracker() {
+  return {
+      .name = "congested-links",
+      .summary = "which global links of the group are congested, as its routers tell each other",
+      .fields = {{.name = "congested_links",
+                  .per = TrackedPer::kGroupLink,
+                  .doc = "1 if the global link is congested, as far as this router has heard",
+                  .of_candidates = "candidate_congested"}},
+      .parameters = {{"congestion_factor", 1.2, "",
+                      "F: a link is congested above F times the mean occupancy of its router's global links "
+                      "plus the offset"},
+                     {"congestion_offset_packets", 5.0, "packets", "Z: see congestion_factor"}},
+      .make = make_congested_links};
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,376 @@
+// What routers remember and tell each other: events against counts by hand, flags against the ports
+// themselves.
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "routing/group_signals.hpp"
+#include "simulation/routing_environment.hpp"
+#include "tests/check.hpp"
+#include "tests/small_systems.hpp"
+#include "traffic/trace_source.hpp"
+
+namespace {
+
+using namespace dragonfly;
+
+constexpr Tick kDelay = 30;
+
+TEST(a_signal_is_seen_at_home_at_once_and_by_the_others_exactly_one_delay_later) {
+  GroupSignals signals{4, 2, kDelay};
+  signals.set(1, 0, true, 100);
+  CHECK(signals.get(1, 1, 0, 100));
+  for (const Tick now : {Tick{100}, Tick{101}, Tick{100 + kDelay - 1}}) CHECK(!signals.get(2, 1, 0, now));
+  CHECK(signals.get(2, 1, 0, 100 + kDelay));
+  CHECK(signals.get(0, 1, 0, 1'000));
+  CHECK(!signals.get(2, 1, 1, 1'000));
+  CHECK(!signals.get(2, 0, 0, 1'000));
+}
+
+TEST(changes_within_the_delay_arrive_one_after_the_other) {
+  GroupSignals signals{2, 1, kDelay};
+  signals.set(0, 0, true, 10);
+  signals.set(0, 0, true, 12);  // no change
+  signals.set(0, 0, false, 15);
+  signals.set(0, 0, true, 16);
+  signals.set(0, 0, false, 16);  // within one instant: nothing
+  CHECK(!signals.get(0, 0, 0, 16));
+  for (Tick now = 16; now < 60; ++now) {
+    CHECK_EQ(signals.get(1, 0, 0, now), now >= 10 + kDelay && now < 15 + kDelay);
+  }
+}
+
+TEST(without_a_delay_a_signal_is_everywhere_at_once) {
+  GroupSignals signals{2, 1, 0};
+  signals.set(0, 0, true, 5);
+  CHECK(signals.get(1, 0, 0, 5));
+}
+
+TEST(signals_by_the_thousand_are_those_of_a_list_of_all_changes) {
+  constexpr std::uint32_t kRouters = 5;
+  constexpr std::uint32_t kBits = 3;
+  GroupSignals signals{kRouters, kBits, kDelay};
+  std::deque<std::vector<bool>> history(kDelay + 1, std::vector<bool>(kRouters * kBits, false));
+  RandomStream random{1, Purpose::kRouting, 0, 0};
+  for (Tick now = 0; now < 5'000; ++now) {
+    std::vector<bool> present = history.back();
+    for (std::uint32_t changes = random.below(4); changes > 0; --changes) {
+      const std::uint32_t at = random.below(kRouters * kBits);
+      present[at] = random.below(2) == 1;
+      signals.set(at / kBits, at % kBits, present[at], now);
+    }
+    history.push_back(present);
+    history.pop_front();
+    if (random.below(3) == 0) continue;  // nobody looks
+    for (std::uint32_t at = 0; at < kRouters * kBits; ++at) {
+      const std::uint32_t router = at / kBits;
+      CHECK_EQ(signals.get(router, router, at % kBits, now), history.back()[at]);
+      CHECK_EQ(signals.get((router + 1) % kRouters, router, at % kBits, now), history.front()[at]);
+    }
+  }
+}
+
+// Counts what it hears, by router; its parameters say of what.
+class Counting final : public RouterTracker {
+ public:
+  Counting(const Parameters& given, const TrackerSite& site)
+      : wanted_{.local_occupancy = given.contains("local_occupancy"),
+                .global_occupancy = given.contains("global_occupancy"),
+                .injections = given.contains("injections"),
+                .blocked_heads = given.contains("blocked_heads"),
+                .window_ps = given.contains("windows") ? 100 * kNs : 0},
+        occupancies(site.topology.num_routers(), 0),
+        injections(site.topology.num_routers(), 0),
+        blocked_heads(site.topology.num_routers(), 0) {}
+
+  [[nodiscard]] TrackedEvents hears() const noexcept override { return wanted_; }
+  void occupancy_changed(std::uint32_t router, const OutputPort* /*ports*/, Tick /*now*/) override {
+    ++occupancies[router];
+  }
+  void packet_injected(std::uint32_t router, const Packet& /*packet*/) override { ++injections[router]; }
+  void head_blocked(std::uint32_t router, Port /*input*/, const Packet& /*packet*/) override {
+    ++blocked_heads[router];
+  }
+  void windows_ended(std::uint64_t ended) override {
+    windows += ended;
+    ++window_calls;
+  }
+  [[nodiscard]] double read(std::uint32_t /*field*/, std::uint32_t reader, std::uint32_t /*column*/,
+                            Tick /*now*/) override {
+    return occupancies[reader];
+  }
+
+ private:
+  TrackedEvents wanted_;
+
+ public:
+  std::vector<std::uint32_t> occupancies;
+  std::vector<std::uint32_t> injections;
+  std::vector<std::uint32_t> blocked_heads;
+  std::uint64_t windows = 0;
+  std::uint32_t window_calls = 0;
+};
+
+const TrackerInfo kCounting{.name = "counting",
+                            .summary = "counts events",
+                            .fields = {},
+                            .parameters = {},
+                            .make = [](const TrackerInfo&, const Parameters& given,
+                                       const TrackerSite& site) -> std::unique_ptr<RouterTracker> {
+                              return std::make_unique<Counting>(given, site);
+                            }};
+
+// Minimal routing that wants events counted.
+class Listening final : public RoutingPolicy {
+ public:
+  explicit Listening(const std::vector<std::string>& events) {
+    for (const std::string& event : events) wanted_.emplace(event, true);
+  }
+  [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kNowhere; }
+  [[nodiscard]] PathBudget budget() const noexcept override { return {}; }
+  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {}; }
+  [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {{&kCounting, wanted_}}; }
+  [[nodiscard]] Decision route(RouteContext& /*context*/) const override { return {}; }
+
+ private:
+  Parameters wanted_;
+};
+
+// A run with counted events; kSmall is one partition.
+struct Counted {
+  Counted(const std::vector<std::string>& events, SimulationSetup setup_in)
+      : policy{events},
+        setup{std::move(setup_in)},
+        network{
+            std::make_unique<Blueprint>(*setup.topology, setup.network, policy, *setup.source, setup.options),
+            1} {}
+  void run_to(TimePs until) { network.run(network.blueprint().to_tick(until), &always); }
+  [[nodiscard]] const Counting& counts() {
+    return static_cast<const Counting&>(*network.partitions()[0].trackers().numbers().trackers[0]);
+  }
+
+  Listening policy;
+  SimulationSetup setup;
+  Network network;
+};
+
+struct Message {
+  TimePs time;
+  std::uint32_t source;
+  std::uint32_t destination;
+  std::uint32_t packets = 1;
+};
+
+SimulationSetup messages(const std::vector<Message>& list) {
+  std::vector<std::int64_t> time;
+  std::vector<std::uint32_t> source;
+  std::vector<std::uint32_t> destination;
+  std::vector<std::uint32_t> packets;
+  for (const Message& message : list) {
+    time.push_back(message.time);
+    source.push_back(message.source);
+    destination.push_back(message.destination);
+    packets.push_back(message.packets);
+  }
+  SimulationSetup all;
+  all.topology = std::make_shared<const Dragonfly>(kSmall);
+  all.source = make_trace_source(*all.topology, {time, source, destination, packets});
+  return all;
+}
+
+std::uint32_t sum(const std::vector<std::uint32_t>& counts) {
+  std::uint32_t total = 0;
+  for (const std::uint32_t count : counts) total += count;
+  return total;
+}
+
+TEST(one_packet_changes_the_occupancy_of_every_port_on_its_way_twice) {
+  // Through the crossbar, and when the credit is back; at the last router its port leads to a host.
+  for (const std::uint32_t destination : {3U, 9U, 40U, 71U}) {
+    Counted both{{"local_occupancy", "global_occupancy"}, messages({{0, 0, destination}})};
+    Counted global{{"global_occupancy"}, messages({{0, 0, destination}})};
+    both.run_to(5'000 * kNs);
+    global.run_to(5'000 * kNs);
+    const Dragonfly& topology = *both.setup.topology;
+    std::vector<std::uint32_t> expected(topology.num_routers(), 0);
+    std::vector<std::uint32_t> expected_global = expected;
+    for (std::uint32_t router = 0; router != topology.router_of_host(destination);) {
+      const Port port = topology.minimal_port(router, topology.router_of_host(destination));
+      expected[router] += 2;
+      if (topology.port_class(port) == LinkClass::kGlobal) expected_global[router] += 2;
+      router = topology.neighbor(router, port).router;
+    }
+    CHECK(both.counts().occupancies == expected);
+    CHECK(global.counts().occupancies == expected_global);
+    CHECK_EQ(sum(both.counts().injections), 0U);
+  }
+}
+
+TEST(injections_are_counted_at_the_router_of_the_host) {
+  Counted run{{"injections"}, messages({{0, 0, 9}, {0, 3, 70, 5}, {10 * kNs, 2, 1, 2}})};
+  run.run_to(5'000 * kNs);
+  CHECK_EQ(run.counts().injections[0], 1U);
+  CHECK_EQ(run.counts().injections[1], 7U);
+  CHECK_EQ(sum(run.counts().injections), 8U);
+  CHECK_EQ(sum(run.counts().occupancies), 0U);
+}
+
+TEST(of_two_packets_for_a_queue_with_one_place_the_second_is_blocked_once) {
+  SimulationSetup setup = messages({{0, 0, 2}, {0, 1, 3}});
+  setup.network.output_buffer_packets = 1;
+  Counted run{{"blocked_heads"}, std::move(setup)};
+  run.run_to(5'000 * kNs);
+  CHECK_EQ(run.counts().blocked_heads[0], 1U);
+  CHECK_EQ(sum(run.counts().blocked_heads), 1U);
+  CHECK_EQ(run.network.in_network(), 0U);
+}
+
+TEST(windows_end_on_time_also_those_in_which_nothing_happens) {
+  Counted busy{{"windows"}, small_system(kSmall, "min", "uniform", 0.5)};
+  for (const int window : {1, 7, 20}) {
+    busy.run_to(window * 100 * kNs - kNs);
+    CHECK_EQ(busy.counts().windows, static_cast<std::uint64_t>(window) - 1);
+    busy.run_to(window * 100 * kNs + 50 * kNs);
+    CHECK_EQ(busy.counts().windows, static_cast<std::uint64_t>(window));
+  }
+  CHECK_EQ(busy.counts().window_calls, 20U);
+
+  constexpr TimePs kLate = 1'000'000'000 * kNs;  // a second of silence
+  Counted quiet{{"windows"}, messages({{0, 0, 9}, {kLate, 3, 70}})};
+  quiet.run_to(kLate + kNs);
+  CHECK_EQ(quiet.counts().windows, static_cast<std::uint64_t>(kLate / (100 * kNs)));
+  CHECK(quiet.counts().window_calls < 100);
+}
+
+TEST(what_nobody_asks_for_does_not_run) {
+  Simulation simulation{small_system(kSmall, "par", "adv+1", 0.5)};
+  CHECK(!simulation.network().partitions()[0].trackers().any());
+  Simulation tracked{small_system(kSmall, "pb", "adv+1", 0.5)};
+  CHECK(tracked.network().partitions()[0].trackers().any());
+}
+
+// Checks at every instant that the routers' own flags are what their ports say, and that the others see them
+// exactly one latency of a local link later. Returns how often a flag was up.
+std::uint64_t compare_flags(Simulation& simulation, std::uint32_t instants, double factor, double offset) {
+  const Dragonfly& topology = simulation.topology();
+  const Blueprint& plan = simulation.network().blueprint();
+  const std::uint32_t h = topology.h();
+  const Tick delay = plan.signal_delay;
+  std::deque<std::vector<bool>> history(static_cast<std::size_t>(delay) + 1,
+                                        std::vector<bool>(topology.num_routers() * h, false));
+  std::uint64_t up = 0;
+  for (std::uint32_t step = 0; step < instants; ++step) {
+    simulation.run(plan.timing.quantum_ps, &always);
+    const Tick now = simulation.network().now();
+    std::vector<bool> present(topology.num_routers() * h, false);
+    for (Partition& partition : simulation.network().partitions()) {
+      for (std::uint32_t i = 0; i < partition.num_routers(); ++i) {
+        const OutputPort* const ports =
+            &partition.output_ports()[i * topology.radix() + topology.first_global_port()];
+        const std::uint32_t router = partition.first_router() + i;
+        double total = 0;
+        double connected = 0;
+        for (std::uint32_t j = 0; j < h; ++j) {
+          const auto port = static_cast<Port>(topology.first_global_port() + j);
+          if (topology.neighbor(router, port).port == kNoPort) continue;
+          total += ports[j].occupancy;
+          ++connected;
+        }
+        for (std::uint32_t j = 0; j < h; ++j) {
+          present[router * h + j] = ports[j].occupancy > factor * (total / connected) + offset;
+          up += present[router * h + j] ? 1 : 0;
+        }
+      }
+    }
+    history.push_back(present);
+    history.pop_front();
+    for (Partition& partition : simulation.network().partitions()) {
+      RouterTracker& tracker = *partition.trackers().numbers().trackers[0];
+      for (std::uint32_t i = 0; i < partition.num_routers(); ++i) {
+        const std::uint32_t reader = partition.first_router() + i;
+        const std::uint32_t first = topology.group_of(reader) * topology.a();
+        for (std::uint32_t q = 0; q < topology.a() * h; ++q) {
+          const auto& seen = first + q / h == reader ? history.back() : history.front();
+          if ((tracker.read(0, reader, q, now) > 0) != seen[first * h + q]) return 0;
+        }
+      }
+    }
+  }
+  return up;
+}
+
+TEST(flags_are_what_the_ports_say_and_what_the_group_has_heard_at_every_instant) {
+  constexpr DragonflyParams kPartial{.p = 2, .a = 4, .h = 2, .g = 4};
+  constexpr DragonflyParams kTrunked{.p = 2, .a = 4, .h = 2, .g = 5, .trunking = 2};
+  for (const DragonflyParams& shape : {kSmall, kPartial, kTrunked}) {
+    for (const char* queue : {"per-vc", "shared"}) {
+      SimulationSetup all = small_system(shape, "pb", "adv+1", 0.9);
+      all.network.output_queue = queue;
+      all.policy_parameters = {{"congestion_factor", 1.1}, {"congestion_offset_packets", 1.0}};
+      Simulation simulation{std::move(all)};
+      CHECK(compare_flags(simulation, 6'000, 1.1, 1.0) > 0);
+    }
+  }
+}
+
+TEST(flags_outlast_a_policy_that_does_not_read_them) {
+  Simulation simulation{small_system(kSmall, "pb", "adv+1", 0.9)};
+  simulation.set_policy("ugal-n", {});
+  const bool same = compare_flags(simulation, 6'000, 1.2, 5.0) > 0;
+  CHECK(same);
+  simulation.set_policy("pb", {{"bias_packets", 3.0}, {"congestion_factor", 1.2}});
+  CHECK_THROWS(ConfigError, simulation.set_policy("pb", {{"congestion_factor", 1.3}}));
+  CHECK(simulation.run(1'000 * kNs, &always));
+  simulation.check_invariants();
+}
+
+TEST(a_policy_cannot_take_over_without_its_tracker) {
+  Simulation simulation{small_system(kSmall, "ugal-n", "adv+1", 0.5)};
+  CHECK_THROWS(ConfigError, simulation.set_policy("pb", {}));
+  simulation.set_policy("ugal-n", {{"bias_packets", 2.0}});
+}
+
+TEST(trackers_are_found_by_name_and_their_parameters_are_checked) {
+  CHECK_THROWS(ConfigError, find_tracker("congested-link"));
+  CHECK_THROWS(ConfigError, request_tracker("congested-links", Parameters{{"factor", 1.0}}));
+  CHECK_THROWS(ConfigError, find_tracked_feature("congested"));
+  CHECK(request_tracker("congested-links", Parameters{}) ==
+        request_tracker("congested-links", Parameters{{"congestion_factor", 1.2}}));
+  for (const double factor : {-0.1, 2e6}) {
+    SimulationSetup all = small_system(kSmall, "pb", "uniform", 0.1);
+    all.policy_parameters = {{"congestion_factor", factor}};
+    CHECK_THROWS(ConfigError, Simulation{std::move(all)});
+  }
+}
+
+TEST(a_feature_runs_its_tracker_with_the_parameters_given_else_those_of_the_policy) {
+  const auto environment = [](const std::string& policy, const std::map<std::string, Parameters>& given,
+                              bool warms_up) {
+    SimulationSetup all = small_system(kSmall, policy, "adv+1", 0.5);
+    if (policy == "pb") all.policy_parameters = {{"congestion_factor", 2.0}};
+    DecisionSpec spec;
+    spec.scope = AskScope::kSource;
+    spec.action = ActionMode::kPath;
+    spec.detours = {DetourKind::kLgl};
+    spec.tracked = {"congested_links"};
+    spec.trackers = given;
+    all.options.decisions = spec;
+    all.options.warms_up = warms_up;
+    RoutingEnvironment made{std::move(all), warms_up ? 1'000 * kNs : 0, 1'000 * kNs};
+    const std::vector<TrackerRequest>& running = made.simulation().network().blueprint().trackers;
+    CHECK_EQ(running.size(), 1U);
+    return std::get<double>(running[0].parameters.at("congestion_factor"));
+  };
+  const std::map<std::string, Parameters> three{{"congested-links", {{"congestion_factor", 3.0}}}};
+  CHECK_EQ(environment("min", {}, false), 1.2);
+  CHECK_EQ(environment("min", three, true), 3.0);
+  CHECK_EQ(environment("pb", {}, false), 2.0);
+  CHECK_EQ(environment("pb", {}, true), 2.0);
+  CHECK_EQ(environment("pb", three, false), 3.0);
+  CHECK_THROWS(ConfigError, environment("pb", three, true));
+}
+
+}  // namespace
