@@ -8,7 +8,10 @@
 namespace dragonfly {
 
 // One line per file of trackers/: X(name) stands for `TrackerInfo name_tracker()` in trackers/name.cpp.
-#define DRAGONFLY_TRACKERS(X) X(congested_links)
+// clang-format off
+#define DRAGONFLY_TRACKERS(X) \
+  X(congested_links)
+// clang-format on
 
 #define DRAGONFLY_DECLARE(name) TrackerInfo name##_tracker();
 DRAGONFLY_TRACKERS(DRAGONFLY_DECLARE)
