@@ -1,7 +1,7 @@
 """Prints the oldest versions that pyproject.toml allows, as pip takes them.
 
-Without arguments: constraints for all that has a lower bound, in the build, the package and its extras. What has none is a
-development tool, which .ci/constraints.txt pins. With names of extras: what these require.
+Without arguments: constraints for all that has a lower bound, in the build, the package and its extras. What has none
+is a development tool, which .ci/constraints.txt pins. With names of extras: what these require.
 Bounds to the other side (``<2``) and markers are left out: an exact version says it all.
 
 Usage: python .ci/oldest.py [extra...]
@@ -40,7 +40,7 @@ def main(names: list[str]) -> None:
         project["dependencies"],
         *extras.values(),
     ]
-    print(*oldest(sum(groups, []), with_extras=bool(names)), sep="\n")
+    print(*oldest([text for group in groups for text in group], with_extras=bool(names)), sep="\n")
 
 
 if __name__ == "__main__":

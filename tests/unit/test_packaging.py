@@ -48,7 +48,9 @@ def pythons() -> list[str]:
 def test_the_pythons_that_are_tested_are_those_that_may_install_the_package() -> None:
     allowed = SpecifierSet(PROJECT["requires-python"])
     assert pythons() == [f"3.{minor}" for minor in range(30) if f"3.{minor}.99" in allowed]
-    classifiers = [re.fullmatch(r"Programming Language :: Python :: (\d.*)", c) for c in PROJECT["classifiers"]]
+    classifiers = [
+        re.fullmatch(r"Programming Language :: Python :: (\d.*)", c) for c in PROJECT["classifiers"]
+    ]
     assert pythons() == [match[1] for match in classifiers if match]
 
 
