@@ -9,6 +9,7 @@ Usage: python .ci/oldest.py [extra...]
 
 from __future__ import annotations
 
+import itertools
 import sys
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def main(names: list[str]) -> None:
         project["dependencies"],
         *extras.values(),
     ]
-    print(*oldest([text for group in groups for text in group], with_extras=bool(names)), sep="\n")
+    print(*oldest(list(itertools.chain(*groups)), with_extras=bool(names)), sep="\n")
 
 
 if __name__ == "__main__":
