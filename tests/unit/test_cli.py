@@ -19,7 +19,10 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "140"})
 
 
-@pytest.mark.parametrize("command", [[], ["info"], ["simulate"], ["sweep"], ["plot"]])
+COMMANDS = ["info", "simulate", "sweep", "plot", "train", "evaluate", "reproduce"]
+
+
+@pytest.mark.parametrize("command", [[], *([command] for command in COMMANDS)])
 def test_help_explains_itself(command: list[str]) -> None:
     done = run(*command, "--help")
     assert done.exit_code == 0
