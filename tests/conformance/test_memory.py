@@ -90,7 +90,7 @@ used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesi
 resource.setrlimit(resource.RLIMIT_AS, (used + 150_000_000, resource.RLIM_INFINITY))
 try:
     dfe.Simulation(config)
-except (RuntimeError, MemoryError) as error:
+except (dfe.ConfigError, MemoryError) as error:
     print("refused:", error)
 """
 
