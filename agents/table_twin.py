@@ -117,6 +117,10 @@ class TableTwin(ABC):
         """``"port"``."""
         return self._learner.action
 
+    def env_options_on(self, topology: Dragonfly) -> dict[str, Any]:
+        """See ``CoreLearner.env_options_on``."""
+        return self._learner.env_options_on(topology)
+
     def env_options(self) -> dict[str, Any]:
         """The keyword arguments of the environment that it needs."""
         return self._learner.env_options()
@@ -252,7 +256,7 @@ class TableTwin(ABC):
             rows=self._rows(batch)[which],
             minimal=minimal[which],
             hops=packets["hops"].astype(np.int64),
-            by_global=packets["input_port"] >= topology.p + topology.a - 1,
+            by_global=packets["input_port"] >= topology.p + topology.num_local_ports,
             leaves=packets["destination_group"] != self._wiring.groups[routers],
             time_ps=_ps(batch.time_ns[which]),
             draws=batch.draws[which],
@@ -315,8 +319,9 @@ def _ps(ns: Any) -> Any:
 def _check(learner: CoreLearner, env: BatchedRoutingEnv) -> None:
     """Whether an environment asks and tells what the twin needs."""
     given = env.options
-    hops = given.hops(env.config.network)
-    for field, needed in learner.env_options().items():
+    topology = env.config.topology
+    hops = given.hops(env.config.network, topology)
+    for field, needed in learner.env_options_on(topology).items():
         value = hops if field == "max_hops" else getattr(given, field)
         enough = value >= needed if field == "num_draws" else value == needed
         if not enough:

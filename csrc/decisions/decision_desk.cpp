@@ -70,7 +70,8 @@ bool DecisionDesk::raise(RouteContext& context, std::uint32_t packet_index, std:
   Candidate* const candidates = candidates_.data() + std::size_t{i} * plan_.num_candidates;
 
   // Where it would go by itself; a copy, because following a plan moves it on.
-  const Port minimal_port = context.topology().minimal_port(context.router(), packet.destination_router);
+  const Port minimal_port = context.topology().minimal_port(context.router(), packet.destination_router,
+                                                            plan_.paths.choice_of(packet));
   Way way{.hop = {.port = minimal_port}};
   if (forced) {
     Packet copy = packet;
@@ -148,7 +149,7 @@ void DecisionDesk::delivered(std::uint32_t packet, Tick when, Tick latency) {
 }
 
 Hop DecisionDesk::answer(std::uint32_t i, std::int32_t action, Packet& packet,
-                         const std::array<Tick, 3>& credit_delays) {
+                         std::span<const Tick> credit_delays) {
   const PendingDecision& asked = pending_.data()[i];
   const PathFollower& paths = plan_.paths;
   const auto index = static_cast<std::uint32_t>(action);
@@ -158,9 +159,8 @@ Hop DecisionDesk::answer(std::uint32_t i, std::int32_t action, Packet& packet,
     hop = paths.next(packet, asked.router, asked.group);
   } else if (plan_.spec.action == ActionMode::kPort) {
     const auto port = static_cast<Port>(plan_.first_port + index);
-    const LinkClass link = paths.topology().port_class(port);
     packet.plan = Plan::kMinimal;
-    hop = {port, paths.ladder().vc(Stage::kSource, link, true, false, hops)};
+    hop = {port, paths.ladder().vc(Stage::kSource, paths.topology().is_global(port), true, false, hops, 0)};
     if (index != static_cast<std::uint32_t>(facts_.data()[i].minimal_action) && !packet.non_minimal) {
       const Dragonfly& topology = paths.topology();
       const std::uint32_t next = topology.neighbor(asked.router, port).router;

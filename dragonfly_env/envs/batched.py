@@ -98,8 +98,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         feedback: bool = False,
         max_uncollected_bytes: int = 2**28,
     ) -> None:
-        if not isinstance(config, SimulationConfig):
-            raise config_error("config", config, "must be a SimulationConfig")
+        _checked(config)
         self._options = EnvOptions(
             scope=scope,
             action=action,
@@ -119,7 +118,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             feedback=feedback,
             max_uncollected_bytes=max_uncollected_bytes,
         )
-        self._spec = self._options.spec(config.network)
+        self._spec = self._options.spec(config.network, config.topology)
         self._config = config
         super().__init__()
         self._drained = False
@@ -148,7 +147,9 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             if not isinstance(getattr(policy, asked, None), str):
                 raise config_error("policy", policy, f"must be an object with {asked}, as policies are")
         given: dict[str, Any] = {"scope": policy.scope, "action": policy.action}
-        if hasattr(policy, "env_options"):
+        if hasattr(policy, "env_options_on"):  # what needs longer routes on other topologies
+            given.update(policy.env_options_on(_checked(config).topology))
+        elif hasattr(policy, "env_options"):
             given.update(check_mapping("policy.env_options()", policy.env_options()))
         else:
             if (count := getattr(policy, "minimal_candidates", None)) is not None:
@@ -422,3 +423,9 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             raise StateError(f"{call}(): only after the end of an episode (done)")
         if self._drained:
             raise StateError(f"{call}(): the episode was drained; call reset()")
+
+
+def _checked(config: SimulationConfig) -> SimulationConfig:
+    if not isinstance(config, SimulationConfig):
+        raise config_error("config", config, "must be a SimulationConfig")
+    return config

@@ -112,7 +112,7 @@ class Layout:
         self.candidates: tuple[str, ...] = tuple(candidates)
         self.num_actions = num_actions
         self._first_port = topology.p
-        self._first_global = topology.p + topology.a - 1
+        self._first_global = topology.p + topology.num_local_ports
         self._links_per_router = topology.h
         self._by_name = {block.name: block for block in self.blocks}
 
