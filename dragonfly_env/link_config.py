@@ -18,6 +18,7 @@ MAX_BANDWIDTH = 1e6
 MAX_BUFFER = 60_000
 MAX_VCS = 15
 MAX_LATENCY_NS = 1e6
+_BUNDLE_STEP_PS = 10
 
 LinkRow = tuple[int, int, int, int]
 """Packet time and latency (ps), buffer (packets per VC), VCs: of a port, as the core takes it."""
@@ -28,7 +29,7 @@ class LinkConfig:
     """One class of link. A field that is None is that of the network for local or global links.
 
     Figures are those of a single link; a port that stands for n parallel ones (``Dragonfly.port_links``) has n times
-    the bandwidth and the buffer.
+    the bandwidth and the buffer. The time of a packet on such a port is rounded to 10 ps.
 
     Raises:
         ConfigError: If a field is out of range.
@@ -113,6 +114,8 @@ def _row(network: NetworkConfig, name: str, given: LinkConfig, bundled: int, *, 
     buffer_packets = bundled * pick(given.buffer_packets, "buffer_packets")
     field = f"network.links.{name}"
     packet_ps = round(network.packet_bytes * PS_PER_NS / bandwidth)
+    if bundled > 1:  # thirds of a link's time would leave the clock loop no common divisor of all delays
+        packet_ps = max(1, round(packet_ps / _BUNDLE_STEP_PS)) * _BUNDLE_STEP_PS
     if network.flit_bytes * PS_PER_NS < bandwidth or packet_ps > MAX_LATENCY_NS * PS_PER_NS:
         low, high = network.packet_bytes / MAX_LATENCY_NS, network.flit_bytes * PS_PER_NS
         raise config_error(
