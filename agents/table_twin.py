@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dragonfly_env.envs.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
     from dragonfly_env.envs.feedback import HopFeedback
+    from dragonfly_env.topology import Dragonfly
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]

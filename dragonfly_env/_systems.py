@@ -62,7 +62,9 @@ def ports_between(arrangement: str, trunking: object, links: object) -> int:
     if trunking is not None:
         raise config_error("trunking", trunking, "must be left out with links_between_groups")
     if number % bundle:
-        raise config_error("links_between_groups", links, f"must be a multiple of {bundle}, the links of a port")
+        raise config_error(
+            "links_between_groups", links, f"must be a multiple of {bundle}, the links of a port"
+        )
     return number // bundle
 
 

@@ -17,10 +17,10 @@ from dragonfly_env._documents import parse_json, parse_toml, read_toml
 from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import boolean, choice, integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env._validate import config_error, ns_to_ps
-from dragonfly_env.network_config import NetworkConfig
-from dragonfly_env.policies import Policy, make_policy, parse_policy
 from dragonfly_env.groups import Grid
 from dragonfly_env.link_config import link_rows
+from dragonfly_env.network_config import NetworkConfig
+from dragonfly_env.policies import Policy, make_policy, parse_policy
 from dragonfly_env.topology import Dragonfly
 from dragonfly_env.traffic import Traffic, make_source, parse_traffic, traffic_from_dict
 

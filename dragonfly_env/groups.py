@@ -15,7 +15,7 @@ _MOST_LINKS = 64
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Grid:
-    """A group of ``rows * columns`` routers: those of a row are joined all-to-all (rank 1), those of a column too (rank 2).
+    """A group of ``rows * columns`` routers: all of a row are joined (rank 1), and all of a column (rank 2).
 
     A local way takes at most two hops, and between routers that share neither row nor column there are two shortest
     ones: along the row first, or along the column. Parallel links between two routers are one port of so many times
@@ -30,7 +30,9 @@ class Grid:
 
     rows: int = integer(6, 1, _MOST_ROUTERS, unit="routers", doc="Routers of a column.")
     columns: int = integer(16, 1, _MOST_ROUTERS, unit="routers", doc="Routers of a row.")
-    row_links: int = integer(1, 1, _MOST_LINKS, unit="links", doc="Parallel links between two routers of a row.")
+    row_links: int = integer(
+        1, 1, _MOST_LINKS, unit="links", doc="Parallel links between two routers of a row."
+    )
     column_links: int = integer(
         3, 1, _MOST_LINKS, unit="links", doc="Parallel links between two routers of a column."
     )

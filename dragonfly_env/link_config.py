@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env._outside import check_mapping
@@ -95,9 +94,13 @@ def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[LinkRow]:
         if name not in classes:
             allowed = f"this topology has {', '.join(classes)}{did_you_mean(name, classes)}"
             raise config_error("network.links", name, allowed)
-    bundled = {topology.port_kind(port): topology.port_links(port) for port in range(topology.radix)}
+    bundled: dict[str, int] = {
+        topology.port_kind(port): topology.port_links(port) for port in range(topology.radix)
+    }
     return [
-        _row(network, name, given.get(name, LinkConfig()), bundled.get(name, 1), is_global=name == classes[-1])
+        _row(
+            network, name, given.get(name, LinkConfig()), bundled.get(name, 1), is_global=name == classes[-1]
+        )
         for name in classes
     ]
 
@@ -118,9 +121,7 @@ def _row(network: NetworkConfig, name: str, given: LinkConfig, bundled: int, *, 
         packet_ps = max(1, round(packet_ps / _BUNDLE_STEP_PS)) * _BUNDLE_STEP_PS
     if network.flit_bytes * PS_PER_NS < bandwidth or packet_ps > MAX_LATENCY_NS * PS_PER_NS:
         low, high = network.packet_bytes / MAX_LATENCY_NS, network.flit_bytes * PS_PER_NS
-        raise config_error(
-            field, bandwidth, f"a port of {bundled} links must be in [{low:g}, {high:g}] GB/s"
-        )
+        raise config_error(field, bandwidth, f"a port of {bundled} links must be in [{low:g}, {high:g}] GB/s")
     if network.switching == "cut-through" and bandwidth > network.crossbar_bandwidth_gbytes_per_s:
         raise config_error(
             "crossbar_bandwidth_gbytes_per_s",

@@ -33,9 +33,9 @@ class LinkClassTotals:
 class LinkTable:
     """One row per connected directed link that leaves a router, by router and port. Arrays are read-only.
 
-    ``kind`` is the class of the link (``Dragonfly.port_kind``), ``"host"`` into hosts. ``utilisation`` is the fraction of the window in which the link
-    carried bits, ``stall_fraction`` that in which the port had a packet but no credit for it; both are NaN
-    if the window is empty.
+    ``kind`` is the class of the link (``Dragonfly.port_kind``), ``"host"`` into hosts. ``utilisation`` is the fraction
+    of the window in which the link carried bits, ``stall_fraction`` that in which the port had a packet but no credit
+    for it; both are NaN if the window is empty.
     """
 
     router: npt.NDArray[np.int64]

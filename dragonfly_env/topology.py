@@ -39,8 +39,8 @@ import numpy.typing as npt
 from dragonfly_env import _core
 from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import reject_unknown
-from dragonfly_env._validate import check_bool, check_choice, check_integer, config_error, unknown_name
 from dragonfly_env._systems import FIELDS, INSTEAD, MAX_RADIX, PRESETS, bundle_of, ports_between, with_changes
+from dragonfly_env._validate import check_bool, check_choice, check_integer, config_error, unknown_name
 from dragonfly_env.groups import ALL_TO_ALL, Grid, parse_group
 
 if TYPE_CHECKING:
@@ -48,9 +48,10 @@ if TYPE_CHECKING:
 
 PortKind = Literal["host", "local", "global", "rank-1", "rank-2", "rank-3"]
 
+
 @dataclasses.dataclass(frozen=True, slots=True, init=False)
 class Dragonfly:
-    """A Dragonfly: groups of routers, all-to-all between groups, and inside a group all-to-all or a ``Grid``. Immutable.
+    """A Dragonfly: groups of routers, all-to-all between groups; a group is all-to-all, or a ``Grid``. Immutable.
 
     Two are equal if all their parameters are; they hash, copy and pickle by them.
 
@@ -106,7 +107,9 @@ class Dragonfly:
             g = check_integer("g", g, 1, MAX_RADIX * MAX_RADIX + 1)
             needed = -(-(g - 1) * between // a)
             if needed > MAX_RADIX:
-                raise config_error("g", g, f"would need {needed} global ports of a router, more than {MAX_RADIX}")
+                raise config_error(
+                    "g", g, f"would need {needed} global ports of a router, more than {MAX_RADIX}"
+                )
             h = check_integer("h", needed if h is None else h, needed, MAX_RADIX)
         h = check_integer("h", h, 0, MAX_RADIX)
         positions = a * h
@@ -181,7 +184,9 @@ class Dragonfly:
 
     def to_dict(self) -> dict[str, int | str]:
         """Every parameter as a plain value, for TOML and JSON."""
-        return {name: str(value) if isinstance(value := getattr(self, name), Grid) else value for name in FIELDS}
+        return {
+            name: str(value) if isinstance(value := getattr(self, name), Grid) else value for name in FIELDS
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Dragonfly:
@@ -280,7 +285,9 @@ class Dragonfly:
 
     def port_classes(self) -> npt.NDArray[np.int64]:
         """(radix,) the class of every port as an index into ``link_classes``. A new array."""
-        return np.repeat(np.arange(len(self.link_classes)), [ports for _, ports, _ in self._wiring.link_classes])
+        return np.repeat(
+            np.arange(len(self.link_classes)), [ports for _, ports, _ in self._wiring.link_classes]
+        )
 
     def neighbor(self, router: int, port: int) -> tuple[int, int] | None:
         """The router and its port at the other end of a local or global link.
@@ -324,9 +331,7 @@ class Dragonfly:
             ConfigError: If there is no such router.
         """
         return tuple(
-            self._wiring.minimal_ports(
-                self._router("router", router), self._router("dst_router", dst_router)
-            )
+            self._wiring.minimal_ports(self._router("router", router), self._router("dst_router", dst_router))
         )
 
     def links(self) -> npt.NDArray[np.uint32]:

@@ -153,7 +153,11 @@ def _topology(made: Dragonfly) -> RenderableType:
         ("hosts", f"{made.num_hosts:,}", f"{made.p} per router (p)"),
         ("routers", f"{made.num_routers:,}", f"{made.a} per group (a), {shape}"),
         ("groups", f"{made.num_groups:,}", f"of at most {made.a * made.h // made.trunking + 1:,} (g)"),
-        ("ports per router", f"{made.radix}", f"{made.p} hosts + {made.num_local_ports} local + {made.h} global (h)"),
+        (
+            "ports per router",
+            f"{made.radix}",
+            f"{made.p} hosts + {made.num_local_ports} local + {made.h} global (h)",
+        ),
         ("local links", f"{local:,}", _links_of(made)),
         (
             "global links",

@@ -239,7 +239,9 @@ class RouterView(ABC):
         if "link_class" in self._core.layout:  # what a router knows of itself before its first packet
             topology = self._core.config.topology
             classes = topology.port_classes()[topology.p :] - 1
-            self._seen[:, self._core.layout["link_class"].columns] = classes / (len(topology.link_classes) - 2)
+            self._seen[:, self._core.layout["link_class"].columns] = classes / (
+                len(topology.link_classes) - 2
+            )
         self._illegal = [0] * len(self.possible_agents)
         self._renderer.reset()
         return batch

@@ -47,7 +47,9 @@ class WindowFeatures:
         }
         self._classes = config.topology.link_classes[1:]
         bounds |= {
-            f"{kind.replace('-', '_')}_link_{name}": (0.0, 1.0) for kind in self._classes for name in _LINK_FIGURES
+            f"{kind.replace('-', '_')}_link_{name}": (0.0, 1.0)
+            for kind in self._classes
+            for name in _LINK_FIGURES
         }
         self.names = tuple(bounds)
         """(F,) what each figure is."""
