@@ -171,8 +171,9 @@ Hop DecisionDesk::answer(std::uint32_t i, std::int32_t action, Packet& packet,
     const Candidate& chosen = candidates(i)[index];
     if (chosen.kind > 0) PathFollower::set_detour(packet, detour_of(chosen));
     const Stage stage = hops == 0 && paths.ladder().reconsiders() ? Stage::kFirst : Stage::kSource;
-    hop = paths.next(packet, asked.router, asked.group, stage,
-                     static_cast<std::uint32_t>(chosen.minimal_choice));
+    hop = chosen.kind > 0 ? paths.next(packet, asked.router, asked.group, stage)
+                          : paths.next(packet, asked.router, asked.group, stage,
+                                       static_cast<std::uint32_t>(chosen.minimal_choice));
   }
   const LinkClass link = paths.topology().port_class(hop.port);
   open_.add(asked.packet,

@@ -111,8 +111,13 @@ Hop Partition::decide_by_learning(Packet& packet, Port came_by, std::uint32_t ro
   const Port minimal =
       leaves ? topology.minimal_port(router, packet.destination_router, plan_.paths.choice_of(packet))
              : kNoPort;
-  // A packet that never leaves its group is not theirs: it has passed no more links than a local way has.
-  if (leaves || packet.hops > topology.local_way_hops() || came_by_global) {
+  // A packet that never leaves its group is not theirs. In a full mesh it has passed one local link at most.
+  const auto came_from_outside = [&] {
+    return topology.has_meshes()
+               ? packet.hops > 1
+               : topology.group_of(topology.router_of_host(packet.source_host)) != packet.destination_group;
+  };
+  if (leaves || came_by_global || came_from_outside()) {
     const RouteContext context = context_of(packet, router, group);
     outcome = plan_.learner->visit(
         context, {.leaves = leaves,
