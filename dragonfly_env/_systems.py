@@ -71,7 +71,7 @@ def ports_between(arrangement: str, trunking: object, links: object) -> int:
 def with_changes(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters with changes; what follows from others is left out, unless it is given."""
     new = {**fields, **changes}
-    if "a" not in changes and isinstance(parse_group(new.get("group", ALL_TO_ALL)), Grid):
+    if "a" not in changes and parse_group(new.get("group", ALL_TO_ALL)) != ALL_TO_ALL:
         new.pop("a", None)
     if "h" not in changes and new.get("arrangement") == "xc" and _DECIDE_H & set(changes):
         new.pop("h", None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, TypeAlias
 
+from dragonfly_env import _core
 from dragonfly_env._settings import integer, normalise, reject_unknown
 from dragonfly_env._validate import config_error, unknown_name
 
@@ -63,7 +64,29 @@ class Grid:
         return dataclasses.asdict(self)
 
 
-def parse_group(value: object) -> str | Grid:
+@dataclasses.dataclass(frozen=True, slots=True)
+class NamedShape:
+    """Any other shape that the core knows, by its name and settings."""
+
+    name: str
+    settings: tuple[tuple[str, int], ...]
+    routers: int = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "routers", _core.group_routers(self.name, self.parameters()))
+
+    def __str__(self) -> str:
+        return ":".join(filter(None, (self.name, ",".join(f"{key}={value}" for key, value in self.settings))))
+
+    def parameters(self) -> dict[str, int]:
+        """What the core takes."""
+        return dict(self.settings)
+
+
+GroupShape: TypeAlias = "Grid | NamedShape"
+
+
+def parse_group(value: object) -> str | GroupShape:
     """A shape from what a user gives.
 
     Args:
@@ -72,20 +95,22 @@ def parse_group(value: object) -> str | Grid:
     Raises:
         ConfigError: If it is something else.
     """
-    if isinstance(value, Grid):
+    if isinstance(value, (Grid, NamedShape)):
         return value
     if not isinstance(value, str):
         raise config_error("group", value, f"must be {ALL_TO_ALL!r} or a Grid")
     if value == ALL_TO_ALL:
         return value
     name, _, settings = value.partition(":")
-    if name != "grid":
-        raise unknown_name("group", value, (ALL_TO_ALL, "grid"))
+    if name not in _core.group_shapes():
+        raise unknown_name("group", value, _core.group_shapes())
     given: dict[str, Any] = {}
     for item in filter(None, settings.split(",")):
         key, equals, number = item.partition("=")
         if not equals or not number.isascii() or not number.isdigit() or len(number) > 9 or key in given:
             raise config_error("group", value, "must read 'grid:rows=3,columns=8', each setting once")
         given[key] = int(number)
+    if name != "grid":
+        return NamedShape(name, tuple(sorted(given.items())))
     reject_unknown(Grid, given, "a grid")
     return Grid(**given)

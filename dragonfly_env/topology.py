@@ -31,7 +31,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,12 +41,10 @@ from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import reject_unknown
 from dragonfly_env._systems import FIELDS, INSTEAD, MAX_RADIX, PRESETS, bundle_of, ports_between, with_changes
 from dragonfly_env._validate import check_bool, check_choice, check_integer, config_error, unknown_name
-from dragonfly_env.groups import ALL_TO_ALL, Grid, parse_group
+from dragonfly_env.groups import ALL_TO_ALL, Grid, GroupShape, NamedShape, parse_group
 
 if TYPE_CHECKING:
     import networkx as nx
-
-PortKind = Literal["host", "local", "global", "rank-1", "rank-2", "rank-3"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, init=False)
@@ -80,7 +78,7 @@ class Dragonfly:
     g: int
     arrangement: str
     trunking: int
-    group: str | Grid
+    group: str | GroupShape
     _wiring: _core.Topology = dataclasses.field(init=False, repr=False, compare=False)
 
     def __init__(
@@ -91,14 +89,14 @@ class Dragonfly:
         g: int | None = None,
         arrangement: str = "palmtree",
         trunking: int | None = None,
-        group: str | Grid = ALL_TO_ALL,
+        group: str | GroupShape = ALL_TO_ALL,
         links_between_groups: int | None = None,
     ) -> None:
         p = check_integer("p", p, 1, MAX_RADIX)
         shape = parse_group(group)
-        if isinstance(shape, Grid):
+        if not isinstance(shape, str):
             if a is not None and check_integer("a", a, 1, MAX_RADIX) != shape.routers:
-                raise config_error("a", a, f"must be {shape.routers}, the routers of the grid, or None")
+                raise config_error("a", a, f"must be {shape.routers}, the routers of {shape}, or None")
             a = shape.routers
         a = check_integer("a", a, 1, MAX_RADIX)
         check_choice("arrangement", arrangement, _core.arrangements())
@@ -124,7 +122,7 @@ class Dragonfly:
         groups = positions // between + 1
         if g is not None:
             groups = check_integer("g", g, 1, groups)
-        if isinstance(shape, Grid):
+        if not isinstance(shape, str):
             wiring = _core.Topology(p, a, h, groups, arrangement, between, shape.name, shape.parameters())
         else:
             wiring = _core.Topology(p, a, h, groups, arrangement, between)
@@ -185,7 +183,8 @@ class Dragonfly:
     def to_dict(self) -> dict[str, int | str]:
         """Every parameter as a plain value, for TOML and JSON."""
         return {
-            name: str(value) if isinstance(value := getattr(self, name), Grid) else value for name in FIELDS
+            name: str(value) if isinstance(value := getattr(self, name), (Grid, NamedShape)) else value
+            for name in FIELDS
         }
 
     @classmethod
@@ -245,7 +244,7 @@ class Dragonfly:
         """
         return self._router("router", router) // self.a
 
-    def port_kind(self, port: int) -> PortKind:
+    def port_kind(self, port: int) -> str:
         """The class of link of a port of any router: ``"host"``, ``"local"`` or ``"global"``; on a grid ``"host"``,
         ``"rank-1"`` (row), ``"rank-2"`` (column) or ``"rank-3"`` (global).
 

@@ -172,6 +172,12 @@ void bind_topology(py::module_& module) {
     for (const GroupShapeInfo& info : group_shapes()) names.push_back(info.name);
     return names;
   });
+  module.def(
+      "group_routers",
+      [](const std::string& name, const py::dict& parameters) {
+        return make_group_shape(name, parameters_of("group", parameters))->routers();
+      },
+      py::arg("name"), py::arg("parameters"));
 }
 
 }  // namespace dragonfly

@@ -5,14 +5,19 @@
 
 namespace dragonfly {
 
-GroupShapeInfo mesh_shape();
-GroupShapeInfo grid_shape();
+// One line per shape.
+#define DRAGONFLY_GROUP_SHAPES(X) \
+  X(mesh)                         \
+  X(grid)
+
+#define DRAGONFLY_DECLARE(name) GroupShapeInfo name##_shape();
+DRAGONFLY_GROUP_SHAPES(DRAGONFLY_DECLARE)
+#undef DRAGONFLY_DECLARE
 
 const std::vector<GroupShapeInfo>& group_shapes() {
-  static const std::vector<GroupShapeInfo> all{
-      mesh_shape(),
-      grid_shape(),
-  };
+#define DRAGONFLY_ROW(name) name##_shape(),
+  static const std::vector<GroupShapeInfo> all{DRAGONFLY_GROUP_SHAPES(DRAGONFLY_ROW)};
+#undef DRAGONFLY_ROW
   return all;
 }
 

@@ -91,10 +91,10 @@ def _is_spec_of(text: str, pattern: str) -> bool:
 
 
 def _lists() -> RenderableType:
-    systems = _new_table("hosts", "p", "a", "h", "groups", "routers", "ports per router")
+    systems = _new_table("name", "hosts", "p", "a", "h", "groups", "routers", "ports per router")
     for preset in Dragonfly.presets():
         made = Dragonfly.preset(preset)
-        numbers = (made.p, made.a, made.h, made.num_groups, made.num_routers, made.radix)
+        numbers = (made.num_hosts, made.p, made.a, made.h, made.num_groups, made.num_routers, made.radix)
         systems.add_row(preset, *(f"{number:,}" for number in numbers))
     networks = _new_table("name", "packet (bytes)", "links (GB/s)", "local, global latency (ns)")
     for preset in NetworkConfig.presets():
@@ -173,9 +173,10 @@ def _topology(made: Dragonfly) -> RenderableType:
     ]
     if made.num_groups > 1 and made.h > 0:
         hosts = made.a * made.p
-        adv = min(1.0, made.trunking / hosts)
+        links = made.links_between_groups
+        adv = min(1.0, links / hosts)
         offsets = min(made.h, made.num_groups - 1)
-        advc = min(1.0, offsets * made.trunking / hosts)
+        advc = min(1.0, offsets * links / hosts)
         facts += [
             ("min under adv+i accepts", f"{adv:.4f}", "at most: all of a group share its links to one other"),
             ("min under advc accepts", f"{advc:.4f}", "at most: h groups share the load"),
