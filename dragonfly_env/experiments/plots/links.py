@@ -65,8 +65,11 @@ def ports_figure(results: Results, load: float | None = None) -> Figure:
         return _mean_at((topology.a, topology.radix), router % topology.a, port, used)
 
     edges = tuple((np.flatnonzero(np.diff(topology.port_classes())) + 0.5).tolist())
-    columns = " | ".join(("hosts", *topology.link_classes[1:]))
-    return _heat_maps(results, load, to_map, "router of its group", f"port: {columns}", edges)
+    classes = topology.link_classes[1:]
+    columns = (
+        f"port: hosts |{' ' if len(classes) == 2 else chr(10)}{' | '.join(classes)}"  # one panel is narrow
+    )
+    return _heat_maps(results, load, to_map, "router of its group", columns, edges)
 
 
 def _heat_maps(
