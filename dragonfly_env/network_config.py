@@ -19,7 +19,7 @@ from dragonfly_env import _core
 from dragonfly_env._network_presets import PRESETS
 from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import boolean, choice, integer, normalise, real, reject_unknown, time_ns
-from dragonfly_env._validate import PS_PER_NS, config_error, ns_to_ps, unknown_name
+from dragonfly_env._validate import PS_PER_NS, check_time_ns, config_error, ns_to_ps, unknown_name
 
 _MAX_BANDWIDTH = 1e6
 _MAX_BUFFER = 60_000
@@ -327,8 +327,9 @@ class NetworkConfig:
             watchdog_ns: Time without progress after which the core raises ``DeadlockError``.
 
         Raises:
-            ConfigError: If a latency is not a whole number of picoseconds.
+            ConfigError: If ``watchdog_ns`` is no time above 0, or not a whole number of picoseconds.
         """
+        check_time_ns("watchdog_ns", watchdog_ns, open_low=True)
         core = _core.NetworkParams()
         core.packet_ps_host = self._packet_ps(self.host_bandwidth_gbytes_per_s)
         core.packet_ps_local = self._packet_ps(self.local_bandwidth_gbytes_per_s)

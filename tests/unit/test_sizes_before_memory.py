@@ -109,7 +109,7 @@ def test_a_drain_stops_where_the_series_must_end() -> None:
     [
         (lambda: traffic.HostMixture([(LONG, "uniform")]), "mixture.hosts"),
         (lambda: traffic.HostMixture([(range(10**9), "uniform")]), "mixture.hosts"),
-        (lambda: traffic.parse_traffic({"pattern": "mixture", "parts": [{"hosts": LONG, "traffic": "uniform"}]}), "mixture.hosts"),
+        (lambda: traffic.parse_traffic({"pattern": "mixture", "parts": LONG}), "mixture.parts"),
         (lambda: traffic.HostMixture(LONG), "mixture.parts"),
         (lambda: traffic.WeightedMixture(LONG), "weighted.parts"),
         (lambda: traffic.Hotspot(LONG), "hotspot.hosts"),
