@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from tests.fuzz.public_calls import public_calls
 from tests.fuzz.public_surface import NOT_CALLED, missing, name_of, surface
 from tests.fuzz.registry import TARGETS, Target
 from tests.fuzz.slices import Slice
+from tests.fuzz.tampered_results import parquet, with_column
 
 _SEED = 1
 _MEMORY_BYTES = 4 * 2**30
@@ -48,3 +50,10 @@ def test_every_call_works_as_it_is(tmp_path: Path) -> None:
     for call in public_calls(tmp_path):
         if call.name not in ("Trace.from_file",):  # of which no file is written
             call.make({})
+
+
+@pytest.mark.parametrize("value", [{}, [{}], {"a": {}}, 1j, 10**400, object(), "x", None])
+def test_a_tampered_table_can_always_be_written(value: object) -> None:
+    """An empty table within a table is an Arrow value, and nothing that a Parquet file can hold."""
+    table = with_column(pa.table({"a": [1, 2], "b": ["x", "y"]}), 1, "b", ["x", value])
+    assert parquet(table)
