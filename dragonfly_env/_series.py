@@ -10,19 +10,17 @@ _MOST_BYTES = 2**31
 _BIN_BYTES = 32
 
 
-def check_series(bin_ns: float | None, partitions: int, end_ps: int) -> None:
+def check_series(bin_ns: float, partitions: int, end_ps: int) -> None:
     """Refuse a run whose time series would fill the memory.
 
     Args:
-        bin_ns: Width of the bins; None: no series.
+        bin_ns: Width of the bins.
         partitions: Of the core.
         end_ps: Where the run ends.
 
     Raises:
         ConfigError: If its bins are too narrow.
     """
-    if bin_ns is None:
-        return
     most = _most_bins(partitions)
     end_ns = end_ps / PS_PER_NS
     if end_ns > bin_ns * most:

@@ -86,7 +86,8 @@ class Simulation(CoreOwner):
         with self._alone:
             if self._core.time_ps + duration_ps > MAX_TIME_PS:
                 raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
-            check_series(self._config.series_bin_ns, self.num_partitions, self._core.time_ps + duration_ps)
+            if (bin_ns := self._config.series_bin_ns) is not None:
+                check_series(bin_ns, self.num_partitions, self._core.time_ps + duration_ps)
             with self._marks_broken():
                 self._core.run(duration_ps)
 

@@ -420,7 +420,8 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         return self._batch
 
     def _check_series(self, end_ps: int) -> None:
-        check_series(self._config.series_bin_ns, self._core.simulation.num_partitions, end_ps)
+        if (bin_ns := self._config.series_bin_ns) is not None:
+            check_series(bin_ns, self._core.simulation.num_partitions, end_ps)
 
     def _require_running(self, call: str) -> None:
         if not self._started:
