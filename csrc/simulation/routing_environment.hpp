@@ -78,8 +78,9 @@ class RoutingEnvironment {
   void extend(TimePs duration_ps);
   // Where the episode ends, unless it is drained.
   [[nodiscard]] TimePs end_ps() const noexcept { return target_ps_; }
-  // No further packets; the run then ends when the last one is delivered. Once, when done(). If it cannot end by
-  // `latest_ps`, advance() stops before that time and throws ConfigError with the message `refusal`, each time.
+  // No further packets; the run then ends when the last one is delivered. Once, when done(). If it cannot end
+  // by `latest_ps`, advance() stops before that time and throws ConfigError with the message `refusal`, each
+  // time.
   void begin_drain(TimePs latest_ps = INT64_MAX, std::string refusal = {});
 
   [[nodiscard]] bool done() const noexcept { return done_; }
