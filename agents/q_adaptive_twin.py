@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._validate import PS_PER_NS, config_error
+from dragonfly_env._validate import PS_PER_NS, check_instance, config_error
 from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.table_twin import BoolArray, FloatArray, TableTwin, Visits
 from dragonfly_env.groups import ALL_TO_ALL
@@ -27,6 +27,9 @@ class QAdaptiveTwin(TableTwin):
     """
 
     def __init__(self, learner: QAdaptive, env: BatchedRoutingEnv) -> None:
+        from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+        check_instance("env", env, BatchedRoutingEnv)
         self._q = learner
         if self._looks_at_queues:
             for name in _QUEUES:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env._q_values import as_q_table
-from dragonfly_env._validate import PS_PER_NS, config_error
+from dragonfly_env._validate import PS_PER_NS, check_instance, config_error
 from dragonfly_env.agents._wiring import Wiring
 from dragonfly_env.agents.protocol import IntArray
 
@@ -90,6 +90,9 @@ class TableTwin(ABC):
     """
 
     def __init__(self, learner: CoreLearner, env: BatchedRoutingEnv) -> None:
+        from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+        check_instance("env", env, BatchedRoutingEnv)
         _check(learner, env)
         self._learner = learner
         self._env = env

@@ -28,7 +28,7 @@ from dragonfly_env._settings import (
     setting,
     time_ns,
 )
-from dragonfly_env._validate import PS_PER_NS, config_error, ns_to_ps, unknown_name
+from dragonfly_env._validate import PS_PER_NS, check_time_ns, config_error, ns_to_ps, unknown_name
 from dragonfly_env.link_config import (
     MAX_BANDWIDTH,
     MAX_BUFFER,
@@ -354,8 +354,10 @@ class NetworkConfig:
             watchdog_ns: Time without progress after which the core raises ``DeadlockError``.
 
         Raises:
-            ConfigError: If a latency is not a whole number of picoseconds, or ``links`` do not fit the topology.
+            ConfigError: If ``watchdog_ns`` is no time above 0, or not a whole number of picoseconds, or ``links`` do not fit the
+                topology.
         """
+        check_time_ns("watchdog_ns", watchdog_ns, open_low=True)
         core = _core.NetworkParams()
         core.packet_ps_host = self._packet_ps(self.host_bandwidth_gbytes_per_s)
         core.packet_ps_local = self._packet_ps(self.local_bandwidth_gbytes_per_s)

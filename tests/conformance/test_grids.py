@@ -40,7 +40,7 @@ def test_threads_and_splits_change_nothing(policy: str) -> None:
 @pytest.mark.parametrize("action", ["port", "path"])
 @pytest.mark.parametrize("scope", ["source", "every", "all"])
 def test_random_actions_are_carried_out_and_everything_arrives(scope: str, action: str) -> None:
-    """Any legal action, so every turn that the mask allows: nothing gets stuck, and no route is longer than promised."""
+    """Any legal action: nothing gets stuck, and no route is longer than promised."""
     env = dfe.BatchedRoutingEnv(
         config(load=1.0, packet_log=True), scope=scope, action=action, duration_ns=3000, minimal_candidates=2
     )
