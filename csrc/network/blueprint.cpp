@@ -102,11 +102,13 @@ std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t requi
 }  // namespace
 
 Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, RoutingPolicy& policy_in,
-                     const TrafficSource& source_in, const NetworkOptions& options_in)
+                     const TrafficSource& source_in, const NetworkOptions& options_in,
+                     const Workload* workload_in)
     : topology{topology_in},
       policy{&policy_in},
       learner{policy_in.learner()},
       source{source_in},
+      workload{workload_in},
       options{options_in},
       timing{(validate(params), make_timing(params))},
       paths{topology_in,
@@ -120,6 +122,9 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       arbitration{parse_arbitration(params.arbitration)},
       output_buffer{params.output_buffer_packets},
       input_buffer{params.host_buffer_packets, params.local_buffer_packets, params.global_buffer_packets} {
+  if (workload != nullptr && options.lose_when_full) {
+    throw ConfigError{"source_queue_full", "'lose'", "must be 'stall': what a program has sent is never lost"};
+  }
   signal_delay = params.latency_ps_local / timing.quantum_ps;
   trackers = needed_trackers(*policy, options);
   policy_trackers = positions_in(trackers, *policy);
