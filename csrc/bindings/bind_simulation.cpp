@@ -64,6 +64,7 @@ void add_workload(py::dict& out, const WorkloadStatistics& s) {
   out["messages_sent"] = s.messages.sent;
   out["messages_delivered"] = s.messages.delivered;
   out["message_latency_sum_ps"] = s.messages.latency_ps;
+  out["message_latency_min_ps"] = s.messages.delivered > 0 ? s.messages.latency_min_ps : 0;
   out["message_latency_max_ps"] = s.messages.latency_max_ps;
   out["message_latency_histogram"] = to_array<std::int64_t>(s.messages.latencies.counts());
   out["message_latency_bucket_ps"] = bucket_middles(s.messages.latencies);

@@ -55,6 +55,7 @@ Tick HostPrograms::deliver(std::uint32_t host, std::uint32_t source_host, const 
   last_progress_ = std::max(last_progress_, now);
   ++record_.delivered;
   record_.latency_ps += latency;
+  record_.latency_min_ps = std::min(record_.latency_min_ps, latency);
   record_.latency_max_ps = std::max(record_.latency_max_ps, latency);
   record_.latencies.add(static_cast<std::uint64_t>(latency) >> DeliveryRecord::kHistogramShift);
   return ask(host, now, [&](Task& task) { task.received(*this, seen_by(source_host, part)); });

@@ -87,7 +87,7 @@ TEST(threads_pieces_and_interruptions_change_nothing_of_a_workload) {
     };
     auto ring = make_ring(20, 5, 2, 150 * kNs);
     auto other = make_ring(7, 1, 3, 0);
-    SimulationSetup all = small_system(kWide, "ugal-n", "uniform", 0.05, InjectionKind::kPoisson);
+    SimulationSetup all = small_system(kWide, "ugal-n", "uniform", 0.002, InjectionKind::kPoisson);
     if (!background) all.source = std::make_shared<const SilentSource>();
     std::vector<Job> jobs{{ring, part(0, 20)}, {other, part(20, 7)}};
     all.workload = std::make_shared<const Workload>(hosts, std::move(jobs));
