@@ -246,7 +246,9 @@ def pattern_from_dict(values: object) -> Pattern:
     """
     named = named_from_dict(values)
     if not isinstance(named, Pattern):
-        raise config_error("traffic", named.spec, "is closed loop: it stands alone, in no mixture and no schedule")
+        raise config_error(
+            "traffic", named.spec, "is closed loop: it stands alone, in no mixture and no schedule"
+        )
     return named
 
 

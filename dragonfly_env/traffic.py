@@ -128,7 +128,9 @@ class Schedule(Traffic):
             traffic = parse_traffic(step[1])
             if not isinstance(traffic, Pattern):
                 raise config_error(
-                    f"{field} traffic", traffic.spec, "must be a pattern, no schedule, trace or closed loop"
+                    f"{field} traffic",
+                    traffic.spec,
+                    "must be a pattern, no schedule or trace, nor closed-loop traffic",
                 )
             checked.append((time_ns, traffic, check_real(f"{field} load", step[2], 0.0, 1.0, open_low=True)))
         object.__setattr__(self, "steps", tuple(checked))

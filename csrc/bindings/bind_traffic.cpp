@@ -299,8 +299,8 @@ void bind_traffic(py::module_& module) {
             return handle.pattern->sends(HostId{host_of(*handle.topology, host)});
           },
           py::arg("host"));
-  sealed_class<SourceHandle, py::classh>(module, "Source",
-                                         "When hosts send what; see synthetic_source, trace_source and workload.");
+  sealed_class<SourceHandle, py::classh>(
+      module, "Source", "When hosts send what; see synthetic_source, trace_source and workload.");
   module.def("make_pattern", &make, py::arg("topology").none(false), py::arg("seed"), py::arg("name"),
              py::arg("arguments"), py::arg("uniform_excludes_sender") = false);
   module.def("parse_pattern", &parse_pattern, py::arg("spec"));

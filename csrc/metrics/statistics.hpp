@@ -18,7 +18,7 @@ struct StatisticsBase {
 
 // Of a closed-loop run.
 struct WorkloadStatistics {
-  TimePs makespan_ps = -1;  // from time 0 to the end of the last task; -1: not complete
+  TimePs makespan_ps = -1;              // from time 0 to the end of the last task; -1: not complete
   std::uint64_t packets_delivered = 0;  // since time 0
   std::uint64_t packets_total = 0;
   MessageRecord messages;

@@ -123,7 +123,8 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       output_buffer{params.output_buffer_packets},
       input_buffer{params.host_buffer_packets, params.local_buffer_packets, params.global_buffer_packets} {
   if (workload != nullptr && options.lose_when_full) {
-    throw ConfigError{"source_queue_full", "'lose'", "must be 'stall': what a program has sent is never lost"};
+    throw ConfigError{"source_queue_full", "'lose'",
+                      "must be 'stall': what a program has sent is never lost"};
   }
   signal_delay = params.latency_ps_local / timing.quantum_ps;
   trackers = needed_trackers(*policy, options);

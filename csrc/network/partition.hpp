@@ -268,8 +268,8 @@ class Partition {
   Tick stop_after_ = Blueprint::kNeverTick;
 
   PacketStore& store_;
-  Packet* const packets_;    // of all partitions
-  PathRecord* const paths_;  // [packet], with a packet log
+  Packet* const packets_;        // of all partitions
+  PathRecord* const paths_;      // [packet], with a packet log
   MessagePart* const messages_;  // [packet], with programs
   std::unique_ptr<HostPrograms> programs_;
   bool has_background_ = false;

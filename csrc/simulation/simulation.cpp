@@ -10,11 +10,10 @@ Simulation::Simulation(SimulationSetup setup)
     : setup_{std::move(setup)},
       policy_{make_policy(setup_.policy, setup_.policy_parameters,
                           {.avoid_destination_group = setup_.network.detours_avoid_destination_group})},
-      network_{
-          std::make_unique<Network>(std::make_unique<Blueprint>(*setup_.topology, setup_.network, *policy_,
-                                                                *setup_.source, setup_.options,
-                                                                setup_.workload.get()),
-                                    setup_.threads)} {}
+      network_{std::make_unique<Network>(
+          std::make_unique<Blueprint>(*setup_.topology, setup_.network, *policy_, *setup_.source,
+                                      setup_.options, setup_.workload.get()),
+          setup_.threads)} {}
 
 bool Simulation::run(TimePs duration_ps, const std::function<bool()>& keep_going) {
   return run_until(time_ps_ + duration_ps, keep_going) == RunEnd::kFinished;

@@ -30,7 +30,8 @@ using Diary = std::vector<Asked>;
 class Scripted : public Program {
  public:
   // Called after each question; returns whether the task has finished.
-  using Answer = std::function<bool(std::uint32_t task, const Asked& asked, const Diary& diary, TaskPort& port)>;
+  using Answer =
+      std::function<bool(std::uint32_t task, const Asked& asked, const Diary& diary, TaskPort& port)>;
 
   Scripted(std::uint32_t tasks, std::uint64_t total_packets, Answer answer)
       : diaries{tasks}, total_packets_{total_packets}, answer_{std::move(answer)} {}
@@ -72,7 +73,8 @@ class Scripted : public Program {
   Answer answer_;
 };
 
-// A ring: task 0 sends to 1; whoever receives computes for `gap_ps`, then sends to the next, `laps` times around.
+// A ring: task 0 sends to 1; whoever receives computes for `gap_ps`, then sends to the next, `laps` times
+// around.
 inline std::shared_ptr<Scripted> make_ring(std::uint32_t tasks, std::uint32_t packets, std::uint32_t laps,
                                            TimePs gap_ps) {
   const auto count = [](const Diary& diary, char what) {

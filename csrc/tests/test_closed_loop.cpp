@@ -1,4 +1,5 @@
-// Programs on hosts: nothing is lost, nothing depends on threads or pieces, and times are those of a hand calculation.
+// Programs on hosts: nothing is lost, nothing depends on threads or pieces, and times are those of a hand
+// calculation.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -133,10 +134,8 @@ TEST(a_message_and_a_compute_gap_take_as_long_as_calculated_by_hand) {
   const TimePs first = delivery(0);
   const TimePs second = delivery(first + 500 * kNs);
   const Diary at_0{{'s', 0}, {'l', 32 * kNs, 1, 0, 0}, {'r', second, 1, 0, 1}, {'w', second + 500 * kNs}};
-  const Diary at_1{{'s', 0},
-                   {'r', first, 0, 0, 0},
-                   {'w', first + 500 * kNs},
-                   {'l', first + 532 * kNs, 0, 0, 1}};
+  const Diary at_1{
+      {'s', 0}, {'r', first, 0, 0, 0}, {'w', first + 500 * kNs}, {'l', first + 532 * kNs, 0, 0, 1}};
   CHECK(ring->diaries[0] == at_0);
   CHECK(ring->diaries[1] == at_1);
   CHECK_EQ(simulation.time_ps(), second + 500 * kNs);

@@ -37,7 +37,8 @@ class AllToAllTask final : public Task {
  private:
   [[nodiscard]] std::uint32_t partners() const noexcept { return shape_.tasks - 1; }
   void send_next(TaskPort& port) {
-    const std::uint32_t to = task_ < shape_.tasks - offset_ ? task_ + offset_ : task_ + offset_ - shape_.tasks;
+    const std::uint32_t to =
+        task_ < shape_.tasks - offset_ ? task_ + offset_ : task_ + offset_ - shape_.tasks;
     port.send(to, shape_.packets, offset_++);
   }
 
@@ -85,13 +86,14 @@ ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments
 }  // namespace
 
 PatternInfo all_to_all_pattern() {
-  return {.name = "all-to-all",
-          .summary = "every host sends one message to every other, its neighbour first; closed loop",
-          .source = "Thakur et al., Optimization of collective communication operations in MPICH, IJHPCA 2005",
-          .example = "all-to-all",
-          .parameters = {{"message_bytes", "250", "size of a message, rounded up to whole packets"},
-                         {"in_flight", "1", "messages of a host that may be in its source queue"}},
-          .program = make};
+  return {
+      .name = "all-to-all",
+      .summary = "every host sends one message to every other, its neighbour first; closed loop",
+      .source = "Thakur et al., Optimization of collective communication operations in MPICH, IJHPCA 2005",
+      .example = "all-to-all",
+      .parameters = {{"message_bytes", "250", "size of a message, rounded up to whole packets"},
+                     {"in_flight", "1", "messages of a host that may be in its source queue"}},
+      .program = make};
 }
 
 }  // namespace dragonfly

@@ -105,9 +105,7 @@ def _advance(
             progress(begin_ps / whole_ps)
 
 
-def _complete(
-    simulation: dfe.Simulation, limit_ps: int, progress: Callable[[float], None] | None
-) -> None:
+def _complete(simulation: dfe.Simulation, limit_ps: int, progress: Callable[[float], None] | None) -> None:
     """Run a workload to its completion or to the limit: at once, or in parts of some tenths of a second if somebody
     watches.
     """

@@ -71,7 +71,9 @@ def test_after_completion_an_episode_may_be_extended_drained_and_reset_but_nothi
 def test_an_episode_shorter_than_its_workload_goes_on_when_it_is_extended() -> None:
     whole = dfe.Simulation(config_of(traffic="all-to-all"))
     whole.run_to_completion()
-    env = dfe.BatchedRoutingEnv(config_of(traffic="all-to-all"), scope="source", action="path", duration_ns=1_000)
+    env = dfe.BatchedRoutingEnv(
+        config_of(traffic="all-to-all"), scope="source", action="path", duration_ns=1_000
+    )
     batch = env.reset()
     pieces = 0
     while math.isnan(env.metrics().makespan_ns):
@@ -102,10 +104,12 @@ def test_the_pettingzoo_views_end_with_the_workload() -> None:
         observations, _, _, _, infos = parallel.step(actions)
         steps += 1
     assert steps > 10
-    aec = dragonfly_v0.env(topology="72", traffic="all-to-all:message_bytes=1", warmup_ns=0, duration_ns=1_000_000)
+    aec = dragonfly_v0.env(
+        topology="72", traffic="all-to-all:message_bytes=1", warmup_ns=0, duration_ns=1_000_000
+    )
     aec.reset(seed=1)
     asked = 0
-    for agent in aec.agent_iter(max_iter=10**6):
+    for _ in aec.agent_iter(max_iter=10**6):
         observation, _, terminated, truncated, _ = aec.last()
         over = terminated or truncated
         aec.step(None if over else int(observation["action_mask"].argmax()))

@@ -25,9 +25,7 @@ def exchanges(draw: st.DrawFn) -> dfe.SimulationConfig:
             traffic=dfe.AllToAll(
                 message_bytes=draw(st.sampled_from([1, 128, 129, 700])),
                 in_flight=draw(st.sampled_from([1, 1, 2, 7, 1000])),
-                placement=draw(
-                    st.sampled_from(["consecutive", "random", "random-routers", "random-groups"])
-                ),
+                placement=draw(st.sampled_from(["consecutive", "random", "random-routers", "random-groups"])),
             ),
             policy=draw(st.sampled_from(dfe.policies())),
             source_queue_packets=draw(st.sampled_from([None, None, 1, 2, 9])),

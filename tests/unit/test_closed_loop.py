@@ -48,7 +48,9 @@ def test_every_form_says_the_same(text: str) -> None:
     assert whole.injection == "program"
 
 
-def test_a_registered_program_without_a_class_of_its_own_works_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_registered_program_without_a_class_of_its_own_works_by_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delitem(ClosedLoop.classes, "all-to-all")
     traffic = parse_traffic("all-to-all:message_bytes=300,placement=random")
     assert traffic.is_closed_loop
@@ -103,12 +105,17 @@ def test_messages_that_overflow_the_numbers_of_packets_are_refused_before_memory
         ({"source_queue_full": "lose"}, "source_queue_full = 'lose': must be 'stall'"),
         ({"traffic": [(0.0, "all-to-all", 0.5)]}, "schedule step 0 traffic = 'all-to-all"),
         ({"traffic": "weighted:all-to-all=1"}, "traffic = 'all-to-all"),
-        ({"traffic": {"pattern": "mixture", "parts": [[[0, 1], "all-to-all"]]}}, "traffic = 'all-to-all"),
+        (
+            {"traffic": {"pattern": "mixture", "parts": [{"hosts": [0, 1], "traffic": "all-to-all"}]}},
+            "traffic = 'all-to-all",
+        ),
         ({"traffic": "all-to-all:bytes=3"}, "traffic = 'all-to-all': has no argument 'bytes'; did you mean"),
         ({"traffic": "all-to-al"}, "traffic = 'all-to-al': unknown pattern; did you mean 'all-to-all'"),
     ],
 )
-def test_settings_that_mean_nothing_in_a_closed_loop_are_refused(changes: dict[str, Any], message: str) -> None:
+def test_settings_that_mean_nothing_in_a_closed_loop_are_refused(
+    changes: dict[str, Any], message: str
+) -> None:
     with pytest.raises(dfe.ConfigError, match=f"^{message}"):
         dfe.Simulation(config(**changes))
 
@@ -126,7 +133,10 @@ def test_replacing_the_traffic_replaces_the_injection_process_with_it() -> None:
     closed = dfe.SimulationConfig(topology=SMALL, injection="poisson").replace(traffic="all-to-all")
     assert closed.injection == "program"
     assert closed.replace(traffic="adv+1").injection == "periodic"
-    assert dfe.SimulationConfig(topology=SMALL, injection="poisson").replace(traffic="adv+1").injection == "poisson"
+    assert (
+        dfe.SimulationConfig(topology=SMALL, injection="poisson").replace(traffic="adv+1").injection
+        == "poisson"
+    )
 
 
 def test_every_host_sends_one_message_to_every_other_in_the_order_of_the_shifts() -> None:
@@ -156,7 +166,10 @@ def test_a_random_placement_is_a_permutation_of_the_tasks_that_follows_from_the_
             ring.append(at)
         assert sorted(ring) == list(range(72))
         block = {"random": 1, "random-routers": 2, "random-groups": 8}[placement]
-        assert sum(successor[host] == host + 1 for host in range(72) if host % block != block - 1) == 72 - 72 // block
+        assert (
+            sum(successor[host] == host + 1 for host in range(72) if host % block != block - 1)
+            == 72 - 72 // block
+        )
         first.append(ring)
     assert first[0] == first[1] != first[2]
 
@@ -226,7 +239,7 @@ def test_open_loop_traffic_has_no_end() -> None:
     assert math.isnan(m.message_latency_mean_ns)
     assert math.isnan(m.message_latency_percentile_ns(50))
     assert m.to_dict()["messages_delivered"] is None
-    with pytest.raises(dfe.ConfigError, match="^q = "):
+    with pytest.raises(dfe.ConfigError, match=r"^q = "):
         m.message_latency_percentile_ns(101)
 
 
@@ -256,7 +269,9 @@ def test_a_bounded_source_queue_lets_packets_wait_and_loses_none(queue: int, in_
     m = simulation.run_to_completion()
     assert m.packets_delivered == m.packets_generated == 4 * MESSAGES
     unbounded = dfe.Simulation(config(traffic=traffic))
-    assert unbounded.run_to_completion().makespan_ns == m.makespan_ns  # messages leave in the same order, at the same times
+    assert (
+        unbounded.run_to_completion().makespan_ns == m.makespan_ns
+    )  # messages leave in the same order, at the same times
     assert m.latency_mean_ns <= unbounded.metrics().latency_mean_ns
 
 
@@ -268,7 +283,9 @@ def test_drain_stops_the_programs_and_says_so_later() -> None:
     assert m.packets_in_flight == 0
     assert 0 < m.packets_delivered == m.packets_generated < 2 * MESSAGES
     assert 0 < simulation.progress() < 1
-    with pytest.raises(dfe.StateError, match=r"stopped by drain\(\): 72 tasks are not finished: task 0 of job 0"):
+    with pytest.raises(
+        dfe.StateError, match=r"stopped by drain\(\): 72 tasks are not finished: task 0 of job 0"
+    ):
         simulation.run_to_completion()
     finished = dfe.Simulation(config())
     finished.run_to_completion()
