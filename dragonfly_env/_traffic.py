@@ -125,7 +125,10 @@ class Pattern(NamedTraffic):
 
 
 class ClosedLoop(NamedTraffic):
-    """A program on every host: what a host sends follows from what it received. See ``Simulation.run_to_completion``."""
+    """A program on every host: what a host sends follows from what it received.
+
+    ``Simulation.run_to_completion`` runs it to its end.
+    """
 
     __slots__ = ()
 

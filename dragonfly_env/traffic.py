@@ -14,7 +14,8 @@ Patterns: ``Uniform Adversarial AdversarialConsecutive Permutation Hotspot Torna
 HostMixture WeightedMixture``. Besides: ``Trace`` and ``Schedule``. Closed loop: ``AllToAll``.
 
 Spec strings: ``uniform``, ``adv+4``, ``adv-1``, ``advc``, ``hotspot:hosts=4,fraction=0.2`` (a list of hosts:
-``hosts=1;5;9``), ``weighted:uniform=0.7,adv+1=0.3``, ``all-to-all:message_bytes=4096,placement=random``, ``trace:FILE`` (Parquet or CSV), ``demand:FILE`` (NumPy .npy).
+``hosts=1;5;9``), ``weighted:uniform=0.7,adv+1=0.3``, ``all-to-all:message_bytes=4096,placement=random``,
+``trace:FILE`` (Parquet or CSV), ``demand:FILE`` (NumPy .npy).
 
 Under one seed the k-th message of a host has the same destination whatever the policy, the load or the
 injection process is. Source of each pattern: its docstring, and ``dragonfly-env info``.

@@ -94,8 +94,8 @@ def simulate(
         bool,
         typer.Option(
             "--to-completion",
-            help="Closed-loop traffic such as all-to-all: run until its last message has arrived, however long it takes. "
-            "Without it such a run ends after --measure-ns at the latest. It has no warm-up, and no load.",
+            help="Closed-loop traffic such as all-to-all: run until its last message has arrived, however long it "
+            "takes. Without it such a run ends after --measure-ns at the latest. It has no warm-up and no load.",
             rich_help_panel=options.TIME,
         ),
     ] = False,
