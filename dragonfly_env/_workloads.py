@@ -47,4 +47,9 @@ class AllToAll(ClosedLoop):
 
     @property
     def spec(self) -> str:
-        return spell(self.name, self.arguments())
+        changed = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        }
+        return spell(self.name, changed)

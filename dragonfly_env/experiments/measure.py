@@ -54,7 +54,8 @@ def measure(
     warmup_ps = ns_to_ps("warmup_ns", run.warmup_ns)
     whole_ps = warmup_ps + ns_to_ps("measure_ns", run.measure_ns)
     _advance(simulation, 0, warmup_ps, whole_ps, progress)
-    simulation.reset_statistics()
+    if warmup_ps > 0:  # what is there at time 0 belongs to a run that is measured from there
+        simulation.reset_statistics()
     measured_cpu = time.process_time()
     if run.closed_loop and isinstance(simulation, dfe.Simulation):
         _complete(simulation, whole_ps - warmup_ps, progress)

@@ -1,8 +1,8 @@
 """How long an all-to-all exchange takes where no two packets ever want the same link at the same time: by hand.
 
 Network ``q-adaptive`` (ns); what a lone packet takes is derived in ``test_zero_load_latency.py``. Messages of one
-packet: a host sends its k-th when its port has run k packet times, at T k, and never waits for anything but its port. In
-step k every host i sends to i + k, so every host sends one packet and every host is sent one: no two go to one host.
+packet: a host sends its k-th when its port has run k packet times, at T k, and never waits for anything but its port.
+In step k every host i sends to i + k, so every host sends one packet and every host is sent one: no two go to one host.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def test_on_one_router_steps_follow_each_other_by_a_packet_time_exactly(hosts: i
 
 
 def test_on_72_hosts_that_inject_slowly_the_exchange_takes_its_71_steps_and_one_journey() -> None:
-    """Here p = 2, a = 4, h = 2: 9 groups of 8 hosts. In step k = 8 q + r the hosts of group G send to G + q (8 - r of them)
-    and G + q + 1 (r), over one global link each. So a link carries at most 8 packets per step, 8 x 32 = 256 ns. Let
-    injecting a packet take T = 256 ns: then what one step sends is through before the next one comes.
+    """There are 9 groups of 4 routers with 2 hosts and 2 global links each. In step k = 8 q + r the hosts of group G
+    send to G + q (8 - r of them) and G + q + 1 (r), over one global link each. So a link carries at most 8 packets per
+    step, 8 x 32 = 256 ns. Let injecting a packet take T = 256 ns: what one step sends is through before the next comes.
 
     The last packets leave at 71 T = 18,176. In step 71 host i sends to i - 1: seven of eight stay in their group, the
     first crosses to the group before. In the palm tree it sits on router 0, which owns the link there, and its partner

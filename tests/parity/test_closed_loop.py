@@ -8,6 +8,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
+from dragonfly_env.envs.bias import BiasControl
 from dragonfly_env.experiments.agent_simulation import AgentSimulation
 from tests.parity.cases import PRESETS, config_of, play
 
@@ -128,3 +129,21 @@ def test_an_agent_that_runs_beside_the_core_ends_with_the_workload() -> None:
     agent.run(500_000)
     assert agent.trace_hash() == inside.trace_hash()
     assert agent.metrics().makespan_ns == inside.metrics().makespan_ns
+
+
+def test_bias_control_terminates_when_its_workload_is_complete() -> None:
+    env = BiasControl(config_of(traffic="all-to-all", policy="ugal-n"), warmup_ns=0)
+    env.reset(seed=1)
+    terminated = truncated = False
+    intervals = 0
+    while not (terminated or truncated):
+        _, _, terminated, truncated, info = env.step(0)
+        intervals += 1
+    assert terminated
+    assert not truncated
+    assert 2 < intervals < 50
+    assert info["time_ns"] == intervals * 2_000
+    with pytest.raises(dfe.StateError, match="the episode is over"):
+        env.step(0)
+    env.reset()
+    assert not env.step(0)[2]
