@@ -283,7 +283,8 @@ class Metrics:
     def time_series(self) -> dict[str, npt.NDArray[Any]] | None:
         """Columns with one row per bin of ``series_bin_ns``; None if the configuration did not ask for it.
 
-        ``time_ns`` (start of the bin), ``duration_ns`` (the window may cut the first and the last bin short),
+        ``time_ns`` (start of the bin), ``duration_ns`` (the window may cut the first and the last bin short; what
+        happens at its very end is in the last one),
         ``injected`` and ``injected_load`` (packets that left their source queue), ``delivered`` and
         ``accepted_load``, ``latency_mean_ns`` and ``hops_mean`` (of the packets delivered in the bin; NaN
         if there are none).
@@ -293,9 +294,8 @@ class Metrics:
         # An empty window has no bins, although it lies in one.
         last_ps = self.end_ps if self.end_ps > self.start_ps else self.series_start_ps
         bins = max(0, -(-(last_ps - self.series_start_ps) // self.series_bin_ps))
-        # The core's columns end with the last bin in which something happened.
         injected, delivered, latency_sum_ps, hops_sum = (
-            np.pad(self.series[name][:bins], (0, max(0, bins - len(self.series[name]))))
+            _in_bins(self.series[name], bins)
             for name in ("generated", "delivered", "latency_sum_ps", "hops_sum")
         )
         begin_ps = self.series_start_ps + np.arange(bins, dtype=np.int64) * self.series_bin_ps
@@ -395,3 +395,14 @@ def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _integers(values: Any) -> IntArray:
     return _read_only(np.array(values, np.int64))
+
+
+def _in_bins(counted: IntArray, bins: int) -> IntArray:
+    """(``bins``,) sums, from the core's column, which ends with the last bin in which something happened.
+
+    Only what happens at the very end of the window can be in one bin more; it is added to the last.
+    """
+    column = np.pad(counted, (0, max(0, bins - len(counted))))
+    if bins > 0:
+        column[bins - 1] = column[bins - 1 :].sum()
+    return column[:bins]

@@ -34,6 +34,7 @@ from dragonfly_env.experiments.parquet import (
 
 MERGED_NAME = "results.parquet"
 MANIFEST_NAME = "scenario.json"
+_SEED = pa.uint64()
 
 
 class ResultsFolder:
@@ -80,7 +81,10 @@ class ResultsFolder:
 
     def write_run(self, row: Mapping[str, Any], provenance: Mapping[str, Any]) -> Path:
         """Write one run's row; the file appears complete or not at all."""
-        table = pa.Table.from_pylist([dict(row)])
+        # A seed may be too large for the integers that are taken for Python's.
+        table = pa.table(
+            {name: pa.array([value], _SEED if name == "seed" else None) for name, value in row.items()}
+        )
         table = table.replace_schema_metadata({METADATA_KEY: json.dumps(provenance).encode()})
         target = self.run_file(str(row["run_id"]))
         with replacing(target) as temporary:
@@ -214,8 +218,16 @@ def read_rows(files: Sequence[Path]) -> list[pa.Table]:
     tables = []
     for file in files:
         with parsing("results", str(file), "cannot be read"):
-            tables.append(read_parquet(file).replace_schema_metadata(None))
+            tables.append(_with_seeds(read_parquet(file).replace_schema_metadata(None)))
     return tables
+
+
+def _with_seeds(table: pa.Table) -> pa.Table:
+    """The same with seeds of the type of today, if they are integers at all."""
+    place = table.schema.get_field_index("seed")
+    if place < 0 or not pa.types.is_integer(table.schema.types[place]):
+        return table
+    return table.set_column(place, "seed", table["seed"].cast(_SEED))
 
 
 def read_json(file: Path, what: str) -> Any:

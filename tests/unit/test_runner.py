@@ -10,6 +10,7 @@ from typing import Any
 
 import joblib
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -18,7 +19,7 @@ from dragonfly_env.experiments import Run, Scenario, SweepInterrupted, run_sweep
 from dragonfly_env.experiments.measure import measure
 from dragonfly_env.experiments.parquet import METADATA_KEY
 from dragonfly_env.experiments.progress import Estimate, spell_seconds
-from dragonfly_env.experiments.storage import ResultsFolder
+from dragonfly_env.experiments.storage import ResultsFolder, read_rows
 
 
 def scenario(**changes: Any) -> Scenario:
@@ -115,6 +116,19 @@ def test_a_row_has_results_and_full_provenance(tmp_path: Path) -> None:
     assert len(row["link_utilisation"]) == 36 * 7
     metadata = pq.read_metadata(tmp_path / "runs" / f"{run.id}.parquet").metadata
     assert json.loads(metadata[METADATA_KEY])["configuration"] == run.configuration
+
+
+def test_the_largest_seed_has_its_row_beside_one_of_an_earlier_version(tmp_path: Path) -> None:
+    seeds = [1, 2**64 - 1]
+    plan = scenario(policies=["min"], loads=[0.3], seeds=seeds)
+    assert run_sweep(plan, tmp_path, jobs=1).failures == ()
+    assert rows(tmp_path)["seed"].tolist() == seeds
+    files = [tmp_path / "runs" / f"{run.id}.parquet" for run in plan.runs()]
+    older = pq.read_table(files[0])
+    place = older.schema.get_field_index("seed")
+    pq.write_table(older.set_column(place, "seed", older["seed"].cast("int64")), files[0])
+    merged = pa.concat_tables(read_rows(files), promote_options="permissive")
+    assert merged["seed"].to_pylist() == seeds
 
 
 def test_a_sweep_without_arrays_keeps_single_numbers_only(tmp_path: Path) -> None:

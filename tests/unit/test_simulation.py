@@ -144,6 +144,24 @@ def test_a_time_series_covers_the_window_and_adds_up() -> None:
     assert series["injected"].sum() == m.packets_injected
 
 
+def test_what_happens_at_the_end_of_the_window_is_in_its_last_bin() -> None:
+    # Everything takes whole nanoseconds, so that some packets arrive just when a bin ends.
+    simulation = dfe.Simulation(config(series_bin_ns=10, traffic="uniform", load=1.0, packet_log=True))
+    seen = 0
+    for _ in range(100):
+        simulation.run(10)
+        m = simulation.metrics()
+        series = m.time_series
+        assert series is not None
+        assert series["delivered"].sum() == m.packets_delivered
+        assert series["injected"].sum() == m.packets_injected
+        assert series["time_ns"].tolist() == list(range(0, int(m.duration_ns), 10))
+        seen = m.packets_delivered
+    delivered_ns = simulation.packet_log()["delivered_ns"]
+    assert seen == len(delivered_ns)
+    assert (delivered_ns % 10 == 0).any(), "the case that is tested has occurred"
+
+
 def test_a_time_series_of_an_empty_window_has_no_bins() -> None:
     simulation = dfe.Simulation(config(series_bin_ns=1000))
     simulation.run(2500)
