@@ -42,6 +42,26 @@ def simulate(hosts: str, *, preset: str, policy: str, traffic: str, threads: int
     return simulation.trace_hash()
 
 
+def exchange(hosts: str, *, policy: str, threads: int) -> int:
+    """An all-to-all exchange to its end; its trace hash."""
+    config = dfe.SimulationConfig(
+        topology=dfe.Dragonfly.preset(hosts),
+        policy=policy,
+        traffic="all-to-all:message_bytes=300,in_flight=2,placement=random",
+        threads=threads,
+    )
+    simulation = dfe.Simulation(config)
+    simulation.run(1_000)
+    simulation.check_invariants()
+    limit_ns = None if hosts == "72" else 3_000
+    simulation.run_to_completion(limit_ns)
+    if limit_ns is None and simulation.progress() < 1.0:
+        raise SystemExit(f"{policy}: an exchange that does not end")
+    simulation.drain()
+    simulation.check_invariants()
+    return simulation.trace_hash()
+
+
 def route_from_outside(hosts: str, *, action: str, threads: int) -> None:
     """An episode of the batched environment with random answers, drained."""
     config = dfe.SimulationConfig(
@@ -154,6 +174,10 @@ def main() -> None:
         ]
         if len(set(runs)) != 1:
             raise SystemExit(f"{policy}: trace hashes with 1 and 3 threads differ: {runs}")
+    for policy in ("min", "ugal-n", "q-adaptive"):
+        exchange("72", policy=policy, threads=1)
+        if len({exchange("2550", policy=policy, threads=n) for n in (1, 3)}) != 1:
+            raise SystemExit(f"{policy}: an exchange depends on the number of threads")
     for hosts, threads in (("72", 1), ("1056", 2)):
         for action in ("port", "path"):
             route_from_outside(hosts, action=action, threads=threads)

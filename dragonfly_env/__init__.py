@@ -31,7 +31,7 @@ from dragonfly_env.network_config import NetworkConfig
 from dragonfly_env.policies import Policy, make_policy, policies
 from dragonfly_env.simulation import Simulation, simulate
 from dragonfly_env.topology import Dragonfly
-from dragonfly_env.traffic import traffic_patterns
+from dragonfly_env.traffic import AllToAll, traffic_patterns
 
 # Last: they register their policies, and use the modules above.
 from dragonfly_env import agents, baselines  # isort: skip
@@ -45,6 +45,7 @@ except PackageNotFoundError:  # used from a source tree that is not installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "AllToAll",
     "BatchedRoutingEnv",
     "ConfigError",
     "DeadlockError",

@@ -36,11 +36,16 @@ def limit_of_drain(bin_ns: float, partitions: int) -> tuple[int, ConfigError]:
 
     Nobody knows beforehand how long a drain takes.
     """
-    end_ps = int(bin_ns * _most_bins(partitions) * PS_PER_NS)
+    end_ps = series_end_ps(bin_ns, partitions)
     reached = (
         f"the network is not empty when it comes to {end_ps / PS_PER_NS:g} ns, where the series must end"
     )
     return end_ps, config_error("series_bin_ns", bin_ns, f"must be wider for so long a drain: {reached}")
+
+
+def series_end_ps(bin_ns: float, partitions: int) -> int:
+    """Where the longest series that is kept ends, in picoseconds."""
+    return int(bin_ns * _most_bins(partitions) * PS_PER_NS)
 
 
 def _most_bins(partitions: int) -> int:

@@ -15,7 +15,7 @@ from dragonfly_env.topology import Dragonfly
 
 
 class Traffic(ABC):
-    """A pattern, a schedule of patterns or a trace: frozen, comparable, picklable."""
+    """A pattern, a schedule of patterns, a trace or a closed-loop program: frozen, comparable, picklable."""
 
     __slots__ = ()
 
@@ -29,6 +29,13 @@ class Traffic(ABC):
         """Whether the messages have times of their own, so that load and injection process do not apply."""
         return False
 
+    @property
+    def is_closed_loop(self) -> bool:
+        """Whether hosts run programs that send because of what they received, so that load, injection process and
+        ``message_packets`` do not apply, and a run can come to its end.
+        """
+        return False
+
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Plain values for TOML and JSON; ``traffic_from_dict`` is the inverse."""
@@ -38,20 +45,20 @@ class Traffic(ABC):
         """Raise ``ConfigError`` if this traffic is impossible on ``topology``."""
 
 
-class Pattern(Traffic):
-    """Who talks to whom. Subclasses are frozen dataclasses whose fields are the pattern's arguments."""
+class NamedTraffic(Traffic):
+    """What has a name in the core's registry. Subclasses are frozen dataclasses whose fields are the arguments."""
 
     __slots__ = ()
 
     name: ClassVar[str]
     """The name in the core's registry."""
 
-    classes: ClassVar[dict[str, type[Pattern]]] = {}
+    classes: ClassVar[dict[str, type[NamedTraffic]]] = {}
     """Every class by its name in the registry."""
 
     def __init_subclass__(cls) -> None:
         if "name" in cls.__dict__:
-            Pattern.classes[cls.name] = cls
+            NamedTraffic.classes[cls.name] = cls
 
     def __post_init__(self) -> None:
         normalise(self)
@@ -64,6 +71,30 @@ class Pattern(Traffic):
     def core_spec(self) -> tuple[str, dict[str, Any]]:
         """Name and arguments as the core takes them."""
         return self.name, self.arguments()
+
+    @property
+    def spec(self) -> str:
+        return self.name
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"pattern": self.name, **self.arguments()}
+
+    @classmethod
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> NamedTraffic:
+        """The traffic with the arguments of ``to_dict`` or of a parsed spec string.
+
+        Raises:
+            ConfigError: For an unknown argument or a value out of range.
+        """
+        given = check_mapping("traffic", arguments)
+        reject_unknown(cls, given, f"traffic pattern {cls.name!r}")
+        return cls(**given)
+
+
+class Pattern(NamedTraffic):
+    """Who talks to whom."""
+
+    __slots__ = ()
 
     def build(
         self, topology: _core.Topology, seed: int, *, uniform_excludes_sender: bool = False
@@ -92,23 +123,37 @@ class Pattern(Traffic):
         of that size, which ``build`` does.
         """
 
+
+class ClosedLoop(NamedTraffic):
+    """A program on every host: what a host sends follows from what it received.
+
+    ``Simulation.run_to_completion`` runs it to its end.
+    """
+
+    __slots__ = ()
+
     @property
-    def spec(self) -> str:
-        return self.name
+    def is_closed_loop(self) -> bool:
+        return True
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"pattern": self.name, **self.arguments()}
+    def build(self, topology: _core.Topology, seed: int, *, packet_bytes: int) -> _core.Source:
+        """The programs of one system.
 
-    @classmethod
-    def from_arguments(cls, arguments: Mapping[str, Any]) -> Pattern:
-        """The pattern with the arguments of ``to_dict`` or of a parsed spec string.
+        Args:
+            topology: Where they run.
+            seed: Of the run; random placements follow from it.
+            packet_bytes: Messages are whole packets of this size.
 
         Raises:
-            ConfigError: For an unknown argument or a value out of range.
+            ConfigError: If they are impossible there.
         """
-        given = check_mapping("traffic", arguments)
-        reject_unknown(cls, given, f"traffic pattern {cls.name!r}")
-        return cls(**given)
+        check_instance("topology", topology, _core.Topology)
+        seed = check_integer("seed", seed, 0, 2**64 - 1)
+        packet_bytes = check_integer("packet_bytes", packet_bytes, 1, 2**31 - 1)
+        return _core.workload(topology, seed, *self.core_spec(), packet_bytes)
+
+    def check(self, topology: Dragonfly) -> None:
+        self.build(check_instance("topology", topology, Dragonfly).to_core(), 0, packet_bytes=2**31 - 1)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -137,6 +182,36 @@ class RegisteredPattern(Pattern):
         return {"pattern": self.registered_name, **self.arguments()}
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class RegisteredProgram(ClosedLoop):
+    """A closed-loop program of the core's registry that has no Python class of its own.
+
+    Args:
+        registered_name: Its name in the registry.
+        values: Its arguments by name: bool, int, float, str or a tuple of ints.
+    """
+
+    registered_name: str
+    values: tuple[tuple[str, Any], ...] = ()
+
+    def arguments(self) -> dict[str, Any]:
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in self.values}
+
+    def core_spec(self) -> tuple[str, dict[str, Any]]:
+        return self.registered_name, self.arguments()
+
+    @property
+    def spec(self) -> str:
+        return spell(self.registered_name, self.arguments())
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"pattern": self.registered_name, **self.arguments()}
+
+
+def _closed_loop_names() -> frozenset[str]:
+    return frozenset(info["name"] for info in _core.patterns() if info["closed_loop"])
+
+
 def spell(name: str, arguments: Mapping[str, Any]) -> str:
     """The spec string of a pattern with plain arguments: ``"hotspot:hosts=4,fraction=0.2"``."""
 
@@ -150,31 +225,46 @@ def spell(name: str, arguments: Mapping[str, Any]) -> str:
     return ":".join([name, ",".join(f"{key}={text(value)}" for key, value in arguments.items())]).rstrip(":")
 
 
-def make_pattern(name: str, arguments: Mapping[str, Any]) -> Pattern:
-    """The pattern object for a name of the registry.
+def make_named(name: str, arguments: Mapping[str, Any]) -> NamedTraffic:
+    """The object for a name of the registry.
 
     Raises:
         ConfigError: For an unknown name (with the nearest match), an unknown argument, a value out of range.
     """
     known, preset = _core.parse_pattern(check_text("traffic", name))
     merged = {**preset, **check_mapping("traffic", arguments)}
-    cls = Pattern.classes.get(known)
+    cls = NamedTraffic.classes.get(known)
     if cls is not None:
         return cls.from_arguments(merged)
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in merged.items()}
-    return RegisteredPattern(known, tuple(sorted(values.items())))
+    items = tuple(sorted(values.items()))
+    return (RegisteredProgram if known in _closed_loop_names() else RegisteredPattern)(known, items)
 
 
 def pattern_from_dict(values: object) -> Pattern:
     """The inverse of ``Pattern.to_dict``; a spec string is understood too.
 
     Raises:
-        ConfigError: If ``values`` describes no pattern.
+        ConfigError: If ``values`` describes no pattern, or closed-loop traffic.
+    """
+    named = named_from_dict(values)
+    if not isinstance(named, Pattern):
+        raise config_error(
+            "traffic", named.spec, "is closed loop: it stands alone, in no mixture and no schedule"
+        )
+    return named
+
+
+def named_from_dict(values: object) -> NamedTraffic:
+    """The inverse of ``NamedTraffic.to_dict``; a spec string is understood too.
+
+    Raises:
+        ConfigError: If ``values`` describes nothing of the registry.
     """
     if isinstance(values, str):
-        return make_pattern(values, {})
+        return make_named(values, {})
     if not isinstance(values, Mapping) or not isinstance(values.get("pattern"), str):
         raise config_error("traffic", values, "must be a spec string or a table with the name of a 'pattern'")
     arguments = check_mapping("traffic", values)
     del arguments["pattern"]
-    return make_pattern(values["pattern"], arguments)
+    return make_named(values["pattern"], arguments)

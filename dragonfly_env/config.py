@@ -22,7 +22,7 @@ from dragonfly_env.link_config import link_rows
 from dragonfly_env.network_config import NetworkConfig
 from dragonfly_env.policies import Policy, make_policy, parse_policy
 from dragonfly_env.topology import Dragonfly
-from dragonfly_env.traffic import Traffic, make_source, parse_traffic, traffic_from_dict
+from dragonfly_env.traffic import ClosedLoop, Traffic, make_source, parse_traffic, traffic_from_dict
 
 MAX_SEED = 2**64 - 1
 _ROUND_TRIPS = 4
@@ -54,8 +54,8 @@ class SimulationConfig:
         1.0,
         open_low=True,
         unit="of the host link",
-        doc="Load that every sending host offers. Schedules and traces carry their own; there "
-        "it is not used.",
+        doc="Load that every sending host offers. Schedules and traces carry their own, and closed-loop traffic has "
+        "none: its hosts send as fast as their programs let them. There it is not used.",
     )
     policy: Any = "min"
     """The routing policy: a name, or an object with parameters (``dragonfly_env.baselines``). An object whose
@@ -63,10 +63,10 @@ class SimulationConfig:
 
     injection: str = choice(
         "auto",
-        ("auto", "periodic", "bernoulli", "poisson", "trace"),
+        ("auto", "periodic", "bernoulli", "poisson", "trace", "program"),
         doc="When hosts generate messages: at even intervals (``NetworkConfig.periodic_intervals``) and all in "
-        "phase, by a trial per flit time, with exponential gaps, or as a trace says. 'auto' becomes 'trace' for "
-        "a trace and 'periodic' otherwise.",
+        "phase, by a trial per flit time, with exponential gaps, as a trace says, or as the programs of closed-loop "
+        "traffic do. 'auto' becomes 'trace' for a trace, 'program' for closed-loop traffic and 'periodic' otherwise.",
     )
     source_queue_packets: int | None = integer(
         None,
@@ -82,10 +82,14 @@ class SimulationConfig:
         optional=True,
         doc="What a generator does while the source queue is full: stand still (it goes on at its first regular "
         "time with room; a message of a trace waits), or lose messages. None: stall for periodic and trace, "
-        "lose for bernoulli and poisson.",
+        "lose for bernoulli and poisson. Closed-loop messages always wait.",
     )
     message_packets: int = integer(
-        1, 1, 65_535, unit="packets", doc="Packets of a message, generated together."
+        1,
+        1,
+        65_535,
+        unit="packets",
+        doc="Packets of a message, generated together. Traces and closed-loop traffic have sizes of their own.",
     )
     seed: int = integer(1, 0, MAX_SEED, doc="Seed of every random stream.")
     threads: int = integer(1, 1, 1024, doc="Threads of the core; the result does not depend on it.")
@@ -133,11 +137,28 @@ class SimulationConfig:
 
     def _check_injection(self, traffic: Traffic) -> None:
         if self.injection == "auto":
-            object.__setattr__(self, "injection", "trace" if traffic.is_trace else "periodic")
+            own = "trace" if traffic.is_trace else "program" if traffic.is_closed_loop else "periodic"
+            object.__setattr__(self, "injection", own)
         if traffic.is_trace and self.injection != "trace":
             raise config_error("injection", self.injection, "must be 'trace' if the traffic is a trace")
         if self.injection == "trace" and not traffic.is_trace:
             raise config_error("injection", "trace", "needs a trace as traffic, which has its own times")
+        if self.injection == "program" and not traffic.is_closed_loop:
+            raise config_error("injection", "program", "needs closed-loop traffic, such as 'all-to-all'")
+        if isinstance(traffic, ClosedLoop):
+            self._check_closed_loop(traffic)
+
+    def _check_closed_loop(self, traffic: ClosedLoop) -> None:
+        if self.injection != "program":
+            allowed = "must be 'auto' or 'program' if the traffic is closed loop: hosts send when their programs say"
+            raise config_error("injection", self.injection, allowed)
+        if self.message_packets != 1:
+            allowed = "must be left out: closed-loop traffic says itself how large its messages are"
+            raise config_error("message_packets", self.message_packets, allowed)
+        if self.source_queue_full == "lose":
+            allowed = "must be 'stall' if the traffic is closed loop: what a program has sent is never lost"
+            raise config_error("source_queue_full", "lose", allowed)
+        traffic.build(self.topology.to_core(), 0, packet_bytes=self.network.packet_bytes)
 
     @property
     def traffic_object(self) -> Traffic:
@@ -157,12 +178,17 @@ class SimulationConfig:
         return self.injection in ("bernoulli", "poisson")
 
     def replace(self, **changes: Any) -> SimulationConfig:
-        """A copy with some fields changed.
+        """A copy with some fields changed. Between open and closed loop the injection process becomes 'auto' unless it
+        is given.
 
         Raises:
             ConfigError: For an unknown field or a value out of range.
         """
         reject_unknown(SimulationConfig, changes, "a simulation")
+        if "traffic" in changes and "injection" not in changes:
+            was, becomes = self.traffic_object, parse_traffic(changes["traffic"])
+            if was.is_closed_loop != becomes.is_closed_loop:
+                changes["injection"] = "auto"
         return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy.typing as npt
 from dragonfly_env._validate import PS_PER_NS, check_real
 from dragonfly_env.fairness import Fairness
 from dragonfly_env.link_metrics import LinkClassTotals, LinkTable
+from dragonfly_env.message_metrics import MessageMetrics, percentile_ps
 
 if TYPE_CHECKING:
     from dragonfly_env.network_config import NetworkConfig
@@ -87,6 +87,8 @@ class Metrics:
     group_latency_sum_ps: IntArray | None = None
     group_delivered: IntArray | None = None
     """(g, g) packets delivered by source group and destination group, if ``group_latency`` was asked for."""
+    messages: MessageMetrics | None = None
+    """Messages of closed-loop traffic; None for open-loop traffic, whose messages nobody puts together again."""
 
     @classmethod
     def from_statistics(
@@ -139,6 +141,7 @@ class Metrics:
             fields["series"] = {name: _integers(values) for name, values in series.items()}
             fields["series_bin_ps"] = int(statistics["series_bin_ps"])
             fields["series_start_ps"] = int(statistics["series_start_ps"])
+        fields["messages"] = MessageMetrics.from_statistics(statistics)
         buckets = _read_only(np.array(statistics["latency_bucket_ps"], np.float64))
         return cls(topology=topology, network=network, latency_bucket_ps=buckets, **fields)
 
@@ -154,7 +157,9 @@ class Metrics:
 
     @property
     def offered_load(self) -> float:
-        """What hosts generated, lost packets included. Below the configured load where generators stalled."""
+        """What hosts generated, lost packets included. Below the configured load where generators stalled. Closed loop:
+        what programs gave to source queues.
+        """
         return self._load(self.packets_generated + self.packets_lost, self.topology.num_hosts)
 
     @property
@@ -193,19 +198,36 @@ class Metrics:
         Raises:
             ConfigError: If ``q`` is out of range.
         """
+        extremes = (float(self.latency_min_ps), float(self.latency_max_ps))
+        return percentile_ps(q, self.latency_histogram, self.latency_bucket_ps, *extremes) / PS_PER_NS
+
+    @property
+    def makespan_ns(self) -> float:
+        """Closed loop: from time 0 to the end of the last task, which is the completion of the last message unless a
+        program computes after it. It does not depend on ``reset_statistics``. NaN while the workload is not complete,
+        and for open-loop traffic.
+        """
+        return self.messages.makespan_ns if self.messages is not None else math.nan
+
+    @property
+    def message_latency_mean_ns(self) -> float:
+        """Closed loop: mean time from a message's entry into the source queue to the arrival of its last bit, of the
+        messages completed in the window. NaN if there are none, and for open-loop traffic.
+        """
+        return self.messages.latency_mean_ns if self.messages is not None else math.nan
+
+    def message_latency_percentile_ns(self, q: float) -> float:
+        """Closed loop: the smallest latency that at least ``q`` percent of the completed messages do not exceed, within
+        0.2 %. NaN if there are none, and for open-loop traffic.
+
+        Args:
+            q: 0 to 100, in percent.
+
+        Raises:
+            ConfigError: If ``q`` is out of range.
+        """
         percent = check_real("q", q, 0.0, 100.0, unit="percent")
-        total = int(self.latency_histogram.sum())
-        if total == 0:
-            return math.nan
-        if percent == 0.0:
-            return self.latency_min_ns
-        if percent == 100.0:
-            return self.latency_max_ns
-        # Exact: 99.9 percent of 1,000 packets are 999, not the 1,000 that rounding up a float product gives.
-        rank = max(1, math.ceil(Fraction(str(percent)) * total / 100))
-        bucket = int(np.searchsorted(np.cumsum(self.latency_histogram), rank))
-        middle_ns = float(self.latency_bucket_ps[bucket]) / PS_PER_NS
-        return min(max(middle_ns, self.latency_min_ns), self.latency_max_ns)
+        return self.messages.latency_percentile_ns(percent) if self.messages is not None else math.nan
 
     @property
     def hops_mean(self) -> float:
@@ -331,6 +353,14 @@ class Metrics:
             "network_latency_mean_ns": self.network_latency_mean_ns,
             "hops_mean": self.hops_mean,
             "minimal_fraction": self.minimal_fraction,
+        }
+        row |= {
+            "makespan_ns": self.makespan_ns,
+            "messages_delivered": None if self.messages is None else self.messages.delivered,
+            "message_latency_mean_ns": self.message_latency_mean_ns,
+            "message_latency_p50_ns": self.message_latency_percentile_ns(50),
+            "message_latency_p99_ns": self.message_latency_percentile_ns(99),
+            "message_latency_max_ns": self.message_latency_percentile_ns(100),
         }
         for prefix, fairness in (("router", self.fairness), ("group", self.group_fairness)):
             row[f"{prefix}_accepted_load_min"] = fairness.min

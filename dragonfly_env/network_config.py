@@ -354,8 +354,7 @@ class NetworkConfig:
             watchdog_ns: Time without progress after which the core raises ``DeadlockError``.
 
         Raises:
-            ConfigError: If ``watchdog_ns`` is no time above 0, or not a whole number of picoseconds, or ``links`` do not fit the
-                topology.
+            ConfigError: If ``watchdog_ns`` is no time above 0 or finer than a ps, or ``links`` do not fit the topology.
         """
         check_time_ns("watchdog_ns", watchdog_ns, open_low=True)
         core = _core.NetworkParams()

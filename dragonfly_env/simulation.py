@@ -9,8 +9,16 @@ import numpy.typing as npt
 
 from dragonfly_env._core_owner import CoreOwner
 from dragonfly_env._q_values import as_q_table
-from dragonfly_env._series import check_series, limit_of_drain
-from dragonfly_env._validate import MAX_RUN_NS, MAX_TIME_PS, PS_PER_NS, check_real, config_error, ns_to_ps
+from dragonfly_env._series import check_series, limit_of_drain, series_end_ps
+from dragonfly_env._validate import (
+    MAX_RUN_NS,
+    MAX_TIME_PS,
+    PS_PER_NS,
+    check_real,
+    config_error,
+    ns_to_ps,
+    shown,
+)
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.errors import StateError
 from dragonfly_env.metrics import Metrics
@@ -42,6 +50,7 @@ class Simulation(CoreOwner):
         if not isinstance(config, SimulationConfig):
             raise config_error("config", config, "must be a SimulationConfig")
         self._config = config
+        self._closed_loop = config.traffic_object.is_closed_loop
         self._core = config.make_core()
 
     def __repr__(self) -> str:
@@ -91,8 +100,58 @@ class Simulation(CoreOwner):
             with self._marks_broken():
                 self._core.run(duration_ps)
 
+    def run_to_completion(self, limit_ns: float | None = None) -> Metrics:
+        """Run closed-loop traffic until every task has done its work and every message has arrived.
+
+        The time is then that of the last completion, however the run was cut into pieces, and ``metrics().makespan_ns``
+        says it. If the limit comes first the metrics are those of an unfinished run: ``makespan_ns`` is NaN and
+        ``progress()`` below 1; the next call goes on. Complete already: nothing happens. Ctrl-C as in ``run``.
+
+        Args:
+            limit_ns: The longest time to advance, a whole number of picoseconds; None: as long as it takes.
+
+        Returns:
+            ``metrics()`` at the end.
+
+        Raises:
+            ConfigError: If the limit is negative, NaN, or finer than a picosecond; or if the run gets too long for a
+                time series with so narrow bins.
+            DeadlockError: If nothing moved for ``watchdog_ns``.
+            StateError: If the traffic is open loop, which has no end; if the workload can never complete, because
+                programs wait for what nobody sends (the message names the first), or were stopped by ``drain``; after a
+                ``DeadlockError``; or while another thread runs this simulation.
+        """
+        limit_ps = None if limit_ns is None else _duration_ps("limit_ns", limit_ns)
+        self._require_closed_loop("run_to_completion")
+        with self._alone:
+            now_ps = self._core.time_ps
+            end_ps = MAX_TIME_PS if limit_ps is None else min(now_ps + limit_ps, MAX_TIME_PS)
+            bin_ns = self._config.series_bin_ns
+            kept_ps = end_ps if bin_ns is None else series_end_ps(bin_ns, self.num_partitions)
+            with self._marks_broken():
+                complete = self._core.run_to_completion(max(0, min(end_ps, kept_ps) - now_ps))
+            if not complete and bin_ns is not None and kept_ps < end_ps:
+                check_series(bin_ns, self.num_partitions, end_ps)
+        return self.metrics()
+
+    def progress(self) -> float:
+        """The share of the workload's bytes that is delivered, counted in whole packets: 0 to 1.
+
+        Raises:
+            StateError: If the traffic is open loop, which has no end; or while another thread runs this simulation.
+        """
+        self._require_closed_loop("progress")
+        with self._alone:
+            return self._core.progress
+
+    def _require_closed_loop(self, call: str) -> None:
+        if not self._closed_loop:
+            spec = self._config.traffic_object.spec
+            raise StateError(f"{call}(): traffic {shown(spec)} is open loop and has no end; use run()")
+
     def drain(self, max_ns: float | None = None) -> bool:
-        """Stop all generators for good and run until the last packet is delivered.
+        """Stop all generators for good and run until the last packet is delivered. Programs of closed-loop traffic are
+        told nothing more: what they gave to their source queues is delivered, and the workload stays unfinished.
 
         Args:
             max_ns: The longest time to advance; None: until empty (or the watchdog fires).

@@ -8,12 +8,14 @@ What ``SimulationConfig`` and its users call (signatures)::
     traffic_patterns() -> tuple[str, ...]           # a spec string of every pattern that a string can describe
     Traffic: .spec -> str, .is_trace -> bool, .to_dict() -> dict, .check(topology: Dragonfly) -> None
     Pattern(Traffic): .build(topology: _core.Topology, seed: int) -> _core.Pattern
+    ClosedLoop(Traffic): .build(topology: _core.Topology, seed: int, *, packet_bytes: int) -> _core.Source
 
 Patterns: ``Uniform Adversarial AdversarialConsecutive Permutation Hotspot Tornado LiaC1 LiaC2 DemandMatrix
-HostMixture WeightedMixture``. Besides: ``Trace`` and ``Schedule``.
+HostMixture WeightedMixture``. Besides: ``Trace`` and ``Schedule``. Closed loop: ``AllToAll``.
 
 Spec strings: ``uniform``, ``adv+4``, ``adv-1``, ``advc``, ``hotspot:hosts=4,fraction=0.2`` (a list of hosts:
-``hosts=1;5;9``), ``weighted:uniform=0.7,adv+1=0.3``, ``trace:FILE`` (Parquet or CSV), ``demand:FILE`` (NumPy .npy).
+``hosts=1;5;9``), ``weighted:uniform=0.7,adv+1=0.3``, ``all-to-all:message_bytes=4096,placement=random``,
+``trace:FILE`` (Parquet or CSV), ``demand:FILE`` (NumPy .npy).
 
 Under one seed the k-th message of a host has the same destination whatever the policy, the load or the
 injection process is. Source of each pattern: its docstring, and ``dragonfly-env info``.
@@ -43,7 +45,7 @@ from dragonfly_env._patterns import (
     Uniform,
 )
 from dragonfly_env._trace import Trace
-from dragonfly_env._traffic import Pattern, Traffic, make_pattern, pattern_from_dict
+from dragonfly_env._traffic import ClosedLoop, Pattern, Traffic, make_named, named_from_dict
 from dragonfly_env._validate import (
     MAX_RUN_NS,
     check_choice,
@@ -54,6 +56,7 @@ from dragonfly_env._validate import (
     config_error,
     ns_to_ps,
 )
+from dragonfly_env._workloads import AllToAll
 from dragonfly_env.network_config import NetworkConfig
 from dragonfly_env.topology import Dragonfly
 
@@ -63,6 +66,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Adversarial",
     "AdversarialConsecutive",
+    "AllToAll",
+    "ClosedLoop",
     "DemandMatrix",
     "HostMixture",
     "Hotspot",
@@ -124,7 +129,9 @@ class Schedule(Traffic):
             traffic = parse_traffic(step[1])
             if not isinstance(traffic, Pattern):
                 raise config_error(
-                    f"{field} traffic", traffic.spec, "must be a pattern, no schedule or trace"
+                    f"{field} traffic",
+                    traffic.spec,
+                    "must be a pattern, no schedule or trace, nor closed-loop traffic",
                 )
             checked.append((time_ns, traffic, check_real(f"{field} load", step[2], 0.0, 1.0, open_low=True)))
         object.__setattr__(self, "steps", tuple(checked))
@@ -201,7 +208,7 @@ def _parse_string(text: str) -> Traffic:
         return Trace.from_file(rest)
     if kind.lower() == "demand" and rest:
         return DemandMatrix(_load_matrix(rest))
-    return make_pattern(text, {})
+    return make_named(text, {})
 
 
 def _load_matrix(path: str) -> npt.NDArray[Any]:
@@ -215,7 +222,7 @@ def _from_table(values: Mapping[str, Any]) -> Traffic:
         return Schedule.from_dict(values)
     if "trace" in values:
         return Trace.from_dict(values)
-    return pattern_from_dict(values)
+    return named_from_dict(values)
 
 
 def traffic_from_dict(values: object) -> str | Traffic:
@@ -243,12 +250,12 @@ def make_source(
     Args:
         traffic: What ``parse_traffic`` returns.
         topology: Where it is used.
-        load: Fraction of the host link bandwidth in (0, 1]; schedules and traces have their own.
+        load: Fraction of the host link bandwidth in (0, 1]; schedules, traces and closed loops have their own.
         injection: "periodic" (a message every packet time * packets / load, see
             ``NetworkConfig.periodic_intervals``; all hosts in phase from 1 ns on), "bernoulli" (a trial per
-            flit time) or "poisson" (exponential gaps); not for traces.
+            flit time) or "poisson" (exponential gaps); not for traces and closed loops.
         seed: Of the run, 0 to 2^64 - 1.
-        message_packets: Packets per message; traces have sizes of their own.
+        message_packets: Packets per message; traces and closed loops have sizes of their own.
         network: For the packet's size and time on the host link, and its rules for uniform and periodic
             traffic.
 
@@ -260,6 +267,8 @@ def make_source(
     check_instance("network", network, NetworkConfig)
     if isinstance(traffic, Trace):
         return traffic.build_source(core, packet_bytes=network.packet_bytes)
+    if isinstance(traffic, ClosedLoop):
+        return traffic.build(core, seed, packet_bytes=network.packet_bytes)
     if isinstance(traffic, Schedule):
         steps = traffic.steps
     elif isinstance(traffic, Pattern):

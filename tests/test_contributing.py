@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md is followed to the letter: its recipes must give policies that work."""
+"""CONTRIBUTING.md is followed to the letter: its recipes must give policies and workloads that work."""
 
 from __future__ import annotations
 
@@ -78,6 +78,22 @@ except dfe.ConfigError as error:
     assert "routers" in str(error)
 else:
     raise AssertionError("a ring of two was taken")
+
+assert "token" in dfe.traffic_patterns()
+ends = []
+for arguments in ("", ":compute_ns=600", ":compute_ns=600,placement=random"):
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="token" + arguments)
+    simulation = dfe.Simulation(config)
+    ends.append(simulation.run_to_completion().makespan_ns)
+    assert simulation.progress() == 1.0
+assert ends[1] == __import__("pytest").approx(ends[0] + 71 * 500, abs=71 * 3.2), ends
+assert ends[2] > ends[1], ends
+try:
+    dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="token:compute=600")
+except dfe.ConfigError as error:
+    assert "compute_ns" in str(error)
+else:
+    raise AssertionError("an unknown argument was taken")
 """
 
 
@@ -129,8 +145,8 @@ def add_line(registry: Path, entries: str, line: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_recipes_a_file_and_a_line_each_give_policies_that_work(tmp_path: Path) -> None:
-    """One build for all: the policy without memory, the one with a tracker, and the group shape."""
+def test_the_recipes_a_file_and_a_line_each_give_what_works(tmp_path: Path) -> None:
+    """One build for all: a policy without memory, one with a tracker, a group shape and a workload."""
     shutil.copytree(ROOT / "csrc", tmp_path / "csrc")
     routing = tmp_path / "csrc" / "routing"
     file, line = blocks_of("Add a policy: one file, one line")
@@ -147,6 +163,11 @@ def test_the_recipes_a_file_and_a_line_each_give_policies_that_work(tmp_path: Pa
     file, line = blocks_of("Add a group shape: one file, one line")
     (topology / "ring.cpp").write_text(file, encoding="utf-8")
     add_line(topology / "group_shape.cpp", "DRAGONFLY_GROUP_SHAPES", line)
+
+    traffic = tmp_path / "csrc" / "traffic"
+    workload, workload_line = blocks_of("Add a workload: one file, one line")
+    (traffic / "token.cpp").write_text(workload, encoding="utf-8")
+    add_line(traffic / "registry.cpp", "DRAGONFLY_PATTERNS", workload_line)
 
     module = build_core(tmp_path / "csrc", tmp_path / "build")
 

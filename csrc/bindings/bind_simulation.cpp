@@ -35,6 +35,17 @@ py::array_t<T> column(const Rows& rows, Get get) {
   return array;
 }
 
+// The middle of each bucket, in ps.
+py::array_t<double> bucket_middles(const LatencyHistogram& histogram) {
+  const std::size_t buckets = histogram.counts().size();
+  py::array_t<double> middles(static_cast<py::ssize_t>(buckets));
+  constexpr double kUnit = 1U << DeliveryRecord::kHistogramShift;
+  for (std::size_t i = 0; i < buckets; ++i) {
+    middles.mutable_data()[i] = (LatencyHistogram::middle_of(i) + 0.5) * kUnit;
+  }
+  return middles;
+}
+
 py::dict series_dict(const Statistics& s) {
   const std::size_t first =
       std::min(static_cast<std::size_t>(s.start_ps / s.series_bin_ps), s.deliveries.series.size());
@@ -46,6 +57,17 @@ py::dict series_dict(const Statistics& s) {
   series["latency_sum_ps"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.latency_ps; });
   series["hops_sum"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.hops; });
   return series;
+}
+
+void add_workload(py::dict& out, const WorkloadStatistics& s) {
+  out["makespan_ps"] = s.makespan_ps;
+  out["messages_sent"] = s.messages.sent;
+  out["messages_delivered"] = s.messages.delivered;
+  out["message_latency_sum_ps"] = s.messages.latency_ps;
+  out["message_latency_min_ps"] = s.messages.delivered > 0 ? s.messages.latency_min_ps : 0;
+  out["message_latency_max_ps"] = s.messages.latency_max_ps;
+  out["message_latency_histogram"] = to_array<std::int64_t>(s.messages.latencies.counts());
+  out["message_latency_bucket_ps"] = bucket_middles(s.messages.latencies);
 }
 
 py::dict statistics_dict(Simulation& simulation) {
@@ -71,14 +93,9 @@ py::dict statistics_dict(Simulation& simulation) {
   out["minimal_delivered"] = d.minimal;
   out["latency_min_ps"] = d.delivered > 0 ? d.latency_min_ps : 0;
   out["latency_max_ps"] = d.latency_max_ps;
-  const auto& counts = d.latencies.counts();
-  out["latency_histogram"] = to_array<std::int64_t>(counts);
-  py::array_t<double> middles(static_cast<py::ssize_t>(counts.size()));
-  constexpr double kUnit = 1U << DeliveryRecord::kHistogramShift;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    middles.mutable_data()[i] = (LatencyHistogram::middle_of(i) + 0.5) * kUnit;
-  }
-  out["latency_bucket_ps"] = middles;
+  out["latency_histogram"] = to_array<std::int64_t>(d.latencies.counts());
+  out["latency_bucket_ps"] = bucket_middles(d.latencies);
+  if (s.workload) add_workload(out, *s.workload);
   out["hop_histogram"] = to_array<std::int64_t>(d.hops);
   out["router_delivered"] = to_array<std::int64_t>(s.router_delivered);
   out["router_injected"] = to_array<std::int64_t>(s.router_injected);
@@ -310,6 +327,18 @@ void bind_simulation(py::module_& module) {
             return self.empty();
           },
           py::arg("max_ps"))
+      .def(
+          "run_to_completion",
+          [](Simulation& self, TimePs max_ps) {
+            RunEnd end = RunEnd::kInterrupted;
+            without_gil([&](auto keep_going) {
+              end = self.run_to_completion(max_ps, keep_going);
+              return end != RunEnd::kInterrupted;
+            });
+            return end == RunEnd::kComplete;
+          },
+          py::arg("max_ps"))
+      .def_property_readonly("progress", by_reference(&Simulation::progress))
       .def(
           "set_policy",
           [](Simulation& self, const std::string& policy, const py::dict& parameters) {

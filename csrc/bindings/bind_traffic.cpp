@@ -202,6 +202,17 @@ SourceHandle synthetic_source(std::shared_ptr<const Dragonfly> topology,
   return {.topology = std::move(topology), .source = std::move(source)};
 }
 
+SourceHandle workload(std::shared_ptr<const Dragonfly> topology, std::uint64_t seed, std::string name,
+                      const py::dict& arguments, const py::int_& packet_bytes) {
+  const PatternSpec spec{.name = std::move(name), .arguments = arguments_of(arguments, 0)};
+  const std::uint32_t bytes = checked_u32(packet_bytes, "packet_bytes", 1, UINT32_MAX);
+  const py::gil_scoped_release release;
+  auto made = make_workload(*topology, seed, spec, bytes);
+  return {.topology = std::move(topology),
+          .source = std::make_shared<const SilentSource>(),
+          .workload = std::move(made)};
+}
+
 template <class T>
 std::span<const T> column(const Array<T>& array, const char* field) {
   if (array.ndim() != 1) {
@@ -269,6 +280,7 @@ py::list patterns() {
     entry["summary"] = info.summary;
     entry["source"] = info.source;
     entry["example"] = info.example;
+    entry["closed_loop"] = info.closed_loop();
     entry["parameters"] = parameters;
     result.append(entry);
   }
@@ -287,14 +299,16 @@ void bind_traffic(py::module_& module) {
             return handle.pattern->sends(HostId{host_of(*handle.topology, host)});
           },
           py::arg("host"));
-  sealed_class<SourceHandle, py::classh>(module, "Source",
-                                         "When hosts send what; see synthetic_source and trace_source.");
+  sealed_class<SourceHandle, py::classh>(
+      module, "Source", "When hosts send what; see synthetic_source, trace_source and workload.");
   module.def("make_pattern", &make, py::arg("topology").none(false), py::arg("seed"), py::arg("name"),
              py::arg("arguments"), py::arg("uniform_excludes_sender") = false);
   module.def("parse_pattern", &parse_pattern, py::arg("spec"));
   module.def("synthetic_source", &synthetic_source, py::arg("topology").none(false), py::arg("steps"),
              py::arg("process"), py::arg("seed"), py::arg("message_packets"), py::arg("packet_ps"),
              py::arg("trial_ps"), py::arg("first_ps"), py::arg("periodic_intervals") = "exact");
+  module.def("workload", &workload, py::arg("topology").none(false), py::arg("seed"), py::arg("name"),
+             py::arg("arguments"), py::arg("packet_bytes"));
   module.def("trace_source", &trace_source, py::arg("topology").none(false), py::arg("time_ps").noconvert(),
              py::arg("src").noconvert(), py::arg("dst").noconvert(), py::arg("packets").noconvert(),
              py::arg("route_offsets").noconvert().none(true), py::arg("routes").noconvert().none(true));

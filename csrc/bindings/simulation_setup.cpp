@@ -59,6 +59,7 @@ SimulationSetup simulation_setup(const std::shared_ptr<Dragonfly>& topology, con
   if (threads < 1 || threads > 1024) throw ConfigError{"threads", std::to_string(threads), "from 1 to 1024"};
   return {.topology = topology,
           .source = source.source,
+          .workload = source.workload,
           .network = network,
           .policy = policy,
           .policy_parameters = parameters_of("policy", policy_parameters),

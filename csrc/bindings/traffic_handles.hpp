@@ -25,10 +25,11 @@ struct PatternHandle {
   PatternPtr pattern;
 };
 
-// _core.Source
+// _core.Source: open-loop traffic, or a workload.
 struct SourceHandle {
   std::shared_ptr<const Dragonfly> topology;
-  std::shared_ptr<const TrafficSource> source;
+  std::shared_ptr<const TrafficSource> source;  // of hosts without a program
+  std::shared_ptr<const Workload> workload{};   // null: open loop
 };
 
 }  // namespace dragonfly

@@ -17,6 +17,7 @@ enum class Purpose : std::uint32_t {
   kPattern = 3,      // whatever a traffic pattern fixes once (a permutation, a hot spot)
   kRouting = 4,      // entity = source host, index = packet (several blocks per decision)
   kLearning = 5,     // exploration of learning policies
+  kPlacement = 6,    // where the tasks of a job live; entity = job
 };
 
 namespace detail {

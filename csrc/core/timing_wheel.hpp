@@ -49,6 +49,10 @@ class TimingWheel {
     return ((occupied_[slot >> 6] >> (slot & 63)) & 1U) != 0;
   }
 
+  [[nodiscard]] bool any(std::size_t kind, Tick when) const noexcept {
+    return slots_[(static_cast<std::uint64_t>(when) & mask_) * Kinds + kind].count > 0;
+  }
+
   // Memory of the slots of a wheel.
   [[nodiscard]] static constexpr std::uint64_t bytes(Tick horizon) noexcept {
     return std::bit_ceil(static_cast<std::uint64_t>(horizon) + 2) * Kinds * sizeof(Slot);

@@ -18,6 +18,19 @@ StatisticsBase read_base(Network& network, TimePs now_ps) {
   return {.start_ps = now_ps, .generated = generated_ever(network)};
 }
 
+std::optional<WorkloadStatistics> collect_workload(const Network& network) {
+  const Blueprint& plan = network.blueprint();
+  if (plan.workload == nullptr) return std::nullopt;
+  WorkloadStatistics s;
+  if (network.complete()) s.makespan_ps = plan.to_ps(network.last_progress());
+  s.packets_total = plan.workload->total_packets();
+  for (const Partition& partition : network.partitions()) {
+    s.packets_delivered += partition.programs()->packets_delivered();
+    s.messages.merge(partition.programs()->record());
+  }
+  return s;
+}
+
 Statistics collect_statistics(Network& network, const StatisticsBase& base, TimePs now_ps) {
   const Blueprint& plan = network.blueprint();
   Statistics s;
@@ -28,6 +41,7 @@ Statistics collect_statistics(Network& network, const StatisticsBase& base, Time
   s.in_source_queues = network.in_source_queues();
   s.series_bin_ps = plan.options.record.series_bin_ps;
   for (const LinkParams& link : plan.links) s.link_packet_ps.push_back(link.packet_ps);
+  s.workload = collect_workload(network);
   for (const Partition& partition : network.partitions()) {
     s.deliveries.merge(partition.record());
     const auto append = [](auto& into, const auto& from) {

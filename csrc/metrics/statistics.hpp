@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "network/network.hpp"
@@ -13,6 +14,14 @@ namespace dragonfly {
 struct StatisticsBase {
   TimePs start_ps = 0;
   std::uint64_t generated = 0;
+};
+
+// Of a closed-loop run.
+struct WorkloadStatistics {
+  TimePs makespan_ps = -1;              // from time 0 to the end of the last task; -1: not complete
+  std::uint64_t packets_delivered = 0;  // since time 0
+  std::uint64_t packets_total = 0;
+  MessageRecord messages;
 };
 
 struct Statistics {
@@ -29,9 +38,12 @@ struct Statistics {
   std::vector<std::int64_t> link_stall_ps;      // [router * radix + port]
   std::vector<TimePs> link_packet_ps;           // serialisation by link class
   TimePs series_bin_ps = 0;
+  std::optional<WorkloadStatistics> workload;  // none: open loop
 };
 
 [[nodiscard]] StatisticsBase read_base(Network& network, TimePs now_ps);
+// Nothing in an open-loop run.
+[[nodiscard]] std::optional<WorkloadStatistics> collect_workload(const Network& network);
 [[nodiscard]] Statistics collect_statistics(Network& network, const StatisticsBase& base, TimePs now_ps);
 
 }  // namespace dragonfly

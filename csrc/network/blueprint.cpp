@@ -106,11 +106,13 @@ std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t requi
 }  // namespace
 
 Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, RoutingPolicy& policy_in,
-                     const TrafficSource& source_in, const NetworkOptions& options_in)
+                     const TrafficSource& source_in, const NetworkOptions& options_in,
+                     const Workload* workload_in)
     : topology{topology_in},
       policy{&policy_in},
       learner{policy_in.learner()},
       source{source_in},
+      workload{workload_in},
       options{options_in},
       links{link_params(params, topology_in)},
       timing{(validate(params), make_timing(params, links))},
@@ -127,6 +129,10 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       decide_on_arrival{params.decide_at == "arrival"},
       arbitration{parse_arbitration(params.arbitration)},
       output_buffer{params.output_buffer_packets} {
+  if (workload != nullptr && options.lose_when_full) {
+    throw ConfigError{"source_queue_full", "'lose'",
+                      "must be 'stall': what a program has sent is never lost"};
+  }
   const std::size_t num_classes = topology.num_link_classes();
   for (std::size_t i = 0; i < num_classes; ++i) input_buffer[i] = links[i].buffer_packets;
   for (std::size_t i = 1; i + 1 < num_classes; ++i) {

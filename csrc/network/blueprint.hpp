@@ -14,6 +14,7 @@
 #include "routing/policy.hpp"
 #include "topology/dragonfly.hpp"
 #include "traffic/source.hpp"
+#include "traffic/workload.hpp"
 
 namespace dragonfly {
 
@@ -35,14 +36,16 @@ struct NetworkOptions {
 class Blueprint {
  public:
   // Throws ConfigError. All references must outlive the blueprint.
+  // `workload`: what runs on hosts; the others, and all without it, send what the source says.
   Blueprint(const Dragonfly& topology, const NetworkParams& params, RoutingPolicy& policy,
-            const TrafficSource& source, const NetworkOptions& options);
+            const TrafficSource& source, const NetworkOptions& options, const Workload* workload = nullptr);
 
   const Dragonfly& topology;
   const RoutingPolicy* policy;  // never null
   LearningPolicy* learner;      // the same, if it learns; else null
   HopTimes hop_times{};         // for the learner
   const TrafficSource& source;
+  const Workload* workload;  // null: open loop
   NetworkOptions options;
   std::vector<LinkParams> links;  // [link class]
   Timing timing;

@@ -34,12 +34,14 @@ MemoryNeed memory_need(const Blueprint& plan) noexcept {
   const std::uint64_t input_vc = sizeof(InputVc) + sizeof(std::uint16_t);
   const std::uint64_t groups = plan.options.record.group_latency ? plan.topology.num_groups() : 0;
   const std::uint64_t wheel = Partition::wheel_bytes(plan.timing.horizon);
+  const std::uint64_t program =
+      plan.workload == nullptr ? 0 : HostPrograms::host_bytes() + plan.workload->task_bytes() / hosts;
   const std::uint64_t reports =
       FeedbackLines::bytes_per_router(plan) + std::uint64_t{plan.topology.radix()} * 2 * sizeof(FeedbackEnd);
   return {
       .routers = routers * (plan.topology.radix() * port + plan.input_vcs * input_vc + sizeof(RouterState) +
                             2 * sizeof(std::uint64_t)),
-      .hosts = hosts * (sizeof(HostSender) + sizeof(SourceCursor) + sizeof(std::uint64_t)),
+      .hosts = hosts * (sizeof(HostSender) + sizeof(SourceCursor) + sizeof(std::uint64_t) + program),
       .source_queues = hosts * plan.options.source_queue_packets * sizeof(Tick),
       .partitions = parts * (wheel + sizeof(Partition) + groups * groups * 2 * sizeof(std::uint64_t)) +
                     parts * parts * (2 * sizeof(Mailbox) + sizeof(Mailbox*)),

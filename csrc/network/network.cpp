@@ -10,7 +10,7 @@ namespace dragonfly {
 
 Network::Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads)
     : plan_{(require_memory(*blueprint), std::move(blueprint))},
-      store_{plan_->most_packets(), plan_->options.record.packet_log},
+      store_{plan_->most_packets(), plan_->options.record.packet_log, plan_->workload != nullptr},
       feedback_{*plan_},
       pool_{std::min(threads, plan_->num_partitions())} {
   const std::uint32_t n = plan_->num_partitions();
@@ -51,13 +51,21 @@ bool Network::run_window(Tick until) {
   return true;
 }
 
-RunEnd Network::run(Tick until, const std::function<bool()>& keep_going) {
+RunEnd Network::run(Tick until, const std::function<bool()>& keep_going, RunGoal goal) {
   RunEnd result = RunEnd::kFinished;
+  if (!in_window_) {
+    if (const auto end = ended(goal)) return *end;
+  }
   while (in_window_ || (skip_silence(until), started_ < until)) {
     if (!run_window(until)) return RunEnd::kAsked;
     started_ = window_end_ - 1;
     now_ = started_;
     if (now_ - last_watch_ >= plan_->timing.watchdog) watch();
+    if (const auto end = ended(goal)) {
+      // Nothing has happened since but credits coming home: the rest of the window is as well undone.
+      if (*end == RunEnd::kComplete && !has_background()) now_ = last_progress();
+      return *end;
+    }
     if (!keep_going()) {
       result = RunEnd::kInterrupted;
       break;
@@ -88,15 +96,68 @@ void Network::skip_silence(Tick until) {
     if (!partition.silent()) return;
     next = std::min(next, partition.next_message());
   }
-  for (const auto& row : mail_[1 - parity_]) {
-    for (const Mailbox& box : row) {
-      if (!box.packets.empty() || !box.credits.empty()) return;
-    }
-  }
+  if (mail_waits()) return;
   if (next <= started_ + 1) return;
   for (Partition& partition : partitions_) partition.skip_to(next);
   started_ = next - 1;
   now_ = started_;
+}
+
+bool Network::mail_waits() const noexcept {
+  for (const auto& row : mail_[1 - parity_]) {
+    for (const Mailbox& box : row) {
+      if (!box.packets.empty() || !box.credits.empty()) return true;
+    }
+  }
+  return false;
+}
+
+bool Network::complete() const noexcept {
+  std::int64_t under_way = 0;
+  for (const Partition& partition : partitions_) {
+    if (partition.programs()->unfinished() > 0) return false;
+    under_way += partition.programs()->under_way();
+  }
+  return under_way == 0;
+}
+
+Tick Network::last_progress() const noexcept {
+  Tick latest = 0;
+  for (const Partition& partition : partitions_) {
+    latest = std::max(latest, partition.programs()->last_progress());
+  }
+  return latest;
+}
+
+std::string Network::describe_unfinished() const {
+  std::uint64_t tasks = 0;
+  std::string first;
+  for (const Partition& partition : partitions_) {
+    tasks += partition.programs()->unfinished();
+    if (first.empty()) first = partition.programs()->describe_unfinished();
+  }
+  return std::to_string(tasks) + (tasks == 1 ? " task is" : " tasks are") + " not finished: " + first;
+}
+
+bool Network::over() const noexcept {
+  for (const Partition& partition : partitions_) {
+    if (partition.in_network() > 0) return false;
+  }
+  for (const Partition& partition : partitions_) {
+    if (!partition.silent() || partition.next_message() != Blueprint::kNeverTick) return false;
+  }
+  return !mail_waits();
+}
+
+bool Network::has_background() const noexcept {
+  return std::ranges::any_of(partitions_, &Partition::has_background);
+}
+
+std::optional<RunEnd> Network::ended(RunGoal goal) const noexcept {
+  if (goal == RunGoal::kInstant) return std::nullopt;
+  if (complete()) return RunEnd::kComplete;
+  if (over()) return RunEnd::kStuck;
+  return std::nullopt;
 }
 
 void Network::stop_generating() {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "network/blueprint.hpp"
@@ -18,7 +20,12 @@ enum class RunEnd : std::uint8_t {
   kFinished,     // the instant was reached
   kInterrupted,  // keep_going() said no
   kAsked,        // decisions must be answered before time can go on
+  kComplete,     // the workload has done everything
+  kStuck,        // it has not, and nothing will ever happen again
 };
+
+// Where a run ends before its instant.
+enum class RunGoal : std::uint8_t { kInstant, kCompletion };
 
 class Network {
  public:
@@ -28,7 +35,9 @@ class Network {
   // and may end the run early (false); the network is then at an earlier instant, in good order.
   // Throws DeadlockError when packets stopped moving. After kAsked it is called again, with the same
   // instant, when all decisions on the desks are answered.
-  RunEnd run(Tick until, const std::function<bool()>& keep_going);
+  // With kCompletion it ends, too, when the workload is complete, at the very instant if nothing else sends,
+  // or when it never will be.
+  RunEnd run(Tick until, const std::function<bool()>& keep_going, RunGoal goal = RunGoal::kInstant);
   // From now on packets are routed from outside (Blueprint::decisions).
   void start_asking();
   void stop_generating();
@@ -42,14 +51,27 @@ class Network {
   [[nodiscard]] Tick clock() const noexcept;
   [[nodiscard]] const Blueprint& blueprint() const noexcept { return *plan_; }
   [[nodiscard]] std::vector<Partition>& partitions() noexcept { return partitions_; }
+  [[nodiscard]] const std::vector<Partition>& partitions() const noexcept { return partitions_; }
   [[nodiscard]] std::uint64_t in_network() const noexcept;
   [[nodiscard]] std::uint64_t in_source_queues();
+  // Of a closed-loop run. All tasks are finished and all messages delivered:
+  [[nodiscard]] bool complete() const noexcept;
+  // When that came true, or the latest progress towards it.
+  [[nodiscard]] Tick last_progress() const noexcept;
+  // How many tasks are not finished, and what the first of them waits for.
+  [[nodiscard]] std::string describe_unfinished() const;
   // Throws std::runtime_error with a report if any count of packets or credits does not add up.
   void check_invariants();
 
  private:
   // Opens a window, or goes on with the present one, on all partitions; whether they all reached its end.
   bool run_window(Tick until);
+  // Whether nothing will ever happen again.
+  [[nodiscard]] bool over() const noexcept;
+  [[nodiscard]] bool mail_waits() const noexcept;
+  // Whether some host sends that has no program.
+  [[nodiscard]] bool has_background() const noexcept;
+  [[nodiscard]] std::optional<RunEnd> ended(RunGoal goal) const noexcept;
   // While no packet and no credit is under way nothing can happen before the next message of a host.
   void skip_silence(Tick until);
   void watch();

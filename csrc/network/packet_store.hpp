@@ -22,15 +22,27 @@ struct PathRecord {
   std::array<std::uint32_t, kLongest> routers{};
 };
 
+// The message that a packet is a part of, with programs on hosts.
+struct MessagePart {
+  std::uint32_t number = 0;   // k-th message of its source host
+  std::uint32_t tag = 0;      // the sender's
+  std::uint32_t packets = 0;  // of the whole message; 0: of an open-loop source, which nobody waits for
+  Tick sent = 0;              // given to the source queue
+};
+
 class PacketStore {
  public:
   // `capacity`: packets that can exist at once.
-  PacketStore(std::uint32_t capacity, bool with_paths)
-      : capacity_{capacity + kBlock}, packets_{capacity_}, paths_{with_paths ? capacity_ : 0U} {}
+  PacketStore(std::uint32_t capacity, bool with_paths, bool with_messages)
+      : capacity_{capacity + kBlock},
+        packets_{capacity_},
+        paths_{with_paths ? capacity_ : 0U},
+        messages_{with_messages ? capacity_ : 0U} {}
 
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] Packet* packets() const noexcept { return packets_.data(); }
   [[nodiscard]] PathRecord* paths() const noexcept { return paths_.data(); }
+  [[nodiscard]] MessagePart* messages() const noexcept { return messages_.data(); }
 
   // Indices that a partition keeps although no packet of it uses them; more go back.
   static constexpr std::uint32_t kMostUnused = 512;
@@ -64,6 +76,7 @@ class PacketStore {
   std::uint32_t capacity_;
   ReservedArray<Packet> packets_;
   ReservedArray<PathRecord> paths_;
+  ReservedArray<MessagePart> messages_;
   std::mutex mutex_;
   std::uint32_t used_ = 0;
   std::vector<std::uint32_t> returned_;

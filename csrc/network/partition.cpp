@@ -22,6 +22,7 @@ Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLin
       store_{store},
       packets_{store.packets()},
       paths_{store.paths()},
+      messages_{store.messages()},
       feedback_out_(blueprint.learner != nullptr ? num_outputs_ : 0U),
       feedback_in_(blueprint.learner != nullptr ? num_outputs_ : 0U),
       trackers_{blueprint, first_router_, num_routers_},
@@ -38,6 +39,10 @@ Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLin
     record_.group_delivered.assign(groups * groups, 0);
   }
   build_ports(feedback);
+  if (blueprint.workload != nullptr) {
+    programs_ = std::make_unique<HostPrograms>(*blueprint.workload, first_host_, num_hosts_,
+                                               blueprint.timing.quantum_ps);
+  }
   build_hosts();
 }
 
@@ -101,7 +106,7 @@ void Partition::build_ports(FeedbackLines& feedback) {
 void Partition::open_window(Tick end, Tick horizon, std::span<Mailbox* const> inboxes,
                             std::span<Mailbox> outboxes) {
   outboxes_ = outboxes;
-  count_until_ = horizon;
+  count_until_ = programs_ == nullptr ? horizon : -1;  // programs hear of a delivery when it happens
   settle(horizon);
   for (Mailbox* box : inboxes) {
     for (const Mailbox::Item& sent : box->packets) {
@@ -150,6 +155,7 @@ std::uint32_t Partition::new_packet() {
 
 void Partition::reset_statistics(Tick now) {
   record_.clear();
+  if (programs_ != nullptr) programs_->record().clear();
   std::ranges::fill(router_injected_, 0);
   std::ranges::fill(router_delivered_, 0);
   for (OutputPort& output : outputs_) {

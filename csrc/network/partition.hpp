@@ -25,6 +25,7 @@
 #include "network/blueprint.hpp"
 #include "network/delivery_record.hpp"
 #include "network/feedback_lines.hpp"
+#include "network/host_programs.hpp"
 #include "network/input_port.hpp"
 #include "network/packet_store.hpp"
 #include "network/partition_trackers.hpp"
@@ -85,7 +86,7 @@ class Partition {
   [[nodiscard]] Tick clock() const noexcept { return std::max<Tick>(0, cursor_ - 1); }
   // The next window starts at `now`. Precondition: nothing is due before.
   void skip_to(Tick now) noexcept { now_ = now; }
-  // No further message is generated after `now`.
+  // No further message is generated after `now`, and programs are no longer asked.
   void stop_generating(Tick now);
 
   void reset_statistics(Tick now);
@@ -108,6 +109,10 @@ class Partition {
     return router_delivered_;
   }
   [[nodiscard]] std::vector<LoggedPacket> take_log();
+  // Null in an open-loop run.
+  [[nodiscard]] const HostPrograms* programs() const noexcept { return programs_.get(); }
+  // Whether a host here without a program sends, in a closed-loop run.
+  [[nodiscard]] bool has_background() const noexcept { return has_background_; }
   // What its routers remember.
   [[nodiscard]] PartitionTrackers& trackers() noexcept { return trackers_; }
 
@@ -139,6 +144,9 @@ class Partition {
   enum Kind : std::size_t { kEdge, kCredit, kDeparture, kHost, kArrival, kEffect, kKinds };
   // A credit names its sender: output ports first (router * radix + port), then hosts; times 16 plus VC.
   static constexpr std::uint32_t kVcBits = 4;
+  // With programs an item of kHost may also be a packet that reaches its host, or the alarm of a host.
+  static constexpr std::uint32_t kDeliveryBit = 1U << 31;
+  static constexpr std::uint32_t kAlarmBit = 1U << 30;
 
   struct Undecided {
     std::uint32_t packet;
@@ -180,6 +188,8 @@ class Partition {
   void take_feedback(std::uint32_t output, Tick now);
   void report_hop(const InputPort& port, std::uint32_t packet, Tick now);
   [[gnu::always_inline]] void await_effect(std::uint32_t packet, std::uint32_t input_vc, Tick now);
+  // Hosts are worked off by one of two versions, chosen once per instant: with programs on some, or without.
+  template <bool kPrograms>
   void host_event(std::uint32_t host, Tick now);
 
   void grant(std::uint32_t router, InputVc& input, OutputPort& output, VcQueue& queue, std::uint32_t stamp,
@@ -197,11 +207,23 @@ class Partition {
   void wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now);
   [[gnu::always_inline]] void credit_upstream(const InputPort& port, std::uint8_t vc, Tick now);
   void eject(std::uint32_t packet, Tick delivered);
+  void await_delivery(std::uint32_t packet, Tick delivered);
   void deliver(std::uint32_t packet, Tick delivered);
 
+  // Programs on hosts (partition_programs.cpp).
+  void run_programs(Tick now);
+  void hand_over(std::uint32_t packet, Tick now);
+  void start_programs();
+  void heed(std::uint32_t host, Tick alarm, Tick now);
+  [[nodiscard]] bool begin_message(std::uint32_t host, HostSender& sender);
+  [[nodiscard]] std::uint64_t queued_by_program(std::uint32_t host, Tick until) const;
+
   void host_credit(std::uint32_t host, Tick now);
+  template <bool kPrograms>
   void send_from_host(std::uint32_t host, HostSender& sender, Tick now);
+  template <bool kPrograms>
   void next_packet(std::uint32_t host, HostSender& sender);
+  [[nodiscard]] bool next_message(std::uint32_t host, HostSender& sender);
   [[nodiscard]] bool is_crowded_out(std::uint32_t host, const SourceCursor& cursor, std::uint64_t number,
                                     std::uint32_t packets) const;
   void schedule_host(std::uint32_t host, HostSender& sender, Tick now);
@@ -246,8 +268,13 @@ class Partition {
   Tick stop_after_ = Blueprint::kNeverTick;
 
   PacketStore& store_;
-  Packet* const packets_;    // of all partitions
-  PathRecord* const paths_;  // [packet], with a packet log
+  Packet* const packets_;        // of all partitions
+  PathRecord* const paths_;      // [packet], with a packet log
+  MessagePart* const messages_;  // [packet], with programs
+  std::unique_ptr<HostPrograms> programs_;
+  bool has_background_ = false;
+  std::vector<std::uint32_t> woken_;    // scratch of run_programs()
+  std::vector<std::uint32_t> sending_;  // the same
   std::vector<std::uint32_t> free_packets_;
   std::vector<Undecided> undecided_;
   std::vector<FeedbackEnd> feedback_out_;  // [router * radix + port]: what goes with credits of that input

@@ -64,6 +64,9 @@ std::string Partition::check_invariants() const {
   std::ostringstream report;
   std::uint64_t counted = late_.size();
   wheel_.for_each(kArrival, [&](std::uint32_t) { ++counted; });
+  if (programs_ != nullptr) {
+    wheel_.for_each(kHost, [&](std::uint32_t item) { counted += (item & kDeliveryBit) != 0 ? 1 : 0; });
+  }
   for (const InputVc& input : input_vcs_) {
     std::uint32_t length = 0;
     for (std::uint32_t i = input.head; i != kNil; i = packets_[i].next) ++length;

@@ -177,6 +177,14 @@ void Partition::eject(std::uint32_t index, Tick delivered) {
   if (delivered <= count_until_) {
     deliver(index, delivered);
   } else {
+    await_delivery(index, delivered);
+  }
+}
+
+void Partition::await_delivery(std::uint32_t index, Tick delivered) {
+  if (programs_ != nullptr) {
+    wheel_.push(kHost, delivered, kDeliveryBit | index);
+  } else {
     late_.push_back({index, delivered});
   }
 }

@@ -26,11 +26,14 @@ void Partition::build_hosts() {
   for (std::uint32_t host = 0; host < num_hosts_; ++host) {
     HostSender& sender = hosts_[host];
     sender.credits = plan_.input_buffer[0];
+    if (programs_ != nullptr && programs_->runs_on(host)) continue;
     plan_.source.start(HostId{first_host_ + host}, sender.cursor);
     if (!backlog_cursor_.empty()) backlog_cursor_[host] = sender.cursor;
-    next_packet(host, sender);
+    has_background_ = has_background_ || (programs_ != nullptr && sender.cursor.time_ps < kNever);
+    next_packet<false>(host, sender);
     schedule_host(host, sender, -1);
   }
+  if (programs_ != nullptr) start_programs();
 }
 
 // Whether a full source queue turns the message of `cursor` away, which has `packets` packets; the
@@ -45,34 +48,48 @@ bool Partition::is_crowded_out(std::uint32_t host, const SourceCursor& cursor, s
   return plan_.to_tick(cursor.time_ps) < departures_[host * limit + must_have_left % limit];
 }
 
-// Prepares the packet that is sent next: its message and when it enters the source queue.
-void Partition::next_packet(std::uint32_t host, HostSender& sender) {
+// Takes the next message of the source; false: there is none.
+inline bool Partition::next_message(std::uint32_t host, HostSender& sender) {
   const HostId id{first_host_ + host};
-  if (sender.left == 0) {  // a new message
-    SourceCursor& cursor = sender.cursor;
-    Message message;
+  SourceCursor& cursor = sender.cursor;
+  Message message;
+  if (cursor.time_ps < kNever) message = plan_.source.describe(id, cursor);
+  while (skips_ && cursor.time_ps < kNever && is_crowded_out(host, cursor, sender.number, message.packets)) {
+    if (plan_.options.lose_when_full) record_.lost += message.packets;
+    plan_.source.skip(id, cursor);
+    // Another message of a trace, or the same one in another step of a schedule.
     if (cursor.time_ps < kNever) message = plan_.source.describe(id, cursor);
-    while (skips_ && cursor.time_ps < kNever &&
-           is_crowded_out(host, cursor, sender.number, message.packets)) {
-      if (plan_.options.lose_when_full) record_.lost += message.packets;
-      plan_.source.skip(id, cursor);
-      // Another message of a trace, or the same one in another step of a schedule.
-      if (cursor.time_ps < kNever) message = plan_.source.describe(id, cursor);
+  }
+  if (cursor.time_ps >= kNever) return false;
+  sender.destination = message.destination;
+  sender.left = message.packets;
+  sender.route_length = static_cast<std::uint16_t>(message.route.size());
+  if (!message.route.empty()) {
+    sender.route_offset = static_cast<std::uint32_t>(message.route.data() - plan_.source.routes().data());
+  }
+  return true;
+}
+
+// Prepares the packet that is sent next: its message and when it enters the source queue.
+template <bool kPrograms>
+void Partition::next_packet(std::uint32_t host, HostSender& sender) {
+  bool programmed = false;
+  if constexpr (kPrograms) programmed = programs_->runs_on(host);
+  if (sender.left == 0) {
+    bool any = false;
+    if constexpr (kPrograms) {
+      any = programmed ? begin_message(host, sender) : next_message(host, sender);
+    } else {
+      any = next_message(host, sender);
     }
-    if (cursor.time_ps >= kNever) {
+    if (!any) {
       sender.state = HostState::kSilent;
       return;
-    }
-    sender.destination = message.destination;
-    sender.left = message.packets;
-    sender.route_length = static_cast<std::uint16_t>(message.route.size());
-    if (!message.route.empty()) {
-      sender.route_offset = static_cast<std::uint32_t>(message.route.data() - plan_.source.routes().data());
     }
   }
   sender.entered = plan_.to_tick(sender.cursor.time_ps);
   const std::uint32_t limit = plan_.options.source_queue_packets;
-  if (limit > 0 && sender.number >= limit && !skips_) {
+  if (limit > 0 && sender.number >= limit && (!skips_ || programmed)) {
     sender.entered = std::max(sender.entered, departures_[std::size_t{host} * limit + sender.number % limit]);
   }
   sender.state = sender.entered > stop_after_ ? HostState::kSilent : HostState::kGenerating;
@@ -100,6 +117,7 @@ void Partition::push_host(std::uint32_t host, Tick when, Tick now) {
   }
 }
 
+template <bool kPrograms>
 void Partition::host_event(std::uint32_t host, Tick now) {
   HostSender& sender = hosts_[host];
   if (sender.entered > stop_after_) {  // planned before the generators were stopped
@@ -120,8 +138,8 @@ void Partition::host_event(std::uint32_t host, Tick now) {
       sender.state = HostState::kBlocked;
       return;
     }
-    send_from_host(host, sender, now);
-    next_packet(host, sender);
+    send_from_host<kPrograms>(host, sender, now);
+    next_packet<kPrograms>(host, sender);
     if (sender.state == HostState::kSilent) return;
     if (sender.entered > now || sender.timer_end > now) {
       schedule_host(host, sender, now);
@@ -144,6 +162,7 @@ void Partition::host_credit(std::uint32_t host, Tick now) {
   }
 }
 
+template <bool kPrograms>
 void Partition::send_from_host(std::uint32_t host, HostSender& sender, Tick now) {
   const Dragonfly& topology = plan_.topology;
   const std::uint32_t index = new_packet();
@@ -175,7 +194,19 @@ void Partition::send_from_host(std::uint32_t host, HostSender& sender, Tick now)
   --sender.credits;
   ++sender.number;
   sender.timer_end = now + plan_.timing.injection_packet;
-  if (--sender.left == 0) plan_.source.advance(HostId{source}, sender.cursor);
+  if constexpr (kPrograms) {
+    const bool programmed = programs_->runs_on(host);
+    messages_[index] = programmed ? programs_->being_sent(host) : MessagePart{};
+    if (--sender.left == 0) {
+      if (programmed) {
+        heed(host, programs_->left_source_queue(host, now), now);
+      } else {
+        plan_.source.advance(HostId{source}, sender.cursor);
+      }
+    }
+  } else {
+    if (--sender.left == 0) plan_.source.advance(HostId{source}, sender.cursor);
+  }
 
   ++in_network_;
   ++injected_ever_;
@@ -188,7 +219,14 @@ void Partition::send_from_host(std::uint32_t host, HostSender& sender, Tick now)
   }
 }
 
-void Partition::stop_generating(Tick now) { stop_after_ = std::min(stop_after_, now); }
+template void Partition::host_event<false>(std::uint32_t host, Tick now);
+template void Partition::host_event<true>(std::uint32_t host, Tick now);
+template void Partition::next_packet<true>(std::uint32_t host, HostSender& sender);
+
+void Partition::stop_generating(Tick now) {
+  stop_after_ = std::min(stop_after_, now);
+  if (programs_ != nullptr) programs_->stop();
+}
 
 std::uint64_t Partition::in_source_queues(Tick now) {
   const Tick until = std::min(now, stop_after_);
@@ -197,6 +235,10 @@ std::uint64_t Partition::in_source_queues(Tick now) {
   for (std::uint32_t host = 0; host < num_hosts_; ++host) {
     const HostId id{first_host_ + host};
     const HostSender& sender = hosts_[host];
+    if (programs_ != nullptr && programs_->runs_on(host)) {
+      total += queued_by_program(host, until);
+      continue;
+    }
     if (limit == 0) {
       SourceCursor& cursor = backlog_cursor_[host];
       while (cursor.time_ps < kNever && plan_.to_tick(cursor.time_ps) <= until) {

@@ -49,7 +49,11 @@ void Partition::step(Tick now) {
   wheel_.drain(kEdge, now, [this, now](std::uint32_t router) { clock_edge(router, now); });
   wheel_.drain(kCredit, now, touch_feedback, [this, now](std::uint32_t item) { take_credit(item, now); });
   wheel_.drain(kDeparture, now, touch_heads, [this, now](std::uint32_t output) { depart(output, now); });
-  wheel_.drain(kHost, now, [this, now](std::uint32_t host) { host_event(host, now); });
+  if (programs_ == nullptr) {
+    wheel_.drain(kHost, now, [this, now](std::uint32_t host) { host_event<false>(host, now); });
+  } else {
+    run_programs(now);
+  }
   wheel_.drain(kArrival, now, touch_packet, [this, now](std::uint32_t packet) { arrive(packet, now); });
   wheel_.drain(kEffect, now, touch_head, [this](std::uint32_t input_vc) { take_effect(input_vc); });
   if (tracked) trackers_.settle(outputs_, now);

@@ -26,11 +26,18 @@ bool RoutingEnvironment::advance(const std::function<bool()>& keep_going) {
     begin_step();
   }
   const Timing& timing = simulation_.network().blueprint().timing;
+  const RunGoal goal = simulation_.closed_loop() ? RunGoal::kCompletion : RunGoal::kInstant;
   for (;;) {
-    const RunEnd end = simulation_.run_until(target_ps_, keep_going);
+    RunEnd end = simulation_.run_until(target_ps_, keep_going, goal);
+    // A workload that can never complete: the rest of the time is silent.
+    if (end == RunEnd::kStuck) end = simulation_.run_until(target_ps_, keep_going);
     if (end == RunEnd::kInterrupted) return false;
     collect();
     if (batch_.size > 0) break;
+    if (end == RunEnd::kComplete) {
+      done_ = true;
+      break;
+    }
     if (!draining_ || simulation_.empty()) {
       done_ = true;
       break;

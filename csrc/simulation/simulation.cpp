@@ -2,33 +2,61 @@
 
 #include <algorithm>
 
+#include "core/error.hpp"
+
 namespace dragonfly {
 
 Simulation::Simulation(SimulationSetup setup)
     : setup_{std::move(setup)},
       policy_{make_policy(setup_.policy, setup_.policy_parameters,
                           {.avoid_destination_group = setup_.network.detours_avoid_destination_group})},
-      network_{
-          std::make_unique<Network>(std::make_unique<Blueprint>(*setup_.topology, setup_.network, *policy_,
-                                                                *setup_.source, setup_.options),
-                                    setup_.threads)} {}
+      network_{std::make_unique<Network>(
+          std::make_unique<Blueprint>(*setup_.topology, setup_.network, *policy_, *setup_.source,
+                                      setup_.options, setup_.workload.get()),
+          setup_.threads)} {}
 
 bool Simulation::run(TimePs duration_ps, const std::function<bool()>& keep_going) {
   return run_until(time_ps_ + duration_ps, keep_going) == RunEnd::kFinished;
 }
 
-RunEnd Simulation::run_until(TimePs target_ps, const std::function<bool()>& keep_going) {
+RunEnd Simulation::run_until(TimePs target_ps, const std::function<bool()>& keep_going, RunGoal goal) {
   const TimePs quantum = network_->blueprint().timing.quantum_ps;
-  const RunEnd end = network_->run(target_ps / quantum, keep_going);
+  const RunEnd end = network_->run(target_ps / quantum, keep_going, goal);
   // Not there yet: as far as the network got.
   time_ps_ = end == RunEnd::kFinished ? target_ps : std::max(time_ps_, network_->now() * quantum);
   return end;
 }
 
+RunEnd Simulation::run_to_completion(TimePs max_ps, const std::function<bool()>& keep_going) {
+  if (!closed_loop()) throw StateError{"open-loop traffic has no end"};
+  if (stopped_ && !network_->complete()) {
+    throw StateError{"the programs of the workload were stopped by drain(): " +
+                     network_->describe_unfinished()};
+  }
+  const RunEnd end = run_until(time_ps_ + max_ps, keep_going, RunGoal::kCompletion);
+  if (end == RunEnd::kStuck) {
+    throw StateError{"the workload can never complete, as nothing is under way: " +
+                     network_->describe_unfinished()};
+  }
+  return end;
+}
+
+double Simulation::progress() const {
+  const auto workload = collect_workload(*network_);
+  if (!workload) throw StateError{"open-loop traffic has no end"};
+  if (workload->packets_total == 0) return network_->complete() ? 1.0 : 0.0;
+  return static_cast<double>(workload->packets_delivered) / static_cast<double>(workload->packets_total);
+}
+
+void Simulation::stop_generating() {
+  stopped_ = true;
+  network_->stop_generating();
+}
+
 bool Simulation::empty() { return network_->in_network() == 0 && network_->in_source_queues() == 0; }
 
 bool Simulation::drain(TimePs max_ps, const std::function<bool()>& keep_going) {
-  network_->stop_generating();
+  stop_generating();
   const Timing& timing = network_->blueprint().timing;
   const TimePs limit = time_ps_ + max_ps;
   const TimePs slice = timing.lookahead * timing.quantum_ps;

@@ -15,6 +15,7 @@ namespace dragonfly {
 struct SimulationSetup {
   std::shared_ptr<const Dragonfly> topology;
   std::shared_ptr<const TrafficSource> source;
+  std::shared_ptr<const Workload> workload{};  // null: open loop
   NetworkParams network;
   std::string policy = "min";
   Parameters policy_parameters;
@@ -31,8 +32,15 @@ class Simulation {
   bool run(TimePs duration_ps, const std::function<bool()>& keep_going);
   // The same up to an instant, for a network that is routed from outside: after kAsked the decisions on
   // the desks have to be answered, then it goes on.
-  [[nodiscard]] RunEnd run_until(TimePs target_ps, const std::function<bool()>& keep_going);
-  void stop_generating() { network_->stop_generating(); }
+  [[nodiscard]] RunEnd run_until(TimePs target_ps, const std::function<bool()>& keep_going,
+                                 RunGoal goal = RunGoal::kInstant);
+  // Until the workload is complete, at most `max_ps`: kFinished then says that this time is over. Throws
+  // StateError if it never will be, naming what waits; or without a workload.
+  RunEnd run_to_completion(TimePs max_ps, const std::function<bool()>& keep_going);
+  [[nodiscard]] bool closed_loop() const noexcept { return setup_.workload != nullptr; }
+  // The share of all packets of the workload that are delivered, 0 to 1. Throws StateError without one.
+  [[nodiscard]] double progress() const;
+  void stop_generating();
   // Stops generating and runs until nothing is under way any more, at most `max_ps`.
   bool drain(TimePs max_ps, const std::function<bool()>& keep_going);
   // Whether anything waits in a source queue or is under way.
@@ -63,6 +71,7 @@ class Simulation {
   std::unique_ptr<RoutingPolicy> policy_;
   std::unique_ptr<Network> network_;
   TimePs time_ps_ = 0;
+  bool stopped_ = false;  // generators and programs
   StatisticsBase base_{};
 };
 

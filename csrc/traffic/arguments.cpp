@@ -76,6 +76,21 @@ std::int64_t PatternArguments::integer(std::string_view name, std::int64_t fallb
   wrong_kind(name, *value, "an integer");
 }
 
+std::int64_t PatternArguments::integer(std::string_view name, std::int64_t fallback, std::int64_t low,
+                                       std::int64_t high) const {
+  const std::int64_t result = integer(name, fallback);
+  if (low <= result && result <= high) return result;
+  throw ConfigError(std::string{name}, std::to_string(result),
+                    "an integer from " + std::to_string(low) + " to " + std::to_string(high));
+}
+
+std::string PatternArguments::text(std::string_view name, const std::string& fallback) const {
+  const ArgumentValue* value = find(name);
+  if (value == nullptr) return fallback;
+  if (const auto* v = std::get_if<std::string>(value)) return *v;
+  wrong_kind(name, *value, "a name");
+}
+
 double PatternArguments::number(std::string_view name, double fallback, double low, double high,
                                 bool low_open) const {
   const ArgumentValue* value = find(name);

@@ -33,6 +33,10 @@ class PatternArguments {
 
   [[nodiscard]] bool flag(std::string_view name, bool fallback) const;
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t fallback) const;
+  // The same in [low, high].
+  [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t low,
+                                     std::int64_t high) const;
+  [[nodiscard]] std::string text(std::string_view name, const std::string& fallback) const;
   // A number in (low, high] if low_open, else in [low, high].
   [[nodiscard]] double number(std::string_view name, double fallback, double low, double high,
                               bool low_open = false) const;

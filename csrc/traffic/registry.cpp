@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/nearest.hpp"
+#include "traffic/placement.hpp"
 
 namespace dragonfly {
 
@@ -27,7 +28,8 @@ namespace dragonfly {
   X(lia_c2)                   \
   X(weighted_mixture)         \
   X(host_mixture)             \
-  X(demand)
+  X(demand)                   \
+  X(all_to_all)
 
 #define DRAGONFLY_DECLARE(name) PatternInfo name##_pattern();
 DRAGONFLY_PATTERNS(DRAGONFLY_DECLARE)
@@ -125,23 +127,45 @@ void check_names(const PatternInfo& info, const PatternArguments& arguments) {
   }
 }
 
+// The pattern's name and all its arguments: those in the name, then those beside it.
+const PatternInfo& resolve(const PatternSpec& spec, PatternSpec& parsed) {
+  parsed = parse_pattern_spec(spec.name);
+  for (const auto& [name, value] : spec.arguments.items()) parsed.arguments.set(name, value);
+  const PatternInfo& info = *find_info(parsed.name);
+  check_names(info, parsed.arguments);
+  return info;
+}
+
 PatternPtr build(const Dragonfly& topology, std::shared_ptr<const Area> area, std::uint64_t seed,
                  std::uint32_t* num_parts, bool uniform_excludes_sender, const PatternSpec& spec) {
-  PatternSpec parsed = parse_pattern_spec(spec.name);
-  for (const auto& [name, value] : spec.arguments.items()) parsed.arguments.set(name, value);
-  const PatternInfo* info = find_info(parsed.name);
-  check_names(*info, parsed.arguments);
+  PatternSpec parsed;
+  const PatternInfo& info = resolve(spec, parsed);
+  if (info.closed_loop()) {
+    throw ConfigError(std::string{kField}, "'" + info.name + "'",
+                      "is closed loop: it stands alone, in no mixture and no schedule");
+  }
   const std::uint32_t part = (*num_parts)++;
-  return info->factory({topology, std::move(area), seed, num_parts, part, uniform_excludes_sender},
-                       parsed.arguments);
+  return info.factory({topology, std::move(area), seed, num_parts, part, uniform_excludes_sender},
+                      parsed.arguments);
+}
+
+std::vector<PatternInfo> all_patterns() {
+#define DRAGONFLY_ENTRY(name) name##_pattern(),
+  std::vector<PatternInfo> all = {DRAGONFLY_PATTERNS(DRAGONFLY_ENTRY)};
+#undef DRAGONFLY_ENTRY
+  for (PatternInfo& info : all) {
+    if (!info.closed_loop()) continue;
+    info.parameters.push_back(
+        {"placement", "consecutive",
+         "which host each task lives on: consecutive, random, random-routers or random-groups"});
+  }
+  return all;
 }
 
 }  // namespace
 
 const std::vector<PatternInfo>& pattern_registry() {
-#define DRAGONFLY_ENTRY(name) name##_pattern(),
-  static const std::vector<PatternInfo> registry = {DRAGONFLY_PATTERNS(DRAGONFLY_ENTRY)};
-#undef DRAGONFLY_ENTRY
+  static const std::vector<PatternInfo> registry = all_patterns();
   return registry;
 }
 
@@ -185,6 +209,21 @@ PatternPtr make_pattern(const Dragonfly& topology, std::uint64_t seed, const Pat
   std::uint32_t num_parts = 0;
   return build(topology, std::make_shared<const Area>(topology), seed, &num_parts, uniform_excludes_sender,
                spec);
+}
+
+std::shared_ptr<const Workload> make_workload(const Dragonfly& topology, std::uint64_t seed,
+                                              const PatternSpec& spec, std::uint32_t packet_bytes) {
+  PatternSpec parsed;
+  const PatternInfo& info = resolve(spec, parsed);
+  if (!info.closed_loop()) {
+    throw ConfigError(std::string{kField}, "'" + info.name + "'", "must be a closed-loop pattern");
+  }
+  constexpr std::uint32_t kJob = 0;
+  Job job{.program = info.program({topology.num_hosts(), packet_bytes}, parsed.arguments),
+          .hosts = place_tasks(topology, parsed.arguments.text("placement", "consecutive"), seed, kJob)};
+  std::vector<Job> jobs;
+  jobs.push_back(std::move(job));
+  return std::make_shared<const Workload>(topology.num_hosts(), std::move(jobs));
 }
 
 PatternPtr make_part(const PatternContext& parent, std::shared_ptr<const Area> area,

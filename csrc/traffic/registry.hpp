@@ -1,4 +1,5 @@
-// All traffic patterns by name.
+// All traffic patterns by name: open-loop ones (a destination for every message, pattern.hpp) and closed-loop
+// ones (a program on every host, program.hpp).
 //
 // To add one: a file csrc/traffic/<name>.cpp with a function `PatternInfo <name>_pattern()`, and its
 // line in registry.cpp.
@@ -13,6 +14,8 @@
 #include "traffic/area.hpp"
 #include "traffic/arguments.hpp"
 #include "traffic/pattern.hpp"
+#include "traffic/program.hpp"
+#include "traffic/workload.hpp"
 
 namespace dragonfly {
 
@@ -29,6 +32,7 @@ struct PatternContext {
 
 using PatternPtr = std::shared_ptr<const TrafficPattern>;
 using PatternFactory = PatternPtr (*)(const PatternContext&, const PatternArguments&);
+using ProgramFactory = ProgramPtr (*)(const ProgramContext&, const PatternArguments&);
 
 struct PatternParameter {
   std::string name;
@@ -43,7 +47,9 @@ struct PatternInfo {
   std::string example;  // a spec string that builds; empty: needs data that no string holds
   std::vector<PatternParameter> parameters;  // others are refused
   PatternFactory factory = nullptr;
-  std::string suffix_parameter{};  // "adv+4" sets this parameter to 4
+  std::string suffix_parameter{};    // "adv+4" sets this parameter to 4
+  ProgramFactory program = nullptr;  // closed loop; `placement` is a parameter of all these, added by itself
+  [[nodiscard]] bool closed_loop() const noexcept { return program != nullptr; }
 };
 
 [[nodiscard]] const std::vector<PatternInfo>& pattern_registry();
@@ -55,6 +61,11 @@ struct PatternInfo {
 // Builds a pattern for the whole system. `spec.name` may itself be a spec string; spec.arguments win.
 [[nodiscard]] PatternPtr make_pattern(const Dragonfly& topology, std::uint64_t seed, const PatternSpec& spec,
                                       bool uniform_excludes_sender = false);
+
+// Builds a closed-loop pattern as the one job of the whole system.
+[[nodiscard]] std::shared_ptr<const Workload> make_workload(const Dragonfly& topology, std::uint64_t seed,
+                                                            const PatternSpec& spec,
+                                                            std::uint32_t packet_bytes);
 
 // Builds a part of a mixture in its area.
 [[nodiscard]] PatternPtr make_part(const PatternContext& parent, std::shared_ptr<const Area> area,

@@ -55,4 +55,16 @@ class TrafficSource {
   [[nodiscard]] virtual bool has_late_exits() const { return false; }
 };
 
+// Nobody ever sends: beside programs, where no host is left for an open-loop source.
+class SilentSource final : public TrafficSource {
+ public:
+  void start(HostId /*host*/, SourceCursor& cursor) const override { cursor.time_ps = kNever; }
+  void advance(HostId /*host*/, SourceCursor& cursor) const override { cursor.time_ps = kNever; }
+  [[nodiscard]] bool regenerates() const override { return false; }
+  void skip(HostId /*host*/, SourceCursor& cursor) const override { cursor.time_ps = kNever; }
+  [[nodiscard]] Message describe(HostId host, const SourceCursor& /*cursor*/) const override {
+    return {.destination = host};
+  }
+};
+
 }  // namespace dragonfly

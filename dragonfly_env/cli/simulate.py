@@ -33,6 +33,12 @@ if TYPE_CHECKING:
 _ROWS = (
     ("offered load", "offered_load", 1.0, ".4f", "of the host links' bandwidth"),
     ("accepted load", "accepted_load", 1.0, ".4f", "of the host links' bandwidth"),
+    ("makespan", "makespan_ns", 1.0, ",.1f", "ns, from the start to the last completion"),
+    ("messages delivered", "messages_delivered", 1.0, ",.0f", ""),
+    ("message latency, mean", "message_latency_mean_ns", 1.0, ",.1f", "ns, source queue included"),
+    ("message latency, p50", "message_latency_p50_ns", 1.0, ",.0f", "ns"),
+    ("message latency, p99", "message_latency_p99_ns", 1.0, ",.0f", "ns"),
+    ("message latency, highest", "message_latency_max_ns", 1.0, ",.0f", "ns"),
     ("packets delivered", "packets_delivered", 1.0, ",.0f", ""),
     ("packets in flight", "packets_in_flight", 1.0, ",.0f", "source queues included"),
     ("packets lost", "packets_lost", 1.0, ",.0f", "turned away by full source queues"),
@@ -84,6 +90,15 @@ def simulate(
     message_packets: options.MessagePackets = None,
     warmup_ns: options.Warmup = None,
     measure_ns: options.Measure = None,
+    to_completion: Annotated[
+        bool,
+        typer.Option(
+            "--to-completion",
+            help="Closed-loop traffic such as all-to-all: run until its last message has arrived, however long it "
+            "takes. Without it such a run ends after --measure-ns at the latest. It has no warm-up and no load.",
+            rich_help_panel=options.TIME,
+        ),
+    ] = False,
     threads: options.Threads = None,
     as_json: Annotated[
         bool,
@@ -110,10 +125,16 @@ def simulate(
     dragonfly-env simulate --topology p=2,a=4,h=2 --load 0.3 --json | jq .results.latency_p99_ns
 
     dragonfly-env simulate --topology 16512 --policy par --threads 2
+
+    dragonfly-env simulate --topology 342 --traffic all-to-all:message_bytes=4096 --to-completion
     """
+    from dragonfly_env.experiments.fields import LONGEST_NS
     from dragonfly_env.experiments.scenario import Scenario
     from dragonfly_env.experiments.storage import write_table
 
+    if to_completion:
+        _check_completable(traffic, measure_ns)
+        measure_ns = LONGEST_NS
     settings = options.scenario_settings(
         {},
         topology=topology,
@@ -144,6 +165,15 @@ def simulate(
             note(Text(f"packet log: {packet_log}"))
     finally:  # a full disk does not take away what was measured
         _show(run, measured, as_json)
+
+
+def _check_completable(traffic: str, measure_ns: float | None) -> None:
+    from dragonfly_env.traffic import parse_traffic
+
+    if not parse_traffic(traffic).is_closed_loop:
+        raise config_error("--traffic", traffic, "has no end: --to-completion needs closed-loop traffic")
+    if measure_ns is not None:
+        raise config_error("--measure-ns", measure_ns, "must be left out with --to-completion")
 
 
 def _show(run: Run, measured: _Measured, as_json: bool) -> None:
@@ -253,7 +283,10 @@ def _log_table(simulation: Simulation, run: Run) -> pa.Table:
 def _table(run: Run, results: Mapping[str, Any]) -> RenderableType:
     topology = run.config.topology
     system = f"{topology.num_hosts:,} hosts (p={topology.p}, a={topology.a}, h={topology.h}, g={topology.g}, "
-    times = f"measured {run.measure_ns / 1000:g} us after {run.warmup_ns / 1000:g} us"
+    times = f"measured {results['duration_ns'] / 1000:g} us after {run.warmup_ns / 1000:g} us"
+    if run.closed_loop:
+        ended = "complete" if results["makespan_ns"] is not None else "not complete"
+        times = f"{ended} after {results['duration_ns'] / 1000:g} us"
     head = Text.assemble((run.describe(), "bold"), f"\n{system}{topology.arrangement}), {times}")
     table = Table(box=box.SIMPLE, show_header=False)
     table.add_column("what")

@@ -9,7 +9,8 @@ Action space            ``Discrete(len(biases_packets))``, or with ``action="box
 Observation space       ``Box`` float32 of ``len(layout)`` figures of the last interval, named in ``layout``
 Reward                  minus the mean latency of the packets delivered in the interval, in units of
                         ``reward_scale_ns``, plus ``throughput_weight`` times the accepted load
-Episode                 ``duration_ns`` after ``warmup_ns``; truncated at its end, never terminated
+Episode                 ``duration_ns`` after ``warmup_ns``; truncated at its end, terminated only when closed-loop
+                        traffic is complete
 ======================  ====================================================================================
 
 Version history: v0, the first one.
@@ -142,6 +143,7 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
         )
         self._simulation: Simulation | None = None
         self._intervals_done = 0
+        self._complete = False
         self._metrics: Metrics | None = None
         self._bias_packets = math.nan
         self._latency_ns = 0.0
@@ -188,6 +190,7 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
         self._simulation = Simulation(self._config.replace(seed=simulation_seed))
         self._renderer.reset()
         self._intervals_done = 0
+        self._complete = False
         self._bias_packets = float(self._policy.parameters()["bias_packets"])
         self._latency_ns = 0.0
         self._run(self._simulation, self._warmup_ns)
@@ -200,7 +203,8 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
             action: An index into ``biases_packets``, or (1,) floats in [-1, 1].
 
         Returns:
-            (F,) float32 observation of the interval, reward, False, whether the episode's time is over, info.
+            (F,) float32 observation of the interval, reward, whether closed-loop traffic is complete, whether the
+            episode's time is over, info.
 
         Raises:
             IllegalActionError: For an action outside the action space; nothing has happened.
@@ -210,14 +214,16 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
         simulation = self._simulation
         if simulation is None:
             raise StateError("step(): call reset() first")
-        if self._intervals_done == self._num_intervals:
+        if self._intervals_done == self._num_intervals or self._complete:
             raise StateError("step(): the episode is over; call reset()")
         self._bias_packets = self._bias_of(action)
         simulation.set_policy(_with_bias(self._policy, self._bias_packets))
         metrics = self._run(simulation, self._interval_ns)
         self._intervals_done += 1
         reward = self._throughput_weight * metrics.accepted_load - self._latency_ns / self._reward_scale_ns
-        return self._observation(), reward, False, self._intervals_done == self._num_intervals, self._info()
+        self._complete = not math.isnan(metrics.makespan_ns)
+        timed_out = self._intervals_done == self._num_intervals
+        return self._observation(), reward, self._complete, timed_out, self._info()
 
     def render(self) -> Any:
         """A frame of the last interval as ``render_mode`` says: a string, an image, or None after printing it.

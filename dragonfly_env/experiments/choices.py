@@ -161,6 +161,10 @@ class TrafficChoice:
             )
             return cls(parse_traffic(checked), label or described, (checked[0][2],), warmup_ns, measure_ns)
         traffic = parse_traffic(traffic_from_dict(pattern))
+        if traffic.is_closed_loop and (loads or warmup_ns is not None):
+            field = "loads" if loads else "warmup_ns"
+            allowed = "must be left out: closed-loop traffic has no load, and is measured from its start"
+            raise config_error(f"traffic.{field}", list(loads) or warmup_ns, allowed)
         return cls(traffic, label or traffic.spec, loads, warmup_ns, measure_ns)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import time
@@ -24,6 +25,7 @@ PERCENTILES = (1, 5, 25, 75, 90)
 
 _PARTS = 50  # that a run with a progress bar is cut into
 _SHORTEST_PART_PS = 1000 * PS_PER_NS
+_PART_SECONDS = 0.1  # closed loops: parts get longer until they take so long
 
 
 def measure(
@@ -52,9 +54,13 @@ def measure(
     warmup_ps = ns_to_ps("warmup_ns", run.warmup_ns)
     whole_ps = warmup_ps + ns_to_ps("measure_ns", run.measure_ns)
     _advance(simulation, 0, warmup_ps, whole_ps, progress)
-    simulation.reset_statistics()
+    if warmup_ps > 0:  # what is there at time 0 belongs to a run that is measured from there
+        simulation.reset_statistics()
     measured_cpu = time.process_time()
-    _advance(simulation, warmup_ps, whole_ps, whole_ps, progress)
+    if run.closed_loop and isinstance(simulation, dfe.Simulation):
+        _complete(simulation, whole_ps - warmup_ps, progress)
+    else:
+        _advance(simulation, warmup_ps, whole_ps, whole_ps, progress)
     end_cpu = time.process_time()
     metrics = simulation.metrics()
     provenance = {
@@ -98,6 +104,24 @@ def _advance(
         begin_ps = next_ps
         if progress is not None:
             progress(begin_ps / whole_ps)
+
+
+def _complete(simulation: dfe.Simulation, limit_ps: int, progress: Callable[[float], None] | None) -> None:
+    """Run a workload to its completion or to the limit: at once, or in parts of some tenths of a second if somebody
+    watches.
+    """
+    part_ps = limit_ps if progress is None else _SHORTEST_PART_PS
+    while limit_ps > 0:
+        began = time.monotonic()
+        part_ps = min(part_ps, limit_ps)
+        complete = not math.isnan(simulation.run_to_completion(part_ps / PS_PER_NS).makespan_ns)
+        limit_ps -= part_ps
+        if progress is not None:
+            progress(simulation.progress())
+        if complete:
+            return
+        if time.monotonic() - began < _PART_SECONDS:
+            part_ps *= 2
 
 
 def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[str, Any]:

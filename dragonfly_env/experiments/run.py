@@ -19,9 +19,10 @@ class Run:
         config: The simulation.
         policy_label: The policy in tables and figures.
         traffic_label: The traffic in tables and figures.
-        load: Offered load as a fraction of the host link's bandwidth; of a schedule: its first.
+        load: Offered load as a fraction of the host link's bandwidth; of a schedule: its first; of closed-loop traffic,
+            which has none: 1.
         warmup_ns: Simulated time before statistics are reset.
-        measure_ns: Simulated time that is measured.
+        measure_ns: Simulated time that is measured; closed-loop traffic: the longest, to its completion.
         arrays: Keep results per router, per link and per time bin.
         agent: What decides instead of the configuration's policy, through the batched environment.
     """
@@ -57,6 +58,11 @@ class Run:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
+    def closed_loop(self) -> bool:
+        """Whether the run ends when its workload is complete."""
+        return self.config.traffic_object.is_closed_loop
+
+    @property
     def work(self) -> float:
         """A rough measure of the run's cost, for ordering and for the time left: the offered traffic in
         host-ns.
@@ -65,6 +71,5 @@ class Run:
 
     def describe(self) -> str:
         """One line for people: what varies within a sweep."""
-        return (
-            f"{self.policy_label} under {self.traffic_label} at load {self.load:g}, seed {self.config.seed}"
-        )
+        load = "" if self.closed_loop else f" at load {self.load:g}"
+        return f"{self.policy_label} under {self.traffic_label}{load}, seed {self.config.seed}"

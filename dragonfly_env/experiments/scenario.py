@@ -46,10 +46,10 @@ class Scenario:
         network: Links, routers and buffers.
         policies: Routing policies, in the order of tables and figures.
         traffic: Traffic patterns, in the same sense.
-        loads: Offered loads for every traffic that states none itself.
+        loads: Offered loads for every traffic that states none itself; closed-loop traffic has none.
         seeds: One run for each; they give the confidence intervals.
-        warmup_ns: Simulated time before measuring.
-        measure_ns: Simulated time that is measured.
+        warmup_ns: Simulated time before measuring; closed-loop traffic has none.
+        measure_ns: Simulated time that is measured; a closed loop ends at its completion if that comes first.
         options: Further arguments of `SimulationConfig`.
         threads: Threads of one simulation.
         arrays: Keep results per router, per link and per time bin (the fairness, link and series figures need
@@ -156,8 +156,15 @@ class Scenario:
         return list(runs.values())
 
     def _loads_of(self, traffic: TrafficChoice) -> tuple[float, ...]:
-        """Its own loads, or the scenario's; a trace has none, its rows say 1."""
-        return (1.0,) if traffic.traffic.is_trace else traffic.loads or self.loads
+        """Its own loads, or the scenario's; traces and closed loops have none, their rows say 1."""
+        named = traffic.traffic
+        return (1.0,) if named.is_trace or named.is_closed_loop else traffic.loads or self.loads
+
+    def _warmup_ns_of(self, traffic: TrafficChoice) -> float:
+        """A closed loop has none: what it does first is part of its makespan."""
+        if traffic.traffic.is_closed_loop:
+            return 0.0
+        return self.warmup_ns if traffic.warmup_ns is None else traffic.warmup_ns
 
     def _check_lists(self) -> None:
         for field, choices in (("policies", self.policies), ("traffic", self.traffic)):
@@ -199,7 +206,7 @@ class Scenario:
                             policy_label=policy.label,
                             traffic_label=traffic.label,
                             load=load,
-                            warmup_ns=self.warmup_ns if traffic.warmup_ns is None else traffic.warmup_ns,
+                            warmup_ns=self._warmup_ns_of(traffic),
                             measure_ns=self.measure_ns if traffic.measure_ns is None else traffic.measure_ns,
                             arrays=self.arrays,
                             agent=policy.agent,

@@ -103,6 +103,38 @@ def test_every_policy_carries_every_pattern_at_full_load_and_drains(
     assert m.hop_histogram.nonzero()[0].max() <= longest_path(SMALL, policy)
 
 
+CLOSED_LOOPS = tuple(info["example"] for info in _core.patterns() if info["closed_loop"])
+
+
+@pytest.mark.parametrize("traffic", CLOSED_LOOPS)
+@pytest.mark.parametrize("policy", dfe.policies())
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_policy_brings_every_workload_to_its_end(preset: str, policy: str, traffic: str) -> None:
+    config = dfe.SimulationConfig(
+        topology=SMALL, network=dfe.NetworkConfig.preset(preset), policy=policy, traffic=traffic
+    )
+    simulation = dfe.Simulation(config)
+    m = simulation.run_to_completion()
+    simulation.check_invariants()
+    check_sane(m)
+    assert simulation.progress() == 1.0
+    assert m.messages is not None
+    assert m.messages.sent == m.messages.delivered > 0
+    assert m.packets_in_flight == 0
+    assert m.packets_generated == m.packets_delivered
+    assert m.makespan_ns == m.duration_ns == simulation.time_ns
+    assert m.hop_histogram.nonzero()[0].max() <= longest_path(SMALL, policy)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("traffic", CLOSED_LOOPS)
+def test_every_workload_ends_or_is_refused_on_every_shape(traffic: str, shape: str) -> None:
+    p, a, h, g, trunking = SHAPES[shape]
+    config = config_of(topology=dfe.Dragonfly(p, a, h, g, trunking=trunking), traffic=traffic, policy="min")
+    if config is not None:
+        check_sane(dfe.Simulation(config).run_to_completion())
+
+
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("policy", dfe.policies())

@@ -198,7 +198,15 @@ def _fitting(random: Random, name: str, things: _Things) -> tuple[Any, ...]:
         "minimal_hops": lambda: (owner_small, random.randrange(40)),
         "destination": lambda: (owner_small, random.randrange(9), 1),
         "sends": lambda: (owner_small,),
+        "workload": lambda: (
+            topology,
+            1,
+            "all-to-all",
+            _all_to_all(random),
+            random.choice((128, 1, 0, 2**40)),
+        ),
         "run": lambda: (random.choice((0, 1, 100_000, 2**40, 2**62, -1)),),
+        "run_to_completion": lambda: (random.choice((0, 1, 100_000, 2**40, -1)),),
         "drain": lambda: (random.choice((0, 1, 100_000, 2**62, -1)),),
         "set_policy": lambda: (random.choice(("min", "ugal-n", "q-adaptive", "nothing")), {}),
         "load_q_table": lambda: (_table(random, things),),
@@ -227,6 +235,14 @@ def _pattern_spec(random: Random) -> tuple[str, dict[str, Any]]:
         ("lia-c1", {}),
     ]
     return random.choice(names)
+
+
+def _all_to_all(random: Random) -> dict[str, Any]:
+    return {
+        "message_bytes": random.choice((1, 250, 0, -1, 2**31 - 1, 2**63)),
+        "in_flight": random.choice((1, 3, 0, 2**40)),
+        "placement": random.choice(("consecutive", "random-groups", "", 3)),
+    }
 
 
 def _trace_arguments(random: Random, topology: Any, rows: int) -> tuple[Any, ...]:

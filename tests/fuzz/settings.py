@@ -12,6 +12,7 @@ import dragonfly_env as dfe
 from dragonfly_env import NetworkConfig, SimulationConfig, _core
 from dragonfly_env.policies import CorePolicy, policy_class
 from dragonfly_env.traffic import (
+    AllToAll,
     HostMixture,
     Hotspot,
     Pattern,
@@ -25,6 +26,9 @@ from tests.fuzz.draws import Field, fields_of, integer_near, odd, some_of
 
 MOST_HOSTS = 100
 ARRANGEMENTS = tuple(_core.arrangements())
+OPEN_LOOPS = tuple(
+    info["example"] for info in _core.patterns() if info["example"] and not info["closed_loop"]
+)
 
 
 @functools.cache
@@ -98,7 +102,7 @@ def pattern(random: Random, hosts: int, wrong: float = 0.0, depth: int = 0) -> A
         return odd(random)
     kind = random.randrange(9 if depth < 2 else 6)
     if kind <= 2:
-        return random.choice(dfe.traffic_patterns())
+        return random.choice(dfe.traffic_patterns() if random.random() < wrong else OPEN_LOOPS)
     if kind == 3:
         return "uniform" if random.random() < 0.7 else f"adv{random.choice((-2, -1, 1, 1, 2, 3)):+d}"
     if kind == 4:
@@ -146,6 +150,16 @@ def schedule(random: Random, hosts: int, wrong: float = 0.0) -> Schedule:
     )
 
 
+def all_to_all(random: Random) -> Any:
+    """An exchange in any of its forms."""
+    drawn = AllToAll(
+        random.choice((1, 128, 250, 1000)),
+        random.choice((1, 1, 2, 5, 65_535)),
+        random.choice(("consecutive", "random", "random-routers", "random-groups")),
+    )
+    return random.choice((drawn, drawn.spec, drawn.to_dict()))
+
+
 def traffic(random: Random, hosts: int, wrong: float = 0.0) -> Any:
     """Traffic in any form."""
     kind = random.random()
@@ -153,6 +167,8 @@ def traffic(random: Random, hosts: int, wrong: float = 0.0) -> Any:
         return trace(random, hosts)
     if kind < 0.18:
         return schedule(random, hosts, wrong)
+    if kind < 0.28:
+        return all_to_all(random)
     drawn = pattern(random, hosts, wrong)
     return drawn.to_dict() if isinstance(drawn, Pattern) and random.random() < 0.3 else drawn
 
@@ -233,11 +249,16 @@ def small_simulation(random: Random) -> SimulationConfig:
         "group_latency": random.random() < 0.3,
         "series_bin_ns": random.choice((None, None, 100.0, 33.3)),
     }
-    if random.random() < 0.6 and not parse_traffic(given["traffic"]).is_trace:
+    drawn = parse_traffic(given["traffic"])
+    if drawn.is_closed_loop:
+        given["message_packets"] = 1
+    elif random.random() < 0.6 and not drawn.is_trace:
         given["injection"] = random.choice(("periodic", "bernoulli", "poisson"))
     if random.random() < 0.3:
         given["source_queue_packets"] = random.choice((5, 20))
         given["source_queue_full"] = random.choice((None, "stall", "lose"))
+        if drawn.is_closed_loop:
+            given["source_queue_full"] = random.choice((None, "stall"))
     return SimulationConfig(**given)
 
 

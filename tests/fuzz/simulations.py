@@ -74,6 +74,9 @@ def _event(random: Random, config: SimulationConfig) -> _Event:
         lambda simulation: simulation.trace_hash(),
         lambda simulation: simulation.check_invariants(),
     ]
+    if config.traffic_object.is_closed_loop:
+        limit_ns = random.choice((0.0, 100.0, 2_000.0))
+        calls += [lambda simulation: _some_of_the_way(simulation, limit_ns)] * 2
     if config.packet_log:
         calls.append(_packet_log)
     if config.policy_object.learns:
@@ -124,6 +127,15 @@ def _require_the_load(config: SimulationConfig, metrics: Metrics) -> None:
     slack = 2 * hosts * config.message_packets
     offered = metrics.packets_generated
     require(abs(offered - expected) <= slack, f"load {config.load}: {offered} packets, not {expected:.0f}")
+
+
+def _some_of_the_way(simulation: Simulation, limit_ns: float) -> list[Any]:
+    before = simulation.progress()
+    metrics = simulation.run_to_completion(limit_ns)
+    share = simulation.progress()
+    require(before <= share <= 1.0, "progress never goes back")
+    require((share == 1.0) == (not math.isnan(metrics.makespan_ns)), "a complete workload has a makespan")
+    return [_checked(metrics), share, simulation.time_ns]
 
 
 def _packet_log(simulation: Simulation) -> str:

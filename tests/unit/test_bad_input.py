@@ -177,6 +177,7 @@ PATTERNS = {
     "demand": traffic_module.DemandMatrix,
     "mixture": traffic_module.HostMixture,
     "weighted": traffic_module.WeightedMixture,
+    "all-to-all": traffic_module.AllToAll,
 }
 # Fields without a default.
 NEEDED: dict[str, dict[str, Any]] = {"mixture": {"parts": [(range(72), "uniform")]}}

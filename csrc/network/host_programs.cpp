@@ -1,0 +1,129 @@
+#include "network/host_programs.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "network/delivery_record.hpp"
+
+namespace dragonfly {
+
+HostPrograms::HostPrograms(const Workload& workload, std::uint32_t first_host, std::uint32_t num_hosts,
+                           TimePs quantum_ps)
+    : workload_{workload}, first_host_{first_host}, quantum_ps_{quantum_ps}, hosts_(num_hosts) {
+  for (std::uint32_t host = 0; host < num_hosts; ++host) {
+    const Workload::Place& place = workload.place_of(first_host + host);
+    if (!place.exists()) continue;
+    hosts_[host].task = workload.jobs()[place.job].program->make_task(place.task);
+    ++unfinished_;
+  }
+  pool_.reserve(num_hosts);
+}
+
+template <class Question>
+Tick HostPrograms::ask(std::uint32_t host, Tick now, Question question) {
+  if (stopped_) return kNoAlarm;
+  asked_ = host;
+  now_ = now;
+  set_alarm_ = kNoAlarm;
+  Host& asked = hosts_[host];
+  question(*asked.task);
+  if (!asked.finished && asked.task->finished()) {
+    asked.finished = true;
+    --unfinished_;
+    last_progress_ = std::max(last_progress_, now);
+  }
+  return set_alarm_;
+}
+
+Tick HostPrograms::start(std::uint32_t host) {
+  return ask(host, 0, [this](Task& task) { task.start(*this); });
+}
+
+Tick HostPrograms::wake(std::uint32_t host, Tick now) {
+  Host& asked = hosts_[host];
+  if (asked.alarm != now) return kNoAlarm;  // it was set anew meanwhile
+  asked.alarm = kNoAlarm;
+  return ask(host, now, [this](Task& task) { task.wake(*this); });
+}
+
+Tick HostPrograms::deliver(std::uint32_t host, std::uint32_t source_host, const MessagePart& part, Tick now) {
+  ++packets_delivered_;
+  if (!hosts_[host].arriving.add(source_host, part.number, part.packets)) return kNoAlarm;
+  const TimePs latency = (now - part.sent) * quantum_ps_;
+  --under_way_;
+  last_progress_ = std::max(last_progress_, now);
+  ++record_.delivered;
+  record_.latency_ps += latency;
+  record_.latency_min_ps = std::min(record_.latency_min_ps, latency);
+  record_.latency_max_ps = std::max(record_.latency_max_ps, latency);
+  record_.latencies.add(static_cast<std::uint64_t>(latency) >> DeliveryRecord::kHistogramShift);
+  return ask(host, now, [&](Task& task) { task.received(*this, seen_by(source_host, part)); });
+}
+
+Tick HostPrograms::left_source_queue(std::uint32_t host, Tick now) {
+  const QueuedMessage sent = hosts_[host].sending;  // as what it answers may begin another
+  return ask(host, now, [&](Task& task) { task.sent(*this, seen_by(sent.destination, sent.part)); });
+}
+
+TaskMessage HostPrograms::seen_by(std::uint32_t other_host, const MessagePart& part) const {
+  return {.task = workload_.place_of(other_host).task,
+          .number = part.number,
+          .tag = part.tag,
+          .packets = part.packets};
+}
+
+const QueuedMessage& HostPrograms::begin_message(std::uint32_t host) {
+  Host& sender = hosts_[host];
+  const std::uint32_t index = sender.first;
+  sender.sending = pool_[index];
+  sender.first = pool_[index].next;
+  sender.queued_packets -= sender.sending.part.packets;
+  pool_[index].next = free_;
+  free_ = index;
+  return sender.sending;
+}
+
+std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag) {
+  assert(packets > 0);
+  Host& sender = hosts_[asked_];
+  std::uint32_t index = free_;
+  if (index == kNil) {
+    index = static_cast<std::uint32_t>(pool_.size());
+    pool_.emplace_back();
+  } else {
+    free_ = pool_[index].next;
+  }
+  const std::uint32_t job = workload_.place_of(first_host_ + asked_).job;
+  pool_[index] = {
+      .destination = workload_.host_of(job, task),
+      .part = {.number = sender.messages, .tag = tag, .packets = packets, .sent = now_},
+  };
+  if (sender.first == kNil) {
+    sender.first = index;
+  } else {
+    pool_[sender.last].next = index;
+  }
+  sender.last = index;
+  sender.queued_packets += packets;
+  ++under_way_;
+  ++record_.sent;
+  return sender.messages++;
+}
+
+void HostPrograms::wake_at(TimePs when_ps) {
+  const Tick due = when_ps >= kNever ? kNoAlarm : (when_ps + quantum_ps_ - 1) / quantum_ps_;
+  set_alarm_ = hosts_[asked_].alarm = std::max(due, now_ + 1);
+}
+
+std::string HostPrograms::describe_unfinished() const {
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    if (hosts_[host].task == nullptr || hosts_[host].finished) continue;
+    const Workload::Place& place = workload_.place_of(first_host_ + host);
+    return "task " + std::to_string(place.task) + " of job " + std::to_string(place.job) + " on host " +
+           std::to_string(first_host_ + host) + " waits for " + hosts_[host].task->waits_for();
+  }
+  return {};
+}
+
+}  // namespace dragonfly

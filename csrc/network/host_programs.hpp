@@ -1,0 +1,109 @@
+// The programs on the hosts of one partition: what they want to send, what has reached them, their alarms.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/timing_wheel.hpp"
+#include "network/message_record.hpp"
+#include "network/message_table.hpp"
+#include "network/packet_store.hpp"
+#include "traffic/workload.hpp"
+
+namespace dragonfly {
+
+// A message in a source queue.
+struct QueuedMessage {
+  std::uint32_t destination = 0;  // host
+  MessagePart part{};             // what each of its packets carries
+  std::uint32_t next = kNil;      // behind it in the queue
+};
+
+// Hosts are numbered within the partition here; only the partition asks.
+class HostPrograms final : private TaskPort {
+ public:
+  static constexpr Tick kNoAlarm = kNever;
+
+  HostPrograms(const Workload& workload, std::uint32_t first_host, std::uint32_t num_hosts,
+               TimePs quantum_ps);
+
+  // Memory per host, without that of the tasks.
+  [[nodiscard]] static std::uint64_t host_bytes() noexcept { return sizeof(Host) + sizeof(QueuedMessage); }
+
+  [[nodiscard]] bool runs_on(std::uint32_t host) const noexcept { return hosts_[host].task != nullptr; }
+
+  // These ask the program of a host, and return when its alarm must go off; kNoAlarm: it set none.
+  Tick start(std::uint32_t host);
+  Tick wake(std::uint32_t host, Tick now);
+  Tick deliver(std::uint32_t host, std::uint32_t source_host, const MessagePart& part, Tick now);
+  Tick left_source_queue(std::uint32_t host, Tick now);
+  // From now on nobody is asked any more; what was sent is sent.
+  void stop() noexcept { stopped_ = true; }
+
+  // The source queue. begin_message() takes its first message out of it to be sent packet by packet.
+  [[nodiscard]] bool has_message(std::uint32_t host) const noexcept { return hosts_[host].first != kNil; }
+  const QueuedMessage& begin_message(std::uint32_t host);
+  [[nodiscard]] const MessagePart& being_sent(std::uint32_t host) const noexcept {
+    return hosts_[host].sending.part;
+  }
+  // Of messages that were not begun.
+  [[nodiscard]] std::uint64_t queued_packets(std::uint32_t host) const noexcept {
+    return hosts_[host].queued_packets;
+  }
+
+  // Tasks that have not done everything.
+  [[nodiscard]] std::uint32_t unfinished() const noexcept { return unfinished_; }
+  // Messages sent by hosts here less those completed at hosts here; over all partitions, those under way.
+  [[nodiscard]] std::int64_t under_way() const noexcept { return under_way_; }
+  // When a message was last completed here, or a task finished.
+  [[nodiscard]] Tick last_progress() const noexcept { return last_progress_; }
+  [[nodiscard]] std::uint64_t packets_delivered() const noexcept { return packets_delivered_; }
+  [[nodiscard]] MessageRecord& record() noexcept { return record_; }
+  [[nodiscard]] const MessageRecord& record() const noexcept { return record_; }
+  // "task 3 of job 0 on host 17 waits for 4 of 71 messages", of the first that is not finished.
+  [[nodiscard]] std::string describe_unfinished() const;
+
+ private:
+  struct Host {
+    std::unique_ptr<Task> task;  // null: an open-loop source
+    std::uint32_t first = kNil;  // of the messages in its source queue
+    std::uint32_t last = kNil;
+    std::uint64_t queued_packets = 0;
+    std::uint32_t messages = 0;  // sent so far
+    bool finished = false;
+    Tick alarm = kNoAlarm;
+    QueuedMessage sending{};
+    MessageTable arriving;
+  };
+
+  template <class Question>
+  Tick ask(std::uint32_t host, Tick now, Question question);
+  [[nodiscard]] TaskMessage seen_by(std::uint32_t other_host, const MessagePart& part) const;
+
+  [[nodiscard]] TimePs now_ps() const override { return now_ * quantum_ps_; }
+  std::uint32_t send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag) override;
+  void wake_at(TimePs when_ps) override;
+
+  const Workload& workload_;
+  const std::uint32_t first_host_;
+  const TimePs quantum_ps_;
+  std::vector<Host> hosts_;
+  std::vector<QueuedMessage> pool_;  // of all source queues
+  std::uint32_t free_ = kNil;
+  bool stopped_ = false;
+
+  // While a program is asked.
+  std::uint32_t asked_ = 0;
+  Tick now_ = 0;
+  Tick set_alarm_ = kNoAlarm;
+
+  std::uint32_t unfinished_ = 0;
+  std::int64_t under_way_ = 0;
+  Tick last_progress_ = 0;
+  std::uint64_t packets_delivered_ = 0;
+  MessageRecord record_;
+};
+
+}  // namespace dragonfly

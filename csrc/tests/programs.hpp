@@ -1,0 +1,125 @@
+// Programs for tests, and systems that run them.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulation/simulation.hpp"
+#include "tests/small_systems.hpp"
+#include "traffic/workload.hpp"
+
+namespace dragonfly {
+
+// What a task was asked, in its order.
+struct Asked {
+  char what;  // 's' start, 'r' received, 'w' wake, 'l' left the source queue
+  TimePs time_ps;
+  std::uint32_t task = 0;
+  std::uint32_t number = 0;
+  std::uint32_t tag = 0;
+  bool operator==(const Asked&) const = default;
+};
+using Diary = std::vector<Asked>;
+
+// A program of which a test says by a function what each task answers. Each task keeps a diary of its own.
+class Scripted : public Program {
+ public:
+  // Called after each question; returns whether the task has finished.
+  using Answer =
+      std::function<bool(std::uint32_t task, const Asked& asked, const Diary& diary, TaskPort& port)>;
+
+  Scripted(std::uint32_t tasks, std::uint64_t total_packets, Answer answer)
+      : diaries{tasks}, total_packets_{total_packets}, answer_{std::move(answer)} {}
+
+  [[nodiscard]] std::unique_ptr<Task> make_task(std::uint32_t task) const override {
+    return std::make_unique<Player>(*this, task);
+  }
+  [[nodiscard]] std::uint64_t total_packets() const override { return total_packets_; }
+
+  mutable std::vector<Diary> diaries;  // [task]; each is touched by the partition of its task only
+
+ private:
+  class Player final : public Task {
+   public:
+    Player(const Scripted& script, std::uint32_t task) : script_{script}, task_{task} {}
+    void start(TaskPort& port) override { note({'s', port.now_ps()}, port); }
+    void received(TaskPort& port, const TaskMessage& m) override {
+      note({'r', port.now_ps(), m.task, m.number, m.tag}, port);
+    }
+    void wake(TaskPort& port) override { note({'w', port.now_ps()}, port); }
+    void sent(TaskPort& port, const TaskMessage& m) override {
+      note({'l', port.now_ps(), m.task, m.number, m.tag}, port);
+    }
+    [[nodiscard]] bool finished() const override { return finished_; }
+    [[nodiscard]] std::string waits_for() const override { return "its cue"; }
+
+   private:
+    void note(const Asked& asked, TaskPort& port) {
+      Diary& diary = script_.diaries[task_];
+      diary.push_back(asked);
+      finished_ = script_.answer_(task_, asked, diary, port);
+    }
+    const Scripted& script_;
+    std::uint32_t task_;
+    bool finished_ = false;
+  };
+
+  std::uint64_t total_packets_;
+  Answer answer_;
+};
+
+// A ring: task 0 sends to 1; whoever receives computes for `gap_ps`, then sends to the next, `laps` times
+// around.
+inline std::shared_ptr<Scripted> make_ring(std::uint32_t tasks, std::uint32_t packets, std::uint32_t laps,
+                                           TimePs gap_ps) {
+  const auto count = [](const Diary& diary, char what) {
+    return static_cast<std::uint32_t>(std::ranges::count(diary, what, &Asked::what));
+  };
+  return std::make_shared<Scripted>(
+      tasks, std::uint64_t{tasks} * laps * packets,
+      [=](std::uint32_t task, const Asked& asked, const Diary& diary, TaskPort& port) {
+        const bool begins = asked.what == 's' && task == 0;
+        if (asked.what == 'r') port.wake_at(port.now_ps() + gap_ps);
+        const bool last = task == 0 && count(diary, 'w') == laps;
+        if (begins || (asked.what == 'w' && !last)) {
+          port.send((task + 1) % tasks, packets, count(diary, 'w'));
+        }
+        return count(diary, 'w') == laps;
+      });
+}
+
+// All-to-all as the registry builds it.
+inline std::shared_ptr<const Workload> all_to_all(const Dragonfly& topology, std::int64_t message_bytes,
+                                                  std::int64_t in_flight = 1,
+                                                  const std::string& placement = "consecutive") {
+  PatternSpec spec{.name = "all-to-all", .arguments = {}};
+  spec.arguments.set("message_bytes", message_bytes);
+  spec.arguments.set("in_flight", in_flight);
+  spec.arguments.set("placement", placement);
+  return make_workload(topology, 1, spec, 128);
+}
+
+inline std::vector<std::uint32_t> first_hosts(std::uint32_t count, std::uint32_t from = 0) {
+  std::vector<std::uint32_t> hosts(count);
+  std::iota(hosts.begin(), hosts.end(), from);
+  return hosts;
+}
+
+// A system whose hosts run a workload and nothing else.
+inline SimulationSetup closed_system(std::shared_ptr<const Dragonfly> topology,
+                                     std::shared_ptr<const Workload> workload,
+                                     const std::string& policy = "min") {
+  SimulationSetup all;
+  all.topology = std::move(topology);
+  all.source = std::make_shared<const SilentSource>();
+  all.workload = std::move(workload);
+  all.policy = policy;
+  return all;
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,103 @@
+// What the hosts of a job do: a program sends what it sends because of what it received (closed loop).
+//
+// A program is written for tasks 0 .. n-1, one per host of its job; which host a task lives on is none of
+// its business (traffic/placement.hpp). A task is asked
+//   start()      at time 0
+//   received()   a message is complete: the last bit of its last packet has reached the host
+//   wake()       the alarm that it had set
+//   sent()       the last packet of a message has left the source queue
+// and answers through its TaskPort: send this to that task, wake me then. At one instant it is asked in the
+// order received, wake, sent; the host link brings at most one packet at a time, so no two messages ever
+// come at one instant. Hence what a task does depends on (time, sender, number of the message) of what it
+// received and on nothing else, and it needs no care about threads: its state is its own, and only the
+// partition of its host asks it.
+//
+// To add one: a file csrc/traffic/<name>.cpp with a function `PatternInfo <name>_pattern()` that sets
+// `program`, and its line in registry.cpp. CONTRIBUTING.md shows one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/time.hpp"
+
+namespace dragonfly {
+
+// A message between two tasks of a job.
+struct TaskMessage {
+  std::uint32_t task = 0;    // at the other end: who sent it, or whom it was sent to
+  std::uint32_t number = 0;  // k-th message of its sender, from 0
+  std::uint32_t tag = 0;     // what the sender wrote on it
+  std::uint32_t packets = 1;
+};
+
+// What a task may do while it is asked.
+class TaskPort {
+ public:
+  TaskPort() = default;
+  TaskPort(const TaskPort&) = delete;
+  TaskPort& operator=(const TaskPort&) = delete;
+  virtual ~TaskPort() = default;
+
+  [[nodiscard]] virtual TimePs now_ps() const = 0;
+  // Puts a message at the end of the host's source queue; returns its number. Messages of a host leave one
+  // after the other. Precondition: packets > 0.
+  virtual std::uint32_t send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag) = 0;
+  // Sets the one alarm of the task, in place of any that is set: wake() at the first instant of the clock
+  // loop at or after `when_ps` and after now.
+  virtual void wake_at(TimePs when_ps) = 0;
+};
+
+class Task {
+ public:
+  Task() = default;
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  virtual ~Task() = default;
+
+  virtual void start(TaskPort& port) = 0;
+  virtual void received(TaskPort& /*port*/, const TaskMessage& /*message*/) {}
+  virtual void wake(TaskPort& /*port*/) {}
+  virtual void sent(TaskPort& /*port*/, const TaskMessage& /*message*/) {}
+
+  // Whether it has done everything that it had to do. Looked at whenever it was asked something.
+  [[nodiscard]] virtual bool finished() const = 0;
+  // Of a task that is not finished, for messages: "3 of 71 messages".
+  [[nodiscard]] virtual std::string waits_for() const = 0;
+};
+
+// The most packets that one host may send in a run: their numbers have 32 bits.
+inline constexpr std::uint64_t kMostPacketsOfHost = 0xffff'ffffU;
+// The largest message.
+inline constexpr std::int64_t kMostMessageBytes = 0x7fff'ffff;
+
+// What a program is built for.
+struct ProgramContext {
+  std::uint32_t num_tasks;
+  std::uint32_t packet_bytes;
+
+  // Messages are whole packets. Precondition: 0 < bytes <= kMostMessageBytes.
+  [[nodiscard]] std::uint32_t packets_of(std::int64_t bytes) const noexcept {
+    return static_cast<std::uint32_t>((bytes + packet_bytes - 1) / packet_bytes);
+  }
+};
+
+// Const after construction.
+class Program {
+ public:
+  Program() = default;
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  virtual ~Program() = default;
+
+  [[nodiscard]] virtual std::unique_ptr<Task> make_task(std::uint32_t task) const = 0;
+  // Of all messages that all tasks send from start to end.
+  [[nodiscard]] virtual std::uint64_t total_packets() const = 0;
+  // Memory of one task, about.
+  [[nodiscard]] virtual std::uint64_t task_bytes() const { return 64; }
+};
+
+using ProgramPtr = std::shared_ptr<const Program>;
+
+}  // namespace dragonfly

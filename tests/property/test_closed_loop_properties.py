@@ -1,0 +1,104 @@
+"""Closed-loop traffic under arbitrary settings: every message arrives once, and nothing depends on how it is run."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import dragonfly_env as dfe
+from tests.property.test_network_properties import networks, several_partitions, topologies
+
+PIECES = st.lists(st.sampled_from([0.1, 1.0, 32.0, 333.3, 1000.0]), max_size=6)
+
+
+@st.composite
+def exchanges(draw: st.DrawFn) -> dfe.SimulationConfig:
+    """Any all-to-all under any policy on any small network."""
+    try:
+        return dfe.SimulationConfig(
+            topology=draw(topologies()),
+            network=draw(networks()),
+            traffic=dfe.AllToAll(
+                message_bytes=draw(st.sampled_from([1, 128, 129, 700])),
+                in_flight=draw(st.sampled_from([1, 1, 2, 7, 1000])),
+                placement=draw(st.sampled_from(["consecutive", "random", "random-routers", "random-groups"])),
+            ),
+            policy=draw(st.sampled_from(dfe.policies())),
+            source_queue_packets=draw(st.sampled_from([None, None, 1, 2, 9])),
+            seed=draw(st.integers(0, 2**64 - 1)),
+            packet_log=True,
+        )
+    except dfe.ConfigError:
+        assume(False)  # a single host
+        raise
+
+
+def observed(simulation: dfe.Simulation) -> tuple[int, dict[str, Any], list[int]]:
+    """All that a run shows."""
+    m = simulation.metrics()
+    return simulation.trace_hash(), m.to_dict(), m.link_stall_ps.tolist() + m.link_packets.tolist()
+
+
+@given(exchanges(), PIECES)
+def test_every_message_arrives_exactly_once_and_the_books_balance_on_the_way(
+    config: dfe.SimulationConfig, pieces: list[float]
+) -> None:
+    hosts, traffic = config.topology.num_hosts, config.traffic
+    packets = -(-traffic.message_bytes // config.network.packet_bytes)
+    simulation, share = dfe.Simulation(config), 0.0
+    for piece in pieces:
+        simulation.run(piece)
+        simulation.check_invariants()
+        m = simulation.metrics()
+        assert m.packets_generated == m.packets_delivered + m.packets_in_flight
+        assert m.packets_in_source_queues <= hosts * packets * min(traffic.in_flight, hosts - 1)
+        assert share <= simulation.progress() <= 1.0
+        share = simulation.progress()
+    m = simulation.run_to_completion()
+    simulation.check_invariants()
+    assert simulation.progress() == 1.0
+    assert m.messages is not None
+    assert m.messages.sent == m.messages.delivered == hosts * (hosts - 1)
+    assert m.packets_in_flight == 0
+    log = simulation.packet_log()
+    pairs, counts = np.unique(log["src"].astype(np.int64) * hosts + log["dst"], return_counts=True)
+    assert len(pairs) == hosts * (hosts - 1)
+    assert (counts == packets).all()
+    assert not (log["src"] == log["dst"]).any()
+    assert m.makespan_ns == log["delivered_ns"].max() <= simulation.time_ns
+
+
+@given(exchanges(), PIECES)
+def test_an_exchange_may_be_cut_into_pieces_anywhere(
+    config: dfe.SimulationConfig, pieces: list[float]
+) -> None:
+    cut, whole = dfe.Simulation(config), dfe.Simulation(config)
+    for piece in pieces:
+        if math.isnan(cut.run_to_completion(limit_ns=piece).makespan_ns):
+            cut.metrics()
+    cut.run_to_completion()
+    whole.run_to_completion()
+    assert observed(cut) == observed(whole)
+    assert cut.time_ns == whole.time_ns
+
+
+@settings(max_examples=8)
+@given(exchanges(), several_partitions(), st.sampled_from([1000.0, 4000.0]))
+def test_threads_change_nothing_of_an_exchange(
+    config: dfe.SimulationConfig, topology: dfe.Dragonfly, duration: float
+) -> None:
+    results = []
+    for threads in (1, 2, 3, 8):
+        simulation = dfe.Simulation(config.replace(topology=topology, threads=threads, packet_log=False))
+        simulation.run(duration)
+        simulation.reset_statistics()
+        simulation.run_to_completion(limit_ns=duration)
+        simulation.check_invariants()
+        results.append(observed(simulation))
+        if threads == 1:
+            assert simulation.num_partitions > 1
+    assert all(result == results[0] for result in results)

@@ -1,0 +1,334 @@
+"""Closed-loop traffic from Python: its forms, running to completion, its figures, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import _core
+from dragonfly_env.traffic import ClosedLoop, parse_traffic, traffic_from_dict
+
+SMALL = dfe.Dragonfly.preset("72")
+MESSAGES = 72 * 71
+
+
+def config(**changes: Any) -> dfe.SimulationConfig:
+    return dfe.SimulationConfig(**{"topology": SMALL, "traffic": "all-to-all", **changes})
+
+
+FORMS = {
+    "all-to-all": dfe.AllToAll(),
+    "ALL-TO-ALL:message_bytes=4096": dfe.AllToAll(message_bytes=4096),
+    "all-to-all:in_flight=3,placement=random-groups": dfe.AllToAll(in_flight=3, placement="random-groups"),
+}
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_every_form_says_the_same(text: str) -> None:
+    traffic = FORMS[text]
+    assert parse_traffic(text) == parse_traffic(traffic) == parse_traffic(traffic.spec) == traffic
+    assert traffic_from_dict(json.loads(json.dumps(traffic.to_dict()))) == traffic
+    assert pickle.loads(pickle.dumps(traffic)) == traffic
+    assert hash(parse_traffic(text)) == hash(traffic)
+    assert traffic.is_closed_loop
+    whole = config(traffic=traffic, seed=3)
+    for again in (
+        dfe.SimulationConfig.from_json(whole.to_json()),
+        dfe.SimulationConfig.from_toml(whole.to_toml()),
+        dfe.SimulationConfig.from_dict(whole.to_dict()),
+    ):
+        assert again == whole
+    assert whole.injection == "program"
+
+
+def test_a_registered_program_without_a_class_of_its_own_works_by_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(ClosedLoop.classes, "all-to-all")
+    traffic = parse_traffic("all-to-all:message_bytes=300,placement=random")
+    assert traffic.is_closed_loop
+    assert parse_traffic(traffic.spec) == parse_traffic(traffic.to_dict()) == traffic
+    own = dfe.Simulation(config(traffic=traffic))
+    own.run_to_completion()
+    monkeypatch.undo()
+    named = dfe.Simulation(config(traffic=dfe.AllToAll(message_bytes=300, placement="random")))
+    named.run_to_completion()
+    assert own.trace_hash() == named.trace_hash()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"message_bytes": 0}, "message_bytes = 0: must be an integer from 1"),
+        ({"message_bytes": -250}, "message_bytes = -250"),
+        ({"message_bytes": 2**31}, "message_bytes = 2147483648"),
+        ({"message_bytes": 250.0}, "message_bytes = 250.0"),
+        ({"in_flight": 0}, "in_flight = 0"),
+        ({"in_flight": 10**9}, "in_flight = 1000000000"),
+        ({"placement": "randon"}, "placement = 'randon': must be one of .* did you mean 'random'"),
+        ({"placement": None}, "placement = None"),
+    ],
+)
+def test_what_is_out_of_range_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=f"^{message}"):
+        dfe.AllToAll(**arguments)
+    with pytest.raises(dfe.ConfigError, match=f"^{message.split(':')[0].split(' ')[0]}"):
+        parse_traffic({"pattern": "all-to-all", **arguments})
+    with pytest.raises((dfe.ConfigError, TypeError)):
+        _core.workload(SMALL.to_core(), 1, "all-to-all", arguments, 128)
+
+
+def test_messages_that_overflow_the_numbers_of_packets_are_refused_before_memory_is_taken() -> None:
+    large = dfe.AllToAll(message_bytes=2**31 - 1)
+    config(topology=dfe.Dragonfly(2, 1, 0, 1), traffic=large)  # 2 hosts
+    topology = dfe.Dragonfly.preset("16512")
+    with pytest.raises(dfe.ConfigError, match=r"^message_bytes = 2147483647: at most .* for 16512 hosts"):
+        config(topology=topology, traffic=large)
+    with pytest.raises(dfe.ConfigError, match="needs at least 2 hosts"):
+        config(topology=dfe.Dragonfly(1, 1, 0, 1))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"injection": "poisson"}, "injection = 'poisson': must be 'auto' or 'program'"),
+        ({"injection": "trace"}, "injection = 'trace'"),
+        ({"traffic": "uniform", "injection": "program"}, "injection = 'program': needs closed-loop traffic"),
+        ({"message_packets": 2}, "message_packets = 2: must be left out"),
+        ({"source_queue_full": "lose"}, "source_queue_full = 'lose': must be 'stall'"),
+        ({"traffic": [(0.0, "all-to-all", 0.5)]}, "schedule step 0 traffic = 'all-to-all"),
+        ({"traffic": "weighted:all-to-all=1"}, "traffic = 'all-to-all"),
+        (
+            {"traffic": {"pattern": "mixture", "parts": [{"hosts": [0, 1], "traffic": "all-to-all"}]}},
+            "traffic = 'all-to-all",
+        ),
+        ({"traffic": "all-to-all:bytes=3"}, "traffic = 'all-to-all': has no argument 'bytes'; did you mean"),
+        ({"traffic": "all-to-al"}, "traffic = 'all-to-al': unknown pattern; did you mean 'all-to-all'"),
+    ],
+)
+def test_settings_that_mean_nothing_in_a_closed_loop_are_refused(
+    changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(dfe.ConfigError, match=f"^{message}"):
+        dfe.Simulation(config(**changes))
+
+
+def test_a_load_is_not_used_as_with_traces() -> None:
+    ends = set()
+    for load in (0.01, 0.5, 1.0):
+        simulation = dfe.Simulation(config(load=load))
+        simulation.run_to_completion()
+        ends.add((simulation.trace_hash(), simulation.time_ns))
+    assert len(ends) == 1
+
+
+def test_replacing_the_traffic_replaces_the_injection_process_with_it() -> None:
+    closed = dfe.SimulationConfig(topology=SMALL, injection="poisson").replace(traffic="all-to-all")
+    assert closed.injection == "program"
+    assert closed.replace(traffic="adv+1").injection == "periodic"
+    assert (
+        dfe.SimulationConfig(topology=SMALL, injection="poisson").replace(traffic="adv+1").injection
+        == "poisson"
+    )
+
+
+def test_every_host_sends_one_message_to_every_other_in_the_order_of_the_shifts() -> None:
+    simulation = dfe.Simulation(config(traffic=dfe.AllToAll(message_bytes=250), packet_log=True))
+    simulation.run_to_completion()
+    log = simulation.packet_log()
+    assert len(log["src"]) == 2 * MESSAGES  # 128-byte packets
+    order = np.lexsort((log["number"], log["src"]))
+    shifts = ((log["dst"] - log["src"].astype(np.int64)) % 72)[order].reshape(72, 71, 2)
+    assert (shifts == np.arange(1, 72)[:, None]).all()
+
+
+@pytest.mark.parametrize("placement", ["random", "random-routers", "random-groups"])
+def test_a_random_placement_is_a_permutation_of_the_tasks_that_follows_from_the_seed(placement: str) -> None:
+    first = []
+    for seed in (1, 1, 2):
+        simulation = dfe.Simulation(
+            config(traffic=dfe.AllToAll(message_bytes=1, placement=placement), seed=seed, packet_log=True)
+        )
+        simulation.run_to_completion()
+        log = simulation.packet_log()
+        assert len(set(zip(log["src"].tolist(), log["dst"].tolist(), strict=True))) == MESSAGES
+        opening = log["number"] == 0
+        successor = dict(zip(log["src"][opening].tolist(), log["dst"][opening].tolist(), strict=True))
+        at, ring = 0, [0]
+        while (at := successor[at]) != 0:
+            ring.append(at)
+        assert sorted(ring) == list(range(72))
+        block = {"random": 1, "random-routers": 2, "random-groups": 8}[placement]
+        assert (
+            sum(successor[host] == host + 1 for host in range(72) if host % block != block - 1)
+            == 72 - 72 // block
+        )
+        first.append(ring)
+    assert first[0] == first[1] != first[2]
+
+
+def test_running_to_completion_gives_the_figures_of_the_whole_exchange() -> None:
+    simulation = dfe.Simulation(config(traffic=dfe.AllToAll(message_bytes=1000)))
+    assert simulation.progress() == 0.0
+    m = simulation.run_to_completion()
+    assert simulation.progress() == 1.0
+    assert simulation.time_ns == m.makespan_ns == m.duration_ns > 0
+    assert m.messages is not None
+    assert m.messages.sent == m.messages.delivered == MESSAGES
+    assert m.packets_delivered == m.packets_generated == 8 * MESSAGES
+    assert m.packets_in_flight == 0
+    assert m.offered_load == m.accepted_load == pytest.approx(8 * 71 * 32 / m.makespan_ns)
+    assert m.latency_mean_ns < m.message_latency_mean_ns < m.makespan_ns
+    percentiles = [m.message_latency_percentile_ns(q) for q in (0, 1, 50, 99, 100)]
+    assert percentiles == sorted(percentiles)
+    row = m.to_dict()
+    assert row["makespan_ns"] == m.makespan_ns
+    assert row["messages_delivered"] == MESSAGES
+    assert row["message_latency_p99_ns"] == percentiles[3]
+    assert pickle.loads(pickle.dumps(m)).to_dict() == row
+    simulation.check_invariants()
+
+    again = simulation.run_to_completion()
+    assert again.to_dict() == row
+    simulation.run(1000)
+    assert simulation.time_ns == m.makespan_ns + 1000
+    assert simulation.metrics().makespan_ns == m.makespan_ns
+
+
+def test_a_limit_gives_an_unfinished_run_that_goes_on_with_the_next_call() -> None:
+    whole = dfe.Simulation(config())
+    makespan = whole.run_to_completion().makespan_ns
+    simulation = dfe.Simulation(config())
+    shares = [0.0]
+    while math.isnan((m := simulation.run_to_completion(limit_ns=777.7)).makespan_ns):
+        assert m.to_dict()["makespan_ns"] is None
+        assert simulation.time_ns == pytest.approx(777.7 * len(shares))
+        shares.append(simulation.progress())
+    assert shares == sorted(shares)
+    assert 0 < shares[1] < shares[-1] < 1
+    assert m.to_dict() == whole.metrics().to_dict()
+    assert m.makespan_ns == makespan
+    assert simulation.trace_hash() == whole.trace_hash()
+    assert dfe.Simulation(config()).run_to_completion(limit_ns=0).duration_ns == 0
+
+
+@pytest.mark.parametrize("limit", [-1, math.nan, math.inf, "10", True, 0.0001, 1e16])
+def test_a_bad_limit_is_refused_and_changes_nothing(limit: Any) -> None:
+    simulation = dfe.Simulation(config())
+    with pytest.raises(dfe.ConfigError, match=r"^limit_ns = "):
+        simulation.run_to_completion(limit)
+    assert simulation.time_ns == 0.0
+
+
+def test_open_loop_traffic_has_no_end() -> None:
+    simulation = dfe.Simulation(config(traffic="uniform"))
+    for call in (simulation.run_to_completion, simulation.progress):
+        with pytest.raises(dfe.StateError, match="traffic 'uniform' is open loop and has no end"):
+            call()
+    simulation.run(1000)
+    m = simulation.metrics()
+    assert m.messages is None
+    assert math.isnan(m.makespan_ns)
+    assert math.isnan(m.message_latency_mean_ns)
+    assert math.isnan(m.message_latency_percentile_ns(50))
+    assert m.to_dict()["messages_delivered"] is None
+    with pytest.raises(dfe.ConfigError, match=r"^q = "):
+        m.message_latency_percentile_ns(101)
+
+
+def test_statistics_may_be_reset_in_the_middle_and_the_makespan_stays() -> None:
+    whole = dfe.Simulation(config()).run_to_completion()
+    simulation = dfe.Simulation(config())
+    simulation.run(1500)
+    before = simulation.metrics()
+    simulation.reset_statistics()
+    m = simulation.run_to_completion()
+    assert before.messages is not None
+    assert m.messages is not None
+    assert whole.messages is not None
+    assert before.messages.delivered + m.messages.delivered == MESSAGES
+    assert before.messages.latency_sum_ps + m.messages.latency_sum_ps == whole.messages.latency_sum_ps
+    assert before.packets_generated + m.packets_generated == whole.packets_generated
+    assert m.makespan_ns == whole.makespan_ns == m.duration_ns + 1500
+
+
+@pytest.mark.parametrize("queue", [1, 2, 5])
+@pytest.mark.parametrize("in_flight", [1, 4])
+def test_a_bounded_source_queue_lets_packets_wait_and_loses_none(queue: int, in_flight: int) -> None:
+    traffic = dfe.AllToAll(message_bytes=500, in_flight=in_flight)
+    simulation = dfe.Simulation(config(traffic=traffic, source_queue_packets=queue))
+    simulation.run(1000)
+    assert 0 < simulation.metrics().packets_in_source_queues <= 72 * queue
+    m = simulation.run_to_completion()
+    assert m.packets_delivered == m.packets_generated == 4 * MESSAGES
+    unbounded = dfe.Simulation(config(traffic=traffic))
+    assert (
+        unbounded.run_to_completion().makespan_ns == m.makespan_ns
+    )  # messages leave in the same order, at the same times
+    assert m.latency_mean_ns <= unbounded.metrics().latency_mean_ns
+
+
+def test_drain_stops_the_programs_and_says_so_later() -> None:
+    simulation = dfe.Simulation(config())
+    simulation.run(1000)
+    assert simulation.drain() is True
+    m = simulation.metrics()
+    assert m.packets_in_flight == 0
+    assert 0 < m.packets_delivered == m.packets_generated < 2 * MESSAGES
+    assert 0 < simulation.progress() < 1
+    with pytest.raises(
+        dfe.StateError, match=r"stopped by drain\(\): 72 tasks are not finished: task 0 of job 0"
+    ):
+        simulation.run_to_completion()
+    finished = dfe.Simulation(config())
+    finished.run_to_completion()
+    assert finished.drain() is True
+    assert not math.isnan(finished.run_to_completion().makespan_ns)
+
+
+def test_the_policy_may_change_in_the_middle() -> None:
+    simulation = dfe.Simulation(config(policy=dfe.baselines.Ugal(bias_packets=0)))
+    simulation.run(1000)
+    simulation.set_policy(dfe.baselines.Ugal(bias_packets=1000))
+    m = simulation.run_to_completion()
+    assert m.packets_delivered == 2 * MESSAGES
+    simulation.check_invariants()
+
+
+def test_a_time_series_covers_the_exchange_and_too_narrow_bins_are_refused_in_time() -> None:
+    m = dfe.Simulation(config(series_bin_ns=500)).run_to_completion()
+    assert m.time_series is not None
+    assert m.time_series["delivered"].sum() == 2 * MESSAGES
+    assert m.time_series["duration_ns"].sum() == pytest.approx(m.makespan_ns)
+    simulation = dfe.Simulation(config(traffic=dfe.AllToAll(message_bytes=10_000_000), series_bin_ns=1))
+    with pytest.raises(dfe.ConfigError, match=r"^series_bin_ns = 1.0: must be at least"):
+        simulation.run_to_completion()
+
+
+def test_another_thread_is_refused_meanwhile() -> None:
+    simulation = dfe.Simulation(config(topology=dfe.Dragonfly.preset("342")))
+    seen: list[BaseException] = []
+    running = threading.Event()
+
+    def work() -> None:
+        running.set()
+        simulation.run_to_completion()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    running.wait()
+    while worker.is_alive() and not seen:
+        try:
+            simulation.progress()
+        except dfe.StateError as error:
+            seen.append(error)
+    worker.join()
+    assert not seen or "another thread" in str(seen[0])
+    assert simulation.progress() == 1.0
