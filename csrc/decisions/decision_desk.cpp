@@ -84,7 +84,9 @@ bool DecisionDesk::raise(RouteContext& context, std::uint32_t packet_index, std:
   } else {
     legal = path_choices(plan_, context, forced, way, mask, candidates);
   }
-  if (legal < 2 && plan_.spec.scope != AskScope::kAll) return false;
+  // Where nothing is legal, the warm-up's policy has sent the packet too far round: it goes on as that has
+  // planned.
+  if (legal < (plan_.spec.scope == AskScope::kAll ? 1U : 2U)) return false;
 
   mark_minimal_ports(plan_, context, minimal_port, minimal_.data());
   const std::uint32_t recent = count_traffic(context.router(), packet.destination_group, now);
