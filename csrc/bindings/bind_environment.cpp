@@ -53,11 +53,15 @@ T one_of(const char* field, const std::string& name, std::initializer_list<std::
 
 DecisionSpec spec_of(const py::dict& given) {
   DecisionSpec spec;
-  spec.scope =
-      one_of<AskScope>("scope", member<std::string>(given, "scope"),
-                       {{"source", AskScope::kSource}, {"every", AskScope::kEvery}, {"all", AskScope::kAll}});
   spec.action = one_of<ActionMode>("action", member<std::string>(given, "action"),
                                    {{"port", ActionMode::kPort}, {"path", ActionMode::kPath}});
+  // Who has chosen a path follows it; a minimal one may be left at the second router of the source group.
+  const DecisionScope every =
+      spec.action == ActionMode::kPath ? DecisionScope::kSourceGroup : DecisionScope::kEvery;
+  const auto scope = member<std::string>(given, "scope");
+  spec.scope = one_of<DecisionScope>("scope", scope,
+                                     {{"source", DecisionScope::kSource}, {"every", every}, {"all", every}});
+  spec.forced_too = scope == "all";
   spec.reward = one_of<RewardKind>(
       "reward", member<std::string>(given, "reward"),
       {{"hop", RewardKind::kHop}, {"delivery", RewardKind::kDelivery}, {"team", RewardKind::kTeam}});

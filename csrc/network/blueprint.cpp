@@ -42,7 +42,7 @@ PathBudget needed_budget(const RoutingPolicy& policy, const TrafficSource& sourc
 }
 
 // With the parameters given, else those that the policy has for it, else the defaults.
-TrackerRequest tracker_of_feature(const TrackedFeature& feature, const DecisionSpec& spec,
+TrackerRequest tracker_of_feature(const TrackedFeature& feature, const QuestionSpec& spec,
                                   const std::vector<TrackerRequest>& of_policy) {
   const std::string& name = feature.tracker->name;
   if (const auto given = spec.trackers.find(name); given != spec.trackers.end()) {
@@ -57,7 +57,7 @@ std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const N
   std::vector<TrackerRequest> all;
   if (!options.decisions || options.warms_up) all = of_policy;
   if (!options.decisions) return all;
-  const DecisionSpec& spec = *options.decisions;
+  const QuestionSpec& spec = *options.decisions;
   for (const std::string& name : spec.tracked) {
     const TrackerRequest wanted = tracker_of_feature(find_tracked_feature(name), spec, of_policy);
     const auto running = std::ranges::find(all, wanted.info, &TrackerRequest::info);
@@ -112,7 +112,6 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       paths{topology_in,
             VcLadder{parse_vc_scheme(params.vc_scheme), needed_budget(policy_in, source_in, options_in)}},
       scope{policy_in.scope()},
-      reconsiders{needed_budget(policy_in, source_in, options_in).reconsiders},
       shared_output{params.output_queue == "shared"},
       timed_start{params.link_start == "timer"},
       cut_through{params.switching == "cut-through"},
@@ -145,15 +144,10 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
   }
 
   if (options.decisions) {
-    const BufferSizes buffers{.output_packets = output_buffer,
-                              .shared_output = shared_output,
-                              .local_packets = input_buffer[1],
-                              .global_packets = input_buffer[2],
-                              .local_vcs = local,
-                              .global_vcs = global};
-    decisions =
-        std::make_unique<const DecisionPlan>(*options.decisions, paths, buffers, timing.quantum_ps, trackers);
+    decisions = std::make_unique<const DecisionPlan>(*options.decisions, paths, buffer_sizes(),
+                                                     timing.quantum_ps, trackers);
   }
+  if (!options.decisions || options.warms_up) seen = sight_of(*policy);
 
   if (learner != nullptr) {
     const auto free_hop = [&](LinkClass link) {
@@ -185,6 +179,24 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
   }
 }
 
+BufferSizes Blueprint::buffer_sizes() const noexcept {
+  return {.output_packets = output_buffer,
+          .shared_output = shared_output,
+          .local_packets = input_buffer[1],
+          .global_packets = input_buffer[2],
+          .local_vcs = vcs[1],
+          .global_vcs = vcs[2]};
+}
+
+std::unique_ptr<const QuestionPlan> Blueprint::sight_of(const RoutingPolicy& of) const {
+  const QuestionSpec* const spec = of.sees();
+  if (spec == nullptr) return nullptr;
+  auto plan =
+      std::make_unique<const QuestionPlan>(*spec, paths, buffer_sizes(), timing.quantum_ps, trackers);
+  of.check_sight(*plan);
+  return plan;
+}
+
 void Blueprint::replace_policy(const std::string& name, const RoutingPolicy& other) {
   if (other.budget() != policy->budget() || other.scope() != scope || learner != nullptr) {
     throw ConfigError{
@@ -197,8 +209,10 @@ void Blueprint::replace_policy(const std::string& name, const RoutingPolicy& oth
         "policy", "'" + name + "'",
         "must need no tracker that does not run already, with the same parameters, in this simulation"};
   }
+  auto sight = sight_of(other);
   policy = &other;
   policy_trackers = std::move(positions);
+  seen = std::move(sight);
 }
 
 std::uint32_t Blueprint::most_packets() const noexcept {

@@ -1,10 +1,8 @@
-#include "decisions/observation.hpp"
+#include "routing/observation.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cassert>
-
-#include "decisions/choices.hpp"
 
 namespace dragonfly {
 
@@ -30,7 +28,7 @@ Endpoint first_global_link(const RouteContext& context, const Candidate& candida
 
 }  // namespace
 
-ObservationLayout::ObservationLayout(const Dragonfly& topology, const DecisionSpec& spec,
+ObservationLayout::ObservationLayout(const Dragonfly& topology, const QuestionSpec& spec,
                                      const BufferSizes& buffers, double quantum_ns,
                                      const std::vector<TrackerRequest>& trackers)
     : first_port_{topology.p()},

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "decisions/decision_spec.hpp"
-#include "decisions/records.hpp"
+#include "routing/candidate.hpp"
+#include "routing/question_spec.hpp"
 #include "routing/route_context.hpp"
 #include "routing/router_tracker.hpp"
 #include "topology/dragonfly.hpp"
@@ -39,13 +39,14 @@ struct FeatureBlock {
 
 class ObservationLayout {
  public:
-  ObservationLayout(const Dragonfly& topology, const DecisionSpec& spec, const BufferSizes& buffers,
+  ObservationLayout(const Dragonfly& topology, const QuestionSpec& spec, const BufferSizes& buffers,
                     double quantum_ns, const std::vector<TrackerRequest>& trackers);
 
   [[nodiscard]] std::uint32_t num_features() const noexcept { return num_features_; }
   [[nodiscard]] std::uint32_t num_ports() const noexcept { return num_ports_; }
   [[nodiscard]] const std::vector<FeatureBlock>& blocks() const noexcept { return blocks_; }
   [[nodiscard]] bool counts_traffic() const noexcept { return traffic_ != kOff; }
+  [[nodiscard]] bool shows_minimal() const noexcept { return minimal_ != kOff; }
 
   // Writes num_features() numbers. `minimal`: per port, 1 on a shortest path, else 0. `recent`: packets
   // towards this group not long ago.
