@@ -131,10 +131,11 @@ py::list parameter_list(const std::vector<ParameterInfo>& parameters) {
   for (const ParameterInfo& parameter : parameters) {
     py::dict row;
     row["name"] = parameter.name;
-    row["default"] =
-        std::visit([](const auto& value) -> py::object { return py::cast(value); }, parameter.default_value);
+    row["default"] = py::none();
+    if (const auto* number = std::get_if<double>(&parameter.default_value)) row["default"] = *number;
+    if (const auto* flag = std::get_if<bool>(&parameter.default_value)) row["default"] = *flag;
     const auto* text = std::get_if<std::string>(&parameter.default_value);
-    if (text != nullptr && *text == "network") row["default"] = py::none();
+    if (text != nullptr && *text != "network") row["default"] = *text;
     row["unit"] = parameter.unit;
     row["doc"] = parameter.doc;
     out.append(row);

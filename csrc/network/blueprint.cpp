@@ -147,7 +147,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
     decisions = std::make_unique<const DecisionPlan>(*options.decisions, paths, buffer_sizes(),
                                                      timing.quantum_ps, trackers);
   }
-  if (!options.decisions || options.warms_up) seen = sight_of(*policy);
+  if (!options.decisions || options.warms_up) seen = sight_of(policy_in);
 
   if (learner != nullptr) {
     const auto free_hop = [&](LinkClass link) {
@@ -188,16 +188,16 @@ BufferSizes Blueprint::buffer_sizes() const noexcept {
           .global_vcs = vcs[2]};
 }
 
-std::unique_ptr<const QuestionPlan> Blueprint::sight_of(const RoutingPolicy& of) const {
+std::unique_ptr<const QuestionPlan> Blueprint::sight_of(RoutingPolicy& of) const {
   const QuestionSpec* const spec = of.sees();
   if (spec == nullptr) return nullptr;
   auto plan =
       std::make_unique<const QuestionPlan>(*spec, paths, buffer_sizes(), timing.quantum_ps, trackers);
-  of.check_sight(*plan);
+  of.prepare_rows(*plan);
   return plan;
 }
 
-void Blueprint::replace_policy(const std::string& name, const RoutingPolicy& other) {
+void Blueprint::replace_policy(const std::string& name, RoutingPolicy& other) {
   if (other.budget() != policy->budget() || other.scope() != scope || learner != nullptr) {
     throw ConfigError{
         "policy", "'" + name + "'",

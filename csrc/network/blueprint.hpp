@@ -72,7 +72,7 @@ class Blueprint {
   // policy that learns cannot be replaced, nor take over: reports are under way. Trackers run from the start
   // to the end and never start anew: a policy that needs one that does not run, or with other parameters, is
   // refused, too; so what routers remember is kept.
-  void replace_policy(const std::string& name, const RoutingPolicy& other);
+  void replace_policy(const std::string& name, RoutingPolicy& other);
 
   // How many packets the network holds at most; what a buffer has room for may also be on the wire to it.
   [[nodiscard]] std::uint32_t most_packets() const noexcept;
@@ -94,7 +94,7 @@ class Blueprint {
  private:
   [[nodiscard]] BufferSizes buffer_sizes() const noexcept;
   // Throws ConfigError if the policy cannot work with what it would see here.
-  [[nodiscard]] std::unique_ptr<const QuestionPlan> sight_of(const RoutingPolicy& of) const;
+  [[nodiscard]] std::unique_ptr<const QuestionPlan> sight_of(RoutingPolicy& of) const;
 };
 
 }  // namespace dragonfly

@@ -33,7 +33,7 @@ class Network {
   void start_asking();
   void stop_generating();
   // Between runs: who decides from now on. Throws ConfigError, see Blueprint.
-  void replace_policy(const std::string& name, const RoutingPolicy& policy) {
+  void replace_policy(const std::string& name, RoutingPolicy& policy) {
     plan_->replace_policy(name, policy);
   }
 

@@ -36,8 +36,9 @@ class RoutingPolicy {
   // What it wants to see of every question, and the legal actions among which it chooses; null: what
   // RouteContext tells is enough. Its scope is scope(), its budget budget().
   [[nodiscard]] virtual const QuestionSpec* sees() const noexcept { return nullptr; }
-  // Throws ConfigError if it cannot work with what it will see in this network.
-  virtual void check_sight(const QuestionPlan& /*plan*/) const {}
+  // Once, before the first question, if it sees rows: what they will be in this network. Throws ConfigError if it
+  // cannot work with them.
+  virtual void prepare_rows(const QuestionPlan& /*plan*/) {}
   // This policy, if it learns.
   [[nodiscard]] virtual LearningPolicy* learner() noexcept { return nullptr; }
   // Answers all questions of one instant and one partition: about packets that leave their group only (traffic
