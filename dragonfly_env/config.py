@@ -105,7 +105,7 @@ class SimulationConfig:
         if not isinstance(self.network, NetworkConfig):
             raise config_error("network", self.network, "must be a NetworkConfig or the name of a preset")
         policy = parse_policy(self.policy)
-        by_name = policy == make_policy(policy.name)
+        by_name = not policy.needs and policy == make_policy(policy.name)
         object.__setattr__(self, "policy", policy.name if by_name else policy)
         traffic = parse_traffic(self.traffic)
         if not isinstance(self.traffic, str):
@@ -254,7 +254,7 @@ class SimulationConfig:
             self.network.to_core(watchdog_ns=self.watchdog_ns),
             source,
             policy.name,
-            policy.parameters(),
+            policy.core_parameters(),
             self.source_queue_packets or 0,
             self.loses_when_full,
             self.seed,

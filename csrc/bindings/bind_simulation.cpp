@@ -147,13 +147,20 @@ py::list tracker_list() {
   py::list out;
   for (const TrackerInfo& info : tracker_registry()) {
     py::list features;
+    py::list shown;
     for (const TrackedFeature& feature : tracked_features()) {
-      if (feature.tracker == &info) features.append(feature.name);
+      if (feature.tracker != &info) continue;
+      features.append(feature.name);
+      py::dict one;
+      one["name"] = feature.name;
+      one["per"] = feature.per();
+      shown.append(one);
     }
     py::dict row;
     row["name"] = info.name;
     row["summary"] = info.summary;
     row["features"] = features;
+    row["shown"] = shown;
     row["parameters"] = parameter_list(info.parameters);
     out.append(row);
   }
