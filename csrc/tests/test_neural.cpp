@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/random.hpp"
 #include "routing/neural/arithmetic.hpp"
 #include "routing/neural/choice.hpp"
@@ -32,7 +33,7 @@ TEST(the_hyperbolic_tangent_is_near_the_true_one) {
   CHECK(worst < 4e-7);
   CHECK_EQ(neural::tanh(kInfinite), neural::tanh(100.0F));
   CHECK_EQ(neural::tanh(-kInfinite), -neural::tanh(100.0F));
-  CHECK_EQ(neural::tanh(kNotANumber), neural::tanh(100.0F));
+  CHECK_EQ(neural::tanh(kNotANumber), neural::tanh(-100.0F));
 }
 
 TEST(the_exponential_is_near_the_true_one) {
@@ -65,11 +66,11 @@ TEST(a_layer_adds_up_as_a_naive_loop_does_to_the_last_bit) {
         const std::uint32_t half = inputs / 2;  // in two goes, as candidates share a part of the sums
         layer.add(in.data(), inputs, 0, half, out.data(), rows);
         layer.add(in.data() + half, inputs, half, inputs, out.data(), rows);
-        for (std::size_t r = 0; r < rows; ++r) {
+        for (std::size_t row = 0; row < rows; ++row) {
           for (std::uint32_t j = 0; j < outputs; ++j) {
             float sum = bias[j];
-            for (std::uint32_t i = 0; i < inputs; ++i) sum += in[r * inputs + i] * weights[i * outputs + j];
-            CHECK_EQ(out[r * layer.stride() + j], sum);
+            for (std::uint32_t i = 0; i < inputs; ++i) sum += in[row * inputs + i] * weights[i * outputs + j];
+            CHECK_EQ(out[row * layer.stride() + j], sum);
           }
         }
       }
@@ -111,7 +112,8 @@ TEST(a_softmax_draws_legal_actions_by_their_weights) {
 
 NetworkDescription description(ActionMode action, std::vector<std::string> features, std::uint32_t rows,
                                std::uint32_t outputs) {
-  NetworkDescription given{.per_action = outputs == 1};
+  NetworkDescription given;
+  given.per_action = outputs == 1;
   given.asked.action = action;
   given.asked.scope = action == ActionMode::kPath ? DecisionScope::kSourceGroup : DecisionScope::kEvery;
   given.asked.detours = {DetourKind::kLgl};
@@ -147,17 +149,17 @@ TEST(a_network_is_refused_if_it_does_not_fit_together) {
   }
 }
 
-SimulationSetup routed_by(NetworkDescription given, const DragonflyParams& shape = kSmall) {
-  SimulationSetup all = small_system(shape, "mlp", "adv+1", 0.6);
+SimulationSetup routed_by(NetworkDescription given) {
+  SimulationSetup all = small_system(kSmall, "mlp", "adv+1", 0.6);
   all.policy_parameters = {
       {"weights", std::make_shared<const ScoringNetwork>(make_scoring_network(std::move(given)))}};
   return all;
 }
 
-TEST(a_network_that_scores_hops_downwards_takes_minimal_paths) {
+TEST(a_network_that_scores_minimal_ways_high_takes_them) {
   for (const ActionMode action : {ActionMode::kPath, ActionMode::kPort}) {
     const bool paths = action == ActionMode::kPath;
-    NetworkDescription given = description(action, {paths ? "candidate_hops" : "is_minimal"}, 1, 1);
+    NetworkDescription given = description(action, {paths ? "candidate_kind" : "is_minimal"}, 1, 1);
     given.weights[0].values[0] = paths ? -1.0F : 1.0F;
     Simulation straight{routed_by(given)};
     straight.run(3'000 * kNs, &always);
@@ -179,6 +181,7 @@ TEST(a_network_for_other_sizes_is_refused) {
   CHECK_THROWS(ConfigError, Simulation{routed_by(description(ActionMode::kPort, {"queue_packets"}, 5, 4))});
   CHECK_THROWS(ConfigError, Simulation{routed_by(description(ActionMode::kPort, {"queue_packets"}, 4, 5))});
   SimulationSetup none = small_system(kSmall, "mlp", "adv+1", 0.6);
+  none.policy_parameters.clear();
   CHECK_THROWS(ConfigError, Simulation{std::move(none)});
 }
 

@@ -38,7 +38,7 @@ def test_finished_simulations_leave_nothing_behind() -> None:
     def simulate(i: int) -> None:
         config = dfe.SimulationConfig(
             topology=dfe.Dragonfly(p=300, a=2, h=1, g=3),
-            policy=dfe.policies()[i % len(dfe.policies())],
+            policy=ready(dfe.policies()[i % len(dfe.policies())]),
             load=0.2,
             seed=i,
             threads=1 + i % 3,
@@ -82,6 +82,7 @@ TOO_FEW_THREADS = """
 import resource, sys
 from pathlib import Path
 import dragonfly_env as dfe
+from tests.ready import ready
 
 config = dfe.SimulationConfig(topology=dfe.Dragonfly(p=600, a=1, h=15), threads=16, load=0.01)
 dfe.Simulation(config.replace(threads=1)).run(10)

@@ -45,7 +45,7 @@ def test_threads_change_neither_history_nor_figures(policy: str, preset: str) ->
         config = dfe.SimulationConfig(
             topology=dfe.Dragonfly(p=300, a=2, h=1, g=3),
             network=dfe.NetworkConfig.preset(preset),
-            policy=policy,
+            policy=ready(policy),
             traffic="uniform",
             injection="poisson",
             load=0.05,
@@ -66,6 +66,7 @@ def test_threads_change_neither_history_nor_figures(policy: str, preset: str) ->
 
 HASH_OF_A_RUN = """
 import dragonfly_env as dfe
+from tests.ready import ready
 config = dfe.SimulationConfig(
     topology=dfe.Dragonfly(p=300, a=2, h=1, g=3), policy="par", traffic="uniform", load=0.1, seed=5, threads=2
 )
