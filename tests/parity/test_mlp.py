@@ -58,7 +58,7 @@ def check_equal(config: dfe.SimulationConfig, policy: Mlp, duration_ns: float = 
 @pytest.mark.parametrize("scoring", SCORINGS)
 @pytest.mark.parametrize("action", ACTIONS)
 def test_core_and_twin_run_the_same_history(action: str, scoring: str, activation: str, output: str) -> None:
-    config = config_of()
+    config = config_of(traffic="uniform", load=0.3)
     minimal = []
     for scope, seed in itertools.product(("source", "every"), (1, 2)):
         policy = policy_of(
@@ -72,8 +72,8 @@ def test_core_and_twin_run_the_same_history(action: str, scoring: str, activatio
             temperature=0.3,
             hidden_units=(13, 6),
         )
-        minimal.append(check_equal(config, policy, 1500.0).minimal_fraction)
-    assert 0.0 < np.mean(minimal) < 1.0
+        minimal.append(check_equal(config, policy, 3000.0).minimal_fraction)
+    assert min(minimal) < 1.0
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -115,7 +115,7 @@ def test_weights_beyond_all_measure_give_the_same_history(action: str) -> None:
     layers = tuple((weights * np.float32(1e30), bias * np.float32(1e30)) for weights, bias in random.layers)
     wild = MlpNetwork(layers=layers, **{k: v for k, v in random.to_dict().items() if v is not None})
     policy = Mlp(weights=str(wild.save(weights_file(action=action, seed=99) + ".wild")))
-    check_equal(config_of(), policy, 1000.0)
+    check_equal(config_of(traffic="uniform", load=0.2), policy, 3000.0)
 
 
 def test_detours_may_be_kept_out_of_the_destination_group_or_not() -> None:
