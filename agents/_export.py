@@ -36,11 +36,15 @@ def export_network(path: str | Path, facts: LayoutFacts, layers: list[Layer], **
     )
     if fields["scope"] == "all":  # forced hops have one answer, so nothing is lost
         if "traffic" in features:
-            raise config_error("scope", "all", "counts other decisions in the feature 'traffic' than 'every' does")
+            raise config_error(
+                "scope", "all", "counts other decisions in the feature 'traffic' than 'every' does"
+            )
         fields["scope"] = "every"
     if fields["action"] == "path":
         fields.update(_candidates(facts))
-    return MlpNetwork(features=features, scale=scale, layers=tuple(layers), scoring="all", **fields).save(path)
+    return MlpNetwork(features=features, scale=scale, layers=tuple(layers), scoring="all", **fields).save(
+        path
+    )
 
 
 def _feature(column: str) -> str:
@@ -51,7 +55,9 @@ def _candidates(facts: LayoutFacts) -> dict[str, Any]:
     """Which candidate paths there were, as the names of their columns tell: ``candidate_hops[1 lgl]``."""
     columns = [name for name in facts.names if name.startswith("candidate_")]
     if not columns:
-        raise config_error("features", facts.names, "must show something of each candidate path to be exported")
+        raise config_error(
+            "features", facts.names, "must show something of each candidate path to be exported"
+        )
     first = _feature(columns[0])
     kinds = [name.rstrip("]").rpartition(" ")[2] for name in columns if _feature(name) == first]
     detours = tuple(kind for kind in dict.fromkeys(kinds) if kind in DETOURS)

@@ -143,7 +143,9 @@ class DeepQAgent(NetworkAgent):
             ConfigError: If the file cannot be written, or the core has no such network.
         """
         if self._network is None or self._facts is None:
-            raise StateError("export_mlp(): there is no network yet; train the agent or call prepare(env) first")
+            raise StateError(
+                "export_mlp(): there is no network yet; train the agent or call prepare(env) first"
+            )
         network = self._network.q_net_target if self.settings.averaged else self._network.q_net
         layers = [
             (layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy())

@@ -45,7 +45,8 @@ def tanh(x: Floats) -> Floats:
     most = np.float32(_TANH_MOST)
     y = np.where(x > -most, np.where(x < most, x, most), -most)
     square = y * y
-    return y * _polynomial(square, _TANH_ABOVE) / _polynomial(square, _TANH_BELOW)
+    value: Floats = y * _polynomial(square, _TANH_ABOVE) / _polynomial(square, _TANH_BELOW)
+    return value
 
 
 def exp_of_negative(x: Floats) -> Floats:
@@ -60,7 +61,8 @@ def exp_of_negative(x: Floats) -> Floats:
     p = p + r
     p = p + np.float32(1)
     power: Floats = ((n + 127).astype(np.uint32) << np.uint32(23)).view(np.float32)
-    return p * power
+    value: Floats = p * power
+    return value
 
 
 def _polynomial(x: Floats, coefficients: Sequence[float]) -> Floats:
@@ -103,7 +105,8 @@ def tamed(scores: Floats) -> Floats:
 
 def best_legal(scores: Floats, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     """(N,) the legal action with the highest of the (N, A) finite scores, the lowest of equals."""
-    return np.where(mask, scores, np.float32(-np.inf)).argmax(axis=1)
+    best: npt.NDArray[np.int64] = np.where(mask, scores, np.float32(-np.inf)).argmax(axis=1)
+    return best
 
 
 def drawn_legal(
@@ -120,8 +123,10 @@ def drawn_legal(
     rows = np.arange(len(scores))
     most = scores[rows, best_legal(scores, mask)][:, None]
     with np.errstate(over="ignore", under="ignore"):
-        weights = exp_of_negative(np.where(mask, scores - most, np.float32(0)) / np.float32(temperature))
+        below: Floats = np.where(mask, scores - most, np.float32(0)).astype(np.float32)
+        weights = exp_of_negative(below / np.float32(temperature))
     passed = np.cumsum(np.where(mask, weights.astype(np.float64), 0.0), axis=1)
     beyond = passed > (draws * passed[:, -1])[:, None]
     last = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
-    return np.where(beyond.any(axis=1), beyond.argmax(axis=1), last)
+    drawn: npt.NDArray[np.int64] = np.where(beyond.any(axis=1), beyond.argmax(axis=1), last)
+    return drawn

@@ -108,6 +108,10 @@ def _parse_header(array: npt.NDArray[Any], shown: str) -> dict[str, Any]:
     with parsing(FIELD, shown, FILE):
         text = str(array[()])
     header = parse_json(text, FIELD, file=shown, allowed=FILE)
-    if not isinstance(header, dict) or header.pop("kind", None) != KIND or header.pop("format", None) != FORMAT:
+    if (
+        not isinstance(header, dict)
+        or header.pop("kind", None) != KIND
+        or header.pop("format", None) != FORMAT
+    ):
         raise config_error(FIELD, shown, f"{FILE}, of format {FORMAT}")
     return header

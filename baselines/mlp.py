@@ -39,6 +39,8 @@ class _WithNetwork(Policy):
 
     __slots__ = ("_network",)
 
+    _network: MlpNetwork
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Mlp(_WithNetwork):
@@ -113,7 +115,7 @@ class Mlp(_WithNetwork):
     def env_options(self) -> dict[str, Any]:
         """What the batched environment needs for ``act``."""
         network = self.network
-        trackers = {
+        trackers: dict[str, dict[str, Any]] = {
             tracker["name"]: {}
             for tracker in _core.trackers()
             if any(name in network.features for name in tracker["features"])
@@ -141,6 +143,8 @@ class Mlp(_WithNetwork):
 
         Raises:
             ConfigError: If the environment shows other features, or has other sizes than the network.
+
+        Source: this project.
         """
         network = self.network
         scores = tamed(self.scores(batch))

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 MOST_UNITS = 2**16
-_MOST_SCALE = 1e9
-_MOST_TEMPERATURE = 1e6
+_LEAST_SCALE, _MOST_SCALE = 1e-9, 1e9
+_LEAST_TEMPERATURE, _MOST_TEMPERATURE = 1e-6, 1e6
 _OF_ACTION = {"port": "port", "path": "candidate"}
 _PER: dict[str, str] = {row["name"]: row["per"] for row in _core.features()} | {
     feature["name"]: feature["per"] for tracker in _core.trackers() for feature in tracker["shown"]
@@ -67,7 +67,7 @@ def _detours(field: str, value: object) -> tuple[str, ...]:
 
 def _scales(field: str, value: object) -> tuple[float, ...]:
     items = check_items(field, value, "must be a list of numbers, one per feature")
-    return tuple(check_real(field, item, 0.0, _MOST_SCALE) for item in items)
+    return tuple(check_real(field, item, 0.0 if item == 0 else _LEAST_SCALE, _MOST_SCALE) for item in items)
 
 
 def _layers(field: str, value: object) -> tuple[Layer, ...]:
@@ -82,7 +82,9 @@ def _layers(field: str, value: object) -> tuple[Layer, ...]:
         weights, bias = _finite(f"weights_{i}", pair[0], 2), _finite(f"bias_{i}", pair[1], 1)
         rows, columns = weights.shape
         if not (1 <= rows <= MOST_UNITS and 1 <= columns <= MOST_UNITS):
-            raise config_error(f"weights_{i}", weights.shape, f"must have 1 to {MOST_UNITS} inputs and outputs")
+            raise config_error(
+                f"weights_{i}", weights.shape, f"must have 1 to {MOST_UNITS} inputs and outputs"
+            )
         if checked and rows != checked[-1][1].size:
             raise config_error(
                 f"weights_{i}",
@@ -93,7 +95,9 @@ def _layers(field: str, value: object) -> tuple[Layer, ...]:
             raise config_error(f"bias_{i}", bias.shape, f"must have {columns} numbers, one per output")
         checked.append((weights, bias))
     if sum(weights.size for weights, _ in checked) > MOST_WEIGHTS:
-        raise config_error(field, "too many weights", f"must be at most {MOST_WEIGHTS} in all layers together")
+        raise config_error(
+            field, "too many weights", f"must be at most {MOST_WEIGHTS} in all layers together"
+        )
     return tuple(checked)
 
 
@@ -136,9 +140,8 @@ class MlpNetwork:
     output: str = choice("greedy", ("greedy", "softmax"), doc="The best score, or a draw among all.")
     temperature: float = real(
         1.0,
-        0.0,
+        _LEAST_TEMPERATURE,
         _MOST_TEMPERATURE,
-        open_low=True,
         doc="Of the softmax: scores are divided by it.",
     )
     scale: tuple[float, ...] | None = setting(
@@ -152,14 +155,18 @@ class MlpNetwork:
     detours: tuple[str, ...] = setting(
         ("lgl",), _detours, "", "Kinds of detour among the candidate paths.", False
     )
-    minimal_candidates: int = integer(1, 1, MAX_CANDIDATES, unit="paths", doc="Shortest paths that are drawn.")
+    minimal_candidates: int = integer(
+        1, 1, MAX_CANDIDATES, unit="paths", doc="Shortest paths that are drawn."
+    )
     detour_candidates: int = integer(1, 1, MAX_CANDIDATES, unit="paths", doc="Detours drawn of each kind.")
     max_hops: int = integer(5, 3, 15, unit="hops", doc="Ports: the longest route, and the number of VCs.")
 
     def __post_init__(self) -> None:
         normalise(self)
         if self.scale is not None and len(self.scale) != len(self.features):
-            raise config_error("scale", self.scale, f"must have {len(self.features)} numbers, one per feature")
+            raise config_error(
+                "scale", self.scale, f"must have {len(self.features)} numbers, one per feature"
+            )
         for name in self.features:
             self._check_feature(name)
         if self.scoring == "all":
@@ -171,7 +178,9 @@ class MlpNetwork:
             )
         if bias.size != 1:
             raise config_error(
-                f"bias_{len(self.layers) - 1}", bias.shape, "must be one number: the last layer gives the score"
+                f"bias_{len(self.layers) - 1}",
+                bias.shape,
+                "must be one number: the last layer gives the score",
             )
 
     def _check_feature(self, name: str) -> None:
@@ -179,14 +188,14 @@ class MlpNetwork:
         readable = ("decision", own) if self.scoring == "candidate" else ("decision", "port", "link", own)
         if per not in readable:
             raise config_error(
-                "features", name, f"is per {per}; with these actions and scoring it must be per {' or '.join(readable)}"
+                "features",
+                name,
+                f"is per {per}; with these actions and scoring it must be per {' or '.join(readable)}",
             )
 
     def __repr__(self) -> str:
         sizes = " x ".join(str(bias.size) for _, bias in self.layers)
-        return (
-            f"<MlpNetwork {self.scoring}/{self.action} of {len(self.features)} features, layers of {sizes} units>"
-        )
+        return f"<MlpNetwork {self.scoring}/{self.action} of {len(self.features)} features, layers of {sizes} units>"
 
     @property
     def of_action(self) -> tuple[bool, ...]:
@@ -260,7 +269,11 @@ class MlpNetwork:
             blocks = [env.layout[name].columns for name in given["features"]]
             inputs = sum(columns.stop - columns.start for columns in blocks)
             outputs = env.num_actions
-        sizes = (inputs, *(check_integer("hidden_units", size, 1, MOST_UNITS) for size in hidden_units), outputs)
+        sizes = (
+            inputs,
+            *(check_integer("hidden_units", size, 1, MOST_UNITS) for size in hidden_units),
+            outputs,
+        )
         layers = tuple(
             (
                 (generator.standard_normal((rows, columns)) * np.sqrt(2.0 / rows)).astype(np.float32),

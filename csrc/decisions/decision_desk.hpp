@@ -36,7 +36,8 @@ class DecisionDesk {
 
   // Puts the packet of `context` on the desk, or returns false: it has no choice that is reported.
   // Ends the packet's previous decision, if that is what rewards are paid for.
-  bool raise(const RouteContext& context, std::uint32_t packet, std::uint32_t input_vc, Port input_port, Tick now);
+  bool raise(const RouteContext& context, std::uint32_t packet, std::uint32_t input_vc, Port input_port,
+             Tick now);
   // The packet has reached its host; ends its decisions.
   void delivered(std::uint32_t packet, Tick when, Tick latency);
 

@@ -15,8 +15,8 @@ struct DecisionPlan : QuestionPlan {
                TimePs quantum, const std::vector<TrackerRequest>& trackers)
       : QuestionPlan{spec_in, paths_in, buffers, quantum, trackers}, spec{spec_in} {
     // How many decisions of one packet may be open at once.
-    const bool once = spec.reward != RewardKind::kDelivery ||
-                      (spec.scope == DecisionScope::kSource && !spec.forced_too);
+    const bool once =
+        spec.reward != RewardKind::kDelivery || (spec.scope == DecisionScope::kSource && !spec.forced_too);
     most_open = once ? 1U : (by_port() ? spec.max_hops : spec.budget().longest_path);
   }
 

@@ -191,8 +191,7 @@ BufferSizes Blueprint::buffer_sizes() const noexcept {
 std::unique_ptr<const QuestionPlan> Blueprint::sight_of(RoutingPolicy& of) const {
   const QuestionSpec* const spec = of.sees();
   if (spec == nullptr) return nullptr;
-  auto plan =
-      std::make_unique<const QuestionPlan>(*spec, paths, buffer_sizes(), timing.quantum_ps, trackers);
+  auto plan = std::make_unique<const QuestionPlan>(*spec, paths, buffer_sizes(), timing.quantum_ps, trackers);
   of.prepare_rows(*plan);
   return plan;
 }

@@ -165,11 +165,11 @@ class Partition {
   void depart(std::uint32_t output, Tick now);
   void arrive(std::uint32_t packet, Tick now);
   void take_effect(std::uint32_t input_vc);
-  void make_decisions(Tick now);
+  [[gnu::noinline]] void make_decisions(Tick now);
   enum class Asker : std::uint8_t { kPlain, kSeeing, kLearner };  // what the policy is
   template <Asker asker>
-  void put_questions(Tick now);
-  void go_on(const Undecided& undecided, Tick now);
+  [[gnu::noinline]] void put_questions(Tick now);
+  [[gnu::always_inline]] void go_on(const Undecided& undecided, Tick now);
   static void note_report(Packet& packet, const Answer& answer) noexcept;
   [[nodiscard]] bool ask(const Undecided& undecided, Tick now);
   [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router, std::uint32_t group);
@@ -251,9 +251,9 @@ class Partition {
   PathRecord* const paths_;  // [packet], with a packet log
   std::vector<std::uint32_t> free_packets_;
   std::vector<Undecided> undecided_;
-  std::vector<Question> questions_;       // of the present instant
-  std::vector<Answer> answers_;           // to them
-  std::unique_ptr<QuestionSheet> sheet_;  // what they show, if the policy wants to see rows
+  std::vector<Question> questions_;        // of the present instant
+  std::vector<Answer> answers_;            // to them
+  std::unique_ptr<QuestionSheet> sheet_;   // what they show, if the policy wants to see rows
   std::vector<FeedbackEnd> feedback_out_;  // [router * radix + port]: what goes with credits of that input
   std::vector<FeedbackEnd> feedback_in_;   // [router * radix + port]: what comes with credits to that output
   PartitionTrackers trackers_;

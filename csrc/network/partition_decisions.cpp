@@ -117,7 +117,8 @@ inline void Partition::go_on(const Undecided& undecided, Tick now) {
   await_effect(undecided.packet, undecided.input_vc, now);
 }
 
-// What the router before will hear waits in the packet, in the places of a detour, which such packets do not have.
+// What the router before will hear waits in the packet, in the places of a detour, which such packets do not
+// have.
 inline void Partition::note_report(Packet& packet, const Answer& answer) noexcept {
   packet.detour_group = kNoGroup;
   if (!answer.reports) return;

@@ -1,6 +1,6 @@
-// The features of observations, one row each: name, what its columns stand for, unit and bounds, and how it is
-// filled. Policies in the core and outside read the same rows. (Features that show what routers remember are
-// declared with their trackers, see router_tracker.hpp.)
+// The features of observations, one row each: name, what its columns stand for, unit and bounds, and how it
+// is filled. Policies in the core and outside read the same rows. (Features that show what routers remember
+// are declared with their trackers, see router_tracker.hpp.)
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ enum class FeaturePer : std::uint8_t { kPort, kDecision, kCandidate };
   return per == FeaturePer::kPort ? "port" : per == FeaturePer::kDecision ? "decision" : "candidate";
 }
 
-// What units and bounds depend on. Packets and ports are powers of two, so that every count is exact in a float
-// and can be read back.
+// What units and bounds depend on. Packets and ports are powers of two, so that every count is exact in a
+// float and can be read back.
 struct FeatureSizes {
   float packets = 1;
   float ports = 1;
@@ -44,7 +44,7 @@ struct FeatureScale {
 // What one row shows.
 struct FeatureView {
   const RouteContext& context;
-  const OutputPort* ports;   // those between routers
+  const OutputPort* ports;  // those between routers
   std::uint32_t num_ports;
   const float* link_classes;  // per port: 0 local, 1 global
   const float* minimal;       // per port: 1 on a shortest path, else 0
@@ -114,7 +114,8 @@ inline constexpr auto kFeatures = [] {
       Feature{"credits_in_use", kPort, "packets sent through the port whose credit is not back",
               [](Sizes s) { return FeatureScale{s.packets, 0, 0, s.sent / s.packets}; },
               [](View view, float* out) {
-                detail::per_port(view, out, [](const OutputPort& port) { return port.occupancy - port.queued; });
+                detail::per_port(view, out,
+                                 [](const OutputPort& port) { return port.occupancy - port.queued; });
               }},
       Feature{"link_class", kPort, "0 local, 1 global", flag,
               [](View view, float* out) { std::copy_n(view.link_classes, view.num_ports, out); }},
@@ -124,10 +125,9 @@ inline constexpr auto kFeatures = [] {
               [](View view, float* out) {
                 *out = static_cast<float>(view.context.packet().hops) * view.per_hop;
               }},
-      Feature{"vc", kDecision, "VC that the packet occupies", hops,
-              [](View view, float* out) {
-                *out = static_cast<float>(view.context.packet().vc) * view.per_hop;
-              }},
+      Feature{
+          "vc", kDecision, "VC that the packet occupies", hops,
+          [](View view, float* out) { *out = static_cast<float>(view.context.packet().vc) * view.per_hop; }},
       Feature{"waiting", kDecision, "time in this router, ns", time,
               [](View view, float* out) { *out = detail::since(view, view.context.packet().arrived); }},
       Feature{"age", kDecision, "time since the packet entered its source queue, ns", time,
@@ -150,12 +150,14 @@ inline constexpr auto kFeatures = [] {
       Feature{"candidate_kind", kCandidate, "-1 none, 0 minimal, 1 lgl, 2 lg, 3 gl, 4 g",
               [](Sizes) { return FeatureScale{kMostHops, 0, -1.0F / kMostHops, 1}; },
               [](View view, float* out) {
-                detail::per_candidate(view, out, view.per_hop, [](const Candidate& path) { return path.kind; });
+                detail::per_candidate(view, out, view.per_hop,
+                                      [](const Candidate& path) { return path.kind; });
               }},
       Feature{"candidate_port", kCandidate, "first port",
               [](Sizes s) { return FeatureScale{s.ports, 0, -1.0F / s.ports, 1}; },
               [](View view, float* out) {
-                detail::per_candidate(view, out, view.per_port, [](const Candidate& path) { return path.port; });
+                detail::per_candidate(view, out, view.per_port,
+                                      [](const Candidate& path) { return path.port; });
               }},
       Feature{"candidate_packets", kCandidate,
               "congestion of the first port: queued, and sent with the credit not back", congestion,
@@ -171,7 +173,8 @@ inline constexpr auto kFeatures = [] {
               }},
       Feature{"candidate_hops", kCandidate, "hops from here to the destination router", hops,
               [](View view, float* out) {
-                detail::per_candidate(view, out, view.per_hop, [](const Candidate& path) { return path.hops; });
+                detail::per_candidate(view, out, view.per_hop,
+                                      [](const Candidate& path) { return path.hops; });
               }}};
 }();
 

@@ -51,15 +51,16 @@ struct LearningRule {
   [[nodiscard]] double round(double ns) const noexcept { return integer_values ? std::trunc(ns) : ns; }
 };
 
-// Whether a learner is asked about a packet that has reached its destination group, so that it can report. A packet
-// that never left its group is not theirs: it has passed one local link at most.
-[[nodiscard]] inline bool hears_arrival(const Dragonfly& topology, const Packet& packet, Port came_by) noexcept {
+// Whether a learner is asked about a packet that has reached its destination group, so that it can report. A
+// packet that never left its group is not theirs: it has passed one local link at most.
+[[nodiscard]] inline bool hears_arrival(const Dragonfly& topology, const Packet& packet,
+                                        Port came_by) noexcept {
   return packet.hops > 1 || came_by >= topology.first_global_port();
 }
 
 // Asked at every router, and where packets arrive (hears_arrival). What y answers is a port, or none in the
-// destination group, and what it reports to x: Answer::target_ns, travel and y's estimate of the rest. Reports
-// travel back with the credit for the packet's place in the buffer of y: they leave when the packet
+// destination group, and what it reports to x: Answer::target_ns, travel and y's estimate of the rest.
+// Reports travel back with the credit for the packet's place in the buffer of y: they leave when the packet
 // leaves that buffer, and take no bandwidth. (FACTS of the HPDC 2021 simulator.)
 class LearningPolicy : public RoutingPolicy {
  public:
@@ -146,8 +147,8 @@ class LearningPolicy : public RoutingPolicy {
   QTable table_;
 };
 
-// A learner that answers one question after the other: `Answer Rule::visit(const Question&, const Visit&) const`,
-// which reads rows of that router only, compiled into one loop behind one that prefetches the rows.
+// A learner that answers one question after the other: `Answer Rule::visit(const Question&, const Visit&)
+// const`, which reads rows of that router only, compiled into one loop behind one that prefetches the rows.
 template <class Rule>
 class TableLearner : public LearningPolicy {
  public:

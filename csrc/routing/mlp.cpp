@@ -10,10 +10,10 @@ namespace dragonfly {
 
 namespace {
 
-// A neural network routes: it scores the legal actions of every question of an instant, layer by layer for all of
-// them together. Sums are added up in one order whatever stands beside them, so results depend on nothing else.
-// Source: this project; scoring one candidate after the other with the same weights, so that one file fits every
-// size of network, as pointer networks do (Vinyals, Fortunato, Jaitly, NIPS 2015).
+// A neural network routes: it scores the legal actions of every question of an instant, layer by layer for
+// all of them together. Sums are added up in one order whatever stands beside them, so results depend on
+// nothing else. Source: this project; scoring one candidate after the other with the same weights, so that
+// one file fits every size of network, as pointer networks do (Vinyals, Fortunato, Jaitly, NIPS 2015).
 class Mlp final : public RoutingPolicy {
  public:
   Mlp(NetworkPtr network, bool avoid_destination_group)
@@ -36,8 +36,8 @@ class Mlp final : public RoutingPolicy {
 
   void prepare_rows(const QuestionPlan& plan) override {
     columns_ = neural::input_columns(*network_, plan.layout, plan.num_actions);
-    of_question_ = static_cast<std::uint32_t>(
-        std::ranges::count(columns_, false, &neural::InputColumn::of_action));
+    of_question_ =
+        static_cast<std::uint32_t>(std::ranges::count(columns_, false, &neural::InputColumn::of_action));
     num_actions_ = plan.num_actions;
     first_port_ = plan.first_port;
   }
@@ -53,10 +53,10 @@ class Mlp final : public RoutingPolicy {
                           .other = scratch.data() + most_rows * (inputs + widest_),
                           .scores = scratch.data() + needed - num_actions_};
     for (std::size_t first = 0; first < questions.size();) {
-      const std::size_t count = network_->per_action ? answer_some_by_action(questions.subspan(first),
-                                                                             answers.subspan(first), buffers)
-                                                     : answer_some(questions.subspan(first),
-                                                                   answers.subspan(first), buffers);
+      const std::size_t count =
+          network_->per_action
+              ? answer_some_by_action(questions.subspan(first), answers.subspan(first), buffers)
+              : answer_some(questions.subspan(first), answers.subspan(first), buffers);
       first += count;
     }
   }
@@ -67,8 +67,8 @@ class Mlp final : public RoutingPolicy {
   static constexpr std::size_t kRows = 64;  // so many at a time, or one question's more
 
   struct Buffers {
-    float* in;      // [row * inputs]
-    float* one;     // results of layers, in turn
+    float* in;   // [row * inputs]
+    float* one;  // results of layers, in turn
     float* other;
     float* scores;  // [action], of one question
   };
@@ -88,7 +88,8 @@ class Mlp final : public RoutingPolicy {
     const float* const results = rest(count, buffers);
     const std::uint32_t stride = network_->layers.back().stride();
     for (std::size_t i = 0; i < count; ++i) {
-      for (std::uint32_t k = 0; k < num_actions_; ++k) buffers.scores[k] = neural::tamed(results[i * stride + k]);
+      for (std::uint32_t k = 0; k < num_actions_; ++k)
+        buffers.scores[k] = neural::tamed(results[i * stride + k]);
       answers[i] = answer(questions[i], buffers.scores);
     }
     return count;
@@ -176,9 +177,9 @@ class Mlp final : public RoutingPolicy {
 
 std::unique_ptr<RoutingPolicy> make_mlp(const PolicyInfo& info, const Parameters& given,
                                         const PolicyEnvironment& environment) {
-  return std::make_unique<Mlp>(network_parameter(info, given, "weights"),
-                               flag_parameter(info, given, "avoid_destination_group",
-                                              environment.avoid_destination_group));
+  return std::make_unique<Mlp>(
+      network_parameter(info, given, "weights"),
+      flag_parameter(info, given, "avoid_destination_group", environment.avoid_destination_group));
 }
 
 }  // namespace

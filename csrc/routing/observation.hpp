@@ -51,8 +51,8 @@ class ObservationLayout {
   // Null if it is not shown.
   [[nodiscard]] const FeatureBlock* find(const std::string& name) const noexcept;
 
-  // Writes num_features() numbers; the arguments are those of FeatureView. `minimal` is read if shows_minimal(),
-  // `recent` if counts_traffic().
+  // Writes num_features() numbers; the arguments are those of FeatureView. `minimal` is read if
+  // shows_minimal(), `recent` if counts_traffic().
   void fill(float* row, const RouteContext& context, const float* minimal, const Candidate* candidates,
             std::uint32_t recent, Tick now) const;
 

@@ -36,15 +36,15 @@ class RoutingPolicy {
   // What it wants to see of every question, and the legal actions among which it chooses; null: what
   // RouteContext tells is enough. Its scope is scope(), its budget budget().
   [[nodiscard]] virtual const QuestionSpec* sees() const noexcept { return nullptr; }
-  // Once, before the first question, if it sees rows: what they will be in this network. Throws ConfigError if it
-  // cannot work with them.
+  // Once, before the first question, if it sees rows: what they will be in this network. Throws ConfigError
+  // if it cannot work with them.
   virtual void prepare_rows(const QuestionPlan& /*plan*/) {}
   // This policy, if it learns.
   [[nodiscard]] virtual LearningPolicy* learner() noexcept { return nullptr; }
-  // Answers all questions of one instant and one partition: about packets that leave their group only (traffic
-  // inside a group is always minimal), except where a learner hears_arrivals(). All see the network before any
-  // answer takes effect, and are in no order that means anything. Called from several threads at once, for
-  // routers of different groups. Precondition: as many answers as questions.
+  // Answers all questions of one instant and one partition: about packets that leave their group only
+  // (traffic inside a group is always minimal), except where a learner hears_arrivals(). All see the network
+  // before any answer takes effect, and are in no order that means anything. Called from several threads at
+  // once, for routers of different groups. Precondition: as many answers as questions.
   virtual void decide(std::span<const Question> questions, std::span<Answer> answers) const = 0;
 };
 

@@ -51,7 +51,7 @@ class QAdaptive final : public TableLearner<QAdaptive> {
     if (packet.hops > 0) {
       answer.reports = true;
       answer.target_ns = static_cast<float>(rule().round(visit.travel_ns) +
-                                             static_cast<double>(row[settings_.follow_taken ? taken : best]));
+                                            static_cast<double>(row[settings_.follow_taken ? taken : best]));
     }
     return answer;
   }

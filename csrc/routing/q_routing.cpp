@@ -30,8 +30,7 @@ class QRouting final : public TableLearner<QRouting> {
     const bool arrived = question.router() == packet.destination_router;
     const float* const row = table().row(question.router(), packet.destination_router);
     const std::uint32_t best = table().best(row);
-    answer.target_ns =
-        static_cast<float>(visit.travel_ns + (arrived ? 0.0 : static_cast<double>(row[best])));
+    answer.target_ns = static_cast<float>(visit.travel_ns + (arrived ? 0.0 : static_cast<double>(row[best])));
     if (!question.leaves() || packet.hops >= settings_.max_hops) return answer;
     std::uint32_t taken = open(row, best) ? best : visit.minimal_port - first_port();
     RandomStream draws = question.learning_stream();

@@ -46,8 +46,8 @@ class Question : public RouteContext {
   Port came_by_;
 };
 
-// A port; or a detour; or, with neither, to stay on the shortest path. Who answers a port must be asked at every
-// router and number VCs by hops (PathBudget::any_port), who answers a detour must have declared it.
+// A port; or a detour; or, with neither, to stay on the shortest path. Who answers a port must be asked at
+// every router and number VCs by hops (PathBudget::any_port), who answers a detour must have declared it.
 struct Answer {
   Detour detour{};
   std::uint32_t minimal_choice = 0;  // which of several equally short paths (only with trunking)

@@ -14,8 +14,8 @@
 
 namespace dragonfly {
 
-// Which routers are asked about a packet; everywhere else it follows its plan. In its destination group a packet
-// always goes minimally, and on prescribed routes nobody is asked.
+// Which routers are asked about a packet; everywhere else it follows its plan. In its destination group a
+// packet always goes minimally, and on prescribed routes nobody is asked.
 enum class DecisionScope : std::uint8_t {
   kNowhere,      // minimal routing
   kSource,       // the source router
@@ -50,19 +50,19 @@ enum class ActionMode : std::uint8_t {
   return true;
 }
 
-// What is asked and shown. Policies that weigh what RouteContext tells them need none of it; those that choose
-// among legal actions by what they see of them do (RoutingPolicy::sees).
+// What is asked and shown. Policies that weigh what RouteContext tells them need none of it; those that
+// choose among legal actions by what they see of them do (RoutingPolicy::sees).
 struct QuestionSpec {
   DecisionScope scope = DecisionScope::kEvery;
   ActionMode action = ActionMode::kPort;
-  bool forced_too = false;              // hops without a choice are asked about too, with one legal action
-  std::uint8_t max_hops = 5;            // ports: so many VCs, and no route is longer
-  std::vector<DetourKind> detours{};    // paths: kinds of the non-minimal candidates, in this order
+  bool forced_too = false;            // hops without a choice are asked about too, with one legal action
+  std::uint8_t max_hops = 5;          // ports: so many VCs, and no route is longer
+  std::vector<DetourKind> detours{};  // paths: kinds of the non-minimal candidates, in this order
   std::uint32_t minimal_candidates = 1;
   std::uint32_t detour_candidates = 1;  // of each kind
   bool avoid_destination_group = true;
-  std::uint32_t features = ~0U;         // bits, see observation.hpp
-  std::vector<std::string> tracked{};   // names of further features: what routers remember
+  std::uint32_t features = ~0U;        // bits, see observation.hpp
+  std::vector<std::string> tracked{};  // names of further features: what routers remember
   std::map<std::string, Parameters>
       trackers{};  // of those behind them, by name; absent: as the policy, or by default
 

@@ -1,5 +1,5 @@
-// All that one router may know when it decides: the packet, its own ports, what it remembers and has heard, the
-// topology and random streams that belong to this packet.
+// All that one router may know when it decides: the packet, its own ports, what it remembers and has heard,
+// the topology and random streams that belong to this packet.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,7 @@ class RouteContext {
  public:
   RouteContext(const Surroundings& around, const Packet& packet, std::uint32_t router, std::uint32_t group,
                const OutputPort* ports, const VcQueue* queues)
-      : around_{&around},
-        packet_{&packet},
-        ports_{ports},
-        queues_{queues},
-        router_{router},
-        group_{group} {}
+      : around_{&around}, packet_{&packet}, ports_{ports}, queues_{queues}, router_{router}, group_{group} {}
 
   [[nodiscard]] const Packet& packet() const noexcept { return *packet_; }
   [[nodiscard]] std::uint32_t router() const noexcept { return router_; }

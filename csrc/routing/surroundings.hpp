@@ -14,9 +14,9 @@ namespace dragonfly {
 
 // The rows of the questions of one instant, for policies that asked for them (RoutingPolicy::sees).
 struct QuestionRows {
-  const float* features = nullptr;         // [question * num_features]
-  const std::uint8_t* mask = nullptr;      // [question * num_actions]: 1 where an action is legal
-  const Candidate* candidates = nullptr;   // [question * num_candidates], path actions
+  const float* features = nullptr;        // [question * num_features]
+  const std::uint8_t* mask = nullptr;     // [question * num_actions]: 1 where an action is legal
+  const Candidate* candidates = nullptr;  // [question * num_candidates], path actions
   std::uint32_t num_features = 0;
   std::uint32_t num_actions = 0;
   std::uint32_t num_candidates = 0;

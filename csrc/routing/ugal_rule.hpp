@@ -36,7 +36,7 @@ struct UgalComparison {
 [[nodiscard]] UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params,
                                              Stage minimal_stage);
 [[nodiscard]] inline Answer ugal_choice(const RouteContext& context, const UgalParams& params,
-                                          Stage minimal_stage) {
+                                        Stage minimal_stage) {
   const UgalComparison compared = ugal_comparison(context, params, minimal_stage);
   return compared.minimal ? compared.stay() : Answer{.detour = compared.detour};
 }

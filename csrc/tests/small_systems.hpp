@@ -19,7 +19,8 @@ inline constexpr DragonflyParams kWide{.p = 300, .a = 2, .h = 1};
 // Never interrupted.
 inline bool always() { return true; }
 
-// What a policy needs beside its name: for those that need a network, one that weighs packets and kinds of paths.
+// What a policy needs beside its name: for those that need a network, one that weighs packets and kinds of
+// paths.
 inline Parameters needed_parameters(const std::string& policy) {
   Parameters needed;
   for (const ParameterInfo& parameter : find_policy(policy).parameters) {
@@ -33,7 +34,8 @@ inline Parameters needed_parameters(const std::string& policy) {
     given.scales = {1, 0};
     given.weights = {{2, 1, {-1, -4}}};
     given.biases = {{1, 1, {0}}};
-    needed[parameter.name] = std::make_shared<const neural::ScoringNetwork>(make_scoring_network(std::move(given)));
+    needed[parameter.name] =
+        std::make_shared<const neural::ScoringNetwork>(make_scoring_network(std::move(given)));
   }
   return needed;
 }

@@ -27,7 +27,8 @@ TEST(the_hyperbolic_tangent_is_near_the_true_one) {
   double worst = 0;
   for (int i = -200'000; i <= 200'000; ++i) {
     const float x = static_cast<float>(i) * 5e-5F;
-    worst = std::max(worst, std::abs(static_cast<double>(neural::tanh(x)) - std::tanh(static_cast<double>(x))));
+    worst =
+        std::max(worst, std::abs(static_cast<double>(neural::tanh(x)) - std::tanh(static_cast<double>(x))));
     CHECK(std::abs(neural::tanh(x)) <= 1.0F);
   }
   CHECK(worst < 4e-7);

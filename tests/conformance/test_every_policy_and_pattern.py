@@ -76,7 +76,9 @@ def check_sane(m: dfe.Metrics) -> None:
 @functools.cache
 def longest_path(topology: dfe.Dragonfly, policy: str) -> int:
     """The most hops that the policy's paths have there."""
-    return int(_core.channel_dependencies(topology.to_core(), policy, ready(policy).core_parameters(), "stage")[1])
+    return int(
+        _core.channel_dependencies(topology.to_core(), policy, ready(policy).core_parameters(), "stage")[1]
+    )
 
 
 def config_of(**settings: Any) -> dfe.SimulationConfig | None:
@@ -168,7 +170,9 @@ def test_minimal_routing_takes_shortest_paths(preset: str) -> None:
 
 @pytest.mark.parametrize("policy", dfe.policies())
 def test_routes_in_the_log_are_walks_over_links(policy: str) -> None:
-    config = dfe.SimulationConfig(topology=SMALL, policy=ready(policy), traffic="adv+1", load=0.8, packet_log=True)
+    config = dfe.SimulationConfig(
+        topology=SMALL, policy=ready(policy), traffic="adv+1", load=0.8, packet_log=True
+    )
     simulation = dfe.Simulation(config)
     simulation.run(3000)
     log = simulation.packet_log()

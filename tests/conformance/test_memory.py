@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import dragonfly_env as dfe
+from tests.ready import ready
 
 STATM = Path("/proc/self/statm")
 MOST_GROWTH_BYTES = 12_000_000
@@ -82,7 +83,6 @@ TOO_FEW_THREADS = """
 import resource, sys
 from pathlib import Path
 import dragonfly_env as dfe
-from tests.ready import ready
 
 config = dfe.SimulationConfig(topology=dfe.Dragonfly(p=600, a=1, h=15), threads=16, load=0.01)
 dfe.Simulation(config.replace(threads=1)).run(10)

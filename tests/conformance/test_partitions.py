@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
+from tests.ready import ready
 
 # Three groups of 600 hosts each: a partition per group.
 WIDE = dfe.Dragonfly(p=300, a=2, h=4, g=3, trunking=4)
@@ -66,7 +67,6 @@ def test_threads_change_neither_history_nor_figures(policy: str, preset: str) ->
 
 HASH_OF_A_RUN = """
 import dragonfly_env as dfe
-from tests.ready import ready
 config = dfe.SimulationConfig(
     topology=dfe.Dragonfly(p=300, a=2, h=1, g=3), policy="par", traffic="uniform", load=0.1, seed=5, threads=2
 )

@@ -38,10 +38,8 @@ def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
         contents.append(network.save(folder / f"network-{i}").read_bytes())
     while True:
         content = random.choice(contents)
-        if random.random() < 0.3:
-            changed = in_bytes(random, content, contents)
-        else:
-            changed = in_archive(random, content, _change)
+        in_general = random.random() < 0.3
+        changed = in_bytes(random, content, contents) if in_general else in_archive(random, content, _change)
         file = folder / "changed.npz"
         file.write_bytes(changed)
         yield functools.partial(refused_or_run, functools.partial(_load_and_run, file))

@@ -126,7 +126,8 @@ def test_detours_may_be_kept_out_of_the_destination_group_or_not() -> None:
 
 def test_a_linear_network_that_copies_the_rule_of_ugal_decides_as_ugal() -> None:
     """``q_minimal > 2 q_detour`` as scores: minus q for minimal paths, minus 2 q for detours. Where both start on one
-    port UGAL looks at VCs; the runs differ there, but not by much."""
+    port UGAL looks at VCs; the runs differ there, but not by much.
+    """
     wide = np.float32(64)
     first = np.array([[1, 1], [0, 8 * wide]], dtype=np.float32)  # q, and q if the path takes a detour
     network = MlpNetwork(

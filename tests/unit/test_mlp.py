@@ -89,7 +89,10 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "another kind": (lambda f: changed(f, header={"kind": "cnn"}), "format 1"),
     "a later format": (lambda f: changed(f, header={"format": 2}), "format 1"),
     "no format": (lambda f: changed(f, header={"format": "-"}), "format 1"),
-    "no layers": (lambda f: changed(f, header={"layers": "-"}), "layers = None: must be an integer from 1 to 9"),
+    "no layers": (
+        lambda f: changed(f, header={"layers": "-"}),
+        "layers = None: must be an integer from 1 to 9",
+    ),
     "too many layers": (lambda f: changed(f, header={"layers": 10}), "layers = 10"),
     "one layer too many": (lambda f: changed(f, header={"layers": 4}), "weights_3"),
     "a missing array": (lambda f: changed(f, bias_1=None), "bias_1"),
@@ -98,9 +101,15 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "other shapes": (lambda f: changed(f, weights_1=np.zeros((31, 32), np.float32)), "must have 32 rows"),
     "a long bias": (lambda f: changed(f, bias_1=np.zeros(33, np.float32)), "must have 32 numbers"),
     "three dimensions": (lambda f: changed(f, weights_0=np.zeros((5, 32, 1), np.float32)), "2 dimensions"),
-    "NaN": (lambda f: changed(f, bias_2=np.array([np.nan], np.float32)), r"bias_2\[0\] = nan: must be finite"),
+    "NaN": (
+        lambda f: changed(f, bias_2=np.array([np.nan], np.float32)),
+        r"bias_2\[0\] = nan: must be finite",
+    ),
     "infinity": (lambda f: changed(f, bias_2=np.array([np.inf], np.float32)), r"bias_2\[0\] = inf: must be"),
-    "too few inputs": (lambda f: changed(f, header={"features": ["hops"]}), "must have 1 rows, one per feature"),
+    "too few inputs": (
+        lambda f: changed(f, header={"features": ["hops"]}),
+        "must have 1 rows, one per feature",
+    ),
     "an unknown feature": (
         lambda f: changed(f, header={"features": ["hopps", "vc", "age", "traffic", "waiting"]}),
         "did you mean 'hops'",
@@ -205,7 +214,10 @@ def test_a_scale_makes_up_for_buffers_of_another_size(tmp_path: Path) -> None:
 def test_the_twin_adds_up_as_a_naive_loop_does() -> None:
     generator = np.random.default_rng(1)
     layers = [
-        (generator.standard_normal(shape).astype(np.float32), generator.standard_normal(shape[1]).astype("f4"))
+        (
+            generator.standard_normal(shape).astype(np.float32),
+            generator.standard_normal(shape[1]).astype("f4"),
+        )
         for shape in ((3, 4), (4, 2))
     ]
     x = generator.standard_normal((5, 3)).astype(np.float32)

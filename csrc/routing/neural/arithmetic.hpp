@@ -1,5 +1,5 @@
-// Single-precision functions as fixed formulas, so that every machine, and the twin in NumPy, gets the same bits:
-// additions, multiplications and divisions in the order written, none of them fused.
+// Single-precision functions as fixed formulas, so that every machine, and the twin in NumPy, gets the same
+// bits: additions, multiplications and divisions in the order written, none of them fused.
 #pragma once
 
 #include <bit>
@@ -9,8 +9,9 @@ namespace dragonfly::neural {
 
 [[nodiscard]] inline float relu(float x) noexcept { return x > 0.0F ? x : 0.0F; }
 
-// The hyperbolic tangent, within 4e-7 of the true one; 1 minus a little where |x| > 7.9. Not a number: as -7.9.
-// Source: the rational approximation of the Eigen library (Eigen/src/Core/MathFunctionsImpl.h, generic tanh).
+// The hyperbolic tangent, within 4e-7 of the true one; 1 minus a little where |x| > 7.9. Not a number: as
+// -7.9. Source: the rational approximation of the Eigen library (Eigen/src/Core/MathFunctionsImpl.h, generic
+// tanh).
 [[nodiscard]] inline float tanh(float x) noexcept {
   constexpr float kMost = 7.90531110763549805F;
   const float y = x > -kMost ? (x < kMost ? x : kMost) : -kMost;

@@ -60,7 +60,8 @@ DenseLayer::DenseLayer(std::uint32_t inputs, std::uint32_t outputs, std::span<co
       weights_(std::size_t{inputs} * stride_, 0.0F),
       bias_(stride_, 0.0F) {
   for (std::uint32_t i = 0; i < inputs; ++i) {
-    std::copy_n(weights.data() + std::size_t{i} * outputs, outputs, weights_.data() + std::size_t{i} * stride_);
+    std::copy_n(weights.data() + std::size_t{i} * outputs, outputs,
+                weights_.data() + std::size_t{i} * stride_);
   }
   std::ranges::copy(bias, bias_.begin());
 }

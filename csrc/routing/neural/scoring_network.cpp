@@ -161,7 +161,8 @@ std::vector<InputColumn> input_columns(const ScoringNetwork& network, const Obse
            "must be " + std::to_string(columns.size()) + " in this network (" + shown + ")");
   }
   if (last.outputs() != num_actions) {
-    refuse("weights_" + std::to_string(network.layers.size() - 1), std::to_string(last.outputs()) + " columns",
+    refuse("weights_" + std::to_string(network.layers.size() - 1),
+           std::to_string(last.outputs()) + " columns",
            "must be " + std::to_string(num_actions) + ", the number of actions in this network");
   }
   return columns;

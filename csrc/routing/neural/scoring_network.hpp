@@ -15,13 +15,13 @@ namespace dragonfly::neural {
 struct InputFeature {
   std::string name;
   bool of_action = false;  // a column per port or candidate; else one per question
-  float scale = 0;         // the unit that the network was trained with; 0: that of whatever network it runs in
+  float scale = 0;  // the unit that the network was trained with; 0: that of whatever network it runs in
 };
 
 struct ScoringNetwork {
   QuestionSpec asked;
-  // One pass per action, over the features of the question and of that action; else one pass per question, over
-  // all columns of all features, with an output per action.
+  // One pass per action, over the features of the question and of that action; else one pass per question,
+  // over all columns of all features, with an output per action.
   bool per_action = false;
   Activation activation = Activation::kRelu;  // of the hidden layers
   float temperature = 0;                      // of a softmax over the scores; 0: the best one
@@ -42,13 +42,13 @@ struct NetworkDescription {
   Activation activation = Activation::kRelu;
   float temperature = 0;
   std::vector<std::string> features;
-  std::vector<float> scales;     // [feature]
-  std::vector<Matrix> weights;   // [layer]: a row per input; where per_action, one per feature
-  std::vector<Matrix> biases;    // [layer]: one row
+  std::vector<float> scales;    // [feature]
+  std::vector<Matrix> weights;  // [layer]: a row per input; where per_action, one per feature
+  std::vector<Matrix> biases;   // [layer]: one row
 };
 
-// Throws ConfigError for an unknown feature, or one that such a network cannot read; for sizes that do not chain;
-// and for numbers that are not finite.
+// Throws ConfigError for an unknown feature, or one that such a network cannot read; for sizes that do not
+// chain; and for numbers that are not finite.
 [[nodiscard]] ScoringNetwork make_scoring_network(NetworkDescription description);
 
 // Where in the rows of a network the input columns are, and their factors.
