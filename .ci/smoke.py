@@ -7,12 +7,25 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 
 import dragonfly_env as dfe
+from dragonfly_env.policies import policy_class
+
+FOLDER = tempfile.TemporaryDirectory()
+
+
+def ready(name: str) -> dfe.Policy:
+    """A policy of the registry; what needs weights gets some."""
+    if not policy_class(name).needs:
+        return dfe.make_policy(name)
+    network = dfe.baselines.MlpNetwork.random(seed=3, scope="every", activation="tanh", output="softmax")
+    return dfe.make_policy(name, weights=network.save(Path(FOLDER.name) / name))
 
 
 def simulate(hosts: str, *, preset: str, policy: str, traffic: str, threads: int, duration_ns: float) -> int:
@@ -20,7 +33,7 @@ def simulate(hosts: str, *, preset: str, policy: str, traffic: str, threads: int
     config = dfe.SimulationConfig(
         topology=dfe.Dragonfly.preset(hosts),
         network=dfe.NetworkConfig.preset(preset),
-        policy=policy,
+        policy=ready(policy),
         traffic=traffic,
         load=0.9,
         seed=1,
@@ -30,8 +43,8 @@ def simulate(hosts: str, *, preset: str, policy: str, traffic: str, threads: int
     simulation.run(duration_ns / 2)
     simulation.check_invariants()
     simulation.reset_statistics()
-    if not dfe.make_policy(policy).learns:
-        simulation.set_policy(policy)
+    if not ready(policy).learns:
+        simulation.set_policy(ready(policy))
     simulation.run(duration_ns / 2)
     delivered = simulation.metrics().packets_delivered
     if not simulation.drain():

@@ -12,11 +12,13 @@ Sources: Mnih et al., Nature 2015 (DQN); van Hasselt, Guez, Silver, AAAI 2016 (d
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from dragonfly_env.agents._choice import any_legal, best_legal
+from dragonfly_env.agents._export import export_network
 from dragonfly_env.agents._layouts import LayoutFacts
 from dragonfly_env.agents._network_agent import NetworkAgent
 from dragonfly_env.agents._replay import TransitionBuffer
@@ -123,6 +125,42 @@ class DeepQAgent(NetworkAgent):
             while self._owed >= settings.train_every_transitions:
                 self._owed -= settings.train_every_transitions
                 self._improve()
+
+    def export_mlp(self, path: str | Path, *, max_hops: int = 5) -> Path:
+        """Write the network that acts as a policy of the core: ``make_policy("mlp", weights=path)``.
+
+        It decides as this agent does where it does not train, up to rounding: the core adds up in an order of its own.
+
+        Args:
+            path: Where to; ``.npz`` is added if it is missing.
+            max_hops: Port actions: the longest route, as in the environment of the training.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            StateError: If there is no network yet.
+            ConfigError: If the file cannot be written, or the core has no such network.
+        """
+        if self._network is None or self._facts is None:
+            raise StateError(
+                "export_mlp(): there is no network yet; train the agent or call prepare(env) first"
+            )
+        network = self._network.q_net_target if self.settings.averaged else self._network.q_net
+        layers = [
+            (layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy())
+            for layer in network.q_net
+            if isinstance(layer, torch.nn.Linear)
+        ]
+        return export_network(
+            path,
+            self._facts,
+            layers,
+            action=self.action,
+            scope=self.scope,
+            activation="relu",
+            max_hops=max_hops,
+        )
 
     def _improve(self) -> None:
         """One gradient step."""

@@ -8,12 +8,14 @@ names exist is decided by its registry (``dragonfly_env.policies()``), and
 from __future__ import annotations
 
 from dragonfly_env.baselines.minimal import Minimal
+from dragonfly_env.baselines.mlp import Mlp
+from dragonfly_env.baselines.mlp_network import MlpNetwork
 from dragonfly_env.baselines.par import Par
 from dragonfly_env.baselines.pb import Piggyback
 from dragonfly_env.baselines.ugal import Ugal
 from dragonfly_env.baselines.valiant import Valiant
 from dragonfly_env.policies import register_policies
 
-__all__ = ["Minimal", "Par", "Piggyback", "Ugal", "Valiant"]
+__all__ = ["Minimal", "Mlp", "MlpNetwork", "Par", "Piggyback", "Ugal", "Valiant"]
 
-register_policies((Minimal, Valiant, Ugal, Par, Piggyback))
+register_policies((Minimal, Valiant, Ugal, Par, Piggyback, Mlp))

@@ -31,10 +31,16 @@ class PolicyInfo(TypedDict):
     parameters: list[ParameterInfo]
 
 @type_check_only
+class TrackedFeature(TypedDict):
+    name: str
+    per: Literal["port", "decision", "candidate", "link"]
+
+@type_check_only
 class TrackerInfo(TypedDict):
     name: str
     summary: str
     features: list[str]
+    shown: list[TrackedFeature]
     parameters: list[ParameterInfo]
 
 @type_check_only
@@ -51,6 +57,12 @@ class PatternInfo(TypedDict):
     example: str
     closed_loop: bool
     parameters: list[PatternParameterInfo]
+
+@type_check_only
+class FeatureInfo(TypedDict):
+    name: str
+    per: Literal["port", "decision", "candidate"]
+    doc: str
 
 class Turnstile:
     def __init__(self, taken: str) -> None: ...
@@ -314,6 +326,20 @@ class RoutingEnvironment:
     @property
     def num_features(self) -> int: ...
 
+class ScoringNetwork:
+    def __init__(
+        self,
+        spec: Mapping[str, Any],
+        per_action: bool,
+        activation: str,
+        temperature: float,
+        features: Sequence[str],
+        scales: Sequence[float],
+        weights: Sequence[NDArray[np.float32]],
+        biases: Sequence[NDArray[np.float32]],
+    ) -> None: ...
+
+def features() -> list[FeatureInfo]: ...
 def policies() -> list[PolicyInfo]: ...
 def trackers() -> list[TrackerInfo]: ...
 def patterns() -> list[PatternInfo]: ...

@@ -113,7 +113,7 @@ class SimulationConfig:
         if self.network.links or self.topology.group != ALL_TO_ALL:
             link_rows(self.network, self.topology)
         policy = parse_policy(self.policy)
-        by_name = policy == make_policy(policy.name)
+        by_name = not policy.needs and policy == make_policy(policy.name)
         object.__setattr__(self, "policy", policy.name if by_name else policy)
         traffic = parse_traffic(self.traffic)
         if not isinstance(self.traffic, str):
@@ -284,7 +284,7 @@ class SimulationConfig:
             self.network.to_core(self.topology, watchdog_ns=self.watchdog_ns),
             source,
             policy.name,
-            policy.parameters(),
+            policy.core_parameters(),
             self.source_queue_packets or 0,
             self.loses_when_full,
             self.seed,

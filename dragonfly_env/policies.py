@@ -50,6 +50,9 @@ class Policy(ABC):
     learns: ClassVar[bool] = False
     """Whether it keeps tables in the core and changes them during a run."""
 
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Parameters without a default: the name alone is not enough."""
+
     source: ClassVar[str]
     """Where the policy is described: paper and section."""
 
@@ -94,6 +97,10 @@ class Policy(ABC):
         values = {field.name: getattr(self, field.name) for field in _fields(self)}
         return {name: value for name, value in values.items() if name not in fixed and value is not None}
 
+    def core_parameters(self) -> dict[str, Any]:
+        """``parameters()`` as the core takes them: what stands in a file as what was read from it."""
+        return self.parameters()
+
     def to_dict(self) -> dict[str, Any]:
         """Name and parameters as plain values; ``policy_from_dict`` is the inverse."""
         return {"name": self.name, **self.parameters()}
@@ -117,6 +124,11 @@ class Policy(ABC):
     def describe(cls) -> tuple[SettingInfo, ...]:
         """The parameters with default, unit and meaning."""
         return describe(cls)
+
+    @classmethod
+    def settings_names(cls) -> tuple[str, ...]:
+        """The names of the parameters."""
+        return tuple(field.name for field in _fields(cls))
 
 
 def _fields(policy: Policy | type[Policy]) -> tuple[dataclasses.Field[Any], ...]:

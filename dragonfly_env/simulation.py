@@ -195,7 +195,7 @@ class Simulation(CoreOwner):
         config = self._config.replace(policy=policy)
         chosen = config.policy_object
         with self._alone:
-            self._core.set_policy(chosen.name, chosen.parameters())
+            self._core.set_policy(chosen.name, chosen.core_parameters())
         self._config = config
 
     def q_table(self) -> npt.NDArray[np.float32]:

@@ -51,6 +51,8 @@ def run(policy, load):
 assert run("herd", 0.02) == 1.0
 assert run("herd", 0.4) < 0.9
 assert run(dfe.make_policy("herd", crowd_packets=1e6), 0.4) == 1.0
+assert run("shy", 0.4) < 0.95
+assert run(dfe.make_policy("shy", patience_packets=1e6), 0.4) == 1.0
 
 config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.4)
 env = dfe.BatchedRoutingEnv(
@@ -146,7 +148,7 @@ def add_line(registry: Path, entries: str, line: str) -> None:
 
 @pytest.mark.slow
 def test_the_recipes_a_file_and_a_line_each_give_what_works(tmp_path: Path) -> None:
-    """One build for all: a policy without memory, one with a tracker, a group shape and a workload."""
+    """One build for all: policies without and with a tracker, one that sees what is legal, a group shape, a workload."""
     shutil.copytree(ROOT / "csrc", tmp_path / "csrc")
     routing = tmp_path / "csrc" / "routing"
     file, line = blocks_of("Add a policy: one file, one line")
@@ -159,6 +161,9 @@ def test_the_recipes_a_file_and_a_line_each_give_what_works(tmp_path: Path) -> N
     add_line(routing / "tracker_registry.cpp", "DRAGONFLY_TRACKERS", tracker_line)
     (routing / "herd.cpp").write_text(policy, encoding="utf-8")
     add_line(routing / "registry.cpp", "DRAGONFLY_POLICIES", policy_line)
+    decider, decider_line = blocks_of("Add a decider that chooses among legal actions: one file, one line")
+    (routing / "shy.cpp").write_text(decider, encoding="utf-8")
+    add_line(routing / "registry.cpp", "DRAGONFLY_POLICIES", decider_line)
     topology = tmp_path / "csrc" / "topology"
     file, line = blocks_of("Add a group shape: one file, one line")
     (topology / "ring.cpp").write_text(file, encoding="utf-8")

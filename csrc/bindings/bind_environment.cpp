@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/question_spec.hpp"
 #include "bindings/sealed_class.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/simulation_setup.hpp"
@@ -36,41 +37,12 @@ py::array view(GrowingBuffer<T>& buffer, std::vector<py::ssize_t> shape) {
   return view(buffer, std::move(shape), py::dtype::of<T>());
 }
 
-template <class T>
-T member(const py::dict& spec, const char* name) {
-  return py::cast<T>(spec[name]);
-}
-
-template <class T>
-T one_of(const char* field, const std::string& name, std::initializer_list<std::pair<const char*, T>> known) {
-  std::string allowed = "one of";
-  for (const auto& [text, value] : known) {
-    if (name == text) return value;
-    allowed += std::string{" '"} + text + "'";
-  }
-  throw ConfigError{field, "'" + name + "'", allowed};
-}
-
 DecisionSpec spec_of(const py::dict& given) {
   DecisionSpec spec;
-  spec.scope =
-      one_of<AskScope>("scope", member<std::string>(given, "scope"),
-                       {{"source", AskScope::kSource}, {"every", AskScope::kEvery}, {"all", AskScope::kAll}});
-  spec.action = one_of<ActionMode>("action", member<std::string>(given, "action"),
-                                   {{"port", ActionMode::kPort}, {"path", ActionMode::kPath}});
+  read_question_spec(given, spec);
   spec.reward = one_of<RewardKind>(
       "reward", member<std::string>(given, "reward"),
       {{"hop", RewardKind::kHop}, {"delivery", RewardKind::kDelivery}, {"team", RewardKind::kTeam}});
-  spec.max_hops = member<std::uint8_t>(given, "max_hops");
-  for (const auto& name : member<std::vector<std::string>>(given, "detours")) {
-    spec.detours.push_back(one_of<DetourKind>("detours", name,
-                                              {{"lgl", DetourKind::kLgl},
-                                               {"lg", DetourKind::kLg},
-                                               {"gl", DetourKind::kGl},
-                                               {"g", DetourKind::kG}}));
-  }
-  spec.minimal_candidates = member<std::uint32_t>(given, "minimal_candidates");
-  spec.detour_candidates = member<std::uint32_t>(given, "detour_candidates");
   spec.avoid_destination_group = member<bool>(given, "avoid_destination_group");
   spec.features = member<std::uint32_t>(given, "features");
   spec.tracked = member<std::vector<std::string>>(given, "tracked");

@@ -148,10 +148,11 @@ py::list parameter_list(const std::vector<ParameterInfo>& parameters) {
   for (const ParameterInfo& parameter : parameters) {
     py::dict row;
     row["name"] = parameter.name;
-    row["default"] =
-        std::visit([](const auto& value) -> py::object { return py::cast(value); }, parameter.default_value);
+    row["default"] = py::none();
+    if (const auto* number = std::get_if<double>(&parameter.default_value)) row["default"] = *number;
+    if (const auto* flag = std::get_if<bool>(&parameter.default_value)) row["default"] = *flag;
     const auto* text = std::get_if<std::string>(&parameter.default_value);
-    if (text != nullptr && *text == "network") row["default"] = py::none();
+    if (text != nullptr && *text != "network") row["default"] = *text;
     row["unit"] = parameter.unit;
     row["doc"] = parameter.doc;
     out.append(row);
@@ -163,13 +164,20 @@ py::list tracker_list() {
   py::list out;
   for (const TrackerInfo& info : tracker_registry()) {
     py::list features;
+    py::list shown;
     for (const TrackedFeature& feature : tracked_features()) {
-      if (feature.tracker == &info) features.append(feature.name);
+      if (feature.tracker != &info) continue;
+      features.append(feature.name);
+      py::dict one;
+      one["name"] = feature.name;
+      one["per"] = feature.per();
+      shown.append(one);
     }
     py::dict row;
     row["name"] = info.name;
     row["summary"] = info.summary;
     row["features"] = features;
+    row["shown"] = shown;
     row["parameters"] = parameter_list(info.parameters);
     out.append(row);
   }

@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include "bindings/network_handle.hpp"
 #include "core/error.hpp"
 
 namespace py = pybind11;
@@ -19,6 +20,8 @@ Parameters parameters_of(const std::string& owner, const py::dict& given) {
       parameters[name] = py::cast<std::string>(value);
     } else if (py::isinstance<py::int_>(value) || py::isinstance<py::float_>(value)) {
       parameters[name] = py::cast<double>(value);
+    } else if (py::isinstance<NetworkHandle>(value)) {
+      parameters[name] = py::cast<const NetworkHandle&>(value).network;
     } else {
       throw ConfigError{owner + "." + name, py::repr(value).cast<std::string>().substr(0, 200),
                         "a number, a string, true or false"};

@@ -14,7 +14,8 @@ namespace {
 std::string show(const ParameterValue& value) {
   if (const auto* number = std::get_if<double>(&value)) return std::to_string(*number);
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
-  return "'" + std::get<std::string>(value) + "'";
+  if (const auto* text = std::get_if<std::string>(&value)) return "'" + *text + "'";
+  return std::get<NetworkPtr>(value) != nullptr ? "a network" : "nothing";
 }
 
 const ParameterValue& lookup(const ParameterOwner& owner, const Parameters& given, const std::string& name) {
@@ -86,6 +87,12 @@ double real_parameter(const ParameterOwner& owner, const Parameters& given, cons
                       "from " + std::to_string(low) + " to " + std::to_string(high)};
   }
   return value;
+}
+
+NetworkPtr network_parameter(const ParameterOwner& owner, const Parameters& given, const std::string& name) {
+  const auto network = get<NetworkPtr>(owner, given, name, "a network");
+  if (network == nullptr) throw ConfigError{owner.name + "." + name, "nothing", "must be a network"};
+  return network;
 }
 
 std::uint32_t choice_parameter(const ParameterOwner& owner, const Parameters& given, const std::string& name,

@@ -3,13 +3,19 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace dragonfly {
 
-using ParameterValue = std::variant<double, bool, std::string>;
+namespace neural {
+struct ScoringNetwork;
+}
+using NetworkPtr = std::shared_ptr<const neural::ScoringNetwork>;
+
+using ParameterValue = std::variant<double, bool, std::string, NetworkPtr>;
 using Parameters = std::map<std::string, ParameterValue>;
 
 struct ParameterInfo {
@@ -48,6 +54,10 @@ void require_known(const ParameterOwner& owner, const Parameters& given, const s
 // A number within [low, high].
 [[nodiscard]] double real_parameter(const ParameterOwner& owner, const Parameters& given,
                                     const std::string& name, double low, double high);
+
+// Never null.
+[[nodiscard]] NetworkPtr network_parameter(const ParameterOwner& owner, const Parameters& given,
+                                           const std::string& name);
 
 // Which of the names is given.
 [[nodiscard]] std::uint32_t choice_parameter(const ParameterOwner& owner, const Parameters& given,

@@ -4,22 +4,12 @@
 
 namespace dragonfly {
 
-namespace {
-
-constexpr TimePs kTrafficPeriodPs = 1'000'000;
-
-}  // namespace
-
 DecisionDesk::DecisionDesk(const DecisionPlan& plan, OpenDecisions& open, std::uint32_t first_router,
                            std::uint32_t num_routers)
     : plan_{plan},
       open_{open},
-      first_router_{first_router},
       row_bytes_{row_bytes(plan)},
-      period_{std::max<Tick>(1, kTrafficPeriodPs / plan.quantum_ps)},
-      recent_(plan.layout.counts_traffic() ? std::size_t{num_routers} * plan.paths.topology().num_groups()
-                                           : 0U),
-      minimal_(plan.num_ports),
+      writer_{plan, first_router, num_routers},
       log_{row_bytes_},
       reports_{open, plan.first_port, plan.spec.keep_feedback} {
   log_.keep_rows(plan.spec.keep_transitions);
@@ -42,26 +32,11 @@ void DecisionDesk::begin_step() noexcept {
   latency_in_step_ = 0;
 }
 
-std::uint32_t DecisionDesk::count_traffic(std::uint32_t router, std::uint32_t group, Tick now) noexcept {
-  if (recent_.empty()) return 0;
-  Recent& recent = recent_[std::size_t{router - first_router_} * plan_.paths.topology().num_groups() + group];
-  const auto period = static_cast<std::uint32_t>(now / period_);
-  if (recent.period != period) {
-    recent.last = recent.period + 1 == period ? recent.present : std::uint16_t{0};
-    recent.present = 0;
-    recent.period = period;
-  }
-  const std::uint32_t count = std::uint32_t{recent.last} + recent.present;
-  if (recent.present < 0xffff) ++recent.present;
-  return count;
-}
-
-bool DecisionDesk::raise(RouteContext& context, std::uint32_t packet_index, std::uint32_t input_vc,
+bool DecisionDesk::raise(const RouteContext& context, std::uint32_t packet_index, std::uint32_t input_vc,
                          Port input_port, Tick now) {
   const Packet& packet = context.packet();
-  const Question question = question_for(plan_, packet, context.router(), context.group());
-  if (question == Question::kNone) return false;
-  const bool forced = question == Question::kForced;
+  const Standing standing = standing_of(plan_.asked, context);
+  if (standing == Standing::kNone) return false;
 
   const std::uint32_t i = size_;
   std::byte* const row = rows_.data() + i * row_bytes_;
@@ -69,33 +44,16 @@ bool DecisionDesk::raise(RouteContext& context, std::uint32_t packet_index, std:
   auto* const mask = reinterpret_cast<std::uint8_t*>(features + plan_.layout.num_features());
   Candidate* const candidates = candidates_.data() + std::size_t{i} * plan_.num_candidates;
 
-  // Where it would go by itself; a copy, because following a plan moves it on.
-  const Port minimal_port = context.topology().minimal_port(context.router(), packet.destination_router,
-                                                            plan_.paths.choice_of(packet));
-  Way way{.hop = {.port = minimal_port}};
-  if (forced) {
-    Packet copy = packet;
-    way.hop = plan_.paths.next(copy, context.router(), context.group());
-    way.to_detour = copy.plan == Plan::kToDetour;
-  }
-  std::uint32_t legal = 0;
-  if (plan_.spec.action == ActionMode::kPort) {
-    legal = port_choices(plan_, context, forced, way.hop.port, mask);
-  } else {
-    legal = path_choices(plan_, context, forced, way, mask, candidates);
-  }
-  // Where nothing is legal, the warm-up's policy has sent the packet too far round: it goes on as that has
-  // planned.
-  if (legal < (plan_.spec.scope == AskScope::kAll ? 1U : 2U)) return false;
+  Way way;
+  if (!writer_.write(context, standing, now, features, mask, candidates, way)) return false;
 
-  mark_minimal_ports(plan_, context, minimal_port, minimal_.data());
-  const std::uint32_t recent = count_traffic(context.router(), packet.destination_group, now);
-  plan_.layout.fill(features, context, minimal_.data(), candidates, recent, now);
-
-  const bool ports = plan_.spec.action == ActionMode::kPort;
   const Dragonfly& topology = context.topology();
-  pending_.data()[i] = {packet_index, input_vc, context.router(), static_cast<std::uint16_t>(context.group()),
-                        forced,       now};
+  pending_.data()[i] = {.packet = packet_index,
+                        .input_vc = input_vc,
+                        .router = context.router(),
+                        .group = static_cast<std::uint16_t>(context.group()),
+                        .forced = standing == Standing::kForced,
+                        .time = now};
   facts_.data()[i] = {
       .created_ns = plan_.to_ns(packet.created),
       .arrived_ns = plan_.to_ns(packet.arrived),
@@ -106,7 +64,7 @@ bool DecisionDesk::raise(RouteContext& context, std::uint32_t packet_index, std:
       .destination_router = packet.destination_router,
       .destination_group = packet.destination_group,
       .input_port = static_cast<std::int16_t>(input_port),
-      .minimal_action = static_cast<std::int16_t>(ports ? way.hop.port - plan_.first_port : 0U),
+      .minimal_action = static_cast<std::int16_t>(plan_.by_port() ? way.hop.port - plan_.first_port : 0U),
       .hops = packet.hops,
       .vc = packet.vc,
       .minimal = !packet.non_minimal};
@@ -159,23 +117,15 @@ Hop DecisionDesk::answer(std::uint32_t i, std::int32_t action, Packet& packet,
   Hop hop;
   if (asked.forced) {
     hop = paths.next(packet, asked.router, asked.group);
-  } else if (plan_.spec.action == ActionMode::kPort) {
-    const auto port = static_cast<Port>(plan_.first_port + index);
-    packet.plan = Plan::kMinimal;
-    hop = {port, paths.ladder().vc(Stage::kSource, paths.topology().is_global(port), true, false, hops, 0)};
-    if (index != static_cast<std::uint32_t>(facts_.data()[i].minimal_action) && !packet.non_minimal) {
-      const Dragonfly& topology = paths.topology();
-      const std::uint32_t next = topology.neighbor(asked.router, port).router;
-      packet.non_minimal = topology.minimal_hops(next, packet.destination_router) + 1U !=
-                           topology.minimal_hops(asked.router, packet.destination_router);
-    }
   } else {
-    const Candidate& chosen = candidates(i)[index];
-    if (chosen.kind > 0) PathFollower::set_detour(packet, detour_of(chosen));
-    const Stage stage = hops == 0 && paths.ladder().reconsiders() ? Stage::kFirst : Stage::kSource;
-    hop = chosen.kind > 0 ? paths.next(packet, asked.router, asked.group, stage)
-                          : paths.next(packet, asked.router, asked.group, stage,
-                                       static_cast<std::uint32_t>(chosen.minimal_choice));
+    Answer answer;
+    if (plan_.by_port()) {
+      answer.port = static_cast<Port>(plan_.first_port + index);
+      answer.shortest = index == static_cast<std::uint32_t>(facts_.data()[i].minimal_action);
+    } else {
+      answer = answer_of(candidates(i)[index]);
+    }
+    hop = take_answer(paths, packet, asked.router, asked.group, answer);
   }
   const LinkClass link = paths.topology().port_class(hop.port);
   open_.add(asked.packet,

@@ -9,13 +9,13 @@
 #include <span>
 #include <vector>
 
-#include "decisions/choices.hpp"
 #include "decisions/decision_plan.hpp"
 #include "decisions/growing_buffer.hpp"
 #include "decisions/hop_reports.hpp"
 #include "decisions/open_decisions.hpp"
 #include "decisions/records.hpp"
 #include "decisions/transition_log.hpp"
+#include "routing/question_writer.hpp"
 
 namespace dragonfly {
 
@@ -36,7 +36,8 @@ class DecisionDesk {
 
   // Puts the packet of `context` on the desk, or returns false: it has no choice that is reported.
   // Ends the packet's previous decision, if that is what rewards are paid for.
-  bool raise(RouteContext& context, std::uint32_t packet, std::uint32_t input_vc, Port input_port, Tick now);
+  bool raise(const RouteContext& context, std::uint32_t packet, std::uint32_t input_vc, Port input_port,
+             Tick now);
   // The packet has reached its host; ends its decisions.
   void delivered(std::uint32_t packet, Tick when, Tick latency);
 
@@ -83,31 +84,20 @@ class DecisionDesk {
   }
 
  private:
-  // Decisions of a router for packets to one group, in the present and the last period.
-  struct Recent {
-    std::uint32_t period = 0;
-    std::uint16_t present = 0;
-    std::uint16_t last = 0;
-  };
-
   void make_room();
-  std::uint32_t count_traffic(std::uint32_t router, std::uint32_t group, Tick now) noexcept;
   void complete(std::uint32_t packet, std::uint32_t i, Tick leg_end, Tick paid_until, std::int64_t next_id,
                 std::int32_t next_agent, const std::byte* next_row);
 
   const DecisionPlan& plan_;
   OpenDecisions& open_;
-  const std::uint32_t first_router_;
   const std::size_t row_bytes_;
-  const Tick period_;
-  std::vector<Recent> recent_;  // [router * groups + group], if observed
+  QuestionWriter writer_;
 
   std::uint32_t size_ = 0;
   GrowingBuffer<PendingDecision> pending_;
   GrowingBuffer<std::byte> rows_;
   GrowingBuffer<PacketFacts> facts_;
   GrowingBuffer<Candidate> candidates_;
-  std::vector<float> minimal_;  // scratch: per port, 1 on a shortest path, else 0
 
   TransitionLog log_;
   HopReports reports_;

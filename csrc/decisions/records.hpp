@@ -26,19 +26,6 @@ struct PacketFacts {
 };
 static_assert(sizeof(PacketFacts) == 48);
 
-// A path that may be taken. kind: -1 does not exist, 0 minimal, then 1 + DetourKind.
-struct Candidate {
-  std::int8_t kind = -1;
-  std::int8_t hops = 0;  // from here to the destination router
-  std::int16_t port = -1;
-  std::int32_t occupancy = 0;     // packets, of the first port
-  std::int32_t vc_occupancy = 0;  // packets, of the VC that it would use there
-  std::int32_t detour_group = -1;
-  std::int32_t detour_router = -1;
-  std::int32_t minimal_choice = 0;  // which of several shortest paths
-};
-static_assert(sizeof(Candidate) == 24);
-
 // A decision that was answered and whose outcome is not known yet.
 struct alignas(32) OpenDecision {
   std::int64_t id = -1;

@@ -30,7 +30,7 @@ PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy,
   const std::uint32_t local_hops = topology.local_way_hops();
   PathBudget budget = policy.budget().with_local_ways(local_hops);
   if (options.decisions) {
-    const PathBudget asked = options.decisions->budget(local_hops);
+    const PathBudget asked = options.decisions->budget_on(topology);
     budget = options.warms_up ? union_of(budget, asked) : asked;
   }
   if (source.longest_route() > 0 && !topology.has_meshes()) {
@@ -46,7 +46,7 @@ PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy,
 }
 
 // With the parameters given, else those that the policy has for it, else the defaults.
-TrackerRequest tracker_of_feature(const TrackedFeature& feature, const DecisionSpec& spec,
+TrackerRequest tracker_of_feature(const TrackedFeature& feature, const QuestionSpec& spec,
                                   const std::vector<TrackerRequest>& of_policy) {
   const std::string& name = feature.tracker->name;
   if (const auto given = spec.trackers.find(name); given != spec.trackers.end()) {
@@ -61,7 +61,7 @@ std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const N
   std::vector<TrackerRequest> all;
   if (!options.decisions || options.warms_up) all = of_policy;
   if (!options.decisions) return all;
-  const DecisionSpec& spec = *options.decisions;
+  const QuestionSpec& spec = *options.decisions;
   for (const std::string& name : spec.tracked) {
     const TrackerRequest wanted = tracker_of_feature(find_tracked_feature(name), spec, of_policy);
     const auto running = std::ranges::find(all, wanted.info, &TrackerRequest::info);
@@ -122,7 +122,6 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
                      topology_in.local_way_hops()},
             options_in.seed},
       scope{policy_in.scope()},
-      reconsiders{paths.ladder().reconsiders()},
       shared_output{params.output_queue == "shared"},
       timed_start{params.link_start == "timer"},
       cut_through{params.switching == "cut-through"},
@@ -167,15 +166,10 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
   }
 
   if (options.decisions) {
-    BufferSizes buffers{.output_packets = output_buffer, .shared_output = shared_output};
-    for (std::size_t i = 1; i < num_classes; ++i) {
-      buffers.input_packets = std::max(buffers.input_packets, input_buffer[i]);
-      buffers.vcs = std::max(buffers.vcs, std::uint32_t{vcs[i]});
-      buffers.port_packets = std::max(buffers.port_packets, input_buffer[i] * vcs[i]);
-    }
-    decisions =
-        std::make_unique<const DecisionPlan>(*options.decisions, paths, buffers, timing.quantum_ps, trackers);
+    decisions = std::make_unique<const DecisionPlan>(*options.decisions, paths, buffer_sizes(),
+                                                     timing.quantum_ps, trackers);
   }
+  if (!options.decisions || options.warms_up) seen = sight_of(policy_in);
 
   if (learner != nullptr) {
     for (std::size_t i = 1; i < num_classes; ++i) {
@@ -202,7 +196,25 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
   }
 }
 
-void Blueprint::replace_policy(const std::string& name, const RoutingPolicy& other) {
+BufferSizes Blueprint::buffer_sizes() const noexcept {
+  BufferSizes buffers{.output_packets = output_buffer, .shared_output = shared_output};
+  for (std::size_t i = 1; i < topology.num_link_classes(); ++i) {
+    buffers.input_packets = std::max(buffers.input_packets, input_buffer[i]);
+    buffers.vcs = std::max(buffers.vcs, std::uint32_t{vcs[i]});
+    buffers.port_packets = std::max(buffers.port_packets, input_buffer[i] * vcs[i]);
+  }
+  return buffers;
+}
+
+std::unique_ptr<const QuestionPlan> Blueprint::sight_of(RoutingPolicy& of) const {
+  const QuestionSpec* const spec = of.sees();
+  if (spec == nullptr) return nullptr;
+  auto plan = std::make_unique<const QuestionPlan>(*spec, paths, buffer_sizes(), timing.quantum_ps, trackers);
+  of.prepare_rows(*plan);
+  return plan;
+}
+
+void Blueprint::replace_policy(const std::string& name, RoutingPolicy& other) {
   if (other.budget() != policy->budget() || other.scope() != scope || learner != nullptr) {
     throw ConfigError{
         "policy", "'" + name + "'",
@@ -214,8 +226,10 @@ void Blueprint::replace_policy(const std::string& name, const RoutingPolicy& oth
         "policy", "'" + name + "'",
         "must need no tracker that does not run already, with the same parameters, in this simulation"};
   }
+  auto sight = sight_of(other);
   policy = &other;
   policy_trackers = std::move(positions);
+  seen = std::move(sight);
 }
 
 std::uint32_t Blueprint::most_packets() const noexcept {

@@ -52,7 +52,6 @@ class Blueprint {
   Tick window = 1;  // partitions run on their own for so long
   PathFollower paths;
   DecisionScope scope;
-  bool reconsiders;    // minimal packets are weighed again after their first hop
   bool shared_output;  // one output FIFO per port; credits are taken at the crossbar
   bool timed_start;    // link_start = "timer"
   bool cut_through;
@@ -70,13 +69,14 @@ class Blueprint {
   std::vector<TrackerRequest> trackers;
   std::vector<std::uint8_t> policy_trackers;
   std::unique_ptr<const DecisionPlan> decisions;  // null: the policy alone routes
+  std::unique_ptr<const QuestionPlan> seen;       // what the policy sees of its questions; null: no rows
 
   // Puts another policy in the place of the present one; it must outlive the blueprint. Throws ConfigError if
   // it needs other paths or other decisions: buffers and VCs are there for what the first policy needed. A
   // policy that learns cannot be replaced, nor take over: reports are under way. Trackers run from the start
   // to the end and never start anew: a policy that needs one that does not run, or with other parameters, is
   // refused, too; so what routers remember is kept.
-  void replace_policy(const std::string& name, const RoutingPolicy& other);
+  void replace_policy(const std::string& name, RoutingPolicy& other);
 
   // How many packets the network holds at most; what a buffer has room for may also be on the wire to it.
   [[nodiscard]] std::uint32_t most_packets() const noexcept;
@@ -94,6 +94,11 @@ class Blueprint {
     return ps >= kNever ? kNeverTick : (ps + timing.quantum_ps - 1) / timing.quantum_ps;
   }
   static constexpr Tick kNeverTick = kNever;
+
+ private:
+  [[nodiscard]] BufferSizes buffer_sizes() const noexcept;
+  // Throws ConfigError if the policy cannot work with what it would see here.
+  [[nodiscard]] std::unique_ptr<const QuestionPlan> sight_of(RoutingPolicy& of) const;
 };
 
 }  // namespace dragonfly

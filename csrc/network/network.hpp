@@ -42,9 +42,7 @@ class Network {
   void start_asking();
   void stop_generating();
   // Between runs: who decides from now on. Throws ConfigError, see Blueprint.
-  void replace_policy(const std::string& name, const RoutingPolicy& policy) {
-    plan_->replace_policy(name, policy);
-  }
+  void replace_policy(const std::string& name, RoutingPolicy& policy) { plan_->replace_policy(name, policy); }
 
   [[nodiscard]] Tick now() const noexcept { return now_; }
   // The same while decisions are asked: how far the partition has got that is ahead of the others.

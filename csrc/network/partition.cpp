@@ -26,6 +26,12 @@ Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLin
       feedback_out_(blueprint.learner != nullptr ? num_outputs_ : 0U),
       feedback_in_(blueprint.learner != nullptr ? num_outputs_ : 0U),
       trackers_{blueprint, first_router_, num_routers_},
+      around_{.paths = blueprint.paths,
+              .tracked = trackers_.numbers(),
+              .seed = blueprint.options.seed,
+              .quantum_ps = blueprint.timing.quantum_ps,
+              .queue_stride = blueprint.queue_stride,
+              .credits_at_crossbar = blueprint.shared_output},
       overheard_{blueprint.learner != nullptr || trackers_.hear_occupancy()},
       router_injected_(num_routers_, 0),
       router_delivered_(num_routers_, 0) {

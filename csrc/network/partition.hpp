@@ -29,6 +29,7 @@
 #include "network/input_port.hpp"
 #include "network/packet_store.hpp"
 #include "network/partition_trackers.hpp"
+#include "network/question_sheet.hpp"
 #include "routing/output_port.hpp"
 #include "routing/packet.hpp"
 
@@ -151,7 +152,6 @@ class Partition {
   struct Undecided {
     std::uint32_t packet;
     std::uint32_t input_vc;
-    std::uint32_t row = 0;  // learners: of the packet in the router's table, if it leaves the group
   };
   struct LateDelivery {
     std::uint32_t packet;
@@ -173,13 +173,14 @@ class Partition {
   void depart(std::uint32_t output, Tick now);
   void arrive(std::uint32_t packet, Tick now);
   void take_effect(std::uint32_t input_vc);
-  void make_decisions(Tick now);
-  void decide(const Undecided& undecided, Tick now);
+  [[gnu::noinline]] void make_decisions(Tick now);
+  enum class Asker : std::uint8_t { kPlain, kSeeing, kLearner };  // what the policy is
+  template <Asker asker>
+  [[gnu::noinline]] void put_questions(Tick now);
+  [[gnu::always_inline]] void go_on(const Undecided& undecided, Tick now);
+  static void note_report(Packet& packet, const Answer& answer) noexcept;
   [[nodiscard]] bool ask(const Undecided& undecided, Tick now);
   [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router, std::uint32_t group);
-  [[nodiscard]] Hop decide_by_path(Packet& packet, std::uint32_t router, std::uint32_t group);
-  [[nodiscard]] Hop decide_by_learning(Packet& packet, Port came_by, std::uint32_t row, std::uint32_t router,
-                                       std::uint32_t group, Tick now);
   // What learners and trackers hear of, where there are any (overheard_).
   void hear_credit(std::uint32_t output, Tick now);
   void hear_grant(std::uint32_t input_port, LinkClass came_by, const Packet& packet,
@@ -277,9 +278,13 @@ class Partition {
   std::vector<std::uint32_t> sending_;  // the same
   std::vector<std::uint32_t> free_packets_;
   std::vector<Undecided> undecided_;
+  std::vector<Question> questions_;        // of the present instant
+  std::vector<Answer> answers_;            // to them
+  std::unique_ptr<QuestionSheet> sheet_;   // what they show, if the policy wants to see rows
   std::vector<FeedbackEnd> feedback_out_;  // [router * radix + port]: what goes with credits of that input
   std::vector<FeedbackEnd> feedback_in_;   // [router * radix + port]: what comes with credits to that output
   PartitionTrackers trackers_;
+  Surroundings around_;
   bool overheard_ = false;  // somebody listens to credits and grants
   std::unique_ptr<DecisionDesk> desk_;
   bool asking_ = false;

@@ -3,22 +3,14 @@
 
 #include "core/prefetch.hpp"
 #include "network/partition_inline.hpp"
-#include "routing/route_context.hpp"
+#include "routing/choices.hpp"
 
 namespace dragonfly {
 
-RouteContext Partition::context_of(const Packet& packet, std::uint32_t router, std::uint32_t group) {
+// Precondition: the packet stands at `router`.
+inline RouteContext Partition::context_of(const Packet& packet, std::uint32_t router, std::uint32_t group) {
   const std::size_t first = std::size_t{router - first_router_} * radix_;
-  return {packet,
-          router,
-          group,
-          &outputs_[first],
-          &queues_[first * plan_.queue_stride],
-          plan_.queue_stride,
-          plan_.shared_output,
-          plan_.paths,
-          trackers_.numbers(),
-          plan_.options.seed};
+  return {around_, packet, router, group, &outputs_[first], &queues_[first * plan_.queue_stride]};
 }
 
 // The decision counts one routing delay from now. One that was made on arrival has its event already,
@@ -39,106 +31,99 @@ inline void Partition::await_effect(std::uint32_t packet, std::uint32_t input_vc
 
 // All decisions of an instant: each sees the router before any of them takes effect.
 void Partition::make_decisions(Tick now) {
-  if (plan_.learner != nullptr && !asking_) {
-    for (Undecided& undecided : undecided_) {
-      const Packet& packet = packets_[undecided.packet];
-      const std::uint32_t router = first_router_ + input_vcs_[undecided.input_vc].router;
-      const std::uint32_t group = plan_.topology.group_of(router);
-      if (packet.destination_group == group) continue;
-      undecided.row = plan_.learner->row_of(packet, group);
-      plan_.learner->touch(router, undecided.row);
+  if (asking_) {
+    for (const Undecided& undecided : undecided_) {
+      if (!ask(undecided, now)) go_on(undecided, now);
     }
-  }
-  for (const Undecided& undecided : undecided_) {
-    if (!asking_ || !ask(undecided, now)) decide(undecided, now);
+  } else if (plan_.scope == DecisionScope::kNowhere) {
+    for (const Undecided& undecided : undecided_) go_on(undecided, now);
+  } else {
+    around_.now = now;
+    if (plan_.learner != nullptr) {
+      put_questions<Asker::kLearner>(now);
+    } else if (plan_.seen != nullptr) {
+      put_questions<Asker::kSeeing>(now);
+    } else {
+      put_questions<Asker::kPlain>(now);
+    }
   }
   undecided_.clear();
 }
 
-void Partition::decide(const Undecided& undecided, Tick now) {
-  Packet& packet = packets_[undecided.packet];
-  const InputVc& input = input_vcs_[undecided.input_vc];
-  const std::uint32_t router = first_router_ + input.router;
-  const Dragonfly& topology = plan_.topology;
+// What nobody is asked about goes on at once; the others wait until all questions are answered.
+template <Partition::Asker asker>
+void Partition::put_questions(Tick now) {
+  constexpr bool learns = asker == Asker::kLearner;
+  if constexpr (asker == Asker::kSeeing) {
+    if (sheet_ == nullptr || &sheet_->plan() != plan_.seen.get()) {
+      sheet_ = std::make_unique<QuestionSheet>(*plan_.seen, first_router_, num_routers_);
+    }
+    sheet_->clear();
+  }
+  questions_.clear();
+  for (const Undecided& undecided : undecided_) {
+    const Packet& packet = packets_[undecided.packet];
+    const InputVc& input = input_vcs_[undecided.input_vc];
+    const std::uint32_t router = first_router_ + input.router;
+    const std::uint32_t group = plan_.topology.group_of(router);
+    bool asked = packet.plan != Plan::kRouted;
+    if (learns && packet.destination_group == group) {
+      asked = asked && hears_arrival(plan_.topology, packet, input.port);
+    } else {
+      asked = asked && has_choice(plan_.scope, plan_.topology, packet, group);
+    }
+    if (!asked) {
+      go_on(undecided, now);
+      continue;
+    }
+    const RouteContext context = context_of(packet, router, group);
+    if constexpr (asker == Asker::kSeeing) {
+      if (!sheet_->add(context, now)) {
+        go_on(undecided, now);
+        continue;
+      }
+    }
+    questions_.emplace_back(context, undecided.packet, undecided.input_vc, input.port,
+                            static_cast<std::uint32_t>(questions_.size()));
+  }
+  if (questions_.empty()) return;
+  if constexpr (asker == Asker::kSeeing) around_.rows = sheet_->rows();
+  if (answers_.size() < questions_.size()) answers_.resize(questions_.capacity());
+  plan_.policy->decide(questions_, std::span{answers_}.first(questions_.size()));
+  const Answer* answer = answers_.data();
+  for (const Question& question : questions_) {
+    Packet& packet = packets_[question.packet_index()];
+    if constexpr (learns) note_report(packet, *answer);
+    const Hop hop = take_answer(plan_.paths, packet, question.router(), question.group(), *answer++);
+    packet.out_port = hop.port;
+    packet.out_vc = hop.vc;
+    await_effect(question.packet_index(), question.input_vc(), now);
+  }
+}
 
+// Nobody is asked: the packet follows its plan.
+inline void Partition::go_on(const Undecided& undecided, Tick now) {
+  Packet& packet = packets_[undecided.packet];
+  const std::uint32_t router = first_router_ + input_vcs_[undecided.input_vc].router;
   Hop hop;
   if (packet.plan == Plan::kRouted) {
     hop = plan_.paths.routed(packet, router,
                              plan_.source.routes().subspan(packet.detour_router, packet.detour_group));
   } else {
-    const std::uint32_t group = topology.group_of(router);
-    if (plan_.learner != nullptr && !asking_) {
-      hop = decide_by_learning(packet, input.port, undecided.row, router, group, now);
-    } else {
-      hop = decide_by_path(packet, router, group);
-    }
+    hop = take_answer(plan_.paths, packet, router, plan_.topology.group_of(router), {});
   }
   packet.out_port = hop.port;
   packet.out_vc = hop.vc;
   await_effect(undecided.packet, undecided.input_vc, now);
 }
 
-Hop Partition::decide_by_path(Packet& packet, std::uint32_t router, std::uint32_t group) {
-  const Dragonfly& topology = plan_.topology;
-  const bool leaves = packet.destination_group != group;
-  const bool first = packet.hops == 0;
-  const Stage stage = leaves && first && plan_.reconsiders ? Stage::kFirst : Stage::kSource;
-  std::uint32_t choice = Decision::kAsDrawn;
-  if (leaves && plan_.scope != DecisionScope::kNowhere && !asking_) {
-    const bool again = plan_.scope == DecisionScope::kSourceGroup && packet.hops == 1 &&
-                       !packet.non_minimal &&
-                       group == topology.group_of(topology.router_of_host(packet.source_host));
-    if (first || again) {
-      RouteContext context = context_of(packet, router, group);
-      const Decision decision = plan_.policy->route(context);
-      if (decision.detour.exists()) PathFollower::set_detour(packet, decision.detour);
-      if (!decision.detour.exists()) choice = decision.minimal_choice;
-    }
-  }
-  if (choice == Decision::kAsDrawn) return plan_.paths.next(packet, router, group, stage);
-  return plan_.paths.next(packet, router, group, stage, choice);
-}
-
-// A learner says where packets go that leave the group, and what the router before hears about it. The report
-// waits in the packet, in the places of a detour, which such packets do not have.
-Hop Partition::decide_by_learning(Packet& packet, Port came_by, std::uint32_t row, std::uint32_t router,
-                                  std::uint32_t group, Tick now) {
-  const Dragonfly& topology = plan_.topology;
-  const bool leaves = packet.destination_group != group;
-  const bool came_by_global = topology.is_global(came_by);
+// What the router before will hear waits in the packet, in the places of a detour, which such packets do not
+// have.
+inline void Partition::note_report(Packet& packet, const Answer& answer) noexcept {
   packet.detour_group = kNoGroup;
-  VisitOutcome outcome;
-  const Port minimal =
-      leaves ? topology.minimal_port(router, packet.destination_router, plan_.paths.choice_of(packet))
-             : kNoPort;
-  // A packet that never leaves its group is not theirs. In a full mesh it has passed one local link at most.
-  const auto came_from_outside = [&] {
-    return topology.has_meshes()
-               ? packet.hops > 1
-               : topology.group_of(topology.router_of_host(packet.source_host)) != packet.destination_group;
-  };
-  if (leaves || came_by_global || came_from_outside()) {
-    const RouteContext context = context_of(packet, router, group);
-    outcome = plan_.learner->visit(
-        context, {.leaves = leaves,
-                  .came_by_global = came_by_global,
-                  .travel_ns = static_cast<double>(plan_.to_ps(packet.detour_router)) / kPsPerNs,
-                  .now_ps = plan_.to_ps(now),
-                  .row = row,
-                  .minimal_port = minimal});
-    if (outcome.reports) {
-      packet.detour_router = std::bit_cast<std::uint32_t>(outcome.target_ns);
-      packet.detour_group = 0;
-    }
-  }
-  if (outcome.port == kNoPort) return plan_.paths.next(packet, router, group);
-  if (!packet.non_minimal && outcome.port != minimal) {
-    const std::uint32_t next = topology.neighbor(router, outcome.port).router;
-    packet.non_minimal = topology.minimal_hops(next, packet.destination_router) + 1U !=
-                         topology.minimal_hops(router, packet.destination_router);
-  }
-  return {outcome.port, plan_.paths.ladder().vc(Stage::kSource, topology.is_global(outcome.port), true, false,
-                                                packet.hops, 0)};
+  if (!answer.reports) return;
+  packet.detour_router = std::bit_cast<std::uint32_t>(answer.target_ns);
+  packet.detour_group = 0;
 }
 
 void Partition::hear_credit(std::uint32_t output, Tick now) {
@@ -174,7 +159,8 @@ void Partition::take_feedback(std::uint32_t output, Tick now) {
 bool Partition::ask(const Undecided& undecided, Tick now) {
   const InputVc& input = input_vcs_[undecided.input_vc];
   const std::uint32_t router = first_router_ + input.router;
-  RouteContext context = context_of(packets_[undecided.packet], router, plan_.topology.group_of(router));
+  const RouteContext context =
+      context_of(packets_[undecided.packet], router, plan_.topology.group_of(router));
   if (!desk_->raise(context, undecided.packet, undecided.input_vc, input.port, now)) return false;
   if (plan_.timing.routing_delay > 0) await_effect(undecided.packet, undecided.input_vc, now);
   return true;

@@ -1,6 +1,7 @@
 // Policies that learn from what the next router on the way reports back.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -21,22 +22,14 @@ struct HopTime {
 };
 using HopTimes = std::array<HopTime, kMostLinkClasses>;
 
-// A packet that stands at router y, having come from router x.
+// A packet that stands at router y, having come from router x: beside the question, what learners need.
 struct Visit {
-  bool leaves = false;          // y is outside the destination group
   bool came_by_global = false;  // the link from x was a global one
   double travel_ns = 0;         // from the input buffer of x to that of y
   TimePs now_ps = 0;
   // Where the packet leaves:
   std::uint32_t row = 0;        // of the packet in y's table
   Port minimal_port = kNoPort;  // of y, towards the destination
-};
-
-// What y decides, and what it reports to x.
-struct VisitOutcome {
-  Port port = kNoPort;   // kNoPort: minimally on
-  bool reports = false;  // x hears about this hop
-  float target_ns = 0;   // the time that x would have had to expect: travel, and y's estimate of the rest
 };
 
 // What a row of a router's table stands for. By group, the router's own group has no rows.
@@ -56,13 +49,24 @@ struct LearningRule {
   [[nodiscard]] double round(double ns) const noexcept { return integer_values ? std::trunc(ns) : ns; }
 };
 
+// Whether a learner is asked about a packet that has reached its destination group, so that it can report. A
+// packet that never left its group is not theirs: in a full mesh it has passed one local link at most.
+[[nodiscard]] inline bool hears_arrival(const Dragonfly& topology, const Packet& packet,
+                                        Port came_by) noexcept {
+  if (topology.is_global(came_by)) return true;
+  return topology.has_meshes()
+             ? packet.hops > 1
+             : topology.group_of(topology.router_of_host(packet.source_host)) != packet.destination_group;
+}
+
+// Asked at every router, and where packets arrive (hears_arrival). What y answers is a port, or none in the
+// destination group, and what it reports to x: Answer::target_ns, travel and y's estimate of the rest.
 // Reports travel back with the credit for the packet's place in the buffer of y: they leave when the packet
 // leaves that buffer, and take no bandwidth. (FACTS of the HPDC 2021 simulator.)
 class LearningPolicy : public RoutingPolicy {
  public:
   [[nodiscard]] DecisionScope scope() const noexcept final { return DecisionScope::kEvery; }
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const final { return {}; }
-  [[nodiscard]] Decision route(RouteContext& /*context*/) const final { return {}; }
   [[nodiscard]] LearningPolicy* learner() noexcept final { return this; }
 
   [[nodiscard]] TableShape shape(const Dragonfly& topology) const noexcept {
@@ -87,9 +91,6 @@ class LearningPolicy : public RoutingPolicy {
     }
   }
 
-  // Called from several threads, for routers of different groups; reads rows of this router only.
-  [[nodiscard]] virtual VisitOutcome visit(const RouteContext& context, const Visit& visit) const = 0;
-
   // The row of a packet at the routers of a group. Precondition, unless a row stands for a router: the
   // packet's destination is in another group.
   [[nodiscard]] std::uint32_t row_of(const Packet& packet, std::uint32_t group) const noexcept {
@@ -98,7 +99,7 @@ class LearningPolicy : public RoutingPolicy {
     return (target - (target > group ? 1U : 0U)) * slots_ +
            (slots_ == 1 ? 0U : topology_->host_port(packet.source_host));
   }
-  // Prefetches the row that visit() or learn() is going to use.
+  // Prefetches the row that an answer or learn() is going to use.
   void touch(std::uint32_t router, std::uint32_t row) const noexcept { table_.touch(router, row); }
   // A report on a packet that left `router` through `port`. Changes rows of this router only. A closed port
   // stays closed, and of a router whose ports are all closed there is nothing to learn.
@@ -152,6 +153,49 @@ class LearningPolicy : public RoutingPolicy {
   std::uint32_t first_port_ = 0;
   std::uint32_t slots_ = 1;
   QTable table_;
+};
+
+// A learner that answers one question after the other: `Answer Rule::visit(const Question&, const Visit&)
+// const`, which reads rows of that router only, compiled into one loop behind one that prefetches the rows.
+template <class Rule>
+class TableLearner : public LearningPolicy {
+ public:
+  void decide(std::span<const Question> questions, std::span<Answer> answers) const final {
+    const Rule& rule = static_cast<const Rule&>(*this);
+    constexpr std::size_t kAhead = 32;
+    std::array<std::uint32_t, kAhead> rows;
+    for (std::size_t first = 0; first < questions.size(); first += kAhead) {
+      const std::size_t count = std::min(kAhead, questions.size() - first);
+      for (std::size_t i = 0; i < count; ++i) {
+        const Question& question = questions[first + i];
+        if (!question.leaves()) continue;
+        rows[i] = row_of(question.packet(), question.group());
+        touch(question.router(), rows[i]);
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        answers[first + i] = rule.visit(questions[first + i], visit_of(questions[first + i], rows[i]));
+      }
+    }
+  }
+
+ protected:
+  using LearningPolicy::LearningPolicy;
+
+ private:
+  // Such packets keep the travel time in the place of a detour, which they do not have (Partition::arrive).
+  [[nodiscard]] Visit visit_of(const Question& question, std::uint32_t row) const noexcept {
+    const Packet& packet = question.packet();
+    const TimePs quantum = question.around().quantum_ps;
+    Visit visit{.came_by_global = topology().is_global(question.came_by()),
+                .travel_ns = static_cast<double>(packet.detour_router * quantum) / kPsPerNs,
+                .now_ps = question.around().now * quantum};
+    if (question.leaves()) {
+      visit.row = row;
+      visit.minimal_port = topology().minimal_port(question.router(), packet.destination_router,
+                                                   question.paths().choice_of(packet));
+    }
+    return visit;
+  }
 };
 
 }  // namespace dragonfly

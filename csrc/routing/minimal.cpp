@@ -6,12 +6,12 @@ namespace {
 
 // MIN: at most one local hop, one global hop, one local hop; nothing to decide.
 // Source: Kim et al., ISCA 2008, section 4.1.
-class Minimal final : public RoutingPolicy {
+class Minimal final : public PerQuestion<Minimal> {
  public:
   [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kNowhere; }
   [[nodiscard]] PathBudget budget() const noexcept override { return {}; }
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {}; }
-  [[nodiscard]] Decision route(RouteContext& /*context*/) const override { return {}; }
+  [[nodiscard]] Answer route(const Question& /*question*/) const { return {}; }
 };
 
 std::unique_ptr<RoutingPolicy> make_minimal(const PolicyInfo&, const Parameters&, const PolicyEnvironment&) {

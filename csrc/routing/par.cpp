@@ -7,7 +7,7 @@ namespace {
 // PAR, progressive adaptive routing: UGAL at the source router; a packet that was sent minimally is
 // weighed again, by the same rule, at the second router of the source group.
 // Source: Jiang et al., ISCA 2009; zero bias as in Kang et al., HPDC 2021, section 5.1.
-class Par final : public RoutingPolicy {
+class Par final : public PerQuestion<Par> {
  public:
   explicit Par(const UgalParams& params) : params_{params} {}
 
@@ -22,9 +22,9 @@ class Par final : public RoutingPolicy {
 
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {params_.detour}; }
 
-  [[nodiscard]] Decision route(RouteContext& context) const override {
-    const bool first = context.packet().hops == 0;
-    return ugal_choice(context, params_, first ? Stage::kFirst : Stage::kSource);
+  [[nodiscard]] Answer route(const Question& question) const {
+    const bool first = question.packet().hops == 0;
+    return ugal_choice(question, params_, first ? Stage::kFirst : Stage::kSource);
   }
 
  private:

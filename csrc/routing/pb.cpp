@@ -12,7 +12,7 @@ constexpr const char* kFlags = "congested-links";
 // PB, Piggyback: UGAL at the source router, which also knows which global links of its group are congested: a
 // detour if the minimal path's is, whatever the queues here say.
 // Source: Jiang et al., ISCA 2009; parameters, and T = 0, as in LIA (TACO 2025), section 5.2 and table 1.
-class Piggyback final : public RoutingPolicy {
+class Piggyback final : public PerQuestion<Piggyback> {
  public:
   Piggyback(const UgalParams& params, TrackerRequest flags) : params_{params}, flags_{std::move(flags)} {}
 
@@ -26,10 +26,10 @@ class Piggyback final : public RoutingPolicy {
 
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {flags_}; }
 
-  [[nodiscard]] Decision route(RouteContext& context) const override {
-    const UgalComparison compared = ugal_comparison(context, params_, Stage::kSource);
+  [[nodiscard]] Answer route(const Question& question) const {
+    const UgalComparison compared = ugal_comparison(question, params_, Stage::kSource);
     if (!compared.detour.exists()) return compared.stay();
-    if (compared.minimal && !congested(context, compared.minimal_choice)) return compared.stay();
+    if (compared.minimal && !congested(question, compared.minimal_choice)) return compared.stay();
     return {.detour = compared.detour};
   }
 

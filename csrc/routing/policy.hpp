@@ -3,32 +3,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/parameters.hpp"
-#include "routing/route_context.hpp"
+#include "routing/question.hpp"
+#include "routing/question_plan.hpp"
+#include "routing/question_spec.hpp"
 #include "routing/router_tracker.hpp"
 
 namespace dragonfly {
-
-// Where a policy is asked. Everywhere else packets follow their plan.
-enum class DecisionScope : std::uint8_t {
-  kNowhere,      // minimal routing
-  kSource,       // at the source router
-  kEvery,        // at every router that a packet passes: policies that learn, see learning.hpp
-  kSourceGroup,  // at the source router, and once more at the second router of the source group
-                 // while the packet is still on its minimal path
-};
-
-// Stay minimal (no detour), or take the detour.
-struct Decision {
-  Detour detour{};
-  std::uint32_t minimal_choice = kAsDrawn;  // which of several equally short paths
-
-  static constexpr std::uint32_t kAsDrawn = 0xffffffffU;  // the packet's own choice (PathFollower::choice_of)
-};
 
 class LearningPolicy;
 
@@ -39,6 +25,7 @@ class RoutingPolicy {
   RoutingPolicy& operator=(const RoutingPolicy&) = delete;
   virtual ~RoutingPolicy() = default;
 
+  // Where it is asked.
   [[nodiscard]] virtual DecisionScope scope() const noexcept = 0;
   // What paths it may use; the VC ladder is built from it.
   [[nodiscard]] virtual PathBudget budget() const noexcept = 0;
@@ -46,11 +33,30 @@ class RoutingPolicy {
   [[nodiscard]] virtual std::vector<DetourKind> detour_kinds() const = 0;
   // What routers must remember for it; RouteContext::tracked() reads it, by the position in this list.
   [[nodiscard]] virtual std::vector<TrackerRequest> trackers() const { return {}; }
+  // What it wants to see of every question, and the legal actions among which it chooses; null: what
+  // RouteContext tells is enough. Its scope is scope(), its budget budget().
+  [[nodiscard]] virtual const QuestionSpec* sees() const noexcept { return nullptr; }
+  // Once, before the first question, if it sees rows: what they will be in this network. Throws ConfigError
+  // if it cannot work with them.
+  virtual void prepare_rows(const QuestionPlan& /*plan*/) {}
   // This policy, if it learns.
   [[nodiscard]] virtual LearningPolicy* learner() noexcept { return nullptr; }
-  // Asked for packets that leave their group only (traffic inside a group is always minimal).
-  // Called from several threads at once, for routers of different groups.
-  [[nodiscard]] virtual Decision route(RouteContext& context) const = 0;
+  // Answers all questions of one instant and one partition: about packets that leave their group only
+  // (traffic inside a group is always minimal), except where a learner hears_arrivals(). All see the network
+  // before any answer takes effect, and are in no order that means anything. Called from several threads at
+  // once, for routers of different groups. Precondition: as many answers as questions.
+  virtual void decide(std::span<const Question> questions, std::span<Answer> answers) const = 0;
+};
+
+// A policy that looks at one question after the other: `Answer Rule::route(const Question&) const`, compiled
+// into one loop.
+template <class Rule>
+class PerQuestion : public RoutingPolicy {
+ public:
+  void decide(std::span<const Question> questions, std::span<Answer> answers) const final {
+    const Rule& rule = static_cast<const Rule&>(*this);
+    for (std::size_t i = 0; i < questions.size(); ++i) answers[i] = rule.route(questions[i]);
+  }
 };
 
 // What the network tells a policy when it is made.

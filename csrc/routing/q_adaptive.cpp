@@ -21,38 +21,39 @@ struct Settings {
 // Q-adaptive: the source router and the first router of an intermediate group weigh the minimal port
 // against what the table says of the others; hysteretic updates.
 // Source: Kang, Wang, Lan, HPDC 2021, section 4, figure 4, equations 2 and 3.
-class QAdaptive final : public LearningPolicy {
+class QAdaptive final : public TableLearner<QAdaptive> {
  public:
   QAdaptive(TableRows rows, const LearningRule& rule, const Settings& settings)
-      : LearningPolicy{rows, rule}, settings_{settings} {}
+      : TableLearner{rows, rule}, settings_{settings} {}
 
   [[nodiscard]] PathBudget budget() const noexcept override { return {.any_port = true, .longest_path = 5}; }
 
-  [[nodiscard]] VisitOutcome visit(const RouteContext& context, const Visit& visit) const override {
-    VisitOutcome outcome;
-    if (!visit.leaves) {  // the group is reached: nothing left to estimate
-      outcome.reports = visit.came_by_global;
-      outcome.target_ns = static_cast<float>(rule().round(visit.travel_ns));
-      return outcome;
+  [[nodiscard]] Answer visit(const Question& question, const Visit& visit) const {
+    Answer answer;
+    if (!question.leaves()) {  // the group is reached: nothing left to estimate
+      answer.reports = visit.came_by_global;
+      answer.target_ns = static_cast<float>(rule().round(visit.travel_ns));
+      return answer;
     }
-    const Packet& packet = context.packet();
-    const float* const row = table().row(context.router(), visit.row);
+    const Packet& packet = question.packet();
+    const float* const row = table().row(question.router(), visit.row);
     const std::uint32_t best = table().best(row);
     const std::uint32_t minimal = visit.minimal_port - first_port();
     std::uint32_t taken = minimal;
     if (packet.hops == 0) {
-      const std::uint32_t other = sees_queues() ? most_promising(context, row) : best;
-      taken = choose(context, visit, row, minimal, other, settings_.q_thld1);
+      const std::uint32_t other = sees_queues() ? most_promising(question, row) : best;
+      taken = choose(question, visit, row, minimal, other, settings_.q_thld1);
     } else if (packet.hops == 1 && visit.came_by_global && is_local(minimal)) {
-      taken = choose(context, visit, row, minimal, kNil, settings_.q_thld2);
+      taken = choose(question, visit, row, minimal, kNil, settings_.q_thld2);
     }
-    outcome.port = static_cast<Port>(first_port() + taken);
+    answer.port = static_cast<Port>(first_port() + taken);
+    answer.shortest = taken == minimal;
     if (packet.hops > 0) {
-      outcome.reports = true;
-      outcome.target_ns = static_cast<float>(rule().round(visit.travel_ns) +
-                                             static_cast<double>(row[settings_.follow_taken ? taken : best]));
+      answer.reports = true;
+      answer.target_ns = static_cast<float>(rule().round(visit.travel_ns) +
+                                            static_cast<double>(row[settings_.follow_taken ? taken : best]));
     }
-    return outcome;
+    return answer;
   }
 
  private:

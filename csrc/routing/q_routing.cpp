@@ -14,33 +14,33 @@ struct Settings {
 // routers that it goes minimally on.
 // Source: Boyan and Littman, NIPS 1993; hop limit (maxQ): Kang, Wang, Lan, HPDC 2021, section 2.3.
 // Deviation: in the destination group packets go minimally, as under every other policy here.
-class QRouting final : public LearningPolicy {
+class QRouting final : public TableLearner<QRouting> {
  public:
   QRouting(double alpha, const Settings& settings)
-      : LearningPolicy{TableRows::kRouter, {.alpha = alpha, .beta = alpha}}, settings_{settings} {}
+      : TableLearner{TableRows::kRouter, {.alpha = alpha, .beta = alpha}}, settings_{settings} {}
 
   [[nodiscard]] PathBudget budget() const noexcept override {
     return {.any_port = true, .longest_path = static_cast<std::uint8_t>(settings_.max_hops + 3)};
   }
 
-  [[nodiscard]] VisitOutcome visit(const RouteContext& context, const Visit& visit) const override {
-    const Packet& packet = context.packet();
-    VisitOutcome outcome;
-    outcome.reports = packet.hops > 0;
-    const bool arrived = context.router() == packet.destination_router;
-    const float* const row = table().row(context.router(), packet.destination_router);
+  [[nodiscard]] Answer visit(const Question& question, const Visit& visit) const {
+    const Packet& packet = question.packet();
+    Answer answer;
+    answer.reports = packet.hops > 0;
+    const bool arrived = question.router() == packet.destination_router;
+    const float* const row = table().row(question.router(), packet.destination_router);
     const std::uint32_t best = table().best(row);
-    outcome.target_ns =
-        static_cast<float>(visit.travel_ns + (arrived ? 0.0 : static_cast<double>(row[best])));
-    if (!visit.leaves || packet.hops >= settings_.max_hops) return outcome;
+    answer.target_ns = static_cast<float>(visit.travel_ns + (arrived ? 0.0 : static_cast<double>(row[best])));
+    if (!question.leaves() || packet.hops >= settings_.max_hops) return answer;
     std::uint32_t taken = open(row, best) ? best : visit.minimal_port - first_port();
-    RandomStream draws = context.learning_stream();
+    RandomStream draws = question.learning_stream();
     if (draws.uniform() < settings_.epsilon) {
       const auto port = static_cast<std::uint32_t>(draws.uniform() * table().shape().ports);
       if (open(row, port)) taken = port;
     }
-    outcome.port = static_cast<Port>(first_port() + taken);
-    return outcome;
+    answer.port = static_cast<Port>(first_port() + taken);
+    answer.shortest = answer.port == visit.minimal_port;
+    return answer;
   }
 
  private:

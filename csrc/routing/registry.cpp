@@ -15,6 +15,7 @@ namespace dragonfly {
   X(ugal)                     \
   X(par)                      \
   X(pb)                       \
+  X(mlp)                      \
   X(q_routing)                \
   X(q_adaptive)
 

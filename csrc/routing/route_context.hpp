@@ -1,5 +1,5 @@
-// All that one router may know when it decides: the packet, its own ports, the topology and
-// random streams that belong to this packet.
+// All that one router may know when it decides: the packet, its own ports, what it remembers and has heard,
+// the topology and random streams that belong to this packet.
 #pragma once
 
 #include <cstdint>
@@ -8,31 +8,21 @@
 #include "routing/output_port.hpp"
 #include "routing/packet.hpp"
 #include "routing/path_follower.hpp"
-#include "routing/router_tracker.hpp"
+#include "routing/surroundings.hpp"
 
 namespace dragonfly {
 
 class RouteContext {
  public:
-  RouteContext(const Packet& packet, std::uint32_t router, std::uint32_t group, const OutputPort* ports,
-               const VcQueue* queues, std::uint32_t queue_stride, bool credits_at_crossbar,
-               const PathFollower& paths, TrackedNumbers& tracked, std::uint64_t seed)
-      : packet_{packet},
-        router_{router},
-        group_{group},
-        ports_{ports},
-        queues_{queues},
-        queue_stride_{queue_stride},
-        credits_at_crossbar_{credits_at_crossbar},
-        paths_{paths},
-        tracked_{tracked},
-        seed_{seed} {}
+  RouteContext(const Surroundings& around, const Packet& packet, std::uint32_t router, std::uint32_t group,
+               const OutputPort* ports, const VcQueue* queues)
+      : around_{&around}, packet_{&packet}, ports_{ports}, queues_{queues}, router_{router}, group_{group} {}
 
-  [[nodiscard]] const Packet& packet() const noexcept { return packet_; }
+  [[nodiscard]] const Packet& packet() const noexcept { return *packet_; }
   [[nodiscard]] std::uint32_t router() const noexcept { return router_; }
   [[nodiscard]] std::uint32_t group() const noexcept { return group_; }
-  [[nodiscard]] const Dragonfly& topology() const noexcept { return paths_.topology(); }
-  [[nodiscard]] const PathFollower& paths() const noexcept { return paths_; }
+  [[nodiscard]] const Dragonfly& topology() const noexcept { return around_->paths.topology(); }
+  [[nodiscard]] const PathFollower& paths() const noexcept { return around_->paths; }
 
   // Congestion of a port, packets: those in its output queues + credits in use (sent, and the
   // credit is not back yet). Source: Kang et al., HPDC 2021, section 5.1.
@@ -40,9 +30,9 @@ class RouteContext {
 
   // The same for one VC of a port.
   [[nodiscard]] std::uint32_t occupancy_packets(Hop hop) const noexcept {
-    const VcQueue& queue = queues_[hop.port * queue_stride_ + hop.vc];
+    const VcQueue& queue = queues_[hop.port * around_->queue_stride + hop.vc];
     const std::uint32_t in_use = static_cast<std::uint32_t>(queue.buffer) - queue.credits;
-    return credits_at_crossbar_ ? in_use : in_use + queue.queued;
+    return around_->credits_at_crossbar ? in_use : in_use + queue.queued;
   }
 
   // This router's ports, from port 0.
@@ -51,12 +41,12 @@ class RouteContext {
   // A number that routers remember, as this router knows it now: of the tracker at this position of the
   // policy's trackers(). `column`: see TrackedField.
   [[nodiscard]] double tracked(std::uint32_t tracker, std::uint32_t field, std::uint32_t column) const {
-    return tracked_.of_policy(tracker).read(field, router_, column, tracked_.now);
+    return around_->tracked.of_policy(tracker).read(field, router_, column, around_->tracked.now);
   }
   // The same of a tracker by its position among all that run.
   [[nodiscard]] double tracked_of_all(std::uint32_t tracker, std::uint32_t field,
                                       std::uint32_t column) const {
-    return tracked_.trackers[tracker]->read(field, router_, column, tracked_.now);
+    return around_->tracked.trackers[tracker]->read(field, router_, column, around_->tracked.now);
   }
 
   // Draws that belong to this packet at this hop: one stream per kind of detour, so that the i-th
@@ -66,27 +56,26 @@ class RouteContext {
   }
   // What environments hand out as draws.
   [[nodiscard]] RandomStream learning_stream() const noexcept {
-    return {seed_, Purpose::kLearning, packet_.source_host, packet_.number, packet_.hops};
+    return {around_->seed, Purpose::kLearning, packet_->source_host, packet_->number, packet_->hops};
   }
   [[nodiscard]] RandomStream minimal_choice_stream() const noexcept {
     return PathFollower::choices(seed_, packet_);
   }
 
+  [[nodiscard]] const Surroundings& around() const noexcept { return *around_; }
+
  private:
   [[nodiscard]] RandomStream stream(std::uint32_t which) const noexcept {
-    return {seed_, Purpose::kRouting, packet_.source_host, packet_.number, packet_.hops | which << 8};
+    return {around_->seed, Purpose::kRouting, packet_->source_host, packet_->number,
+            packet_->hops | which << 8};
   }
 
-  const Packet& packet_;
-  std::uint32_t router_;
-  std::uint32_t group_;
+  const Surroundings* around_;
+  const Packet* packet_;
   const OutputPort* ports_;
   const VcQueue* queues_;
-  std::uint32_t queue_stride_;
-  bool credits_at_crossbar_;
-  const PathFollower& paths_;
-  TrackedNumbers& tracked_;
-  std::uint64_t seed_;
+  std::uint32_t router_;
+  std::uint32_t group_;
 };
 
 }  // namespace dragonfly

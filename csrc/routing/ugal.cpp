@@ -7,7 +7,7 @@ namespace {
 // UGAL: at the source router weigh one minimal path against random detours by local queue
 // occupancy; the choice then holds to the destination.
 // Source: Kim et al., ISCA 2008; zero bias as in Kang et al., HPDC 2021, section 5.1.
-class Ugal final : public RoutingPolicy {
+class Ugal final : public PerQuestion<Ugal> {
  public:
   explicit Ugal(const UgalParams& params) : params_{params} {}
 
@@ -21,8 +21,8 @@ class Ugal final : public RoutingPolicy {
 
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {params_.detour}; }
 
-  [[nodiscard]] Decision route(RouteContext& context) const override {
-    return ugal_choice(context, params_, Stage::kSource);
+  [[nodiscard]] Answer route(const Question& question) const {
+    return ugal_choice(question, params_, Stage::kSource);
   }
 
  private:

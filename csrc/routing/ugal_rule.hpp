@@ -25,7 +25,7 @@ struct UgalComparison {
   std::uint32_t minimal_choice = 0;  // of the best minimal path
   bool minimal = true;               // that one is to be taken, or there is no detour
 
-  [[nodiscard]] Decision stay() const noexcept { return {.minimal_choice = minimal_choice}; }
+  [[nodiscard]] Answer stay() const noexcept { return {.minimal_choice = minimal_choice}; }
 };
 
 // Non-minimal iff q_min > 2 * q_nonmin + bias, ties go minimal, where q
@@ -35,10 +35,10 @@ struct UgalComparison {
 // 2021, sections 2.2 and 5.1 and its published simulator; LIA (TACO 2025) equation 1.
 [[nodiscard]] UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params,
                                              Stage minimal_stage);
-[[nodiscard]] inline Decision ugal_choice(const RouteContext& context, const UgalParams& params,
-                                          Stage minimal_stage) {
+[[nodiscard]] inline Answer ugal_choice(const RouteContext& context, const UgalParams& params,
+                                        Stage minimal_stage) {
   const UgalComparison compared = ugal_comparison(context, params, minimal_stage);
-  return compared.minimal ? compared.stay() : Decision{.detour = compared.detour};
+  return compared.minimal ? compared.stay() : Answer{.detour = compared.detour};
 }
 
 }  // namespace dragonfly

@@ -10,7 +10,7 @@ namespace {
 // which local hops of the first phase it makes.
 // Source: Valiant and Brebner, STOC 1981; kinds: LIA (TACO 2025) section 2.2.1; VALg and VALn: Kang
 // et al., HPDC 2021, section 2.2.
-class Valiant final : public RoutingPolicy {
+class Valiant final : public PerQuestion<Valiant> {
  public:
   Valiant(DetourKind kind, bool avoid_destination_group)
       : kind_{kind}, avoid_destination_group_{avoid_destination_group} {}
@@ -23,10 +23,10 @@ class Valiant final : public RoutingPolicy {
 
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {kind_}; }
 
-  [[nodiscard]] Decision route(RouteContext& context) const override {
+  [[nodiscard]] Answer route(const Question& question) const {
     // A router without a suitable global link of its own stays minimal.
-    RandomStream draws = context.detour_stream(kind_);
-    return {draw_detour(context, draws, kind_, avoid_destination_group_)};
+    RandomStream draws = question.detour_stream(kind_);
+    return {draw_detour(question, draws, kind_, avoid_destination_group_)};
   }
 
  private:

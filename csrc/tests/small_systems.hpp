@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "routing/neural/scoring_network.hpp"
 #include "simulation/simulation.hpp"
 #include "traffic/synthetic_source.hpp"
 
@@ -18,6 +19,27 @@ inline const DragonflyParams kWide{.p = 300, .a = 2, .h = 1};
 // Never interrupted.
 inline bool always() { return true; }
 
+// What a policy needs beside its name: for those that need a network, one that weighs packets and kinds of
+// paths.
+inline Parameters needed_parameters(const std::string& policy) {
+  Parameters needed;
+  for (const ParameterInfo& parameter : find_policy(policy).parameters) {
+    if (!std::holds_alternative<NetworkPtr>(parameter.default_value)) continue;
+    neural::NetworkDescription given;
+    given.asked.action = ActionMode::kPath;
+    given.asked.scope = DecisionScope::kSourceGroup;
+    given.asked.detours = {DetourKind::kLgl, DetourKind::kG};
+    given.per_action = true;
+    given.features = {"candidate_packets", "candidate_kind"};
+    given.scales = {1, 0};
+    given.weights = {{2, 1, {-1, -4}}};
+    given.biases = {{1, 1, {0}}};
+    needed[parameter.name] =
+        std::make_shared<const neural::ScoringNetwork>(make_scoring_network(std::move(given)));
+  }
+  return needed;
+}
+
 inline SimulationSetup small_system(const DragonflyParams& shape, const std::string& policy,
                                     const std::string& traffic, double load,
                                     InjectionKind injection = InjectionKind::kPeriodic) {
@@ -29,6 +51,7 @@ inline SimulationSetup small_system(const DragonflyParams& shape, const std::str
   all.source = make_synthetic_source({{0, std::move(pattern), load}}, params);
   all.topology = std::move(topology);
   all.policy = policy;
+  all.policy_parameters = needed_parameters(policy);
   return all;
 }
 

@@ -22,9 +22,20 @@ SimulationSetup setup(const DragonflyParams& shape, const std::string& decide_at
   return all;
 }
 
-SimulationSetup with_decisions(SimulationSetup all, AskScope scope, ActionMode action, RewardKind reward) {
+// Where an environment asks.
+struct Scope {
+  DecisionScope scope;
+  bool forced_too = false;
+};
+constexpr Scope kSource{DecisionScope::kSource};
+Scope every(ActionMode action, bool forced_too = false) {
+  return {action == ActionMode::kPath ? DecisionScope::kSourceGroup : DecisionScope::kEvery, forced_too};
+}
+
+SimulationSetup with_decisions(SimulationSetup all, Scope scope, ActionMode action, RewardKind reward) {
   DecisionSpec spec;
-  spec.scope = scope;
+  spec.scope = scope.scope;
+  spec.forced_too = scope.forced_too;
   spec.action = action;
   spec.reward = reward;
   spec.detours = {DetourKind::kLgl, DetourKind::kLg};
@@ -80,7 +91,7 @@ TEST(answers_from_outside_give_the_history_of_the_native_policy) {
         Simulation native{setup(shape, decide_at, delay)};
         native.run(duration, &always);
         for (const std::uint32_t threads : {1U, 2U}) {
-          RoutingEnvironment asked{with_decisions(setup(shape, decide_at, delay, threads), AskScope::kSource,
+          RoutingEnvironment asked{with_decisions(setup(shape, decide_at, delay, threads), kSource,
                                                   ActionMode::kPath, RewardKind::kHop),
                                    0, duration};
           play(asked, [&](std::size_t i) {
@@ -94,8 +105,8 @@ TEST(answers_from_outside_give_the_history_of_the_native_policy) {
 }
 
 TEST(random_answers_lose_nothing_and_drain) {
-  for (const AskScope scope : {AskScope::kSource, AskScope::kEvery, AskScope::kAll}) {
-    for (const ActionMode action : {ActionMode::kPort, ActionMode::kPath}) {
+  for (const ActionMode action : {ActionMode::kPort, ActionMode::kPath}) {
+    for (const Scope scope : {kSource, every(action), every(action, true)}) {
       RoutingEnvironment environment{
           with_decisions(setup(kSmall, "arrival", 100 * kNs), scope, action, RewardKind::kHop), 0,
           4'000 * kNs};
@@ -113,7 +124,7 @@ TEST(every_decision_ends_in_exactly_one_transition) {
   for (const RewardKind reward : {RewardKind::kHop, RewardKind::kDelivery}) {
     for (const ActionMode action : {ActionMode::kPort, ActionMode::kPath}) {
       RoutingEnvironment environment{
-          with_decisions(setup(kSmall, "arrival", 100 * kNs), AskScope::kAll, action, reward), 0,
+          with_decisions(setup(kSmall, "arrival", 100 * kNs), every(action, true), action, reward), 0,
           3'000 * kNs};
       std::map<std::int64_t, int> raised;
       const std::uint32_t count = environment.plan().num_actions;
@@ -144,7 +155,7 @@ TEST(every_decision_ends_in_exactly_one_transition) {
 }
 
 TEST(what_is_not_collected_is_dropped_at_the_limit) {
-  SimulationSetup all = with_decisions(setup(kSmall, "arrival", 100 * kNs), AskScope::kEvery,
+  SimulationSetup all = with_decisions(setup(kSmall, "arrival", 100 * kNs), every(ActionMode::kPort),
                                        ActionMode::kPort, RewardKind::kHop);
   all.options.decisions->most_uncollected_bytes = 100'000;
   RoutingEnvironment environment{std::move(all), 0, 3'000 * kNs};

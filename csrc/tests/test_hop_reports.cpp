@@ -19,13 +19,13 @@ using namespace dragonfly;
 std::int64_t in_ps(double ns) { return std::llround(ns * 1000); }
 
 SimulationSetup setup(const DragonflyParams& shape, const std::string& decide_at, TimePs routing_delay_ps,
-                      std::uint32_t threads, AskScope scope = AskScope::kAll) {
+                      std::uint32_t threads, bool forced_too = true) {
   SimulationSetup all = small_system(shape, "min", "adv+1", 0.4);
   all.network.decide_at = decide_at;
   all.network.routing_delay_ps = routing_delay_ps;
   all.threads = threads;
   DecisionSpec spec;
-  spec.scope = scope;
+  spec.forced_too = forced_too;
   spec.keep_transitions = false;
   spec.keep_feedback = true;
   all.options.decisions = spec;
@@ -153,7 +153,7 @@ TEST(no_report_comes_later_than_a_decision_that_it_precedes_and_threads_change_n
 
 TEST(reports_are_dropped_at_the_limit_and_not_kept_unless_asked_for) {
   for (const bool keeps : {true, false}) {
-    SimulationSetup all = setup(kSmall, "arrival", 100 * kNs, 1, AskScope::kEvery);
+    SimulationSetup all = setup(kSmall, "arrival", 100 * kNs, 1, false);
     all.options.decisions->keep_feedback = keeps;
     all.options.decisions->most_uncollected_bytes = 5'000;
     RoutingEnvironment environment{std::move(all), 0, 2'000 * kNs};

@@ -124,7 +124,7 @@ const TrackerInfo kCounting{.name = "counting",
                             }};
 
 // Minimal routing that wants events counted.
-class Listening final : public RoutingPolicy {
+class Listening final : public PerQuestion<Listening> {
  public:
   explicit Listening(const std::vector<std::string>& events) {
     for (const std::string& event : events) wanted_.emplace(event, true);
@@ -133,7 +133,7 @@ class Listening final : public RoutingPolicy {
   [[nodiscard]] PathBudget budget() const noexcept override { return {}; }
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {}; }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {{&kCounting, wanted_}}; }
-  [[nodiscard]] Decision route(RouteContext& /*context*/) const override { return {}; }
+  [[nodiscard]] Answer route(const Question& /*question*/) const { return {}; }
 
  private:
   Parameters wanted_;
@@ -352,7 +352,7 @@ TEST(a_feature_runs_its_tracker_with_the_parameters_given_else_those_of_the_poli
     SimulationSetup all = small_system(kSmall, policy, "adv+1", 0.5);
     if (policy == "pb") all.policy_parameters = {{"congestion_factor", 2.0}};
     DecisionSpec spec;
-    spec.scope = AskScope::kSource;
+    spec.scope = DecisionScope::kSource;
     spec.action = ActionMode::kPath;
     spec.detours = {DetourKind::kLgl};
     spec.tracked = {"congested_links"};

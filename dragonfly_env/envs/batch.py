@@ -13,7 +13,7 @@ from dragonfly_env import _core
 from dragonfly_env._arrays import as_integers
 from dragonfly_env._outside import parsing
 from dragonfly_env._validate import check_instance, config_error
-from dragonfly_env.envs.layout import Layout
+from dragonfly_env.envs.layout import CANDIDATE_FEATURES, Layout
 from dragonfly_env.errors import StateError
 
 IntArray = npt.NDArray[np.int64]
@@ -191,7 +191,7 @@ class DecisionBatch:
         packets = np.zeros(n, dtype=_core.packet_dtype)
         candidates = None
         if layout.candidates:
-            if "candidate_kind" in layout:
+            if all(name in layout for name in CANDIDATE_FEATURES):
                 candidates = layout.decode_candidates(rows)
         elif "is_minimal" in layout:
             packets["minimal_action"] = rows[:, layout["is_minimal"].columns].argmax(axis=1)

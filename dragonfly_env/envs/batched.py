@@ -14,25 +14,22 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env._core_owner import CoreOwner
 from dragonfly_env._outside import check_mapping
 from dragonfly_env._series import check_series, limit_of_drain
-from dragonfly_env._validate import MAX_RUN_NS, MAX_TIME_PS, PS_PER_NS, config_error
+from dragonfly_env._validate import MAX_RUN_NS, MAX_TIME_PS, config_error
 from dragonfly_env.config import SimulationConfig
-from dragonfly_env.envs._facts import EnvFacts
+from dragonfly_env.envs._reports import EpisodeReports
 from dragonfly_env.envs.actions import as_actions
-from dragonfly_env.envs.batch import DecisionBatch, IntArray, Transitions
-from dragonfly_env.envs.feedback import HopFeedback
+from dragonfly_env.envs.batch import DecisionBatch, IntArray
 from dragonfly_env.envs.layout import Layout
 from dragonfly_env.envs.options import EnvOptions, next_seed
 from dragonfly_env.errors import IllegalActionError, StateError
-from dragonfly_env.metrics import Metrics
 
 if TYPE_CHECKING:
     from dragonfly_env.policies import Policy
 
 
-class BatchedRoutingEnv(EnvFacts, CoreOwner):
+class BatchedRoutingEnv(EpisodeReports):
     """Routers that ask for decisions in batches. Not for several threads at once.
 
     Args:
@@ -248,55 +245,6 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
                 raise StateError("pending: call reset() first")
             return self._batch if self._batch is not None else self._take_batch()
 
-    def transitions(self) -> Transitions:
-        """All transitions that were completed since the last call in this episode. Every decision is in exactly
-        one, in that of its packet's arrival at the next router that is asked, or of its delivery (reward
-        ``"delivery"``: always of the delivery).
-
-        Raises:
-            StateError: Before ``reset``; if the environment was made with ``transitions=False``; or if too much
-                piled up since the last call.
-        """
-        with self._alone:
-            if not self._started:
-                raise StateError("transitions(): call reset() first")
-            if not self._options.transitions:
-                raise StateError("transitions(): the environment was made with transitions=False")
-            if self._core.overflowed:
-                raise StateError(
-                    f"transitions(): more than {self._options.max_uncollected_bytes} bytes had piled up, and no "
-                    "more were kept in this episode; call it after every step, or raise max_uncollected_bytes"
-                )
-            return Transitions(*self._core.transitions())
-
-    def feedback(self) -> HopFeedback:
-        """What routers hear of the hops that they chose, since the last call in this episode: one report per
-        decision whose packet went on to another router and has left the input buffer there. When a batch is
-        handed out, all reports that reach a router before or at the instants of its decisions are among them.
-
-        Raises:
-            StateError: Before ``reset``; if the environment was not made with ``feedback=True``; or if too much
-                piled up since the last call.
-        """
-        with self._alone:
-            if not self._started:
-                raise StateError("feedback(): call reset() first")
-            if not self._options.feedback:
-                raise StateError("feedback(): the environment was made with feedback=False, must be True")
-            if self._core.reports_overflowed:
-                raise StateError(
-                    f"feedback(): more than {self._options.max_uncollected_bytes} bytes had piled up, and no "
-                    "more was kept in this episode; call it after every step, or raise max_uncollected_bytes"
-                )
-            return HopFeedback(*self._core.reports())
-
-    def payments(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-        """What the last ``reset`` or ``step`` paid: routers (M,) and rewards (M,), several per router possible.
-        The sum per router is its reward in the step. Under ``"team"`` every router gets the same.
-        """
-        with self._alone:
-            return self._core.payments()
-
     def state(self) -> npt.NDArray[np.float32]:
         """The whole network for a centralised critic: (num_routers, radix), the congestion of every output port
         (queued packets and credits in use), scaled as ``candidate_packets``.
@@ -363,14 +311,6 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         with self._alone:
             self._core.simulation.reset_statistics()
 
-    def metrics(self) -> Metrics:
-        """What was counted since the warm-up (or ``reset_statistics``). While decisions are pending, the parts of
-        the network may stand at slightly different instants; when ``done`` everything is exact.
-        """
-        with self._alone:
-            statistics = self._core.simulation.statistics()
-        return Metrics.from_statistics(statistics, self._config.topology, self._config.network)
-
     @property
     def time_ns(self) -> float:
         """The simulated time: of the earliest pending decision, or how far the network has got."""
@@ -381,20 +321,6 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories."""
         with self._alone:
             return self._core.simulation.trace_hash()
-
-    def packet_log(self) -> dict[str, npt.NDArray[Any]]:
-        """Take the packet log, as ``Simulation.packet_log``.
-
-        Raises:
-            StateError: If the configuration did not ask for ``packet_log``.
-        """
-        if not self._config.packet_log:
-            raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
-        with self._alone:
-            log = self._core.simulation.packet_log()
-        for name in ("created", "injected", "delivered"):
-            log[f"{name}_ns"] = log.pop(f"{name}_ps") / PS_PER_NS
-        return log
 
     # Inside.
 

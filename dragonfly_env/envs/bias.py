@@ -45,7 +45,7 @@ from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.windows import WindowFeatures
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
-from dragonfly_env.policies import Policy, make_policy, policies
+from dragonfly_env.policies import Policy, make_policy, policies, policy_class
 from dragonfly_env.simulation import Simulation
 from dragonfly_env.topology import Dragonfly
 
@@ -68,7 +68,7 @@ DEFAULT_BIASES = (-20.0, -10.0, -5.0, 0.0, 5.0, 10.0, 20.0)
 
 def biased_policies() -> tuple[str, ...]:
     """The names of the policies that have a bias."""
-    return tuple(name for name in policies() if "bias_packets" in make_policy(name).parameters())
+    return tuple(name for name in policies() if "bias_packets" in policy_class(name).settings_names())
 
 
 class BiasControl(gymnasium.Env[FloatArray, Any]):

@@ -19,17 +19,12 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float32]
 
-# The features that may be selected, in the order of their bits in the core.
-PORT_FEATURES = ("queue_packets", "credits_in_use", "link_class", "is_minimal")
-DECISION_FEATURES = ("hops", "vc", "waiting", "age", "group_offset", "traffic")
-CANDIDATE_FEATURES = (
-    "candidate_kind",
-    "candidate_port",
-    "candidate_packets",
-    "candidate_vc_packets",
-    "candidate_hops",
+# The features that may be selected, in the order of their bits in the core, whose table has each of them once.
+FEATURES: tuple[str, ...] = tuple(row["name"] for row in _core.features())
+PORT_FEATURES: tuple[str, ...] = tuple(row["name"] for row in _core.features() if row["per"] == "port")
+CANDIDATE_FEATURES: tuple[str, ...] = tuple(
+    row["name"] for row in _core.features() if row["per"] == "candidate"
 )
-FEATURES = PORT_FEATURES + DECISION_FEATURES + CANDIDATE_FEATURES
 
 # Further features, which must be named: what the core's trackers let routers remember.
 TRACKED_FEATURES: tuple[str, ...] = tuple(

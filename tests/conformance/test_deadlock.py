@@ -14,6 +14,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
+from tests.ready import ready
 from tests.topologies import GRIDS, Shape, topology_of
 
 ARRANGEMENTS = tuple(_core.arrangements())
@@ -40,7 +41,8 @@ Channel = tuple[int, int, int]
 def dependencies(shape: str, arrangement: str, policy: str, scheme: str) -> tuple[nx.DiGraph[Channel], int]:
     """The channel-dependency graph, and the hops of the longest path."""
     topology = topology_of(SHAPES[shape], arrangement)
-    rows, longest = _core.channel_dependencies(topology.to_core(), policy, {}, scheme)
+    parameters = ready(policy).core_parameters()
+    rows, longest = _core.channel_dependencies(topology.to_core(), policy, parameters, scheme)
     graph: nx.DiGraph[Channel] = nx.DiGraph()
     graph.add_edges_from(((row[0], row[1], row[2]), (row[3], row[4], row[5])) for row in rows.tolist())
     return graph, longest
@@ -82,7 +84,7 @@ def test_packets_stay_on_the_channels_of_the_proof(policy: str, shape: str, sche
                 global_buffer_packets=2,
                 output_buffer_packets=1,
             ),
-            policy=policy,
+            policy=ready(policy),
             traffic=traffic,
             load=1.0,
             packet_log=True,

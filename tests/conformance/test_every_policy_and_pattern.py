@@ -15,6 +15,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
+from tests.ready import ready
 from tests.topologies import GRIDS, Shape, topology_of
 
 PRESETS = dfe.NetworkConfig.presets()
@@ -76,7 +77,9 @@ def check_sane(m: dfe.Metrics) -> None:
 @functools.cache
 def longest_path(topology: dfe.Dragonfly, policy: str) -> int:
     """The most hops that the policy's paths have there."""
-    return int(_core.channel_dependencies(topology.to_core(), policy, {}, "stage")[1])
+    return int(
+        _core.channel_dependencies(topology.to_core(), policy, ready(policy).core_parameters(), "stage")[1]
+    )
 
 
 def config_of(**settings: Any) -> dfe.SimulationConfig | None:
@@ -96,7 +99,7 @@ def config_of(**settings: Any) -> dfe.SimulationConfig | None:
 def test_every_policy_carries_every_pattern_at_full_load_and_drains(
     preset: str, policy: str, traffic: str
 ) -> None:
-    config = config_of(network=dfe.NetworkConfig.preset(preset), policy=policy, traffic=traffic)
+    config = config_of(network=dfe.NetworkConfig.preset(preset), policy=ready(policy), traffic=traffic)
     assert config is not None, "72 hosts are enough for every pattern"
     m = run_and_drain(config)
     check_sane(m)
@@ -143,7 +146,7 @@ def test_every_policy_works_on_every_shape(policy: str, shape: str, arrangement:
     for preset in PRESETS:
         for traffic in ("uniform", "adv+1"):
             network = dfe.NetworkConfig.preset(preset)
-            config = config_of(topology=topology, network=network, policy=policy, traffic=traffic)
+            config = config_of(topology=topology, network=network, policy=ready(policy), traffic=traffic)
             if config is None:
                 assert traffic == "adv+1"
                 assert topology.num_groups == 1
@@ -166,7 +169,7 @@ def test_short_source_queues_and_long_messages_lose_nothing_that_they_took(
     policy: str, full: str, injection: str
 ) -> None:
     config = config_of(
-        policy=policy,
+        policy=ready(policy),
         traffic="adv+1",
         injection=injection,
         source_queue_packets=7,
@@ -197,7 +200,9 @@ def test_minimal_routing_takes_shortest_paths(preset: str) -> None:
 
 @pytest.mark.parametrize("policy", dfe.policies())
 def test_routes_in_the_log_are_walks_over_links(policy: str) -> None:
-    config = dfe.SimulationConfig(topology=SMALL, policy=policy, traffic="adv+1", load=0.8, packet_log=True)
+    config = dfe.SimulationConfig(
+        topology=SMALL, policy=ready(policy), traffic="adv+1", load=0.8, packet_log=True
+    )
     simulation = dfe.Simulation(config)
     simulation.run(3000)
     log = simulation.packet_log()
@@ -212,7 +217,7 @@ def test_the_same_seed_is_the_same_traffic_for_every_policy() -> None:
     seen = []
     for policy in dfe.policies():
         config = dfe.SimulationConfig(
-            topology=SMALL, policy=policy, injection="poisson", load=0.6, packet_log=True, seed=3
+            topology=SMALL, policy=ready(policy), injection="poisson", load=0.6, packet_log=True, seed=3
         )
         simulation = dfe.Simulation(config)
         simulation.run(4000)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import dragonfly_env as dfe
+from tests.ready import ready
 
 STATM = Path("/proc/self/statm")
 MOST_GROWTH_BYTES = 12_000_000
@@ -38,7 +39,7 @@ def test_finished_simulations_leave_nothing_behind() -> None:
     def simulate(i: int) -> None:
         config = dfe.SimulationConfig(
             topology=dfe.Dragonfly(p=300, a=2, h=1, g=3),
-            policy=dfe.policies()[i % len(dfe.policies())],
+            policy=ready(dfe.policies()[i % len(dfe.policies())]),
             load=0.2,
             seed=i,
             threads=1 + i % 3,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
+from tests.ready import ready
 
 # Three groups of 600 hosts each: a partition per group.
 WIDE = dfe.Dragonfly(p=300, a=2, h=4, g=3, trunking=4)
@@ -45,7 +46,7 @@ def test_threads_change_neither_history_nor_figures(policy: str, preset: str) ->
         config = dfe.SimulationConfig(
             topology=dfe.Dragonfly(p=300, a=2, h=1, g=3),
             network=dfe.NetworkConfig.preset(preset),
-            policy=policy,
+            policy=ready(policy),
             traffic="uniform",
             injection="poisson",
             load=0.05,

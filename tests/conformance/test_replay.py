@@ -8,6 +8,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.traffic import Trace
+from tests.ready import ready
 
 SMALL = dfe.Dragonfly.preset("72")
 
@@ -33,10 +34,10 @@ def logged(simulation: dfe.Simulation) -> tuple[Trace, Routes]:
 
 @pytest.mark.parametrize("scheme", ["stage", "ladder", "hop"])
 # Routes that are chosen port by port may pass more groups than a trace can prescribe.
-@pytest.mark.parametrize("policy", [name for name in dfe.policies() if not dfe.make_policy(name).learns])
+@pytest.mark.parametrize("policy", [name for name in dfe.policies() if not ready(name).learns])
 def test_logged_routes_can_be_followed_again(policy: str, scheme: str) -> None:
     first = dfe.Simulation(
-        dfe.SimulationConfig(topology=SMALL, policy=policy, traffic="adv+1", load=1.0, packet_log=True)
+        dfe.SimulationConfig(topology=SMALL, policy=ready(policy), traffic="adv+1", load=1.0, packet_log=True)
     )
     first.run(4000)
     assert first.drain()

@@ -9,6 +9,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.traffic import make_source
+from tests.ready import ready
 
 SMALL = dfe.Dragonfly.preset("72")
 WATCHDOG_NS = 20_000.0
@@ -95,7 +96,7 @@ def test_the_watchdog_is_silent_in_a_saturated_network(preset: str, policy: str)
         config = dfe.SimulationConfig(
             topology=SMALL,
             network=dfe.NetworkConfig.preset(preset),
-            policy=policy,
+            policy=ready(policy),
             traffic=traffic,
             load=1.0,
             watchdog_ns=10_000,
@@ -110,7 +111,7 @@ def test_the_shortest_patience_allowed_is_no_false_alarm(policy: str, arbitratio
     network = tiny_buffers(arbitration=arbitration)
     for traffic in ("adv+1", "hotspot:hosts=1,fraction=1"):
         config = dfe.SimulationConfig(
-            topology=SMALL, network=network, policy=policy, traffic=traffic, load=1.0
+            topology=SMALL, network=network, policy=ready(policy), traffic=traffic, load=1.0
         )
         patience_ns = 4 * network.round_trip_ns
         dfe.Simulation(config.replace(watchdog_ns=patience_ns)).run(30 * patience_ns)

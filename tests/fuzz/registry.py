@@ -67,6 +67,7 @@ TARGETS: tuple[Target, ...] = (
     Target("tampered_results", 25),
     Target("tampered_toml", 100),
     Target("tampered_traces", 150),
+    Target("tampered_weights", 150),
 )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from dragonfly_env.traffic import (
     parse_traffic,
 )
 from tests.fuzz.draws import Field, fields_of, integer_near, odd, some_of
+from tests.ready import weights_file
 
 MOST_HOSTS = 100
 ARRANGEMENTS = tuple(_core.arrangements())
@@ -93,6 +94,8 @@ def policy(random: Random, wrong: float = 0.0) -> Any:
     kind = random.randrange(3)
     if kind == 0:
         return name
+    if "weights" in policy_class(name).needs and random.random() >= wrong:
+        given = {"weights": weights_file(seed=random.randrange(4), scope="every", detours=("lgl", "g"))}
     return {"name": name, **given} if kind == 1 else dfe.make_policy(name, **given)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import dragonfly_env as dfe
+from tests.ready import ready
 
 DATA = Path(__file__).parent / "data"
 COMMAND = "python -m tests.golden.regenerate"
@@ -40,7 +41,7 @@ def config(network: str, policy: str) -> dfe.SimulationConfig:
         network=dfe.NetworkConfig.preset(network),
         traffic="adv+1",
         load=0.3,
-        policy=policy,
+        policy=ready(policy),
         injection="periodic" if published else "bernoulli",
         source_queue_packets=20 if published else None,
         seed=1,

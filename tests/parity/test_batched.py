@@ -13,6 +13,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.experiments.agent_simulation import AgentSimulation
 from tests.parity.cases import PRESETS, SHAPES, config_of, config_of_shape, native, play
+from tests.ready import ready
 
 TWINS = dfe.policies()  # test_learners.py has more about those that learn
 
@@ -42,34 +43,34 @@ def check_equal(
 @pytest.mark.parametrize("name", TWINS)
 def test_every_policy_runs_the_same_history_from_python(name: str, preset: str, decide_at: str) -> None:
     network = dfe.NetworkConfig.preset(preset, decide_at=decide_at)
-    check_equal(config_of(network=network), dfe.make_policy(name))
+    check_equal(config_of(network=network), ready(name))
 
 
 @pytest.mark.parametrize("name", TWINS)
 def test_a_routing_delay_does_not_matter(name: str) -> None:
     network = dfe.NetworkConfig.preset("lia", routing_delay_ns=40.0)
-    check_equal(config_of(network=network, traffic="uniform", load=0.6), dfe.make_policy(name))
-    check_equal(config_of(network=dfe.NetworkConfig(routing_delay_ns=0.0)), dfe.make_policy(name))
+    check_equal(config_of(network=network, traffic="uniform", load=0.6), ready(name))
+    check_equal(config_of(network=dfe.NetworkConfig(routing_delay_ns=0.0)), ready(name))
 
 
 @pytest.mark.parametrize("traffic", ["uniform", "adv+1"])
 @pytest.mark.parametrize("name", TWINS)
 def test_saturation_does_not_matter(name: str, traffic: str) -> None:
     config = config_of(traffic=traffic, load=1.0, injection="poisson", source_queue_packets=20)
-    check_equal(config, dfe.make_policy(name), 6000.0)
+    check_equal(config, ready(name), 6000.0)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", TWINS)
 def test_the_topology_does_not_matter(name: str, shape: str) -> None:
-    check_equal(config_of_shape(shape, load=0.9), dfe.make_policy(name))
+    check_equal(config_of_shape(shape, load=0.9), ready(name))
 
 
 @pytest.mark.parametrize("name", TWINS)
 def test_342_hosts_with_the_other_arrangements(name: str) -> None:
     for arrangement in ("absolute", "palmtree-plus"):
         topology = dfe.Dragonfly.preset("342", arrangement=arrangement)
-        check_equal(config_of(topology=topology, load=0.3), dfe.make_policy(name), 1500.0)
+        check_equal(config_of(topology=topology, load=0.3), ready(name), 1500.0)
 
 
 @pytest.mark.parametrize("preset", ["default", "q-adaptive"])
@@ -77,7 +78,7 @@ def test_342_hosts_with_the_other_arrangements(name: str) -> None:
 def test_the_number_of_threads_does_not_matter(name: str, preset: str) -> None:
     config = config_of(topology=dfe.Dragonfly.preset("1056"), network=preset, traffic="uniform", load=0.5)
     assert dfe.Simulation(config).num_partitions > 1
-    policy = dfe.make_policy(name)
+    policy = ready(name)
     expected = native(config, policy, 1000.0).trace_hash()
     for threads in (1, 2):
         assert answered(config.replace(threads=threads), policy, 1000.0).trace_hash() == expected
@@ -85,7 +86,7 @@ def test_the_number_of_threads_does_not_matter(name: str, preset: str) -> None:
 
 @pytest.mark.parametrize("name", TWINS)
 def test_histories_stay_equal_until_the_network_is_empty(name: str) -> None:
-    policy = dfe.make_policy(name)
+    policy = ready(name)
     config = config_of(load=0.6, network="q-adaptive")
     alone = native(config, policy, 2000.0)
     env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=2000.0)
@@ -133,10 +134,10 @@ def test_more_draws_than_a_policy_weighs_do_not_matter(name: str) -> None:
     check_equal(config_of(load=0.6), dfe.make_policy(name, nonminimal_candidates=2), detour_candidates=4)
 
 
-@pytest.mark.parametrize("name", [name for name in TWINS if not dfe.make_policy(name).learns])
+@pytest.mark.parametrize("name", [name for name in TWINS if not ready(name).learns])
 def test_the_observation_alone_is_enough(name: str) -> None:
     """Behind standard views a policy sees the observation and the mask only."""
-    policy = dfe.make_policy(name)
+    policy = ready(name)
     config = config_of(load=0.5)
     env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=3000.0)
     batch = env.reset(seed=config.seed)
@@ -149,7 +150,7 @@ def test_the_observation_alone_is_enough(name: str) -> None:
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("name", TWINS)
 def test_what_is_measured_after_a_warm_up_is_equal_too(name: str, preset: str) -> None:
-    policy = dfe.make_policy(name)
+    policy = ready(name)
     config = config_of(network=preset, series_bin_ns=500.0)
     alone = native(config, policy, 2000.0)
     alone.reset_statistics()

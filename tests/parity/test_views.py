@@ -14,9 +14,10 @@ from dragonfly_env import dragonfly_v0
 from dragonfly_env.envs.batch import DecisionBatch
 from dragonfly_env.envs.layout import Layout
 from tests.parity.cases import PRESETS, config_of, native
+from tests.ready import ready
 
 # Twins of policies that learn need the environment's feedback as well: tests/parity/test_learners.py.
-TWINS = [name for name in dfe.policies() if not dfe.make_policy(name).learns]
+TWINS = [name for name in dfe.policies() if not ready(name).learns]
 
 
 def answer(policy: dfe.Policy, layout: Layout, observations: list[dict[str, np.ndarray]]) -> list[int]:
@@ -71,7 +72,7 @@ def test_every_policy_runs_its_history_from_observations_alone(
     name: str, view: str, preset: str, decide_at: str
 ) -> None:
     config = config_of(network=dfe.NetworkConfig.preset(preset, decide_at=decide_at))
-    policy = dfe.make_policy(name)
+    policy = ready(name)
     assert VIEWS[view](config, policy, 1_800.0) == native(config, policy, 1_800.0).trace_hash()
 
 
@@ -81,13 +82,13 @@ def test_every_policy_runs_its_history_from_observations_alone(
 def test_neither_partitions_nor_threads_matter(name: str, view: str, threads: int) -> None:
     config = config_of(topology=dfe.Dragonfly.preset("1056"), traffic="uniform", load=0.4, threads=threads)
     assert dfe.Simulation(config).num_partitions > 1
-    policy = dfe.make_policy(name)
+    policy = ready(name)
     assert VIEWS[view](config, policy, 600.0) == native(config, policy, 600.0).trace_hash()
 
 
 @pytest.mark.parametrize("name", TWINS)
 def test_the_rounds_of_the_parallel_view_are_batches_too(name: str) -> None:
-    config, policy = config_of(traffic="uniform", load=0.8), dfe.make_policy(name)
+    config, policy = config_of(traffic="uniform", load=0.8), ready(name)
     env = dragonfly_v0.parallel_env(config=config, for_policy=policy, duration_ns=1_200.0, warmup_ns=0.0)
     env.reset()
     while env.agents:
@@ -99,7 +100,7 @@ def test_the_rounds_of_the_parallel_view_are_batches_too(name: str) -> None:
 
 @pytest.mark.parametrize("name", TWINS)
 def test_each_turn_of_the_aec_view_is_a_batch_too(name: str) -> None:
-    config, policy = config_of(traffic="uniform", load=0.8), dfe.make_policy(name)
+    config, policy = config_of(traffic="uniform", load=0.8), ready(name)
     env = dragonfly_v0.raw_env(config=config, for_policy=policy, duration_ns=900.0, warmup_ns=0.0)
     env.reset()
     while not env.truncations[env.agent_selection]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
+from tests.ready import ready
 
 LATENCIES = st.sampled_from([0.0, 1.0, 2.4, 10.0, 33.4, 150.0])
 BUFFERS = st.sampled_from([1, 2, 3, 20])
@@ -76,7 +77,7 @@ def configurations(draw: st.DrawFn, loads: st.SearchStrategy[float] = LOADS) -> 
             network=draw(networks()),
             traffic=draw(st.sampled_from(dfe.traffic_patterns())),
             load=draw(loads),
-            policy=draw(st.sampled_from(dfe.policies())),
+            policy=ready(draw(st.sampled_from(dfe.policies()))),
             injection=draw(st.sampled_from(["periodic", "bernoulli", "poisson"])),
             source_queue_packets=None if queue is None else message_packets + queue,
             source_queue_full=draw(st.sampled_from([None, "stall", "lose"])),

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import dragonfly_env as dfe
+from tests.ready import ready
 
 TRAFFICS = ("uniform", "adv+1", "advc", "hotspot:hosts=4,fraction=0.2")
 INJECTIONS = ("periodic", "bernoulli", "poisson")
@@ -22,7 +23,7 @@ def packets_of(policy: str, **run: Any) -> Columns:
     """Source, number, destination and time of generation of every packet of a run, in this order."""
     config = dfe.SimulationConfig(
         topology=dfe.Dragonfly.preset("72"),
-        policy=policy,
+        policy=ready(policy),
         packet_log=True,
         **{"network": "q-adaptive", "load": 0.6, **run},
     )

@@ -12,9 +12,10 @@ import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.baselines import Minimal, Par, Ugal, Valiant
 from dragonfly_env.policies import CorePolicy, Policy
+from tests.ready import ready
 
 # Those of policies that learn are other objects: tests/unit/test_learner_twins.py.
-TWINS = [name for name in dfe.policies() if not dfe.make_policy(name).learns]
+TWINS = [name for name in dfe.policies() if not ready(name).learns]
 
 KINDS = {"minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4}
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.4)
@@ -50,7 +51,7 @@ def batch_of(kinds: tuple[str, ...], *rows: tuple[Path, ...]) -> dfe.DecisionBat
 @pytest.mark.parametrize("name", TWINS)
 def test_every_policy_has_a_twin(name: str) -> None:
     """A policy of the registry without one cannot stand beside agents."""
-    cls = type(dfe.make_policy(name))
+    cls = type(ready(name))
     assert cls is not CorePolicy
     assert cls.act is not Policy.act
     assert (cls.act.__doc__ or "").count("Source:") == 1
@@ -58,7 +59,7 @@ def test_every_policy_has_a_twin(name: str) -> None:
 
 @pytest.mark.parametrize("name", TWINS)
 def test_a_twin_answers_every_row_with_a_legal_action(name: str) -> None:
-    policy = dfe.make_policy(name)
+    policy = ready(name)
     env = dfe.BatchedRoutingEnv.for_policy(CONFIG, policy, duration_ns=500.0)
     batch = env.reset()
     while not env.done:

@@ -1,4 +1,4 @@
-#include "decisions/choices.hpp"
+#include "routing/choices.hpp"
 
 #include <algorithm>
 
@@ -33,31 +33,7 @@ std::int8_t detour_hops(const Dragonfly& topology, const Packet& packet, const D
 
 }  // namespace
 
-Detour detour_of(const Candidate& candidate) noexcept {
-  return {.kind = static_cast<DetourKind>(candidate.kind - 1),
-          .router = candidate.detour_router < 0 ? kNil : static_cast<std::uint32_t>(candidate.detour_router),
-          .group = static_cast<std::uint16_t>(candidate.detour_group)};
-}
-
-Question question_for(const DecisionPlan& plan, const Packet& packet, std::uint32_t router,
-                      std::uint32_t group) noexcept {
-  if (packet.plan == Plan::kRouted || router == packet.destination_router) return Question::kNone;
-  const DecisionSpec& spec = plan.spec;
-  bool free = packet.destination_group != group;
-  if (spec.action == ActionMode::kPath) {
-    const Dragonfly& topology = plan.paths.topology();
-    const bool first = packet.hops == 0;
-    const bool again = spec.scope != AskScope::kSource && packet.hops == 1 && !packet.non_minimal &&
-                       group == topology.group_of(topology.router_of_host(packet.source_host));
-    free = free && (first || again);
-  } else {
-    free = free && (spec.scope != AskScope::kSource || packet.hops == 0);
-  }
-  if (free) return Question::kFree;
-  return spec.scope == AskScope::kAll ? Question::kForced : Question::kNone;
-}
-
-void mark_minimal_ports(const DecisionPlan& plan, const RouteContext& context, Port known,
+void mark_minimal_ports(const QuestionPlan& plan, const RouteContext& context, Port known,
                         float* minimal) noexcept {
   const Dragonfly& topology = context.topology();
   const std::uint32_t router = context.router();
@@ -75,7 +51,7 @@ void mark_minimal_ports(const DecisionPlan& plan, const RouteContext& context, P
   }
 }
 
-std::uint32_t port_choices(const DecisionPlan& plan, const RouteContext& context, bool forced, Port way,
+std::uint32_t port_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, Port way,
                            std::uint8_t* mask) noexcept {
   if (forced) {
     std::fill_n(mask, plan.num_ports, std::uint8_t{0});
@@ -86,7 +62,7 @@ std::uint32_t port_choices(const DecisionPlan& plan, const RouteContext& context
   const std::uint32_t router = context.router();
   const std::uint32_t target = context.packet().destination_router;
   const std::uint32_t used = context.packet().hops + 1U;
-  const std::uint32_t left = plan.spec.max_hops > used ? plan.spec.max_hops - used : 0U;
+  const std::uint32_t left = plan.asked.max_hops > used ? plan.asked.max_hops - used : 0U;
   const std::uint8_t* const connected = &plan.connected[std::size_t{router} * plan.num_ports];
   if (left >= topology.diameter()) {
     std::copy_n(connected, plan.num_ports, mask);
@@ -115,9 +91,9 @@ std::uint32_t port_choices(const DecisionPlan& plan, const RouteContext& context
   return legal;
 }
 
-std::uint32_t path_choices(const DecisionPlan& plan, const RouteContext& context, bool forced, const Way& way,
+std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, const Way& way,
                            std::uint8_t* mask, Candidate* candidates) {
-  const DecisionSpec& spec = plan.spec;
+  const QuestionSpec& spec = plan.asked;
   const Dragonfly& topology = context.topology();
   const Packet& packet = context.packet();
   const std::uint32_t router = context.router();

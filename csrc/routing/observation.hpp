@@ -1,12 +1,13 @@
 // What an agent sees: one row of numbers per decision, in a layout that has names.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "decisions/decision_spec.hpp"
-#include "decisions/records.hpp"
+#include "routing/features.hpp"
+#include "routing/question_spec.hpp"
 #include "routing/route_context.hpp"
 #include "routing/router_tracker.hpp"
 #include "topology/dragonfly.hpp"
@@ -28,7 +29,6 @@ struct FeatureBlock {
   std::string per;  // "port", "decision", "candidate" or "link": what its columns stand for
   std::uint32_t offset = 0;
   std::uint32_t width = 0;
-  std::uint32_t bit = 0;
   float unit = 1;  // value = quantity / unit; 0: squashed to x / (x + half)
   float half = 0;
   float low = 0;
@@ -38,16 +38,20 @@ struct FeatureBlock {
 
 class ObservationLayout {
  public:
-  ObservationLayout(const Dragonfly& topology, const DecisionSpec& spec, const BufferSizes& buffers,
+  ObservationLayout(const Dragonfly& topology, const QuestionSpec& spec, const BufferSizes& buffers,
                     double quantum_ns, const std::vector<TrackerRequest>& trackers);
 
   [[nodiscard]] std::uint32_t num_features() const noexcept { return num_features_; }
   [[nodiscard]] std::uint32_t num_ports() const noexcept { return num_ports_; }
   [[nodiscard]] const std::vector<FeatureBlock>& blocks() const noexcept { return blocks_; }
-  [[nodiscard]] bool counts_traffic() const noexcept { return traffic_ != kOff; }
+  [[nodiscard]] bool counts_traffic() const noexcept { return counts_traffic_; }
+  [[nodiscard]] bool shows_minimal() const noexcept { return shows_minimal_; }
 
-  // Writes num_features() numbers. `minimal`: per port, 1 on a shortest path, else 0. `recent`: packets
-  // towards this group not long ago.
+  // Null if it is not shown.
+  [[nodiscard]] const FeatureBlock* find(const std::string& name) const noexcept;
+
+  // Writes num_features() numbers; the arguments are those of FeatureView. `minimal` is read if
+  // shows_minimal(), `recent` if counts_traffic().
   void fill(float* row, const RouteContext& context, const float* minimal, const Candidate* candidates,
             std::uint32_t recent, Tick now) const;
 
@@ -68,7 +72,6 @@ class ObservationLayout {
     float half = 0;
   };
 
-  [[nodiscard]] std::int32_t find(const char* name) const noexcept;
   void add_tracked(const TrackedFeature& feature, std::uint32_t width,
                    const std::vector<TrackerRequest>& trackers);
   void fill_tracked(float* row, const RouteContext& context, const Candidate* candidates) const;
@@ -78,17 +81,16 @@ class ObservationLayout {
   std::uint32_t radix_;
   std::uint32_t num_candidates_;
   std::uint32_t num_features_ = 0;
-  float per_packet_;
-  float per_hop_;
-  float per_port_;
-  float per_group_;
+  float per_packet_ = 1;
+  float per_port_ = 1;
+  float per_group_ = 1;
   float quantum_ns_;
   std::vector<FeatureBlock> blocks_;
   std::vector<TrackedBlock> tracked_;
   std::vector<float> link_classes_;
-  std::int32_t queue_, credits_, link_class_, minimal_;
-  std::int32_t hops_, vc_, waiting_, age_, group_, traffic_;
-  std::int32_t kind_, port_, occupancy_, vc_occupancy_, path_hops_;
+  std::array<std::int32_t, kNumFeatures> offsets_{};  // of the rows of kFeatures
+  bool counts_traffic_ = false;
+  bool shows_minimal_ = false;
 };
 
 }  // namespace dragonfly

@@ -1,0 +1,304 @@
+"""``MlpNetwork``: a small neural network that scores actions, its fields checked."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env import _core
+from dragonfly_env._arrays import as_float32, as_numbers, refuse_first
+from dragonfly_env._outside import check_items
+from dragonfly_env._settings import choice, integer, normalise, real, reject_unknown, setting
+from dragonfly_env._validate import check_choice, check_integer, check_real, config_error, unknown_name
+from dragonfly_env.baselines._fields import DETOURS, MAX_CANDIDATES
+from dragonfly_env.baselines._mlp_file import (
+    FIELD,
+    FILE,
+    MOST_LAYERS,
+    MOST_WEIGHTS,
+    Layer,
+    read_network,
+    write_network,
+)
+from dragonfly_env.envs.layout import FEATURES, TRACKED_FEATURES
+from dragonfly_env.errors import ConfigError
+
+if TYPE_CHECKING:
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+MOST_UNITS = 2**16
+_LEAST_SCALE, _MOST_SCALE = 1e-9, 1e9
+_LEAST_TEMPERATURE, _MOST_TEMPERATURE = 1e-6, 1e6
+_OF_ACTION = {"port": "port", "path": "candidate"}
+_PER: dict[str, str] = {row["name"]: row["per"] for row in _core.features()} | {
+    feature["name"]: feature["per"] for tracker in _core.trackers() for feature in tracker["shown"]
+}
+_EXAMPLE_FEATURES = {
+    "port": ("queue_packets", "credits_in_use", "link_class", "is_minimal", "hops"),
+    "path": ("candidate_kind", "candidate_packets", "candidate_vc_packets", "candidate_hops", "hops"),
+}
+
+
+def _names(field: str, value: object) -> tuple[str, ...]:
+    known = FEATURES + TRACKED_FEATURES
+    names = check_items(field, value, "must be a list of names of features")
+    if not names:
+        raise config_error(field, names, "must name at least one feature")
+    for i, name in enumerate(names):
+        if name not in known:
+            raise unknown_name(field, name, known)
+        if name in names[:i]:
+            raise config_error(field, name, "must be named once")
+    return tuple(names)
+
+
+def _detours(field: str, value: object) -> tuple[str, ...]:
+    kinds = check_items(field, value, f"must be some of {', '.join(DETOURS)}")
+    for i, kind in enumerate(kinds):
+        if kind not in DETOURS or kind in kinds[:i]:
+            raise config_error(field, kind, f"must be some of {', '.join(DETOURS)}, each once")
+    return tuple(kinds)
+
+
+def _scales(field: str, value: object) -> tuple[float, ...]:
+    items = check_items(field, value, "must be a list of numbers, one per feature")
+    return tuple(check_real(field, item, 0.0 if item == 0 else _LEAST_SCALE, _MOST_SCALE) for item in items)
+
+
+def _layers(field: str, value: object) -> tuple[Layer, ...]:
+    layers = check_items(field, value, "must be a list of pairs of arrays")
+    if not 1 <= len(layers) <= MOST_LAYERS:
+        raise config_error(field, f"{len(layers)} layers", f"must be 1 to {MOST_LAYERS}")
+    checked: list[Layer] = []
+    for i, layer in enumerate(layers):
+        pair = check_items(field, layer, "must be pairs of arrays")
+        if len(pair) != 2:
+            raise config_error(field, f"{len(pair)} arrays", "must be two per layer: weights and bias")
+        weights, bias = _finite(f"weights_{i}", pair[0], 2), _finite(f"bias_{i}", pair[1], 1)
+        rows, columns = weights.shape
+        if not (1 <= rows <= MOST_UNITS and 1 <= columns <= MOST_UNITS):
+            raise config_error(
+                f"weights_{i}", weights.shape, f"must have 1 to {MOST_UNITS} inputs and outputs"
+            )
+        if checked and rows != checked[-1][1].size:
+            raise config_error(
+                f"weights_{i}",
+                weights.shape,
+                f"must have {checked[-1][1].size} rows, one per output of the layer before",
+            )
+        if bias.size != columns:
+            raise config_error(f"bias_{i}", bias.shape, f"must have {columns} numbers, one per output")
+        checked.append((weights, bias))
+    if sum(weights.size for weights, _ in checked) > MOST_WEIGHTS:
+        raise config_error(
+            field, "too many weights", f"must be at most {MOST_WEIGHTS} in all layers together"
+        )
+    return tuple(checked)
+
+
+def _finite(name: str, value: object, ndim: int) -> npt.NDArray[np.float32]:
+    """A read-only array of its own."""
+    array = as_float32(name, as_numbers(name, value, ndim=ndim)).copy()
+    refuse_first(
+        lambda index: f"{name}[{', '.join(map(str, index))}]", array, ~np.isfinite(array), "must be finite"
+    )
+    array.flags.writeable = False
+    return array
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MlpNetwork:
+    """A multi-layer perceptron in single precision that scores the legal actions of a decision.
+
+    ``scoring="candidate"``: one pass per legal action, with the same weights, over the features of the decision and of
+    that action (of its port, or of its candidate path); the last layer has one output. Such a network fits every size
+    of system. ``scoring="all"``: one pass per decision, over all columns of all features, with one output per action;
+    it fits systems with as many columns and actions as that in which it was trained.
+
+    Raises:
+        ConfigError: On construction, for whatever is out of range or does not fit together.
+    """
+
+    layers: tuple[Layer, ...] = setting(
+        None,
+        _layers,
+        "",
+        "Pairs of weights (inputs, outputs) and bias (outputs,), first layer first. Inputs stand in the order of the "
+        "features.",
+        False,
+    )
+    features: tuple[str, ...] = setting(None, _names, "", "Names of the features that it sees.", False)
+    action: str = choice("path", ("path", "port"), doc="What it chooses.")
+    scope: str = choice("source", ("source", "every"), doc="Which routers ask.")
+    scoring: str = choice("candidate", ("candidate", "all"), doc="One pass per action, or one per decision.")
+    activation: str = choice("relu", ("relu", "tanh"), doc="Of the hidden layers.")
+    output: str = choice("greedy", ("greedy", "softmax"), doc="The best score, or a draw among all.")
+    temperature: float = real(
+        1.0,
+        _LEAST_TEMPERATURE,
+        _MOST_TEMPERATURE,
+        doc="Of the softmax: scores are divided by it.",
+    )
+    scale: tuple[float, ...] | None = setting(
+        None,
+        _scales,
+        "",
+        "The unit (quantity / value, see Layout) in which it expects each feature; 0, or None for all: that of the "
+        "network in which it runs. Squashed features have none.",
+        True,
+    )
+    detours: tuple[str, ...] = setting(
+        ("lgl",), _detours, "", "Kinds of detour among the candidate paths.", False
+    )
+    minimal_candidates: int = integer(
+        1, 1, MAX_CANDIDATES, unit="paths", doc="Shortest paths that are drawn."
+    )
+    detour_candidates: int = integer(1, 1, MAX_CANDIDATES, unit="paths", doc="Detours drawn of each kind.")
+    max_hops: int = integer(5, 3, 15, unit="hops", doc="Ports: the longest route, and the number of VCs.")
+
+    def __post_init__(self) -> None:
+        normalise(self)
+        if self.scale is not None and len(self.scale) != len(self.features):
+            raise config_error(
+                "scale", self.scale, f"must have {len(self.features)} numbers, one per feature"
+            )
+        for name in self.features:
+            self._check_feature(name)
+        if self.scoring == "all":
+            return
+        (weights, _), (_, bias) = self.layers[0], self.layers[-1]
+        if len(weights) != len(self.features):
+            raise config_error(
+                "weights_0", weights.shape, f"must have {len(self.features)} rows, one per feature"
+            )
+        if bias.size != 1:
+            raise config_error(
+                f"bias_{len(self.layers) - 1}",
+                bias.shape,
+                "must be one number: the last layer gives the score",
+            )
+
+    def _check_feature(self, name: str) -> None:
+        per, own = _PER[name], _OF_ACTION[self.action]
+        readable = ("decision", own) if self.scoring == "candidate" else ("decision", "port", "link", own)
+        if per not in readable:
+            raise config_error(
+                "features",
+                name,
+                f"is per {per}; with these actions and scoring it must be per {' or '.join(readable)}",
+            )
+
+    def __repr__(self) -> str:
+        sizes = " x ".join(str(bias.size) for _, bias in self.layers)
+        return f"<MlpNetwork {self.scoring}/{self.action} of {len(self.features)} features, layers of {sizes} units>"
+
+    @property
+    def of_action(self) -> tuple[bool, ...]:
+        """For each feature whether it has a column per action."""
+        return tuple(_PER[name] == _OF_ACTION[self.action] for name in self.features)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the arrays, in plain values."""
+        names = (field.name for field in dataclasses.fields(self) if field.name != "layers")
+        values = {name: getattr(self, name) for name in names}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+    def save(self, path: str | Path) -> Path:
+        """Write the file that ``make_policy("mlp", weights=...)`` takes; it appears complete or not at all.
+
+        Args:
+            path: Where to; ``.npz`` is added if it is missing.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            ConfigError: If the file cannot be written.
+        """
+        return write_network(path, self.to_dict(), self.layers)
+
+    @classmethod
+    def load(cls, path: str | Path) -> MlpNetwork:
+        """Read what ``save`` or ``export_mlp`` wrote.
+
+        Raises:
+            ConfigError: If the file cannot be read or holds anything else; the message names the field in it, its
+                value and what is allowed.
+        """
+        fields, layers = read_network(path)
+        reject_unknown(cls, fields, f"a file of {FIELD}")
+        try:
+            return cls(**{**fields, "layers": layers})
+        except TypeError as error:
+            raise config_error(FIELD, str(path), f"{FILE} ({error})") from None
+        except ConfigError as error:
+            raise config_error(FIELD, str(path), f"{FILE} ({error})") from None
+
+    @classmethod
+    def random(
+        cls,
+        *,
+        seed: int = 0,
+        hidden_units: tuple[int, ...] = (32, 32),
+        env: BatchedRoutingEnv | None = None,
+        **fields: Any,
+    ) -> MlpNetwork:
+        """An untrained network: something to start from, and to test with.
+
+        Args:
+            seed: Of the weights.
+            hidden_units: Sizes of the hidden layers.
+            env: With ``scoring="all"``: where it shall run; its layout says how many columns and actions there are.
+            **fields: Of the class, but ``layers``.
+
+        Raises:
+            ConfigError: For a field out of range.
+        """
+        generator = np.random.default_rng(check_integer("seed", seed, 0, 2**63 - 1))
+        action = check_choice("action", fields.get("action", "path"), _OF_ACTION)
+        given: dict[str, Any] = {"features": _EXAMPLE_FEATURES[action], **fields}
+        inputs, outputs = len(_names("features", given["features"])), 1
+        if given.get("scoring") == "all":
+            if env is None:
+                raise config_error("env", None, "must be an environment of the system if scoring is 'all'")
+            blocks = [env.layout[name].columns for name in given["features"]]
+            inputs = sum(columns.stop - columns.start for columns in blocks)
+            outputs = env.num_actions
+        sizes = (
+            inputs,
+            *(check_integer("hidden_units", size, 1, MOST_UNITS) for size in hidden_units),
+            outputs,
+        )
+        layers = tuple(
+            (
+                (generator.standard_normal((rows, columns)) * np.sqrt(2.0 / rows)).astype(np.float32),
+                (generator.standard_normal(columns) * 0.1).astype(np.float32),
+            )
+            for rows, columns in itertools.pairwise(sizes)
+        )
+        return cls(layers=layers, **given)
+
+    def to_core(self) -> _core.ScoringNetwork:
+        """The network as the core takes it."""
+        return _core.ScoringNetwork(
+            {
+                "scope": self.scope,
+                "action": self.action,
+                "max_hops": self.max_hops,
+                "detours": list(self.detours),
+                "minimal_candidates": self.minimal_candidates,
+                "detour_candidates": self.detour_candidates,
+            },
+            self.scoring == "candidate",
+            self.activation,
+            self.temperature if self.output == "softmax" else 0.0,
+            list(self.features),
+            list(self.scale or (0.0,) * len(self.features)),
+            [weights for weights, _ in self.layers],
+            [bias for _, bias in self.layers],
+        )

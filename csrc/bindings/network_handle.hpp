@@ -1,0 +1,13 @@
+// What Python holds of a neural network for a policy.
+#pragma once
+
+#include "core/parameters.hpp"
+
+namespace dragonfly {
+
+// _core.ScoringNetwork
+struct NetworkHandle {
+  NetworkPtr network;  // never null
+};
+
+}  // namespace dragonfly

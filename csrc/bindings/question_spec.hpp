@@ -1,0 +1,56 @@
+// What a policy wants to be asked, read from a Python dictionary.
+#pragma once
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "routing/question_spec.hpp"
+
+namespace dragonfly {
+
+template <class T>
+T member(const pybind11::dict& spec, const char* name) {
+  return pybind11::cast<T>(spec[name]);
+}
+
+template <class T>
+T one_of(const char* field, const std::string& name, std::initializer_list<std::pair<const char*, T>> known) {
+  std::string allowed = "one of";
+  for (const auto& [text, value] : known) {
+    if (name == text) return value;
+    allowed += std::string{" '"} + text + "'";
+  }
+  throw ConfigError{field, "'" + name + "'", allowed};
+}
+
+// Scope, action, hops and candidates; not the features.
+inline void read_question_spec(const pybind11::dict& given, QuestionSpec& spec) {
+  spec.action = one_of<ActionMode>("action", member<std::string>(given, "action"),
+                                   {{"port", ActionMode::kPort}, {"path", ActionMode::kPath}});
+  // Who has chosen a path follows it; a minimal one may be left at the second router of the source group.
+  const DecisionScope every =
+      spec.action == ActionMode::kPath ? DecisionScope::kSourceGroup : DecisionScope::kEvery;
+  const auto scope = member<std::string>(given, "scope");
+  spec.scope = one_of<DecisionScope>("scope", scope,
+                                     {{"source", DecisionScope::kSource}, {"every", every}, {"all", every}});
+  spec.forced_too = scope == "all";
+  spec.max_hops = member<std::uint8_t>(given, "max_hops");
+  for (const auto& name : member<std::vector<std::string>>(given, "detours")) {
+    spec.detours.push_back(one_of<DetourKind>("detours", name,
+                                              {{"lgl", DetourKind::kLgl},
+                                               {"lg", DetourKind::kLg},
+                                               {"gl", DetourKind::kGl},
+                                               {"g", DetourKind::kG}}));
+  }
+  spec.minimal_candidates = member<std::uint32_t>(given, "minimal_candidates");
+  spec.detour_candidates = member<std::uint32_t>(given, "detour_candidates");
+}
+
+}  // namespace dragonfly

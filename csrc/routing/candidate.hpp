@@ -1,0 +1,30 @@
+// A path that a router may choose for a packet, as it is shown with a question.
+#pragma once
+
+#include <cstdint>
+
+#include "routing/path_follower.hpp"
+
+namespace dragonfly {
+
+// kind: -1 does not exist, 0 minimal, then 1 + DetourKind.
+struct Candidate {
+  std::int8_t kind = -1;
+  std::int8_t hops = 0;  // from here to the destination router
+  std::int16_t port = -1;
+  std::int32_t occupancy = 0;     // packets, of the first port
+  std::int32_t vc_occupancy = 0;  // packets, of the VC that it would use there
+  std::int32_t detour_group = -1;
+  std::int32_t detour_router = -1;
+  std::int32_t minimal_choice = 0;  // which of several shortest paths
+};
+static_assert(sizeof(Candidate) == 24);
+
+// The detour of a candidate path that takes one.
+[[nodiscard]] inline Detour detour_of(const Candidate& candidate) noexcept {
+  return {.kind = static_cast<DetourKind>(candidate.kind - 1),
+          .router = candidate.detour_router < 0 ? kNil : static_cast<std::uint32_t>(candidate.detour_router),
+          .group = static_cast<std::uint16_t>(candidate.detour_group)};
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,72 @@
+// The actions that a router has for one packet, and what they do: the same rules for policies in the core and
+// outside.
+#pragma once
+
+#include <cstdint>
+
+#include "routing/question.hpp"
+#include "routing/question_plan.hpp"
+
+namespace dragonfly {
+
+// How a packet stands to the router that it reached.
+enum class Standing : std::uint8_t {
+  kNone,    // nobody is asked: it follows its plan
+  kForced,  // one legal action, asked about because forced hops are
+  kFree,    // a choice, unless the mask turns out to have one entry
+};
+
+// Where a packet goes if nobody is asked.
+struct Way {
+  Hop hop{};
+  bool to_detour = false;  // it is still heading for its detour
+};
+
+// Whether the router is to be asked. Never at the destination router, nor on prescribed routes.
+[[nodiscard]] inline Standing standing_of(const QuestionSpec& asked, const RouteContext& context) noexcept {
+  const Packet& packet = context.packet();
+  if (packet.plan == Plan::kRouted || context.router() == packet.destination_router) return Standing::kNone;
+  if (has_choice(asked.scope, context.topology(), packet, context.group())) return Standing::kFree;
+  return asked.forced_too ? Standing::kForced : Standing::kNone;
+}
+
+// Ports. An action is legal iff the packet can still be delivered minimally within the hops that there are
+// VCs for; while `forced` only the next port of its way is. Writes num_ports flags into `mask`; returns the
+// number of legal actions. `way`: the port that it would take by itself.
+std::uint32_t port_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, Port way,
+                           std::uint8_t* mask) noexcept;
+
+// Paths: fills num_candidates rows and flags; a detour that does not exist is not legal. While `forced` the
+// only one is to go on along `way`.
+std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, const Way& way,
+                           std::uint8_t* mask, Candidate* candidates);
+
+// Marks the ports on a shortest path with 1, the other of num_ports with 0. `known`: one of those on a
+// shortest path.
+void mark_minimal_ports(const QuestionPlan& plan, const RouteContext& context, Port known,
+                        float* minimal) noexcept;
+
+// Moves a packet's plan as it was answered; returns where it goes from `router` of `group`.
+[[nodiscard]] inline Hop take_answer(const PathFollower& paths, Packet& packet, std::uint32_t router,
+                                     std::uint32_t group, const Answer& answer) noexcept {
+  if (answer.port != kNoPort) {
+    const Dragonfly& topology = paths.topology();
+    packet.plan = Plan::kMinimal;
+    if (!packet.non_minimal && !answer.shortest) {
+      const std::uint32_t next = topology.neighbor(router, answer.port).router;
+      packet.non_minimal = topology.minimal_hops(next, packet.destination_router) + 1U !=
+                           topology.minimal_hops(router, packet.destination_router);
+    }
+    return {answer.port,
+            paths.ladder().vc(Stage::kSource, topology.is_global(answer.port), true, false, packet.hops, 0)};
+  }
+  const Stage stage = packet.hops == 0 && paths.ladder().reconsiders() ? Stage::kFirst : Stage::kSource;
+  if (answer.detour.exists()) {
+    PathFollower::set_detour(packet, answer.detour);
+  } else if (answer.minimal_choice != Answer::kAsDrawn) {
+    return paths.next(packet, router, group, stage, answer.minimal_choice);
+  }
+  return paths.next(packet, router, group, stage);
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,66 @@
+// A neural network that scores the actions of a question, as a file of weights describes it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "routing/neural/dense_layer.hpp"
+#include "routing/observation.hpp"
+#include "routing/question_spec.hpp"
+
+namespace dragonfly::neural {
+
+// What an input column shows.
+struct InputFeature {
+  std::string name;
+  bool of_action = false;  // a column per port or candidate; else one per question
+  float scale = 0;  // the unit that the network was trained with; 0: that of whatever network it runs in
+};
+
+struct ScoringNetwork {
+  QuestionSpec asked;
+  // One pass per action, over the features of the question and of that action; else one pass per question,
+  // over all columns of all features, with an output per action.
+  bool per_action = false;
+  Activation activation = Activation::kRelu;  // of the hidden layers
+  float temperature = 0;                      // of a softmax over the scores; 0: the best one
+  // In the order in which their columns are added up: per action, those of the question come first.
+  std::vector<InputFeature> inputs;
+  std::vector<DenseLayer> layers;
+};
+
+// The same in numbers as they come in.
+struct Matrix {
+  std::uint32_t rows = 0;
+  std::uint32_t columns = 0;
+  std::vector<float> values;  // [row * columns + column]
+};
+struct NetworkDescription {
+  QuestionSpec asked;  // without features
+  bool per_action = false;
+  Activation activation = Activation::kRelu;
+  float temperature = 0;
+  std::vector<std::string> features;
+  std::vector<float> scales;    // [feature]
+  std::vector<Matrix> weights;  // [layer]: a row per input; where per_action, one per feature
+  std::vector<Matrix> biases;   // [layer]: one row
+};
+
+// Throws ConfigError for an unknown feature, or one that such a network cannot read; for sizes that do not
+// chain; and for numbers that are not finite.
+[[nodiscard]] ScoringNetwork make_scoring_network(NetworkDescription description);
+
+// Where in the rows of a network the input columns are, and their factors.
+struct InputColumn {
+  std::uint32_t at = 0;  // of_action: of action 0
+  bool of_action = false;
+  float factor = 1;
+};
+
+// Throws ConfigError if the row has other features, or the sizes are others.
+[[nodiscard]] std::vector<InputColumn> input_columns(const ScoringNetwork& network,
+                                                     const ObservationLayout& layout,
+                                                     std::uint32_t num_actions);
+
+}  // namespace dragonfly::neural

@@ -1,0 +1,144 @@
+#include "routing/observation.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+namespace dragonfly {
+
+namespace {
+
+// The link by which a candidate path leaves the group; kNoPort if it stays, or does not exist.
+Endpoint first_global_link(const RouteContext& context, const Candidate& candidate) {
+  if (candidate.kind < 0) return {};
+  Packet packet = context.packet();
+  if (candidate.kind > 0) PathFollower::set_detour(packet, detour_of(candidate));
+  return context.paths().first_global_link(packet, context.router(),
+                                           static_cast<std::uint32_t>(candidate.minimal_choice));
+}
+
+}  // namespace
+
+ObservationLayout::ObservationLayout(const Dragonfly& topology, const QuestionSpec& spec,
+                                     const BufferSizes& buffers, double quantum_ns,
+                                     const std::vector<TrackerRequest>& trackers)
+    : first_port_{topology.p()},
+      num_ports_{topology.radix() - topology.p()},
+      radix_{topology.radix()},
+      num_candidates_{spec.num_candidates()},
+      quantum_ns_{static_cast<float>(quantum_ns)} {
+  const std::uint32_t room = buffers.output_packets + buffers.input_packets;
+  const auto vcs = static_cast<float>(buffers.vcs);
+  const FeatureSizes sizes{
+      .packets = static_cast<float>(std::bit_ceil(room)),
+      .ports = static_cast<float>(std::bit_ceil(radix_)),
+      .groups = static_cast<float>(topology.num_groups()),
+      .queued = static_cast<float>(buffers.output_packets) * (buffers.shared_output ? 1.0F : vcs),
+      .sent = static_cast<float>(buffers.port_packets)};
+  per_packet_ = 1.0F / sizes.packets;
+  per_port_ = 1.0F / sizes.ports;
+  per_group_ = 1.0F / sizes.groups;
+
+  const std::uint32_t k = spec.action == ActionMode::kPath ? num_candidates_ : 0;
+  offsets_.fill(kOff);
+  each_feature([&](const auto& feature, std::size_t bit) {
+    const std::uint32_t width = feature.per == FeaturePer::kPort        ? num_ports_
+                                : feature.per == FeaturePer::kCandidate ? k
+                                                                        : 1U;
+    if ((spec.features >> bit & 1U) == 0 || width == 0) return;
+    const FeatureScale scale = feature.scale(sizes);
+    offsets_[bit] = static_cast<std::int32_t>(num_features_);
+    blocks_.push_back({feature.name, name_of(feature.per), num_features_, width, scale.unit, scale.half,
+                       scale.low, scale.high, feature.doc});
+    num_features_ += width;
+  });
+
+  for (const TrackedFeature& feature : tracked_features()) {
+    if (std::ranges::find(spec.tracked, feature.name) == spec.tracked.end()) continue;
+    const TrackedPer per = feature.shown().per;
+    const std::uint32_t columns = per == TrackedPer::kPort        ? num_ports_
+                                  : per == TrackedPer::kGroupLink ? topology.a() * topology.h()
+                                                                  : 1;
+    add_tracked(feature, feature.of_candidates ? k : columns, trackers);
+  }
+
+  counts_traffic_ = find("traffic") != nullptr;
+  shows_minimal_ = find("is_minimal") != nullptr;
+  for (std::uint32_t i = 0; i < num_ports_; ++i) {
+    const std::size_t link = index_of(topology.port_class(static_cast<Port>(first_port_ + i)));
+    link_classes_.push_back(static_cast<float>(link - 1) /
+                            static_cast<float>(index_of(topology.global_class()) - 1));
+  }
+}
+
+const FeatureBlock* ObservationLayout::find(const std::string& name) const noexcept {
+  const auto at = std::ranges::find(blocks_, name, &FeatureBlock::name);
+  return at == blocks_.end() ? nullptr : &*at;
+}
+
+void ObservationLayout::fill(float* row, const RouteContext& context, const float* minimal,
+                             const Candidate* candidates, std::uint32_t recent, Tick now) const {
+  const FeatureView view{.context = context,
+                         .ports = context.ports() + first_port_,
+                         .num_ports = num_ports_,
+                         .link_classes = link_classes_.data(),
+                         .minimal = minimal,
+                         .candidates = candidates,
+                         .num_candidates = num_candidates_,
+                         .recent = recent,
+                         .now = now,
+                         .per_packet = per_packet_,
+                         .per_hop = 1.0F / kMostHops,
+                         .per_port = per_port_,
+                         .per_group = per_group_,
+                         .quantum_ns = quantum_ns_};
+  each_feature([&](const auto& feature, std::size_t bit) {
+    if (offsets_[bit] != kOff) feature.fill(view, row + offsets_[bit]);
+  });
+  if (!tracked_.empty()) fill_tracked(row, context, candidates);
+}
+
+void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t width,
+                                    const std::vector<TrackerRequest>& trackers) {
+  if (width == 0) return;
+  const TrackedField& field = feature.shown();
+  const auto running = std::ranges::find(trackers, feature.tracker, &TrackerRequest::info);
+  assert(running != trackers.end());
+  const bool squashed = field.half > 0;
+  tracked_.push_back({.offset = num_features_,
+                      .width = width,
+                      .tracker = static_cast<std::uint32_t>(running - trackers.begin()),
+                      .field = feature.field,
+                      .of_candidates = feature.of_candidates,
+                      .scale = squashed ? 1.0F : 1.0F / field.unit,
+                      .half = field.half});
+  blocks_.push_back({feature.name, feature.per(), num_features_, width, squashed ? 0.0F : field.unit,
+                     field.half, field.low, field.high,
+                     (feature.of_candidates ? "of the path's first global link: " : "") + field.doc});
+  num_features_ += width;
+}
+
+void ObservationLayout::fill_tracked(float* row, const RouteContext& context,
+                                     const Candidate* candidates) const {
+  for (const TrackedBlock& block : tracked_) {
+    for (std::uint32_t i = 0; i < block.width; ++i) {
+      std::uint32_t column = i;
+      if (block.of_candidates) {
+        const Endpoint link = first_global_link(context, candidates[i]);
+        if (link.port == kNoPort) {
+          row[block.offset + i] = 0;
+          continue;
+        }
+        column = context.topology().global_position(link.router, link.port);
+      }
+      const auto x = static_cast<float>(context.tracked_of_all(block.tracker, block.field, column));
+      row[block.offset + i] = block.half > 0 ? detail::squash(x, block.half) : x * block.scale;
+    }
+  }
+}
+
+void ObservationLayout::fill_state(float* row, const OutputPort* ports) const noexcept {
+  for (std::uint32_t i = 0; i < radix_; ++i) row[i] = detail::real(ports[i].occupancy) * per_packet_;
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,68 @@
+// What a policy is asked, and what it answers: one decision each.
+#pragma once
+
+#include <cstdint>
+
+#include "routing/candidate.hpp"
+#include "routing/route_context.hpp"
+
+namespace dragonfly {
+
+// One packet that stands at one router, and all that the router may know.
+class Question : public RouteContext {
+ public:
+  // `packet_index`, `input_vc`: for who applies the answer. `number`: among the questions of the instant.
+  Question(const RouteContext& context, std::uint32_t packet_index, std::uint32_t input_vc, Port came_by,
+           std::uint32_t number)
+      : RouteContext{context},
+        packet_index_{packet_index},
+        input_vc_{input_vc},
+        number_{number},
+        came_by_{came_by} {}
+
+  // The port by which the packet entered the router.
+  [[nodiscard]] Port came_by() const noexcept { return came_by_; }
+  [[nodiscard]] bool leaves() const noexcept { return packet().destination_group != group(); }
+
+  // For policies that asked for rows (RoutingPolicy::sees): what is seen, which actions are legal, and, where
+  // actions are paths, which paths they stand for. At least two actions are legal.
+  [[nodiscard]] const float* row() const noexcept {
+    return around().rows.features + std::size_t{number_} * around().rows.num_features;
+  }
+  [[nodiscard]] const std::uint8_t* mask() const noexcept {
+    return around().rows.mask + std::size_t{number_} * around().rows.num_actions;
+  }
+  [[nodiscard]] const Candidate* candidates() const noexcept {
+    return around().rows.candidates + std::size_t{number_} * around().rows.num_candidates;
+  }
+
+  [[nodiscard]] std::uint32_t packet_index() const noexcept { return packet_index_; }
+  [[nodiscard]] std::uint32_t input_vc() const noexcept { return input_vc_; }
+
+ private:
+  std::uint32_t packet_index_;
+  std::uint32_t input_vc_;
+  std::uint32_t number_;
+  Port came_by_;
+};
+
+// A port; or a detour; or, with neither, to stay on the shortest path. Who answers a port must be asked at
+// every router and number VCs by hops (PathBudget::any_port), who answers a detour must have declared it.
+struct Answer {
+  Detour detour{};
+  std::uint32_t minimal_choice = kAsDrawn;  // which of several equally short paths
+  Port port = kNoPort;
+  bool shortest = false;  // the port is known to be on a shortest path
+  bool reports = false;   // learners (learning.hpp): the router before hears about this hop
+  float target_ns = 0;    // ... the time that it would have had to expect
+
+  static constexpr std::uint32_t kAsDrawn = 0xffffffffU;  // the packet's own choice (PathFollower::choice_of)
+};
+
+// The answer that an action stands for.
+[[nodiscard]] inline Answer answer_of(const Candidate& chosen) noexcept {
+  if (chosen.kind > 0) return {.detour = detour_of(chosen)};
+  return {.minimal_choice = static_cast<std::uint32_t>(chosen.minimal_choice)};
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,51 @@
+// What all partitions share about the questions that show rows: their layout, and tables for what is legal.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/time.hpp"
+#include "routing/observation.hpp"
+#include "routing/path_follower.hpp"
+#include "routing/question_spec.hpp"
+
+namespace dragonfly {
+
+struct QuestionPlan {
+  // The reference to paths must outlive the plan. `trackers`: all that run.
+  QuestionPlan(const QuestionSpec& spec, const PathFollower& paths_in, const BufferSizes& buffers,
+               TimePs quantum, const std::vector<TrackerRequest>& trackers)
+      : asked{spec},
+        paths{paths_in},
+        quantum_ps{quantum},
+        layout{paths_in.topology(), spec, buffers, static_cast<double>(quantum) / kPsPerNs, trackers},
+        first_port{paths_in.topology().p()},
+        num_ports{paths_in.topology().radix() - paths_in.topology().p()},
+        num_candidates{spec.num_candidates()},
+        num_actions{spec.action == ActionMode::kPort ? num_ports : num_candidates} {
+    const Dragonfly& topology = paths.topology();
+    num_connected.assign(topology.num_routers(), 0);
+    for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
+      for (std::uint32_t i = 0; i < num_ports; ++i) {
+        const bool there = topology.neighbor(router, static_cast<Port>(first_port + i)).port != kNoPort;
+        connected.push_back(there ? 1 : 0);
+        num_connected[router] += there ? 1 : 0;
+      }
+    }
+  }
+
+  [[nodiscard]] bool by_port() const noexcept { return asked.action == ActionMode::kPort; }
+
+  QuestionSpec asked;
+  const PathFollower& paths;
+  TimePs quantum_ps;
+  ObservationLayout layout;
+  std::uint32_t first_port;  // the port of action 0
+  std::uint32_t num_ports;   // ports between routers
+  std::uint32_t num_candidates;
+  std::uint32_t num_actions;
+  std::vector<std::uint8_t> connected;       // [router * num_ports + i]: whether a link is there
+  std::vector<std::uint32_t> num_connected;  // [router]
+};
+
+}  // namespace dragonfly

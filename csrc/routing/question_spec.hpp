@@ -1,0 +1,101 @@
+// What a policy wants to be asked, and how it answers: the same words for policies in the core and outside.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "routing/detour.hpp"
+#include "routing/packet.hpp"
+#include "core/parameters.hpp"
+#include "routing/vc_ladder.hpp"
+#include "topology/dragonfly.hpp"
+
+namespace dragonfly {
+
+// Which routers are asked about a packet; everywhere else it follows its plan. In its destination group a
+// packet always goes minimally, and on prescribed routes nobody is asked.
+enum class DecisionScope : std::uint8_t {
+  kNowhere,      // minimal routing
+  kSource,       // the source router
+  kSourceGroup,  // and once more the second router of the source group, if the packet is on its minimal path
+  kWay,          // every router of the way, as long as the packet is on its minimal path
+  kEvery,        // every router
+};
+
+// What answers are.
+enum class ActionMode : std::uint8_t {
+  kPort,  // action i = port p + i: the first local port is 0
+  kPath,  // action i = candidate path i, minimal ones first; the packet then follows it
+};
+
+// The one rule of who is asked: whether `group` may still choose for this packet.
+[[nodiscard]] inline bool has_choice(DecisionScope scope, const Dragonfly& topology, const Packet& packet,
+                                     std::uint32_t group) noexcept {
+  if (packet.destination_group == group) return false;
+  if (packet.hops == 0) return scope != DecisionScope::kNowhere;
+  switch (scope) {
+    case DecisionScope::kNowhere:
+    case DecisionScope::kSource:
+      return false;
+    case DecisionScope::kSourceGroup:
+      return packet.hops == 1 && !packet.non_minimal &&
+             group == topology.group_of(topology.router_of_host(packet.source_host));
+    case DecisionScope::kWay:
+      return !packet.non_minimal;
+    case DecisionScope::kEvery:
+      break;
+  }
+  return true;
+}
+
+// What is asked and shown. Policies that weigh what RouteContext tells them need none of it; those that
+// choose among legal actions by what they see of them do (RoutingPolicy::sees).
+struct QuestionSpec {
+  DecisionScope scope = DecisionScope::kEvery;
+  ActionMode action = ActionMode::kPort;
+  bool forced_too = false;            // hops without a choice are asked about too, with one legal action
+  std::uint8_t max_hops = 5;          // ports: so many VCs, and no route is longer
+  std::vector<DetourKind> detours{};  // paths: kinds of the non-minimal candidates, in this order
+  std::uint32_t minimal_candidates = 1;
+  std::uint32_t detour_candidates = 1;  // of each kind
+  bool avoid_destination_group = true;
+  std::uint32_t features = ~0U;        // bits, see observation.hpp
+  std::vector<std::string> tracked{};  // names of further features: what routers remember
+  std::map<std::string, Parameters>
+      trackers{};  // of those behind them, by name; absent: as the policy, or by default
+
+  [[nodiscard]] std::uint32_t num_candidates() const noexcept {
+    if (action == ActionMode::kPort) return 0;
+    return minimal_candidates + detour_candidates * static_cast<std::uint32_t>(detours.size());
+  }
+
+  // The paths that answers can lead to where groups are full meshes; the VC ladder is built from it.
+  [[nodiscard]] PathBudget budget() const noexcept {
+    PathBudget budget;
+    if (action == ActionMode::kPort) {
+      budget.any_port = true;
+      budget.longest_path = max_hops;
+      return budget;
+    }
+    budget.detours = !detours.empty();
+    for (const DetourKind kind : detours) {
+      budget.detour_router = budget.detour_router || visits_router(kind);
+      if (longest_path_hops(kind) > budget.longest_path) budget.longest_path = longest_path_hops(kind);
+    }
+    if (scope != DecisionScope::kSource) {  // asked again at the second router of the source group
+      budget.reconsiders = true;
+      ++budget.longest_path;
+    }
+    return budget;
+  }
+  // The same on a topology. The longest route of ports is what it is; paths are as long as its local ways make them.
+  [[nodiscard]] PathBudget budget_on(const Dragonfly& topology) const noexcept {
+    return action == ActionMode::kPort ? budget() : budget().with_local_ways(topology.local_way_hops());
+  }
+
+  bool operator==(const QuestionSpec&) const = default;
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,60 @@
+#include "routing/question_writer.hpp"
+
+#include <algorithm>
+
+namespace dragonfly {
+
+namespace {
+
+constexpr TimePs kTrafficPeriodPs = 1'000'000;
+
+}  // namespace
+
+QuestionWriter::QuestionWriter(const QuestionPlan& plan, std::uint32_t first_router,
+                               std::uint32_t num_routers)
+    : plan_{plan},
+      first_router_{first_router},
+      period_{std::max<Tick>(1, kTrafficPeriodPs / plan.quantum_ps)},
+      recent_(plan.layout.counts_traffic() ? std::size_t{num_routers} * plan.paths.topology().num_groups()
+                                           : 0U),
+      minimal_(plan.num_ports) {}
+
+std::uint32_t QuestionWriter::count_traffic(std::uint32_t router, std::uint32_t group, Tick now) noexcept {
+  if (recent_.empty()) return 0;
+  Recent& recent = recent_[std::size_t{router - first_router_} * plan_.paths.topology().num_groups() + group];
+  const auto period = static_cast<std::uint32_t>(now / period_);
+  if (recent.period != period) {
+    recent.last = recent.period + 1 == period ? recent.present : std::uint16_t{0};
+    recent.present = 0;
+    recent.period = period;
+  }
+  const std::uint32_t count = std::uint32_t{recent.last} + recent.present;
+  if (recent.present < 0xffff) ++recent.present;
+  return count;
+}
+
+bool QuestionWriter::write(const RouteContext& context, Standing standing, Tick now, float* features,
+                           std::uint8_t* mask, Candidate* candidates, Way& way) {
+  const Packet& packet = context.packet();
+  const bool forced = standing == Standing::kForced;
+  const Port minimal_port = context.topology().minimal_port(context.router(), packet.destination_router,
+                                                            plan_.paths.choice_of(packet));
+  way = {.hop = {.port = minimal_port}};
+  if (forced) {  // in a copy, because following a plan moves it on
+    Packet copy = packet;
+    way.hop = plan_.paths.next(copy, context.router(), context.group());
+    way.to_detour = copy.plan == Plan::kToDetour;
+  }
+  const std::uint32_t legal = plan_.by_port() ? port_choices(plan_, context, forced, way.hop.port, mask)
+                                              : path_choices(plan_, context, forced, way, mask, candidates);
+  // Where nothing is legal, the warm-up's policy has sent the packet too far round: it goes on as that has
+  // planned.
+  if (legal < (plan_.asked.forced_too ? 1U : 2U)) return false;
+  if (plan_.layout.num_features() == 0) return true;
+  if (plan_.layout.shows_minimal()) mark_minimal_ports(plan_, context, minimal_port, minimal_.data());
+  const std::uint32_t recent = count_traffic(context.router(), packet.destination_group, now);
+  plan_.layout.fill(features, context, minimal_.data(), candidates, recent, now);
+  return true;
+}
+
+}  // namespace dragonfly

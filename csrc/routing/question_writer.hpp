@@ -1,0 +1,39 @@
+// Writes what questions show: features, legal actions and candidate paths, one row each.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "routing/choices.hpp"
+
+namespace dragonfly {
+
+// Of the routers of one partition.
+class QuestionWriter {
+ public:
+  QuestionWriter(const QuestionPlan& plan, std::uint32_t first_router, std::uint32_t num_routers);
+
+  // A row of num_features numbers, num_actions flags and num_candidates paths. Returns false, and leaves the
+  // features as they are, if there is no choice and forced hops are not asked about. Sets `way` to where the
+  // packet would go by itself. Precondition: standing is not kNone.
+  bool write(const RouteContext& context, Standing standing, Tick now, float* features, std::uint8_t* mask,
+             Candidate* candidates, Way& way);
+
+ private:
+  // Questions to a router about packets to one group, in the present and the last period.
+  struct Recent {
+    std::uint32_t period = 0;
+    std::uint16_t present = 0;
+    std::uint16_t last = 0;
+  };
+
+  std::uint32_t count_traffic(std::uint32_t router, std::uint32_t group, Tick now) noexcept;
+
+  const QuestionPlan& plan_;
+  std::uint32_t first_router_;
+  Tick period_;
+  std::vector<Recent> recent_;  // [router * groups + group], if observed
+  std::vector<float> minimal_;  // scratch: per port, 1 on a shortest path, else 0
+};
+
+}  // namespace dragonfly

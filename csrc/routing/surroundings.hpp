@@ -1,0 +1,37 @@
+// What all questions of a partition share: everything but the packet and its router.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/time.hpp"
+#include "core/timing_wheel.hpp"
+#include "routing/candidate.hpp"
+#include "routing/path_follower.hpp"
+#include "routing/router_tracker.hpp"
+
+namespace dragonfly {
+
+// The rows of the questions of one instant, for policies that asked for them (RoutingPolicy::sees).
+struct QuestionRows {
+  const float* features = nullptr;        // [question * num_features]
+  const std::uint8_t* mask = nullptr;     // [question * num_actions]: 1 where an action is legal
+  const Candidate* candidates = nullptr;  // [question * num_candidates], path actions
+  std::uint32_t num_features = 0;
+  std::uint32_t num_actions = 0;
+  std::uint32_t num_candidates = 0;
+};
+
+struct Surroundings {
+  const PathFollower& paths;
+  TrackedNumbers& tracked;
+  std::uint64_t seed = 0;
+  TimePs quantum_ps = 1;
+  std::uint32_t queue_stride = 0;
+  bool credits_at_crossbar = false;
+  Tick now = 0;  // the instant of the questions
+  QuestionRows rows{};
+  mutable std::vector<float> scratch{};  // for what a policy computes on the way; keeps its room
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,189 @@
+// Neural networks: the arithmetic, layers against a naive loop, and the choice among scores.
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "routing/neural/arithmetic.hpp"
+#include "routing/neural/choice.hpp"
+#include "routing/neural/dense_layer.hpp"
+#include "routing/neural/scoring_network.hpp"
+#include "tests/check.hpp"
+#include "tests/small_systems.hpp"
+
+namespace {
+
+using namespace dragonfly;
+using namespace dragonfly::neural;
+
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
+const float kNotANumber = std::numeric_limits<float>::quiet_NaN();
+
+RandomStream draws(std::uint32_t which) { return {1, Purpose::kLearning, which, 0}; }
+float number(RandomStream& random) { return static_cast<float>(random.uniform() * 2 - 1); }
+
+TEST(the_hyperbolic_tangent_is_near_the_true_one) {
+  double worst = 0;
+  for (int i = -200'000; i <= 200'000; ++i) {
+    const float x = static_cast<float>(i) * 5e-5F;
+    worst =
+        std::max(worst, std::abs(static_cast<double>(neural::tanh(x)) - std::tanh(static_cast<double>(x))));
+    CHECK(std::abs(neural::tanh(x)) <= 1.0F);
+  }
+  CHECK(worst < 4e-7);
+  CHECK_EQ(neural::tanh(kInfinite), neural::tanh(100.0F));
+  CHECK_EQ(neural::tanh(-kInfinite), -neural::tanh(100.0F));
+  CHECK_EQ(neural::tanh(kNotANumber), neural::tanh(-100.0F));
+}
+
+TEST(the_exponential_is_near_the_true_one) {
+  double worst = 0;
+  for (int i = 0; i <= 870'000; ++i) {
+    const float x = static_cast<float>(i) * -1e-4F;
+    const double exact = std::exp(static_cast<double>(x));
+    worst = std::max(worst, std::abs(static_cast<double>(exp_of_negative(x)) - exact) / exact);
+  }
+  CHECK(worst < 1e-7);
+  CHECK_EQ(exp_of_negative(0.0F), 1.0F);
+  CHECK_EQ(exp_of_negative(-kInfinite), exp_of_negative(-87.0F));
+  CHECK(exp_of_negative(-kInfinite) > 0.0F);
+}
+
+TEST(a_layer_adds_up_as_a_naive_loop_does_to_the_last_bit) {
+  for (const std::uint32_t outputs : {1U, 2U, 3U, 4U, 7U, 8U, 13U, 16U, 32U, 33U, 70U}) {
+    for (const std::uint32_t inputs : {1U, 2U, 5U, 32U}) {
+      RandomStream random = draws(outputs * 100 + inputs);
+      std::vector<float> weights(std::size_t{inputs} * outputs);
+      std::vector<float> bias(outputs);
+      for (float& w : weights) w = number(random);
+      for (float& b : bias) b = number(random);
+      const DenseLayer layer{inputs, outputs, weights, bias};
+      for (const std::size_t rows : {1U, 2U, 3U, 4U, 5U, 9U}) {
+        std::vector<float> in(rows * inputs);
+        for (float& x : in) x = number(random);
+        std::vector<float> out(rows * layer.stride());
+        layer.start(out.data(), rows);
+        const std::uint32_t half = inputs / 2;  // in two goes, as candidates share a part of the sums
+        layer.add(in.data(), inputs, 0, half, out.data(), rows);
+        layer.add(in.data() + half, inputs, half, inputs, out.data(), rows);
+        for (std::size_t row = 0; row < rows; ++row) {
+          for (std::uint32_t j = 0; j < outputs; ++j) {
+            float sum = bias[j];
+            for (std::uint32_t i = 0; i < inputs; ++i) sum += in[row * inputs + i] * weights[i * outputs + j];
+            CHECK_EQ(out[row * layer.stride() + j], sum);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(the_best_legal_score_wins_and_the_lowest_of_equals) {
+  const std::vector<float> scores{3, 5, 5, 9};
+  const std::vector<std::uint8_t> all{1, 1, 1, 1};
+  const std::vector<std::uint8_t> some{1, 1, 1, 0};
+  const std::vector<std::uint8_t> last{0, 0, 1, 0};
+  CHECK_EQ(best_legal(scores.data(), all.data(), 4), 3U);
+  CHECK_EQ(best_legal(scores.data(), some.data(), 4), 1U);
+  CHECK_EQ(best_legal(scores.data(), last.data(), 4), 2U);
+  const std::vector<float> bad{kNotANumber, -kInfinite, kInfinite};
+  std::vector<float> tame;
+  for (const float score : bad) tame.push_back(tamed(score));
+  CHECK_EQ(best_legal(tame.data(), all.data(), 3), 2U);
+  CHECK_EQ(best_legal(tame.data(), all.data(), 2), 0U);
+}
+
+TEST(a_softmax_draws_legal_actions_by_their_weights) {
+  const std::vector<float> scores{0, 1, 100, 2};
+  const std::vector<std::uint8_t> mask{1, 1, 0, 1};
+  RandomStream random = draws(3);
+  std::vector<double> share(4, 0);
+  constexpr int kDraws = 40'000;
+  for (int i = 0; i < kDraws; ++i) {
+    share[drawn_legal(scores.data(), mask.data(), 4, 2.0F, random.uniform())] += 1.0 / kDraws;
+  }
+  const double sum = 1 + std::exp(0.5) + std::exp(1.0);
+  CHECK(std::abs(share[0] - 1 / sum) < 0.01);
+  CHECK(std::abs(share[1] - std::exp(0.5) / sum) < 0.01);
+  CHECK_EQ(share[2], 0.0);
+  CHECK_EQ(drawn_legal(scores.data(), mask.data(), 4, 2.0F, 0x1.fffffffffffffp-1), 3U);
+  CHECK_EQ(drawn_legal(scores.data(), mask.data(), 4, 1e-30F, 0.999), 3U);
+}
+
+NetworkDescription description(ActionMode action, std::vector<std::string> features, std::uint32_t rows,
+                               std::uint32_t outputs) {
+  NetworkDescription given;
+  given.per_action = outputs == 1;
+  given.asked.action = action;
+  given.asked.scope = action == ActionMode::kPath ? DecisionScope::kSourceGroup : DecisionScope::kEvery;
+  given.asked.detours = {DetourKind::kLgl};
+  given.scales.assign(features.size(), 0.0F);
+  given.features = std::move(features);
+  given.weights = {{rows, outputs, std::vector<float>(std::size_t{rows} * outputs, 1.0F)}};
+  given.biases = {{1, outputs, std::vector<float>(outputs, 0.0F)}};
+  return given;
+}
+
+TEST(a_network_is_refused_if_it_does_not_fit_together) {
+  const auto good = [] { return description(ActionMode::kPath, {"candidate_hops", "hops"}, 2, 1); };
+  const ScoringNetwork made = make_scoring_network(good());
+  CHECK_EQ(made.inputs[0].name, std::string{"hops"});  // of the question: added up first
+  CHECK_EQ(made.inputs[1].name, std::string{"candidate_hops"});
+  for (const auto& spoil : std::vector<void (*)(NetworkDescription&)>{
+           [](NetworkDescription& d) { d.weights[0].rows = 3; },
+           [](NetworkDescription& d) { d.biases[0].values.clear(); },
+           [](NetworkDescription& d) { d.weights.clear(); },
+           [](NetworkDescription& d) { d.weights[0].values[1] = kInfinite; },
+           [](NetworkDescription& d) { d.biases[0].values[0] = kNotANumber; },
+           [](NetworkDescription& d) { d.features[1] = "hopps"; },
+           [](NetworkDescription& d) { d.features[1] = "candidate_hops"; },
+           [](NetworkDescription& d) { d.features[1] = "queue_packets"; },
+           [](NetworkDescription& d) { d.scales.pop_back(); },
+           [](NetworkDescription& d) { d.scales[0] = -1; },
+           [](NetworkDescription& d) { d.temperature = kNotANumber; },
+           [](NetworkDescription& d) { d.asked.max_hops = 2; },
+           [](NetworkDescription& d) { d.asked.detour_candidates = 0; }}) {
+    NetworkDescription bad = good();
+    spoil(bad);
+    CHECK_THROWS(ConfigError, (void)make_scoring_network(std::move(bad)));
+  }
+}
+
+SimulationSetup routed_by(NetworkDescription given) {
+  SimulationSetup all = small_system(kSmall, "mlp", "adv+1", 0.6);
+  all.policy_parameters = {
+      {"weights", std::make_shared<const ScoringNetwork>(make_scoring_network(std::move(given)))}};
+  return all;
+}
+
+TEST(a_network_that_scores_minimal_ways_high_takes_them) {
+  for (const ActionMode action : {ActionMode::kPath, ActionMode::kPort}) {
+    const bool paths = action == ActionMode::kPath;
+    NetworkDescription given = description(action, {paths ? "candidate_kind" : "is_minimal"}, 1, 1);
+    given.weights[0].values[0] = paths ? -1.0F : 1.0F;
+    Simulation straight{routed_by(given)};
+    straight.run(3'000 * kNs, &always);
+    straight.check_invariants();
+    CHECK_EQ(straight.statistics().deliveries.minimal, straight.statistics().deliveries.delivered);
+    given.weights[0].values[0] *= -1.0F;
+    Simulation around{routed_by(given)};
+    around.run(3'000 * kNs, &always);
+    CHECK(around.statistics().deliveries.minimal < around.statistics().deliveries.delivered / 2);
+    CHECK(around.drain(1'000'000 * kNs, &always));
+    around.check_invariants();
+  }
+}
+
+TEST(a_network_for_other_sizes_is_refused) {
+  Simulation fits{routed_by(description(ActionMode::kPort, {"queue_packets"}, 5, 5))};
+  fits.run(1'000 * kNs, &always);
+  CHECK(fits.statistics().deliveries.delivered > 0);
+  CHECK_THROWS(ConfigError, Simulation{routed_by(description(ActionMode::kPort, {"queue_packets"}, 5, 4))});
+  CHECK_THROWS(ConfigError, Simulation{routed_by(description(ActionMode::kPort, {"queue_packets"}, 4, 5))});
+  SimulationSetup none = small_system(kSmall, "mlp", "adv+1", 0.6);
+  none.policy_parameters.clear();
+  CHECK_THROWS(ConfigError, Simulation{std::move(none)});
+}
+
+}  // namespace

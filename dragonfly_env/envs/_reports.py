@@ -1,0 +1,95 @@
+"""What an episode of the batched environment tells beside its batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env import _core
+from dragonfly_env._core_owner import CoreOwner
+from dragonfly_env._validate import PS_PER_NS
+from dragonfly_env.envs._facts import EnvFacts
+from dragonfly_env.envs.batch import Transitions
+from dragonfly_env.envs.feedback import HopFeedback
+from dragonfly_env.errors import StateError
+from dragonfly_env.metrics import Metrics
+
+
+class EpisodeReports(EnvFacts, CoreOwner):
+    """Transitions, feedback, payments, metrics and logs of ``BatchedRoutingEnv``."""
+
+    _core: _core.RoutingEnvironment
+    _started: bool
+
+    def transitions(self) -> Transitions:
+        """All transitions that were completed since the last call in this episode. Every decision is in exactly
+        one, in that of its packet's arrival at the next router that is asked, or of its delivery (reward
+        ``"delivery"``: always of the delivery).
+
+        Raises:
+            StateError: Before ``reset``; if the environment was made with ``transitions=False``; or if too much
+                piled up since the last call.
+        """
+        with self._alone:
+            if not self._started:
+                raise StateError("transitions(): call reset() first")
+            if not self._options.transitions:
+                raise StateError("transitions(): the environment was made with transitions=False")
+            if self._core.overflowed:
+                raise StateError(
+                    f"transitions(): more than {self._options.max_uncollected_bytes} bytes had piled up, and no "
+                    "more were kept in this episode; call it after every step, or raise max_uncollected_bytes"
+                )
+            return Transitions(*self._core.transitions())
+
+    def feedback(self) -> HopFeedback:
+        """What routers hear of the hops that they chose, since the last call in this episode: one report per
+        decision whose packet went on to another router and has left the input buffer there. When a batch is
+        handed out, all reports that reach a router before or at the instants of its decisions are among them.
+
+        Raises:
+            StateError: Before ``reset``; if the environment was not made with ``feedback=True``; or if too much
+                piled up since the last call.
+        """
+        with self._alone:
+            if not self._started:
+                raise StateError("feedback(): call reset() first")
+            if not self._options.feedback:
+                raise StateError("feedback(): the environment was made with feedback=False, must be True")
+            if self._core.reports_overflowed:
+                raise StateError(
+                    f"feedback(): more than {self._options.max_uncollected_bytes} bytes had piled up, and no "
+                    "more was kept in this episode; call it after every step, or raise max_uncollected_bytes"
+                )
+            return HopFeedback(*self._core.reports())
+
+    def payments(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+        """What the last ``reset`` or ``step`` paid: routers (M,) and rewards (M,), several per router possible.
+        The sum per router is its reward in the step. Under ``"team"`` every router gets the same.
+        """
+        with self._alone:
+            return self._core.payments()
+
+    def metrics(self) -> Metrics:
+        """What was counted since the warm-up (or ``reset_statistics``). While decisions are pending, the parts of
+        the network may stand at slightly different instants; when ``done`` everything is exact.
+        """
+        with self._alone:
+            statistics = self._core.simulation.statistics()
+        return Metrics.from_statistics(statistics, self._config.topology, self._config.network)
+
+    def packet_log(self) -> dict[str, npt.NDArray[Any]]:
+        """Take the packet log, as ``Simulation.packet_log``.
+
+        Raises:
+            StateError: If the configuration did not ask for ``packet_log``.
+        """
+        if not self._config.packet_log:
+            raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
+        with self._alone:
+            log = self._core.simulation.packet_log()
+        for name in ("created", "injected", "delivered"):
+            log[f"{name}_ns"] = log.pop(f"{name}_ps") / PS_PER_NS
+        return log

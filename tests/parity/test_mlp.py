@@ -1,0 +1,143 @@
+"""A neural network in the core and its twin in NumPy: the same history, whatever the network is like."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.baselines import Mlp, MlpNetwork
+from tests.parity.cases import PRESETS, config_of, native, play
+from tests.ready import weights_file
+
+ACTIONS = ("path", "port")
+SCORINGS = ("candidate", "all")
+ACTIVATIONS = ("relu", "tanh")
+OUTPUTS = ("greedy", "softmax")
+EVERYTHING = {
+    "path": (
+        *("candidate_kind", "hops", "candidate_port", "waiting", "candidate_packets", "candidate_congested"),
+        *("candidate_vc_packets", "traffic", "candidate_hops", "vc", "age", "group_offset"),
+    ),
+    "port": (
+        *("is_minimal", "hops", "queue_packets", "waiting", "credits_in_use", "vc", "link_class", "age"),
+        *("traffic", "group_offset"),
+    ),
+}
+
+
+def policy_of(config: dfe.SimulationConfig, **fields: Any) -> Mlp:
+    """A random network that fits."""
+    if fields.get("scoring") != "all":
+        return Mlp(weights=weights_file(**fields))
+    fields = {"features": EVERYTHING[fields["action"]][:6], **fields}
+    env = dfe.BatchedRoutingEnv(
+        config, action=fields["action"], features=fields["features"], detours=fields.get("detours", ("lgl",))
+    )
+    return Mlp(weights=weights_file(env=env, **fields))
+
+
+def check_equal(config: dfe.SimulationConfig, policy: Mlp, duration_ns: float = 2000.0) -> dfe.Metrics:
+    """Run both ways, from Python with one thread and with two."""
+    alone = native(config, policy, duration_ns)
+    for threads in (1, 2):
+        env = dfe.BatchedRoutingEnv.for_policy(
+            config.replace(threads=threads), policy, duration_ns=duration_ns
+        )
+        play(env, policy.twin(env))
+        assert env.trace_hash() == alone.trace_hash()
+    assert native(config.replace(threads=2), policy, duration_ns).trace_hash() == alone.trace_hash()
+    return alone.metrics()
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("scoring", SCORINGS)
+@pytest.mark.parametrize("action", ACTIONS)
+def test_core_and_twin_run_the_same_history(action: str, scoring: str, activation: str, output: str) -> None:
+    config = config_of(traffic="uniform", load=0.3)
+    minimal = []
+    for scope, seed in itertools.product(("source", "every"), (1, 2)):
+        policy = policy_of(
+            config,
+            action=action,
+            scoring=scoring,
+            activation=activation,
+            output=output,
+            scope=scope,
+            seed=seed,
+            temperature=0.3,
+            hidden_units=(13, 6),
+        )
+        minimal.append(check_equal(config, policy, 3000.0).minimal_fraction)
+    assert min(minimal) < 1.0
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_network_sees_every_feature_and_every_kind_of_detour(action: str) -> None:
+    for network, decide_at in itertools.product(PRESETS, ("arrival", "head")):
+        config = config_of(network=dfe.NetworkConfig.preset(network, decide_at=decide_at))
+        policy = policy_of(
+            config,
+            action=action,
+            features=EVERYTHING[action],
+            detours=("gl", "lgl", "g", "lg"),
+            detour_candidates=2,
+            minimal_candidates=2,
+            scale=tuple(float(3 * i % 5) for i in range(len(EVERYTHING[action]))),
+            output="softmax",
+            scope="every",
+            max_hops=6,
+            hidden_units=(40,),
+        )
+        check_equal(config, policy)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_one_file_fits_every_size(action: str) -> None:
+    """Of a system, with and without trunking."""
+    file = weights_file(action=action, scope="every", output="softmax", activation="tanh", seed=5)
+    for topology in (
+        dfe.Dragonfly.preset("72"),
+        dfe.Dragonfly.preset("342"),
+        dfe.Dragonfly(p=2, a=4, h=2, g=5, trunking=2),
+    ):
+        check_equal(config_of(topology=topology, load=0.5), Mlp(weights=file), 1200.0)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_weights_beyond_all_measure_give_the_same_history(action: str) -> None:
+    """Sums overflow, and differ from themselves; the choice stays legal and equal."""
+    random = MlpNetwork.random(action=action, hidden_units=(8, 8, 8), scope="every", seed=2)
+    layers = tuple((weights * np.float32(1e30), bias * np.float32(1e30)) for weights, bias in random.layers)
+    wild = MlpNetwork(layers=layers, **{k: v for k, v in random.to_dict().items() if v is not None})
+    policy = Mlp(weights=str(wild.save(weights_file(action=action, seed=99) + ".wild")))
+    check_equal(config_of(traffic="uniform", load=0.2), policy, 3000.0)
+
+
+def test_detours_may_be_kept_out_of_the_destination_group_or_not() -> None:
+    for avoid in (True, False):
+        policy = Mlp(weights=weights_file(detours=("lgl", "lg"), seed=4), avoid_destination_group=avoid)
+        check_equal(config_of(topology=dfe.Dragonfly(p=2, a=4, h=2, g=3)), policy)
+
+
+def test_a_linear_network_that_copies_the_rule_of_ugal_decides_as_ugal() -> None:
+    """``q_minimal > 2 q_detour`` as scores: minus q for minimal paths, minus 2 q for detours. Where both start on one
+    port UGAL looks at VCs; the runs differ there, but not by much.
+    """
+    wide = np.float32(64)
+    first = np.array([[1, 1], [0, 8 * wide]], dtype=np.float32)  # q, and q if the path takes a detour
+    network = MlpNetwork(
+        features=("candidate_packets", "candidate_kind"),
+        layers=((first, np.array([0, -wide], dtype=np.float32)), (-np.ones((2, 1)), np.zeros(1))),
+        scale=(1.0, 0.0),
+    )
+    policy = Mlp(weights=str(network.save(weights_file(seed=98) + ".ugal")))
+    config = config_of(load=0.5)
+    ours = native(config, policy, 10_000.0).metrics()
+    ugal = native(config, dfe.make_policy("ugal-n"), 10_000.0).metrics()
+    assert abs(ours.minimal_fraction - ugal.minimal_fraction) < 0.1
+    assert abs(ours.latency_mean_ns / ugal.latency_mean_ns - 1) < 0.1

@@ -1,0 +1,29 @@
+"""A policy that runs, for every name of the registry: what needs a file gets one with an untrained network."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import dragonfly_env as dfe
+from dragonfly_env.policies import policy_class
+
+_folder = tempfile.TemporaryDirectory(prefix="dragonfly-env-tests-")
+
+
+@functools.cache
+def weights_file(**fields: Any) -> str:
+    """A file of a small random network; the arguments are those of ``MlpNetwork.random``."""
+    folder = Path(tempfile.mkdtemp(dir=_folder.name))
+    return str(dfe.baselines.MlpNetwork.random(**fields).save(folder / "mlp"))
+
+
+@functools.cache
+def ready(name: str) -> dfe.Policy:
+    """The policy of that name, with its defaults where it has them."""
+    if "weights" not in policy_class(name).needs:
+        return dfe.make_policy(name)
+    # Of both kinds of answer there are some: neither all minimal, nor all on a detour.
+    return dfe.make_policy(name, weights=weights_file(seed=3, scope="every", detours=("lgl", "lg")))
