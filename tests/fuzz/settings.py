@@ -44,7 +44,7 @@ def simulation_fields() -> tuple[Field, ...]:
 def policy_fields(name: str) -> tuple[Field, ...]:
     """The parameters of a policy that its name leaves open."""
     cls = policy_class(name)
-    if cls is CorePolicy:
+    if cls is CorePolicy or cls.needs:  # of those that need a file: policy(), and the fuzzer of such files
         return ()
     return tuple(field for field in fields_of(cls) if field.name not in cls.variants[name])
 
@@ -90,8 +90,9 @@ def policy(random: Random, wrong: float = 0.0) -> Any:
     kind = random.randrange(3)
     if kind == 0:
         return name
-    if "weights" in policy_class(name).needs and random.random() >= wrong:
-        given = {"weights": weights_file(seed=random.randrange(4), scope="every", detours=("lgl", "g"))}
+    if "weights" in policy_class(name).needs:
+        file = weights_file(seed=random.randrange(4), scope="every", detours=("lgl", "g"))
+        given = {"weights": odd(random) if random.random() < wrong else file}
     return {"name": name, **given} if kind == 1 else dfe.make_policy(name, **given)
 
 
