@@ -34,14 +34,13 @@ NetworkHandle make_network(const py::dict& spec, bool per_action, const std::str
                            float temperature, const std::vector<std::string>& features,
                            const std::vector<float>& scales, const std::vector<Numbers>& weights,
                            const std::vector<Numbers>& biases) {
-  neural::NetworkDescription given{
-      .per_action = per_action,
-      .activation = one_of<neural::Activation>(
-          "activation", activation,
-          {{"relu", neural::Activation::kRelu}, {"tanh", neural::Activation::kTanh}}),
-      .temperature = temperature,
-      .features = features,
-      .scales = scales};
+  neural::NetworkDescription given;
+  given.per_action = per_action;
+  given.activation = one_of<neural::Activation>(
+      "activation", activation, {{"relu", neural::Activation::kRelu}, {"tanh", neural::Activation::kTanh}});
+  given.temperature = temperature;
+  given.features = features;
+  given.scales = scales;
   read_question_spec(spec, given.asked);
   for (std::size_t i = 0; i < weights.size(); ++i) {
     given.weights.push_back(matrix(weights[i], "weights_" + std::to_string(i), 2));

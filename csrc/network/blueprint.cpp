@@ -230,6 +230,7 @@ void Blueprint::replace_policy(const std::string& name, RoutingPolicy& other) {
   policy = &other;
   policy_trackers = std::move(positions);
   seen = std::move(sight);
+  ++policies_before;
 }
 
 std::uint32_t Blueprint::most_packets() const noexcept {

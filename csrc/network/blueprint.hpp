@@ -70,6 +70,7 @@ class Blueprint {
   std::vector<std::uint8_t> policy_trackers;
   std::unique_ptr<const DecisionPlan> decisions;  // null: the policy alone routes
   std::unique_ptr<const QuestionPlan> seen;       // what the policy sees of its questions; null: no rows
+  std::uint32_t policies_before = 0;              // replaced ones: says whether `seen` is still the same
 
   // Puts another policy in the place of the present one; it must outlive the blueprint. Throws ConfigError if
   // it needs other paths or other decisions: buffers and VCs are there for what the first policy needed. A

@@ -281,6 +281,7 @@ class Partition {
   std::vector<Question> questions_;        // of the present instant
   std::vector<Answer> answers_;            // to them
   std::unique_ptr<QuestionSheet> sheet_;   // what they show, if the policy wants to see rows
+  std::uint32_t sheet_of_ = 0;             // Blueprint::policies_before when that was made
   std::vector<FeedbackEnd> feedback_out_;  // [router * radix + port]: what goes with credits of that input
   std::vector<FeedbackEnd> feedback_in_;   // [router * radix + port]: what comes with credits to that output
   PartitionTrackers trackers_;

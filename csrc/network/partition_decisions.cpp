@@ -55,8 +55,9 @@ template <Partition::Asker asker>
 void Partition::put_questions(Tick now) {
   constexpr bool learns = asker == Asker::kLearner;
   if constexpr (asker == Asker::kSeeing) {
-    if (sheet_ == nullptr || &sheet_->plan() != plan_.seen.get()) {
+    if (sheet_ == nullptr || sheet_of_ != plan_.policies_before) {
       sheet_ = std::make_unique<QuestionSheet>(*plan_.seen, first_router_, num_routers_);
+      sheet_of_ = plan_.policies_before;
     }
     sheet_->clear();
   }

@@ -14,8 +14,6 @@ class QuestionSheet {
   QuestionSheet(const QuestionPlan& plan, std::uint32_t first_router, std::uint32_t num_routers)
       : plan_{plan}, writer_{plan, first_router, num_routers} {}
 
-  [[nodiscard]] const QuestionPlan& plan() const noexcept { return plan_; }
-
   // Adds a row, unless there is no choice.
   bool add(const RouteContext& context, Tick now) {
     const Standing standing = standing_of(plan_.asked, context);

@@ -42,7 +42,7 @@ class RoutingPolicy {
   // This policy, if it learns.
   [[nodiscard]] virtual LearningPolicy* learner() noexcept { return nullptr; }
   // Answers all questions of one instant and one partition: about packets that leave their group only
-  // (traffic inside a group is always minimal), except where a learner hears_arrivals(). All see the network
+  // (traffic inside a group is always minimal), except where a learner hears_arrival(). All see the network
   // before any answer takes effect, and are in no order that means anything. Called from several threads at
   // once, for routers of different groups. Precondition: as many answers as questions.
   virtual void decide(std::span<const Question> questions, std::span<Answer> answers) const = 0;

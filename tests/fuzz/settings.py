@@ -48,7 +48,7 @@ def simulation_fields() -> tuple[Field, ...]:
 def policy_fields(name: str) -> tuple[Field, ...]:
     """The parameters of a policy that its name leaves open."""
     cls = policy_class(name)
-    if cls is CorePolicy:
+    if cls is CorePolicy or cls.needs:  # of those that need a file: policy(), and the fuzzer of such files
         return ()
     return tuple(field for field in fields_of(cls) if field.name not in cls.variants[name])
 
@@ -85,6 +85,13 @@ def network_arguments(random: Random, wrong: float = 0.0, share: float = 0.15) -
     return {"name": random.choice(NetworkConfig.presets()), **given}
 
 
+def needed(random: Random, name: str) -> list[tuple[str, Any]]:
+    """What a policy's name does not give: a file with an untrained network."""
+    if not policy_class(name).needs:
+        return []
+    return [("weights", weights_file(seed=random.randrange(4), scope="every", detours=("lgl", "g")))]
+
+
 def policy(random: Random, wrong: float = 0.0) -> Any:
     """A name, a table or an object."""
     name = random.choice(dfe.policies())
@@ -94,8 +101,10 @@ def policy(random: Random, wrong: float = 0.0) -> Any:
     kind = random.randrange(3)
     if kind == 0:
         return name
-    if "weights" in policy_class(name).needs and random.random() >= wrong:
-        given = {"weights": weights_file(seed=random.randrange(4), scope="every", detours=("lgl", "g"))}
+    if policy_class(name).needs:
+        given = {
+            key: odd(random) if random.random() < wrong else value for key, value in needed(random, name)
+        }
     return {"name": name, **given} if kind == 1 else dfe.make_policy(name, **given)
 
 

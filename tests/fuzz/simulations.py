@@ -65,6 +65,11 @@ class _Event:
     call: Callable[[Simulation], Any]
 
 
+def _parameters(random: Random, name: str) -> dict[str, Any]:
+    given = some_of(random, settings.policy_fields(name), 0.5, 0.0)
+    return given | dict(settings.needed(random, name))
+
+
 def _event(random: Random, config: SimulationConfig) -> _Event:
     duration_ps = ns_to_ps("duration", settings.time_for(random, config, _PACKETS))
     name = config.policy_object.name
@@ -82,7 +87,7 @@ def _event(random: Random, config: SimulationConfig) -> _Event:
     if config.policy_object.learns:
         calls.append(_round_trip_of_tables)
     else:
-        policy = make_policy(name, **some_of(random, settings.policy_fields(name), 0.5, 0.0))
+        policy = make_policy(name, **_parameters(random, name))
         calls.append(lambda simulation: outcome(lambda: simulation.set_policy(policy), ConfigError))
     return _Event(duration_ps, random.choice(calls))
 

@@ -40,6 +40,7 @@ def made() -> dict[type, object]:
         config.make_core(),
         env._core,
         _core.Turnstile("taken"),
+        dfe.baselines.MlpNetwork.random(hidden_units=(4,)).to_core(),
     )
     return {type(value): value for value in objects}
 
