@@ -20,11 +20,11 @@ native_sources := csrc/CMakeLists.txt $(shell find csrc -name '*.cpp' -not -path
 cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rllib test-matrix test-extras fuzz lint types format format-check cpp-test sanitize bench clean distclean
+.PHONY: help setup demo test test-rllib test-matrix test-extras fuzz fuzz-sanitized lint types format format-check cpp-test sanitize bench clean distclean
 .DELETE_ON_ERROR:
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/installed ## create .venv, build the core, install everything for development
 
@@ -46,6 +46,9 @@ test-extras: setup $(EXTRAS)/installed ## learners and checkers with the oldest 
 
 fuzz: setup ## generated inputs on everything that takes some (SECONDS=600 ONLY=simulations FUZZ='--seed 7')
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(addprefix --only ,$(ONLY)) $(FUZZ)
+
+fuzz-sanitized: setup ## the same with the core under ASan + UBSan, which is slower
+	@.ci/fuzz-sanitized $(BIN) --seconds $(SECONDS) $(addprefix --only ,$(ONLY)) $(FUZZ)
 
 lint: setup ## ruff: rules and formatting
 	$(BIN)/ruff check .

@@ -185,8 +185,7 @@ def main() -> None:
             learn_outside(hosts, learner=learner, preset=preset, threads=threads)
     use_from_two_threads("1056", threads=2)
     warnings.simplefilter("ignore", DeprecationWarning)  # of Python, about forks beside threads
-    if "TSAN_OPTIONS" not in os.environ:  # ThreadSanitizer sees forks in csrc/tests/test_worker_pool.cpp
-        go_on_after_a_fork("2550")
+    go_on_after_a_fork("2550")
     print("smoke: passed")
 
 

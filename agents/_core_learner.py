@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from dragonfly_env.agents.table_twin import TableTwin
     from dragonfly_env.envs.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
+    from dragonfly_env.topology import Dragonfly
+
+_MESH_DIAMETER = 3
 
 
 class CoreLearner(Policy):
@@ -37,7 +40,12 @@ class CoreLearner(Policy):
 
     @abstractmethod
     def env_options(self) -> dict[str, Any]:
-        """The keyword arguments of ``BatchedRoutingEnv`` that its twin needs."""
+        """The keyword arguments of ``BatchedRoutingEnv`` that its twin needs, where groups are all-to-all."""
+
+    def env_options_on(self, topology: Dragonfly) -> dict[str, Any]:
+        """The same on any topology: routes are as much longer as its minimal paths are."""
+        options = self.env_options()
+        return {**options, "max_hops": options["max_hops"] + topology.diameter - _MESH_DIAMETER}
 
     @abstractmethod
     def twin(self, env: BatchedRoutingEnv) -> TableTwin:

@@ -60,7 +60,11 @@ def make_env(
         "warmup_ns": warmup_ns,
         "transitions": transitions,
     }
-    if not isinstance(policy, type) and hasattr(policy, "env_options"):
+    if (
+        not isinstance(policy, type)
+        and hasattr(policy, "env_options")
+        and not hasattr(policy, "env_options_on")
+    ):
         needed = check_mapping("policy.env_options()", policy.env_options())
         return BatchedRoutingEnv(config, **{**needed, **options})
     return BatchedRoutingEnv.for_policy(config, policy, **options)

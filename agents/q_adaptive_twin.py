@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._validate import PS_PER_NS, config_error
+from dragonfly_env._validate import PS_PER_NS, check_instance, config_error
 from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.table_twin import BoolArray, FloatArray, TableTwin, Visits
+from dragonfly_env.groups import ALL_TO_ALL
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.q_adaptive import QAdaptive
@@ -26,6 +27,9 @@ class QAdaptiveTwin(TableTwin):
     """
 
     def __init__(self, learner: QAdaptive, env: BatchedRoutingEnv) -> None:
+        from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+        check_instance("env", env, BatchedRoutingEnv)
         self._q = learner
         if self._looks_at_queues:
             for name in _QUEUES:
@@ -53,14 +57,12 @@ class QAdaptiveTwin(TableTwin):
         """(m, g, ports) where estimates start, in ns."""
         wiring, m = self._wiring, len(self._wiring.groups)
         peers, groups = wiring.peers[:, None, :], np.arange(wiring.topology.num_groups)[None, :, None]
-        direct = wiring.is_global & (wiring.groups[peers] == groups)
-        if self._q.initial_values == "latency":
-            ps = wiring.far.latency_ps + np.where(direct, 0, wiring.local.latency_ps)
-        else:  # from the next router: its own link to the group, or a local hop to the router that has one
-            owns = wiring.owns_link_to_group()[peers, groups]
-            onwards = wiring.far.hop_ps + np.where(owns, 0, wiring.local.hop_ps)
-            first = np.where(wiring.is_global, wiring.far.hop_ps, wiring.local.hop_ps)
-            ps = first + np.where(direct, 0, onwards)
+        if self._q.initial_values == "latency" and wiring.topology.group == ALL_TO_ALL:  # as published
+            direct = wiring.is_global & (wiring.groups[peers] == groups)
+            ps = wiring.global_latency_ps + np.where(direct, 0, wiring.local_latency_ps)
+        else:  # through the port, and on from the router behind it
+            each = wiring.latency_ps if self._q.initial_values == "latency" else wiring.hop_ps
+            ps = each + wiring.time_to_group(each)[peers, groups]
         ns = self._rounded(ps / PS_PER_NS)
         ns = np.where(groups == wiring.groups[:, None, None], 0.0, ns)
         return np.broadcast_to(np.where(peers >= 0, ns, np.inf), (m, groups.size, peers.shape[2]))
@@ -100,7 +102,7 @@ class QAdaptiveTwin(TableTwin):
         if self._sees_queues:
             waiting = self._q.queue_weight * visits.queued + self._q.occupancy_weight * visits.occupancy
             promised = values + self._wiring.packet_ps / PS_PER_NS * waiting
-        locals_ = self._wiring.topology.a - 1
+        locals_ = self._wiring.topology.num_local_ports
         any_local = (visits.draws[:, 2] * locals_).astype(np.int64)
         at_source = visits.hops == 0
         between = (visits.hops == 1) & visits.by_global & (visits.minimal < locals_)

@@ -32,7 +32,8 @@ class QRouting(CoreLearner):
         1,
         12,
         unit="hops",
-        doc="Hops that the tables decide (maxQ); a route has at most three more, and as many VCs.",
+        doc="Hops that the tables decide (maxQ); a route has at most a minimal path's more (three where groups are "
+        "all-to-all), and as many VCs.",
     )
 
     @property

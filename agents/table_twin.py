@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env._q_values import as_q_table
-from dragonfly_env._validate import PS_PER_NS, config_error
+from dragonfly_env._validate import PS_PER_NS, check_instance, config_error
 from dragonfly_env.agents._wiring import Wiring
 from dragonfly_env.agents.protocol import IntArray
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dragonfly_env.envs.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
     from dragonfly_env.envs.feedback import HopFeedback
+    from dragonfly_env.topology import Dragonfly
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -89,6 +90,9 @@ class TableTwin(ABC):
     """
 
     def __init__(self, learner: CoreLearner, env: BatchedRoutingEnv) -> None:
+        from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+        check_instance("env", env, BatchedRoutingEnv)
         _check(learner, env)
         self._learner = learner
         self._env = env
@@ -116,6 +120,10 @@ class TableTwin(ABC):
     def action(self) -> str:
         """``"port"``."""
         return self._learner.action
+
+    def env_options_on(self, topology: Dragonfly) -> dict[str, Any]:
+        """See ``CoreLearner.env_options_on``."""
+        return self._learner.env_options_on(topology)
 
     def env_options(self) -> dict[str, Any]:
         """The keyword arguments of the environment that it needs."""
@@ -252,7 +260,7 @@ class TableTwin(ABC):
             rows=self._rows(batch)[which],
             minimal=minimal[which],
             hops=packets["hops"].astype(np.int64),
-            by_global=packets["input_port"] >= topology.p + topology.a - 1,
+            by_global=packets["input_port"] >= topology.p + topology.num_local_ports,
             leaves=packets["destination_group"] != self._wiring.groups[routers],
             time_ps=_ps(batch.time_ns[which]),
             draws=batch.draws[which],
@@ -315,8 +323,9 @@ def _ps(ns: Any) -> Any:
 def _check(learner: CoreLearner, env: BatchedRoutingEnv) -> None:
     """Whether an environment asks and tells what the twin needs."""
     given = env.options
-    hops = given.hops(env.config.network)
-    for field, needed in learner.env_options().items():
+    topology = env.config.topology
+    hops = given.hops(env.config.network, topology)
+    for field, needed in learner.env_options_on(topology).items():
         value = hops if field == "max_hops" else getattr(given, field)
         enough = value >= needed if field == "num_draws" else value == needed
         if not enough:

@@ -24,6 +24,8 @@ from dragonfly_env.config import SimulationConfig
 from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, HopFeedback, Transitions
 from dragonfly_env.envs import registration as _registration  # noqa: F401 - names for gymnasium.make
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError, StateError
+from dragonfly_env.groups import Grid
+from dragonfly_env.link_config import LinkConfig
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.network_config import NetworkConfig
 from dragonfly_env.policies import Policy, make_policy, policies
@@ -49,8 +51,10 @@ __all__ = [
     "DeadlockError",
     "DecisionBatch",
     "Dragonfly",
+    "Grid",
     "HopFeedback",
     "IllegalActionError",
+    "LinkConfig",
     "Metrics",
     "NetworkConfig",
     "Policy",

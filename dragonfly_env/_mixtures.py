@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env._arrays import as_numbers
-from dragonfly_env._outside import check_items, check_mapping
+from dragonfly_env._outside import MOST_HOSTS, check_items, check_mapping
 from dragonfly_env._settings import boolean, reject_unknown
 from dragonfly_env._traffic import Pattern, pattern_from_dict
 from dragonfly_env._validate import check_integer, check_real, config_error
@@ -197,21 +197,19 @@ def _core_part(part: Pattern) -> dict[str, Any]:
 
 
 def _pairs(field: str, parts: object, meaning: str) -> list[tuple[Any, Any]]:
-    if not isinstance(parts, Sequence) or isinstance(parts, str) or len(parts) == 0:
+    listed = check_items(field, parts, f"must be a sequence of {meaning} pairs")
+    if not listed:
         raise config_error(field, parts, f"must be a sequence of {meaning} pairs")
-    for part in parts:
+    for part in listed:
         if not isinstance(part, Sequence) or isinstance(part, str) or len(part) != 2:
             raise config_error(field, part, f"must be a pair {meaning}")
-    return [(first, second) for first, second in parts]
+    return [(first, second) for first, second in listed]
 
 
 def _tables(field: str, arguments: Mapping[str, Any], key: str) -> list[tuple[Any, Any]]:
     """The (key, pattern) pairs that ``to_dict`` or a spec string describes."""
-    parts = arguments.get("parts")
-    if not isinstance(parts, Sequence) or isinstance(parts, str):
-        raise config_error(f"{field}.parts", parts, "must be a list of tables")
     pairs = []
-    for part in parts:
+    for part in check_items(f"{field}.parts", arguments.get("parts"), "must be a list of tables"):
         if not isinstance(part, Mapping) or key not in part:
             raise config_error(f"{field}.parts", part, f"must be a table with '{key}' and a pattern")
         if "arguments" in part:  # as the core parses spec strings
@@ -243,7 +241,7 @@ class HostMixture(Pattern):
         Pattern.__post_init__(self)
         parts = []
         for hosts, part in _pairs("mixture.parts", self.parts, "(hosts, pattern)"):
-            named = check_items("mixture.hosts", hosts, _HOSTS)
+            named = check_items("mixture.hosts", hosts, _HOSTS, MOST_HOSTS)
             if not named:
                 raise config_error("mixture.hosts", hosts, _HOSTS)
             numbers = tuple(check_integer("mixture.hosts", host, 0, _MAX_INT) for host in named)

@@ -20,6 +20,10 @@ from dragonfly_env.errors import ConfigError, StateError
 
 MOST_LEVELS = 64
 """How deep tables and lists of settings may be nested."""
+MOST_ITEMS = 1_000_000
+"""How long a list of settings may be, unless somebody says otherwise."""
+MOST_HOSTS = 2**24
+"""How many hosts may be listed: more than any machine of today can simulate."""
 
 _SPARE_BYTES = 2**26  # if that much can still be had, memory is not what is lacking
 _PACKAGE = __name__.partition(".")[0]
@@ -131,16 +135,21 @@ def read_bytes(path: Path, field: str, most_bytes: int, allowed: str = "must be 
     return content
 
 
-def check_items(field: str, value: object, allowed: str) -> list[Any]:
+def check_items(field: str, value: object, allowed: str, most: int = MOST_ITEMS) -> list[Any]:
     """Return the items of a list, a tuple, an array or whatever else is in order and has an end.
 
     Raises:
-        ConfigError: If it is none; a string is none either.
+        ConfigError: If it is none; a string is none either. If there are more than ``most``, before any is asked for:
+            ``range(10**9)`` is short until it is a list.
     """
     if isinstance(value, (str, bytes, bytearray, memoryview)):
         raise config_error(field, value, allowed)
     if not isinstance(value, (Sequence, np.ndarray)):
         raise config_error(field, value, allowed)
+    with parsing(field, value, allowed):
+        length = len(value)
+    if length > most:
+        raise config_error(field, value, f"{allowed}, at most {most} of them; these are {length}")
     with parsing(field, value, allowed):
         return list(value)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dragonfly_env._outside import check_items
+from dragonfly_env._outside import MOST_HOSTS, check_items
 from dragonfly_env._settings import boolean, integer, real
 from dragonfly_env._traffic import Pattern, spell
 from dragonfly_env._validate import check_integer, config_error
@@ -95,7 +95,8 @@ class Hotspot(Pattern):
         Pattern.__post_init__(self)
         hosts: object = self.hosts
         if isinstance(hosts, (Sequence, np.ndarray)) and not isinstance(hosts, str):
-            named = check_items("hotspot.hosts", hosts, "must be a number of hosts, or a list of them")
+            allowed = "must be a number of hosts, or a list of them"
+            named = check_items("hotspot.hosts", hosts, allowed, MOST_HOSTS)
             if not named:
                 raise config_error("hotspot.hosts", hosts, "must name at least one host")
             listed = tuple(check_integer("hotspot.hosts", host, 0, _MAX_INT) for host in named)

@@ -254,10 +254,11 @@ def _routes(routers: object, rows: int) -> tuple[npt.NDArray[np.int64], npt.NDAr
     if isinstance(routers, (str, bytes)) or not isinstance(routers, (Sequence, np.ndarray)):
         raise config_error("trace routers", routers, "must be a column of routes")
     with parsing("trace routers", routers, "must be a column of routes"):
-        entries = routers.tolist() if isinstance(routers, np.ndarray) else list(routers)
-        given = len(entries)
+        given = len(routers)
     if given != rows:
         raise config_error("trace routers", f"{given} entries", f"time_ns has {rows}")
+    with parsing("trace routers", routers, "must be a column of routes"):
+        entries = routers.tolist() if isinstance(routers, np.ndarray) else list(routers)
     offsets = np.zeros(rows + 1, dtype=np.int64)
     flat: list[int] = []
     for row, entry in enumerate(entries):

@@ -17,6 +17,8 @@ from dragonfly_env._documents import parse_json, parse_toml, read_toml
 from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import boolean, choice, integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env._validate import config_error, ns_to_ps
+from dragonfly_env.groups import ALL_TO_ALL
+from dragonfly_env.link_config import link_rows
 from dragonfly_env.network_config import NetworkConfig
 from dragonfly_env.policies import Policy, make_policy, parse_policy
 from dragonfly_env.topology import Dragonfly
@@ -108,6 +110,8 @@ class SimulationConfig:
             object.__setattr__(self, "network", NetworkConfig.preset(self.network))
         if not isinstance(self.network, NetworkConfig):
             raise config_error("network", self.network, "must be a NetworkConfig or the name of a preset")
+        if self.network.links or self.topology.group != ALL_TO_ALL:
+            link_rows(self.network, self.topology)
         policy = parse_policy(self.policy)
         by_name = policy == make_policy(policy.name)
         object.__setattr__(self, "policy", policy.name if by_name else policy)
@@ -277,7 +281,7 @@ class SimulationConfig:
         )
         return (
             self.topology.to_core(),
-            self.network.to_core(watchdog_ns=self.watchdog_ns),
+            self.network.to_core(self.topology, watchdog_ns=self.watchdog_ns),
             source,
             policy.name,
             policy.parameters(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dragonfly_env.topology import Dragonfly
-
-LINK_KINDS = ("host", "local", "global")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -34,9 +33,9 @@ class LinkClassTotals:
 class LinkTable:
     """One row per connected directed link that leaves a router, by router and port. Arrays are read-only.
 
-    Links into hosts have kind ``"host"``. ``utilisation`` is the fraction of the window in which the link
-    carried bits, ``stall_fraction`` that in which the port had a packet but no credit for it; both are NaN
-    if the window is empty.
+    ``kind`` is the class of the link (``Dragonfly.port_kind``), ``"host"`` into hosts. ``utilisation`` is the fraction
+    of the window in which the link carried bits, ``stall_fraction`` that in which the port had a packet but no credit
+    for it; both are NaN if the window is empty.
     """
 
     router: npt.NDArray[np.int64]
@@ -64,7 +63,7 @@ class LinkTable:
             topology: Says which ports are connected, and their class.
             packets: (num_routers * radix,) packets sent.
             stall_ps: (num_routers * radix,) time with a packet but no credit.
-            busy_ps_per_packet: (3,) for host, local and global links.
+            busy_ps_per_packet: (classes,) by class of link.
             duration_ps: Length of the window.
             flits_per_packet: For ``flits``.
         """
@@ -78,13 +77,13 @@ class LinkTable:
         )
         index = np.sort(np.concatenate([to_hosts, between]) @ np.array([topology.radix, 1]))
         router, port = np.divmod(index, topology.radix)
-        kind = np.digitize(port, [topology.p, topology.p + topology.a - 1])
+        kind = topology.port_classes()[port]
         sent = packets[index]
         window = float(duration_ps) if duration_ps > 0 else math.nan
         table = cls(
             router=router,
             port=port,
-            kind=np.array(LINK_KINDS)[kind],
+            kind=np.array(topology.link_classes)[kind],
             packets=sent,
             flits=sent * flits_per_packet,
             utilisation=sent * busy_ps_per_packet[kind] / window,
@@ -107,10 +106,14 @@ class LinkTable:
 
         return pd.DataFrame(self.to_dict())
 
-    def totals(self) -> dict[str, LinkClassTotals]:
-        """Sums and means by class: ``"host"``, ``"local"``, ``"global"``."""
+    def totals(self, classes: Iterable[str] = ("host", "local", "global")) -> dict[str, LinkClassTotals]:
+        """Sums and means by class.
+
+        Args:
+            classes: Those to tell of (``Dragonfly.link_classes``).
+        """
         result = {}
-        for name in LINK_KINDS:
+        for name in classes:
             rows = self.kind == name
             used, stalled = self.utilisation[rows], self.stall_fraction[rows]
             some = bool(rows.any())

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dragonfly_env._validate import PS_PER_NS, check_real
 from dragonfly_env.fairness import Fairness
-from dragonfly_env.link_metrics import LINK_KINDS, LinkTable
+from dragonfly_env.link_metrics import LinkClassTotals, LinkTable
 from dragonfly_env.message_metrics import MessageMetrics, percentile_ps
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Metrics:
     link_stall_ps: IntArray
     """(num_routers * radix,) time that each output port had a packet but no credit."""
     link_busy_ps_per_packet: IntArray
-    """(3,) time that a packet keeps a host, local or global link busy."""
+    """(classes,) time that a packet keeps a link of each class busy (``Dragonfly.link_classes``)."""
     series: Mapping[str, IntArray] | None = None
     """Counters per bin; see ``time_series``."""
     series_bin_ps: int = 0
@@ -136,7 +136,7 @@ class Metrics:
         fields: dict[str, Any] = {field: int(statistics[key]) for field, key in scalars.items()}
         fields |= {name: _integers(statistics[name]) for name in arrays}
         fields |= {name: _integers(statistics[name]) for name in _GROUP_ARRAYS if name in statistics}
-        fields["link_busy_ps_per_packet"] = _integers([busy[kind] for kind in LINK_KINDS])
+        fields["link_busy_ps_per_packet"] = _integers([busy[kind] for kind in topology.link_classes])
         if series is not None:
             fields["series"] = {name: _integers(values) for name, values in series.items()}
             fields["series_bin_ps"] = int(statistics["series_bin_ps"])
@@ -275,6 +275,11 @@ class Metrics:
         )
 
     @property
+    def link_classes(self) -> dict[str, LinkClassTotals]:
+        """Sums and means by class of link (``Dragonfly.link_classes``)."""
+        return self.links.totals(self.topology.link_classes)
+
+    @property
     def link_utilisation(self) -> dict[str, npt.NDArray[Any]]:
         """The columns of ``links``: router, port, kind, packets, flits, utilisation, stall_fraction."""
         return self.links.to_dict()
@@ -361,8 +366,9 @@ class Metrics:
             row[f"{prefix}_accepted_load_min"] = fairness.min
             row[f"{prefix}_accepted_load_max"] = fairness.max
             row[f"{prefix}_fairness_jain"] = fairness.jain
-        for kind, totals in self.links.totals().items():
-            row.update({f"{kind}_link_{name}": value for name, value in dataclasses.asdict(totals).items()})
+        for kind, totals in self.link_classes.items():
+            prefix = kind.replace("-", "_")
+            row.update({f"{prefix}_link_{name}": value for name, value in dataclasses.asdict(totals).items()})
         return {
             name: None if isinstance(value, float) and math.isnan(value) else value
             for name, value in row.items()

@@ -13,25 +13,42 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dragonfly_env import _core
 from dragonfly_env._network_presets import PRESETS
 from dragonfly_env._outside import check_mapping
-from dragonfly_env._settings import boolean, choice, integer, normalise, real, reject_unknown, time_ns
-from dragonfly_env._validate import PS_PER_NS, config_error, ns_to_ps, unknown_name
+from dragonfly_env._settings import (
+    boolean,
+    choice,
+    integer,
+    normalise,
+    real,
+    reject_unknown,
+    setting,
+    time_ns,
+)
+from dragonfly_env._validate import PS_PER_NS, check_time_ns, config_error, ns_to_ps, unknown_name
+from dragonfly_env.link_config import (
+    MAX_BANDWIDTH,
+    MAX_BUFFER,
+    MAX_LATENCY_NS,
+    MAX_VCS,
+    LinkConfig,
+    check_links,
+    link_rows,
+    slowest_link_ns,
+)
 
-_MAX_BANDWIDTH = 1e6
-_MAX_BUFFER = 60_000
-_MAX_VCS = 15
-_MAX_LATENCY_NS = 1e6
+if TYPE_CHECKING:
+    from dragonfly_env.topology import Dragonfly
 
 
 def _bandwidth(default: float | None, doc: str, *, optional: bool = False, infinite: bool = False) -> Any:
     return real(
         default,
         0.0,
-        _MAX_BANDWIDTH,
+        MAX_BANDWIDTH,
         open_low=True,
         unit="GB/s",
         doc=doc,
@@ -41,11 +58,11 @@ def _bandwidth(default: float | None, doc: str, *, optional: bool = False, infin
 
 
 def _latency(default: float, doc: str, *, open_low: bool = False) -> Any:
-    return time_ns(default, 0.0, _MAX_LATENCY_NS, open_low=open_low, doc=doc)
+    return time_ns(default, 0.0, MAX_LATENCY_NS, open_low=open_low, doc=doc)
 
 
 def _buffer(default: int, doc: str) -> Any:
-    return integer(default, 1, _MAX_BUFFER, unit="packets", doc=doc)
+    return integer(default, 1, MAX_BUFFER, unit="packets", doc=doc)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +107,7 @@ class NetworkConfig:
     global_latency_ns: float = time_ns(
         300.0,
         1.0,
-        _MAX_LATENCY_NS,
+        MAX_LATENCY_NS,
         doc="Wire between groups; at least 1: groups are simulated independently for that long. Q: 300, L: 150.",
     )
 
@@ -139,10 +156,19 @@ class NetworkConfig:
         doc="VC of a packet: by stage of its route (Q), by hop class on a shared ladder (L), or hops taken.",
     )
     local_vcs: int = integer(
-        0, 0, _MAX_VCS, unit="VCs", doc="VCs of a local port; 0: as many as the policy needs."
+        0, 0, MAX_VCS, unit="VCs", doc="VCs of a local port; 0: as many as the policy needs."
     )
     global_vcs: int = integer(
-        0, 0, _MAX_VCS, unit="VCs", doc="VCs of a global port; 0: as many as the policy needs."
+        0, 0, MAX_VCS, unit="VCs", doc="VCs of a global port; 0: as many as the policy needs."
+    )
+
+    # Classes of links that differ from the other local or global ones.
+    links: tuple[tuple[str, LinkConfig], ...] = setting(
+        (),
+        check_links,
+        "",
+        "Settings by class of link, where a topology has several: {'rank-2': LinkConfig(latency_ns=15)}.",
+        optional=False,
     )
 
     # Decisions.
@@ -180,8 +206,8 @@ class NetworkConfig:
             if value is None or value == math.inf:
                 continue
             packet_ps = self.packet_bytes * PS_PER_NS / value
-            if self._flit_ps(value) < 1 or packet_ps > _MAX_LATENCY_NS * PS_PER_NS + 0.5:
-                low = self.packet_bytes / _MAX_LATENCY_NS
+            if self._flit_ps(value) < 1 or packet_ps > MAX_LATENCY_NS * PS_PER_NS + 0.5:
+                low = self.packet_bytes / MAX_LATENCY_NS
                 raise config_error(
                     field,
                     value,
@@ -254,12 +280,8 @@ class NetworkConfig:
 
         Without any queueing, over the slower of local and global links: the natural unit of patience.
         """
-        wire = (
-            max(self.local_latency_ns, self.global_latency_ns)
-            + self.input_latency_ns
-            + self.output_latency_ns
-        )
-        packet = max(self.packet_time_ns, self.local_packet_time_ns, self.global_packet_time_ns)
+        latency, packet = slowest_link_ns(self)
+        wire = latency + self.input_latency_ns + self.output_latency_ns
         inside = self.routing_delay_ns + self.crossbar_latency_ns + self.crossbar_packet_time_ns
         return 2 * (wire + packet + inside + self.router_clock_ns)
 
@@ -303,7 +325,9 @@ class NetworkConfig:
         absent.
         """
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {k: "inf" if v == math.inf else v for k, v in values.items() if v is not None}
+        links = {name: link.to_dict() for name, link in values.pop("links")}
+        plain = {k: "inf" if v == math.inf else v for k, v in values.items() if v is not None}
+        return {**plain, "links": links} if links else plain
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> NetworkConfig:
@@ -320,15 +344,19 @@ class NetworkConfig:
             given[key] = math.inf
         return cls.preset(name, **given)
 
-    def to_core(self, *, watchdog_ns: float = 1_000_000.0) -> _core.NetworkParams:
+    def to_core(
+        self, topology: Dragonfly | None = None, *, watchdog_ns: float = 1_000_000.0
+    ) -> _core.NetworkParams:
         """These settings as the core takes them: whole picoseconds, serialisation times to the nearest one.
 
         Args:
+            topology: Whose classes of links they are for; None: local and global ones, as all-to-all groups have.
             watchdog_ns: Time without progress after which the core raises ``DeadlockError``.
 
         Raises:
-            ConfigError: If a latency is not a whole number of picoseconds.
+            ConfigError: If ``watchdog_ns`` is no time above 0 or finer than a ps, or ``links`` do not fit the topology.
         """
+        check_time_ns("watchdog_ns", watchdog_ns, open_low=True)
         core = _core.NetworkParams()
         core.packet_ps_host = self._packet_ps(self.host_bandwidth_gbytes_per_s)
         core.packet_ps_local = self._packet_ps(self.local_bandwidth_gbytes_per_s)
@@ -347,7 +375,12 @@ class NetworkConfig:
         core.watchdog_ps = ns_to_ps("watchdog_ns", watchdog_ns)
         for name in _PASSED_AS_THEY_ARE:
             setattr(core, name, getattr(self, name))
+        if topology is not None and (self.links or len(topology.link_classes) > len(_USUAL_CLASSES)):
+            core.links = link_rows(self, topology)
         return core
+
+
+_USUAL_CLASSES = ("host", "local", "global")
 
 
 _PASSED_AS_THEY_ARE = (

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dragonfly_env._core_owner import CoreOwner
 from dragonfly_env._q_values import as_q_table
+from dragonfly_env._series import check_series, limit_of_drain, series_end_ps
 from dragonfly_env._validate import (
     MAX_RUN_NS,
     MAX_TIME_PS,
@@ -22,10 +23,6 @@ from dragonfly_env.config import SimulationConfig
 from dragonfly_env.errors import StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import Policy
-
-_MOST_SERIES_BINS = 1_000_000
-_MOST_SERIES_BYTES = 2**31
-_SERIES_BIN_BYTES = 32
 
 
 def _duration_ps(field: str, value: object) -> int:
@@ -98,28 +95,10 @@ class Simulation(CoreOwner):
         with self._alone:
             if self._core.time_ps + duration_ps > MAX_TIME_PS:
                 raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
-            self._check_series(self._core.time_ps + duration_ps)
+            if (bin_ns := self._config.series_bin_ns) is not None:
+                check_series(bin_ns, self.num_partitions, self._core.time_ps + duration_ps)
             with self._marks_broken():
                 self._core.run(duration_ps)
-
-    @property
-    def _most_series_bins(self) -> int:
-        """As many as memory shall hold; every partition keeps a series."""
-        return min(_MOST_SERIES_BINS, _MOST_SERIES_BYTES // (_SERIES_BIN_BYTES * self._core.num_partitions))
-
-    def _check_series(self, end_ps: int) -> None:
-        """Refuse a time series that would fill the memory."""
-        bin_ns = self._config.series_bin_ns
-        if bin_ns is None:
-            return
-        most = self._most_series_bins
-        end_ns = end_ps / PS_PER_NS
-        if end_ns > bin_ns * most:
-            raise config_error(
-                "series_bin_ns",
-                bin_ns,
-                f"must be at least {end_ns / most:g} for a run to {end_ns:g} ns: the series may have {most} bins",
-            )
 
     def run_to_completion(self, limit_ns: float | None = None) -> Metrics:
         """Run closed-loop traffic until every task has done its work and every message has arrived.
@@ -148,11 +127,11 @@ class Simulation(CoreOwner):
             now_ps = self._core.time_ps
             end_ps = MAX_TIME_PS if limit_ps is None else min(now_ps + limit_ps, MAX_TIME_PS)
             bin_ns = self._config.series_bin_ns
-            kept_ps = end_ps if bin_ns is None else ns_to_ps("series_bin_ns", bin_ns) * self._most_series_bins
+            kept_ps = end_ps if bin_ns is None else series_end_ps(bin_ns, self.num_partitions)
             with self._marks_broken():
                 complete = self._core.run_to_completion(max(0, min(end_ps, kept_ps) - now_ps))
-            if not complete and kept_ps < end_ps:
-                self._check_series(end_ps)
+            if not complete and bin_ns is not None and kept_ps < end_ps:
+                check_series(bin_ns, self.num_partitions, end_ps)
         return self.metrics()
 
     def progress(self) -> float:
@@ -181,15 +160,25 @@ class Simulation(CoreOwner):
             Whether the network and all source queues are empty now.
 
         Raises:
-            ConfigError: If ``max_ns`` is negative, NaN, or finer than a picosecond.
+            ConfigError: If ``max_ns`` is negative, NaN, or finer than a picosecond; or if it comes to a time that is
+                too long for a time series with so narrow bins.
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: After a ``DeadlockError``, or while another thread runs this simulation.
         """
-        limit_ps = None if max_ns is None else _duration_ps("max_ns", max_ns)
+        limit_ps = MAX_TIME_PS if max_ns is None else _duration_ps("max_ns", max_ns)
         with self._alone:
-            left_ps = MAX_TIME_PS - self._core.time_ps
-            with self._marks_broken():
-                return self._core.drain(left_ps if limit_ps is None else min(limit_ps, left_ps))
+            limit_ps = min(limit_ps, MAX_TIME_PS - self._core.time_ps)
+            if self._config.series_bin_ns is None:
+                return self._drain(limit_ps)
+            series_end_ps, error = limit_of_drain(self._config.series_bin_ns, self.num_partitions)
+            series_ps = series_end_ps - self._core.time_ps
+            if not (empty := self._drain(min(limit_ps, series_ps))) and series_ps < limit_ps:
+                raise error
+            return empty
+
+    def _drain(self, limit_ps: int) -> bool:
+        with self._marks_broken():
+            return self._core.drain(limit_ps)
 
     def set_policy(self, policy: Policy | str) -> None:
         """Let another policy decide from now on; ``config`` then names it. What was decided stays decided.

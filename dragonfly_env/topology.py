@@ -1,8 +1,8 @@
 """``Dragonfly``: which router, port and host is connected to which.
 
 Numbering. router = group*a + local index; host = router*p + slot. The ports of a router are numbered hosts
-first (0 .. p-1), then local (p .. p+a-2, one for each other router of the group in order), then global
-(p+a-1 .. radix-1). The global ports of a group have positions q = local index * h + j, 0 <= q < a*h.
+first (0 .. p-1), then local (all-to-all: p .. p+a-2, one for each other router of the group in order; ``Grid`` has
+its own), then the h global ones. The global ports of a group have positions q = local index * h + j, 0 <= q < a*h.
 
 Arrangements say which group position q of group i leads to (with ``trunking`` t the rule holds for the slot
 s = q mod (a*h/t), once per slice of a*h/t positions, so each pair of groups has t links):
@@ -14,9 +14,16 @@ s = q mod (a*h/t), once per slice of a*h/t positions, so each pair of groups has
 ``relative``       i + (s+1) mod g: Hastings et al., CLUSTER 2015. Without trunking the same wiring as
                    ``palmtree-plus``; with it, equal slices meet here, mirrored ones (k and t-1-k) there
 ``circulant``      i+1, i-1, i+2, i-2, ... mod g: Hastings et al., CLUSTER 2015
+``xc``             Cray XC: the links to peers s = 0, 1, ... (as in ``absolute``) are dealt to the
+                   routers in turn, on a grid column by column, in bundles of two that are one port
 ================== ==================================================================================
 
 With fewer groups than the maximum only the slots s < g-1 are connected.
+
+Shortest ways. Among several a packet draws anew at every router (its own random stream, the same for every policy):
+of the global links on a shortest path one of those nearest to the router, all alike, then one of the shortest local
+ways to it, all alike. Where groups are all-to-all nothing is drawn: with trunking, routers take their own links first,
+and ranks spread the rest.
 """
 
 from __future__ import annotations
@@ -24,7 +31,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,48 +39,37 @@ import numpy.typing as npt
 from dragonfly_env import _core
 from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import reject_unknown
+from dragonfly_env._systems import FIELDS, INSTEAD, MAX_RADIX, PRESETS, bundle_of, ports_between, with_changes
 from dragonfly_env._validate import check_bool, check_choice, check_integer, config_error, unknown_name
+from dragonfly_env.groups import ALL_TO_ALL, Grid, GroupShape, NamedShape, parse_group
 
 if TYPE_CHECKING:
     import networkx as nx
 
-PortKind = Literal["host", "local", "global"]
-
-_MAX_RADIX = 1024  # as in the core, which checks it again
-
-# Balanced systems a = 2p = 2h of published studies, by host count; the last one is the largest with radix 64.
-_PRESETS: dict[str, tuple[int, int, int]] = {
-    "72": (2, 4, 2),
-    "342": (3, 6, 3),
-    "1056": (4, 8, 4),
-    "2550": (5, 10, 5),
-    "5256": (6, 12, 6),
-    "16512": (8, 16, 8),
-    "83232": (12, 24, 12),
-    "279040": (16, 32, 17),
-}
-
 
 @dataclasses.dataclass(frozen=True, slots=True, init=False)
 class Dragonfly:
-    """A canonical Dragonfly: groups of routers, all-to-all inside a group and between groups. Immutable.
+    """A Dragonfly: groups of routers, all-to-all between groups; a group is all-to-all, or a ``Grid``. Immutable.
 
     Two are equal if all their parameters are; they hash, copy and pickle by them.
 
     Args:
         p: Hosts per router, at least 1.
-        a: Routers per group, at least 1.
-        h: Global ports per router, at least 0.
-        g: Groups, from 1 to a*h/trunking + 1; None: that maximum.
+        a: Routers per group, at least 1; with a ``Grid`` its number of routers, or None.
+        h: Global ports per router, at least 0; None with ``arrangement="xc"``: as many as it needs.
+        g: Groups, from 1 to a*h/trunking + 1; None: that maximum (not with ``"xc"``, which needs a number).
         arrangement: Which global port leads where; see the module's documentation.
-        trunking: Links per pair of groups; a divisor of a*h.
-        group: Links inside a group: ``"all-to-all"``. ``"2d"`` is reserved.
+        trunking: Global ports that join a pair of groups; a divisor of a*h.
+        group: The inside of a group: ``"all-to-all"``, or a ``Grid`` (or its string).
+        links_between_groups: Links that join a pair of groups, instead of ``trunking``: any number that fits; with
+            ``"xc"`` an even one, since a port is two links.
 
     Raises:
         ConfigError: If a parameter is no integer or out of range, a name is unknown (the nearest match is
             named), a router would have more than 1,024 ports, or the system would be too large to address.
 
-    Source: Kim et al., "Technology-driven, highly-scalable Dragonfly topology", ISCA 2008.
+    Source: Kim et al., "Technology-driven, highly-scalable Dragonfly topology", ISCA 2008; ``Grid`` and ``"xc"``:
+    Alverson et al., "Cray XC Series Network", 2012.
     """
 
     p: int
@@ -82,52 +78,73 @@ class Dragonfly:
     g: int
     arrangement: str
     trunking: int
-    group: str
+    group: str | GroupShape
     _wiring: _core.Topology = dataclasses.field(init=False, repr=False, compare=False)
 
     def __init__(
         self,
         p: int,
-        a: int,
-        h: int,
+        a: int | None = None,
+        h: int | None = None,
         g: int | None = None,
         arrangement: str = "palmtree",
-        trunking: int = 1,
-        group: str = "all-to-all",
+        trunking: int | None = None,
+        group: str | GroupShape = ALL_TO_ALL,
+        links_between_groups: int | None = None,
     ) -> None:
-        p = check_integer("p", p, 1, _MAX_RADIX)
-        a = check_integer("a", a, 1, _MAX_RADIX)
-        h = check_integer("h", h, 0, _MAX_RADIX)
-        trunking = check_integer("trunking", trunking, 1, max(1, a * h))
-        if a * h % trunking:
-            raise config_error("trunking", trunking, f"must divide a*h, which is {a * h}")
-        groups = a * h // trunking + 1
+        p = check_integer("p", p, 1, MAX_RADIX)
+        shape = parse_group(group)
+        if not isinstance(shape, str):
+            if a is not None and check_integer("a", a, 1, MAX_RADIX) != shape.routers:
+                raise config_error("a", a, f"must be {shape.routers}, the routers of {shape}, or None")
+            a = shape.routers
+        a = check_integer("a", a, 1, MAX_RADIX)
+        check_choice("arrangement", arrangement, _core.arrangements())
+        between = ports_between(arrangement, trunking, links_between_groups)
+        if arrangement == "xc":
+            g = check_integer("g", g, 1, MAX_RADIX * MAX_RADIX + 1)
+            needed = -(-(g - 1) * between // a)
+            if needed > MAX_RADIX:
+                raise config_error(
+                    "g", g, f"would need {needed} global ports of a router, more than {MAX_RADIX}"
+                )
+            h = check_integer("h", needed if h is None else h, needed, MAX_RADIX)
+        h = check_integer("h", h, 0, MAX_RADIX)
+        positions = a * h
+        if between > max(1, positions):
+            raise config_error(
+                "trunking" if links_between_groups is None else "links_between_groups",
+                trunking if links_between_groups is None else links_between_groups,
+                f"must be an integer from 1 to {max(1, positions) * bundle_of(arrangement)}",
+            )
+        if trunking is not None and arrangement != "xc" and positions % between:
+            raise config_error("trunking", trunking, f"must divide a*h, which is {positions}")
+        groups = positions // between + 1
         if g is not None:
             groups = check_integer("g", g, 1, groups)
-        check_choice("arrangement", arrangement, _core.arrangements())
-        if isinstance(group, str) and group == "2d":
-            raise config_error("group", group, "is reserved for a later version; must be 'all-to-all'")
-        check_choice("group", group, ("all-to-all",))
-        wiring = _core.Topology(p, a, h, groups, arrangement, trunking)
+        if not isinstance(shape, str):
+            wiring = _core.Topology(p, a, h, groups, arrangement, between, shape.name, shape.parameters())
+        else:
+            wiring = _core.Topology(p, a, h, groups, arrangement, between)
         for name, value in (
             ("p", p),
             ("a", a),
             ("h", h),
             ("g", groups),
             ("arrangement", arrangement),
-            ("trunking", trunking),
-            ("group", group),
+            ("trunking", between),
+            ("group", shape),
             ("_wiring", wiring),
         ):
             object.__setattr__(self, name, value)
 
-    def __reduce__(self) -> tuple[type[Dragonfly], tuple[int, int, int, int, str, int, str]]:
-        return type(self), (self.p, self.a, self.h, self.g, self.arrangement, self.trunking, self.group)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_fields, (type(self), {name: getattr(self, name) for name in FIELDS})
 
     @classmethod
     def presets(cls) -> tuple[str, ...]:
-        """Names that ``preset`` knows: host counts, smallest first."""
-        return tuple(_PRESETS)
+        """Names that ``preset`` knows: host counts, smallest first, then machines."""
+        return tuple(PRESETS)
 
     @classmethod
     def preset(cls, name: str | int, **overrides: Any) -> Dragonfly:
@@ -135,7 +152,8 @@ class Dragonfly:
 
         Args:
             name: ``"72"``, ``"342"``, ``"1056"``, ``"2550"``, ``"5256"``, ``"16512"``, ``"83232"`` (balanced:
-                a = 2p = 2h) or ``"279040"`` (p=16, a=32, h=17); the number itself is accepted too.
+                a = 2p = 2h) or ``"279040"`` (p=16, a=32, h=17); the number itself is accepted too. Cray XC machines:
+                ``"theta"``, ``"cori"``, ``"edison"``, and an eighth of two, ``"theta-m8"`` and ``"cori-m8"``.
             **overrides: Parameters of ``Dragonfly`` that differ; without ``g`` it follows from the others.
 
         Raises:
@@ -146,25 +164,28 @@ class Dragonfly:
             try:
                 key = str(operator.index(key))
             except Exception:  # whatever a user's class raises
-                raise unknown_name("topology", name, _PRESETS) from None
-        if not isinstance(key, str) or key not in _PRESETS:
-            raise unknown_name("topology", key, _PRESETS)
-        reject_unknown(cls, overrides, "a topology")
-        p, a, h = _PRESETS[key]
-        return cls(**{"p": p, "a": a, "h": h, **overrides})
+                raise unknown_name("topology", name, PRESETS) from None
+        if not isinstance(key, str) or key not in PRESETS:
+            raise unknown_name("topology", key, PRESETS)
+        reject_unknown(cls, overrides, "a topology", extra=INSTEAD)
+        return cls(**with_changes(PRESETS[key], overrides))
 
     def replace(self, **changes: Any) -> Dragonfly:
-        """A copy with some parameters changed; pass ``g=None`` to have it follow from the others again.
+        """A copy with some parameters changed; pass ``g=None`` to have it follow from the others again. What follows
+        from a ``Grid`` or from ``"xc"`` (a, h) follows again.
 
         Raises:
             ConfigError: For an unknown parameter or a value out of range.
         """
-        reject_unknown(type(self), changes, "a topology")
-        return dataclasses.replace(self, **changes)
+        reject_unknown(type(self), changes, "a topology", extra=INSTEAD)
+        return type(self)(**with_changes({name: getattr(self, name) for name in FIELDS}, changes))
 
     def to_dict(self) -> dict[str, int | str]:
         """Every parameter as a plain value, for TOML and JSON."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.init}
+        return {
+            name: str(value) if isinstance(value := getattr(self, name), (Grid, NamedShape)) else value
+            for name in FIELDS
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Dragonfly:
@@ -174,10 +195,11 @@ class Dragonfly:
             ConfigError: For an unknown or missing key or a value out of range.
         """
         given = check_mapping("topology", values, "must be a table of parameters")
-        reject_unknown(cls, given, "a topology", extra=("preset",))
+        reject_unknown(cls, given, "a topology", extra=("preset", *INSTEAD))
         if "preset" in given:
             return cls.preset(given.pop("preset"), **given)
-        missing = [name for name in ("p", "a", "h") if name not in given]
+        derived = {"a": given.get("group", ALL_TO_ALL) != ALL_TO_ALL, "h": given.get("arrangement") == "xc"}
+        missing = [name for name in ("p", "a", "h") if name not in given and not derived.get(name)]
         if missing:
             raise config_error("topology", dict(values), f"lacks {', '.join(missing)} (or name a preset)")
         return cls(**given)
@@ -203,7 +225,7 @@ class Dragonfly:
 
     @property
     def radix(self) -> int:
-        """Ports of a router: p + a - 1 + h."""
+        """Ports of a router: p hosts, the local ones (all-to-all: a - 1), and h global ones."""
         return self._wiring.radix
 
     def router_of(self, host: int) -> int:
@@ -222,13 +244,49 @@ class Dragonfly:
         """
         return self._router("router", router) // self.a
 
-    def port_kind(self, port: int) -> PortKind:
-        """What a port of any router leads to: ``"host"``, ``"local"`` or ``"global"``.
+    def port_kind(self, port: int) -> str:
+        """The class of link of a port of any router: ``"host"``, ``"local"`` or ``"global"``; on a grid ``"host"``,
+        ``"rank-1"`` (row), ``"rank-2"`` (column) or ``"rank-3"`` (global).
 
         Raises:
             ConfigError: If a router has no such port.
         """
         return self._wiring.port_kind(self._port(port))
+
+    def port_links(self, port: int) -> int:
+        """How many parallel links a port of any router stands for.
+
+        Raises:
+            ConfigError: If a router has no such port.
+        """
+        kind = self.port_kind(port)
+        return next(bundled for name, _, bundled in self._wiring.link_classes if name == kind)
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The classes of link in the order of the ports: ``"host"`` first, the global one last."""
+        return tuple(name for name, _, _ in self._wiring.link_classes)
+
+    @property
+    def links_between_groups(self) -> int:
+        """Links that join a pair of groups: ``trunking``, with ``"xc"`` twice that."""
+        return self.trunking * bundle_of(self.arrangement)
+
+    @property
+    def num_local_ports(self) -> int:
+        """Ports of a router that lead to routers of its group."""
+        return self._wiring.num_local_ports
+
+    @property
+    def diameter(self) -> int:
+        """Hops that no minimal path exceeds: 3; on a grid of several rows and columns 5."""
+        return self._wiring.diameter
+
+    def port_classes(self) -> npt.NDArray[np.int64]:
+        """(radix,) the class of every port as an index into ``link_classes``. A new array."""
+        return np.repeat(
+            np.arange(len(self.link_classes)), [ports for _, ports, _ in self._wiring.link_classes]
+        )
 
     def neighbor(self, router: int, port: int) -> tuple[int, int] | None:
         """The router and its port at the other end of a local or global link.
@@ -243,7 +301,7 @@ class Dragonfly:
         return None if far[0] < 0 else far
 
     def minimal_hops(self, router: int, dst_router: int) -> int:
-        """Links between routers on a shortest path that uses at most one global link: 0 to 3.
+        """Links between routers on a shortest path that uses at most one global link: 0 to ``diameter``.
 
         Raises:
             ConfigError: If there is no such router.
@@ -265,6 +323,16 @@ class Dragonfly:
             self._router("router", router), self._router("dst_router", dst_router)
         )
 
+    def minimal_ports(self, router: int, dst_router: int) -> tuple[int, ...]:
+        """All ports of ``router`` on a shortest path to another one, ascending; none if both are the same.
+
+        Raises:
+            ConfigError: If there is no such router.
+        """
+        return tuple(
+            self._wiring.minimal_ports(self._router("router", router), self._router("dst_router", dst_router))
+        )
+
     def links(self) -> npt.NDArray[np.uint32]:
         """Every directed link between routers.
 
@@ -281,8 +349,9 @@ class Dragonfly:
 
         Returns:
             Nodes: routers by number, with ``kind="router"`` and ``group``; hosts as ``"host_0"``, ... with
-            ``kind="host"``, ``group`` and ``host`` (the number). Edges: ``kind`` (``"host"``, ``"local"`` or
-            ``"global"``) and ``ports``, a dict from each router at an end to its port.
+            ``kind="host"``, ``group`` and ``host`` (the number). Edges: ``kind`` (of ``port_kind``),
+            ``links`` (parallel ones that the edge stands for) and ``ports``, a dict from each router at an end to its
+            port.
         """
         check_bool("hosts", hosts)
         import networkx as nx  # only here: most users never need it
@@ -292,16 +361,16 @@ class Dragonfly:
             (router, {"kind": "router", "group": router // self.a}) for router in range(self.num_routers)
         )
         links = self.links()
-        first_global = self.p + self.a - 1
+        kinds = [(self.port_kind(port), self.port_links(port)) for port in range(self.radix)]
         for router, port, peer, peer_port in links[links[:, 0] < links[:, 2]].tolist():
-            kind = "global" if port >= first_global else "local"
-            graph.add_edge(router, peer, kind=kind, ports={router: port, peer: peer_port})
+            kind, parallel = kinds[port]
+            graph.add_edge(router, peer, kind=kind, links=parallel, ports={router: port, peer: peer_port})
         if hosts:
             for host in range(self.num_hosts):
                 router, port = divmod(host, self.p)
                 node = f"host_{host}"
                 graph.add_node(node, kind="host", group=router // self.a, host=host)
-                graph.add_edge(node, router, kind="host", ports={router: port})
+                graph.add_edge(node, router, kind="host", links=1, ports={router: port})
         return graph
 
     def _router(self, field: str, value: int) -> int:
@@ -309,3 +378,7 @@ class Dragonfly:
 
     def _port(self, value: int) -> int:
         return check_integer("port", value, 0, self.radix - 1)
+
+
+def _from_fields(cls: type[Dragonfly], fields: dict[str, Any]) -> Dragonfly:
+    return cls(**fields)

@@ -191,7 +191,7 @@ def parse_traffic(traffic: object) -> Traffic:
     if isinstance(traffic, Mapping):
         return _from_table(traffic)
     if isinstance(traffic, Sequence) and not isinstance(traffic, (bytes, bytearray)):
-        return Schedule(tuple(traffic))
+        return Schedule(traffic)  # type: ignore[arg-type]  # which makes a tuple of it once it has looked at the length
     if hasattr(traffic, "columns") and hasattr(traffic, "to_numpy"):
         return Trace.from_frame(cast("pd.DataFrame", traffic))
     raise config_error(

@@ -63,6 +63,22 @@ while not env.done:
     batch = env.step(batch.minimal_actions())
 assert 0 < most < 1, most
 
+ring = dfe.Dragonfly(p=1, h=1, g=4, group="ring:routers=6")
+assert (ring.a, ring.diameter, ring.link_classes) == (6, 7, ("host", "ring", "global"))
+assert ring.minimal_ports(0, 3) == (1, 2) and ring.minimal_hops(0, 3) == 3
+assert dfe.Dragonfly.from_dict(ring.to_dict()) == ring
+for policy in ("min", "val-n", "coin", "par", "q-adaptive"):
+    simulation = dfe.Simulation(dfe.SimulationConfig(topology=ring, load=1.0, policy=policy))
+    simulation.run(3_000)
+    simulation.check_invariants()
+    assert simulation.drain(), policy
+try:
+    dfe.Dragonfly(p=1, h=1, g=3, group="ring:routers=2")
+except dfe.ConfigError as error:
+    assert "routers" in str(error)
+else:
+    raise AssertionError("a ring of two was taken")
+
 assert "token" in dfe.traffic_patterns()
 ends = []
 for arguments in ("", ":compute_ns=600", ":compute_ns=600,placement=random"):
@@ -129,8 +145,8 @@ def add_line(registry: Path, entries: str, line: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_recipes_a_file_and_a_line_each_give_policies_and_workloads_that_work(tmp_path: Path) -> None:
-    """One build for all: the policy without memory, the one with a tracker, and the workload."""
+def test_the_recipes_a_file_and_a_line_each_give_what_works(tmp_path: Path) -> None:
+    """One build for all: a policy without memory, one with a tracker, a group shape and a workload."""
     shutil.copytree(ROOT / "csrc", tmp_path / "csrc")
     routing = tmp_path / "csrc" / "routing"
     file, line = blocks_of("Add a policy: one file, one line")
@@ -143,6 +159,10 @@ def test_the_recipes_a_file_and_a_line_each_give_policies_and_workloads_that_wor
     add_line(routing / "tracker_registry.cpp", "DRAGONFLY_TRACKERS", tracker_line)
     (routing / "herd.cpp").write_text(policy, encoding="utf-8")
     add_line(routing / "registry.cpp", "DRAGONFLY_POLICIES", policy_line)
+    topology = tmp_path / "csrc" / "topology"
+    file, line = blocks_of("Add a group shape: one file, one line")
+    (topology / "ring.cpp").write_text(file, encoding="utf-8")
+    add_line(topology / "group_shape.cpp", "DRAGONFLY_GROUP_SHAPES", line)
 
     traffic = tmp_path / "csrc" / "traffic"
     workload, workload_line = blocks_of("Add a workload: one file, one line")

@@ -265,7 +265,8 @@ void bind_environment(py::module_& module) {
   environment.def("advance", &advance)
       .def("step", &step, py::arg("actions").noconvert())
       .def("extend", by_reference(&RoutingEnvironment::extend), py::arg("duration_ps"))
-      .def("begin_drain", by_reference(&RoutingEnvironment::begin_drain))
+      .def("begin_drain", by_reference(&RoutingEnvironment::begin_drain), py::arg("latest_ps") = INT64_MAX,
+           py::arg("refusal") = std::string{})
       .def("batch", &batch_arrays)
       .def("draws", &draws, py::arg("each"), py::arg("answered"))
       .def("transitions", &transitions)

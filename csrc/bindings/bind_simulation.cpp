@@ -102,9 +102,9 @@ py::dict statistics_dict(Simulation& simulation) {
   out["link_packets"] = to_array<std::int64_t>(s.link_packets);
   out["link_stall_ps"] = to_array<std::int64_t>(s.link_stall_ps);
   py::dict per_class;
-  per_class["host"] = s.link_packet_ps[0];
-  per_class["local"] = s.link_packet_ps[1];
-  per_class["global"] = s.link_packet_ps[2];
+  for (std::size_t i = 0; i < s.link_packet_ps.size(); ++i) {
+    per_class[py::str(simulation.topology().class_name(static_cast<LinkClass>(i)))] = s.link_packet_ps[i];
+  }
   out["link_busy_ps_per_packet"] = per_class;
   out["packet_hops"] = s.packet_hops;
   if (s.series_bin_ps > 0) {
@@ -195,7 +195,9 @@ py::list policy_list() {
 py::tuple channel_dependencies(const std::shared_ptr<Dragonfly>& topology, const std::string& policy,
                                const py::dict& policy_parameters, const std::string& vc_scheme) {
   const auto made = make_policy(policy, parameters_of("policy", policy_parameters), {});
-  const PathFollower paths{*topology, VcLadder{parse_vc_scheme(vc_scheme), made->budget()}};
+  const std::uint32_t local_hops = topology->local_way_hops();
+  const PathFollower paths{*topology, VcLadder{parse_vc_scheme(vc_scheme),
+                                               made->budget().with_local_ways(local_hops), local_hops}};
   const ChannelWalk walk = walk_channels(paths, *made);
   py::array_t<std::uint32_t> array({static_cast<py::ssize_t>(walk.dependencies.size()), py::ssize_t{6}});
   std::uint32_t* out = array.mutable_data();
@@ -252,6 +254,9 @@ void load_q_table(Simulation& self, const py::array_t<float, py::array::c_style>
   self.learner()->load(given);
 }
 
+// Packet time and latency (ps), buffer (packets per VC), VCs.
+using LinkRow = std::tuple<TimePs, TimePs, std::uint32_t, std::uint32_t>;
+
 void bind_network_params(py::module_& module) {
   auto params = sealed_class<NetworkParams>(module, "NetworkParams");
   make_by(params, [] { return NetworkParams{}; });
@@ -282,7 +287,22 @@ void bind_network_params(py::module_& module) {
       .def_readwrite("detours_avoid_destination_group", &NetworkParams::detours_avoid_destination_group)
       .def_readwrite("local_vcs", &NetworkParams::local_vcs)
       .def_readwrite("global_vcs", &NetworkParams::global_vcs)
-      .def_readwrite("watchdog_ps", &NetworkParams::watchdog_ps);
+      .def_readwrite("watchdog_ps", &NetworkParams::watchdog_ps)
+      .def_property(
+          "links",
+          [](const NetworkParams& self) {
+            std::vector<LinkRow> rows;
+            for (const LinkParams& link : self.links) {
+              rows.emplace_back(link.packet_ps, link.latency_ps, link.buffer_packets, link.vcs);
+            }
+            return rows;
+          },
+          [](NetworkParams& self, const std::vector<LinkRow>& rows) {
+            self.links.clear();
+            for (const auto& [packet_ps, latency_ps, buffer, vcs] : rows) {
+              self.links.push_back({packet_ps, latency_ps, buffer, vcs});
+            }
+          });
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "bindings/checked.hpp"
 #include "bindings/sealed_class.hpp"
+#include "bindings/simulation_setup.hpp"
 #include "core/error.hpp"
 #include "topology/dragonfly.hpp"
 
@@ -29,15 +30,24 @@ Port port_of(const Dragonfly& topology, const py::int_& port) {
   return static_cast<Port>(checked_u32(port, "port", 0, topology.radix() - 1U));
 }
 
+// None: full meshes.
+std::shared_ptr<const GroupShape> shape_of(const py::object& name, const py::dict& parameters) {
+  if (name.is_none()) return nullptr;
+  if (!py::isinstance<py::str>(name)) throw ConfigError{"group", "no name", "the name of a shape, or None"};
+  return make_group_shape(py::cast<std::string>(name), parameters_of("group", parameters));
+}
+
 std::shared_ptr<Dragonfly> make_topology(const py::int_& p, const py::int_& a, const py::int_& h,
                                          const py::int_& g, const std::string& arrangement,
-                                         const py::int_& trunking) {
+                                         const py::int_& trunking, const py::object& group,
+                                         const py::dict& group_parameters) {
   const DragonflyParams params{.p = checked_u32(p, "p", 1, kMaxRadix),
                                .a = checked_u32(a, "a", 1, kMaxRadix),
                                .h = checked_u32(h, "h", 0, kMaxRadix),
                                .g = checked_u32(g, "g", 0, kMaxPositions + 1),
                                .trunking = checked_u32(trunking, "trunking", 1, kMaxPositions),
-                               .arrangement = parse_arrangement(arrangement)};
+                               .arrangement = parse_arrangement(arrangement),
+                               .shape = shape_of(group, group_parameters)};
   const py::gil_scoped_release release;
   return std::make_shared<Dragonfly>(params);
 }
@@ -57,8 +67,7 @@ std::pair<std::int64_t, std::int64_t> neighbor(const Dragonfly& topology, const 
 }
 
 std::string port_kind(const Dragonfly& topology, const py::int_& port) {
-  constexpr std::array<const char*, kLinkClasses> kNames{"host", "local", "global"};
-  return kNames.at(static_cast<std::size_t>(topology.port_class(port_of(topology, port))));
+  return topology.class_name(topology.port_class(port_of(topology, port)));
 }
 
 std::uint32_t minimal_port(const Dragonfly& topology, const py::int_& router, const py::int_& destination) {
@@ -71,6 +80,33 @@ std::uint32_t minimal_port(const Dragonfly& topology, const py::int_& router, co
   return topology.minimal_port(r, d);
 }
 
+std::uint32_t port_towards_group(const Dragonfly& topology, const py::int_& router, const py::int_& group) {
+  const std::uint32_t r = router_of(topology, router, "router");
+  const std::uint32_t to = checked_u32(group, "group", 0, topology.num_groups() - 1U);
+  if (topology.group_of(r) == to) {
+    throw ConfigError{"group", std::to_string(to), "must not be the router's own"};
+  }
+  return topology.port_towards_group(r, to);
+}
+
+std::vector<Port> minimal_ports(const Dragonfly& topology, const py::int_& router,
+                                const py::int_& destination) {
+  const std::uint32_t r = router_of(topology, router, "router");
+  return topology.minimal_ports(r, router_of(topology, destination, "dst_router"));
+}
+
+// Name, ports of a router, links that a port stands for; in the order of the ports.
+std::vector<std::tuple<std::string, std::uint32_t, std::uint32_t>> link_classes(const Dragonfly& topology) {
+  std::vector<std::tuple<std::string, std::uint32_t, std::uint32_t>> all;
+  for (std::size_t i = 0; i < topology.num_link_classes(); ++i) {
+    const auto link = static_cast<LinkClass>(i);
+    all.emplace_back(topology.class_name(link), 0U, topology.bundled(link));
+  }
+  for (Port port = 0; port < topology.radix(); ++port)
+    ++std::get<1>(all[index_of(topology.port_class(port))]);
+  return all;
+}
+
 std::uint32_t minimal_hops(const Dragonfly& topology, const py::int_& router, const py::int_& destination) {
   const std::uint32_t r = router_of(topology, router, "router");
   return topology.minimal_hops(r, router_of(topology, destination, "dst_router"));
@@ -79,7 +115,7 @@ std::uint32_t minimal_hops(const Dragonfly& topology, const py::int_& router, co
 // Every directed local and global link, in the order of (router, port).
 py::array_t<std::uint32_t> links(const Dragonfly& topology) {
   const std::uint32_t routers = topology.num_routers();
-  const std::uint32_t local = topology.a() - 1U;
+  const std::uint32_t local = topology.num_local_ports();
   const py::ssize_t count =
       static_cast<py::ssize_t>(routers) * local +
       static_cast<py::ssize_t>(topology.num_groups()) * (topology.num_groups() - 1U) * topology.trunking();
@@ -106,7 +142,8 @@ void bind_topology(py::module_& module) {
   auto topology = sealed_class<Dragonfly, py::classh>(
       module, "Topology", "Dragonfly wiring; immutable. Use dragonfly_env.Dragonfly.");
   make_by(topology, &make_topology, py::arg("p"), py::arg("a"), py::arg("h"), py::arg("g"),
-          py::arg("arrangement"), py::arg("trunking"));
+          py::arg("arrangement"), py::arg("trunking"), py::arg("group") = py::none(),
+          py::arg("group_parameters") = py::dict());
   topology.def_property_readonly("p", by_reference(&Dragonfly::p))
       .def_property_readonly("a", by_reference(&Dragonfly::a))
       .def_property_readonly("h", by_reference(&Dragonfly::h))
@@ -120,11 +157,27 @@ void bind_topology(py::module_& module) {
       .def_property_readonly("num_groups", by_reference(&Dragonfly::num_groups))
       .def_property_readonly("radix", by_reference(&Dragonfly::radix))
       .def("neighbor", &neighbor, py::arg("router"), py::arg("port"))
+      .def_property_readonly("num_local_ports", by_reference(&Dragonfly::num_local_ports))
+      .def_property_readonly("diameter", by_reference(&Dragonfly::diameter))
+      .def_property_readonly("link_classes", &link_classes)
       .def("port_kind", &port_kind, py::arg("port"))
+      .def("port_towards_group", &port_towards_group, py::arg("router"), py::arg("group"))
+      .def("minimal_ports", &minimal_ports, py::arg("router"), py::arg("dst_router"))
       .def("minimal_port", &minimal_port, py::arg("router"), py::arg("dst_router"))
       .def("minimal_hops", &minimal_hops, py::arg("router"), py::arg("dst_router"))
       .def("links", &links);
   module.def("arrangements", &arrangement_names);
+  module.def("group_shapes", [] {
+    std::vector<std::string> names;
+    for (const GroupShapeInfo& info : group_shapes()) names.push_back(info.name);
+    return names;
+  });
+  module.def(
+      "group_routers",
+      [](const std::string& name, const py::dict& parameters) {
+        return make_group_shape(name, parameters_of("group", parameters))->routers();
+      },
+      py::arg("name"), py::arg("parameters"));
 }
 
 }  // namespace dragonfly

@@ -15,11 +15,8 @@ namespace dragonfly {
 // ConfigError unless the two are wired alike.
 inline void require_same_topology(const std::string& what, const Dragonfly& made_for,
                                   const Dragonfly& used_on) {
-  const bool same = made_for.p() == used_on.p() && made_for.a() == used_on.a() &&
-                    made_for.h() == used_on.h() && made_for.g() == used_on.g() &&
-                    made_for.trunking() == used_on.trunking() &&
-                    made_for.arrangement() == used_on.arrangement();
-  if (!same) throw ConfigError{what, "(made for another topology)", "must be made for this topology"};
+  if (!made_for.wired_like(used_on))
+    throw ConfigError{what, "(made for another topology)", "must be made for this topology"};
 }
 
 // _core.Pattern

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 
 namespace dragonfly {
@@ -26,7 +27,12 @@ using GroupId = Id<struct GroupTag>;
 using Port = std::uint16_t;
 inline constexpr Port kNoPort = 0xffff;
 
-enum class LinkClass : std::uint8_t { kHost = 0, kLocal = 1, kGlobal = 2 };
-inline constexpr int kLinkClasses = 3;
+// Links of one kind have equal names, rates, latencies and buffers: those to hosts, then the local ones of
+// the group's shape, then the global ones. How many there are says the topology.
+enum class LinkClass : std::uint8_t { kHost = 0 };
+inline constexpr std::size_t kMostLinkClasses = 8;
+[[nodiscard]] constexpr std::size_t index_of(LinkClass link) noexcept {
+  return static_cast<std::size_t>(link);
+}
 
 }  // namespace dragonfly

@@ -20,12 +20,12 @@ std::int8_t detour_hops(const Dragonfly& topology, const Packet& packet, const D
     return static_cast<std::int8_t>(hops_through(topology, router, first, detour.router) +
                                     topology.minimal_hops(detour.router, packet.destination_router));
   }
-  // To the group, wherever it is entered, then minimally on.
-  const Endpoint next = topology.neighbor(router, first);
-  std::uint32_t entry = next.router;
+  // To the group, wherever it is entered, then minimally on. With draws: on a way that starts like that.
+  std::uint32_t entry = topology.neighbor(router, first).router;
   std::uint32_t hops = 1;
-  if (topology.group_of(entry) != detour.group) {
-    entry = topology.neighbor(entry, topology.port_towards_group(entry, detour.group, packet.number)).router;
+  while (topology.group_of(entry) != detour.group) {
+    const std::uint32_t choice = topology.draws_ways() ? 0U : packet.number;
+    entry = topology.neighbor(entry, topology.port_towards_group(entry, detour.group, choice)).router;
     ++hops;
   }
   return static_cast<std::int8_t>(hops + topology.minimal_hops(entry, packet.destination_router));
@@ -63,7 +63,7 @@ void mark_minimal_ports(const DecisionPlan& plan, const RouteContext& context, P
   const std::uint32_t router = context.router();
   const std::uint32_t target = context.packet().destination_router;
   std::fill_n(minimal, plan.num_ports, 0.0F);
-  if (topology.trunking() == 1) {
+  if (topology.num_choices() == 1) {
     minimal[known - plan.first_port] = 1.0F;
     return;
   }
@@ -87,16 +87,15 @@ std::uint32_t port_choices(const DecisionPlan& plan, const RouteContext& context
   const std::uint32_t target = context.packet().destination_router;
   const std::uint32_t used = context.packet().hops + 1U;
   const std::uint32_t left = plan.spec.max_hops > used ? plan.spec.max_hops - used : 0U;
-  constexpr std::uint32_t kDiameter = 3;
   const std::uint8_t* const connected = &plan.connected[std::size_t{router} * plan.num_ports];
-  if (left >= kDiameter) {
+  if (left >= topology.diameter()) {
     std::copy_n(connected, plan.num_ports, mask);
     return plan.num_connected[router];
   }
   std::fill_n(mask, plan.num_ports, std::uint8_t{0});
   std::uint32_t legal = 0;
   std::uint32_t i = 0;
-  if (topology.trunking() == 1) {  // from any router of this group there is one way: through its link
+  if (topology.num_choices() == 1) {  // from any router of this group there is one way: through its link
     const std::uint32_t there = topology.group_of(target);
     const std::uint32_t gateway = topology.links_between(context.group(), there)->router;
     const std::uint32_t rest = topology.links_between(there, context.group())->router == target ? 1U : 2U;
@@ -149,9 +148,10 @@ std::uint32_t path_choices(const DecisionPlan& plan, const RouteContext& context
     const bool reconsiders = plan.paths.ladder().reconsiders();
     const Stage stage = packet.hops == 0 && reconsiders ? Stage::kFirst : Stage::kSource;
     RandomStream choices = context.minimal_choice_stream();
-    const std::uint32_t trunking = topology.trunking();
-    for (std::uint32_t i = 0; i < (trunking == 1 ? 1U : spec.minimal_candidates); ++i) {
-      const std::uint32_t choice = spec.minimal_candidates == 1 ? 0U : choices.below(trunking);
+    const std::uint32_t possible = topology.num_choices();
+    for (std::uint32_t i = 0; i < (possible == 1 ? 1U : spec.minimal_candidates); ++i) {
+      const std::uint32_t choice =
+          spec.minimal_candidates == 1 ? plan.paths.choice_of(packet) : choices.below(possible);
       const Hop hop = plan.paths.minimal_hop(packet, router, context.group(), stage, choice);
       Candidate candidate = describe(0, hop, static_cast<std::int8_t>(topology.minimal_hops(router, target)));
       candidate.minimal_choice = static_cast<std::int32_t>(choice);

@@ -70,7 +70,8 @@ bool DecisionDesk::raise(RouteContext& context, std::uint32_t packet_index, std:
   Candidate* const candidates = candidates_.data() + std::size_t{i} * plan_.num_candidates;
 
   // Where it would go by itself; a copy, because following a plan moves it on.
-  const Port minimal_port = context.topology().minimal_port(context.router(), packet.destination_router);
+  const Port minimal_port = context.topology().minimal_port(context.router(), packet.destination_router,
+                                                            plan_.paths.choice_of(packet));
   Way way{.hop = {.port = minimal_port}};
   if (forced) {
     Packet copy = packet;
@@ -83,7 +84,9 @@ bool DecisionDesk::raise(RouteContext& context, std::uint32_t packet_index, std:
   } else {
     legal = path_choices(plan_, context, forced, way, mask, candidates);
   }
-  if (legal < 2 && plan_.spec.scope != AskScope::kAll) return false;
+  // Where nothing is legal, the warm-up's policy has sent the packet too far round: it goes on as that has
+  // planned.
+  if (legal < (plan_.spec.scope == AskScope::kAll ? 1U : 2U)) return false;
 
   mark_minimal_ports(plan_, context, minimal_port, minimal_.data());
   const std::uint32_t recent = count_traffic(context.router(), packet.destination_group, now);
@@ -148,7 +151,7 @@ void DecisionDesk::delivered(std::uint32_t packet, Tick when, Tick latency) {
 }
 
 Hop DecisionDesk::answer(std::uint32_t i, std::int32_t action, Packet& packet,
-                         const std::array<Tick, 3>& credit_delays) {
+                         std::span<const Tick> credit_delays) {
   const PendingDecision& asked = pending_.data()[i];
   const PathFollower& paths = plan_.paths;
   const auto index = static_cast<std::uint32_t>(action);
@@ -158,9 +161,8 @@ Hop DecisionDesk::answer(std::uint32_t i, std::int32_t action, Packet& packet,
     hop = paths.next(packet, asked.router, asked.group);
   } else if (plan_.spec.action == ActionMode::kPort) {
     const auto port = static_cast<Port>(plan_.first_port + index);
-    const LinkClass link = paths.topology().port_class(port);
     packet.plan = Plan::kMinimal;
-    hop = {port, paths.ladder().vc(Stage::kSource, link, true, false, hops)};
+    hop = {port, paths.ladder().vc(Stage::kSource, paths.topology().is_global(port), true, false, hops, 0)};
     if (index != static_cast<std::uint32_t>(facts_.data()[i].minimal_action) && !packet.non_minimal) {
       const Dragonfly& topology = paths.topology();
       const std::uint32_t next = topology.neighbor(asked.router, port).router;
@@ -171,8 +173,9 @@ Hop DecisionDesk::answer(std::uint32_t i, std::int32_t action, Packet& packet,
     const Candidate& chosen = candidates(i)[index];
     if (chosen.kind > 0) PathFollower::set_detour(packet, detour_of(chosen));
     const Stage stage = hops == 0 && paths.ladder().reconsiders() ? Stage::kFirst : Stage::kSource;
-    hop = paths.next(packet, asked.router, asked.group, stage,
-                     static_cast<std::uint32_t>(chosen.minimal_choice));
+    hop = chosen.kind > 0 ? paths.next(packet, asked.router, asked.group, stage)
+                          : paths.next(packet, asked.router, asked.group, stage,
+                                       static_cast<std::uint32_t>(chosen.minimal_choice));
   }
   const LinkClass link = paths.topology().port_class(hop.port);
   open_.add(asked.packet,

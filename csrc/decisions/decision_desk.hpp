@@ -5,8 +5,8 @@
 // before that time is over.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "decisions/choices.hpp"
@@ -42,7 +42,7 @@ class DecisionDesk {
 
   // Takes the answer to pending decision i: moves the packet's plan and returns where it goes.
   // Precondition: the action is legal. `credit_delays`: by class of link.
-  Hop answer(std::uint32_t i, std::int32_t action, Packet& packet, const std::array<Tick, 3>& credit_delays);
+  Hop answer(std::uint32_t i, std::int32_t action, Packet& packet, std::span<const Tick> credit_delays);
   // Prefetches what answer() and raise() need of a packet.
   void touch(std::uint32_t packet) const noexcept { open_.touch(packet); }
   // All pending decisions have been answered.

@@ -33,7 +33,9 @@ struct DecisionPlan {
     }
     // How many decisions of one packet may be open at once.
     const bool once = spec.reward != RewardKind::kDelivery || spec.scope == AskScope::kSource;
-    most_open = once ? 1U : (spec.action == ActionMode::kPath ? spec.budget().longest_path : spec.max_hops);
+    most_open = once ? 1U
+                     : (spec.action == ActionMode::kPath ? spec.budget(topology.local_way_hops()).longest_path
+                                                         : spec.max_hops);
   }
 
   [[nodiscard]] double to_ns(Tick tick) const noexcept {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/parameters.hpp"
 #include "core/time.hpp"
 #include "routing/detour.hpp"
-#include "routing/parameters.hpp"
 #include "routing/vc_ladder.hpp"
 
 namespace dragonfly {
@@ -54,8 +54,8 @@ struct DecisionSpec {
     return minimal_candidates + detour_candidates * static_cast<std::uint32_t>(detours.size());
   }
 
-  // The paths that answers can lead to; the VC ladder is built from it.
-  [[nodiscard]] PathBudget budget() const noexcept {
+  // The paths that answers can lead to, where a local way takes so many hops; the VC ladder is built from it.
+  [[nodiscard]] PathBudget budget(std::uint32_t local_way_hops) const noexcept {
     PathBudget budget;
     if (action == ActionMode::kPort) {
       budget.any_port = true;
@@ -71,7 +71,7 @@ struct DecisionSpec {
       budget.reconsiders = true;
       ++budget.longest_path;
     }
-    return budget;
+    return budget.with_local_ways(local_way_hops);
   }
 };
 

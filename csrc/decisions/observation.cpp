@@ -39,7 +39,7 @@ ObservationLayout::ObservationLayout(const Dragonfly& topology, const DecisionSp
       num_candidates_{spec.num_candidates()},
       quantum_ns_{static_cast<float>(quantum_ns)} {
   // Powers of two, so that every count is exact in a float and can be read back.
-  const std::uint32_t room = buffers.output_packets + std::max(buffers.local_packets, buffers.global_packets);
+  const std::uint32_t room = buffers.output_packets + buffers.input_packets;
   const float packets = static_cast<float>(std::bit_ceil(room));
   const float ports = static_cast<float>(std::bit_ceil(radix_));
   per_packet_ = 1.0F / packets;
@@ -47,10 +47,9 @@ ObservationLayout::ObservationLayout(const Dragonfly& topology, const DecisionSp
   per_port_ = 1.0F / ports;
   per_group_ = 1.0F / static_cast<float>(topology.num_groups());
 
-  const auto vcs = static_cast<float>(std::max(buffers.local_vcs, buffers.global_vcs));
+  const auto vcs = static_cast<float>(buffers.vcs);
   const float queued = static_cast<float>(buffers.output_packets) * (buffers.shared_output ? 1.0F : vcs);
-  const float sent = std::max(static_cast<float>(buffers.local_packets * buffers.local_vcs),
-                              static_cast<float>(buffers.global_packets * buffers.global_vcs));
+  const auto sent = static_cast<float>(buffers.port_packets);
   const float most = (queued + sent) / packets;
 
   const bool paths = spec.action == ActionMode::kPath;
@@ -66,7 +65,8 @@ ObservationLayout::ObservationLayout(const Dragonfly& topology, const DecisionSp
       "packets in the output queue of the port");
   add("credits_in_use", "port", num_ports_, packets, 0, 0, sent / packets,
       "packets sent through the port whose credit is not back");
-  add("link_class", "port", num_ports_, 1, 0, 0, 1, "0 local, 1 global");
+  add("link_class", "port", num_ports_, 1, 0, 0, 1,
+      "0 local, 1 global; with several classes of local links evenly from 0 on");
   add("is_minimal", "port", num_ports_, 1, 0, 0, 1, "1 on a shortest path to the destination");
   add("hops", "decision", 1, kMostHops, 0, 0, 4, "hops of the packet so far");
   add("vc", "decision", 1, kMostHops, 0, 0, 4, "VC that the packet occupies");
@@ -112,8 +112,9 @@ ObservationLayout::ObservationLayout(const Dragonfly& topology, const DecisionSp
   path_hops_ = find("candidate_hops");
 
   for (std::uint32_t i = 0; i < num_ports_; ++i) {
-    const LinkClass link = topology.port_class(static_cast<Port>(first_port_ + i));
-    link_classes_.push_back(link == LinkClass::kGlobal ? 1.0F : 0.0F);
+    const std::size_t link = index_of(topology.port_class(static_cast<Port>(first_port_ + i)));
+    link_classes_.push_back(static_cast<float>(link - 1) /
+                            static_cast<float>(index_of(topology.global_class()) - 1));
   }
 }
 

@@ -17,10 +17,9 @@ namespace dragonfly {
 struct BufferSizes {
   std::uint32_t output_packets = 0;  // per VC, or per port when shared
   bool shared_output = false;
-  std::uint32_t local_packets = 0;  // input buffers, per VC
-  std::uint32_t global_packets = 0;
-  std::uint32_t local_vcs = 1;
-  std::uint32_t global_vcs = 1;
+  std::uint32_t input_packets = 0;  // largest input buffer of a link between routers, per VC
+  std::uint32_t port_packets = 0;   // the same of all VCs of a port together
+  std::uint32_t vcs = 1;            // most of a link
 };
 
 // One named block of the row.

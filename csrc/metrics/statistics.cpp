@@ -40,8 +40,8 @@ Statistics collect_statistics(Network& network, const StatisticsBase& base, Time
   s.in_network = network.in_network();
   s.in_source_queues = network.in_source_queues();
   s.series_bin_ps = plan.options.record.series_bin_ps;
+  for (const LinkParams& link : plan.links) s.link_packet_ps.push_back(link.packet_ps);
   s.workload = collect_workload(network);
-  for (std::size_t i = 0; i < 3; ++i) s.link_packet_ps[i] = plan.to_ps(plan.timing.packet[i]);
   for (const Partition& partition : network.partitions()) {
     s.deliveries.merge(partition.record());
     const auto append = [](auto& into, const auto& from) {

@@ -36,7 +36,7 @@ struct Statistics {
   std::vector<std::uint64_t> router_delivered;  // [router]
   std::vector<std::uint64_t> link_packets;      // [router * radix + port]
   std::vector<std::int64_t> link_stall_ps;      // [router * radix + port]
-  std::array<TimePs, 3> link_packet_ps{};       // serialisation by link class
+  std::vector<TimePs> link_packet_ps;           // serialisation by link class
   TimePs series_bin_ps = 0;
   std::optional<WorkloadStatistics> workload;  // none: open loop
 };

@@ -25,12 +25,16 @@ PathBudget union_of(const PathBudget& x, const PathBudget& y) {
           .longest_path = std::max(x.longest_path, y.longest_path)};
 }
 
-PathBudget needed_budget(const RoutingPolicy& policy, const TrafficSource& source,
+PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy, const TrafficSource& source,
                          const NetworkOptions& options) {
-  PathBudget budget = policy.budget();
+  const std::uint32_t local_hops = topology.local_way_hops();
+  PathBudget budget = policy.budget().with_local_ways(local_hops);
   if (options.decisions) {
-    const PathBudget asked = options.decisions->budget();
+    const PathBudget asked = options.decisions->budget(local_hops);
     budget = options.warms_up ? union_of(budget, asked) : asked;
+  }
+  if (source.longest_route() > 0 && !topology.has_meshes()) {
+    throw ConfigError{"traffic", "a trace with routes", "without routes where groups are no full meshes"};
   }
   if (source.longest_route() > 0) {  // prescribed routes may take any one detour
     budget.detours = true;
@@ -110,23 +114,31 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       source{source_in},
       workload{workload_in},
       options{options_in},
-      timing{(validate(params), make_timing(params))},
+      links{link_params(params, topology_in)},
+      timing{(validate(params), make_timing(params, links))},
       paths{topology_in,
-            VcLadder{parse_vc_scheme(params.vc_scheme), needed_budget(policy_in, source_in, options_in)}},
+            VcLadder{parse_vc_scheme(params.vc_scheme),
+                     needed_budget(topology_in, policy_in, source_in, options_in),
+                     topology_in.local_way_hops()},
+            options_in.seed},
       scope{policy_in.scope()},
-      reconsiders{needed_budget(policy_in, source_in, options_in).reconsiders},
+      reconsiders{paths.ladder().reconsiders()},
       shared_output{params.output_queue == "shared"},
       timed_start{params.link_start == "timer"},
       cut_through{params.switching == "cut-through"},
       decide_on_arrival{params.decide_at == "arrival"},
       arbitration{parse_arbitration(params.arbitration)},
-      output_buffer{params.output_buffer_packets},
-      input_buffer{params.host_buffer_packets, params.local_buffer_packets, params.global_buffer_packets} {
+      output_buffer{params.output_buffer_packets} {
   if (workload != nullptr && options.lose_when_full) {
     throw ConfigError{"source_queue_full", "'lose'",
                       "must be 'stall': what a program has sent is never lost"};
   }
-  signal_delay = params.latency_ps_local / timing.quantum_ps;
+  const std::size_t num_classes = topology.num_link_classes();
+  for (std::size_t i = 0; i < num_classes; ++i) input_buffer[i] = links[i].buffer_packets;
+  for (std::size_t i = 1; i + 1 < num_classes; ++i) {
+    signal_delay = std::max(signal_delay, links[i].latency_ps / timing.quantum_ps);
+  }
+  signal_delay *= topology.local_way_hops();
   trackers = needed_trackers(*policy, options);
   policy_trackers = positions_in(trackers, *policy);
   if (topology.num_groups() >= kNoGroup) {
@@ -134,45 +146,44 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
                       "below 65535 groups in a simulation"};
   }
   const VcCounts required = paths.ladder().required();
-  const std::uint8_t local = vc_count("network.local_vcs", params.local_vcs, required.local);
-  const std::uint8_t global = vc_count("network.global_vcs", params.global_vcs, required.global);
-  vcs = {1, local, global};
-  queue_stride = std::max(local, global);
+  vcs[0] = 1;
+  for (std::size_t i = 1; i < num_classes; ++i) {
+    const bool global = i + 1 == num_classes;
+    const std::string field =
+        topology.has_meshes() ? std::string{global ? "network.global_vcs" : "network.local_vcs"}
+                              : "network.links." + topology.class_name(static_cast<LinkClass>(i)) + ".vcs";
+    vcs[i] = vc_count(field.c_str(), links[i].vcs, global ? required.global : required.local);
+    queue_stride = std::max(queue_stride, std::uint32_t{vcs[i]});
+  }
 
   const Port radix = static_cast<Port>(topology.radix());
   for (Port port = 0; port <= radix; ++port) {
     first_input_vc.push_back(static_cast<std::uint16_t>(input_vcs));
     if (port == radix) break;
-    const LinkClass link = topology.port_class(port);
-    input_vcs += link == LinkClass::kHost ? 1U : vcs[static_cast<std::size_t>(link)];
+    input_vcs += vcs[index_of(topology.port_class(port))];
   }
   if (input_vcs >= 0xffff) {
     throw ConfigError{"topology.radix", std::to_string(radix), "fewer than 65535 input VCs per router"};
   }
 
   if (options.decisions) {
-    const BufferSizes buffers{.output_packets = output_buffer,
-                              .shared_output = shared_output,
-                              .local_packets = input_buffer[1],
-                              .global_packets = input_buffer[2],
-                              .local_vcs = local,
-                              .global_vcs = global};
+    BufferSizes buffers{.output_packets = output_buffer, .shared_output = shared_output};
+    for (std::size_t i = 1; i < num_classes; ++i) {
+      buffers.input_packets = std::max(buffers.input_packets, input_buffer[i]);
+      buffers.vcs = std::max(buffers.vcs, std::uint32_t{vcs[i]});
+      buffers.port_packets = std::max(buffers.port_packets, input_buffer[i] * vcs[i]);
+    }
     decisions =
         std::make_unique<const DecisionPlan>(*options.decisions, paths, buffers, timing.quantum_ps, trackers);
   }
 
   if (learner != nullptr) {
-    const auto free_hop = [&](LinkClass link) {
-      const auto i = static_cast<std::size_t>(link);
-      return to_ps(timing.routing_delay + timing.crossbar_latency + timing.start_delay[i] +
-                   timing.hop_delay[i]);
-    };
-    hop_times = {.local_latency_ps = params.latency_ps_local,
-                 .global_latency_ps = params.latency_ps_global,
-                 .local_hop_ps = free_hop(LinkClass::kLocal),
-                 .global_hop_ps = free_hop(LinkClass::kGlobal),
-                 .local_packet_ps = params.packet_ps_local,
-                 .global_packet_ps = params.packet_ps_global};
+    for (std::size_t i = 1; i < num_classes; ++i) {
+      const Tick hop =
+          timing.routing_delay + timing.crossbar_latency + timing.start_delay[i] + timing.hop_delay[i];
+      hop_times[i] = {
+          .latency_ps = links[i].latency_ps, .hop_ps = to_ps(hop), .packet_ps = links[i].packet_ps};
+    }
   }
 
   window = std::clamp<Tick>(kPacketsPerWindow * timing.packet[0] / topology.num_hosts(), 1, timing.lookahead);

@@ -43,10 +43,11 @@ class Blueprint {
   const Dragonfly& topology;
   const RoutingPolicy* policy;  // never null
   LearningPolicy* learner;      // the same, if it learns; else null
-  HopTimes hop_times;           // for the learner
+  HopTimes hop_times{};         // for the learner
   const TrafficSource& source;
   const Workload* workload;  // null: open loop
   NetworkOptions options;
+  std::vector<LinkParams> links;  // [link class]
   Timing timing;
   Tick window = 1;  // partitions run on their own for so long
   PathFollower paths;
@@ -58,11 +59,11 @@ class Blueprint {
   bool decide_on_arrival;
   Arbitration arbitration;
   std::uint32_t output_buffer;
-  std::array<std::uint32_t, 3> input_buffer{};  // by class of the input port
-  std::array<std::uint8_t, 3> vcs{};            // VCs by link class; one towards and from hosts
-  std::uint32_t queue_stride = 0;               // VC queues per output port (the largest of vcs)
-  std::uint32_t input_vcs = 0;                  // input VCs per router
-  std::vector<std::uint16_t> first_input_vc;    // [port]: of that port, within the router
+  std::array<std::uint32_t, kMostLinkClasses> input_buffer{};  // by class of the input port
+  std::array<std::uint8_t, kMostLinkClasses> vcs{};  // VCs by link class; one towards and from hosts
+  std::uint32_t queue_stride = 0;                    // VC queues per output port (the largest of vcs)
+  std::uint32_t input_vcs = 0;                       // input VCs per router
+  std::vector<std::uint16_t> first_input_vc;         // [port]: of that port, within the router
   Tick signal_delay = 0;  // of what routers of a group tell each other: the latency of a local link
   // What routers remember: what the policy asks for, then what only observations show. And which of them the
   // policy asks for, in its order.

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -37,47 +36,51 @@ class FeedbackLines {
  public:
   explicit FeedbackLines(const Blueprint& plan)
       : first_port_{plan.topology.p()},
-        first_global_{plan.topology.first_global_port()},
-        locals_{first_global_ - first_port_},
-        room_{1U, room(plan, LinkClass::kLocal), room(plan, LinkClass::kGlobal)},
         per_router_{bytes_per_router(plan) / sizeof(Feedback)},
-        entries_{plan.learner != nullptr ? per_router_ * plan.topology.num_routers() : 0U} {}
+        entries_{plan.learner != nullptr ? per_router_ * plan.topology.num_routers() : 0U} {
+    std::uint32_t begin = 0;
+    for (Port port = plan.topology.first_local_port(); port < plan.topology.radix(); ++port) {
+      lines_.push_back({begin, room(plan, port)});
+      begin += lines_.back().room;
+    }
+  }
 
   [[nodiscard]] static std::size_t bytes_per_router(const Blueprint& plan) noexcept {
-    return (std::size_t{plan.topology.a() - 1U} * room(plan, LinkClass::kLocal) +
-            std::size_t{plan.topology.h()} * room(plan, LinkClass::kGlobal)) *
-           sizeof(Feedback);
+    std::size_t entries = 0;
+    for (Port port = plan.topology.first_local_port(); port < plan.topology.radix(); ++port) {
+      entries += room(plan, port);
+    }
+    return entries * sizeof(Feedback);
   }
 
   // An end of the line back to `port` of `router`, which is in `group`.
   [[nodiscard]] FeedbackEnd end(std::uint32_t router, Port port, std::uint32_t group) noexcept {
-    const bool global = port >= first_global_;
-    const std::uint32_t room = room_[global ? 2 : 1];
-    const std::size_t line = global
-                                 ? std::size_t{locals_} * room_[1] + std::size_t{port - first_global_} * room
-                                 : std::size_t{port - first_port_} * room;
-    return {.entries = entries_.data() + router * per_router_ + line,
-            .mask = room - 1U,
+    const Line& line = lines_[port - first_port_];
+    return {.entries = entries_.data() + router * per_router_ + line.begin,
+            .mask = line.room - 1U,
             .router = router,
             .port = port,
             .group = static_cast<std::uint16_t>(group)};
   }
 
  private:
+  struct Line {
+    std::uint32_t begin = 0;  // among the entries of a router
+    std::uint32_t room = 0;
+  };
+
   // No more credits are under way than there are places in the buffer, nor than clock edges bring in the time
   // that a credit takes, and between partitions in the window by which the writer may be ahead.
-  [[nodiscard]] static std::uint32_t room(const Blueprint& plan, LinkClass link) noexcept {
-    const auto i = static_cast<std::size_t>(link);
-    const Tick ahead = link == LinkClass::kGlobal ? plan.window : 0;
+  [[nodiscard]] static std::uint32_t room(const Blueprint& plan, Port port) noexcept {
+    const std::size_t i = index_of(plan.topology.port_class(port));
+    const Tick ahead = plan.topology.is_global(port) ? plan.window : 0;
     const Tick edges = (plan.timing.credit_delay[i] + ahead) / plan.timing.clock + 2;
     return static_cast<std::uint32_t>(std::bit_ceil(
         static_cast<std::uint64_t>(std::min<Tick>(plan.vcs[i] * plan.input_buffer[i] + 1, edges))));
   }
 
   std::uint32_t first_port_;
-  std::uint32_t first_global_;
-  std::uint32_t locals_;
-  std::array<std::uint32_t, 3> room_;
+  std::vector<Line> lines_;  // [port - first_port]
   std::size_t per_router_;
   ReservedArray<Feedback> entries_;
 };

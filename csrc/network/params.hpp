@@ -4,11 +4,22 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "core/ids.hpp"
 #include "core/time.hpp"
 #include "core/timing_wheel.hpp"
+#include "topology/dragonfly.hpp"
 
 namespace dragonfly {
+
+// What all ports of one class of link have in common; of bundled links together.
+struct LinkParams {
+  TimePs packet_ps = 0;              // serialisation of one packet
+  TimePs latency_ps = 0;             // of the wire; to hosts: counted apart
+  std::uint32_t buffer_packets = 1;  // input buffer, per VC
+  std::uint32_t vcs = 0;             // 0: as many as the policy needs
+};
 
 struct NetworkParams {
   // Serialisation of one packet on a link of each class; injection 0: the packet enters at once.
@@ -42,6 +53,9 @@ struct NetworkParams {
   std::uint32_t local_vcs = 0;  // 0: as many as the policy needs
   std::uint32_t global_vcs = 0;
   TimePs watchdog_ps = 1'000'000'000;
+  // By link class from the first local one on, in the place of the fields for local and global links; empty:
+  // those.
+  std::vector<LinkParams> links;
 };
 
 enum class Arbitration : std::uint8_t { kLeastRecentlyServed, kRoundRobin, kAge };
@@ -53,11 +67,12 @@ struct Timing {
   Tick crossbar_transfer = 1;
   Tick crossbar_latency = 0;
   Tick injection_packet = 0;
-  Tick injection_delay = 1;            // departure from the host -> input buffer
-  std::array<Tick, 3> packet{};        // serialisation
-  std::array<Tick, 3> start_delay{};   // an idle port: from the arrival of a packet to its departure
-  std::array<Tick, 3> hop_delay{};     // departure -> next input buffer; host: -> last bit delivered
-  std::array<Tick, 3> credit_delay{};  // packet leaves the input buffer -> credit upstream
+  Tick injection_delay = 1;  // departure from the host -> input buffer
+  using PerClass = std::array<Tick, kMostLinkClasses>;
+  PerClass packet{};        // serialisation
+  PerClass start_delay{};   // an idle port: from the arrival of a packet to its departure
+  PerClass hop_delay{};     // departure -> next input buffer; host: -> last bit delivered
+  PerClass credit_delay{};  // packet leaves the input buffer -> credit upstream
   Tick injection_start_delay = 0;
   Tick ejection_credit = 0;  // departure to a host -> its credit is back
   Tick routing_delay = 0;
@@ -68,7 +83,9 @@ struct Timing {
 
 // Throws ConfigError for impossible parameters.
 void validate(const NetworkParams& params);
-[[nodiscard]] Timing make_timing(const NetworkParams& params);
+// By link class, hosts first. Throws ConfigError if `params.links` are none for this topology.
+[[nodiscard]] std::vector<LinkParams> link_params(const NetworkParams& params, const Dragonfly& topology);
+[[nodiscard]] Timing make_timing(const NetworkParams& params, const std::vector<LinkParams>& links);
 [[nodiscard]] Arbitration parse_arbitration(const std::string& name);
 
 }  // namespace dragonfly

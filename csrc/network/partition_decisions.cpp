@@ -83,7 +83,7 @@ Hop Partition::decide_by_path(Packet& packet, std::uint32_t router, std::uint32_
   const bool leaves = packet.destination_group != group;
   const bool first = packet.hops == 0;
   const Stage stage = leaves && first && plan_.reconsiders ? Stage::kFirst : Stage::kSource;
-  std::uint32_t minimal_choice = 0;
+  std::uint32_t choice = Decision::kAsDrawn;
   if (leaves && plan_.scope != DecisionScope::kNowhere && !asking_) {
     const bool again = plan_.scope == DecisionScope::kSourceGroup && packet.hops == 1 &&
                        !packet.non_minimal &&
@@ -92,10 +92,11 @@ Hop Partition::decide_by_path(Packet& packet, std::uint32_t router, std::uint32_
       RouteContext context = context_of(packet, router, group);
       const Decision decision = plan_.policy->route(context);
       if (decision.detour.exists()) PathFollower::set_detour(packet, decision.detour);
-      minimal_choice = decision.minimal_choice;
+      if (!decision.detour.exists()) choice = decision.minimal_choice;
     }
   }
-  return plan_.paths.next(packet, router, group, stage, minimal_choice);
+  if (choice == Decision::kAsDrawn) return plan_.paths.next(packet, router, group, stage);
+  return plan_.paths.next(packet, router, group, stage, choice);
 }
 
 // A learner says where packets go that leave the group, and what the router before hears about it. The report
@@ -104,12 +105,19 @@ Hop Partition::decide_by_learning(Packet& packet, Port came_by, std::uint32_t ro
                                   std::uint32_t group, Tick now) {
   const Dragonfly& topology = plan_.topology;
   const bool leaves = packet.destination_group != group;
-  const bool came_by_global = came_by >= topology.first_global_port();
+  const bool came_by_global = topology.is_global(came_by);
   packet.detour_group = kNoGroup;
   VisitOutcome outcome;
-  const Port minimal = leaves ? topology.minimal_port(router, packet.destination_router) : kNoPort;
-  // A packet that never leaves its group is not theirs: it has passed one local link at most.
-  if (leaves || packet.hops > 1 || came_by_global) {
+  const Port minimal =
+      leaves ? topology.minimal_port(router, packet.destination_router, plan_.paths.choice_of(packet))
+             : kNoPort;
+  // A packet that never leaves its group is not theirs. In a full mesh it has passed one local link at most.
+  const auto came_from_outside = [&] {
+    return topology.has_meshes()
+               ? packet.hops > 1
+               : topology.group_of(topology.router_of_host(packet.source_host)) != packet.destination_group;
+  };
+  if (leaves || came_by_global || came_from_outside()) {
     const RouteContext context = context_of(packet, router, group);
     outcome = plan_.learner->visit(
         context, {.leaves = leaves,
@@ -129,8 +137,8 @@ Hop Partition::decide_by_learning(Packet& packet, Port came_by, std::uint32_t ro
     packet.non_minimal = topology.minimal_hops(next, packet.destination_router) + 1U !=
                          topology.minimal_hops(router, packet.destination_router);
   }
-  const LinkClass link = topology.port_class(outcome.port);
-  return {outcome.port, plan_.paths.ladder().vc(Stage::kSource, link, true, false, packet.hops)};
+  return {outcome.port, plan_.paths.ladder().vc(Stage::kSource, topology.is_global(outcome.port), true, false,
+                                                packet.hops, 0)};
 }
 
 void Partition::hear_credit(std::uint32_t output, Tick now) {

@@ -16,8 +16,13 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
                            .signal_delay = plan.signal_delay};
     auto tracker = request.info->make(*request.info, request.parameters, site);
     const TrackedEvents hears = tracker->hears();
-    hear_class_[1] = hear_class_[1] || hears.local_occupancy;
-    hear_class_[2] = hear_class_[2] || hears.global_occupancy;
+    std::uint8_t classes = 0;
+    for (std::size_t link = 1; link < plan.topology.num_link_classes(); ++link) {
+      const bool global = link == index_of(plan.topology.global_class());
+      if (!(global ? hears.global_occupancy : hears.local_occupancy)) continue;
+      hear_class_[link] = true;
+      classes |= bit_of(static_cast<LinkClass>(link));
+    }
     hear_injections_ = hear_injections_ || hears.injections;
     hear_blocked_heads_ = hear_blocked_heads_ || hears.blocked_heads;
     if (hears.window_ps > 0) {
@@ -25,9 +30,7 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
       next_window_ = std::min(next_window_, plan.to_tick(hears.window_ps));
     }
     hears_.push_back(hears);
-    hears_classes_.push_back(
-        static_cast<std::uint8_t>((hears.local_occupancy ? bit_of(LinkClass::kLocal) : 0U) |
-                                  (hears.global_occupancy ? bit_of(LinkClass::kGlobal) : 0U)));
+    hears_classes_.push_back(classes);
     numbers_.trackers.push_back(std::move(tracker));
   }
   if (!hear_occupancy()) return;

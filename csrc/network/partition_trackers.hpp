@@ -54,9 +54,9 @@ class PartitionTrackers {
   const Blueprint& plan_;
   std::uint32_t first_router_;
   TrackedNumbers numbers_;
-  std::vector<TrackedEvents> hears_;         // [tracker]
-  std::vector<std::uint8_t> hears_classes_;  // [tracker]: bits of classes of link
-  std::array<bool, 3> hear_class_{};         // occupancies by class of link; never those of hosts
+  std::vector<TrackedEvents> hears_;                 // [tracker]
+  std::vector<std::uint8_t> hears_classes_;          // [tracker]: bits of classes of link
+  std::array<bool, kMostLinkClasses> hear_class_{};  // occupancies by class of link; never those of hosts
   bool hear_injections_ = false;
   bool hear_blocked_heads_ = false;
   std::vector<std::uint8_t> changed_;  // [router]: bits of classes of link, in this instant

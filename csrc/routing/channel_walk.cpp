@@ -13,7 +13,11 @@ namespace {
 class Walker {
  public:
   Walker(const PathFollower& paths, const RoutingPolicy& policy)
-      : paths_{paths}, topology_{paths.topology()}, policy_{policy}, budget_{policy.budget()} {}
+      : choices_{choices_of(paths.topology())},
+        paths_{paths},
+        topology_{paths.topology()},
+        policy_{policy},
+        budget_{policy.budget().with_local_ways(topology_.local_way_hops())} {}
 
   ChannelWalk walk() {
     for (std::uint32_t from = 0; from < topology_.num_routers(); ++from) {
@@ -50,17 +54,20 @@ class Walker {
   }
 
   // After one minimal hop inside the source group: every detour from there.
-  void reconsider(Packet packet, std::uint32_t from) {
-    const Hop hop = paths_.next(packet, from, topology_.group_of(from), Stage::kFirst);
-    const std::uint32_t second = topology_.neighbor(from, hop.port).router;
-    if (topology_.group_of(second) != topology_.group_of(from)) return;
-    const Channel held{from, hop.port, hop.vc};
-    packet.hops = 1;
-    packet.vc = hop.vc;
-    for (const Detour& detour : detours(second)) {
-      Packet detoured = packet;
-      PathFollower::set_detour(detoured, detour);
-      follow(detoured, second, &held, Stage::kSource);
+  void reconsider(const Packet& packet, std::uint32_t from) {
+    for (const std::uint32_t choice : choices_) {
+      Packet moved = packet;
+      const Hop hop = paths_.next(moved, from, topology_.group_of(from), Stage::kFirst, choice);
+      const std::uint32_t second = topology_.neighbor(from, hop.port).router;
+      if (topology_.group_of(second) != topology_.group_of(from)) continue;
+      const Channel held{from, hop.port, hop.vc};
+      moved.hops = 1;
+      moved.vc = hop.vc;
+      for (const Detour& detour : detours(second)) {
+        Packet detoured = moved;
+        PathFollower::set_detour(detoured, detour);
+        follow(detoured, second, &held, Stage::kSource);
+      }
     }
   }
 
@@ -92,34 +99,50 @@ class Walker {
     return false;
   }
 
-  void follow(Packet packet, std::uint32_t router, const Channel* held, Stage stage) {
-    Channel last{};
-    bool holds = held != nullptr;
-    if (holds) last = *held;
+  // Every way on, whatever is drawn. `stage`: of a hop from the source router.
+  void follow(const Packet& packet, std::uint32_t router, const Channel* held, Stage stage) {
+    if (router == packet.destination_router && packet.plan != Plan::kToDetour) {
+      longest_ = std::max(longest_, std::uint32_t{packet.hops});
+      return;
+    }
     const VcCounts vcs = paths_.ladder().required();
-    while (router != packet.destination_router || packet.plan == Plan::kToDetour) {
-      const std::uint32_t group = topology_.group_of(router);
-      const Hop hop = paths_.next(packet, router, group, packet.hops == 0 ? stage : Stage::kSource);
-      if (router == packet.destination_router && topology_.port_class(hop.port) == LinkClass::kHost) break;
-      const bool global = topology_.port_class(hop.port) == LinkClass::kGlobal;
-      if (hop.vc >= (global ? vcs.global : vcs.local)) {
+    std::vector<Hop> done;
+    for (const std::uint32_t choice : choices_) {
+      Packet moved = packet;
+      const Hop hop = paths_.next(moved, router, topology_.group_of(router),
+                                  packet.hops == 0 ? stage : Stage::kSource, choice);
+      if (router == packet.destination_router && topology_.port_class(hop.port) == LinkClass::kHost) {
+        longest_ = std::max(longest_, std::uint32_t{packet.hops});
+        return;
+      }
+      if (std::ranges::find(done, hop) != done.end()) continue;
+      done.push_back(hop);
+      if (hop.vc >= (topology_.is_global(hop.port) ? vcs.global : vcs.local)) {
         throw std::logic_error{"a path uses VC " + std::to_string(hop.vc) +
                                ", which the ladder does not have"};
       }
       const Channel wanted{router, hop.port, hop.vc};
-      if (holds) seen_.insert({last, wanted});
-      last = wanted;
-      holds = true;
-      router = topology_.neighbor(router, hop.port).router;
-      packet.vc = hop.vc;
-      if (++packet.hops > budget_.longest_path) {
+      if (held != nullptr) seen_.insert({*held, wanted});
+      moved.vc = hop.vc;
+      if (++moved.hops > budget_.longest_path) {
         throw std::logic_error{"a path takes more than the declared " + std::to_string(budget_.longest_path) +
                                " hops"};
       }
+      follow(moved, topology_.neighbor(router, hop.port).router, &wanted, stage);
     }
-    longest_ = std::max(longest_, std::uint32_t{packet.hops});
   }
 
+  // Numbers that pick every possibility where packets draw; else the one that counts.
+  static std::vector<std::uint32_t> choices_of(const Dragonfly& topology) {
+    if (!topology.draws_ways()) return {0};
+    const std::uint32_t step = topology.num_choices() / (topology.trunking() * kMostWays);
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t choice = 0; choice < topology.num_choices(); choice += step) all.push_back(choice);
+    return all;
+  }
+  static constexpr std::uint32_t kMostWays = 8;  // in a group of the small systems that are walked
+
+  std::vector<std::uint32_t> choices_;
   const PathFollower& paths_;
   const Dragonfly& topology_;
   const RoutingPolicy& policy_;
@@ -133,8 +156,8 @@ ChannelWalk walk_any_port(const PathFollower& paths, std::uint32_t longest) {
   const Dragonfly& topology = paths.topology();
   std::set<ChannelDependency> seen;
   const auto vc = [&](Port port, std::uint32_t hops) {
-    return std::uint16_t{paths.ladder().vc(Stage::kSource, topology.port_class(port), true, false,
-                                           static_cast<std::uint8_t>(hops))};
+    return std::uint16_t{paths.ladder().vc(Stage::kSource, topology.is_global(port), true, false,
+                                           static_cast<std::uint8_t>(hops), 0)};
   };
   for (std::uint32_t router = 0; router < topology.num_routers(); ++router) {
     for (Port port = topology.first_local_port(); port < topology.radix(); ++port) {
@@ -156,7 +179,8 @@ ChannelWalk walk_any_port(const PathFollower& paths, std::uint32_t longest) {
 }  // namespace
 
 ChannelWalk walk_channels(const PathFollower& paths, const RoutingPolicy& policy) {
-  if (policy.budget().any_port) return walk_any_port(paths, policy.budget().longest_path);
+  const PathBudget budget = policy.budget().with_local_ways(paths.topology().local_way_hops());
+  if (budget.any_port) return walk_any_port(paths, budget.longest_path);
   return Walker{paths, policy}.walk();
 }
 

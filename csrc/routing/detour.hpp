@@ -1,11 +1,14 @@
 // Drawing a random detour.
 #pragma once
 
+#include <vector>
+
+#include "core/parameters.hpp"
 #include "routing/route_context.hpp"
 
 namespace dragonfly {
 
-// Hops of the longest path with such a detour.
+// Hops of the longest path with such a detour, where groups are full meshes.
 [[nodiscard]] constexpr std::uint8_t longest_path_hops(DetourKind kind) noexcept {
   switch (kind) {
     case DetourKind::kLgl:
@@ -30,5 +33,8 @@ namespace dragonfly {
 // Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.2.
 [[nodiscard]] Detour draw_detour(const RouteContext& context, RandomStream& random, DetourKind kind,
                                  bool avoid_destination_group);
+
+// The row of the parameter that every policy with random detours has.
+[[nodiscard]] std::vector<ParameterInfo> detour_parameters();
 
 }  // namespace dragonfly

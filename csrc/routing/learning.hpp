@@ -1,6 +1,7 @@
 // Policies that learn from what the next router on the way reports back.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -13,14 +14,12 @@
 namespace dragonfly {
 
 // What the network tells a learner before the first packet: delays of one hop without any congestion.
-struct HopTimes {
-  TimePs local_latency_ps = 0;  // of the link alone
-  TimePs global_latency_ps = 0;
-  TimePs local_hop_ps = 0;  // from the input buffer of one router to that of the next
-  TimePs global_hop_ps = 0;
-  TimePs local_packet_ps = 0;  // one packet on the link
-  TimePs global_packet_ps = 0;
+struct HopTime {
+  TimePs latency_ps = 0;  // of the link alone
+  TimePs hop_ps = 0;      // from the input buffer of one router to that of the next
+  TimePs packet_ps = 0;   // one packet on the link
 };
+using HopTimes = std::array<HopTime, kMostLinkClasses>;
 
 // A packet that stands at router y, having come from router x.
 struct Visit {
@@ -123,7 +122,14 @@ class LearningPolicy : public RoutingPolicy {
   virtual void fill(std::uint32_t router, std::uint32_t target, float* values) const = 0;
 
   [[nodiscard]] const Dragonfly& topology() const noexcept { return *topology_; }
-  [[nodiscard]] const HopTimes& times() const noexcept { return times_; }
+  [[nodiscard]] const HopTime& time_of(Port port) const noexcept {
+    return times_[index_of(topology_->port_class(port))];
+  }
+  // Without congestion and by links only: where meshes are assumed to be.
+  [[nodiscard]] const HopTime& local_time() const noexcept { return times_[1]; }
+  [[nodiscard]] const HopTime& global_time() const noexcept {
+    return times_[index_of(topology_->global_class())];
+  }
   [[nodiscard]] std::uint32_t first_port() const noexcept { return first_port_; }
   [[nodiscard]] const QTable& table() const noexcept { return table_; }
   [[nodiscard]] static bool open(const float* row, std::uint32_t port) noexcept {
@@ -142,7 +148,7 @@ class LearningPolicy : public RoutingPolicy {
   TableRows rows_;
   LearningRule rule_;
   const Dragonfly* topology_ = nullptr;
-  HopTimes times_;
+  HopTimes times_{};
   std::uint32_t first_port_ = 0;
   std::uint32_t slots_ = 1;
   QTable table_;

@@ -45,17 +45,18 @@ Hop PathFollower::routed(const Packet& packet, std::uint32_t router,
     const bool leaves = there / a != group;
     stage = entered_just_now && !leaves ? Stage::kDetourIn : Stage::kDetourOut;
   }
-  return {port, ladder_.vc(stage, link_class(port), minimal, true, packet.hops)};
+  return {port, ladder_.vc(stage, topology_->is_global(port), minimal, true, packet.hops, 0)};
 }
 
 Endpoint PathFollower::first_global_link(Packet packet, std::uint32_t router, std::uint32_t choice) const {
   const std::uint32_t group = topology_->group_of(router);
   for (;;) {
     const Hop hop = next(packet, router, group, Stage::kSource, choice);
-    if (hop.port >= global_from_) return {router, hop.port};
+    if (topology_->is_global(hop.port)) return {router, hop.port};
     if (hop.port < topology_->first_local_port()) return {};
     router = topology_->neighbor(router, hop.port).router;
-    choice = 0;  // it counts where it was drawn
+    ++packet.hops;
+    choice = choice_of(packet);  // the one that was given counts where it was drawn
   }
 }
 

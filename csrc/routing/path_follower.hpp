@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/random.hpp"
 #include "routing/packet.hpp"
 #include "routing/vc_ladder.hpp"
 #include "topology/dragonfly.hpp"
@@ -15,6 +16,7 @@ namespace dragonfly {
 struct Hop {
   Port port = kNoPort;
   std::uint8_t vc = 0;
+  bool operator==(const Hop&) const = default;
 };
 
 // Where a packet goes if it does not go straight on.
@@ -31,8 +33,9 @@ struct Detour {
 
 class PathFollower {
  public:
-  PathFollower(const Dragonfly& topology, const VcLadder& ladder)
-      : topology_{&topology}, ladder_{ladder}, global_from_{topology.first_global_port()} {}
+  // `seed`: of the draws by which packets choose among several shortest ways.
+  PathFollower(const Dragonfly& topology, const VcLadder& ladder, std::uint64_t seed = 0)
+      : topology_{&topology}, ladder_{ladder}, seed_{seed} {}
 
   [[nodiscard]] const Dragonfly& topology() const noexcept { return *topology_; }
   [[nodiscard]] const VcLadder& ladder() const noexcept { return ladder_; }
@@ -40,13 +43,25 @@ class PathFollower {
   // The next hop of a packet that stands at `router` of `group`, according to its plan. Moves the
   // plan on where the router is the detour. Precondition: plan != kRouted.
   [[nodiscard]] Hop next(Packet& packet, std::uint32_t router, std::uint32_t group,
-                         Stage source_stage = Stage::kSource,
-                         std::uint32_t minimal_choice = 0) const noexcept {
+                         Stage source_stage = Stage::kSource) const noexcept {
+    return next(packet, router, group, source_stage, choice_of(packet));
+  }
+  [[nodiscard]] Hop next(Packet& packet, std::uint32_t router, std::uint32_t group, Stage source_stage,
+                         std::uint32_t choice) const noexcept {
     if (packet.plan == Plan::kToDetour && reached_detour(packet, router, group)) {
       packet.plan = Plan::kFromDetour;
     }
-    if (packet.plan == Plan::kToDetour) return towards_detour(packet, router, group);
-    return towards_destination(packet, router, group, source_stage, minimal_choice);
+    if (packet.plan == Plan::kToDetour) return towards_detour(packet, router, group, choice);
+    return towards_destination(packet, router, group, source_stage, choice);
+  }
+
+  // The draws by which a packet chooses among several shortest ways at this hop.
+  [[nodiscard]] static RandomStream choices(std::uint64_t seed, const Packet& packet) noexcept {
+    return {seed, Purpose::kRouting, packet.source_host, packet.number, packet.hops | kChoiceStream << 8};
+  }
+  // The first of them; 0 where nothing is drawn.
+  [[nodiscard]] std::uint32_t choice_of(const Packet& packet) const noexcept {
+    return topology_->draws_ways() ? choices(seed_, packet).below(topology_->num_choices()) : 0U;
   }
 
   // The first hop that a packet would take from here on a minimal path, and on a detour. `choice`:
@@ -61,7 +76,7 @@ class PathFollower {
                                std::uint32_t group) const noexcept {
     Packet copy = packet;
     set_detour(copy, detour);
-    return towards_detour(copy, router, group);
+    return towards_detour(copy, router, group, choice_of(packet));
   }
 
   static void set_detour(Packet& packet, const Detour& detour) noexcept {
@@ -86,38 +101,39 @@ class PathFollower {
     return visits_router(packet.detour_kind) ? router == packet.detour_router : group == packet.detour_group;
   }
 
-  [[nodiscard]] LinkClass link_class(Port port) const noexcept {
-    return port >= global_from_ ? LinkClass::kGlobal : LinkClass::kLocal;
-  }
-
   [[nodiscard]] Hop towards_destination(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                         Stage source_stage, std::uint32_t choice) const noexcept {
     if (router == packet.destination_router) {
       const auto slot = packet.destination_host - router * topology_->p();
       return {static_cast<Port>(slot), 0};  // one queue towards a host
     }
-    const Port port = topology_->minimal_port(router, packet.destination_router, choice);
+    const WayStep way = topology_->minimal_way(router, packet.destination_router, choice);
     const bool minimal = packet.plan == Plan::kMinimal;
     Stage stage = Stage::kDestination;
     if (group != packet.destination_group) stage = minimal ? source_stage : Stage::kDetourOut;
-    return {port,
-            ladder_.vc(stage, link_class(port), minimal, visits_router(packet.detour_kind), packet.hops)};
+    return {way.port, ladder_.vc(stage, topology_->is_global(way.port), minimal,
+                                 visits_router(packet.detour_kind), packet.hops, way.position)};
   }
 
-  [[nodiscard]] Hop towards_detour(const Packet& packet, std::uint32_t router,
-                                   std::uint32_t group) const noexcept {
+  [[nodiscard]] Hop towards_detour(const Packet& packet, std::uint32_t router, std::uint32_t group,
+                                   std::uint32_t choice) const noexcept {
     const bool with_router = visits_router(packet.detour_kind);
     if (group == packet.detour_group) {  // only with a detour router
-      const Port port = topology_->minimal_port(router, packet.detour_router);
-      return {port, ladder_.vc(Stage::kDetourIn, LinkClass::kLocal, false, with_router, packet.hops)};
+      const WayStep way = topology_->minimal_way(router, packet.detour_router, choice);
+      return {way.port, ladder_.vc(Stage::kDetourIn, false, false, with_router, packet.hops, way.position)};
     }
-    const Port port = topology_->port_towards_group(router, packet.detour_group, packet.number);
-    return {port, ladder_.vc(Stage::kSource, link_class(port), false, with_router, packet.hops)};
+    // Without draws all packets of a host take the links in turn.
+    const WayStep way = topology_->way_towards_group(router, packet.detour_group,
+                                                     topology_->draws_ways() ? choice : packet.number);
+    return {way.port, ladder_.vc(Stage::kSource, topology_->is_global(way.port), false, with_router,
+                                 packet.hops, way.position)};
   }
+
+  static constexpr std::uint32_t kChoiceStream = 7;
 
   const Dragonfly* topology_;
   VcLadder ladder_;
-  Port global_from_;
+  std::uint64_t seed_;
 };
 
 }  // namespace dragonfly

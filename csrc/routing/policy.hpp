@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "routing/parameters.hpp"
+#include "core/parameters.hpp"
 #include "routing/route_context.hpp"
 #include "routing/router_tracker.hpp"
 
@@ -25,7 +25,9 @@ enum class DecisionScope : std::uint8_t {
 // Stay minimal (no detour), or take the detour.
 struct Decision {
   Detour detour{};
-  std::uint32_t minimal_choice = 0;  // which of several equally short paths (only with trunking)
+  std::uint32_t minimal_choice = kAsDrawn;  // which of several equally short paths
+
+  static constexpr std::uint32_t kAsDrawn = 0xffffffffU;  // the packet's own choice (PathFollower::choice_of)
 };
 
 class LearningPolicy;

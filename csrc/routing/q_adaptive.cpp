@@ -1,5 +1,5 @@
+#include "core/parameters.hpp"
 #include "routing/learning.hpp"
-#include "routing/parameters.hpp"
 
 namespace dragonfly {
 
@@ -56,7 +56,9 @@ class QAdaptive final : public LearningPolicy {
   }
 
  private:
-  [[nodiscard]] bool is_local(std::uint32_t port) const noexcept { return port + 1 < topology().a(); }
+  [[nodiscard]] bool is_local(std::uint32_t port) const noexcept {
+    return port < topology().num_local_ports();
+  }
 
   [[nodiscard]] std::uint32_t occupancy(const RouteContext& context, std::uint32_t port) const noexcept {
     return context.occupancy_packets(static_cast<Port>(first_port() + port));
@@ -69,7 +71,7 @@ class QAdaptive final : public LearningPolicy {
                                std::uint32_t port) const noexcept {
     const auto value = static_cast<double>(row[port]);
     if (!sees_queues()) return value;
-    const TimePs packet_ps = is_local(port) ? times().local_packet_ps : times().global_packet_ps;
+    const TimePs packet_ps = time_of(static_cast<Port>(first_port() + port)).packet_ps;
     const std::uint32_t queued = context.ports()[first_port() + port].queued;
     return value +
            static_cast<double>(packet_ps) / kPsPerNs *
@@ -106,7 +108,7 @@ class QAdaptive final : public LearningPolicy {
     RandomStream draws = context.learning_stream();
     const double explore = draws.uniform();
     const double which = draws.uniform();
-    if (best == kNil) best = static_cast<std::uint32_t>(draws.uniform() * (topology().a() - 1));
+    if (best == kNil) best = static_cast<std::uint32_t>(draws.uniform() * topology().num_local_ports());
     const double q_minimal = promise(context, row, minimal);
     const bool stay = (q_minimal - promise(context, row, best)) / q_minimal < threshold || !open(row, best);
     const std::uint32_t greedy = stay ? minimal : best;
@@ -126,17 +128,19 @@ class QAdaptive final : public LearningPolicy {
   }
 
   [[nodiscard]] float initial(Port port, std::uint32_t next, std::uint32_t group) const noexcept {
-    const bool global = topology().port_class(port) == LinkClass::kGlobal;
-    const bool direct = global && topology().group_of(next) == group;
+    const auto share = [this](const HopTime& hop) {
+      return settings_.path_time ? hop.hop_ps : hop.latency_ps;
+    };
     TimePs ps = 0;
-    if (!settings_.path_time) {
-      ps = times().global_latency_ps + (direct ? 0 : times().local_latency_ps);
+    if (!settings_.path_time && topology().has_meshes()) {  // as published: whichever the port is
+      const bool direct = topology().is_global(port) && topology().group_of(next) == group;
+      ps = global_time().latency_ps + (direct ? 0 : local_time().latency_ps);
     } else {
-      ps = global ? times().global_hop_ps : times().local_hop_ps;
-      if (!direct) {  // from the next router: its own link, or through a local hop
+      ps = share(time_of(port));
+      while (topology().group_of(next) != group) {  // on from there
         const Port on = topology().port_towards_group(next, group);
-        const bool own_link = topology().port_class(on) == LinkClass::kGlobal;
-        ps += times().global_hop_ps + (own_link ? 0 : times().local_hop_ps);
+        ps += share(time_of(on));
+        next = topology().neighbor(next, on).router;
       }
     }
     return static_cast<float>(rule().round(static_cast<double>(ps) / kPsPerNs));

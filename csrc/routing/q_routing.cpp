@@ -1,5 +1,5 @@
+#include "core/parameters.hpp"
 #include "routing/learning.hpp"
-#include "routing/parameters.hpp"
 
 namespace dragonfly {
 
@@ -50,19 +50,14 @@ class QRouting final : public LearningPolicy {
       const auto port = static_cast<Port>(first_port() + i);
       const Endpoint next = topology().neighbor(router, port);
       if (next.port == kNoPort) continue;
-      TimePs ps = latency(port);
+      TimePs ps = time_of(port).latency_ps;
       for (std::uint32_t at = next.router; at != target;) {
         const Port on = topology().minimal_port(at, target);
-        ps += latency(on);
+        ps += time_of(on).latency_ps;
         at = topology().neighbor(at, on).router;
       }
       values[i] = static_cast<float>(static_cast<double>(ps) / kPsPerNs);
     }
-  }
-
-  [[nodiscard]] TimePs latency(Port port) const noexcept {
-    return topology().port_class(port) == LinkClass::kGlobal ? times().global_latency_ps
-                                                             : times().local_latency_ps;
   }
 
   Settings settings_;

@@ -68,11 +68,11 @@ class RouteContext {
   [[nodiscard]] RandomStream learning_stream() const noexcept {
     return {seed_, Purpose::kLearning, packet_.source_host, packet_.number, packet_.hops};
   }
-  [[nodiscard]] RandomStream minimal_choice_stream() const noexcept { return stream(kMinimalStream); }
+  [[nodiscard]] RandomStream minimal_choice_stream() const noexcept {
+    return PathFollower::choices(seed_, packet_);
+  }
 
  private:
-  static constexpr std::uint32_t kMinimalStream = 7;
-
   [[nodiscard]] RandomStream stream(std::uint32_t which) const noexcept {
     return {seed_, Purpose::kRouting, packet_.source_host, packet_.number, packet_.hops | which << 8};
   }

@@ -17,10 +17,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/parameters.hpp"
 #include "core/time.hpp"
 #include "routing/output_port.hpp"
 #include "routing/packet.hpp"
-#include "routing/parameters.hpp"
 #include "topology/dragonfly.hpp"
 
 namespace dragonfly {

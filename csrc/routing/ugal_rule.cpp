@@ -1,6 +1,6 @@
 #include "routing/ugal_rule.hpp"
 
-#include "routing/parameters.hpp"
+#include "core/parameters.hpp"
 
 namespace dragonfly {
 
@@ -44,14 +44,15 @@ UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& pa
     }
   }
 
-  const std::uint32_t trunking = context.topology().trunking();
-  const std::uint32_t candidates = trunking == 1 ? 1 : params.minimal_candidates;
+  const std::uint32_t possible = context.topology().num_choices();
+  const std::uint32_t candidates = possible == 1 ? 1 : params.minimal_candidates;
   std::uint32_t minimal_choice = 0;
   Hop minimal{};
   std::uint32_t minimal_occupancy = 0;
   RandomStream choices = context.minimal_choice_stream();
   for (std::uint32_t i = 0; i < candidates; ++i) {
-    const std::uint32_t choice = candidates == 1 ? 0 : choices.below(trunking);
+    const std::uint32_t choice =
+        candidates == 1 ? paths.choice_of(context.packet()) : choices.below(possible);
     const Hop hop =
         paths.minimal_hop(context.packet(), context.router(), context.group(), minimal_stage, choice);
     const std::uint32_t occupancy = context.occupancy_packets(hop.port);

@@ -1,5 +1,5 @@
+#include "core/parameters.hpp"
 #include "routing/detour.hpp"
-#include "routing/parameters.hpp"
 #include "routing/policy.hpp"
 
 namespace dragonfly {

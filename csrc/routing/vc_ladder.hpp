@@ -2,8 +2,9 @@
 //
 // A packet passes stages in a fixed order: source group, detour group on the way in, detour group
 // on the way out, destination group. Every scheme gives each hop of a path a rank that rises
-// strictly from stage to stage, and within one stage a path takes at most one local hop followed by
-// at most one global hop. Channels (link class, VC) therefore form a directed acyclic graph and no
+// strictly from stage to stage. Within one stage a path takes local hops, each at a higher position
+// than the one before (topology's WayStep; a full mesh has one position), and then at most one global
+// hop; every position has VCs of its own. Channels (link, VC) therefore form a directed acyclic graph and no
 // set of packets can wait for each other in a circle (Dally and Seitz 1988). Tests walk every path
 // of every policy and check the graph.
 #pragma once
@@ -44,7 +45,17 @@ struct PathBudget {
   bool detour_router = false;     // ... that visit a router of the detour group on purpose (lgl, gl)
   bool reconsiders = false;       // a minimal first hop may be followed by a detour (PAR)
   bool any_port = false;          // ports are chosen hop by hop: only the hops taken can number the VCs
-  std::uint8_t longest_path = 3;  // hops
+  std::uint8_t longest_path = 3;  // hops; of a policy: where groups are full meshes
+
+  // The same where a local way takes up to `local_way_hops`: along planned paths every one of them grows;
+  // where ports are chosen hop by hop, only the two of the minimal rest.
+  [[nodiscard]] constexpr PathBudget with_local_ways(std::uint32_t local_way_hops) const noexcept {
+    const std::uint32_t global_hops = detours ? 2 : 1;
+    const std::uint32_t ways = any_port ? 2 : longest_path - global_hops - (reconsiders ? 1U : 0U);
+    PathBudget longer = *this;
+    longer.longest_path = static_cast<std::uint8_t>(longest_path + ways * (local_way_hops - 1));
+    return longer;
+  }
 
   bool operator==(const PathBudget&) const = default;
 };
@@ -56,11 +67,13 @@ struct VcCounts {
 
 class VcLadder {
  public:
-  VcLadder(VcScheme scheme, const PathBudget& budget)
+  // `budget`: with local ways of this group's shape.
+  VcLadder(VcScheme scheme, const PathBudget& budget, std::uint32_t local_way_hops = 1)
       : scheme_{budget.any_port && scheme != VcScheme::kUnsafeSingle ? VcScheme::kHop : scheme},
         stages_{static_cast<std::uint8_t>(2 + (budget.detours ? 1 : 0) + (budget.detour_router ? 1 : 0) +
                                           (budget.reconsiders ? 1 : 0))},
         shift_{static_cast<std::uint8_t>(budget.reconsiders ? 1 : 0)},
+        positions_{static_cast<std::uint8_t>(local_way_hops)},
         budget_{budget} {}
 
   // Whether a first minimal hop has a stage of its own.
@@ -69,10 +82,9 @@ class VcLadder {
   [[nodiscard]] VcCounts required() const noexcept {
     switch (scheme_) {
       case VcScheme::kStage:
-        return {stages_, stages_};
+        return {staged_local(static_cast<std::uint8_t>(stages_ - shift_)), stages_};
       case VcScheme::kLadder:
-        return budget_.detours ? VcCounts{static_cast<std::uint8_t>(4 + shift_), 2}
-                               : VcCounts{static_cast<std::uint8_t>(2 + shift_), 1};
+        return budget_.detours ? VcCounts{staged_local(4), 2} : VcCounts{staged_local(2), 1};
       case VcScheme::kHop:
         return {budget_.longest_path, budget_.longest_path};
       case VcScheme::kUnsafeSingle:
@@ -82,17 +94,30 @@ class VcLadder {
   }
 
   // The VC of a hop over a local or global link. `with_router`: the path of the packet visits a
-  // chosen detour router (kinds lgl and gl); `minimal`: it takes no detour.
-  [[nodiscard]] std::uint8_t vc(Stage stage, LinkClass link, bool minimal, bool with_router,
-                                std::uint8_t hops) const noexcept {
-    if (scheme_ == VcScheme::kStage) return stage_vc(stage, minimal, with_router);
+  // chosen detour router (kinds lgl and gl); `minimal`: it takes no detour; `position`: of a local hop.
+  [[nodiscard]] std::uint8_t vc(Stage stage, bool global, bool minimal, bool with_router, std::uint8_t hops,
+                                std::uint8_t position) const noexcept {
+    if (scheme_ == VcScheme::kStage) {
+      const std::uint8_t step = stage_step(stage, minimal, with_router);
+      return global || stage == Stage::kFirst ? step
+                                              : local_vc(static_cast<std::uint8_t>(step - shift_), position);
+    }
     if (scheme_ == VcScheme::kHop) return hops;
     if (scheme_ == VcScheme::kUnsafeSingle) return 0;
-    return ladder_vc(stage, link, minimal);
+    if (global) return stage == Stage::kDetourOut ? 1 : 0;
+    return stage == Stage::kFirst ? std::uint8_t{0} : local_vc(ladder_step(stage, minimal), position);
   }
 
  private:
-  [[nodiscard]] std::uint8_t stage_vc(Stage stage, bool minimal, bool with_router) const noexcept {
+  // The local VCs of so many steps; a first hop that may be reconsidered has one of its own before them.
+  [[nodiscard]] std::uint8_t staged_local(std::uint8_t steps) const noexcept {
+    return static_cast<std::uint8_t>(shift_ + steps * positions_);
+  }
+  [[nodiscard]] std::uint8_t local_vc(std::uint8_t step, std::uint8_t position) const noexcept {
+    return static_cast<std::uint8_t>(shift_ + step * positions_ + position);
+  }
+
+  [[nodiscard]] std::uint8_t stage_step(Stage stage, bool minimal, bool with_router) const noexcept {
     // Counted from the end, so that the destination group always has the highest VC.
     std::uint8_t from_end = 1;
     switch (stage) {
@@ -113,26 +138,25 @@ class VcLadder {
     return static_cast<std::uint8_t>(stages_ - from_end);
   }
 
-  [[nodiscard]] std::uint8_t ladder_vc(Stage stage, LinkClass link, bool minimal) const noexcept {
-    if (link == LinkClass::kGlobal) return stage == Stage::kDetourOut ? 1 : 0;
+  [[nodiscard]] static std::uint8_t ladder_step(Stage stage, bool minimal) noexcept {
     switch (stage) {
       case Stage::kFirst:
-        return 0;
       case Stage::kSource:
-        return shift_;
+        return 0;
       case Stage::kDetourIn:
-        return static_cast<std::uint8_t>(1 + shift_);
+        return 1;
       case Stage::kDetourOut:
-        return static_cast<std::uint8_t>(2 + shift_);
+        return 2;
       case Stage::kDestination:
         break;
     }
-    return static_cast<std::uint8_t>((minimal ? 1 : 3) + shift_);
+    return minimal ? 1 : 3;
   }
 
   VcScheme scheme_;
   std::uint8_t stages_;
   std::uint8_t shift_;
+  std::uint8_t positions_;
   PathBudget budget_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace dragonfly {
 
@@ -41,7 +42,9 @@ bool RoutingEnvironment::advance(const std::function<bool()>& keep_going) {
       done_ = true;
       break;
     }
-    target_ps_ += timing.lookahead * timing.quantum_ps;
+    const TimePs slice = timing.lookahead * timing.quantum_ps;
+    if (target_ps_ > latest_ps_ - slice) throw ConfigError{refusal_};
+    target_ps_ += slice;
   }
   end_step();
   return true;
@@ -53,7 +56,9 @@ void RoutingEnvironment::extend(TimePs duration_ps) {
   begin_step();
 }
 
-void RoutingEnvironment::begin_drain() {
+void RoutingEnvironment::begin_drain(TimePs latest_ps, std::string refusal) {
+  latest_ps_ = std::max(latest_ps, TimePs{0});
+  refusal_ = std::move(refusal);
   draining_ = true;
   done_ = false;
   simulation_.stop_generating();

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/error.hpp"
@@ -77,8 +78,10 @@ class RoutingEnvironment {
   void extend(TimePs duration_ps);
   // Where the episode ends, unless it is drained.
   [[nodiscard]] TimePs end_ps() const noexcept { return target_ps_; }
-  // No further packets; the run then ends when the last one is delivered. Once, when done().
-  void begin_drain();
+  // No further packets; the run then ends when the last one is delivered. Once, when done(). If it cannot end
+  // by `latest_ps`, advance() stops before that time and throws ConfigError with the message `refusal`, each
+  // time.
+  void begin_drain(TimePs latest_ps = INT64_MAX, std::string refusal = {});
 
   [[nodiscard]] bool done() const noexcept { return done_; }
   [[nodiscard]] DecisionBatch& batch() noexcept { return batch_; }
@@ -121,6 +124,8 @@ class RoutingEnvironment {
   std::uint64_t seed_;
   TimePs warmup_ps_;
   TimePs target_ps_;
+  TimePs latest_ps_ = INT64_MAX;  // of a drain
+  std::string refusal_;
   bool warm_ = false;
   bool draining_ = false;
   std::atomic<bool> done_ = false;  // may be read while another thread is in advance()

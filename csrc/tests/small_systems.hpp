@@ -11,9 +11,9 @@
 namespace dragonfly {
 
 inline constexpr TimePs kNs = kPsPerNs;
-inline constexpr DragonflyParams kSmall{.p = 2, .a = 4, .h = 2};
+inline const DragonflyParams kSmall{.p = 2, .a = 4, .h = 2};
 // A partition per group.
-inline constexpr DragonflyParams kWide{.p = 300, .a = 2, .h = 1};
+inline const DragonflyParams kWide{.p = 300, .a = 2, .h = 1};
 
 // Never interrupted.
 inline bool always() { return true; }

@@ -200,7 +200,7 @@ TEST(one_packet_changes_the_occupancy_of_every_port_on_its_way_twice) {
     for (std::uint32_t router = 0; router != topology.router_of_host(destination);) {
       const Port port = topology.minimal_port(router, topology.router_of_host(destination));
       expected[router] += 2;
-      if (topology.port_class(port) == LinkClass::kGlobal) expected_global[router] += 2;
+      if (topology.is_global(port)) expected_global[router] += 2;
       router = topology.neighbor(router, port).router;
     }
     CHECK(both.counts().occupancies == expected);
@@ -303,8 +303,8 @@ std::uint64_t compare_flags(Simulation& simulation, std::uint32_t instants, doub
 }
 
 TEST(flags_are_what_the_ports_say_and_what_the_group_has_heard_at_every_instant) {
-  constexpr DragonflyParams kPartial{.p = 2, .a = 4, .h = 2, .g = 4};
-  constexpr DragonflyParams kTrunked{.p = 2, .a = 4, .h = 2, .g = 5, .trunking = 2};
+  const DragonflyParams kPartial{.p = 2, .a = 4, .h = 2, .g = 4};
+  const DragonflyParams kTrunked{.p = 2, .a = 4, .h = 2, .g = 5, .trunking = 2};
   for (const DragonflyParams& shape : {kSmall, kPartial, kTrunked}) {
     for (const char* queue : {"per-vc", "shared"}) {
       SimulationSetup all = small_system(shape, "pb", "adv+1", 0.9);

@@ -13,17 +13,19 @@ using namespace dragonfly;
 
 struct Step {
   Stage stage;
-  LinkClass link;
+  bool global;
 };
+constexpr bool kLocal = false;
+constexpr bool kGlobal = true;
 
-constexpr Step kFirstLocal{Stage::kFirst, LinkClass::kLocal};
-constexpr Step kFirstGlobal{Stage::kFirst, LinkClass::kGlobal};
-constexpr Step kSourceLocal{Stage::kSource, LinkClass::kLocal};
-constexpr Step kSourceGlobal{Stage::kSource, LinkClass::kGlobal};
-constexpr Step kInLocal{Stage::kDetourIn, LinkClass::kLocal};
-constexpr Step kOutLocal{Stage::kDetourOut, LinkClass::kLocal};
-constexpr Step kOutGlobal{Stage::kDetourOut, LinkClass::kGlobal};
-constexpr Step kLastLocal{Stage::kDestination, LinkClass::kLocal};
+constexpr Step kFirstLocal{Stage::kFirst, kLocal};
+constexpr Step kFirstGlobal{Stage::kFirst, kGlobal};
+constexpr Step kSourceLocal{Stage::kSource, kLocal};
+constexpr Step kSourceGlobal{Stage::kSource, kGlobal};
+constexpr Step kInLocal{Stage::kDetourIn, kLocal};
+constexpr Step kOutLocal{Stage::kDetourOut, kLocal};
+constexpr Step kOutGlobal{Stage::kDetourOut, kGlobal};
+constexpr Step kLastLocal{Stage::kDestination, kLocal};
 
 const std::vector<Step> kMinimalPath{kSourceLocal, kSourceGlobal, kLastLocal};
 const std::vector<Step> kNodePath{kSourceLocal, kSourceGlobal, kInLocal, kOutLocal, kOutGlobal, kLastLocal};
@@ -38,7 +40,7 @@ std::vector<int> vcs(const VcLadder& ladder, const std::vector<Step>& path, bool
   std::vector<int> numbers;
   for (const Step& step : path) {
     const auto hops = static_cast<std::uint8_t>(numbers.size());
-    numbers.push_back(ladder.vc(step.stage, step.link, minimal, with_router, hops));
+    numbers.push_back(ladder.vc(step.stage, step.global, minimal, with_router, hops, 0));
   }
   return numbers;
 }
@@ -89,20 +91,20 @@ TEST(every_path_rises_and_stays_within_the_vcs_that_it_asks_for) {
       const VcLadder ladder{scheme, c.budget};
       const VcCounts most = ladder.required();
       const Numbers numbers = vcs(ladder, c.path, c.minimal, c.with_router);
-      int last[3] = {-1, -1, -1};
+      int last[2] = {-1, -1};
       for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const auto link = static_cast<std::size_t>(c.path[i].link);
+        const auto link = static_cast<std::size_t>(c.path[i].global);
         CHECK(numbers[i] > last[link]);
         last[link] = numbers[i];
-        CHECK(numbers[i] < (c.path[i].link == LinkClass::kGlobal ? most.global : most.local));
+        CHECK(numbers[i] < (c.path[i].global ? most.global : most.local));
       }
     }
     // PAR: the first hop was minimal, the detour begins at the second router.
     const VcLadder ladder{scheme, kPar};
-    Numbers numbers{ladder.vc(Stage::kFirst, LinkClass::kLocal, true, false, 0)};
+    Numbers numbers{ladder.vc(Stage::kFirst, kLocal, true, false, 0, 0)};
     for (std::size_t i = 1; i < changed_mind.size(); ++i) {
-      numbers.push_back(
-          ladder.vc(changed_mind[i].stage, changed_mind[i].link, false, true, static_cast<std::uint8_t>(i)));
+      numbers.push_back(ladder.vc(changed_mind[i].stage, changed_mind[i].global, false, true,
+                                  static_cast<std::uint8_t>(i), 0));
     }
     CHECK(numbers[0] < numbers[1]);
     CHECK(numbers.back() < ladder.required().local);

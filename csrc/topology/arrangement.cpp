@@ -13,12 +13,13 @@ struct NamedArrangement {
   std::string_view name;
 };
 
-constexpr std::array<NamedArrangement, 5> kArrangements{{
+constexpr std::array<NamedArrangement, 6> kArrangements{{
     {Arrangement::kPalmtree, "palmtree"},
     {Arrangement::kPalmtreePlus, "palmtree-plus"},
     {Arrangement::kAbsolute, "absolute"},
     {Arrangement::kRelative, "relative"},
     {Arrangement::kCirculant, "circulant"},
+    {Arrangement::kXc, "xc"},
 }};
 
 constexpr std::uint32_t ahead(std::uint32_t group, std::uint32_t distance, std::uint32_t groups) noexcept {
@@ -96,6 +97,10 @@ std::vector<std::string> arrangement_names() {
   return names;
 }
 
+std::uint32_t bundle_of(Arrangement arrangement) noexcept { return arrangement == Arrangement::kXc ? 2 : 1; }
+
+bool deals_routers(Arrangement arrangement) noexcept { return arrangement == Arrangement::kXc; }
+
 GlobalEnd far_end(Arrangement arrangement, const GlobalEnd& near, std::uint32_t groups,
                   std::uint32_t trunking) noexcept {
   assert(groups >= 2 && near.group < groups && near.slot < groups - 1 && near.slice < trunking);
@@ -110,6 +115,8 @@ GlobalEnd far_end(Arrangement arrangement, const GlobalEnd& near, std::uint32_t 
       return relative(near, groups, trunking);
     case Arrangement::kCirculant:
       return circulant(near, groups, trunking);
+    case Arrangement::kXc:  // as Cray XC machines: peers without oneself, equal slices meet
+      return absolute(near, groups, trunking);
   }
   assert(false && "an arrangement without a rule");
   return near;

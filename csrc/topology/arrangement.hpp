@@ -12,11 +12,19 @@
 
 namespace dragonfly {
 
-enum class Arrangement : std::uint8_t { kPalmtree, kPalmtreePlus, kAbsolute, kRelative, kCirculant };
+//
+// `xc` deals its links to the routers of a group in turn instead (a router each, round and round), in the
+// order of its peers, a port being a bundle of two links.
+enum class Arrangement : std::uint8_t { kPalmtree, kPalmtreePlus, kAbsolute, kRelative, kCirculant, kXc };
 
 [[nodiscard]] Arrangement parse_arrangement(std::string_view name);  // throws ConfigError
 [[nodiscard]] std::string_view arrangement_name(Arrangement arrangement);
 [[nodiscard]] std::vector<std::string> arrangement_names();
+
+// Parallel links that a global port stands for.
+[[nodiscard]] std::uint32_t bundle_of(Arrangement arrangement) noexcept;
+// Whether routers get their links in turn, not by positions.
+[[nodiscard]] bool deals_routers(Arrangement arrangement) noexcept;
 
 // One end of a global link.
 struct GlobalEnd {

@@ -19,8 +19,13 @@ void require(bool condition, const char* field, std::uint64_t value, const std::
   if (!condition) throw ConfigError{field, std::to_string(value), allowed};
 }
 
-// Checks what was asked for and fills in the default number of groups.
+std::uint32_t local_ports(const DragonflyParams& params) {
+  return params.shape != nullptr ? params.shape->ports() : params.a - 1;
+}
+
+// Checks what was asked for and fills in the numbers of routers and groups.
 DragonflyParams validated(DragonflyParams params) {
+  if (params.shape != nullptr) params.a = params.shape->routers();
   const std::uint64_t p = params.p;
   const std::uint64_t a = params.a;
   const std::uint64_t h = params.h;
@@ -28,12 +33,14 @@ DragonflyParams validated(DragonflyParams params) {
   require(p >= 1 && p <= kMaxRadix, "p", p, range(1, kMaxRadix));
   require(a >= 1 && a <= kMaxRadix, "a", a, range(1, kMaxRadix));
   require(h <= kMaxRadix, "h", h, range(0, kMaxRadix));
-  const std::uint64_t radix = p + a - 1 + h;
-  require(radix <= kMaxRadix, "radix (p + a - 1 + h)", radix, range(1, kMaxRadix));
+  const std::uint64_t between = local_ports(params) + h;
+  require(p + between <= kMaxRadix,
+          params.shape == nullptr ? "radix (p + a - 1 + h)" : "radix (hosts, local and global ports)",
+          p + between, range(1, kMaxRadix));
 
   const std::uint64_t positions = a * h;
-  require(trunking >= 1 && trunking <= std::max<std::uint64_t>(1, positions) && positions % trunking == 0,
-          "trunking", trunking, "must be at least 1 and divide a*h = " + std::to_string(positions));
+  require(trunking >= 1 && trunking <= std::max<std::uint64_t>(1, positions), "trunking", trunking,
+          range(1, std::max<std::uint64_t>(1, positions)) + " (a*h)");
   const std::uint64_t most_groups = positions / trunking + 1;
   const std::uint64_t groups = params.g == 0 ? most_groups : params.g;
   if (groups > 1) require(h >= 1, "h", h, "must be at least 1 when there is more than one group");
@@ -43,7 +50,7 @@ DragonflyParams validated(DragonflyParams params) {
   // of gateways needs no check of its own: g*g*trunking <= g*(a*h + trunking) <= 2*a*g*h.
   const std::uint64_t routers = groups * a;
   require(routers * p <= kMaxHosts, "num_hosts (p*a*g)", routers * p, range(1, kMaxHosts));
-  require(routers * (a - 1 + h) <= kMaxLinks, "number of links (a*g*(a - 1 + h))", routers * (a - 1 + h),
+  require(routers * between <= kMaxLinks, "number of links (a*g*(local + global ports))", routers * between,
           range(0, kMaxLinks));
   params.g = static_cast<std::uint32_t>(groups);
   return params;
@@ -52,23 +59,67 @@ DragonflyParams validated(DragonflyParams params) {
 }  // namespace
 
 Dragonfly::Dragonfly(const DragonflyParams& params)
-    : params_{validated(params)}, routers_per_group_{params_.a}, hosts_per_router_{params_.p} {
+    : params_{validated(params)},
+      first_global_{params_.p + local_ports(params_)},
+      ways_{params_.shape != nullptr ? std::make_unique<const LocalWays>(*params_.shape) : nullptr},
+      routers_per_group_{params_.a},
+      hosts_per_router_{params_.p} {
+  if (ways_ != nullptr) local_way_hops_ = std::max(1U, ways_->diameter());
+  name_link_classes();
   connect_groups();
+}
+
+bool Dragonfly::wired_like(const Dragonfly& other) const noexcept {
+  const bool same_groups =
+      ways_ == nullptr || other.ways_ == nullptr ? ways_ == other.ways_ : *ways_ == *other.ways_;
+  return params_.p == other.params_.p && params_.a == other.params_.a && same_groups &&
+         port_classes_ == other.port_classes_ && bundled_ == other.bundled_ &&
+         global_links_ == other.global_links_;
+}
+
+void Dragonfly::name_link_classes() {
+  class_names_.emplace_back("host");
+  bundled_.push_back(1);
+  port_classes_.assign(params_.p, LinkClass::kHost);
+  const auto add = [this](const LocalLinks& links) {
+    port_classes_.insert(port_classes_.end(), links.ports, static_cast<LinkClass>(class_names_.size()));
+    class_names_.push_back(links.name);
+    bundled_.push_back(links.bundled);
+  };
+  const GroupShape* const shape = params_.shape.get();
+  if (shape == nullptr) {
+    add({"local", params_.a - 1, 1});
+  } else {
+    for (const LocalLinks& links : shape->links()) add(links);
+  }
+  add({shape == nullptr ? "global" : shape->global_class(), params_.h, bundle_of(params_.arrangement)});
+  if (class_names_.size() > kMostLinkClasses) {
+    throw ConfigError{"group", std::to_string(class_names_.size()) + " classes of links",
+                      "at most " + std::to_string(kMostLinkClasses)};
+  }
 }
 
 void Dragonfly::connect_groups() {
   const std::uint32_t g = params_.g;
+  const std::uint32_t a = params_.a;
   const std::uint32_t trunking = params_.trunking;
-  const std::uint32_t slots = params_.a * params_.h / trunking;
+  const std::uint32_t slots = a * params_.h / trunking;
   const std::size_t pairs = static_cast<std::size_t>(g) * g * trunking;
+  const bool with_far_routers = trunking > 1 || !has_meshes();
   global_links_.resize(static_cast<std::size_t>(num_routers()) * params_.h);
   gateways_.resize(pairs);
-  if (trunking > 1) far_routers_.resize(pairs, Id<void>::kNoneValue);
+  if (with_far_routers) far_routers_.resize(pairs, Id<void>::kNoneValue);
 
+  const bool deals = deals_routers(params_.arrangement);
   const auto endpoint = [&](const GlobalEnd& end) {
+    if (deals) {  // a port of each router in turn
+      const std::uint32_t turn = end.slot * trunking + end.slice;
+      const std::uint32_t index = params_.shape != nullptr ? params_.shape->dealt(turn % a) : turn % a;
+      return Endpoint{end.group * a + index, static_cast<Port>(first_global_port() + turn / a)};
+    }
     const std::uint32_t position = end.slice * slots + end.slot;
     const std::uint32_t index = position / params_.h;
-    return Endpoint{end.group * params_.a + index,
+    return Endpoint{end.group * a + index,
                     static_cast<Port>(first_global_port() + position - index * params_.h)};
   };
   for (std::uint32_t group = 0; group < g; ++group) {
@@ -82,10 +133,22 @@ void Dragonfly::connect_groups() {
         global_links_[static_cast<std::size_t>(here.router) * params_.h + here.port - first_global_port()] =
             there;
         gateways_[link] = here;
-        if (trunking > 1) far_routers_[link] = there.router;
+        if (with_far_routers) far_routers_[link] = there.router;
       }
     }
   }
+}
+
+std::vector<Port> Dragonfly::minimal_ports(std::uint32_t router, std::uint32_t destination) const {
+  std::vector<Port> ports;
+  if (router == destination) return ports;
+  if (has_meshes() && params_.trunking == 1) return {minimal_port(router, destination)};
+  const std::uint32_t hops = minimal_hops(router, destination);
+  for (Port port = first_local_port(); port < radix(); ++port) {
+    const Endpoint next = neighbor(router, port);
+    if (next.port != kNoPort && minimal_hops(next.router, destination) + 1 == hops) ports.push_back(port);
+  }
+  return ports;
 }
 
 std::uint32_t Dragonfly::trunked_minimal_hops(std::uint32_t router, std::uint32_t from,

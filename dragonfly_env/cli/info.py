@@ -91,10 +91,10 @@ def _is_spec_of(text: str, pattern: str) -> bool:
 
 
 def _lists() -> RenderableType:
-    systems = _new_table("hosts", "p", "a", "h", "groups", "routers", "ports per router")
+    systems = _new_table("name", "hosts", "p", "a", "h", "groups", "routers", "ports per router")
     for preset in Dragonfly.presets():
         made = Dragonfly.preset(preset)
-        numbers = (made.p, made.a, made.h, made.num_groups, made.num_routers, made.radix)
+        numbers = (made.num_hosts, made.p, made.a, made.h, made.num_groups, made.num_routers, made.radix)
         systems.add_row(preset, *(f"{number:,}" for number in numbers))
     networks = _new_table("name", "packet (bytes)", "links (GB/s)", "local, global latency (ns)")
     for preset in NetworkConfig.presets():
@@ -125,34 +125,58 @@ def _lists() -> RenderableType:
     )
 
 
+def _links_of(made: Dragonfly) -> str:
+    """What the local links of a topology are."""
+    if made.group == "all-to-all":
+        return "both directions counted as one"
+    kinds = [made.port_kind(port) for port in range(made.p, made.p + made.num_local_ports)]
+    parts = [
+        f"{kinds.count(kind)} of {kind} per router, {made.port_links(made.p + kinds.index(kind))} in one"
+        for kind in dict.fromkeys(kinds)
+    ]
+    return "; ".join(parts)
+
+
+def _bundle(made: Dragonfly) -> str:
+    links = made.links_between_groups // made.trunking
+    return f", {links} links in one" if links > 1 else ""
+
+
 def _topology(made: Dragonfly) -> RenderableType:
     pairs = made.num_groups * (made.num_groups - 1) // 2
     cables = made.trunking * pairs
-    local = made.num_groups * made.a * (made.a - 1) // 2
-    diameter = int(made.num_groups > 1) + (1 if made.num_groups == 1 else 2) * int(made.a > 1)
+    local = made.num_groups * made.a * made.num_local_ports // 2
+    way = (made.diameter - 1) // 2
+    diameter = int(made.num_groups > 1) + (1 if made.num_groups == 1 else 2) * way * int(made.a > 1)
+    shape = "all-to-all" if made.group == "all-to-all" else f"{made.group}"
     facts: list[tuple[str, str, str]] = [
         ("hosts", f"{made.num_hosts:,}", f"{made.p} per router (p)"),
-        ("routers", f"{made.num_routers:,}", f"{made.a} per group (a), all-to-all"),
+        ("routers", f"{made.num_routers:,}", f"{made.a} per group (a), {shape}"),
         ("groups", f"{made.num_groups:,}", f"of at most {made.a * made.h // made.trunking + 1:,} (g)"),
-        ("ports per router", f"{made.radix}", f"{made.p} hosts + {made.a - 1} local + {made.h} global (h)"),
-        ("local links", f"{local:,}", "both directions counted as one"),
+        (
+            "ports per router",
+            f"{made.radix}",
+            f"{made.p} hosts + {made.num_local_ports} local + {made.h} global (h)",
+        ),
+        ("local links", f"{local:,}", _links_of(made)),
         (
             "global links",
             f"{cables:,}",
-            f"{made.trunking} per pair of groups, {made.arrangement} arrangement",
+            f"{made.trunking} per pair of groups, {made.arrangement} arrangement{_bundle(made)}",
         ),
         ("longest minimal path", f"{diameter}", "hops between routers"),
         (
             "balanced",
-            "yes" if made.a == 2 * made.p == 2 * made.h else "no",
+            "yes" if made.a == 2 * made.p == 2 * made.h and made.group == "all-to-all" else "no",
             "a = 2p = 2h (Kim et al., ISCA 2008)",
         ),
     ]
     if made.num_groups > 1 and made.h > 0:
         hosts = made.a * made.p
-        adv = min(1.0, made.trunking / hosts)
+        links = made.links_between_groups
+        adv = min(1.0, links / hosts)
         offsets = min(made.h, made.num_groups - 1)
-        advc = min(1.0, offsets * made.trunking / hosts)
+        advc = min(1.0, offsets * links / hosts)
         facts += [
             ("min under adv+i accepts", f"{adv:.4f}", "at most: all of a group share its links to one other"),
             ("min under advc accepts", f"{advc:.4f}", "at most: h groups share the load"),

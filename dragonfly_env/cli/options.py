@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -9,6 +10,7 @@ import typer
 
 from dragonfly_env._validate import config_error
 from dragonfly_env.experiments.fields import parse_assignment, parse_value
+from dragonfly_env.groups import Grid
 from dragonfly_env.topology import Dragonfly
 
 DEFAULT_TOPOLOGY = "1056"
@@ -20,9 +22,11 @@ Topology = Annotated[
         "--topology",
         "-t",
         metavar="NAME|p=..,a=..,h=..",
-        help="A published system by its hosts (72, 342, 1056, 2550, 5256, 16512, 83232, 279040), or your own: "
+        help="A published system by its hosts (72, 342, 1056, 2550, 5256, 16512, 83232, 279040) or its name (theta, "
+        "cori, edison, theta-m8, cori-m8), or your own: "
         "[bold]p[/bold] hosts per router, [bold]a[/bold] routers per group, [bold]h[/bold] global ports per router, "
-        "and if you like [bold]g[/bold] groups and [bold]trunking[/bold] links per pair of groups. "
+        "and if you like [bold]g[/bold] groups and [bold]trunking[/bold] links per pair of groups; for groups that are "
+        "grids [bold]rows[/bold], [bold]columns[/bold] and [bold]column_links[/bold] in the place of a. "
         "[dim]\\[default: 1056][/dim]",
         rich_help_panel=SYSTEM,
     ),
@@ -31,7 +35,7 @@ Arrangement = Annotated[
     str | None,
     typer.Option(
         "--arrangement",
-        help="Which global port leads to which group: palmtree, palmtree-plus, absolute, relative or circulant. "
+        help="Which global port leads to which group: palmtree, palmtree-plus, absolute, relative, circulant or xc. "
         "[dim]\\[default: palmtree][/dim]",
         rich_help_panel=SYSTEM,
     ),
@@ -272,7 +276,9 @@ def make_topology(topology: str | None, arrangement: str | None) -> Dragonfly:
 def _topology(text: str) -> dict[str, Any]:
     if "=" not in text:
         return {"preset": text.strip()}
-    return dict(parse_assignment(part, "--topology") for part in text.split(",") if part.strip())
+    given = dict(parse_assignment(part, "--topology") for part in text.split(",") if part.strip())
+    of_grid = {field.name: given.pop(field.name) for field in dataclasses.fields(Grid) if field.name in given}
+    return {**given, "group": Grid(**of_grid)} if of_grid else given  # type: ignore[arg-type]  # it checks them
 
 
 def _as_table(value: object) -> dict[str, Any]:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from dragonfly_env._validate import PS_PER_NS
 from dragonfly_env.config import SimulationConfig
-from dragonfly_env.link_metrics import LINK_KINDS
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.topology import Dragonfly
 
@@ -111,7 +110,7 @@ class FrameMaker:
         self._topology = config.topology
         self._title = _title(config)
         between = config.topology.links().astype(np.int64)
-        is_global = between[:, 1] >= config.topology.p + config.topology.a - 1
+        is_global = between[:, 1] >= config.topology.p + config.topology.num_local_ports
         self._global = between[is_global]
         self._marks: list[tuple[int, IntArray]] = []  # time and counters of earlier frames, oldest first
         self._start_ps = -1
@@ -135,16 +134,14 @@ class FrameMaker:
             self._start_ps, self._marks = metrics.start_ps, []
         since_ps, before = self._window_start(now_ps, metrics.start_ps, np.zeros_like(sent))
         width_ps = now_ps - since_ps
-        kinds = np.repeat(
-            np.arange(len(LINK_KINDS)), [topology.p, topology.a - 1, topology.h]
-        )  # of the ports of a router
+        kinds, names = topology.port_classes(), topology.link_classes
         busy_ps = (sent - before).reshape(-1, topology.radix) * metrics.link_busy_ps_per_packet[kinds]
         # A packet counts when it starts, so a short window may seem more than full.
         used = np.minimum(busy_ps / width_ps, 1.0) if width_ps > 0 else np.zeros(busy_ps.shape)
         self._marks.append((now_ps, sent))
-        local = used[:, kinds == 1]
-        by_kind = {name: used[:, kinds == kind] for kind, name in enumerate(LINK_KINDS)}
-        by_kind["global"] = used[self._global[:, 0], self._global[:, 1]]  # unconnected ports are no links
+        local = used[:, (kinds > 0) & (kinds < len(names) - 1)]
+        by_kind = {name: used[:, kinds == kind] for kind, name in enumerate(names)}
+        by_kind[names[-1]] = used[self._global[:, 0], self._global[:, 1]]  # unconnected ports are no links
         return Frame(
             topology=topology,
             title=self._title,
@@ -152,7 +149,7 @@ class FrameMaker:
             window_ns=width_ps / PS_PER_NS,
             metrics=metrics,
             links=self._global,
-            utilisation=by_kind["global"],
+            utilisation=by_kind[names[-1]],
             router_utilisation=local.mean(axis=1) if local.size else np.zeros(topology.num_routers),
             class_utilisation={
                 name: (float(values.mean()), float(values.max()))

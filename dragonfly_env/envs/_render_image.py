@@ -141,7 +141,7 @@ def _chords(axes: Axes, frame: Frame, colours: Colormap) -> list[tuple[float, fl
 def _curves(frame: Frame, links: npt.NDArray[np.int64]) -> FloatArray:
     """(L, points, 2) arcs that bend towards the middle. The two directions of a link run side by side."""
     begin, width = _cells(frame)
-    first_global = frame.topology.p + frame.topology.a - 1
+    first_global = frame.topology.p + frame.topology.num_local_ports
     slots = 2.0 * max(1, frame.topology.h)
 
     def at(router: npt.NDArray[np.int64], port: npt.NDArray[np.int64], sends: bool) -> FloatArray:

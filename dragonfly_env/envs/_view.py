@@ -237,10 +237,11 @@ class RouterView(ABC):
         self.agents = self.possible_agents[:]
         self._seen[:] = 0.0
         if "link_class" in self._core.layout:  # what a router knows of itself before its first packet
-            first = self._core.layout["link_class"].columns.start
-            self._seen[
-                :, first + self._core.config.topology.a - 1 : self._core.layout["link_class"].columns.stop
-            ] = 1.0
+            topology = self._core.config.topology
+            classes = topology.port_classes()[topology.p :] - 1
+            self._seen[:, self._core.layout["link_class"].columns] = classes / (
+                len(topology.link_classes) - 2
+            )
         self._illegal = [0] * len(self.possible_agents)
         self._renderer.reset()
         return batch

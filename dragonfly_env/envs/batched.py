@@ -16,6 +16,7 @@ import numpy.typing as npt
 from dragonfly_env import _core
 from dragonfly_env._core_owner import CoreOwner
 from dragonfly_env._outside import check_mapping
+from dragonfly_env._series import check_series, limit_of_drain
 from dragonfly_env._validate import MAX_RUN_NS, MAX_TIME_PS, PS_PER_NS, config_error
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.envs._facts import EnvFacts
@@ -98,8 +99,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         feedback: bool = False,
         max_uncollected_bytes: int = 2**28,
     ) -> None:
-        if not isinstance(config, SimulationConfig):
-            raise config_error("config", config, "must be a SimulationConfig")
+        _checked(config)
         self._options = EnvOptions(
             scope=scope,
             action=action,
@@ -119,7 +119,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             feedback=feedback,
             max_uncollected_bytes=max_uncollected_bytes,
         )
-        self._spec = self._options.spec(config.network)
+        self._spec = self._options.spec(config.network, config.topology)
         self._config = config
         super().__init__()
         self._drained = False
@@ -127,6 +127,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         self._episode = 0
         self._batch: DecisionBatch | None = None
         self._core = self._build()
+        self._check_series(self._core.end_ps)
         self._layout = Layout(
             self._core.layout(), config.topology, self._options.candidate_names, self._core.num_actions
         )
@@ -148,7 +149,9 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             if not isinstance(getattr(policy, asked, None), str):
                 raise config_error("policy", policy, f"must be an object with {asked}, as policies are")
         given: dict[str, Any] = {"scope": policy.scope, "action": policy.action}
-        if hasattr(policy, "env_options"):
+        if hasattr(policy, "env_options_on"):  # what needs longer routes on other topologies
+            given.update(policy.env_options_on(_checked(config).topology))
+        elif hasattr(policy, "env_options"):
             given.update(check_mapping("policy.env_options()", policy.env_options()))
         else:
             if (count := getattr(policy, "minimal_candidates", None)) is not None:
@@ -311,7 +314,8 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         """Go on after the end, for so much longer.
 
         Raises:
-            ConfigError: If the duration is not above 0, or leads beyond the end of the clock.
+            ConfigError: If the duration is not above 0, leads beyond the end of the clock, or is too long for a
+                time series with so narrow bins.
             StateError: If the episode is not ``done``, or was drained.
         """
         duration_ps = EnvOptions.duration_in_ps("duration_ns", duration_ns)
@@ -319,6 +323,7 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             self._require_done("extend")
             if self._core.end_ps + duration_ps > MAX_TIME_PS:
                 raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
+            self._check_series(self._core.end_ps + duration_ps)
             self._core.extend(duration_ps)
             with self._marks_broken():
                 self._core.advance()
@@ -331,12 +336,18 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             policy: Answers the decisions on the way, with ``act(batch)``; None: always along a shortest path.
 
         Raises:
+            ConfigError: If it comes to a time that is too long for a time series with so narrow bins.
             StateError: If the episode is not ``done``.
         """
         with self._alone:
             self._require_done("drain")
             self._drained = True
-            self._core.begin_drain()
+            bin_ns = self._config.series_bin_ns
+            if bin_ns is None:
+                self._core.begin_drain()
+            else:
+                end_ps, error = limit_of_drain(bin_ns, self._core.simulation.num_partitions)
+                self._core.begin_drain(end_ps, str(error))
             with self._marks_broken():
                 self._core.advance()
             batch = self._take_batch()
@@ -409,6 +420,10 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
         )
         return self._batch
 
+    def _check_series(self, end_ps: int) -> None:
+        if (bin_ns := self._config.series_bin_ns) is not None:
+            check_series(bin_ns, self._core.simulation.num_partitions, end_ps)
+
     def _require_running(self, call: str) -> None:
         if not self._started:
             raise StateError(f"{call}(): call reset() first")
@@ -422,3 +437,9 @@ class BatchedRoutingEnv(EnvFacts, CoreOwner):
             raise StateError(f"{call}(): only after the end of an episode (done)")
         if self._drained:
             raise StateError(f"{call}(): the episode was drained; call reset()")
+
+
+def _checked(config: SimulationConfig) -> SimulationConfig:
+    if not isinstance(config, SimulationConfig):
+        raise config_error("config", config, "must be a SimulationConfig")
+    return config

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env._validate import config_error, did_you_mean
+from dragonfly_env._arrays import as_numbers, refuse_first
+from dragonfly_env._validate import check_text, config_error, did_you_mean
 
 if TYPE_CHECKING:
     from dragonfly_env.topology import Dragonfly
@@ -112,7 +113,7 @@ class Layout:
         self.candidates: tuple[str, ...] = tuple(candidates)
         self.num_actions = num_actions
         self._first_port = topology.p
-        self._first_global = topology.p + topology.a - 1
+        self._first_global = topology.p + topology.num_local_ports
         self._links_per_router = topology.h
         self._by_name = {block.name: block for block in self.blocks}
 
@@ -193,6 +194,14 @@ class Layout:
         values.flags.writeable = False
         return values
 
+    def _observations(self, obs: object) -> npt.NDArray[Any]:
+        rows = (
+            obs if isinstance(obs, np.ndarray) and obs.dtype == np.float32 else as_numbers("obs", obs, ndim=2)
+        )
+        if rows.ndim != 2 or rows.shape[1] != self.num_features:
+            raise config_error("obs", rows.shape, f"must have the shape (N, {self.num_features})")
+        return rows
+
     def counts(self, obs: npt.NDArray[Any], name: str) -> npt.NDArray[np.int32]:
         """The whole numbers behind a feature that is not squashed: exact.
 
@@ -204,12 +213,18 @@ class Layout:
             (N, width) numbers.
 
         Raises:
-            ConfigError: If the feature is not observed, or squashed.
+            ConfigError: If the feature is not observed, or squashed, or these are no such observations.
         """
-        block = self[name]
+        block = self[check_text("feature", name)]
         if block.half > 0:
             raise config_error("feature", name, "is squashed; its quantity cannot be read back")
-        return np.rint(np.asarray(obs)[:, block.columns] * np.float32(block.unit)).astype(np.int32)
+        rows = self._observations(obs)[:, block.columns]
+        numbers = np.rint(rows * np.float32(block.unit))
+        wrong = ~(np.abs(numbers) < 2.0**31)  # nor is NaN
+        refuse_first(
+            lambda at: f"obs[{at[0]}, {block.columns.start + at[1]}]", rows, wrong, "is no such feature"
+        )
+        return numbers.astype(np.int32)
 
     def decode_candidates(self, obs: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The candidate paths that an observation describes.
@@ -222,7 +237,7 @@ class Layout:
             observed and -1.
 
         Raises:
-            ConfigError: If one of the candidate features is not observed.
+            ConfigError: If one of the candidate features is not observed, or these are no such observations.
         """
         fields = {
             "kind": "candidate_kind",
@@ -231,7 +246,7 @@ class Layout:
             "vc_occupancy": "candidate_vc_packets",
             "hops": "candidate_hops",
         }
-        rows = np.asarray(obs)
+        rows = self._observations(obs)
         candidates = np.zeros((len(rows), len(self.candidates)), dtype=_core.candidate_dtype)
         for field, feature in fields.items():
             candidates[field] = self.counts(rows, feature)

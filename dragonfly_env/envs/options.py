@@ -10,10 +10,12 @@ from dragonfly_env import _core
 from dragonfly_env._settings import boolean, choice, integer, normalise, real, time_ns
 from dragonfly_env._validate import MAX_RUN_NS, PS_PER_NS, check_real, config_error, did_you_mean, ns_to_ps
 from dragonfly_env.envs.layout import select_features
+from dragonfly_env.link_config import link_rows
 from dragonfly_env.network_config import NetworkConfig
+from dragonfly_env.topology import Dragonfly
 
 DETOURS = ("lgl", "lg", "gl", "g")
-_PAPER_HOPS = 5  # HPDC 2021, section 4.2
+_SPARE_HOPS = 2  # beyond a minimal path: 5 in all where groups are meshes, as in HPDC 2021, section 4.2
 _MOST_CANDIDATES = 16
 _MAX_REAL = 1e12  # of any parameter
 
@@ -97,23 +99,27 @@ class EnvOptions:
         detours = tuple(kind for kind in self.detours for _ in range(self.detour_candidates))
         return ("minimal",) * self.minimal_candidates + detours
 
-    def hops(self, network: NetworkConfig) -> int:
-        """The longest route with port actions, in a network.
+    def hops(self, network: NetworkConfig, topology: Dragonfly) -> int:
+        """The longest route with port actions, in a network; by default two hops more than the longest minimal one.
 
         Raises:
             ConfigError: If the network has too few VCs for it.
         """
-        given = [vcs for vcs in (network.local_vcs, network.global_vcs) if vcs > 0]
-        hops = self.max_hops if self.max_hops is not None else min(given, default=_PAPER_HOPS)
+        given = [row[3] for row in link_rows(network, topology) if row[3] > 0]
+        diameter = topology.diameter
+        hops = self.max_hops if self.max_hops is not None else min(given, default=diameter + _SPARE_HOPS)
         if self.action == "port" and given and hops > min(given):
             raise config_error(
                 "max_hops", hops, f"the network has only {min(given)} VCs; ports need one per hop"
             )
-        if self.action == "port" and hops < 3:
-            raise config_error("network.local_vcs", hops, "port actions need at least 3 VCs, one per hop")
+        if self.action == "port" and hops < diameter:
+            field = "network.local_vcs" if self.max_hops is None else "max_hops"
+            raise config_error(
+                field, hops, f"port actions need at least {diameter} VCs on this topology, one per hop"
+            )
         return hops
 
-    def spec(self, network: NetworkConfig) -> dict[str, Any]:
+    def spec(self, network: NetworkConfig, topology: Dragonfly) -> dict[str, Any]:
         """What the core is told."""
         avoid = self.avoid_destination_group
         bits, tracked = select_features(self.features)
@@ -121,7 +127,7 @@ class EnvOptions:
             "scope": self.scope,
             "action": self.action,
             "reward": self.reward,
-            "max_hops": self.hops(network),
+            "max_hops": self.hops(network, topology),
             "detours": list(self.detours),
             "minimal_candidates": self.minimal_candidates,
             "detour_candidates": self.detour_candidates,

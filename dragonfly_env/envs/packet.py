@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env._outside import check_mapping
-from dragonfly_env._validate import check_choice, check_integer, config_error
+from dragonfly_env._validate import check_choice, check_integer, config_error, shown
 from dragonfly_env.config import MAX_SEED, SimulationConfig
 from dragonfly_env.envs._background import Background, make_background
 from dragonfly_env.envs._view import make_core
@@ -331,11 +331,13 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
 
     def _legal(self, batch: DecisionBatch, row: int, action: Any) -> tuple[int, bool]:
         """A legal action, and whether another one was given."""
-        value = np.asarray(action)
+        try:
+            value = np.asarray(action)
+        except Exception:  # whatever a user's class raises
+            value = np.zeros(0)
         if value.ndim or value.dtype.kind not in "iu" or not 0 <= value < self._env.num_actions:
-            raise IllegalActionError(
-                f"action {action!r}: must be an integer from 0 to {self._env.num_actions - 1}; nothing has changed"
-            )
+            allowed = f"must be an integer from 0 to {self._env.num_actions - 1}"
+            raise IllegalActionError(f"action {shown(action)}: {allowed}; nothing has changed")
         chosen = int(value)
         if batch.mask[row, chosen]:
             return chosen, False

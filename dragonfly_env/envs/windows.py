@@ -10,7 +10,6 @@ import numpy.typing as npt
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.metrics import Metrics
 
-_BETWEEN_ROUTERS = ("local", "global")
 _LINK_FIGURES = ("utilisation_mean", "utilisation_max", "stall_fraction_mean", "stall_fraction_max")
 _MOST_HOPS = 16.0
 _MOST_LOAD = (
@@ -46,7 +45,12 @@ class WindowFeatures:
             "minimal_fraction": (0.0, 1.0),
             "packets_in_flight": (0.0, _MOST_IN_FLIGHT),
         }
-        bounds |= {f"{kind}_link_{name}": (0.0, 1.0) for kind in _BETWEEN_ROUTERS for name in _LINK_FIGURES}
+        self._classes = config.topology.link_classes[1:]
+        bounds |= {
+            f"{kind.replace('-', '_')}_link_{name}": (0.0, 1.0)
+            for kind in self._classes
+            for name in _LINK_FIGURES
+        }
         self.names = tuple(bounds)
         """(F,) what each figure is."""
         self.low: npt.NDArray[np.float32] = np.array([low for low, _ in bounds.values()], np.float32)
@@ -63,7 +67,7 @@ class WindowFeatures:
         Returns:
             (F,) float32, a new array.
         """
-        totals = metrics.links.totals()
+        totals = metrics.link_classes
         values = [
             bias,
             metrics.offered_load,
@@ -74,7 +78,7 @@ class WindowFeatures:
             metrics.hops_mean,
             metrics.minimal_fraction,
             metrics.packets_in_flight / self._num_hosts,
-            *(getattr(totals[kind], name) for kind in _BETWEEN_ROUTERS for name in _LINK_FIGURES),
+            *(getattr(totals[kind], name) for kind in self._classes for name in _LINK_FIGURES),
         ]
         known = np.array([0.0 if math.isnan(value) else value for value in values], np.float32)
         return np.clip(known, self.low, self.high)

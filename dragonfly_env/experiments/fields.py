@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dragonfly_env._outside import check_items
 from dragonfly_env._validate import (
     check_bool,
     check_integer,
@@ -79,7 +80,9 @@ class Table:
         value = self.take(name)
         if value is None:
             return []
-        return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            return [value]
+        return check_items(self.field(name), value, "must be a list")
 
     def rest(self) -> dict[str, Any]:
         """All fields not taken yet."""

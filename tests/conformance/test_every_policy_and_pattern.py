@@ -15,13 +15,13 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
+from tests.topologies import GRIDS, Shape, topology_of
 
 PRESETS = dfe.NetworkConfig.presets()
 ARRANGEMENTS = tuple(_core.arrangements())
 SMALL = dfe.Dragonfly.preset("72")
 
-# (p, a, h, g, trunking)
-SHAPES = {
+SHAPES: dict[str, Shape] = {
     "balanced": (2, 4, 2, 9, 1),
     "trunked": (2, 4, 2, 5, 2),
     "one pair of groups, eight links": (1, 4, 2, 2, 8),
@@ -34,6 +34,7 @@ SHAPES = {
     "many hosts": (6, 3, 1, 4, 1),
     "many routers": (1, 6, 1, 7, 1),
     "many global links": (1, 2, 5, 11, 1),
+    **GRIDS,
 }
 
 
@@ -138,15 +139,14 @@ def test_every_workload_ends_or_is_refused_on_every_shape(traffic: str, shape: s
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("policy", dfe.policies())
 def test_every_policy_works_on_every_shape(policy: str, shape: str, arrangement: str) -> None:
-    p, a, h, g, trunking = SHAPES[shape]
-    topology = dfe.Dragonfly(p, a, h, g, arrangement, trunking)
+    topology = topology_of(SHAPES[shape], arrangement)
     for preset in PRESETS:
         for traffic in ("uniform", "adv+1"):
             network = dfe.NetworkConfig.preset(preset)
             config = config_of(topology=topology, network=network, policy=policy, traffic=traffic)
             if config is None:
                 assert traffic == "adv+1"
-                assert g == 1
+                assert topology.num_groups == 1
                 continue
             check_sane(run_and_drain(config, 2000))
 
@@ -154,8 +154,7 @@ def test_every_policy_works_on_every_shape(policy: str, shape: str, arrangement:
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("traffic", dfe.traffic_patterns())
 def test_every_pattern_works_or_is_refused_on_every_shape(traffic: str, shape: str) -> None:
-    p, a, h, g, trunking = SHAPES[shape]
-    config = config_of(topology=dfe.Dragonfly(p, a, h, g, trunking=trunking), traffic=traffic, policy="min")
+    config = config_of(topology=topology_of(SHAPES[shape]), traffic=traffic, policy="min")
     if config is not None:
         check_sane(run_and_drain(config, 2000))
 
@@ -184,16 +183,15 @@ def test_short_source_queues_and_long_messages_lose_nothing_that_they_took(
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_minimal_routing_takes_shortest_paths(preset: str) -> None:
-    for shape in ("balanced", "trunked", "many routers", "half of the groups"):
-        p, a, h, g, trunking = SHAPES[shape]
-        topology = dfe.Dragonfly(p, a, h, g, trunking=trunking)
+    for shape in ("balanced", "trunked", "many routers", "half of the groups", *GRIDS):
+        topology = topology_of(SHAPES[shape])
         config = dfe.SimulationConfig(
             topology=topology, network=dfe.NetworkConfig.preset(preset), load=0.3, packet_log=True
         )
         simulation = dfe.Simulation(config)
         simulation.run(3000)
         log = simulation.packet_log()
-        pairs = zip((log["src"] // p).tolist(), (log["dst"] // p).tolist(), strict=True)
+        pairs = zip(*((log[end] // topology.p).tolist() for end in ("src", "dst")), strict=True)
         assert log["hops"].tolist() == [topology.minimal_hops(*pair) for pair in pairs]
 
 

@@ -86,7 +86,8 @@ def _judged(arguments: Sequence[str], ended: _Ended, long: bool) -> Outcome:
             json.loads(ended.output)
         return Outcome.RUN
     errors = [line for line in ended.errors.splitlines() if line.startswith("error: ")]
-    usage = "Usage:" in ended.errors  # the parser's own, with a hint
+    # The parser's own, with a hint or without.
+    usage = "Usage:" in ended.errors or "─ Error ─" in ended.errors
     several = ended.code == _FAILED and arguments[0] in ("sweep", "evaluate")  # one for each run that failed
     require(usage or len(errors) == 1 or (several and errors), f"one clear line: {said}")
     return Outcome.REFUSED

@@ -81,7 +81,7 @@ class _Things:
 
 def _environment_arguments(config: SimulationConfig, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     env = BatchedRoutingEnv(SimulationConfig(topology=Dragonfly(2, 4, 2)), duration_ns=500.0)
-    return (*arguments, env._options.spec(config.network), 0, 500_000)
+    return (*arguments, env._options.spec(config.network, config.topology), 0, 500_000)
 
 
 def _half_made(random: Random, cls: type) -> Any:

@@ -15,9 +15,10 @@ from dragonfly_env.network_config import NetworkConfig
 from dragonfly_env.policies import make_policy
 from dragonfly_env.topology import Dragonfly
 from dragonfly_env.traffic import Uniform
+from tests.fuzz.call import Call
 from tests.fuzz.draws import nested, odd
 from tests.fuzz.outcome import Outcome, outcome
-from tests.fuzz.public_calls import Call, public_calls
+from tests.fuzz.public_calls import public_calls
 
 NAME = "hostile-values"
 

@@ -57,7 +57,7 @@ def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
         if random.random() < 0.5:
             content = in_bytes(random, random.choice(contents), contents)
         else:
-            content = _parquet(_changed_table(random, merged))
+            content = parquet(_changed_table(random, merged))
         file = folder / "changed.parquet"
         target = file
         if random.random() < 0.3:
@@ -77,7 +77,8 @@ def _show(path: Path, folder: Path | None) -> None:
         draw(results, folder / "figures")
 
 
-def _parquet(table: pa.Table) -> bytes:
+def parquet(table: pa.Table) -> bytes:
+    """The file of a table."""
     stream = io.BytesIO()
     pq.write_table(table, stream, compression="zstd")
     return stream.getvalue()
@@ -102,10 +103,10 @@ def _changed_table(random: Random, table: pa.Table) -> pa.Table:
                     [new if i == at else old for i, old in enumerate(table.column_names)]
                 )
             case 2:
-                table = _with(table, at, name, [None] * len(values))
+                table = with_column(table, at, name, [None] * len(values))
             case 3 | 4:
                 values[random.randrange(len(values))] = odd(random)
-                table = _with(table, at, name, values)
+                table = with_column(table, at, name, values)
             case 5:
                 try:
                     kind = random.choice(_TYPES)
@@ -119,8 +120,11 @@ def _changed_table(random: Random, table: pa.Table) -> pa.Table:
     return table
 
 
-def _with(table: pa.Table, at: int, name: str, values: list[object]) -> pa.Table:
+def with_column(table: pa.Table, at: int, name: str, values: list[object]) -> pa.Table:
+    """A table with other values in a column: as they are, or their types' names if no file can hold them."""
     try:
-        return table.set_column(at, name, pa.array(values))
+        column = pa.array(values)
+        parquet(pa.table({name: column}))
+        return table.set_column(at, name, column)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return table.set_column(at, name, pa.array([repr(type(value)) for value in values]))

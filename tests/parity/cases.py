@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import dragonfly_env as dfe
+from tests.topologies import GRIDS, Shape, topology_of
 
 PRESETS = dfe.NetworkConfig.presets()
 
-# (p, a, h, g, trunking)
-SHAPES = {
+SHAPES: dict[str, Shape] = {
     "trunked": (2, 4, 2, 5, 2),
     "one pair of groups, eight links": (1, 4, 2, 2, 8),
     "half of the groups": (2, 4, 2, 5, 1),
@@ -17,6 +17,7 @@ SHAPES = {
     "one group": (2, 4, 2, 1, 1),
     "one router per group": (2, 1, 4, 5, 1),
     "many global links": (1, 2, 5, 11, 1),
+    **GRIDS,
 }
 
 
@@ -33,9 +34,9 @@ def config_of(**changes: Any) -> dfe.SimulationConfig:
 
 def config_of_shape(shape: str, load: float) -> dfe.SimulationConfig:
     """Another topology; adversarial traffic where there is another group."""
-    p, a, h, g, trunking = SHAPES[shape]
-    topology = dfe.Dragonfly(p=p, a=a, h=h, g=g, trunking=trunking)
-    return config_of(topology=topology, traffic="uniform" if g == 1 else "adv+1", load=load)
+    topology = topology_of(SHAPES[shape])
+    traffic = "uniform" if topology.num_groups == 1 else "adv+1"
+    return config_of(topology=topology, traffic=traffic, load=load)
 
 
 def native(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float) -> dfe.Simulation:

@@ -334,15 +334,6 @@ def test_silence_of_years_passes_at_once() -> None:
         assert simulation.drain() is True
 
 
-def test_a_time_series_cannot_fill_the_memory() -> None:
-    simulation = dfe.Simulation(dfe.SimulationConfig(topology=SMALL, series_bin_ns=1, load=0.01))
-    with pytest.raises(
-        dfe.ConfigError, match=r"^series_bin_ns = 1.0: must be at least 10 for a run to 1e\+07"
-    ):
-        simulation.run(1e7)
-    simulation.run(1000)
-
-
 def test_a_system_that_no_machine_holds_is_refused_before_it_is_built() -> None:
     config = dfe.SimulationConfig(topology=dfe.Dragonfly(400, 300, 300, g=320), source_queue_packets=10_000)
     with pytest.raises(dfe.ConfigError, match=r" GB of memory, and this machine has \d+ GB"):

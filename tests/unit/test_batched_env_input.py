@@ -136,7 +136,7 @@ def test_other_bad_arguments() -> None:
         with pytest.raises(dfe.ConfigError, match="seed"):
             env.reset(seed=seed)
     narrow = config(network=dfe.NetworkConfig(local_vcs=4, global_vcs=4))
-    assert dfe.BatchedRoutingEnv(narrow).options.hops(narrow.network) == 4
+    assert dfe.BatchedRoutingEnv(narrow).options.hops(narrow.network, narrow.topology) == 4
     with pytest.raises(dfe.ConfigError, match="max_hops"):
         dfe.BatchedRoutingEnv(narrow, max_hops=5)
 

@@ -100,7 +100,7 @@ def proper_calls() -> dict[str, tuple[Callable[..., Any], list[Any]]]:
         "Simulation": (_core.Simulation, list(config.core_arguments())),
         "RoutingEnvironment": (
             _core.RoutingEnvironment,
-            [*config.core_arguments(), env.options.spec(config.network), 0, 1000],
+            [*config.core_arguments(), env.options.spec(config.network, config.topology), 0, 1000],
         ),
     }
 

@@ -23,7 +23,7 @@ def group_behind(topo: Dragonfly, group: int, position: int) -> int:
     return topo.group_of(far[0])
 
 
-@pytest.mark.parametrize("name", Dragonfly.presets())
+@pytest.mark.parametrize("name", [name for name in Dragonfly.presets() if name.isdigit()])
 def test_preset_has_the_number_of_hosts_that_names_it(name: str) -> None:
     topo = Dragonfly.preset(name)
     assert topo.num_hosts == int(name)
@@ -33,7 +33,7 @@ def test_preset_has_the_number_of_hosts_that_names_it(name: str) -> None:
 
 
 def test_presets_are_balanced_but_for_the_largest() -> None:
-    *balanced, largest = (Dragonfly.preset(name) for name in Dragonfly.presets())
+    *balanced, largest = (Dragonfly.preset(name) for name in Dragonfly.presets() if name.isdigit())
     assert all(topo.a == 2 * topo.p == 2 * topo.h for topo in balanced)
     assert (largest.p, largest.a, largest.h, largest.radix) == (16, 32, 17, 64)
 
@@ -148,7 +148,7 @@ def test_graph_with_hosts_attaches_each_to_its_router() -> None:
     graph = topo.to_networkx(hosts=True)
     assert graph.number_of_nodes() == 36 + 72
     assert list(graph["host_71"]) == [35]
-    assert graph.edges["host_71", 35] == {"kind": "host", "ports": {35: 1}}
+    assert graph.edges["host_71", 35] == {"kind": "host", "links": 1, "ports": {35: 1}}
     assert graph.nodes["host_71"] == {"kind": "host", "group": 8, "host": 71}
 
 
@@ -207,7 +207,7 @@ def test_numpy_integers_are_integers() -> None:
         ({"trunking": 4, "g": 10}, r"^g = 10: .*1 to 9"),
         ({"arrangement": "palmtre"}, r"^arrangement = 'palmtre': .*did you mean 'palmtree'"),
         ({"arrangement": None}, r"^arrangement = None: "),
-        ({"group": "2d"}, r"^group = '2d': is reserved"),
+        ({"group": "2d"}, r"^group = '2d': must be one of 'all-to-all', 'grid'"),
         ({"group": "all2all"}, r"^group = 'all2all': .*did you mean 'all-to-all'"),
         ({"p": 1000, "a": 100}, r"^radix .* = 1103: "),
         ({"p": 340, "a": 342, "h": 342}, r"^num_hosts .*: must lie in \[1, 2147483647\]"),

@@ -50,7 +50,7 @@ def ports_figure(results: Results, load: float | None = None) -> Figure:
     """Heat maps, one per traffic and policy: row = router's place in its group, column = port, mean over
     groups.
 
-    Thin lines separate the ports to hosts, to the other routers of the group, and to other groups.
+    Thin lines separate the classes of links.
 
     Args:
         results: Runs that kept their arrays, all on one topology.
@@ -64,8 +64,12 @@ def ports_figure(results: Results, load: float | None = None) -> Figure:
     def to_map(router: Integers, port: Integers, used: Floats) -> Floats:
         return _mean_at((topology.a, topology.radix), router % topology.a, port, used)
 
-    edges = (topology.p - 0.5, topology.p + topology.a - 1.5)
-    return _heat_maps(results, load, to_map, "router of its group", "port: hosts | local | global", edges)
+    edges = tuple((np.flatnonzero(np.diff(topology.port_classes())) + 0.5).tolist())
+    classes = topology.link_classes[1:]
+    columns = (
+        f"port: hosts |{' ' if len(classes) == 2 else chr(10)}{' | '.join(classes)}"  # one panel is narrow
+    )
+    return _heat_maps(results, load, to_map, "router of its group", columns, edges)
 
 
 def _heat_maps(

@@ -1,4 +1,4 @@
-#include "routing/parameters.hpp"
+#include "core/parameters.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -97,12 +97,6 @@ std::uint32_t choice_parameter(const ParameterOwner& owner, const Parameters& gi
     if (value == names[i]) return i;
   }
   throw ConfigError{owner.name + "." + name, "'" + value + "'", allowed};
-}
-
-std::vector<ParameterInfo> detour_parameters() {
-  return {{"avoid_destination_group", std::string{"network"}, "",
-           "random detours never fall into the destination group; unset: as the network preset's simulator "
-           "does"}};
 }
 
 }  // namespace dragonfly

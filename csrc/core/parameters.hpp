@@ -1,4 +1,4 @@
-// Parameters of policies and trackers: their rows in a registry, and reading values against them.
+// Parameters of whatever is chosen by name: their rows in a registry, and reading values against them.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,5 @@ void require_known(const ParameterOwner& owner, const Parameters& given, const s
 // Which of the names is given.
 [[nodiscard]] std::uint32_t choice_parameter(const ParameterOwner& owner, const Parameters& given,
                                              const std::string& name, const std::vector<std::string>& names);
-
-// The row of the parameter that every policy with random detours has.
-[[nodiscard]] std::vector<ParameterInfo> detour_parameters();
 
 }  // namespace dragonfly

@@ -1,0 +1,71 @@
+// The inside of a group: which of its routers are joined, and by what.
+//
+// A shape says which port leads where; everything else (distances, the set of shortest ways) follows from
+// that and is worked out once (local_ways.hpp). To add one: a file csrc/topology/<name>.cpp with a function
+// `GroupShapeInfo <name>_shape()`, and its line in group_shape.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/parameters.hpp"
+
+namespace dragonfly {
+
+inline constexpr std::uint32_t kMostRoutersOfGroup = 1024;
+inline constexpr std::uint32_t kMostBundled = 64;
+
+// Links of one kind, in the order of the ports that they are connected to.
+struct LocalLinks {
+  std::string name;           // of the class of link
+  std::uint32_t ports = 0;    // of a router
+  std::uint32_t bundled = 1;  // parallel links that one port stands for
+};
+
+// A router of the group by its index, and one of its local ports, counted from the first.
+struct LocalEnd {
+  std::uint32_t index = 0;
+  std::uint32_t slot = 0;
+  bool operator==(const LocalEnd&) const = default;
+};
+
+class GroupShape {
+ public:
+  GroupShape() = default;
+  GroupShape(const GroupShape&) = delete;
+  GroupShape& operator=(const GroupShape&) = delete;
+  virtual ~GroupShape() = default;
+
+  [[nodiscard]] virtual std::uint32_t routers() const noexcept = 0;
+  [[nodiscard]] virtual const std::vector<LocalLinks>& links() const noexcept = 0;
+  // The far end of a local link; across(across(x)) == x. Any router can be reached from any other.
+  [[nodiscard]] virtual LocalEnd across(const LocalEnd& near) const noexcept = 0;
+  [[nodiscard]] virtual std::string global_class() const { return "global"; }
+  // The router that is j-th to get global links where an arrangement deals them out one after another.
+  [[nodiscard]] virtual std::uint32_t dealt(std::uint32_t j) const noexcept { return j; }
+
+  [[nodiscard]] std::uint32_t ports() const noexcept {
+    std::uint32_t total = 0;
+    for (const LocalLinks& kind : links()) total += kind.ports;
+    return total;
+  }
+};
+
+// One row of the registry.
+struct GroupShapeInfo {
+  std::string name;
+  std::string summary;
+  std::string source;
+  std::vector<ParameterInfo> parameters;
+  std::shared_ptr<const GroupShape> (*make)(const GroupShapeInfo&, const Parameters&) = nullptr;
+};
+
+[[nodiscard]] const std::vector<GroupShapeInfo>& group_shapes();
+// Throws ConfigError for an unknown name, parameter or value.
+[[nodiscard]] std::shared_ptr<const GroupShape> make_group_shape(std::string_view name,
+                                                                 const Parameters& given);
+
+}  // namespace dragonfly

@@ -1,0 +1,87 @@
+// Shortest ways where a group is no full mesh. Each choice is a number below kChoices: scaled by the number
+// of possibilities its whole part picks one, and its fraction makes the next choice.
+#include <algorithm>
+
+#include "topology/dragonfly.hpp"
+
+namespace dragonfly {
+
+std::uint32_t Dragonfly::shaped_minimal_hops(std::uint32_t router, std::uint32_t from,
+                                             std::uint32_t destination, std::uint32_t to) const noexcept {
+  const std::uint32_t index = router - from * params_.a;
+  const std::uint32_t target = destination - to * params_.a;
+  if (from == to) return ways_->hops(index, target);
+  const Endpoint* const near = links_between(from, to);
+  const std::uint32_t* const far = far_routers_between(from, to);
+  std::uint32_t best = diameter();
+  for (std::uint32_t k = 0; k < params_.trunking; ++k) {
+    best = std::min(best, ways_->hops(index, near[k].router - from * params_.a) + 1U +
+                              ways_->hops(far[k] - to * params_.a, target));
+  }
+  return best;
+}
+
+WayStep Dragonfly::shaped_local_way(std::uint32_t from_index, std::uint32_t to_index,
+                                    std::uint32_t choice) const noexcept {
+  const auto slots = ways_->slots(from_index, to_index);
+  const std::size_t pick = choice * slots.size() / kChoices;
+  return {static_cast<Port>(params_.p + slots[pick]),
+          static_cast<std::uint8_t>(local_way_hops_ - ways_->hops(from_index, to_index))};
+}
+
+// By one of those of the `trunking` links at `near` that are eligible, all alike.
+template <class Eligible>
+WayStep Dragonfly::through_one_of(const Endpoint* near, std::uint32_t index, std::uint32_t first_router,
+                                  std::uint32_t choice, Eligible eligible) const noexcept {
+  std::uint32_t count = 0;
+  for (std::uint32_t k = 0; k < params_.trunking; ++k) count += eligible(k) ? 1U : 0U;
+  const std::uint32_t scaled = (choice % kChoices) * count;
+  std::uint32_t pick = scaled / kChoices;
+  std::uint32_t k = 0;
+  while (!eligible(k) || pick-- != 0) ++k;
+  const std::uint32_t gateway = near[k].router - first_router;
+  if (gateway == index) return {near[k].port, 0};
+  return shaped_local_way(index, gateway, scaled % kChoices);
+}
+
+WayStep Dragonfly::shaped_minimal_way(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
+                                      std::uint32_t to, std::uint32_t choice) const noexcept {
+  const std::uint32_t first = from * params_.a;
+  const std::uint32_t index = router - first;
+  const std::uint32_t target = destination - to * params_.a;
+  if (from == to) return shaped_local_way(index, target, choice % kChoices);
+  const Endpoint* const near = links_between(from, to);
+  const std::uint32_t* const far = far_routers_between(from, to);
+  const auto before = [&](std::uint32_t k) { return ways_->hops(index, near[k].router - first); };
+  const auto total = [&](std::uint32_t k) {
+    return before(k) + ways_->hops(far[k] - to * params_.a, target);
+  };
+  // Of the shortest paths those that leave the group soonest. The next router is one hop nearer to that link,
+  // and no link that it may choose is farther away: so local hops get ever lower distances, and positions
+  // rise.
+  std::uint32_t best = total(0);
+  std::uint32_t nearest = before(0);
+  for (std::uint32_t k = 1; k < params_.trunking; ++k) {
+    const std::uint32_t hops = total(k);
+    const std::uint32_t local = before(k);
+    if (hops < best || (hops == best && local < nearest)) {
+      best = hops;
+      nearest = local;
+    }
+  }
+  return through_one_of(near, index, first, choice,
+                        [&](std::uint32_t k) { return total(k) == best && before(k) == nearest; });
+}
+
+WayStep Dragonfly::shaped_way_towards_group(std::uint32_t router, std::uint32_t from, std::uint32_t group,
+                                            std::uint32_t choice) const noexcept {
+  const std::uint32_t first = from * params_.a;
+  const std::uint32_t index = router - first;
+  const Endpoint* const near = links_between(from, group);
+  const auto before = [&](std::uint32_t k) { return ways_->hops(index, near[k].router - first); };
+  std::uint32_t nearest = before(0);
+  for (std::uint32_t k = 1; k < params_.trunking; ++k) nearest = std::min(nearest, before(k));
+  return through_one_of(near, index, first, choice, [&](std::uint32_t k) { return before(k) == nearest; });
+}
+
+}  // namespace dragonfly

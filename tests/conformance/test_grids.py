@@ -1,0 +1,126 @@
+"""Systems of grids behave as all others: the same bits for every number of threads, and every environment works."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from pettingzoo.test import api_test, parallel_api_test
+
+import dragonfly_env as dfe
+from dragonfly_env import dragonfly_v0
+from dragonfly_env.experiments import Scenario, run_sweep
+from dragonfly_env.experiments.plots import draw
+from dragonfly_env.experiments.results import load_results
+
+SMALL = dfe.Dragonfly(p=1, group=dfe.Grid(rows=2, columns=3), g=4, links_between_groups=4, arrangement="xc")
+
+
+def config(**changes: Any) -> dfe.SimulationConfig:
+    settings: dict[str, Any] = {"topology": SMALL, "traffic": "adv+1", "load": 0.5, "seed": 3}
+    return dfe.SimulationConfig(**{**settings, **changes})
+
+
+@pytest.mark.parametrize("policy", dfe.policies())
+def test_threads_and_splits_change_nothing(policy: str) -> None:
+    large = config(topology=dfe.Dragonfly.preset("cori-m8"), policy=policy, traffic="uniform", load=0.4)
+    hashes = set()
+    for threads, parts in ((1, 1), (2, 3), (3, 2), (8, 1)):
+        simulation = dfe.Simulation(large.replace(threads=threads))
+        assert simulation.num_partitions > 1
+        for _ in range(parts):
+            simulation.run(3000 / parts)
+        simulation.check_invariants()
+        hashes.add(simulation.trace_hash())
+    assert len(hashes) == 1
+
+
+@pytest.mark.parametrize("action", ["port", "path"])
+@pytest.mark.parametrize("scope", ["source", "every", "all"])
+def test_random_actions_are_carried_out_and_everything_arrives(scope: str, action: str) -> None:
+    """Any legal action: nothing gets stuck, and no route is longer than promised."""
+    env = dfe.BatchedRoutingEnv(
+        config(load=1.0, packet_log=True), scope=scope, action=action, duration_ns=3000, minimal_candidates=2
+    )
+    rng = np.random.default_rng(1)
+    batch = env.reset()
+    seen = 0
+    while not env.done:
+        seen += len(batch)
+        noise = np.where(batch.mask, rng.random(batch.mask.shape), -1.0)
+        batch = env.step(noise.argmax(axis=1))
+    assert seen > 100
+    env.drain()
+    m = env.metrics()
+    assert m.packets_in_flight == 0
+    longest = 7 if action == "port" else 10 + (scope != "source")
+    assert m.hop_histogram.nonzero()[0].max() <= longest
+    linked = {(router, peer) for router, _, peer, _ in SMALL.links().tolist()}
+    log = env.packet_log()
+    for route in np.split(log["routers"], log["route_offsets"][1:-1]):
+        assert all(step in linked for step in zip(route[:-1].tolist(), route[1:].tolist(), strict=True))
+
+
+def test_a_route_with_few_vcs_is_only_masked_more() -> None:
+    env = dfe.BatchedRoutingEnv(config(load=1.0), max_hops=5, duration_ns=1000)
+    batch = env.reset()
+    while not env.done:
+        assert batch.mask.any(axis=1).all()
+        batch = env.step(batch.minimal_actions())
+    env.drain()
+    assert env.metrics().hop_histogram.nonzero()[0].max() <= 5
+    with pytest.raises(dfe.ConfigError, match=r"^max_hops = 4: .* at least 5 VCs"):
+        dfe.BatchedRoutingEnv(config(), max_hops=4)
+
+
+@pytest.mark.filterwarnings("ignore:Observation")
+def test_pettingzoo_accepts_both_views() -> None:
+    parallel_api_test(dragonfly_v0.parallel_env(config=config(), duration_ns=500), num_cycles=20)
+    api_test(dragonfly_v0.env(config=config(), duration_ns=500), num_cycles=20)
+
+
+@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+def test_frames_show_every_class_of_link(mode: str) -> None:
+    env = dragonfly_v0.parallel_env(config=config(), duration_ns=2000, render_mode=mode)
+    env.reset(seed=1)
+    frame = env.render()
+    if mode == "ansi":
+        assert isinstance(frame, str)
+        assert all(name in frame for name in ("rank-1", "rank-2", "rank-3"))
+    else:
+        assert isinstance(frame, np.ndarray)
+
+
+@pytest.mark.parametrize("name", ["dragonfly_env/PacketRouting-v0", "dragonfly_env/BiasControl-v0"])
+def test_gymnasium_environments_run(name: str) -> None:
+    env = gymnasium.make(name, config=config(policy="ugal-n"))
+    observation, _ = env.reset(seed=1)
+    for _ in range(3):
+        observation, _, terminated, truncated, info = env.step(
+            0 if isinstance(env.action_space, gymnasium.spaces.Discrete) else env.action_space.sample()
+        )
+        assert observation is not None
+        if terminated or truncated:
+            env.reset()
+        assert isinstance(info, dict)
+
+
+def test_a_sweep_has_columns_and_figures_by_the_names_of_the_links(tmp_path: Any) -> None:
+    plan = Scenario.from_dict(
+        {
+            "name": "grid",
+            "topology": SMALL.to_dict(),
+            "policies": ["min", "par"],
+            "traffic": ["adv+1"],
+            "loads": [0.3],
+            "warmup_ns": 500,
+            "measure_ns": 1000,
+        }
+    )
+    assert run_sweep(plan, tmp_path, jobs=1).failures == ()
+    results = load_results(tmp_path)
+    assert {"rank_1_link_packets", "rank_2_link_packets", "rank_3_link_packets"} <= set(results.table.columns)
+    drawn = {file.stem for file in draw(results, tmp_path / "figures").files}
+    assert {"loads", "global-links", "ports"} <= drawn

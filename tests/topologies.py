@@ -1,0 +1,30 @@
+"""Small topologies for the tests: a row of numbers where groups are all-to-all, else settings by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dragonfly_env as dfe
+
+Shape = tuple[int, int, int, int, int] | dict[str, Any]
+"""(p, a, h, g, trunking), or the arguments of ``Dragonfly``."""
+
+GRIDS: dict[str, Shape] = {
+    "2 x 3 grid": {
+        "p": 1,
+        "h": 1,
+        "g": 4,
+        "trunking": 2,
+        "group": dfe.Grid(rows=2, columns=3, column_links=2),
+    },
+    "3 x 2 grid, few links": {"p": 2, "h": 1, "g": 3, "group": dfe.Grid(rows=3, columns=2, column_links=2)},
+    "one row": {"p": 1, "h": 2, "g": 3, "group": dfe.Grid(rows=1, columns=4, column_links=1)},
+}
+
+
+def topology_of(shape: Shape, arrangement: str = "palmtree") -> dfe.Dragonfly:
+    """The topology of a row."""
+    if isinstance(shape, dict):
+        return dfe.Dragonfly(**shape, arrangement=arrangement)
+    p, a, h, g, trunking = shape
+    return dfe.Dragonfly(p, a, h, g, arrangement, trunking)

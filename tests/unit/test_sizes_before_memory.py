@@ -1,0 +1,131 @@
+"""What would fill the memory, or take forever to look at, is refused before either happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, overload
+
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import experiments, traffic
+from dragonfly_env.traffic import Trace
+
+SMALL = dfe.Dragonfly.preset("72")
+# One long message over a slow link: it takes longer than a series of 1 ns may reach.
+SLOW = dfe.SimulationConfig(
+    topology=SMALL,
+    network=dfe.NetworkConfig(host_bandwidth_gbytes_per_s=0.128),
+    traffic=Trace.from_columns(time_ns=[0], src=[0], dst=[71], bytes=[128 * 1_100]),
+    series_bin_ns=1,
+)
+
+
+class Endless(Sequence[Any]):
+    """Says how long it is, and must not be asked for anything else."""
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+
+    def __len__(self) -> int:
+        return self.length
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        raise AssertionError("somebody asked for an item")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise AssertionError("somebody asked for an item")
+
+
+LONG = Endless(10**9)
+
+
+# Time series.
+
+
+def test_a_time_series_cannot_fill_the_memory() -> None:
+    simulation = dfe.Simulation(dfe.SimulationConfig(topology=SMALL, series_bin_ns=1, load=0.01))
+    with pytest.raises(
+        dfe.ConfigError, match=r"^series_bin_ns = 1.0: must be at least 10 for a run to 1e\+07"
+    ):
+        simulation.run(1e7)
+    simulation.run(1000)
+
+
+def test_nor_can_that_of_an_episode_or_of_its_extension() -> None:
+    config = dfe.SimulationConfig(topology=SMALL, series_bin_ns=1, load=0.01)
+    wrong = (
+        r"^series_bin_ns = 1.0: must be at least 2 for a run to 2e\+06 ns: the series may have 1000000 bins$"
+    )
+    with pytest.raises(dfe.ConfigError, match=wrong):
+        dfe.BatchedRoutingEnv(config, warmup_ns=1e6, duration_ns=1e6)
+    env = dfe.BatchedRoutingEnv(config, duration_ns=100)
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(batch.minimal_actions())
+    with pytest.raises(dfe.ConfigError, match=wrong):
+        env.extend(2e6 - 100)
+    batch = env.extend(100)
+    while not env.done:
+        batch = env.step(batch.minimal_actions())
+    env.drain()
+    assert env.metrics().packets_in_flight == 0
+
+
+def test_a_drain_stops_where_the_series_must_end() -> None:
+    wrong = (
+        r"^series_bin_ns = 1.0: must be wider for so long a drain: .* not empty when it comes to 1e\+06 ns"
+    )
+    simulation = dfe.Simulation(SLOW)
+    simulation.run(100)
+    assert simulation.drain(1_000) is False  # as long as it was asked to
+    with pytest.raises(dfe.ConfigError, match=wrong):
+        simulation.drain()
+    assert simulation.time_ns == 1e6
+    simulation.check_invariants()
+    env = dfe.BatchedRoutingEnv(SLOW, duration_ns=100)
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(batch.minimal_actions())
+    for again in (env.drain, lambda: env.step(env.pending.minimal_actions())):
+        with pytest.raises(dfe.ConfigError, match=wrong):
+            again()
+    assert 9e5 < env.time_ns <= 1e6
+    env._core.simulation.check_invariants()
+    wide = dfe.Simulation(SLOW.replace(series_bin_ns=10))
+    assert wide.drain() is True
+    assert wide.time_ns > 1e6
+
+
+# Lists: range(10**9) is short until somebody makes a list of it.
+
+
+@pytest.mark.parametrize(
+    ("call", "field"),
+    [
+        (lambda: traffic.HostMixture([(LONG, "uniform")]), "mixture.hosts"),
+        (lambda: traffic.HostMixture([(range(10**9), "uniform")]), "mixture.hosts"),
+        (lambda: traffic.parse_traffic({"pattern": "mixture", "parts": LONG}), "mixture.parts"),
+        (lambda: traffic.HostMixture(LONG), "mixture.parts"),
+        (lambda: traffic.WeightedMixture(LONG), "weighted.parts"),
+        (lambda: traffic.Hotspot(LONG), "hotspot.hosts"),
+        (lambda: traffic.Schedule(LONG), "schedule"),
+        (lambda: traffic.parse_traffic(LONG), "schedule"),
+        (lambda: traffic.Trace.from_columns(time_ns=[0], src=[0], dst=[1], bytes=[1], routers=LONG), "trace routers"),
+        (lambda: experiments.Scenario.from_dict({"topology": "72", "seeds": LONG}), "seeds"),
+        (lambda: experiments.Scenario.from_dict({"topology": "72", "loads": LONG}), "loads"),
+        (lambda: dfe.agents.evaluate_over_seeds("min", SLOW, LONG), "seeds"),
+    ],
+)  # fmt: skip
+def test_a_list_that_is_too_long_is_refused_unread(call: Callable[[], object], field: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=rf"^{field} = "):
+        call()
+
+
+def test_sets_of_hosts_may_be_ranges() -> None:
+    mixture = traffic.HostMixture([(range(36), "uniform"), (range(36, 72), "adv+1")])
+    dfe.Simulation(dfe.SimulationConfig(topology=SMALL, traffic=mixture, load=0.2)).run(1_000)
