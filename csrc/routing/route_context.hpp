@@ -59,7 +59,7 @@ class RouteContext {
     return {around_->seed, Purpose::kLearning, packet_->source_host, packet_->number, packet_->hops};
   }
   [[nodiscard]] RandomStream minimal_choice_stream() const noexcept {
-    return PathFollower::choices(seed_, packet_);
+    return PathFollower::choices(around().seed, packet());
   }
 
   [[nodiscard]] const Surroundings& around() const noexcept { return *around_; }

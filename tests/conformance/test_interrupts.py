@@ -35,7 +35,12 @@ def interrupt():
 threading.Thread(target=interrupt).start()
 before = simulation.time_ns
 try:
-    simulation.run(1e12) if action == "run" else simulation.drain()
+    if action == "run":
+        simulation.run(1e12)
+    elif action == "drain":
+        simulation.drain()
+    else:
+        simulation.run_to_completion()
 except KeyboardInterrupt:
     work = time.process_time() - sent
 else:
@@ -60,6 +65,18 @@ CASES: dict[str, dict[str, object]] = {
         "load": 1.0,
         "traffic": "adv+1",
         "warmup_ns": 100_000,
+        "threads": 2,
+    },
+    "a workload": {
+        "action": "complete",
+        "preset": "1056",
+        "traffic": "all-to-all:message_bytes=100000",
+        "policy": "ugal-n",
+    },
+    "a workload with two threads": {
+        "action": "complete",
+        "preset": "2550",
+        "traffic": "all-to-all:message_bytes=100000,in_flight=4",
         "threads": 2,
     },
     "very many hosts": {"action": "run", "preset": "83232", "load": 0.8},
