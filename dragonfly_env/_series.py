@@ -1,6 +1,11 @@
-"""How far a time series may reach: every partition of the core keeps one, with a row for each bin since time 0."""
+"""Time series: how far one may reach (every partition of the core keeps one, with a row for each bin since time 0), and
+its bins.
+"""
 
 from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
 
 from dragonfly_env._validate import PS_PER_NS, config_error
 from dragonfly_env.errors import ConfigError
@@ -50,3 +55,14 @@ def series_end_ps(bin_ns: float, partitions: int) -> int:
 
 def _most_bins(partitions: int) -> int:
     return min(_MOST_BINS, _MOST_BYTES // (_BIN_BYTES * partitions))
+
+
+def in_bins(counted: npt.NDArray[np.int64], bins: int) -> npt.NDArray[np.int64]:
+    """(``bins``,) sums, from the core's column, which ends with the last bin in which something happened.
+
+    Only what happens at the very end of the window can be in one bin more; it is added to the last.
+    """
+    column = np.pad(counted, (0, max(0, bins - len(counted))))
+    if bins > 0:
+        column[bins - 1] = column[bins - 1 :].sum()
+    return column[:bins]

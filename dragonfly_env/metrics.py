@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env._series import in_bins
 from dragonfly_env._validate import PS_PER_NS, check_real
 from dragonfly_env.fairness import Fairness
 from dragonfly_env.link_metrics import LinkClassTotals, LinkTable
@@ -300,7 +301,7 @@ class Metrics:
         last_ps = self.end_ps if self.end_ps > self.start_ps else self.series_start_ps
         bins = max(0, -(-(last_ps - self.series_start_ps) // self.series_bin_ps))
         injected, delivered, latency_sum_ps, hops_sum = (
-            _in_bins(self.series[name], bins)
+            in_bins(self.series[name], bins)
             for name in ("generated", "delivered", "latency_sum_ps", "hops_sum")
         )
         begin_ps = self.series_start_ps + np.arange(bins, dtype=np.int64) * self.series_bin_ps
@@ -401,14 +402,3 @@ def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _integers(values: Any) -> IntArray:
     return _read_only(np.array(values, np.int64))
-
-
-def _in_bins(counted: IntArray, bins: int) -> IntArray:
-    """(``bins``,) sums, from the core's column, which ends with the last bin in which something happened.
-
-    Only what happens at the very end of the window can be in one bin more; it is added to the last.
-    """
-    column = np.pad(counted, (0, max(0, bins - len(counted))))
-    if bins > 0:
-        column[bins - 1] = column[bins - 1 :].sum()
-    return column[:bins]

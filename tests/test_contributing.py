@@ -148,7 +148,7 @@ def add_line(registry: Path, entries: str, line: str) -> None:
 
 @pytest.mark.slow
 def test_the_recipes_a_file_and_a_line_each_give_what_works(tmp_path: Path) -> None:
-    """One build for all: policies without and with a tracker, one that sees what is legal, a group shape, a workload."""
+    """One build for all: three policies, a group shape and a workload."""
     shutil.copytree(ROOT / "csrc", tmp_path / "csrc")
     routing = tmp_path / "csrc" / "routing"
     file, line = blocks_of("Add a policy: one file, one line")
