@@ -98,8 +98,7 @@ class Metrics:
         """Metrics from what ``_core.Simulation.statistics`` returns.
 
         Args:
-            statistics: Plain numbers and integer arrays under the names of the fields here, with ``now_ps``
-            for
+            statistics: Plain numbers and integer arrays under the names of the fields here, with ``now_ps`` for
                 ``end_ps`` and the packet counts without ``packets_``.
             topology: The simulated system.
             network: The simulated network.
@@ -114,15 +113,8 @@ class Metrics:
             "packets_in_network": "in_network",
             "packets_in_source_queues": "in_source_queues",
         }
-        for name in (
-            "packet_hops",
-            "latency_sum_ps",
-            "network_latency_sum_ps",
-            "latency_min_ps",
-            "latency_max_ps",
-            "hops_sum",
-            "minimal_delivered",
-        ):
+        sums = ("packet_hops", "latency_sum_ps", "network_latency_sum_ps", "hops_sum", "minimal_delivered")
+        for name in (*sums, "latency_min_ps", "latency_max_ps"):
             scalars[name] = name
         arrays = (
             "latency_histogram",
@@ -290,10 +282,9 @@ class Metrics:
         """Columns with one row per bin of ``series_bin_ns``; None if the configuration did not ask for it.
 
         ``time_ns`` (start of the bin), ``duration_ns`` (the window may cut the first and the last bin short; what
-        happens at its very end is in the last one),
-        ``injected`` and ``injected_load`` (packets that left their source queue), ``delivered`` and
-        ``accepted_load``, ``latency_mean_ns`` and ``hops_mean`` (of the packets delivered in the bin; NaN
-        if there are none).
+        happens at its very end is in the last one), ``injected`` and ``injected_load`` (packets that left their source
+        queue), ``delivered`` and ``accepted_load``, ``latency_mean_ns`` and ``hops_mean`` (of the packets delivered in
+        the bin; NaN if there are none).
         """
         if self.series is None:
             return None
