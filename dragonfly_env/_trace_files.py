@@ -49,6 +49,7 @@ def _read_parquet(path: Path, file: BinaryIO) -> pd.DataFrame:
         schema, about = pq.read_schema(file), pq.read_metadata(file)
         rows, columns = about.num_rows, about.num_columns
         _check_size(path, rows, columns)
+        _try_every_column(file, schema, about.num_row_groups)
         parts = [about.row_group(i).column(j) for i in range(about.num_row_groups) for j in range(columns)]
         if sum(part.num_values for part in parts) > _MOST_ROUTERS * columns * max(rows, 1):
             raise ValueError("it has more values than rows can hold")
@@ -62,6 +63,16 @@ def _read_parquet(path: Path, file: BinaryIO) -> pd.DataFrame:
         table = pq.ParquetFile(file, read_dictionary=repeating, page_checksum_verification=True)
         frame: pd.DataFrame = table.read(use_threads=False).to_pandas()
     return frame
+
+
+def _try_every_column(file: BinaryIO, schema: pa.Schema, row_groups: int) -> None:
+    """Read a record of every column of every row group: where the footer is damaged that raises, while merely to look at
+    what it says of a column aborts the process.
+    """
+    reader = pq.ParquetFile(file)
+    for i in range(row_groups):
+        for name in schema.names:
+            next(reader.iter_batches(batch_size=1, row_groups=[i], columns=[name], use_threads=False), None)
 
 
 def _read_csv(path: Path, file: BinaryIO, is_compressed: bool) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from dragonfly_env import dragonfly_v0
 from dragonfly_env.experiments import Scenario, run_sweep
 from dragonfly_env.experiments.plots import draw
 from dragonfly_env.experiments.results import load_results
+from tests.ready import ready
 
 SMALL = dfe.Dragonfly(p=1, group=dfe.Grid(rows=2, columns=3), g=4, links_between_groups=4, arrangement="xc")
 
@@ -25,7 +26,9 @@ def config(**changes: Any) -> dfe.SimulationConfig:
 
 @pytest.mark.parametrize("policy", dfe.policies())
 def test_threads_and_splits_change_nothing(policy: str) -> None:
-    large = config(topology=dfe.Dragonfly.preset("cori-m8"), policy=policy, traffic="uniform", load=0.4)
+    large = config(
+        topology=dfe.Dragonfly.preset("cori-m8"), policy=ready(policy), traffic="uniform", load=0.4
+    )
     hashes = set()
     for threads, parts in ((1, 1), (2, 3), (3, 2), (8, 1)):
         simulation = dfe.Simulation(large.replace(threads=threads))

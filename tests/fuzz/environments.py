@@ -192,7 +192,7 @@ def _refused_before_the_end(env: BatchedRoutingEnv) -> None:
 
 def _is_long(time: object) -> bool:
     """Whether it is a time that can be simulated, but not now."""
-    return isinstance(time, (int, float, np.number)) and _LONG_NS < time < 1e15
+    return isinstance(time, (int, float, np.number)) and _LONG_NS < float(time) < 1e15
 
 
 def _after_the_end(random: Random, env: BatchedRoutingEnv) -> None:
