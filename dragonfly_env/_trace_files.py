@@ -66,8 +66,9 @@ def _read_parquet(path: Path, file: BinaryIO) -> pd.DataFrame:
 
 
 def _try_every_column(file: BinaryIO, schema: pa.Schema, row_groups: int) -> None:
-    """Read a record of every column of every row group: where the footer is damaged that raises, while merely to look at
-    what it says of a column aborts the process.
+    """Read a record of every column of every row group.
+
+    Where the footer is damaged that raises, while merely to look at what it says of a column aborts the process.
     """
     reader = pq.ParquetFile(file)
     for i in range(row_groups):

@@ -117,8 +117,8 @@ inline constexpr auto kFeatures = [] {
                 detail::per_port(view, out,
                                  [](const OutputPort& port) { return port.occupancy - port.queued; });
               }},
-      Feature{"link_class", kPort, "0 local, 1 global; with several classes of local links evenly from 0 on", flag,
-              [](View view, float* out) { std::copy_n(view.link_classes, view.num_ports, out); }},
+      Feature{"link_class", kPort, "0 local, 1 global; with several classes of local links evenly from 0 on",
+              flag, [](View view, float* out) { std::copy_n(view.link_classes, view.num_ports, out); }},
       Feature{"is_minimal", kPort, "1 on a shortest path to the destination", flag,
               [](View view, float* out) { std::copy_n(view.minimal, view.num_ports, out); }},
       Feature{"hops", kDecision, "hops of the packet so far", hops,

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cassert>
 
+#include "core/parameters.hpp"
 #include "routing/neural/choice.hpp"
 #include "routing/neural/scoring_network.hpp"
-#include "core/parameters.hpp"
 #include "routing/policy.hpp"
 
 namespace dragonfly {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/parameters.hpp"
 #include "routing/detour.hpp"
 #include "routing/packet.hpp"
-#include "core/parameters.hpp"
 #include "routing/vc_ladder.hpp"
 #include "topology/dragonfly.hpp"
 
@@ -90,7 +90,8 @@ struct QuestionSpec {
     }
     return budget;
   }
-  // The same on a topology. The longest route of ports is what it is; paths are as long as its local ways make them.
+  // The same on a topology. The longest route of ports is what it is; paths are as long as its local ways
+  // make them.
   [[nodiscard]] PathBudget budget_on(const Dragonfly& topology) const noexcept {
     return action == ActionMode::kPort ? budget() : budget().with_local_ways(topology.local_way_hops());
   }
