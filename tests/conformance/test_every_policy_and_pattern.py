@@ -114,7 +114,7 @@ CLOSED_LOOPS = tuple(info["example"] for info in _core.patterns() if info["close
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_policy_brings_every_workload_to_its_end(preset: str, policy: str, traffic: str) -> None:
     config = dfe.SimulationConfig(
-        topology=SMALL, network=dfe.NetworkConfig.preset(preset), policy=policy, traffic=traffic
+        topology=SMALL, network=dfe.NetworkConfig.preset(preset), policy=ready(policy), traffic=traffic
     )
     simulation = dfe.Simulation(config)
     m = simulation.run_to_completion()
@@ -132,8 +132,7 @@ def test_every_policy_brings_every_workload_to_its_end(preset: str, policy: str,
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("traffic", CLOSED_LOOPS)
 def test_every_workload_ends_or_is_refused_on_every_shape(traffic: str, shape: str) -> None:
-    p, a, h, g, trunking = SHAPES[shape]
-    config = config_of(topology=dfe.Dragonfly(p, a, h, g, trunking=trunking), traffic=traffic, policy="min")
+    config = config_of(topology=topology_of(SHAPES[shape]), traffic=traffic, policy="min")
     if config is not None:
         check_sane(dfe.Simulation(config).run_to_completion())
 

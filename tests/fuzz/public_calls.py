@@ -98,6 +98,7 @@ def _methods_of_topology() -> list[Call]:
 
 def _methods_of_simulation() -> list[Call]:
     quiet = functools.partial(dfe.Simulation, _QUIET)
+    exchange = functools.partial(dfe.Simulation, _QUIET.replace(traffic="all-to-all"))
     learner = dfe.Simulation(_QUIET.replace(policy="q-routing"))
     metrics = dfe.simulate(_LOADED, measure_ns=500)
     return [
@@ -105,9 +106,11 @@ def _methods_of_simulation() -> list[Call]:
         of(dfe.simulate, config=_QUIET, measure_ns=100),
         method(quiet, "run", duration_ns=100),
         method(quiet, "drain", max_ns=100),
+        method(exchange, "run_to_completion", limit_ns=100),
         method(functools.partial(dfe.Simulation, _LOADED), "set_policy", policy="ugal-n"),
         of(learner.load_q_table, values=learner.q_table().copy()),
         of(metrics.latency_percentile_ns, q=50),
+        of(metrics.message_latency_percentile_ns, q=50),
     ]
 
 
@@ -117,6 +120,9 @@ def _traffic() -> list[Call]:
     source = {"load": 0.5, "injection": "periodic", "seed": 1, "message_packets": 1, "network": network}
     return [
         *(of(pattern) for pattern in patterns),
+        of(traffic.AllToAll, message_bytes=250, in_flight=2, placement="random"),
+        of(traffic.AllToAll().check, topology=_TOPOLOGY),
+        of(traffic.AllToAll().build, topology=_TOPOLOGY.to_core(), seed=1, packet_bytes=128),
         of(traffic.DemandMatrix, matrix=np.eye(6)),
         of(traffic.HostMixture, parts=[([0, 1], "uniform")]),
         of(traffic.WeightedMixture, parts=[(1.0, "uniform"), (2.0, "adv+1")]),
