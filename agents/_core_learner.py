@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env._validate import check_instance
 from dragonfly_env.errors import StateError
 from dragonfly_env.policies import Policy
 
@@ -44,6 +45,9 @@ class CoreLearner(Policy):
 
     def env_options_on(self, topology: Dragonfly) -> dict[str, Any]:
         """The same on any topology: routes are as much longer as its minimal paths are."""
+        from dragonfly_env.topology import Dragonfly
+
+        check_instance("topology", topology, Dragonfly)
         options = self.env_options()
         return {**options, "max_hops": options["max_hops"] + topology.diameter - _MESH_DIAMETER}
 

@@ -48,6 +48,11 @@ def bundle_of(arrangement: str) -> int:
     return 2 if arrangement == "xc" else 1
 
 
+def is_xc(arrangement: object) -> bool:
+    """Whether an arrangement, or whatever a user passed for one, is that of Cray XC machines."""
+    return isinstance(arrangement, str) and arrangement == "xc"
+
+
 def ports_between(arrangement: str, trunking: object, links: object) -> int:
     """The global ports that join a pair of groups.
 
@@ -73,7 +78,7 @@ def with_changes(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[
     new = {**fields, **changes}
     if "a" not in changes and parse_group(new.get("group", ALL_TO_ALL)) != ALL_TO_ALL:
         new.pop("a", None)
-    if "h" not in changes and new.get("arrangement") == "xc" and _DECIDE_H & set(changes):
+    if "h" not in changes and is_xc(new.get("arrangement")) and _DECIDE_H & set(changes):
         new.pop("h", None)
     for given, other in (("trunking", "links_between_groups"), ("links_between_groups", "trunking")):
         if given in changes and other not in changes:

@@ -116,12 +116,13 @@ def _row(network: NetworkConfig, name: str, given: LinkConfig, bundled: int, *, 
     latency_ns = pick(given.latency_ns, "latency_ns")
     buffer_packets = bundled * pick(given.buffer_packets, "buffer_packets")
     field = f"network.links.{name}"
-    packet_ps = round(network.packet_bytes * PS_PER_NS / bandwidth)
-    if bundled > 1:  # thirds of a link's time would leave the clock loop no common divisor of all delays
-        packet_ps = max(1, round(packet_ps / _BUNDLE_STEP_PS)) * _BUNDLE_STEP_PS
-    if network.flit_bytes * PS_PER_NS < bandwidth or packet_ps > MAX_LATENCY_NS * PS_PER_NS:
+    exact_ps = network.packet_bytes * PS_PER_NS / bandwidth  # may be infinite
+    if network.flit_bytes * PS_PER_NS < bandwidth or exact_ps > MAX_LATENCY_NS * PS_PER_NS + 0.5:
         low, high = network.packet_bytes / MAX_LATENCY_NS, network.flit_bytes * PS_PER_NS
         raise config_error(field, bandwidth, f"a port of {bundled} links must be in [{low:g}, {high:g}] GB/s")
+    packet_ps = round(exact_ps)
+    if bundled > 1:  # thirds of a link's time would leave the clock loop no common divisor of all delays
+        packet_ps = max(1, round(packet_ps / _BUNDLE_STEP_PS)) * _BUNDLE_STEP_PS
     if network.switching == "cut-through" and bandwidth > network.crossbar_bandwidth_gbytes_per_s:
         raise config_error(
             "crossbar_bandwidth_gbytes_per_s",

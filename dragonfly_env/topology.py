@@ -39,7 +39,16 @@ import numpy.typing as npt
 from dragonfly_env import _core
 from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import reject_unknown
-from dragonfly_env._systems import FIELDS, INSTEAD, MAX_RADIX, PRESETS, bundle_of, ports_between, with_changes
+from dragonfly_env._systems import (
+    FIELDS,
+    INSTEAD,
+    MAX_RADIX,
+    PRESETS,
+    bundle_of,
+    is_xc,
+    ports_between,
+    with_changes,
+)
 from dragonfly_env._validate import check_bool, check_choice, check_integer, config_error, unknown_name
 from dragonfly_env.groups import ALL_TO_ALL, Grid, GroupShape, NamedShape, parse_group
 
@@ -198,7 +207,10 @@ class Dragonfly:
         reject_unknown(cls, given, "a topology", extra=("preset", *INSTEAD))
         if "preset" in given:
             return cls.preset(given.pop("preset"), **given)
-        derived = {"a": given.get("group", ALL_TO_ALL) != ALL_TO_ALL, "h": given.get("arrangement") == "xc"}
+        derived = {
+            "a": parse_group(given.get("group", ALL_TO_ALL)) != ALL_TO_ALL,
+            "h": is_xc(given.get("arrangement")),
+        }
         missing = [name for name in ("p", "a", "h") if name not in given and not derived.get(name)]
         if missing:
             raise config_error("topology", dict(values), f"lacks {', '.join(missing)} (or name a preset)")

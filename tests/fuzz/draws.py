@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dragonfly_env.errors import ConfigError
+from dragonfly_env.link_config import LinkConfig
 
 _INTEGER = re.compile(r"must be an integer from (-?\d+) to (-?\d+)")
 _REAL = re.compile(r"must be a number in ([\[(])([^,]+), ([^\]]+)\]")
@@ -164,6 +165,8 @@ def _allowed(check: Callable[[str, object], object], name: str) -> Callable[[Ran
     elif found := _NAMES.search(text):
         names = re.findall(r"'([^']*)'", found[1])
         draw = lambda random: random.choice(names)  # noqa: E731
+    elif "classes of link" in text:
+        draw = _links
     elif "True or False" in text:
         draw = lambda random: random.random() < 0.5  # noqa: E731
     else:
@@ -171,6 +174,13 @@ def _allowed(check: Callable[[str, object], object], name: str) -> Callable[[Ran
     if not optional:
         return draw
     return lambda random: None if random.random() < 0.3 else draw(random)
+
+
+def _links(random: Random) -> dict[str, dict[str, Any]]:
+    """Settings by class of link; the class may be one that the topology does not have."""
+    kinds = random.sample(("local", "global", "rank-1", "rank-2", "rank-3"), random.randint(0, 2))
+    fields = fields_of(LinkConfig)
+    return {kind: some_of(random, fields, 0.5, 0.0) for kind in kinds}
 
 
 def _is_accepted(check: Callable[[str, object], object], name: str, value: object) -> bool:

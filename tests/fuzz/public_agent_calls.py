@@ -41,6 +41,7 @@ def learners(quiet: dfe.SimulationConfig, loaded: dfe.SimulationConfig) -> list[
             for kind in kinds
         ),
         of(simulation.load_q_table, values=simulation.q_table().copy()),
+        of(dfe.agents.QRouting().env_options_on, topology=topology),
     ]
 
 
@@ -56,6 +57,8 @@ def agents(quiet: dfe.SimulationConfig, folder: Path) -> list[Call]:
     env = dfe.agents.make_env(quiet, agent, duration_ns=1_000)
     agent.prepare(env)
     agent.save(folder / "agent.zip")
+    exported = dfe.agents.make_agent("deep-q", action="port")
+    exported.prepare(dfe.agents.make_env(quiet, exported, duration_ns=1_000))
     saved = dfe.agents.save_q_table(learner, folder / "table.npz")
     short: dict[str, Any] = {"config": quiet, "warmup_ns": 100, "measure_ns": 100}
     training: dict[str, Any] = {"agent": agent, "config": quiet, "episodes": 1, "episode_ns": 500}
@@ -81,6 +84,7 @@ def agents(quiet: dfe.SimulationConfig, folder: Path) -> list[Call]:
             for kind in kinds
         ),
         of(agent.save, path=folder / "agent.zip"),
+        of(exported.export_mlp, path=folder / "exported.npz"),
         of(agent.prepare, env=env),
         of(dfe.agents.make_env, config=quiet, policy=dfe.make_policy("min"), duration_ns=1_000),
         of(dfe.agents.evaluate_policy, policy="min", **short),

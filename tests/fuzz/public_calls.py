@@ -23,6 +23,7 @@ _TOPOLOGY = dfe.Dragonfly(1, 2, 1)
 _COLUMNS: dict[str, Any] = {"time_ns": [0, 5.5], "src": [0, 1], "dst": [3, 4], "bytes": [128, 300]}
 # Two messages and then silence: any simulated time passes at once.
 _QUIET = dfe.SimulationConfig(topology=_TOPOLOGY, traffic=traffic.Trace.from_columns(**_COLUMNS))
+_CLOSED = dfe.SimulationConfig(topology=_TOPOLOGY, traffic="all-to-all")
 _LOADED = dfe.SimulationConfig(topology=_TOPOLOGY, policy="ugal-n", load=0.3)
 
 
@@ -38,7 +39,7 @@ def public_calls(folder: Path) -> list[Call]:
         *_methods_of_simulation(),
         *_traffic(),
         *_environments(),
-        *_heuristics(),
+        *_heuristics(folder),
         *learners(_QUIET, _LOADED),
         *agents(_QUIET, folder),
         *experiments_calls(folder),
@@ -60,6 +61,8 @@ def _settings() -> list[Call]:
         of(dfe.NetworkConfig.from_dict, values={"preset": "lia"}),
         Call("replace", lambda: dfe.NetworkConfig().replace, {}, network),
         of(dfe.NetworkConfig().to_core, watchdog_ns=1e6),
+        of(dfe.LinkConfig),
+        of(dfe.Grid, rows=2, columns=2),
         of(parse_policy, policy="min"),
         of(policy_class, name="min"),
         of(policy_from_dict, values={"name": "ugal-n", "bias_packets": 2}),
@@ -70,12 +73,26 @@ def _settings() -> list[Call]:
     ]
 
 
-def _heuristics() -> list[Call]:
+def _heuristics(folder: Path) -> list[Call]:
+    network = dfe.baselines.MlpNetwork.random(hidden_units=(2,))
+    file = network.save(folder / "mlp.npz")
     kinds = (dfe.baselines.Minimal, dfe.baselines.Par, dfe.baselines.Piggyback)
     return [
         *(of(kind) for kind in kinds),
         of(dfe.baselines.Ugal, detour="lgl"),
         of(dfe.baselines.Valiant, detour="lg"),
+        of(dfe.baselines.Mlp, weights=str(file)),
+        of(
+            dfe.baselines.MlpNetwork,
+            **{
+                field.name: getattr(network, field.name)
+                for field in dataclasses.fields(network)
+                if field.init
+            },
+        ),
+        of(dfe.baselines.MlpNetwork.random, hidden_units=(2,)),
+        of(dfe.baselines.MlpNetwork.load, path=str(file)),
+        of(network.save, path=str(folder / "other.npz")),
     ]
 
 
@@ -91,14 +108,15 @@ def _methods_of_topology() -> list[Call]:
         of(_TOPOLOGY.neighbor, router=0, port=1),
         of(_TOPOLOGY.minimal_hops, router=0, dst_router=1),
         of(_TOPOLOGY.minimal_port, router=0, dst_router=1),
+        of(_TOPOLOGY.minimal_ports, router=0, dst_router=1),
         of(_TOPOLOGY.port_kind, port=0),
+        of(_TOPOLOGY.port_links, port=0),
         of(_TOPOLOGY.to_networkx),
     ]
 
 
 def _methods_of_simulation() -> list[Call]:
     quiet = functools.partial(dfe.Simulation, _QUIET)
-    exchange = functools.partial(dfe.Simulation, _QUIET.replace(traffic="all-to-all"))
     learner = dfe.Simulation(_QUIET.replace(policy="q-routing"))
     metrics = dfe.simulate(_LOADED, measure_ns=500)
     return [
@@ -106,7 +124,7 @@ def _methods_of_simulation() -> list[Call]:
         of(dfe.simulate, config=_QUIET, measure_ns=100),
         method(quiet, "run", duration_ns=100),
         method(quiet, "drain", max_ns=100),
-        method(exchange, "run_to_completion", limit_ns=100),
+        method(functools.partial(dfe.Simulation, _CLOSED), "run_to_completion", limit_ns=100),
         method(functools.partial(dfe.Simulation, _LOADED), "set_policy", policy="ugal-n"),
         of(learner.load_q_table, values=learner.q_table().copy()),
         of(metrics.latency_percentile_ns, q=50),
@@ -120,9 +138,10 @@ def _traffic() -> list[Call]:
     source = {"load": 0.5, "injection": "periodic", "seed": 1, "message_packets": 1, "network": network}
     return [
         *(of(pattern) for pattern in patterns),
-        of(traffic.AllToAll, message_bytes=250, in_flight=2, placement="random"),
-        of(traffic.AllToAll().check, topology=_TOPOLOGY),
-        of(traffic.AllToAll().build, topology=_TOPOLOGY.to_core(), seed=1, packet_bytes=128),
+        of(dfe.AllToAll),
+        of(dfe.AllToAll().check, topology=_TOPOLOGY),
+        of(dfe.AllToAll().build, topology=_TOPOLOGY.to_core(), seed=1, packet_bytes=128),
+        of(dfe.AllToAll.from_arguments, arguments={"in_flight": 2}),
         of(traffic.DemandMatrix, matrix=np.eye(6)),
         of(traffic.HostMixture, parts=[([0, 1], "uniform")]),
         of(traffic.WeightedMixture, parts=[(1.0, "uniform"), (2.0, "adv+1")]),

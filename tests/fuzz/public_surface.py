@@ -45,7 +45,7 @@ NOT_CALLED: dict[str, str] = {
         (
             *("BatchedRoutingEnv.minimal_action", "DecisionBatch.rows", "CoreLearner.act", "DeepQAgent.act"),
             *("DeepQAgent.learn", "MaskedPpoAgent.act", "MaskedPpoAgent.learn", "Minimal.act", "Par.act"),
-            *("Piggyback.act", "RandomPolicy.act", "Ugal.act", "Valiant.act"),
+            *("Piggyback.act", "RandomPolicy.act", "Ugal.act", "Valiant.act", "Mlp.act", "Mlp.scores"),
         ),
         _PER_BATCH,
     ),

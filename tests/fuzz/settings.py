@@ -68,6 +68,12 @@ def topology_arguments(random: Random, wrong: float = 0.0) -> dict[str, Any]:
         if 1 < given["p"] * given["a"] * given["g"] <= MOST_HOSTS:
             break
     given["arrangement"] = random.choice(ARRANGEMENTS)
+    if random.random() < 0.25:  # a grid of as many routers
+        rows = random.choice([n for n in range(1, given["a"] + 1) if given["a"] % n == 0])
+        columns, links = given["a"] // rows, random.randint(1, 3)
+        given["group"] = f"grid:rows={rows},columns={columns},column_links={links}"
+        if random.random() < 0.5:
+            del given["a"]
     for name in ("trunking", "arrangement"):
         if given[name] in (1, "palmtree") and random.random() < 0.5:
             del given[name]

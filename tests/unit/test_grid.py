@@ -9,6 +9,7 @@ import pickle
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import dragonfly_env as dfe
@@ -157,6 +158,18 @@ def test_a_grid_that_does_not_fit_is_refused(arguments: dict[str, Any], message:
         dfe.Dragonfly(**{"p": 1, **arguments})
 
 
+@pytest.mark.parametrize("name", ["group", "arrangement"])
+def test_an_array_is_no_name(name: str) -> None:
+    wrong = {"p": 1, "a": 2, "h": 1, name: np.array([1.0, 2.0])}
+    for call in (
+        dfe.Dragonfly.from_dict,
+        lambda given: dfe.Dragonfly(**given),
+        lambda given: SMALL.replace(**{name: given[name]}),
+    ):
+        with pytest.raises(dfe.ConfigError, match=rf"^{name} = array"):
+            call(wrong)
+
+
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, None, "2", 1025])
 def test_a_grid_has_whole_rows(value: Any) -> None:
     with pytest.raises(dfe.ConfigError, match=r"^rows = "):
@@ -172,6 +185,7 @@ def test_a_grid_has_whole_rows(value: Any) -> None:
         ({"rank-1": {"latency_ns": 0}}, "^latency_ns = 0: "),
         ({"rank-1": {"bandwidth_gbytes_per_s": float("nan")}}, "^bandwidth_gbytes_per_s = nan"),
         ({"rank-3": {"latency_ns": 0.5}}, "at least 1 ns"),
+        ({"rank-1": {"bandwidth_gbytes_per_s": 5e-324}}, "^network.links.rank-1 = 5e-324: a port of 1 links"),
         ({"rank-2": {"buffer_packets": 50_000}}, "at most 60000 packets"),
         ({"rank-2": {"bandwidth_gbytes_per_s": 100_000.0}}, "a port of 3 links"),
         ({"rank-3": {"vcs": 1}}, "network.links.rank-3.vcs = 1: at least"),
