@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import dragonfly_env as dfe
 from tests.property.test_network_properties import networks, several_partitions, topologies
+from tests.ready import ready
 
 PIECES = st.lists(st.sampled_from([0.1, 1.0, 32.0, 333.3, 1000.0]), max_size=6)
 
@@ -27,7 +28,7 @@ def exchanges(draw: st.DrawFn) -> dfe.SimulationConfig:
                 in_flight=draw(st.sampled_from([1, 1, 2, 7, 1000])),
                 placement=draw(st.sampled_from(["consecutive", "random", "random-routers", "random-groups"])),
             ),
-            policy=draw(st.sampled_from(dfe.policies())),
+            policy=ready(draw(st.sampled_from(dfe.policies()))),
             source_queue_packets=draw(st.sampled_from([None, None, 1, 2, 9])),
             seed=draw(st.integers(0, 2**64 - 1)),
             packet_log=True,
