@@ -50,8 +50,8 @@ def minimal_candidates() -> Any:
         1,
         MAX_CANDIDATES,
         unit="paths",
-        doc="Shortest paths that are drawn and compared; there are several only with trunking. Source: 1 in "
-        "Kang et al., HPDC 2021; 2 on Aries.",
+        doc="Shortest paths that are drawn and compared; there are several only with trunking and on grids. "
+        "Source: 1 in Kang et al., HPDC 2021; 2 on Aries.",
     )
 
 

@@ -156,8 +156,30 @@ class ClosedLoop(NamedTraffic):
         self.build(check_instance("topology", topology, Dragonfly).to_core(), 0, packet_bytes=2**31 - 1)
 
 
+class _ByName:
+    """What stands for a row of the core's registry that has no Python class of its own."""
+
+    __slots__ = ()
+
+    registered_name: str
+    values: tuple[tuple[str, Any], ...]
+
+    def arguments(self) -> dict[str, Any]:
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in self.values}
+
+    def core_spec(self) -> tuple[str, dict[str, Any]]:
+        return self.registered_name, self.arguments()
+
+    @property
+    def spec(self) -> str:
+        return spell(self.registered_name, self.arguments())
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"pattern": self.registered_name, **self.arguments()}
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
-class RegisteredPattern(Pattern):
+class RegisteredPattern(_ByName, Pattern):
     """A pattern of the core's registry that has no Python class of its own.
 
     Args:
@@ -168,22 +190,9 @@ class RegisteredPattern(Pattern):
     registered_name: str
     values: tuple[tuple[str, Any], ...] = ()
 
-    def arguments(self) -> dict[str, Any]:
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in self.values}
-
-    def core_spec(self) -> tuple[str, dict[str, Any]]:
-        return self.registered_name, self.arguments()
-
-    @property
-    def spec(self) -> str:
-        return spell(self.registered_name, self.arguments())
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"pattern": self.registered_name, **self.arguments()}
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class RegisteredProgram(ClosedLoop):
+class RegisteredProgram(_ByName, ClosedLoop):
     """A closed-loop program of the core's registry that has no Python class of its own.
 
     Args:
@@ -193,19 +202,6 @@ class RegisteredProgram(ClosedLoop):
 
     registered_name: str
     values: tuple[tuple[str, Any], ...] = ()
-
-    def arguments(self) -> dict[str, Any]:
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in self.values}
-
-    def core_spec(self) -> tuple[str, dict[str, Any]]:
-        return self.registered_name, self.arguments()
-
-    @property
-    def spec(self) -> str:
-        return spell(self.registered_name, self.arguments())
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"pattern": self.registered_name, **self.arguments()}
 
 
 def _closed_loop_names() -> frozenset[str]:
