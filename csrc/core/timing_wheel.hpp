@@ -1,4 +1,5 @@
-// A wheel of time slots. Each slot holds one list of 32-bit items per kind of event.
+// A wheel of time slots. Each slot holds one list of 32-bit items per kind of event; all lists of a slot
+// are one cache line, for up to eight kinds.
 //
 // The lists of a slot are drained kind by kind, in the order of the enumeration; nothing may depend
 // on the order inside one list (network/partition.hpp says why nothing does).
@@ -21,26 +22,23 @@ using Tick = std::int64_t;
 template <std::size_t Kinds>
 class TimingWheel {
  public:
-  static constexpr std::uint32_t kItemsPerChunk = 16;
   // Items of a slot that glance() looks at, and how far ahead drain() does.
-  static constexpr std::uint32_t kGlanced = kItemsPerChunk;
+  static constexpr std::uint32_t kGlanced = 16;
 
   // `horizon`: the longest delay between now and a pushed event, in quanta.
   explicit TimingWheel(Tick horizon)
       : size_{std::bit_ceil(static_cast<std::uint64_t>(horizon) + 2)},
         mask_{size_ - 1},
-        slots_(size_ * Kinds),
+        slots_(size_),
         occupied_((size_ + 63) / 64, 0) {}
 
   [[nodiscard]] Tick horizon() const noexcept { return static_cast<Tick>(size_) - 2; }
 
   [[gnu::always_inline]] void push(std::size_t kind, Tick when, std::uint32_t item) {
     const std::uint64_t slot_index = static_cast<std::uint64_t>(when) & mask_;
-    Slot& slot = slots_[slot_index * Kinds + kind];
-    const std::uint32_t within = slot.count % kItemsPerChunk;
-    if (within == 0) append_chunk(slot, slot_index);
-    chunks_[slot.tail].items[within] = item;
-    ++slot.count;
+    List& list = slots_[slot_index].lists[kind];
+    if (list.end % kChunk == kLink) append_chunk(list, slot_index);
+    words_[list.end++] = item;
   }
 
   // Whether anything is due at `when`.
@@ -50,12 +48,12 @@ class TimingWheel {
   }
 
   [[nodiscard]] bool any(std::size_t kind, Tick when) const noexcept {
-    return slots_[(static_cast<std::uint64_t>(when) & mask_) * Kinds + kind].count > 0;
+    return list_of(kind, when).end != kLink;
   }
 
   // Memory of the slots of a wheel.
   [[nodiscard]] static constexpr std::uint64_t bytes(Tick horizon) noexcept {
-    return std::bit_ceil(static_cast<std::uint64_t>(horizon) + 2) * Kinds * sizeof(Slot);
+    return std::bit_ceil(static_cast<std::uint64_t>(horizon) + 2) * sizeof(Slot);
   }
 
   // Whether nothing is due at any time.
@@ -85,20 +83,10 @@ class TimingWheel {
   // some time before.
   template <class Touch, class Handle>
   void drain(std::size_t kind, Tick when, Touch&& touch, Handle&& handle) {
-    Slot& slot = slots_[(static_cast<std::uint64_t>(when) & mask_) * Kinds + kind];
-    if (slot.count == 0) return;
-    const std::uint32_t count = slot.count;
-    if (due_.size() < count + kItemsPerChunk) due_.resize(2 * count + kItemsPerChunk);
-    std::uint32_t* const due = due_.data();
-    std::uint32_t chunk = slot.head;
-    for (std::uint32_t i = 0; i < count; i += kItemsPerChunk) {
-      std::copy_n(chunks_[chunk].items.data(), kItemsPerChunk, due + i);
-      chunk = next_[chunk];
-    }
-    next_[slot.tail] = free_;
-    free_ = slot.head;
-    slot.count = 0;
-
+    List& list = slots_[static_cast<std::uint64_t>(when) & mask_].lists[kind];
+    if (list.end == kLink) return;
+    const std::uint32_t count = take(list);
+    const std::uint32_t* const due = due_.data();
     for (std::uint32_t i = 0; i < count; ++i) {
       if (i + kGlanced < count) touch(due[i + kGlanced]);
       handle(due[i]);
@@ -112,71 +100,105 @@ class TimingWheel {
   // Calls `touch(item)` for the first items of a slot.
   template <class Touch>
   void glance(std::size_t kind, Tick when, Touch&& touch) const {
-    const Slot& slot = slots_[(static_cast<std::uint64_t>(when) & mask_) * Kinds + kind];
-    if (slot.count == 0) return;
-    const Chunk& chunk = chunks_[slot.head];
-    const std::uint32_t count = std::min(slot.count, kGlanced);
-    for (std::uint32_t i = 0; i < count; ++i) touch(chunk.items[i]);
+    const List& list = list_of(kind, when);
+    if (list.end == kLink) return;
+    std::uint32_t seen = 0;
+    for_each_of(list, [&](std::uint32_t item) {
+      touch(item);
+      return ++seen < kGlanced;
+    });
   }
 
   // Every item of one kind that is on the wheel, in no particular order.
   template <class Visit>
   void for_each(std::size_t kind, Visit&& visit) const {
-    for (std::uint64_t slot_index = 0; slot_index < size_; ++slot_index) {
-      const Slot& slot = slots_[slot_index * Kinds + kind];
-      std::uint32_t chunk = slot.head;
-      for (std::uint32_t i = 0; i < slot.count; ++i) {
-        if (i > 0 && i % kItemsPerChunk == 0) chunk = next_[chunk];
-        visit(chunks_[chunk].items[i % kItemsPerChunk]);
-      }
+    for (const Slot& slot : slots_) {
+      if (slot.lists[kind].end == kLink) continue;
+      for_each_of(slot.lists[kind], [&](std::uint32_t item) {
+        visit(item);
+        return true;
+      });
     }
   }
 
   // After every kind of the slot was drained.
   void finish(Tick when) noexcept {
     const std::uint64_t slot = static_cast<std::uint64_t>(when) & mask_;
-    for (std::size_t kind = 0; kind < Kinds; ++kind) assert(slots_[slot * Kinds + kind].count == 0);
+    for (std::size_t kind = 0; kind < Kinds; ++kind) assert(slots_[slot].lists[kind].end == kLink);
     occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
   }
 
  private:
+  // Items lie in chunks of one cache line: fifteen, and the first word of the next chunk.
+  static constexpr std::uint32_t kChunk = 16;
+  static constexpr std::uint32_t kLink = kChunk - 1;
   static constexpr std::uint32_t kNil = 0xffffffffU;
 
-  struct Slot {
-    std::uint32_t head = kNil;
-    std::uint32_t tail = kNil;
-    std::uint32_t count = 0;
+  // Where the next item goes: a link, if that needs a chunk first; of an empty list the link of the chunk 0,
+  // which holds no items.
+  struct List {
+    std::uint32_t end = kLink;
+    std::uint32_t begin = kNil;
   };
-  struct alignas(64) Chunk {
-    std::array<std::uint32_t, kItemsPerChunk> items;
+  struct alignas(64) Slot {
+    std::array<List, Kinds> lists;
   };
 
-  [[gnu::noinline]] void append_chunk(Slot& slot, std::uint64_t slot_index) {
+  [[nodiscard]] const List& list_of(std::size_t kind, Tick when) const noexcept {
+    return slots_[static_cast<std::uint64_t>(when) & mask_].lists[kind];
+  }
+
+  // Precondition: the list is not empty. `visit` says whether to go on.
+  template <class Visit>
+  void for_each_of(const List& list, Visit&& visit) const {
+    for (std::uint32_t at = list.begin; at != list.end; ++at) {
+      if (at % kChunk == kLink) at = words_[at];
+      if (!visit(words_[at])) return;
+    }
+  }
+
+  // Copies a list that is not empty to due_ and empties it; returns the number of its items.
+  std::uint32_t take(List& list) {
+    std::uint32_t count = 0;
+    std::uint32_t chunk = list.begin;
+    for (;;) {
+      if (due_.size() < count + kChunk) due_.resize(2 * (count + kChunk));
+      std::copy_n(words_.data() + chunk, kChunk, due_.data() + count);
+      if (list.end - chunk < kChunk) break;
+      count += kLink;
+      chunk = words_[chunk + kLink];
+    }
+    count += list.end - chunk;
+    words_[chunk + kLink] = free_;
+    free_ = list.begin;
+    list = List{};
+    return count;
+  }
+
+  [[gnu::noinline]] void append_chunk(List& list, std::uint64_t slot_index) {
     std::uint32_t chunk = free_;
     if (chunk == kNil) {
-      chunk = static_cast<std::uint32_t>(chunks_.size());
-      chunks_.emplace_back();
-      next_.push_back(kNil);
+      chunk = static_cast<std::uint32_t>(words_.size());
+      words_.resize(words_.size() + kChunk);
     } else {
-      free_ = next_[chunk];
+      free_ = words_[chunk + kLink];
     }
-    if (slot.count == 0) {
-      slot.head = chunk;
+    if (list.end == kLink) {
+      list.begin = chunk;
       occupied_[slot_index >> 6] |= std::uint64_t{1} << (slot_index & 63);
     } else {
-      next_[slot.tail] = chunk;
+      words_[list.end] = chunk;
     }
-    slot.tail = chunk;
+    list.end = chunk;
   }
 
   std::uint64_t size_;
   std::uint64_t mask_;
   std::vector<Slot> slots_;
   std::vector<std::uint64_t> occupied_;
-  std::vector<Chunk> chunks_;
-  std::vector<std::uint32_t> next_;
-  std::vector<std::uint32_t> due_;  // scratch of drain()
-  std::uint32_t free_ = kNil;
+  std::vector<std::uint32_t> words_ = std::vector<std::uint32_t>(kChunk);
+  std::vector<std::uint32_t> due_;  // scratch of take()
+  std::uint32_t free_ = kNil;       // chunks, by their links
 };
 
 }  // namespace dragonfly

@@ -60,13 +60,14 @@ void mark_minimal_ports(const QuestionPlan& plan, const RouteContext& context, P
     return {answer.port,
             paths.ladder().vc(Stage::kSource, topology.is_global(answer.port), true, false, packet.hops, 0)};
   }
-  const Stage stage = packet.hops == 0 && paths.ladder().reconsiders() ? Stage::kFirst : Stage::kSource;
+  const Stage stage = paths.source_stage(packet);
   if (answer.detour.exists()) {
     PathFollower::set_detour(packet, answer.detour);
-  } else if (answer.minimal_choice != Answer::kAsDrawn) {
-    return paths.next(packet, router, group, stage, answer.minimal_choice);
+    return answer.start.port != kNoPort ? answer.start : paths.next(packet, router, group, stage);
   }
-  return paths.next(packet, router, group, stage);
+  if (answer.start.port != kNoPort) return answer.start;
+  if (answer.minimal_choice == Answer::kAsDrawn) return paths.next(packet, router, group, stage);
+  return paths.next(packet, router, group, stage, answer.minimal_choice);
 }
 
 }  // namespace dragonfly

@@ -51,8 +51,16 @@ class PathFollower {
     if (packet.plan == Plan::kToDetour && reached_detour(packet, router, group)) {
       packet.plan = Plan::kFromDetour;
     }
-    if (packet.plan == Plan::kToDetour) return towards_detour(packet, router, group, choice);
-    return towards_destination(packet, router, group, source_stage, choice);
+    if (packet.plan == Plan::kToDetour) {
+      return towards_detour(packet, {packet.detour_kind, packet.detour_router, packet.detour_group}, router,
+                            group, choice);
+    }
+    return towards_destination(packet, router, group, source_stage, choice, packet.plan == Plan::kMinimal);
+  }
+
+  // Where a packet stands that goes on by itself in its source group.
+  [[nodiscard]] Stage source_stage(const Packet& packet) const noexcept {
+    return packet.hops == 0 && ladder_.reconsiders() ? Stage::kFirst : Stage::kSource;
   }
 
   // The draws by which a packet chooses among several shortest ways at this hop.
@@ -68,15 +76,11 @@ class PathFollower {
   // which of several equally short paths (only with trunking).
   [[nodiscard]] Hop minimal_hop(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                 Stage source_stage, std::uint32_t choice) const noexcept {
-    Packet copy = packet;
-    copy.plan = Plan::kMinimal;
-    return towards_destination(copy, router, group, source_stage, choice);
+    return towards_destination(packet, router, group, source_stage, choice, true);
   }
   [[nodiscard]] Hop detour_hop(const Packet& packet, const Detour& detour, std::uint32_t router,
                                std::uint32_t group) const noexcept {
-    Packet copy = packet;
-    set_detour(copy, detour);
-    return towards_detour(copy, router, group, choice_of(packet));
+    return towards_detour(packet, detour, router, group, choice_of(packet));
   }
 
   static void set_detour(Packet& packet, const Detour& detour) noexcept {
@@ -101,29 +105,31 @@ class PathFollower {
     return visits_router(packet.detour_kind) ? router == packet.detour_router : group == packet.detour_group;
   }
 
+  // `minimal`: without a detour behind it.
   [[nodiscard]] Hop towards_destination(const Packet& packet, std::uint32_t router, std::uint32_t group,
-                                        Stage source_stage, std::uint32_t choice) const noexcept {
+                                        Stage source_stage, std::uint32_t choice,
+                                        bool minimal) const noexcept {
     if (router == packet.destination_router) {
       const auto slot = packet.destination_host - router * topology_->p();
       return {static_cast<Port>(slot), 0};  // one queue towards a host
     }
-    const WayStep way = topology_->minimal_way(router, packet.destination_router, choice);
-    const bool minimal = packet.plan == Plan::kMinimal;
+    const WayStep way =
+        topology_->minimal_way(router, group, packet.destination_router, packet.destination_group, choice);
     Stage stage = Stage::kDestination;
     if (group != packet.destination_group) stage = minimal ? source_stage : Stage::kDetourOut;
     return {way.port, ladder_.vc(stage, topology_->is_global(way.port), minimal,
                                  visits_router(packet.detour_kind), packet.hops, way.position)};
   }
 
-  [[nodiscard]] Hop towards_detour(const Packet& packet, std::uint32_t router, std::uint32_t group,
-                                   std::uint32_t choice) const noexcept {
-    const bool with_router = visits_router(packet.detour_kind);
-    if (group == packet.detour_group) {  // only with a detour router
-      const WayStep way = topology_->minimal_way(router, packet.detour_router, choice);
+  [[nodiscard]] Hop towards_detour(const Packet& packet, const Detour& detour, std::uint32_t router,
+                                   std::uint32_t group, std::uint32_t choice) const noexcept {
+    const bool with_router = visits_router(detour.kind);
+    if (group == detour.group) {  // only with a detour router
+      const WayStep way = topology_->minimal_way(router, group, detour.router, group, choice);
       return {way.port, ladder_.vc(Stage::kDetourIn, false, false, with_router, packet.hops, way.position)};
     }
     // Without draws all packets of a host take the links in turn.
-    const WayStep way = topology_->way_towards_group(router, packet.detour_group,
+    const WayStep way = topology_->way_towards_group(router, group, detour.group,
                                                      topology_->draws_ways() ? choice : packet.number);
     return {way.port, ladder_.vc(Stage::kSource, topology_->is_global(way.port), false, with_router,
                                  packet.hops, way.position)};

@@ -30,7 +30,7 @@ class Piggyback final : public PerQuestion<Piggyback> {
     const UgalComparison compared = ugal_comparison(question, params_, Stage::kSource);
     if (!compared.detour.exists()) return compared.stay();
     if (compared.minimal && !congested(question, compared.minimal_choice)) return compared.stay();
-    return {.detour = compared.detour};
+    return compared.leave();
   }
 
  private:

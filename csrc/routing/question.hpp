@@ -51,6 +51,7 @@ class Question : public RouteContext {
 struct Answer {
   Detour detour{};
   std::uint32_t minimal_choice = kAsDrawn;  // which of several equally short paths
+  Hop start{};  // the first hop of that path, where the policy has worked it out; no port: it has not
   Port port = kNoPort;
   bool shortest = false;  // the port is known to be on a shortest path
   bool reports = false;   // learners (learning.hpp): the router before hears about this hop

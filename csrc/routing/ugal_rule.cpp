@@ -45,33 +45,37 @@ UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& pa
   }
 
   const std::uint32_t possible = context.topology().num_choices();
-  const std::uint32_t candidates = possible == 1 ? 1 : params.minimal_candidates;
-  std::uint32_t minimal_choice = 0;
-  Hop minimal{};
-  std::uint32_t minimal_occupancy = 0;
-  RandomStream choices = context.minimal_choice_stream();
-  for (std::uint32_t i = 0; i < candidates; ++i) {
-    const std::uint32_t choice =
-        candidates == 1 ? paths.choice_of(context.packet()) : choices.below(possible);
-    const Hop hop =
-        paths.minimal_hop(context.packet(), context.router(), context.group(), minimal_stage, choice);
-    const std::uint32_t occupancy = context.occupancy_packets(hop.port);
-    if (i == 0 || occupancy < minimal_occupancy) {
-      minimal_choice = choice;
-      minimal = hop;
-      minimal_occupancy = occupancy;
+  std::uint32_t minimal_choice = paths.choice_of(context.packet());
+  Hop minimal =
+      paths.minimal_hop(context.packet(), context.router(), context.group(), minimal_stage, minimal_choice);
+  std::uint32_t minimal_occupancy = context.occupancy_packets(minimal.port);
+  if (possible > 1 && params.minimal_candidates > 1) {
+    RandomStream choices = context.minimal_choice_stream();
+    for (std::uint32_t i = 0; i < params.minimal_candidates; ++i) {
+      const std::uint32_t choice = choices.below(possible);
+      const Hop hop =
+          paths.minimal_hop(context.packet(), context.router(), context.group(), minimal_stage, choice);
+      const std::uint32_t occupancy = context.occupancy_packets(hop.port);
+      if (i == 0 || occupancy < minimal_occupancy) {
+        minimal_choice = choice;
+        minimal = hop;
+        minimal_occupancy = occupancy;
+      }
     }
   }
 
-  if (!best.exists()) return {.minimal_choice = minimal_choice};
+  const bool as_taken = minimal_stage == paths.source_stage(context.packet());
+  UgalComparison compared{.minimal_choice = minimal_choice, .minimal_start = as_taken ? minimal : Hop{}};
+  if (!best.exists()) return compared;
   if (minimal.port == best_hop.port) {
     minimal_occupancy = context.occupancy_packets(minimal);
     best_occupancy = context.occupancy_packets(best_hop);
   }
-  return {.detour = best,
-          .minimal_choice = minimal_choice,
-          .minimal = static_cast<double>(minimal_occupancy) <=
-                     2.0 * static_cast<double>(best_occupancy) + params.bias_packets};
+  compared.detour = best;
+  compared.detour_start = best_hop;
+  compared.minimal = static_cast<double>(minimal_occupancy) <=
+                     2.0 * static_cast<double>(best_occupancy) + params.bias_packets;
+  return compared;
 }
 
 }  // namespace dragonfly

@@ -22,10 +22,15 @@ struct UgalParams {
 // The two sides of UGAL's comparison, and its answer.
 struct UgalComparison {
   Detour detour{};                   // the best one, if any
+  Hop detour_start{};                // its first hop
   std::uint32_t minimal_choice = 0;  // of the best minimal path
-  bool minimal = true;               // that one is to be taken, or there is no detour
+  Hop minimal_start{};               // its first hop; no port: not the one that the packet would take (VC)
+  bool minimal = true;               // that path is to be taken, or there is no detour
 
-  [[nodiscard]] Answer stay() const noexcept { return {.minimal_choice = minimal_choice}; }
+  [[nodiscard]] Answer stay() const noexcept {
+    return {.minimal_choice = minimal_choice, .start = minimal_start};
+  }
+  [[nodiscard]] Answer leave() const noexcept { return {.detour = detour, .start = detour_start}; }
 };
 
 // Non-minimal iff q_min > 2 * q_nonmin + bias, ties go minimal, where q
@@ -38,7 +43,7 @@ struct UgalComparison {
 [[nodiscard]] inline Answer ugal_choice(const RouteContext& context, const UgalParams& params,
                                         Stage minimal_stage) {
   const UgalComparison compared = ugal_comparison(context, params, minimal_stage);
-  return compared.minimal ? compared.stay() : Answer{.detour = compared.detour};
+  return compared.minimal ? compared.stay() : compared.leave();
 }
 
 }  // namespace dragonfly

@@ -9,6 +9,7 @@
 // of every policy and check the graph.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -74,7 +75,19 @@ class VcLadder {
                                           (budget.reconsiders ? 1 : 0))},
         shift_{static_cast<std::uint8_t>(budget.reconsiders ? 1 : 0)},
         positions_{static_cast<std::uint8_t>(local_way_hops)},
-        budget_{budget} {}
+        budget_{budget} {
+    for (std::uint8_t i = 0; i < kNumStages; ++i) {
+      for (const bool global : {false, true}) {
+        for (const bool minimal : {false, true}) {
+          for (const bool with_router : {false, true}) {
+            const auto stage = static_cast<Stage>(i);
+            numbers_[index_of_hop(stage, global, minimal, with_router)] =
+                number_of(stage, global, minimal, with_router);
+          }
+        }
+      }
+    }
+  }
 
   // Whether a first minimal hop has a stage of its own.
   [[nodiscard]] bool reconsiders() const noexcept { return budget_.reconsiders; }
@@ -97,24 +110,44 @@ class VcLadder {
   // chosen detour router (kinds lgl and gl); `minimal`: it takes no detour; `position`: of a local hop.
   [[nodiscard]] std::uint8_t vc(Stage stage, bool global, bool minimal, bool with_router, std::uint8_t hops,
                                 std::uint8_t position) const noexcept {
-    if (scheme_ == VcScheme::kStage) {
-      const std::uint8_t step = stage_step(stage, minimal, with_router);
-      return global || stage == Stage::kFirst ? step
-                                              : local_vc(static_cast<std::uint8_t>(step - shift_), position);
-    }
     if (scheme_ == VcScheme::kHop) return hops;
-    if (scheme_ == VcScheme::kUnsafeSingle) return 0;
-    if (global) return stage == Stage::kDetourOut ? 1 : 0;
-    return stage == Stage::kFirst ? std::uint8_t{0} : local_vc(ladder_step(stage, minimal), position);
+    const Number number = numbers_[index_of_hop(stage, global, minimal, with_router)];
+    return static_cast<std::uint8_t>(number.first + (number.per_position ? position : 0));
   }
 
  private:
+  // The VCs of the hops of one kind: one for all, or one for each position, from the first on.
+  struct Number {
+    std::uint8_t first = 0;
+    bool per_position = false;
+  };
+  static constexpr std::uint8_t kNumStages = 5;
+
+  [[nodiscard]] static constexpr std::size_t index_of_hop(Stage stage, bool global, bool minimal,
+                                                          bool with_router) noexcept {
+    return static_cast<std::size_t>(stage) << 3 | (global ? 4U : 0U) | (minimal ? 2U : 0U) |
+           (with_router ? 1U : 0U);
+  }
+
+  [[nodiscard]] Number number_of(Stage stage, bool global, bool minimal, bool with_router) const noexcept {
+    if (scheme_ == VcScheme::kStage) {
+      const std::uint8_t step = stage_step(stage, minimal, with_router);
+      if (global || stage == Stage::kFirst) return {step, false};
+      return {local_vc(static_cast<std::uint8_t>(step - shift_)), true};
+    }
+    if (scheme_ != VcScheme::kLadder) return {};
+    if (global) return {static_cast<std::uint8_t>(stage == Stage::kDetourOut ? 1 : 0), false};
+    if (stage == Stage::kFirst) return {};
+    return {local_vc(ladder_step(stage, minimal)), true};
+  }
+
   // The local VCs of so many steps; a first hop that may be reconsidered has one of its own before them.
   [[nodiscard]] std::uint8_t staged_local(std::uint8_t steps) const noexcept {
     return static_cast<std::uint8_t>(shift_ + steps * positions_);
   }
-  [[nodiscard]] std::uint8_t local_vc(std::uint8_t step, std::uint8_t position) const noexcept {
-    return static_cast<std::uint8_t>(shift_ + step * positions_ + position);
+  // The one of the first position in a step.
+  [[nodiscard]] std::uint8_t local_vc(std::uint8_t step) const noexcept {
+    return static_cast<std::uint8_t>(shift_ + step * positions_);
   }
 
   [[nodiscard]] std::uint8_t stage_step(Stage stage, bool minimal, bool with_router) const noexcept {
@@ -158,6 +191,7 @@ class VcLadder {
   std::uint8_t shift_;
   std::uint8_t positions_;
   PathBudget budget_;
+  std::array<Number, std::size_t{kNumStages} * 8> numbers_{};  // [index_of_hop()]
 };
 
 }  // namespace dragonfly

@@ -168,9 +168,12 @@ class Dragonfly {
   // all alike.
   [[nodiscard]] WayStep minimal_way(std::uint32_t router, std::uint32_t destination,
                                     std::uint32_t choice = 0) const noexcept {
-    assert(router != destination);
-    const std::uint32_t from = group_of(router);
-    const std::uint32_t to = group_of(destination);
+    return minimal_way(router, group_of(router), destination, group_of(destination), choice);
+  }
+  // The same where the groups of the two are known: `from` and `to`.
+  [[nodiscard]] WayStep minimal_way(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
+                                    std::uint32_t to, std::uint32_t choice) const noexcept {
+    assert(router != destination && from == group_of(router) && to == group_of(destination));
     if (!has_meshes()) return shaped_minimal_way(router, from, destination, to, choice);
     if (from == to) return {local_port_between(router, destination, from), 0};
     if (params_.trunking != 1) return {trunked_minimal_port(router, from, destination, to, choice), 0};
@@ -187,8 +190,12 @@ class Dragonfly {
   // it. Several: `choice` picks. Precondition: the router is not in `group`.
   [[nodiscard]] WayStep way_towards_group(std::uint32_t router, std::uint32_t group,
                                           std::uint32_t choice = 0) const noexcept {
-    const std::uint32_t from = group_of(router);
-    assert(from != group);
+    return way_towards_group(router, group_of(router), group, choice);
+  }
+  // The same where the router's own group is known: `from`.
+  [[nodiscard]] WayStep way_towards_group(std::uint32_t router, std::uint32_t from, std::uint32_t group,
+                                          std::uint32_t choice) const noexcept {
+    assert(from == group_of(router) && from != group);
     if (!has_meshes()) return shaped_way_towards_group(router, from, group, choice);
     if (params_.trunking != 1) return {trunked_port_towards_group(router, from, group, choice), 0};
     return {port_towards(*links_between(from, group), router, from), 0};
