@@ -14,13 +14,14 @@ ONLY ?=
 FUZZ ?=
 RLLIB := build/rllib-venv
 EXTRAS := build/extras-venv
+DOCS := build/docs-venv
 ECOSYSTEMS := gymnasium*.py pettingzoo*.py rllib*.py sb3*.py
 
 native_sources := csrc/CMakeLists.txt $(shell find csrc -name '*.cpp' -not -path 'csrc/tests/*' -o -name '*.hpp' -not -path 'csrc/tests/*')
 cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rllib test-matrix test-extras fuzz fuzz-sanitized lint types format format-check cpp-test sanitize bench clean distclean
+.PHONY: help setup demo test test-rllib test-matrix test-extras fuzz fuzz-sanitized lint types format format-check cpp-test sanitize bench docs docs-links clean distclean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -56,6 +57,7 @@ lint: setup ## ruff: rules and formatting
 
 types: setup ## mypy --strict
 	$(BIN)/mypy
+	MYPYPATH=docs/_ext $(BIN)/mypy -p dragonfly_docs
 
 format: setup ## format Python and C++ in place
 	$(BIN)/ruff check --fix-only --quiet .
@@ -73,6 +75,12 @@ sanitize: setup ## C++ tests and a short run from Python under ASan + UBSan, the
 
 bench: setup ## speed and scale, as JSON in results/bench/
 	$(BIN)/python -m benchmarks --out results/bench
+
+docs: setup $(DOCS)/installed ## the documentation's site in build/docs/: snippets run, links checked, warnings are errors
+	$(DOCS)/bin/python -m sphinx -b html -E -a -n -W --keep-going -q docs build/docs
+
+docs-links: docs ## whether the links to other sites lead somewhere (needs a network)
+	$(DOCS)/bin/python -m sphinx -b linkcheck -n -W --keep-going -q docs build/docs-links
 
 clean: ## remove what was built (keeps .venv and results)
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -104,4 +112,10 @@ $(RLLIB)/installed: .ci/overlay-venv $(CONSTRAINTS) | $(VENV)/installed
 $(EXTRAS)/installed: .ci/overlay-venv .ci/oldest.py pyproject.toml | $(VENV)/installed
 	@mkdir -p build && $(BIN)/python .ci/oldest.py sb3 rllib >build/oldest-extras.txt
 	@.ci/overlay-venv $(BIN)/python $(EXTRAS) -r build/oldest-extras.txt
+	@touch $@
+
+# Sphinx and its theme too, so that .venv stays small: what the extra [docs] names, in front of .venv.
+$(DOCS)/installed: .ci/overlay-venv .ci/extra.py $(CONSTRAINTS) pyproject.toml | $(VENV)/installed
+	@mkdir -p build && $(BIN)/python .ci/extra.py docs >build/docs-requirements.txt
+	@.ci/overlay-venv $(BIN)/python $(DOCS) -c $(CONSTRAINTS) -r build/docs-requirements.txt
 	@touch $@

@@ -1,0 +1,98 @@
+"""A page for every command of ``dragonfly-env``, from typer's application."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import typer
+from rich.text import Text
+
+from dragonfly_docs.markdown import GENERATED, code, table, toctree
+from dragonfly_env.cli import app
+
+FOLDER = "commands"
+
+
+def _plain(text: str | None) -> str:
+    """Help text without rich's markup, safe in Markdown."""
+    plain = Text.from_markup(text or "").plain
+    return plain.replace("<", "&lt;").replace("*", "\\*")
+
+
+def _help(text: str | None) -> str:
+    """A command's help: its examples become blocks of code."""
+    parts = []
+    paragraphs = [paragraph.strip() for paragraph in (text or "").split("\n\n")]
+    for is_code, group in itertools.groupby(paragraphs, key=lambda line: line.startswith("dragonfly-env ")):
+        if is_code:
+            parts.append("```sh\n" + "\n".join(" ".join(line.split()) for line in group) + "\n```")
+        else:
+            parts += [
+                f"**{_plain(line)}**" if line.startswith("[bold]") and line.endswith("[/bold]") else _plain(line)
+                for line in group
+            ]
+    return "\n\n".join(parts) + "\n"
+
+
+# Where a default depends on something else, the help says it in its last words.
+_SAID_IN_HELP = re.compile(r"\s*\[default: ([^\]]*)\]$")
+
+
+def _default_and_meaning(option: Any) -> tuple[str, str]:
+    meaning = _plain(option.help)
+    if said := _SAID_IN_HELP.search(meaning):
+        return said[1], meaning[: said.start()]
+    default = option.default
+    if default is None or default is False or default in ((), []) or callable(default):
+        return "", meaning
+    return code(default), meaning
+
+
+def _spelling(option: Any) -> str:
+    names = ", ".join(code(name) for name in (*option.opts, *option.secondary_opts))
+    return names + (f" {code(option.metavar)}" if option.metavar else "")
+
+
+def _options(parameters: Iterable[Any]) -> str:
+    parts = []
+    shown = [option for option in parameters if not option.hidden]
+    panels = dict.fromkeys(option.rich_help_panel or "Options" for option in shown)
+    for panel in panels:
+        rows = [
+            (_spelling(option), *_default_and_meaning(option))
+            for option in shown
+            if (option.rich_help_panel or "Options") == panel
+        ]
+        parts += [f"## {panel}\n", table(("option", "default", "meaning"), rows)]
+    return "\n".join(parts)
+
+
+def _page(name: str, command: Any) -> str:
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+    usage = " ".join(["dragonfly-env", name, *((p.metavar or p.name).upper() for p in arguments), "[OPTIONS]"])
+    parts = [GENERATED, f"# {name}\n", f"```text\n{usage}\n```\n", _help(command.help)]
+    if arguments:
+        rows = [(code((p.metavar or p.name).upper()), "" if p.required else "optional", _plain(p.help))
+                for p in arguments]
+        parts += ["## Arguments\n", table(("argument", "", "meaning"), rows)]
+    parts.append(_options(options))
+    return "\n".join(parts)
+
+
+def command_pages() -> dict[str, str]:
+    """The pages by their path below ``docs/``."""
+    root: Any = typer.main.get_command(app)
+    pages = {f"{FOLDER}/{name}.md": _page(name, command) for name, command in root.commands.items()}
+    rows = (
+        (f"[{name}](commands/{name}.md)", _plain((command.help or "").split("\n\n")[0]))
+        for name, command in root.commands.items()
+    )
+    pages["commands.inc"] = "\n".join([
+        table(("command", "what it does"), rows),
+        toctree([f"commands/{name}" for name in root.commands]),
+    ])
+    return pages

@@ -1,0 +1,184 @@
+"""Drawings as SVG: a network with its real links, paths through it, and the inside of a router."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from itertools import pairwise
+
+import dragonfly_env as dfe
+
+_SIZE = 560
+_STYLE = """\
+<style>
+  text { font: 13px system-ui, sans-serif; fill: #333 } .small { font-size: 11px; fill: #666 }
+  .group { fill: #f2f5fa; stroke: #c9d3e3 } .router { fill: #fff; stroke: #345 } .host { fill: #9aa9bd }
+  .local { stroke: #9fb3d1 } .global { stroke: #d9d9d9 } .box { fill: #f2f5fa; stroke: #7d90ad }
+  .line { stroke: #345; fill: none } .minimal { stroke: #1a7f37; stroke-width: 3; fill: none }
+  .detour { stroke: #c2410c; stroke-width: 3; fill: none } .fill-minimal { fill: #1a7f37 } .fill-detour { fill: #c2410c }
+  .packet { fill: #4f7cc4 }
+</style>
+"""
+
+Point = tuple[float, float]
+
+
+def _svg(width: int, height: int, parts: Iterable[str]) -> str:
+    markers = "".join(
+        f'<marker id="{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="{size}" markerHeight="{size}" '
+        f'orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="{colour}"/></marker>'
+        for name, colour, size in (("tip", "#345", 7), ("tip-minimal", "#1a7f37", 4), ("tip-detour", "#c2410c", 4))
+    )
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+    ground = f'<rect width="{width}" height="{height}" rx="8" fill="#fff"/>'
+    return "\n".join([head, _STYLE, f"<defs>{markers}</defs>", ground, *parts, "</svg>"]) + "\n"
+
+
+def _line(a: Point, b: Point, kind: str, tip: str = "") -> str:
+    end = f' marker-end="url(#{tip})"' if tip else ""
+    return f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" class="{kind}"{end}/>'
+
+
+def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "middle") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{text}</text>'
+
+
+def _circle(centre: Point, radius: float, kind: str) -> str:
+    return f'<circle cx="{centre[0]:.1f}" cy="{centre[1]:.1f}" r="{radius}" class="{kind}"/>'
+
+
+class _Map:
+    """Where the groups, routers and hosts of a small network are drawn."""
+
+    def __init__(self, topology: dfe.Dragonfly) -> None:
+        self.topology = topology
+        self.groups = [self._on_circle(g / topology.num_groups, 205) for g in range(topology.num_groups)]
+
+    @staticmethod
+    def _on_circle(turn: float, radius: float, centre: Point = (_SIZE / 2, _SIZE / 2)) -> Point:
+        angle = 2 * math.pi * turn - math.pi / 2
+        return centre[0] + radius * math.cos(angle), centre[1] + radius * math.sin(angle)
+
+    def router(self, number: int) -> Point:
+        group, index = divmod(number, self.topology.a)
+        return self._on_circle((index + 0.5) / self.topology.a, 31, self.groups[group])
+
+    def host(self, router: int, slot: int) -> Point:
+        group, index = divmod(router, self.topology.a)
+        turn = (index + 0.5) / self.topology.a + (slot - (self.topology.p - 1) / 2) * 0.07
+        return self._on_circle(turn, 48, self.groups[group])
+
+    def links(self) -> list[str]:
+        topology, drawn = self.topology, []
+        for router in range(topology.num_routers):
+            for port in range(topology.p, topology.radix):
+                other, _ = topology.neighbor(router, port)
+                if other > router:
+                    drawn.append(_line(self.router(router), self.router(other), topology.port_kind(port)))
+        return sorted(drawn, key=lambda line: "local" in line)  # global ones below
+
+    def network(self) -> list[str]:
+        topology = self.topology
+        parts = [_circle(centre, 58, "group") for centre in self.groups] + self.links()
+        for router in range(topology.num_routers):
+            for slot in range(topology.p):
+                spot = self.host(router, slot)
+                parts += [_line(self.router(router), spot, "local"), _circle(spot, 3, "host")]
+            parts.append(_circle(self.router(router), 6, "router"))
+        for group, (x, y) in enumerate(self.groups):
+            parts.append(_text(x, y + 4, str(group), "small"))
+        return parts
+
+    def path(self, routers: list[int], kind: str) -> list[str]:
+        return [
+            _line(self._before(self.router(b), self.router(a)), self._before(self.router(a), self.router(b)),
+                  kind, f"tip-{kind}")
+            for a, b in pairwise(routers)
+        ]
+
+    @staticmethod
+    def _before(end: Point, start: Point) -> Point:
+        """The point where a line from ``start`` leaves the circle of the router there."""
+        length = math.dist(start, end)
+        return (start[0] + (end[0] - start[0]) * 7 / length, start[1] + (end[1] - start[1]) * 7 / length)
+
+
+def minimal_way(topology: dfe.Dragonfly, source: int, destination: int) -> list[int]:
+    """The routers of a shortest path."""
+    way = [source]
+    while way[-1] != destination:
+        way.append(topology.neighbor(way[-1], topology.minimal_port(way[-1], destination))[0])
+    return way
+
+
+def _network_drawing() -> str:
+    drawn = _Map(dfe.Dragonfly.preset("72"))
+    return _svg(_SIZE, _SIZE, drawn.network())
+
+
+def _paths_drawing() -> str:
+    topology = dfe.Dragonfly.preset("72")
+    drawn = _Map(topology)
+    source, detour, destination = 1, 3 * topology.a + 3, 6 * topology.a + 1
+    minimal = minimal_way(topology, source, destination)
+    long = minimal_way(topology, source, detour) + minimal_way(topology, detour, destination)[1:]
+    legend = [
+        _line((14, 20), (44, 20), "minimal", "tip-minimal"),
+        _text(52, 24, f"minimal: {len(minimal) - 1} hops", anchor="start"),
+        _line((14, 42), (44, 42), "detour", "tip-detour"),
+        _text(52, 46, f"detour lgl: {len(long) - 1} hops", anchor="start"),
+    ]
+    ends = [_circle(drawn.router(source), 6, "fill-minimal"), _circle(drawn.router(destination), 6, "fill-minimal"),
+            _circle(drawn.router(detour), 6, "fill-detour")]
+    return _svg(_SIZE, _SIZE, [*drawn.network(), *drawn.path(long, "detour"), *drawn.path(minimal, "minimal"), *ends,
+                               *legend])
+
+
+def _box(x: int, y: int, width: int, height: int, text: str = "") -> str:
+    label = _text(x + width / 2, y + height / 2 + 4, text) if text else ""
+    return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="4" class="box"/>{label}'
+
+
+def _router_drawing() -> str:
+    parts = [_box(300, 40, 90, 190, "crossbar")]
+    for row, port in enumerate(("host", "local", "global")):
+        y = 50 + 64 * row
+        parts += [_text(40, y + 26, port, anchor="start"), _line((88, y + 22), (126, y + 22), "line", "tip")]
+        for vc in range(1 if port == "host" else 3):
+            parts.append(_box(130, y + 15 * vc, 110, 13))
+            parts += [f'<rect x="{226 - 14 * k}" y="{y + 15 * vc + 2}" width="11" height="9" class="packet"/>'
+                      for k in range(3 - vc)]
+        parts += [_line((244, y + 22), (296, y + 22), "line", "tip"), _line((392, y + 22), (436, y + 22), "line", "tip"),
+                  _box(440, y + 8, 84, 28)]
+        parts += [f'<rect x="{508 - 14 * k}" y="{y + 15}" width="11" height="14" class="packet"/>' for k in range(row + 1)]
+        parts += [_line((526, y + 22), (572, y + 22), "line", "tip"), _text(580, y + 26, port, anchor="start")]
+    parts += [
+        _text(185, 28, "input buffers, one per VC"), _text(482, 28, "output queues"),
+        _text(320, 262, "a packet asks where to go when its head arrives; the answer takes effect one routing delay later",
+              "small"),
+        _text(320, 280, "a packet leaves when the next router has room for all of it: one credit", "small"),
+    ]
+    return _svg(640, 296, parts)
+
+
+def _decision_drawing() -> str:
+    parts = [_line((40, 110), (600, 110), "line", "tip"), _text(606, 130, "time", "small", "end")]
+    for k, x in enumerate((90, 130, 190, 230)):
+        parts += [_circle((x, 110), 5, "packet"), _line((x, 104), (x, 66 - 12 * (k % 2)), "local")]
+        parts.append(_line((x, 116), (x + 250, 160), "detour", "tip-detour"))
+    parts += [
+        _text(160, 40, "decisions are raised"), _text(410, 182, "answers take effect, each one routing delay later"),
+        '<rect x="80" y="94" width="164" height="32" rx="6" fill="none" stroke="#1a7f37" stroke-dasharray="5 4"/>',
+        _text(162, 146, "one batch", "fill-minimal"), _text(420, 98, "window of one routing delay", "small"),
+    ]
+    return _svg(640, 200, parts)
+
+
+def drawings() -> dict[str, str]:
+    """The drawings by their path below ``docs/``."""
+    return {
+        "images/drawn/network.svg": _network_drawing(),
+        "images/drawn/paths.svg": _paths_drawing(),
+        "images/drawn/router.svg": _router_drawing(),
+        "images/drawn/decision.svg": _decision_drawing(),
+    }

@@ -1,0 +1,137 @@
+"""A page for every routing policy of the registry, and the table of all of them."""
+
+from __future__ import annotations
+
+import dragonfly_env as dfe
+from dragonfly_env import _core
+from dragonfly_env.policies import CorePolicy, Policy, policy_class
+from dragonfly_docs.markdown import GENERATED, code, prose, spelled, table, toctree
+
+FOLDER = "routing/policies"
+_MOST_VCS = 16
+_DECIDES = {
+    "source": "the source router only",
+    "every": "every router with more than one legal output",
+    "all": "every router, forced hops included",
+}
+_SCHEMES = {"q-adaptive": "one number per stage", "lia": "local and global links counted apart"}
+
+_SNIPPET = """\
+```python
+import dragonfly_env as dfe
+
+config = dfe.SimulationConfig(
+    topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35, policy="{name}", seed=1
+)
+metrics = dfe.simulate(config, warmup_ns=20_000, measure_ns=20_000)
+print(f"accepted load {{metrics.accepted_load:.3f}}, mean latency {{metrics.latency_mean_ns:.0f}} ns, "
+      f"{{metrics.hops_mean:.2f}} hops, {{metrics.minimal_fraction:.0%}} minimal")
+```
+"""
+
+
+def _accepts(name: str, network: dfe.NetworkConfig) -> bool:
+    topology = dfe.Dragonfly.preset("72")
+    try:
+        dfe.Simulation(dfe.SimulationConfig(topology=topology, network=network, policy=name))
+    except dfe.ConfigError:
+        return False
+    return True
+
+
+def required_vcs(name: str, preset: str) -> tuple[int, int] | None:
+    """The fewest VCs of local and of global links with which the core takes a policy, where groups are full meshes."""
+    network = dfe.NetworkConfig.preset(preset)
+    if not _accepts(name, network):
+        return None  # the name alone is not enough
+    counts = range(1, _MOST_VCS + 1)
+    local = next(n for n in counts if _accepts(name, network.replace(local_vcs=n)))
+    return local, next(n for n in counts if _accepts(name, network.replace(global_vcs=n)))
+
+
+def _vcs(name: str) -> str:
+    rows = []
+    for preset, scheme in _SCHEMES.items():
+        counts = required_vcs(name, preset)
+        if counts is None:
+            return "They follow from the file that it reads.\n"
+        rows.append((code(preset), scheme, *counts))
+    return table(("network", "numbering", "local links", "global links"), rows) + (
+        "\nThe fewest with which the core takes the policy where groups are full meshes; on grids, where a local way "
+        "may take two hops, there are more.\n"
+    )
+
+
+def _parameters(name: str, kind: type[Policy]) -> str:
+    if kind is CorePolicy:
+        infos = next(info for info in _core.policies() if info["name"] == name)["parameters"]
+        return table(("parameter", "default", "unit", "meaning"), (
+            (code(p["name"]), code(spelled(p["default"])), p["unit"], p["doc"]) for p in infos
+        ))
+    fixed = kind.variants[name]
+    rows = [
+        (code(s.name), code(spelled(s.default)), s.unit, s.doc)
+        for s in kind.describe()
+        if s.name not in fixed
+    ]
+    return table(("parameter", "default", "unit", "meaning"), rows)
+
+
+def _reference(kind: type[Policy]) -> str:
+    """Where the API reference has the class: in the package that exports it."""
+    package = "agents" if hasattr(dfe.agents, kind.__name__) else "baselines"
+    return f"{{py:class}}`dragonfly_env.{package}.{kind.__name__}`"
+
+
+def _twin(kind: type[Policy]) -> str:
+    if kind is CorePolicy:
+        return "None: the core alone knows how it decides.\n"
+    folder = "agents" if hasattr(dfe.agents, kind.__name__) else "baselines"
+    file = f"`{folder}/{kind.__module__.rpartition('.')[2]}.py`"
+    if kind.learns:
+        return (
+            f"{_reference(kind)} ({file}): `twin(env)` learns the same tables in NumPy, bit for bit; see "
+            "[](../../learning.md).\n"
+        )
+    return f"{_reference(kind)} ({file}): `act(batch)` decides the same in NumPy, with the same `trace_hash()`.\n"
+
+
+def _page(info: _core.PolicyInfo) -> str:
+    name, kind = info["name"], policy_class(info["name"])
+    parts = [GENERATED, f"# {name}\n", f"{info['summary'][:1].upper()}{info['summary'][1:]}.\n"]
+    facts = [
+        ("Source", info["source"]),
+        ("Asked", _DECIDES[info["scope"]] + f" (`scope=\"{info['scope']}\"`)"),
+        ("Answers with", f"a {info['action']} (`action=\"{info['action']}\"`)"),
+        ("Learns", "yes, in the core" if kind.learns else "no"),
+    ]
+    if kind is not CorePolicy and kind.variants[name]:
+        fixed = ", ".join(f"`{field}={value!r}`" for field, value in kind.variants[name].items())
+        facts.append(("The name fixes", fixed))
+    parts.append(table(("", ""), facts))
+    if kind is not CorePolicy:
+        parts += ["## Rule\n", prose(kind)]
+    parameters = _parameters(name, kind)
+    parts += ["## Parameters\n", parameters or "None.\n"]
+    if parameters:
+        parts.append(f"`dfe.make_policy(\"{name}\", ...)` takes them by name, `--policy {name}:PARAMETER=VALUE` on the "
+                     "command line.\n")
+    parts += ["## Virtual channels\n", _vcs(name), "## Twin\n", _twin(kind)]
+    if kind is CorePolicy or not kind.needs:
+        parts += ["## A run\n", _SNIPPET.format(name=name)]
+    return "\n".join(parts)
+
+
+def policy_pages() -> dict[str, str]:
+    """The pages by their path below ``docs/``."""
+    infos = _core.policies()
+    pages = {f"{FOLDER}/{info['name']}.md": _page(info) for info in infos}
+    rows = (
+        (f"[{info['name']}](policies/{info['name']}.md)", info["summary"], info["scope"], info["action"], info["source"])
+        for info in infos
+    )
+    pages["routing/policies.inc"] = "\n".join([
+        table(("policy", "what it does", "scope", "action", "source"), rows),
+        toctree([f"policies/{info['name']}" for info in infos]),
+    ])
+    return pages
