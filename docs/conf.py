@@ -36,6 +36,7 @@ html_css_files = ["site.css"]
 html_theme_options = {"navigation_with_keys": True}
 html_show_copyright = False
 html_copy_source = False
+smartquotes = False  # "--set" is an option, no dash
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 
@@ -55,8 +56,7 @@ toc_object_entries_show_parents = "hide"
 # inventories would need a network at every build.
 nitpicky = True
 nitpick_ignore_regex = [
-    (r"py:.*", r"(numpy|np|npt|pandas|pd|networkx|gymnasium|pettingzoo|stable_baselines3|torch|ray)\..*"),
-    (r"py:.*", r"(abc|collections|dataclasses|enum|pathlib|typing)\..*"),
-    (r"py:class", r"(ABC|ParallelEnv|AECEnv|VecEnv|MultiAgentEnv|ObsType|ActType|ActionType|AgentID)"),
-    (r"py:(class|obj)", r"(dragonfly_env\.(.*\.)?_.*|_.*|optional)"),
+    ("py:.*", r"(?!dragonfly_env\b).*\..*"),
+    ("py:class", r"(ABC|ParallelEnv|AECEnv|VecEnv|MultiAgentEnv|ObsType|ActType|ActionType|AgentID)"),
+    ("py:(class|obj)", r"(dragonfly_env\.(.*\.)?)?_.*"),
 ]

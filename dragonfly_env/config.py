@@ -34,7 +34,7 @@ class SimulationConfig:
 
     Raises:
         ConfigError: On construction, for whatever cannot be simulated; the message names field, value and
-        range.
+            range.
     """
 
     topology: Dragonfly

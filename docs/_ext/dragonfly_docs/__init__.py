@@ -15,4 +15,11 @@ from dragonfly_docs.traffic import traffic_pages
 
 def generated_pages() -> dict[str, str]:
     """Every generated file: its path below ``docs/`` and its text."""
-    return {**policy_pages(), **traffic_pages(), **command_pages(), **system_pages(), **api_pages(), **drawings()}
+    return {
+        **policy_pages(),
+        **traffic_pages(),
+        **command_pages(),
+        **system_pages(),
+        **api_pages(),
+        **drawings(),
+    }

@@ -9,7 +9,7 @@ from types import ModuleType
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED
 from dragonfly_env import agents, baselines, batch_policy, dragonfly_v0, envs, traffic
-from dragonfly_env.envs import bias, layout, packet
+from dragonfly_env.envs import aec, bias, layout, packet, parallel
 
 FOLDER = "api"
 
@@ -37,13 +37,21 @@ def _directive(module: ModuleType, name: str) -> str:
     return "autofunction" if inspect.isroutine(thing) else "py:data"
 
 
+def _foreign_bases(module: ModuleType, name: str) -> str:
+    """The bases whose members are somebody else's to document; what private bases of our own have is shown."""
+    if name in _NEED_EXTRAS:
+        return "object, VecEnv"
+    bases = getattr(module, name).__mro__
+    return ", ".join(base.__name__ for base in bases if not base.__module__.startswith("dragonfly_env"))
+
+
 def _entries(module: ModuleType, names: Iterable[str]) -> list[str]:
     entries = []
     for name in names:
         directive = _directive(module, name)
         entries += [f".. {directive}:: {module.__name__}.{name}"]
         if directive == "autoclass":
-            entries += ["   :members:", "   :show-inheritance:"]
+            entries += ["   :members:", f"   :inherited-members: {_foreign_bases(module, name)}"]
         if directive == "py:data":
             entries += ["", f"   {_VALUES[name]}"]
         entries.append("")
@@ -55,7 +63,11 @@ def _page(title: str, text: str, entries: list[str]) -> str:
 
 
 def _public(module: ModuleType, without: Iterable[str] = ()) -> list[str]:
-    return [name for name in module.__all__ if name not in without and not inspect.ismodule(getattr(module, name, None))]
+    return [
+        name
+        for name in module.__all__
+        if name not in without and not inspect.ismodule(getattr(module, name, None))
+    ]
 
 
 def api_pages() -> dict[str, str]:
@@ -75,12 +87,8 @@ def api_pages() -> dict[str, str]:
                 *_entries(dfe, _ENVIRONMENTS),
                 *_entries(layout, ("Layout", "FeatureBlock")),
                 *_entries(dragonfly_v0, ("parallel_env", "env", "raw_env", "ENV_ID")),
-                ".. autoclass:: dragonfly_env.envs.parallel.ParallelRoutingEnv",
-                "   :members:",
-                "",
-                ".. autoclass:: dragonfly_env.envs.aec.AecRoutingEnv",
-                "   :members:",
-                "",
+                *_entries(parallel, ("ParallelRoutingEnv",)),
+                *_entries(aec, ("AecRoutingEnv",)),
                 *_entries(packet, ("PacketRouting",)),
                 *_entries(bias, ("BiasControl",)),
                 ".. autoclass:: dragonfly_env.envs.rllib.RouterMultiAgentEnv",
@@ -90,8 +98,11 @@ def api_pages() -> dict[str, str]:
         "routing": _page(
             "Routing policies",
             "`dfe.make_policy(name, ...)` makes one of the classes below; [](../routing/index.md) explains each name.",
-            [*_entries(dfe, _ROUTING), *_entries(baselines, _public(baselines)),
-             *_entries(agents, ("QAdaptive", "QAdaptiveQueue", "QRouting"))],
+            [
+                *_entries(dfe, _ROUTING),
+                *_entries(baselines, _public(baselines)),
+                *_entries(agents, ("QAdaptive", "QAdaptiveQueue", "QRouting")),
+            ],
         ),
         "traffic": _page(
             "Traffic",

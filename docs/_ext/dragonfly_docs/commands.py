@@ -31,7 +31,9 @@ def _help(text: str | None) -> str:
             parts.append("```sh\n" + "\n".join(" ".join(line.split()) for line in group) + "\n```")
         else:
             parts += [
-                f"**{_plain(line)}**" if line.startswith("[bold]") and line.endswith("[/bold]") else _plain(line)
+                f"**{_plain(line)}**"
+                if line.startswith("[bold]") and line.endswith("[/bold]")
+                else _plain(line)
                 for line in group
             ]
     return "\n\n".join(parts) + "\n"
@@ -73,11 +75,15 @@ def _options(parameters: Iterable[Any]) -> str:
 def _page(name: str, command: Any) -> str:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
-    usage = " ".join(["dragonfly-env", name, *((p.metavar or p.name).upper() for p in arguments), "[OPTIONS]"])
+    usage = " ".join(
+        ["dragonfly-env", name, *((p.metavar or p.name).upper() for p in arguments), "[OPTIONS]"]
+    )
     parts = [GENERATED, f"# {name}\n", f"```text\n{usage}\n```\n", _help(command.help)]
     if arguments:
-        rows = [(code((p.metavar or p.name).upper()), "" if p.required else "optional", _plain(p.help))
-                for p in arguments]
+        rows = [
+            (code((p.metavar or p.name).upper()), "" if p.required else "optional", _plain(p.help))
+            for p in arguments
+        ]
         parts += ["## Arguments\n", table(("argument", "", "meaning"), rows)]
     parts.append(_options(options))
     return "\n".join(parts)
@@ -91,8 +97,10 @@ def command_pages() -> dict[str, str]:
         (f"[{name}](commands/{name}.md)", _plain((command.help or "").split("\n\n")[0]))
         for name, command in root.commands.items()
     )
-    pages["commands.inc"] = "\n".join([
-        table(("command", "what it does"), rows),
-        toctree([f"commands/{name}" for name in root.commands]),
-    ])
+    pages["commands.inc"] = "\n".join(
+        [
+            table(("command", "what it does"), rows),
+            toctree([f"commands/{name}" for name in root.commands]),
+        ]
+    )
     return pages

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from itertools import pairwise
@@ -15,7 +16,8 @@ _STYLE = """\
   .group { fill: #f2f5fa; stroke: #c9d3e3 } .router { fill: #fff; stroke: #345 } .host { fill: #9aa9bd }
   .local { stroke: #9fb3d1 } .global { stroke: #d9d9d9 } .box { fill: #f2f5fa; stroke: #7d90ad }
   .line { stroke: #345; fill: none } .minimal { stroke: #1a7f37; stroke-width: 3; fill: none }
-  .detour { stroke: #c2410c; stroke-width: 3; fill: none } .fill-minimal { fill: #1a7f37 } .fill-detour { fill: #c2410c }
+  .detour { stroke: #c2410c; stroke-width: 3; fill: none }
+  .fill-minimal { fill: #1a7f37 } .fill-detour { fill: #c2410c }
   .packet { fill: #4f7cc4 }
 </style>
 """
@@ -27,7 +29,11 @@ def _svg(width: int, height: int, parts: Iterable[str]) -> str:
     markers = "".join(
         f'<marker id="{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="{size}" markerHeight="{size}" '
         f'orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="{colour}"/></marker>'
-        for name, colour, size in (("tip", "#345", 7), ("tip-minimal", "#1a7f37", 4), ("tip-detour", "#c2410c", 4))
+        for name, colour, size in (
+            ("tip", "#345", 7),
+            ("tip-minimal", "#1a7f37", 4),
+            ("tip-detour", "#c2410c", 4),
+        )
     )
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
     ground = f'<rect width="{width}" height="{height}" rx="8" fill="#fff"/>'
@@ -72,9 +78,9 @@ class _Map:
         topology, drawn = self.topology, []
         for router in range(topology.num_routers):
             for port in range(topology.p, topology.radix):
-                other, _ = topology.neighbor(router, port)
-                if other > router:
-                    drawn.append(_line(self.router(router), self.router(other), topology.port_kind(port)))
+                end = topology.neighbor(router, port)
+                if end is not None and end[0] > router:
+                    drawn.append(_line(self.router(router), self.router(end[0]), topology.port_kind(port)))
         return sorted(drawn, key=lambda line: "local" in line)  # global ones below
 
     def network(self) -> list[str]:
@@ -91,8 +97,12 @@ class _Map:
 
     def path(self, routers: list[int], kind: str) -> list[str]:
         return [
-            _line(self._before(self.router(b), self.router(a)), self._before(self.router(a), self.router(b)),
-                  kind, f"tip-{kind}")
+            _line(
+                self._before(self.router(b), self.router(a)),
+                self._before(self.router(a), self.router(b)),
+                kind,
+                f"tip-{kind}",
+            )
             for a, b in pairwise(routers)
         ]
 
@@ -107,7 +117,9 @@ def minimal_way(topology: dfe.Dragonfly, source: int, destination: int) -> list[
     """The routers of a shortest path."""
     way = [source]
     while way[-1] != destination:
-        way.append(topology.neighbor(way[-1], topology.minimal_port(way[-1], destination))[0])
+        end = topology.neighbor(way[-1], topology.minimal_port(way[-1], destination))
+        assert end is not None  # minimal ports lead somewhere
+        way.append(end[0])
     return way
 
 
@@ -116,22 +128,38 @@ def _network_drawing() -> str:
     return _svg(_SIZE, _SIZE, drawn.network())
 
 
+def _example(topology: dfe.Dragonfly) -> tuple[list[int], list[int]]:
+    """A minimal path of three hops and a detour of six between groups 0 and 6, which meet only at their ends."""
+    a = topology.a
+    for source, detour, destination in itertools.product(range(a), range(3 * a, 4 * a), range(6 * a, 7 * a)):
+        minimal = minimal_way(topology, source, destination)
+        long = minimal_way(topology, source, detour) + minimal_way(topology, detour, destination)[1:]
+        if len(minimal) == 4 and len(long) == 7 and len({*minimal, *long}) == 9:
+            return minimal, long
+    raise LookupError("no such paths in this network")
+
+
 def _paths_drawing() -> str:
     topology = dfe.Dragonfly.preset("72")
     drawn = _Map(topology)
-    source, detour, destination = 1, 3 * topology.a + 3, 6 * topology.a + 1
-    minimal = minimal_way(topology, source, destination)
-    long = minimal_way(topology, source, detour) + minimal_way(topology, detour, destination)[1:]
+    minimal, long = _example(topology)
+    source, detour, destination = long[0], long[3], long[-1]
     legend = [
         _line((14, 20), (44, 20), "minimal", "tip-minimal"),
         _text(52, 24, f"minimal: {len(minimal) - 1} hops", anchor="start"),
         _line((14, 42), (44, 42), "detour", "tip-detour"),
         _text(52, 46, f"detour lgl: {len(long) - 1} hops", anchor="start"),
     ]
-    ends = [_circle(drawn.router(source), 6, "fill-minimal"), _circle(drawn.router(destination), 6, "fill-minimal"),
-            _circle(drawn.router(detour), 6, "fill-detour")]
-    return _svg(_SIZE, _SIZE, [*drawn.network(), *drawn.path(long, "detour"), *drawn.path(minimal, "minimal"), *ends,
-                               *legend])
+    ends = [
+        _circle(drawn.router(source), 6, "fill-minimal"),
+        _circle(drawn.router(destination), 6, "fill-minimal"),
+        _circle(drawn.router(detour), 6, "fill-detour"),
+    ]
+    return _svg(
+        _SIZE,
+        _SIZE,
+        [*drawn.network(), *drawn.path(long, "detour"), *drawn.path(minimal, "minimal"), *ends, *legend],
+    )
 
 
 def _box(x: int, y: int, width: int, height: int, text: str = "") -> str:
@@ -146,16 +174,32 @@ def _router_drawing() -> str:
         parts += [_text(40, y + 26, port, anchor="start"), _line((88, y + 22), (126, y + 22), "line", "tip")]
         for vc in range(1 if port == "host" else 3):
             parts.append(_box(130, y + 15 * vc, 110, 13))
-            parts += [f'<rect x="{226 - 14 * k}" y="{y + 15 * vc + 2}" width="11" height="9" class="packet"/>'
-                      for k in range(3 - vc)]
-        parts += [_line((244, y + 22), (296, y + 22), "line", "tip"), _line((392, y + 22), (436, y + 22), "line", "tip"),
-                  _box(440, y + 8, 84, 28)]
-        parts += [f'<rect x="{508 - 14 * k}" y="{y + 15}" width="11" height="14" class="packet"/>' for k in range(row + 1)]
-        parts += [_line((526, y + 22), (572, y + 22), "line", "tip"), _text(580, y + 26, port, anchor="start")]
+            parts += [
+                f'<rect x="{226 - 14 * k}" y="{y + 15 * vc + 2}" width="11" height="9" class="packet"/>'
+                for k in range(3 - vc)
+            ]
+        parts += [
+            _line((244, y + 22), (296, y + 22), "line", "tip"),
+            _line((392, y + 22), (436, y + 22), "line", "tip"),
+            _box(440, y + 8, 84, 28),
+        ]
+        parts += [
+            f'<rect x="{508 - 14 * k}" y="{y + 15}" width="11" height="14" class="packet"/>'
+            for k in range(row + 1)
+        ]
+        parts += [
+            _line((526, y + 22), (572, y + 22), "line", "tip"),
+            _text(580, y + 26, port, anchor="start"),
+        ]
     parts += [
-        _text(185, 28, "input buffers, one per VC"), _text(482, 28, "output queues"),
-        _text(320, 262, "a packet asks where to go when its head arrives; the answer takes effect one routing delay later",
-              "small"),
+        _text(185, 28, "input buffers, one per VC"),
+        _text(482, 28, "output queues"),
+        _text(
+            320,
+            262,
+            "a packet asks where to go when its head arrives; the answer takes effect one routing delay later",
+            "small",
+        ),
         _text(320, 280, "a packet leaves when the next router has room for all of it: one credit", "small"),
     ]
     return _svg(640, 296, parts)
@@ -167,9 +211,10 @@ def _decision_drawing() -> str:
         parts += [_circle((x, 110), 5, "packet"), _line((x, 104), (x, 66 - 12 * (k % 2)), "local")]
         parts.append(_line((x, 116), (x + 250, 160), "detour", "tip-detour"))
     parts += [
-        _text(160, 40, "decisions are raised"), _text(410, 182, "answers take effect, each one routing delay later"),
+        _text(160, 40, "decisions are raised"),
+        _text(410, 182, "answers take effect, each one routing delay later"),
         '<rect x="80" y="94" width="164" height="32" rx="6" fill="none" stroke="#1a7f37" stroke-dasharray="5 4"/>',
-        _text(162, 146, "one batch", "fill-minimal"), _text(420, 98, "window of one routing delay", "small"),
+        _text(84, 146, "one batch: at most one routing delay long", "fill-minimal", "start"),
     ]
     return _svg(640, 200, parts)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dragonfly_env as dfe
+from dragonfly_docs.markdown import GENERATED, code, prose, spelled, table, toctree
 from dragonfly_env import _core
 from dragonfly_env.policies import CorePolicy, Policy, policy_class
-from dragonfly_docs.markdown import GENERATED, code, prose, spelled, table, toctree
 
 FOLDER = "routing/policies"
 _MOST_VCS = 16
@@ -65,9 +65,10 @@ def _vcs(name: str) -> str:
 def _parameters(name: str, kind: type[Policy]) -> str:
     if kind is CorePolicy:
         infos = next(info for info in _core.policies() if info["name"] == name)["parameters"]
-        return table(("parameter", "default", "unit", "meaning"), (
-            (code(p["name"]), code(spelled(p["default"])), p["unit"], p["doc"]) for p in infos
-        ))
+        return table(
+            ("parameter", "default", "unit", "meaning"),
+            ((code(p["name"]), code(spelled(p["default"])), p["unit"], p["doc"]) for p in infos),
+        )
     fixed = kind.variants[name]
     rows = [
         (code(s.name), code(spelled(s.default)), s.unit, s.doc)
@@ -101,8 +102,8 @@ def _page(info: _core.PolicyInfo) -> str:
     parts = [GENERATED, f"# {name}\n", f"{info['summary'][:1].upper()}{info['summary'][1:]}.\n"]
     facts = [
         ("Source", info["source"]),
-        ("Asked", _DECIDES[info["scope"]] + f" (`scope=\"{info['scope']}\"`)"),
-        ("Answers with", f"a {info['action']} (`action=\"{info['action']}\"`)"),
+        ("Asked", _DECIDES[info["scope"]] + f' (`scope="{info["scope"]}"`)'),
+        ("Answers with", f'a {info["action"]} (`action="{info["action"]}"`)'),
         ("Learns", "yes, in the core" if kind.learns else "no"),
     ]
     if kind is not CorePolicy and kind.variants[name]:
@@ -114,8 +115,10 @@ def _page(info: _core.PolicyInfo) -> str:
     parameters = _parameters(name, kind)
     parts += ["## Parameters\n", parameters or "None.\n"]
     if parameters:
-        parts.append(f"`dfe.make_policy(\"{name}\", ...)` takes them by name, `--policy {name}:PARAMETER=VALUE` on the "
-                     "command line.\n")
+        parts.append(
+            f'`dfe.make_policy("{name}", ...)` takes them by name, `--policy {name}:PARAMETER=VALUE` on the '
+            "command line.\n"
+        )
     parts += ["## Virtual channels\n", _vcs(name), "## Twin\n", _twin(kind)]
     if kind is CorePolicy or not kind.needs:
         parts += ["## A run\n", _SNIPPET.format(name=name)]
@@ -127,11 +130,19 @@ def policy_pages() -> dict[str, str]:
     infos = _core.policies()
     pages = {f"{FOLDER}/{info['name']}.md": _page(info) for info in infos}
     rows = (
-        (f"[{info['name']}](policies/{info['name']}.md)", info["summary"], info["scope"], info["action"], info["source"])
+        (
+            f"[{info['name']}](policies/{info['name']}.md)",
+            info["summary"],
+            info["scope"],
+            info["action"],
+            info["source"],
+        )
         for info in infos
     )
-    pages["routing/policies.inc"] = "\n".join([
-        table(("policy", "what it does", "scope", "action", "source"), rows),
-        toctree([f"policies/{info['name']}" for info in infos]),
-    ])
+    pages["routing/policies.inc"] = "\n".join(
+        [
+            table(("policy", "what it does", "scope", "action", "source"), rows),
+            toctree([f"policies/{info['name']}" for info in infos]),
+        ]
+    )
     return pages

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +9,7 @@ from sphinx.application import Sphinx
 from sphinx.ext.napoleon import GoogleDocstring
 
 from dragonfly_docs import generated_pages
-
-# Files of the top folder that are pages of the site, too: how they link to each other on GitHub, and here.
-PAGES = {
-    "ARCHITECTURE.md": "/architecture.md",
-    "CONTRIBUTING.md": "/extend.md",
-    "SECURITY.md": "/security.md",
-    "CHANGELOG.md": "/changelog.md",
-    "benchmarks/README.md": "/benchmarks.md",
-}
-_LINK = re.compile(r"\]\(([^)\s:#]+)(#[^)\s]*)?\)")
+from dragonfly_docs.links import relink
 
 
 def write_pages(folder: Path) -> None:
@@ -30,28 +20,10 @@ def write_pages(folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
-    for name in {Path(name).parent for name in pages if Path(name).suffix == ".md"}:
-        for path in (folder / name).glob("*.md"):
+    for generated in {Path(name).parent for name in pages if Path(name).suffix == ".md"}:
+        for path in (folder / generated).glob("*.md"):
             if str(path.relative_to(folder)) not in pages:
                 path.unlink()
-
-
-def relink(text: str, file: Path, root: Path) -> str:
-    """Links and pictures of a file of the repository as they must be in any page of the site."""
-
-    def target(match: re.Match[str]) -> str:
-        path = (file.parent / match[1]).resolve()
-        try:
-            name = path.relative_to(root).as_posix()
-        except ValueError:
-            return match[0]
-        if name in PAGES:
-            return f"]({PAGES[name]}{match[2] or ''})"
-        if name.startswith("docs/"):
-            return f"](/{name.removeprefix('docs/')}{match[2] or ''})"
-        return match[0]
-
-    return _LINK.sub(target, text)
 
 
 def _on_include(app: Sphinx, path: Path, page: str, content: list[str]) -> None:
@@ -62,9 +34,20 @@ def _on_include(app: Sphinx, path: Path, page: str, content: list[str]) -> None:
 
 
 def _on_docstring(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Keep napoleon from taking the first words of an attribute, up to a colon, for its type."""
+    r"""Keep napoleon from taking the first words of what is returned, up to a colon, for a type.
+
+    Our docstrings give types in words where they matter. ``\ `` is nothing at all, but a line without a colon.
+    """
+    for index in [index for index, line in enumerate(lines) if line.strip() == "Returns:"][::-1]:
+        if index + 1 < len(lines):
+            indent = lines[index + 1][: len(lines[index + 1]) - len(lines[index + 1].lstrip())]
+            lines.insert(index + 1, f"{indent}\\ ")
     if what in ("attribute", "data", "property") and any(lines):
-        lines[:] = ["", *GoogleDocstring(lines, app.config, app, "method", name, thing, options).lines()]
+        lines[:] = [
+            "..",
+            "",
+            *GoogleDocstring(lines, app.config, app, "method", name, thing, options).lines(),
+        ]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

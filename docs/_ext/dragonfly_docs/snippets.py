@@ -11,6 +11,7 @@ import io
 import os
 import tempfile
 import traceback
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,8 @@ def run_block(text: str, namespace: dict[str, Any], where: str) -> str:
     """
     printed = io.StringIO()
     try:
-        with contextlib.redirect_stdout(printed):
+        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those of other libraries are not the reader's concern
             exec(compile(text, where, "exec"), namespace)
     except Exception as error:
         raise ExtensionError(f"{where}: a snippet failed\n{text}\n{traceback.format_exc()}") from error

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dragonfly_env as dfe
+from dragonfly_docs.markdown import code, spelled, table
 from dragonfly_env import _core
 from dragonfly_env._settings import describe
-from dragonfly_docs.markdown import code, spelled, table
 
 
 def _topologies() -> str:
@@ -29,9 +29,10 @@ def _networks() -> str:
 
 
 def _features() -> str:
-    return table(("feature", "one column per", "meaning"), (
-        (code(row["name"]), row["per"], row["doc"]) for row in _core.features()
-    ))
+    return table(
+        ("feature", "one column per", "meaning"),
+        ((code(row["name"]), row["per"], row["doc"]) for row in _core.features()),
+    )
 
 
 def system_pages() -> dict[str, str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dragonfly_env import _core, traffic
 from dragonfly_docs.markdown import GENERATED, code, prose, table, toctree
+from dragonfly_env import _core, traffic
 
 FOLDER = "traffic/patterns"
 
@@ -46,16 +46,19 @@ def _page(info: _core.PatternInfo) -> str:
     parts = [GENERATED, f"# {name}\n", f"{info['summary'][:1].upper()}{info['summary'][1:]}.\n"]
     facts = [("Source", info["source"])]
     if info["example"]:
-        facts.append(("As text", f"`traffic=\"{info['example']}\"`, `--traffic {info['example']}`"))
+        facts.append(("As text", f'`traffic="{info["example"]}"`, `--traffic {info["example"]}`'))
     if kind is not None:
         facts.append(("As an object", f"{{py:class}}`dragonfly_env.traffic.{kind.__name__}`"))
-    facts.append(("Loop", "closed: it has an end, not a load" if info["closed_loop"] else "open: it has a load"))
+    facts.append(
+        ("Loop", "closed: it has an end, not a load" if info["closed_loop"] else "open: it has a load")
+    )
     parts.append(table(("", ""), facts))
     if kind is not None:
         parts += ["## Rule\n", prose(kind)]
-    arguments = table(("argument", "default", "meaning"), (
-        (code(p["name"]), code(p["default"]), p["doc"]) for p in info["parameters"]
-    ))
+    arguments = table(
+        ("argument", "default", "meaning"),
+        ((code(p["name"]), code(p["default"]), p["doc"]) for p in info["parameters"]),
+    )
     parts += ["## Arguments\n", arguments or "None.\n"]
     if info["example"]:
         snippet = _CLOSED_LOOP if info["closed_loop"] else _OPEN_LOOP
@@ -68,11 +71,18 @@ def traffic_pages() -> dict[str, str]:
     infos = _core.patterns()
     pages = {f"{FOLDER}/{info['name']}.md": _page(info) for info in infos}
     rows = (
-        (f"[{info['name']}](patterns/{info['name']}.md)", code(info["example"]), info["summary"], info["source"])
+        (
+            f"[{info['name']}](patterns/{info['name']}.md)",
+            code(info["example"]),
+            info["summary"],
+            info["source"],
+        )
         for info in infos
     )
-    pages["traffic/patterns.inc"] = "\n".join([
-        table(("pattern", "as text", "what it is", "source"), rows),
-        toctree([f"patterns/{info['name']}" for info in infos]),
-    ])
+    pages["traffic/patterns.inc"] = "\n".join(
+        [
+            table(("pattern", "as text", "what it is", "source"), rows),
+            toctree([f"patterns/{info['name']}" for info in infos]),
+        ]
+    )
     return pages

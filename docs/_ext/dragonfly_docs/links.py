@@ -1,0 +1,34 @@
+"""Links of files that stand outside ``docs/`` and are pages of the site, too."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+# Files of the top folder that are pages of the site, too: how they link to each other on GitHub, and here.
+PAGES = {
+    "ARCHITECTURE.md": "/architecture.md",
+    "CONTRIBUTING.md": "/extend.md",
+    "SECURITY.md": "/security.md",
+    "CHANGELOG.md": "/changelog.md",
+    "benchmarks/README.md": "/benchmarks.md",
+}
+_LINK = re.compile(r"\]\(([^)\s:#]+)(#[^)\s]*)?\)")
+
+
+def relink(text: str, file: Path, root: Path) -> str:
+    """Links and pictures of a file of the repository as they must be in any page of the site."""
+
+    def target(match: re.Match[str]) -> str:
+        path = (file.parent / match[1]).resolve()
+        try:
+            name = path.relative_to(root).as_posix()
+        except ValueError:
+            return match[0]
+        if name in PAGES:
+            return f"]({PAGES[name]}{match[2] or ''})"
+        if name.startswith("docs/"):
+            return f"](/{name.removeprefix('docs/')}{match[2] or ''})"
+        return match[0]
+
+    return _LINK.sub(target, text)

@@ -1,0 +1,126 @@
+"""The site and the README: every name has its place, and what the README says is what the site says."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import _core, agents, baselines, traffic
+from dragonfly_env.policies import policy_class
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def docs() -> Any:
+    """What the documentation's build adds to Sphinx, as far as it needs no Sphinx."""
+    folder = str(ROOT / "docs" / "_ext")
+    sys.path.insert(0, folder)
+    try:
+        import dragonfly_docs
+
+        yield dragonfly_docs
+    finally:
+        sys.path.remove(folder)
+        for name in [name for name in sys.modules if name.partition(".")[0] == "dragonfly_docs"]:
+            del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def pages(docs: Any) -> dict[str, str]:
+    return docs.generated_pages()
+
+
+def documented(pages: dict[str, str]) -> set[str]:
+    """The names that stand in the API reference."""
+    text = "\n".join(text for name, text in pages.items() if name.startswith("api/"))
+    return set(re.findall(r"^\.\. (?:auto\w+|py:data):: (\S+)$", text, flags=re.MULTILINE))
+
+
+def test_every_public_name_is_in_the_api_reference(pages: dict[str, str]) -> None:
+    names = documented(pages)
+    for module in (agents, baselines, traffic):
+        assert [name for name in module.__all__ if f"{module.__name__}.{name}" not in names] == []
+    # What is exported twice stands once, in the reference of its own module.
+    elsewhere = {"agents", "baselines", *(name for name in traffic.__all__ if name in dfe.__all__)}
+    assert {name for name in dfe.__all__ if f"dragonfly_env.{name}" not in names} == elsewhere
+
+
+@pytest.mark.parametrize("name", dfe.policies())
+def test_every_policy_has_a_page_with_its_source_and_its_parameters(pages: dict[str, str], name: str) -> None:
+    page = pages[f"routing/policies/{name}.md"]
+    info = next(info for info in _core.policies() if info["name"] == name)
+    assert f"\n# {name}\n" in page
+    assert info["source"] in page
+    fixed = policy_class(name).variants[name]
+    for parameter in info["parameters"]:
+        assert (f"| `{parameter['name']}` |" in page) == (parameter["name"] not in fixed)
+    assert f"policies/{name}.md" in pages["routing/policies.inc"]
+
+
+@pytest.mark.parametrize("info", _core.patterns(), ids=lambda info: info["name"])
+def test_every_pattern_has_a_page_with_its_source_and_its_arguments(pages: dict[str, str], info: Any) -> None:
+    page = pages[f"traffic/patterns/{info['name']}.md"]
+    assert info["source"] in page
+    for parameter in info["parameters"]:
+        assert f"| `{parameter['name']}` |" in page
+    assert f"patterns/{info['name']}.md" in pages["traffic/patterns.inc"]
+
+
+def test_every_command_has_a_page_with_every_option(pages: dict[str, str]) -> None:
+    import typer
+
+    from dragonfly_env.cli import app
+
+    root: Any = typer.main.get_command(app)
+    for name, command in root.commands.items():
+        for parameter in command.params:
+            if parameter.param_type_name == "option" and parameter.name != "help" and not parameter.hidden:
+                assert f"`{parameter.opts[0]}`" in pages[f"commands/{name}.md"]
+
+
+def test_virtual_channels_are_those_of_the_published_simulators(docs: Any) -> None:
+    required = importlib.import_module("dragonfly_docs.policies").required_vcs
+    # HPDC 2021: MIN 2, VALg and UGALg 3, VALn and UGALn 4, PAR 5; LIA (TACO 2025), table 1: 4 local and 2 global ones.
+    assert [required(name, "q-adaptive") for name in ("min", "val-g", "ugal-n")] == [(2, 2), (3, 3), (4, 4)]
+    assert required("ugal-n", "lia") == (4, 2)
+    assert required("mlp", "lia") is None
+
+
+def test_links_of_included_files_lead_to_pages_of_the_site(docs: Any) -> None:
+    relink = importlib.import_module("dragonfly_docs.links").relink
+    text = "[a](ARCHITECTURE.md) [b](docs/learning.md#the-case) [c](https://example.org) [d](LICENSE)"
+    assert relink(text, ROOT / "README.md", ROOT) == (
+        "[a](/architecture.md) [b](/learning.md#the-case) [c](https://example.org) [d](LICENSE)"
+    )
+
+
+def test_lines_of_the_readme_are_under_120_characters_and_fill_two_screens() -> None:
+    lines = README.splitlines()
+    assert [line for line in lines if len(line) >= 120] == []
+    assert len(lines) <= 120
+
+
+def test_links_of_the_readme_lead_to_files() -> None:
+    targets = re.findall(r"\]\(([^)#]+)\)", README)
+    assert len(targets) > 10
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_figures_of_the_readme_stand_in_the_documentation() -> None:
+    _, _, table = README.partition("| what | measured |")
+    rows = [row for row in table.splitlines()[2:] if row.startswith("|")]
+    assert len(rows) > 8
+    known = "".join(
+        (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("measured.md", "learning.md")
+    )
+    for row in rows:
+        for figure in re.findall(r"\d[\d.,]*\d|\d", row):
+            assert re.search(rf"(?<![\d.,]){re.escape(figure)}(?![\d]|[.,]\d)", known), (figure, row)
