@@ -124,3 +124,12 @@ def test_figures_of_the_readme_stand_in_the_documentation() -> None:
     for row in rows:
         for figure in re.findall(r"\d[\d.,]*\d|\d", row):
             assert re.search(rf"(?<![\d.,]){re.escape(figure)}(?![\d]|[.,]\d)", known), (figure, row)
+
+
+def test_a_snippet_shows_what_it_prints_and_passes_its_names_on(docs: Any) -> None:
+    run_block = importlib.import_module("dragonfly_docs.running").run_block
+    names: dict[str, Any] = {}
+    assert run_block("hosts = 36 * 2", names, "first") == ""
+    assert run_block("print(hosts)", names, "second") == "72\n"
+    with pytest.raises(ZeroDivisionError):
+        run_block("hosts / 0", names, "third")

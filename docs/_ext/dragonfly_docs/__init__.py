@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dragonfly_docs.api import api_pages
 from dragonfly_docs.commands import command_pages
+from dragonfly_docs.demands import demand_drawings
 from dragonfly_docs.drawings import drawings
 from dragonfly_docs.policies import policy_pages
 from dragonfly_docs.systems import system_pages
@@ -22,4 +23,5 @@ def generated_pages() -> dict[str, str]:
         **system_pages(),
         **api_pages(),
         **drawings(),
+        **demand_drawings(),
     }

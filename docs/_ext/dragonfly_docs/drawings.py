@@ -214,7 +214,7 @@ def _decision_drawing() -> str:
         _text(160, 40, "decisions are raised"),
         _text(410, 182, "answers take effect, each one routing delay later"),
         '<rect x="80" y="94" width="164" height="32" rx="6" fill="none" stroke="#1a7f37" stroke-dasharray="5 4"/>',
-        _text(84, 146, "one batch: at most one routing delay long", "fill-minimal", "start"),
+        _text(256, 98, "one batch: at most one routing delay long", "fill-minimal", "start"),
     ]
     return _svg(640, 200, parts)
 

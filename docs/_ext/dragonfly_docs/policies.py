@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED, code, prose, spelled, table, toctree
+from dragonfly_docs.systems import smallest_preset
 from dragonfly_env import _core
 from dragonfly_env.policies import CorePolicy, Policy, policy_class
 
@@ -21,7 +22,7 @@ _SNIPPET = """\
 import dragonfly_env as dfe
 
 config = dfe.SimulationConfig(
-    topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35, policy="{name}", seed=1
+    topology=dfe.Dragonfly.preset("{topology}"), traffic="adv+1", load=0.35, policy="{name}", seed=1
 )
 metrics = dfe.simulate(config, warmup_ns=20_000, measure_ns=20_000)
 print(f"accepted load {{metrics.accepted_load:.3f}}, mean latency {{metrics.latency_mean_ns:.0f}} ns, "
@@ -54,7 +55,7 @@ def _vcs(name: str) -> str:
     for preset, scheme in _SCHEMES.items():
         counts = required_vcs(name, preset)
         if counts is None:
-            return "They follow from the file that it reads.\n"
+            return "They follow from what it is given: its name alone is not enough.\n"
         rows.append((code(preset), scheme, *counts))
     return table(("network", "numbering", "local links", "global links"), rows) + (
         "\nThe fewest with which the core takes the policy where groups are full meshes; on grids, where a local way "
@@ -120,8 +121,9 @@ def _page(info: _core.PolicyInfo) -> str:
             "command line.\n"
         )
     parts += ["## Virtual channels\n", _vcs(name), "## Twin\n", _twin(kind)]
-    if kind is CorePolicy or not kind.needs:
-        parts += ["## A run\n", _SNIPPET.format(name=name)]
+    topology = smallest_preset(policy=name)
+    if topology is not None:
+        parts += ["## A run\n", _SNIPPET.format(name=name, topology=topology)]
     return "\n".join(parts)
 
 

@@ -1,26 +1,27 @@
-"""Runs the Python blocks of a page, from the first to the last in one namespace, and shows what they print.
+"""Sphinx extension: runs the Python blocks of a page and shows what they print.
 
-A block that fails fails the build. A block with the class ``no-run`` (``{.no-run}`` in the line before it) is only
-shown.
+They run from the first to the last in one namespace. A block that fails is a warning, and so fails the build; the
+rest of its page is not run. A block with the class ``no-run`` (``{.no-run}`` in the line before it) is only shown.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import tempfile
 import traceback
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.errors import ExtensionError
+from sphinx.util import logging
+
+from dragonfly_docs.running import run_block
 
 SKIPPED = "no-run"
+_LOGGER = logging.getLogger(__name__)
 
 
 @contextlib.contextmanager
@@ -35,24 +36,7 @@ def _working_folder() -> Iterator[None]:
             os.chdir(before)
 
 
-def run_block(text: str, namespace: dict[str, Any], where: str) -> str:
-    """Run one block; what it printed.
-
-    Raises:
-        ExtensionError: If it fails, with its traceback.
-    """
-    printed = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # those of other libraries are not the reader's concern
-            exec(compile(text, where, "exec"), namespace)
-    except Exception as error:
-        raise ExtensionError(f"{where}: a snippet failed\n{text}\n{traceback.format_exc()}") from error
-    return printed.getvalue()
-
-
 def _run_page(app: Sphinx, doctree: nodes.document) -> None:
-    page = app.env.docname
     namespace: dict[str, Any] = {"__name__": "__main__"}
     blocks = [
         block
@@ -60,8 +44,14 @@ def _run_page(app: Sphinx, doctree: nodes.document) -> None:
         if block.get("language") == "python" and SKIPPED not in block["classes"]
     ]
     with _working_folder():
-        for number, block in enumerate(blocks, 1):
-            printed = run_block(block.astext(), namespace, f"{page}, Python block {number}")
+        for block in blocks:
+            try:
+                printed = run_block(block.astext(), namespace, "snippet")
+            except Exception:
+                _LOGGER.warning(
+                    "a snippet failed: %s", traceback.format_exc(), location=block, type="snippet"
+                )
+                return
             if printed:
                 output = nodes.literal_block(printed, printed, language="text", classes=["printed"])
                 block.parent.insert(block.parent.index(block) + 1, output)

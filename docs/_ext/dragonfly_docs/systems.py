@@ -8,6 +8,17 @@ from dragonfly_env import _core
 from dragonfly_env._settings import describe
 
 
+def smallest_preset(**settings: object) -> str | None:
+    """The smallest topology on which a configuration can be run, if one of a few does."""
+    for name in ("72", "342", "1056", "theta-m8"):
+        try:
+            dfe.Simulation(dfe.SimulationConfig(topology=dfe.Dragonfly.preset(name)).replace(**settings))
+        except dfe.ConfigError:
+            continue
+        return name
+    return None
+
+
 def _topologies() -> str:
     rows = []
     for name in dfe.Dragonfly.presets():

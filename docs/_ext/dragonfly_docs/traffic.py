@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dragonfly_docs.demands import drawn_on
 from dragonfly_docs.markdown import GENERATED, code, prose, table, toctree
+from dragonfly_docs.systems import smallest_preset
 from dragonfly_env import _core, traffic
 
 FOLDER = "traffic/patterns"
@@ -12,7 +14,7 @@ _OPEN_LOOP = """\
 import dragonfly_env as dfe
 
 config = dfe.SimulationConfig(
-    topology=dfe.Dragonfly.preset("72"), traffic="{example}", load=0.3, policy="ugal-n", seed=1
+    topology=dfe.Dragonfly.preset("{topology}"), traffic="{example}", load=0.3, policy="ugal-n", seed=1
 )
 metrics = dfe.simulate(config, warmup_ns=20_000, measure_ns=20_000)
 print(f"accepted load {{metrics.accepted_load:.3f}}, mean latency {{metrics.latency_mean_ns:.0f}} ns")
@@ -24,7 +26,7 @@ _CLOSED_LOOP = """\
 import dragonfly_env as dfe
 
 config = dfe.SimulationConfig(
-    topology=dfe.Dragonfly.preset("72"), traffic="{example}", policy="ugal-n", seed=1
+    topology=dfe.Dragonfly.preset("{topology}"), traffic="{example}", policy="ugal-n", seed=1
 )
 metrics = dfe.Simulation(config).run_to_completion()
 print(f"makespan {{metrics.makespan_ns:.0f}} ns, mean latency of a message {{metrics.message_latency_mean_ns:.0f}} ns")
@@ -55,14 +57,20 @@ def _page(info: _core.PatternInfo) -> str:
     parts.append(table(("", ""), facts))
     if kind is not None:
         parts += ["## Rule\n", prose(kind)]
+    topology = smallest_preset(traffic=info["example"]) if info["example"] else None
+    if drawn_on(topology):
+        parts += [
+            f"![Who sends to whom under {name}](../../images/drawn/traffic-{name}.svg)\n",
+            f"Packets of a short run of `{info['example']}` on 72 hosts, counted; darker is more.\n",
+        ]
     arguments = table(
         ("argument", "default", "meaning"),
         ((code(p["name"]), code(p["default"]), p["doc"]) for p in info["parameters"]),
     )
     parts += ["## Arguments\n", arguments or "None.\n"]
-    if info["example"]:
+    if topology is not None:
         snippet = _CLOSED_LOOP if info["closed_loop"] else _OPEN_LOOP
-        parts += ["## A run\n", snippet.format(example=info["example"])]
+        parts += ["## A run\n", snippet.format(example=info["example"], topology=topology)]
     return "\n".join(parts)
 
 
