@@ -11,7 +11,7 @@ namespace dragonfly {
 Network::Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads)
     : plan_{(require_memory(*blueprint), std::move(blueprint))},
       store_{plan_->most_packets(), plan_->options.record.packet_log, plan_->workload != nullptr},
-      feedback_{*plan_},
+      feedback_{plan_->topology.num_routers(), HopFeedback::most_under_way(*plan_)},
       pool_{std::min(threads, plan_->num_partitions())} {
   const std::uint32_t n = plan_->num_partitions();
   if (plan_->learner != nullptr) plan_->learner->prepare(plan_->topology, plan_->hop_times);

@@ -5,7 +5,7 @@
 
 namespace dragonfly {
 
-Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLines& feedback,
+Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackSignals& feedback,
                      OpenDecisions* open, std::uint32_t index)
     : plan_{blueprint},
       index_{index},
@@ -23,8 +23,7 @@ Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLin
       packets_{store.packets()},
       paths_{store.paths()},
       messages_{store.messages()},
-      feedback_out_(blueprint.learner != nullptr ? num_outputs_ : 0U),
-      feedback_in_(blueprint.learner != nullptr ? num_outputs_ : 0U),
+      feedback_{blueprint, num_outputs_},
       trackers_{blueprint, first_router_, num_routers_},
       around_{.paths = blueprint.paths,
               .tracked = trackers_.numbers(),
@@ -32,7 +31,7 @@ Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLin
               .quantum_ps = blueprint.timing.quantum_ps,
               .queue_stride = blueprint.queue_stride,
               .credits_at_crossbar = blueprint.shared_output},
-      overheard_{blueprint.learner != nullptr || trackers_.hear_occupancy()},
+      overheard_{feedback_.heard() || trackers_.hear_occupancy()},
       router_injected_(num_routers_, 0),
       router_delivered_(num_routers_, 0) {
   keys_.resize(blueprint.input_vcs);
@@ -52,7 +51,7 @@ Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLin
   build_hosts();
 }
 
-void Partition::build_ports(FeedbackLines& feedback) {
+void Partition::build_ports(FeedbackSignals& feedback) {
   const Dragonfly& topology = plan_.topology;
   outputs_.resize(num_outputs_);
   inputs_.resize(num_outputs_);
@@ -91,11 +90,7 @@ void Partition::build_ports(FeedbackLines& feedback) {
           VcQueue& queue = queues_[id * plan_.queue_stride + vc];
           queue.buffer = queue.credits = buffer;
         }
-        if (plan_.learner != nullptr) {
-          const std::uint32_t own = first_router_ + router;
-          feedback_in_[id] = feedback.end(own, port, topology.group_of(own));
-          feedback_out_[id] = feedback.end(far.router, far.port, topology.group_of(far.router));
-        }
+        feedback_.connect(feedback, id, first_router_ + router, port, far);
       }
       const std::uint32_t first = plan_.first_input_vc[port];
       for (std::uint32_t i = first; i < plan_.first_input_vc[port + 1U]; ++i) {

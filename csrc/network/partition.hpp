@@ -24,7 +24,7 @@
 #include "decisions/decision_desk.hpp"
 #include "network/blueprint.hpp"
 #include "network/delivery_record.hpp"
-#include "network/feedback_lines.hpp"
+#include "network/hop_feedback.hpp"
 #include "network/host_programs.hpp"
 #include "network/input_port.hpp"
 #include "network/packet_store.hpp"
@@ -57,7 +57,7 @@ struct InputVcId {
 class Partition {
  public:
   // `open`: null where packets are never routed from outside.
-  Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLines& feedback, OpenDecisions* open,
+  Partition(const Blueprint& blueprint, PacketStore& store, FeedbackSignals& feedback, OpenDecisions* open,
             std::uint32_t index);
 
   // Memory of the timing wheel that every partition has.
@@ -163,7 +163,7 @@ class Partition {
     bool operator>(const FarHostEvent& other) const noexcept { return when > other.when; }
   };
 
-  void build_ports(FeedbackLines& feedback);
+  void build_ports(FeedbackSignals& feedback);
   void build_hosts();
 
   // Kinds of events (partition_events.cpp, partition_edge.cpp, partition_hosts.cpp).
@@ -178,15 +178,12 @@ class Partition {
   template <Asker asker>
   [[gnu::noinline]] void put_questions(Tick now);
   [[gnu::always_inline]] void go_on(const Undecided& undecided, Tick now);
-  static void note_report(Packet& packet, const Answer& answer) noexcept;
   [[nodiscard]] bool ask(const Undecided& undecided, Tick now);
   [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router, std::uint32_t group);
   // What learners and trackers hear of, where there are any (overheard_).
   void hear_credit(std::uint32_t output, Tick now);
   void hear_grant(std::uint32_t input_port, LinkClass came_by, const Packet& packet,
                   const OutputPort& output);
-  void send_feedback(std::uint32_t input_port, const Packet& packet);
-  void take_feedback(std::uint32_t output, Tick now);
   void report_hop(const InputPort& port, std::uint32_t packet, Tick now);
   [[gnu::always_inline]] void await_effect(std::uint32_t packet, std::uint32_t input_vc, Tick now);
   // Hosts are worked off by one of two versions, chosen once per instant: with programs on some, or without.
@@ -278,12 +275,11 @@ class Partition {
   std::vector<std::uint32_t> sending_;  // the same
   std::vector<std::uint32_t> free_packets_;
   std::vector<Undecided> undecided_;
-  std::vector<Question> questions_;        // of the present instant
-  std::vector<Answer> answers_;            // to them
-  std::unique_ptr<QuestionSheet> sheet_;   // what they show, if the policy wants to see rows
-  std::uint32_t sheet_of_ = 0;             // Blueprint::policies_before when that was made
-  std::vector<FeedbackEnd> feedback_out_;  // [router * radix + port]: what goes with credits of that input
-  std::vector<FeedbackEnd> feedback_in_;   // [router * radix + port]: what comes with credits to that output
+  std::vector<Question> questions_;       // of the present instant
+  std::vector<Answer> answers_;           // to them
+  std::unique_ptr<QuestionSheet> sheet_;  // what they show, if the policy wants to see rows
+  std::uint32_t sheet_of_ = 0;            // Blueprint::policies_before when that was made
+  HopFeedback feedback_;
   PartitionTrackers trackers_;
   Surroundings around_;
   bool overheard_ = false;  // somebody listens to credits and grants

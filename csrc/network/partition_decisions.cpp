@@ -1,6 +1,4 @@
 // Decisions: by the policy, or from outside.
-#include <bit>
-
 #include "core/prefetch.hpp"
 #include "network/partition_inline.hpp"
 #include "routing/choices.hpp"
@@ -94,7 +92,7 @@ void Partition::put_questions(Tick now) {
   const Answer* answer = answers_.data();
   for (const Question& question : questions_) {
     Packet& packet = packets_[question.packet_index()];
-    if constexpr (learns) note_report(packet, *answer);
+    if constexpr (learns) HopFeedback::note_report(packet, *answer);
     const Hop hop = take_answer(plan_.paths, packet, question.router(), question.group(), *answer++);
     packet.out_port = hop.port;
     packet.out_vc = hop.vc;
@@ -118,42 +116,15 @@ inline void Partition::go_on(const Undecided& undecided, Tick now) {
   await_effect(undecided.packet, undecided.input_vc, now);
 }
 
-// What the router before will hear waits in the packet, in the places of a detour, which such packets do not
-// have.
-inline void Partition::note_report(Packet& packet, const Answer& answer) noexcept {
-  packet.detour_group = kNoGroup;
-  if (!answer.reports) return;
-  packet.detour_router = std::bit_cast<std::uint32_t>(answer.target_ns);
-  packet.detour_group = 0;
-}
-
 void Partition::hear_credit(std::uint32_t output, Tick now) {
-  if (plan_.learner != nullptr) take_feedback(output, now);
+  if (feedback_.heard()) feedback_.receive(output, now);
   trackers_.occupancy_changed(outputs_[output].router, outputs_[output].link_class);
 }
 
 void Partition::hear_grant(std::uint32_t input_port, LinkClass came_by, const Packet& packet,
                            const OutputPort& output) {
-  if (plan_.learner != nullptr && came_by != LinkClass::kHost) send_feedback(input_port, packet);
+  if (feedback_.heard() && came_by != LinkClass::kHost) feedback_.send(input_port, packet, asking_);
   trackers_.occupancy_changed(output.router, output.link_class);
-}
-
-// With the credit for the place that a packet leaves.
-void Partition::send_feedback(std::uint32_t input_port, const Packet& packet) {
-  FeedbackEnd& line = feedback_out_[input_port];
-  Feedback& entry = line.next();
-  ++line.count;
-  entry.row = kNil;
-  if (packet.detour_group != 0 || packet.plan != Plan::kMinimal || asking_) return;
-  entry = {plan_.learner->row_of(packet, line.group), std::bit_cast<float>(packet.detour_router)};
-}
-
-void Partition::take_feedback(std::uint32_t output, Tick now) {
-  FeedbackEnd& line = feedback_in_[output];
-  const Feedback& entry = line.next();
-  ++line.count;
-  if (entry.row == kNil) return;
-  plan_.learner->learn(line.router, line.port, entry.row, entry.target_ns, plan_.to_ps(now));
 }
 
 // Puts a decision on the desk; false: nobody needs to be asked.

@@ -145,10 +145,7 @@ void Partition::arrive(std::uint32_t index, Tick now) {
   const std::uint32_t input_id = packet.next;
   InputVc& input = input_vcs_[input_id];
   packet.next = kNil;
-  if (plan_.learner != nullptr && !asking_ && packet.plan == Plan::kMinimal) {
-    packet.detour_router =
-        static_cast<std::uint32_t>(now - packet.arrived);  // learners: travel, then the report
-  }
+  if (feedback_.heard() && !asking_ && packet.plan == Plan::kMinimal) HopFeedback::note_travel(packet, now);
   packet.arrived = now;
   if (paths_ != nullptr) {
     PathRecord& path = paths_[index];

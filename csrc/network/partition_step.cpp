@@ -17,10 +17,7 @@ void Partition::step(Tick now) {
   // more than it saves.
   const auto touch_feedback = [this](std::uint32_t item) {
     const std::uint32_t sender = item >> kVcBits;
-    if (plan_.learner == nullptr || sender >= num_outputs_) return;
-    const FeedbackEnd& line = feedback_in_[sender];
-    const std::uint32_t row = line.next().row;
-    if (row != kNil) plan_.learner->touch(line.router, row);
+    if (feedback_.heard() && sender < num_outputs_) feedback_.touch(sender);
   };
   const auto touch_heads = [this](std::uint32_t output) {
     // Only the packet that will most likely leave: with many VCs the others would crowd the cache.
@@ -41,7 +38,7 @@ void Partition::step(Tick now) {
   const auto touch_packet = [this](std::uint32_t packet) { prefetch(&packets_[packet]); };
 
   const Tick next = wheel_.next_due(now + 1, now + clock);
-  if (plan_.learner != nullptr) wheel_.glance(kCredit, now, touch_feedback);
+  if (feedback_.heard()) wheel_.glance(kCredit, now, touch_feedback);
   wheel_.glance(kDeparture, next, touch_heads);
   wheel_.glance(kArrival, next, touch_packet);
   wheel_.glance(kEffect, next, touch_head);
