@@ -1,14 +1,14 @@
-// Credits, departures and arrivals.
+// Credits, departures and arrivals, and who hears of them.
 #include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "core/prefetch.hpp"
-#include "network/partition_inline.hpp"
+#include "network/router_inline.hpp"
 
 namespace dragonfly {
 
-void Partition::take_credit(std::uint32_t item, Tick now) {
+void RouterPorts::take_credit(std::uint32_t item, Tick now) {
   const std::uint32_t sender = item >> kVcBits;
   const std::uint32_t vc = item & ((1U << kVcBits) - 1U);
   if (sender >= num_outputs_) {
@@ -42,8 +42,8 @@ void Partition::take_credit(std::uint32_t item, Tick now) {
 // Of the VCs with a packet and a credit for it, round-robin the first one whose packet is through the
 // crossbar; `earliest`: how long until the next one is. A shared output is one FIFO in the order of the
 // crossbar: there the head that was ready first.
-std::uint32_t Partition::choose_ready_vc(const OutputPort& output, const VcQueue* queues, Tick now,
-                                         std::int32_t& earliest) const noexcept {
+std::uint32_t RouterPorts::choose_ready_vc(const OutputPort& output, const VcQueue* queues, Tick now,
+                                           std::int32_t& earliest) const noexcept {
   std::uint32_t chosen = kNil;
   std::int32_t longest_wait = -1;
   const std::uint32_t behind = static_cast<std::uint32_t>(output.sendable) >> output.next_vc
@@ -69,7 +69,7 @@ std::uint32_t Partition::choose_ready_vc(const OutputPort& output, const VcQueue
   return chosen;
 }
 
-void Partition::depart(std::uint32_t output_id, Tick now) {
+void RouterPorts::depart(std::uint32_t output_id, Tick now) {
   OutputPort& output = outputs_[output_id];
   VcQueue* const queues = &queues_[output_id * plan_.queue_stride];
   const auto link = static_cast<std::size_t>(output.link_class);
@@ -140,7 +140,7 @@ void Partition::depart(std::uint32_t output_id, Tick now) {
   --in_network_;
 }
 
-void Partition::arrive(std::uint32_t index, Tick now) {
+void RouterPorts::arrive(std::uint32_t index, Tick now) {
   Packet& packet = packets_[index];
   const std::uint32_t input_id = packet.next;
   InputVc& input = input_vcs_[input_id];
@@ -170,79 +170,29 @@ void Partition::arrive(std::uint32_t index, Tick now) {
   }
 }
 
-void Partition::eject(std::uint32_t index, Tick delivered) {
-  if (delivered <= count_until_) {
-    deliver(index, delivered);
-  } else {
-    await_delivery(index, delivered);
-  }
+void RouterPorts::take_effect(std::uint32_t input_vc) { make_ready(input_vcs_[input_vc]); }
+
+void RouterPorts::hear_credit(std::uint32_t output, Tick now) {
+  if (feedback_.heard()) feedback_.receive(output, now);
+  trackers_.occupancy_changed(outputs_[output].router, outputs_[output].link_class);
 }
 
-void Partition::await_delivery(std::uint32_t index, Tick delivered) {
-  if (programs_ != nullptr) {
-    wheel_.push(kHost, delivered, kDeliveryBit | index);
-  } else {
-    late_.push_back({index, delivered});
-  }
+void RouterPorts::hear_grant(std::uint32_t input_port, LinkClass came_by, const Packet& packet,
+                             const OutputPort& output) {
+  if (feedback_.heard() && came_by != LinkClass::kHost) feedback_.send(input_port, packet, asking_);
+  trackers_.occupancy_changed(output.router, output.link_class);
 }
 
-void Partition::settle(Tick now) {
-  std::erase_if(late_, [&](const LateDelivery& late) {
-    if (late.delivered > now) return false;
-    deliver(late.packet, late.delivered);
-    return true;
-  });
-}
-
-// Counts a packet that has reached its host, and forgets it.
-void Partition::deliver(std::uint32_t index, Tick delivered_tick) {
-  const Packet& packet = packets_[index];
-  const TimePs created = plan_.to_ps(packet.created);
-  const TimePs injected = plan_.to_ps(packet.injected);
-  const TimePs delivered = plan_.to_ps(delivered_tick);
-  const TimePs latency = delivered - created;
-  --in_network_;
-  ++delivered_ever_;
-  if (desk_ != nullptr) desk_->delivered(index, delivered_tick, delivered_tick - packet.created);
-  trace_hash_ += delivery_digest(packet, created, delivered);
-  ++record_.delivered;
-  record_.minimal += packet.non_minimal ? 0 : 1;
-  record_.latency_ps += latency;
-  record_.network_latency_ps += delivered - injected;
-  record_.latency_min_ps = std::min(record_.latency_min_ps, latency);
-  record_.latency_max_ps = std::max(record_.latency_max_ps, latency);
-  record_.latencies.add(static_cast<std::uint64_t>(latency) >> DeliveryRecord::kHistogramShift);
-  if (packet.hops >= record_.hops.size()) record_.hops.resize(packet.hops + 1U, 0);
-  ++record_.hops[packet.hops];
-  ++router_delivered_[packet.destination_router - first_router_];
-
-  const RecordOptions& options = plan_.options.record;
-  if (options.series_bin_ps > 0) {
-    const auto bin = static_cast<std::size_t>(delivered / options.series_bin_ps);
-    if (bin >= record_.series.size()) record_.series.resize(bin + 1);
-    ++record_.series[bin].delivered;
-    record_.series[bin].latency_ps += latency;
-    record_.series[bin].hops += packet.hops;
+// With the credit for the place that a packet leaves. Precondition: reports are kept.
+void RouterPorts::report_hop(const InputPort& port, std::uint32_t packet, Tick now) {
+  HopReports& reports = desk_->reports();
+  if (port.link_class != LinkClass::kHost) {
+    const std::uint32_t from =
+        plan_.partition_first_group[port.upstream_partition] * plan_.topology.a() + port.upstream / radix_;
+    reports.left(packet, packets_[packet], from, static_cast<Port>(port.upstream % radix_),
+                 now + plan_.timing.credit_delay[static_cast<std::size_t>(port.link_class)]);
   }
-  if (options.group_latency) {
-    const std::size_t row = packet.source_host / plan_.topology.hosts_per_group();
-    const std::size_t cell = row * plan_.topology.num_groups() + packet.destination_group;
-    record_.group_latency_ps[cell] += latency;
-    ++record_.group_delivered[cell];
-  }
-  if (options.packet_log) {
-    const PathRecord& path = paths_[index];
-    record_.log.push_back({packet.source_host,
-                           packet.destination_host,
-                           packet.number,
-                           created,
-                           injected,
-                           delivered,
-                           packet.hops,
-                           !packet.non_minimal,
-                           {path.routers.begin(), path.routers.begin() + path.length}});
-  }
-  free_packet(index);
+  reports.move_on(packet, packets_[packet]);
 }
 
 }  // namespace dragonfly

@@ -1,34 +1,30 @@
 // Decisions: by the policy, or from outside.
+#include "network/router_decisions.hpp"
 #include "core/prefetch.hpp"
-#include "network/partition_inline.hpp"
+#include "network/router_inline.hpp"
 #include "routing/choices.hpp"
 
 namespace dragonfly {
 
+RouterDecisions::RouterDecisions(const Blueprint& blueprint, PacketStore& store, FeedbackSignals& feedback,
+                                 OpenDecisions* open, std::uint32_t index)
+    : RouterPorts{blueprint, store, feedback, open, index},
+      around_{.paths = blueprint.paths,
+              .tracked = trackers_.numbers(),
+              .seed = blueprint.options.seed,
+              .quantum_ps = blueprint.timing.quantum_ps,
+              .queue_stride = blueprint.queue_stride,
+              .credits_at_crossbar = blueprint.shared_output} {}
+
 // Precondition: the packet stands at `router`.
-inline RouteContext Partition::context_of(const Packet& packet, std::uint32_t router, std::uint32_t group) {
+inline RouteContext RouterDecisions::context_of(const Packet& packet, std::uint32_t router,
+                                                std::uint32_t group) {
   const std::size_t first = std::size_t{router - first_router_} * radix_;
   return {around_, packet, router, group, &outputs_[first], &queues_[first * plan_.queue_stride]};
 }
 
-// The decision counts one routing delay from now. One that was made on arrival has its event already,
-// or waits behind others.
-inline void Partition::await_effect(std::uint32_t packet, std::uint32_t input_vc, Tick now) {
-  InputVc& input = input_vcs_[input_vc];
-  const Tick delay = plan_.timing.routing_delay;
-  if (!plan_.decide_on_arrival) {
-    if (delay == 0) {
-      make_ready(input);
-    } else {
-      wheel_.push(kEffect, now + delay, input_vc);
-    }
-  } else if (delay == 0 && input.head == packet) {
-    make_ready(input);
-  }
-}
-
 // All decisions of an instant: each sees the router before any of them takes effect.
-void Partition::make_decisions(Tick now) {
+void RouterDecisions::make_decisions(Tick now) {
   if (asking_) {
     for (const Undecided& undecided : undecided_) {
       if (!ask(undecided, now)) go_on(undecided, now);
@@ -49,8 +45,8 @@ void Partition::make_decisions(Tick now) {
 }
 
 // What nobody is asked about goes on at once; the others wait until all questions are answered.
-template <Partition::Asker asker>
-void Partition::put_questions(Tick now) {
+template <RouterDecisions::Asker asker>
+void RouterDecisions::put_questions(Tick now) {
   constexpr bool learns = asker == Asker::kLearner;
   if constexpr (asker == Asker::kSeeing) {
     if (sheet_ == nullptr || sheet_of_ != plan_.policies_before) {
@@ -101,7 +97,7 @@ void Partition::put_questions(Tick now) {
 }
 
 // Nobody is asked: the packet follows its plan.
-inline void Partition::go_on(const Undecided& undecided, Tick now) {
+inline void RouterDecisions::go_on(const Undecided& undecided, Tick now) {
   Packet& packet = packets_[undecided.packet];
   const std::uint32_t router = first_router_ + input_vcs_[undecided.input_vc].router;
   Hop hop;
@@ -116,19 +112,8 @@ inline void Partition::go_on(const Undecided& undecided, Tick now) {
   await_effect(undecided.packet, undecided.input_vc, now);
 }
 
-void Partition::hear_credit(std::uint32_t output, Tick now) {
-  if (feedback_.heard()) feedback_.receive(output, now);
-  trackers_.occupancy_changed(outputs_[output].router, outputs_[output].link_class);
-}
-
-void Partition::hear_grant(std::uint32_t input_port, LinkClass came_by, const Packet& packet,
-                           const OutputPort& output) {
-  if (feedback_.heard() && came_by != LinkClass::kHost) feedback_.send(input_port, packet, asking_);
-  trackers_.occupancy_changed(output.router, output.link_class);
-}
-
 // Puts a decision on the desk; false: nobody needs to be asked.
-bool Partition::ask(const Undecided& undecided, Tick now) {
+bool RouterDecisions::ask(const Undecided& undecided, Tick now) {
   const InputVc& input = input_vcs_[undecided.input_vc];
   const std::uint32_t router = first_router_ + input.router;
   const RouteContext context =
@@ -138,7 +123,7 @@ bool Partition::ask(const Undecided& undecided, Tick now) {
   return true;
 }
 
-void Partition::answer(const std::int32_t* actions) {
+void RouterDecisions::answer(const std::int32_t* actions) {
   constexpr std::uint32_t kAhead = 8;
   const std::uint32_t count = desk_->size();
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -156,7 +141,5 @@ void Partition::answer(const std::int32_t* actions) {
   }
   desk_->clear_pending();
 }
-
-void Partition::take_effect(std::uint32_t input_id) { make_ready(input_vcs_[input_id]); }
 
 }  // namespace dragonfly

@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "core/prefetch.hpp"
-#include "network/partition.hpp"
+#include "network/router_ports.hpp"
 
 namespace dragonfly {
 
 // Lowest key first. Ties cannot happen: the low bits are the input VC.
-inline std::uint64_t Partition::allocator_key(const InputVc& input) const noexcept {
+inline std::uint64_t RouterPorts::allocator_key(const InputVc& input) const noexcept {
   switch (plan_.arbitration) {
     case Arbitration::kLeastRecentlyServed:
       break;
@@ -25,14 +25,14 @@ inline std::uint64_t Partition::allocator_key(const InputVc& input) const noexce
   return std::uint64_t{input.last_served} << 16 | input.index;
 }
 
-inline void Partition::plan_edge(std::uint32_t router_index, Tick edge) {
+inline void RouterPorts::plan_edge(std::uint32_t router_index, Tick edge) {
   RouterState& router = routers_[router_index];
   if (router.next_edge >= 0 && router.next_edge <= edge) return;
   router.next_edge = edge;
   wheel_.push(kEdge, edge, router_index);
 }
 
-inline void Partition::make_ready(InputVc& input) {
+inline void RouterPorts::make_ready(InputVc& input) {
   const Packet& packet = packets_[input.head];
   input.out_port = packet.out_port;
   input.out_vc = packet.out_vc;
@@ -44,7 +44,7 @@ inline void Partition::make_ready(InputVc& input) {
 }
 
 // The next packet of an input VC has come to its head.
-inline void Partition::expose_head(InputVc& input, Tick now) {
+inline void RouterPorts::expose_head(InputVc& input, Tick now) {
   if (input.head == kNil) {
     input.state = HeadState::kNone;
     return;
@@ -65,7 +65,7 @@ inline void Partition::expose_head(InputVc& input, Tick now) {
   }
 }
 
-inline void Partition::credit_upstream(const InputPort& port, std::uint8_t vc, Tick now) {
+inline void RouterPorts::credit_upstream(const InputPort& port, std::uint8_t vc, Tick now) {
   const Tick arrival = now + plan_.timing.credit_delay[static_cast<std::size_t>(port.link_class)];
   const std::uint32_t item = port.upstream << kVcBits | vc;
   if (port.upstream_partition == index_) {
@@ -77,7 +77,7 @@ inline void Partition::credit_upstream(const InputPort& port, std::uint8_t vc, T
 
 // With `timed_start` an idle port first runs its timer for one packet time; a packet that finds the
 // timer running leaves when it ends. (SST/Merlin; FACTS section A, "it matters".)
-inline void Partition::plan_departure(std::uint32_t output_id, OutputPort& output, Tick ready) {
+inline void RouterPorts::plan_departure(std::uint32_t output_id, OutputPort& output, Tick ready) {
   if (plan_.timed_start && ready > output.timer_end) {
     const Tick delay = plan_.timing.start_delay[static_cast<std::size_t>(output.link_class)];
     Tick start = ready;
@@ -90,6 +90,22 @@ inline void Partition::plan_departure(std::uint32_t output_id, OutputPort& outpu
   }
   output.scheduled = true;
   wheel_.push(kDeparture, std::max(ready, output.timer_end), output_id);
+}
+
+// The decision counts one routing delay from now. One that was made on arrival has its event already,
+// or waits behind others.
+inline void RouterPorts::await_effect(std::uint32_t packet, std::uint32_t input_vc, Tick now) {
+  InputVc& input = input_vcs_[input_vc];
+  const Tick delay = plan_.timing.routing_delay;
+  if (!plan_.decide_on_arrival) {
+    if (delay == 0) {
+      make_ready(input);
+    } else {
+      wheel_.push(kEffect, now + delay, input_vc);
+    }
+  } else if (delay == 0 && input.head == packet) {
+    make_ready(input);
+  }
 }
 
 }  // namespace dragonfly

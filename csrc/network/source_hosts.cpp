@@ -10,11 +10,21 @@
 // The last N departure times are all that has to be remembered.
 #include <algorithm>
 
-#include "network/partition.hpp"
+#include "network/source_hosts.hpp"
 
 namespace dragonfly {
 
-void Partition::build_hosts() {
+SourceHosts::SourceHosts(const Blueprint& blueprint, PacketStore& store, FeedbackSignals& feedback,
+                         OpenDecisions* open, std::uint32_t index)
+    : Deliveries{blueprint, store, feedback, open, index} {
+  if (blueprint.workload != nullptr) {
+    programs_ = std::make_unique<HostPrograms>(*blueprint.workload, first_host_, num_hosts_,
+                                               blueprint.timing.quantum_ps);
+  }
+  build_hosts();
+}
+
+void SourceHosts::build_hosts() {
   hosts_.resize(num_hosts_);
   skips_ =
       plan_.options.source_queue_packets > 0 && (plan_.options.lose_when_full || plan_.source.regenerates());
@@ -38,8 +48,8 @@ void Partition::build_hosts() {
 
 // Whether a full source queue turns the message of `cursor` away, which has `packets` packets; the
 // first of them would be packet `number` of the host.
-bool Partition::is_crowded_out(std::uint32_t host, const SourceCursor& cursor, std::uint64_t number,
-                               std::uint32_t packets) const {
+bool SourceHosts::is_crowded_out(std::uint32_t host, const SourceCursor& cursor, std::uint64_t number,
+                                 std::uint32_t packets) const {
   const std::uint64_t limit = plan_.options.source_queue_packets;
   const std::uint64_t end = number + packets;
   if (end <= limit) return false;
@@ -49,13 +59,13 @@ bool Partition::is_crowded_out(std::uint32_t host, const SourceCursor& cursor, s
 }
 
 // Takes the next message of the source; false: there is none.
-inline bool Partition::next_message(std::uint32_t host, HostSender& sender) {
+inline bool SourceHosts::next_message(std::uint32_t host, HostSender& sender) {
   const HostId id{first_host_ + host};
   SourceCursor& cursor = sender.cursor;
   Message message;
   if (cursor.time_ps < kNever) message = plan_.source.describe(id, cursor);
   while (skips_ && cursor.time_ps < kNever && is_crowded_out(host, cursor, sender.number, message.packets)) {
-    if (plan_.options.lose_when_full) record_.lost += message.packets;
+    if (plan_.options.lose_when_full) count_lost(message.packets);
     plan_.source.skip(id, cursor);
     // Another message of a trace, or the same one in another step of a schedule.
     if (cursor.time_ps < kNever) message = plan_.source.describe(id, cursor);
@@ -72,7 +82,7 @@ inline bool Partition::next_message(std::uint32_t host, HostSender& sender) {
 
 // Prepares the packet that is sent next: its message and when it enters the source queue.
 template <bool kPrograms>
-void Partition::next_packet(std::uint32_t host, HostSender& sender) {
+void SourceHosts::next_packet(std::uint32_t host, HostSender& sender) {
   bool programmed = false;
   if constexpr (kPrograms) programmed = programs_->runs_on(host);
   if (sender.left == 0) {
@@ -97,7 +107,7 @@ void Partition::next_packet(std::uint32_t host, HostSender& sender) {
 
 // Plans when the prepared packet is sent. Its port behaves like a router's output port: a packet
 // that enters while the timer runs leaves when it ends.
-void Partition::schedule_host(std::uint32_t host, HostSender& sender, Tick now) {
+void SourceHosts::schedule_host(std::uint32_t host, HostSender& sender, Tick now) {
   if (sender.state == HostState::kSilent) return;
   if (sender.entered <= sender.timer_end) {
     sender.state = HostState::kSending;
@@ -108,7 +118,7 @@ void Partition::schedule_host(std::uint32_t host, HostSender& sender, Tick now) 
   }
 }
 
-void Partition::push_host(std::uint32_t host, Tick when, Tick now) {
+void SourceHosts::push_host(std::uint32_t host, Tick when, Tick now) {
   // The wheel takes what is due within its horizon of the window's start; the rest waits outside.
   if (when - std::max(now, now_) <= plan_.timing.horizon - plan_.timing.lookahead) {
     wheel_.push(kHost, when, host);
@@ -118,7 +128,7 @@ void Partition::push_host(std::uint32_t host, Tick when, Tick now) {
 }
 
 template <bool kPrograms>
-void Partition::host_event(std::uint32_t host, Tick now) {
+void SourceHosts::host_event(std::uint32_t host, Tick now) {
   HostSender& sender = hosts_[host];
   if (sender.entered > stop_after_) {  // planned before the generators were stopped
     sender.state = HostState::kSilent;
@@ -149,7 +159,7 @@ void Partition::host_event(std::uint32_t host, Tick now) {
   }
 }
 
-void Partition::host_credit(std::uint32_t host, Tick now) {
+void SourceHosts::host_credit(std::uint32_t host, Tick now) {
   HostSender& sender = hosts_[host];
   ++sender.credits;
   if (sender.state == HostState::kSending) return;
@@ -163,7 +173,7 @@ void Partition::host_credit(std::uint32_t host, Tick now) {
 }
 
 template <bool kPrograms>
-void Partition::send_from_host(std::uint32_t host, HostSender& sender, Tick now) {
+void SourceHosts::send_from_host(std::uint32_t host, HostSender& sender, Tick now) {
   const Dragonfly& topology = plan_.topology;
   const std::uint32_t index = new_packet();
   Packet& packet = packets_[index];
@@ -208,27 +218,30 @@ void Partition::send_from_host(std::uint32_t host, HostSender& sender, Tick now)
     if (--sender.left == 0) plan_.source.advance(HostId{source}, sender.cursor);
   }
 
-  ++in_network_;
-  ++injected_ever_;
-  ++record_.injected;
-  ++router_injected_[router];
-  if (const TimePs bin_ps = plan_.options.record.series_bin_ps; bin_ps > 0) {
-    const auto bin = static_cast<std::size_t>(plan_.to_ps(now) / bin_ps);
-    if (bin >= record_.series.size()) record_.series.resize(bin + 1);
-    ++record_.series[bin].injected;
+  count_injection(router, now);
+}
+
+template void SourceHosts::host_event<false>(std::uint32_t host, Tick now);
+template void SourceHosts::host_event<true>(std::uint32_t host, Tick now);
+template void SourceHosts::next_packet<true>(std::uint32_t host, HostSender& sender);
+
+void SourceHosts::call_hosts_before(Tick end) {
+  while (!far_hosts_.empty() && far_hosts_.top().when < end) {
+    wheel_.push(kHost, far_hosts_.top().when, far_hosts_.top().host);
+    far_hosts_.pop();
   }
 }
 
-template void Partition::host_event<false>(std::uint32_t host, Tick now);
-template void Partition::host_event<true>(std::uint32_t host, Tick now);
-template void Partition::next_packet<true>(std::uint32_t host, HostSender& sender);
+void SourceHosts::reset_programs() {
+  if (programs_ != nullptr) programs_->record().clear();
+}
 
-void Partition::stop_generating(Tick now) {
+void SourceHosts::stop_generating(Tick now) {
   stop_after_ = std::min(stop_after_, now);
   if (programs_ != nullptr) programs_->stop();
 }
 
-std::uint64_t Partition::in_source_queues(Tick now) {
+std::uint64_t SourceHosts::in_source_queues(Tick now) {
   const Tick until = std::min(now, stop_after_);
   const std::uint32_t limit = plan_.options.source_queue_packets;
   std::uint64_t total = 0;

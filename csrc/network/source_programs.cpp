@@ -4,18 +4,18 @@
 // the source queues: so a program hears of a message before its alarm of the same instant goes off, and may
 // send at once. A host gets at most one delivery and one alarm at an instant, and asking one host touches no
 // other: the order among hosts does not matter.
-#include "network/partition.hpp"
+#include "network/source_hosts.hpp"
 
 namespace dragonfly {
 
-void Partition::start_programs() {
+void SourceHosts::start_programs() {
   for (std::uint32_t host = 0; host < num_hosts_; ++host) {
     if (programs_->runs_on(host)) heed(host, programs_->start(host), 0);
   }
 }
 
 // After a program was asked: plans its alarm, and wakes the sender if it stands idle.
-void Partition::heed(std::uint32_t host, Tick alarm, Tick now) {
+void SourceHosts::heed(std::uint32_t host, Tick alarm, Tick now) {
   if (alarm != HostPrograms::kNoAlarm) push_host(kAlarmBit | host, alarm, now);
   HostSender& sender = hosts_[host];
   if (sender.state != HostState::kSilent || sender.left > 0 || !programs_->has_message(host)) return;
@@ -23,7 +23,7 @@ void Partition::heed(std::uint32_t host, Tick alarm, Tick now) {
   schedule_host(host, sender, now);
 }
 
-bool Partition::begin_message(std::uint32_t host, HostSender& sender) {
+bool SourceHosts::begin_message(std::uint32_t host, HostSender& sender) {
   if (!programs_->has_message(host)) return false;
   const QueuedMessage& message = programs_->begin_message(host);
   sender.destination = HostId{message.destination};
@@ -32,7 +32,7 @@ bool Partition::begin_message(std::uint32_t host, HostSender& sender) {
   return true;
 }
 
-[[gnu::noinline]] void Partition::run_programs(Tick now) {
+[[gnu::noinline]] void SourceHosts::run_programs(Tick now) {
   woken_.clear();
   sending_.clear();
   wheel_.drain(kHost, now, [this, now](std::uint32_t item) {
@@ -51,7 +51,7 @@ bool Partition::begin_message(std::uint32_t host, HostSender& sender) {
   }
 }
 
-void Partition::hand_over(std::uint32_t index, Tick now) {
+void SourceHosts::hand_over(std::uint32_t index, Tick now) {
   const MessagePart part = messages_[index];
   const std::uint32_t source = packets_[index].source_host;
   const std::uint32_t host = packets_[index].destination_host - first_host_;
@@ -61,7 +61,7 @@ void Partition::hand_over(std::uint32_t index, Tick now) {
 
 // All that a program has sent, or, with a bounded source queue, what has room there: each packet enters it
 // when the one so many places before has left.
-std::uint64_t Partition::queued_by_program(std::uint32_t host, Tick until) const {
+std::uint64_t SourceHosts::queued_by_program(std::uint32_t host, Tick until) const {
   const HostSender& sender = hosts_[host];
   const std::uint64_t waiting = sender.left + programs_->queued_packets(host);
   const std::uint32_t limit = plan_.options.source_queue_packets;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "network/partition_inline.hpp"
+#include "network/router_inline.hpp"
 
 namespace dragonfly {
 
@@ -11,7 +11,7 @@ namespace dragonfly {
 // Deviation: LIA's switches run two separate rounds of input and output arbiters per cycle; one pass
 // in priority order gives every match that such rounds could still add.
 // Kept out of step(): so grant() becomes part of this function, and hosts' events of that one.
-[[gnu::noinline]] void Partition::clock_edge(std::uint32_t router_index, Tick now) {
+[[gnu::noinline]] void RouterPorts::clock_edge(std::uint32_t router_index, Tick now) {
   RouterState& router = routers_[router_index];
   if (router.next_edge != now) return;  // an earlier edge has done the work
   router.next_edge = -1;
@@ -64,8 +64,8 @@ namespace dragonfly {
   }
 }
 
-void Partition::grant(std::uint32_t router_index, InputVc& input, OutputPort& output, VcQueue& queue,
-                      std::uint32_t stamp, Tick now) {
+void RouterPorts::grant(std::uint32_t router_index, InputVc& input, OutputPort& output, VcQueue& queue,
+                        std::uint32_t stamp, Tick now) {
   const Timing& timing = plan_.timing;
   InputPort& port = inputs_[router_index * radix_ + input.port];
   const std::uint32_t index = input.head;
@@ -110,7 +110,7 @@ void Partition::grant(std::uint32_t router_index, InputVc& input, OutputPort& ou
   expose_head(input, now);
 }
 
-void Partition::wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now) {
+void RouterPorts::wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now) {
   input.state = HeadState::kWaiting;
   input.next_waiting = queue.first_waiting;
   queue.first_waiting = input.index;
@@ -122,7 +122,7 @@ void Partition::wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue
 }
 
 // There is room again: whoever waited asks at the next clock edge.
-void Partition::wake_waiting(std::uint32_t router_index, VcQueue& queue) {
+void RouterPorts::wake_waiting(std::uint32_t router_index, VcQueue& queue) {
   std::uint16_t index = queue.first_waiting;
   if (index == kNoInputVc) return;
   queue.first_waiting = kNoInputVc;
