@@ -292,6 +292,7 @@ class RoutingEnvironment:
         NDArray[np.float64],
         NDArray[np.float64],
         NDArray[np.int64],
+        NDArray[np.bool_],
     ]: ...
     # the fields of HopFeedback in their order
     def reports(

@@ -146,6 +146,7 @@ py::tuple transitions(RoutingEnvironment& self) {
   py::array_t<float> rows({n, features});
   py::array_t<float> next_rows({n, features});
   py::array_t<bool> next_mask({n, actions});
+  py::array_t<bool> mask({n, actions});
   const TransitionColumns columns{.ids = ids.mutable_data(),
                                   .next_ids = next_ids.mutable_data(),
                                   .agents = agents.mutable_data(),
@@ -157,13 +158,14 @@ py::tuple transitions(RoutingEnvironment& self) {
                                   .done = done.mutable_data(),
                                   .observations = rows.mutable_data(),
                                   .next_observations = next_rows.mutable_data(),
-                                  .next_mask = next_mask.mutable_data()};
+                                  .next_mask = next_mask.mutable_data(),
+                                  .mask = mask.mutable_data()};
   {
     const py::gil_scoped_release release;
     self.outcomes().take_transitions(columns);
   }
   return py::make_tuple(ids, agents, rows, taken, rewards, next_rows, next_mask, done, next_agents, latency,
-                        times, next_ids);
+                        times, next_ids, mask);
 }
 
 py::tuple reports(RoutingEnvironment& self) {

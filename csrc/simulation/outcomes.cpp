@@ -65,6 +65,7 @@ void Outcomes::take_transitions(const TransitionColumns& to) {
       std::copy_n(next, features, to.next_observations + at * features);
       std::copy_n(reinterpret_cast<const std::uint8_t*>(next + features), actions,
                   to.next_mask + at * actions);
+      std::copy_n(reinterpret_cast<const std::uint8_t*>(row + features), actions, to.mask + at * actions);
     }
     partition.desk().mark_taken();
   }

@@ -25,6 +25,7 @@ struct TransitionColumns {
   float* observations;
   float* next_observations;
   bool* next_mask;
+  bool* mask;
 };
 
 // Where reports on hops go; each pointer has room for reports() rows.

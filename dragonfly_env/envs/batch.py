@@ -235,6 +235,8 @@ class Transitions:
     """(M,) when the deciding router learns of it: the end of the leg plus the way back over its link."""
     next_decision_ids: npt.NDArray[np.int64]
     """(M,) of the next decision; -1 if the packet was delivered."""
+    mask: npt.NDArray[np.bool_]
+    """(M, A) the actions that were legal when it was made."""
 
     def __len__(self) -> int:
         return len(self.decision_ids)
