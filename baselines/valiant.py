@@ -9,8 +9,8 @@ import numpy as np
 
 from dragonfly_env._settings import choice
 from dragonfly_env.baselines._choices import MINIMAL, IntArray, columns_of
-from dragonfly_env.baselines._fields import DETOURS, avoid_destination_group, detour
-from dragonfly_env.policies import NamedVariants, Policy
+from dragonfly_env.baselines._fields import DETOURS, detour
+from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.batch import DecisionBatch
@@ -45,7 +45,7 @@ class Valiant(Policy):
     )
 
     detour: str = detour("lgl", DETOURS)
-    avoid_destination_group: bool | None = avoid_destination_group()
+    avoid_destination_group: bool | None = parameter()
     family: str | None = choice(
         None,
         ("val", "vlb"),

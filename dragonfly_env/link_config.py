@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from dragonfly_env import _core
 from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env._validate import PS_PER_NS, config_error, did_you_mean, ns_to_ps
@@ -13,10 +14,12 @@ if TYPE_CHECKING:
     from dragonfly_env.network_config import NetworkConfig
     from dragonfly_env.topology import Dragonfly
 
+ROWS = {row["name"]: row for row in _core.network_rows()}
+"""What the core restricts of a network, by its own names."""
 MAX_BANDWIDTH = 1e6
-MAX_BUFFER = 60_000
-MAX_VCS = 15
-MAX_LATENCY_NS = 1e6
+MAX_BUFFER = int(ROWS["local_buffer_packets"]["high"] or 0)
+MAX_VCS = int(ROWS["local_vcs"]["high"] or 0)
+MAX_LATENCY_NS = (ROWS["local_latency_ps"]["high"] or 0) / PS_PER_NS
 _BUNDLE_STEP_PS = 10
 
 LinkRow = tuple[int, int, int, int]

@@ -21,19 +21,19 @@ from dragonfly_env._outside import check_mapping
 from dragonfly_env._settings import (
     boolean,
     choice,
+    core_values,
     integer,
     normalise,
+    of_core,
     real,
     reject_unknown,
     setting,
-    time_ns,
 )
 from dragonfly_env._validate import PS_PER_NS, check_time_ns, config_error, ns_to_ps, unknown_name
 from dragonfly_env.link_config import (
     MAX_BANDWIDTH,
-    MAX_BUFFER,
     MAX_LATENCY_NS,
-    MAX_VCS,
+    ROWS,
     LinkConfig,
     check_links,
     link_rows,
@@ -44,7 +44,15 @@ if TYPE_CHECKING:
     from dragonfly_env.topology import Dragonfly
 
 
-def _bandwidth(default: float | None, doc: str, *, optional: bool = False, infinite: bool = False) -> Any:
+def _of_core(name: str, default: float | str, unit: str, doc: str) -> Any:
+    """A field that the core reads by that name, and restricts in its row of that name."""
+    return of_core(ROWS[name], default, unit, doc)
+
+
+def _bandwidth(
+    name: str, default: float | None, doc: str, *, optional: bool = False, infinite: bool = False
+) -> Any:
+    """A bandwidth; the core reads the time of a packet by that name."""
     return real(
         default,
         0.0,
@@ -54,15 +62,8 @@ def _bandwidth(default: float | None, doc: str, *, optional: bool = False, infin
         doc=doc,
         optional=optional,
         infinite=infinite,
+        core=name,
     )
-
-
-def _latency(default: float, doc: str, *, open_low: bool = False) -> Any:
-    return time_ns(default, 0.0, MAX_LATENCY_NS, open_low=open_low, doc=doc)
-
-
-def _buffer(default: int, doc: str) -> Any:
-    return integer(default, 1, MAX_BUFFER, unit="packets", doc=doc)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,63 +91,97 @@ class NetworkConfig:
 
     # Links: bandwidth per direction; latency of the wire.
     host_bandwidth_gbytes_per_s: float = _bandwidth(
-        4.0, "Link from router to host; also what loads refer to."
+        "host_packet_ps", 4.0, "Link from router to host; also what loads refer to."
     )
-    local_bandwidth_gbytes_per_s: float = _bandwidth(4.0, "Link inside a group. Q: 4, L: 25 (a phit per ns).")
-    global_bandwidth_gbytes_per_s: float = _bandwidth(4.0, "Link between groups. Q: 4, L: 25.")
+    local_bandwidth_gbytes_per_s: float = _bandwidth(
+        "local_packet_ps", 4.0, "Link inside a group. Q: 4, L: 25 (a phit per ns)."
+    )
+    global_bandwidth_gbytes_per_s: float = _bandwidth(
+        "global_packet_ps", 4.0, "Link between groups. Q: 4, L: 25."
+    )
     injection_bandwidth_gbytes_per_s: float | None = _bandwidth(
+        "injection_packet_ps",
         None,
         "Link from host to router; None: as host_bandwidth_gbytes_per_s; infinite: a packet arrives whole at "
         "once. Q: None, L: infinite.",
         optional=True,
         infinite=True,
     )
-    injection_latency_ns: float = _latency(10.0, "Wire from host to router. Q: 10, L: 1.")
-    ejection_latency_ns: float = _latency(10.0, "Wire from router to host. Q: 10, L: 0.")
-    local_latency_ns: float = _latency(30.0, "Wire inside a group, above 0. Q: 30, L: 15.", open_low=True)
-    global_latency_ns: float = time_ns(
+    injection_latency_ns: float = _of_core(
+        "injection_latency_ps", 10.0, "ns", "Wire from host to router. Q: 10, L: 1."
+    )
+    ejection_latency_ns: float = _of_core(
+        "ejection_latency_ps", 10.0, "ns", "Wire from router to host. Q: 10, L: 0."
+    )
+    local_latency_ns: float = _of_core(
+        "local_latency_ps", 30.0, "ns", "Wire inside a group, above 0. Q: 30, L: 15."
+    )
+    global_latency_ns: float = _of_core(
+        "global_latency_ps",
         300.0,
-        1.0,
-        MAX_LATENCY_NS,
-        doc="Wire between groups; at least 1: groups are simulated independently for that long. Q: 300, L: 150.",
+        "ns",
+        "Wire between groups; at least 1: groups are simulated independently for that long. Q: 300, L: 150.",
     )
 
     # Routers.
-    input_latency_ns: float = _latency(10.0, "From the end of a wire into the input buffer. Q: 10, L: 0.")
-    output_latency_ns: float = _latency(10.0, "From the link arbiter onto the wire. Q: 10, L: 0.")
-    crossbar_latency_ns: float = _latency(
+    input_latency_ns: float = _of_core(
+        "input_latency_ps", 10.0, "ns", "From the end of a wire into the input buffer. Q: 10, L: 0."
+    )
+    output_latency_ns: float = _of_core(
+        "output_latency_ps", 10.0, "ns", "From the link arbiter onto the wire. Q: 10, L: 0."
+    )
+    crossbar_latency_ns: float = _of_core(
+        "crossbar_latency_ps",
         0.0,
+        "ns",
         "Pipeline from winning the crossbar to the output queue. Q: 0, L: 89 (+ 1 clock = 90 forwarding).",
     )
     crossbar_bandwidth_gbytes_per_s: float = _bandwidth(
-        40.0, "One packet per input port and per output port at a time. Q: 40 (10 x a link), L: 50 (2 x)."
+        "crossbar_packet_ps",
+        40.0,
+        "One packet per input port and per output port at a time. Q: 40 (10 x a link), L: 50 (2 x).",
     )
-    router_clock_ns: float = _latency(
-        3.2, "The crossbar is allocated on the edges of this clock. Q: 3.2, L: 1.", open_low=True
+    router_clock_ns: float = _of_core(
+        "router_clock_ps", 3.2, "ns", "The crossbar is allocated on the edges of this clock. Q: 3.2, L: 1."
     )
-    host_buffer_packets: int = _buffer(20, "Input buffer of a host port, per VC. Q: 20, L: 504 (126 KB).")
-    local_buffer_packets: int = _buffer(20, "Input buffer of a local port, per VC. Q: 20, L: 72 (18 KB).")
-    global_buffer_packets: int = _buffer(20, "Input buffer of a global port, per VC. Q: 20, L: 180 (45 KB).")
-    output_buffer_packets: int = _buffer(20, "Output queue, per VC or (shared) per port. Q: 20, L: 32.")
-    output_queue: str = choice(
+    host_buffer_packets: int = _of_core(
+        "host_buffer_packets", 20, "packets", "Input buffer of a host port, per VC. Q: 20, L: 504 (126 KB)."
+    )
+    local_buffer_packets: int = _of_core(
+        "local_buffer_packets", 20, "packets", "Input buffer of a local port, per VC. Q: 20, L: 72 (18 KB)."
+    )
+    global_buffer_packets: int = _of_core(
+        "global_buffer_packets",
+        20,
+        "packets",
+        "Input buffer of a global port, per VC. Q: 20, L: 180 (45 KB).",
+    )
+    output_buffer_packets: int = _of_core(
+        "output_buffer_packets", 20, "packets", "Output queue, per VC or (shared) per port. Q: 20, L: 32."
+    )
+    output_queue: str = _of_core(
+        "output_queue",
         "per-vc",
-        ("per-vc", "shared"),
-        doc="One output queue per VC, or one per port for all. Q: per-vc, L: shared.",
+        "",
+        "One output queue per VC, or one per port for all. Q: per-vc, L: shared.",
     )
-    link_start: str = choice(
+    link_start: str = _of_core(
+        "link_start",
         "timer",
-        ("timer", "immediate"),
-        doc="How an idle output port starts: after one packet time (Q), or at once (L).",
+        "",
+        "How an idle output port starts: after one packet time (Q), or at once (L).",
     )
-    switching: str = choice(
+    switching: str = _of_core(
+        "switching",
         "store-and-forward",
-        ("store-and-forward", "cut-through"),
-        doc="Whether a packet may leave before its tail is there (L) or not (Q).",
+        "",
+        "Whether a packet may leave before its tail is there (L) or not (Q).",
     )
-    arbitration: str = choice(
+    arbitration: str = _of_core(
+        "arbitration",
         "least-recently-served",
-        ("round-robin", "age", "least-recently-served"),
-        doc="Which of several input VCs gets the crossbar. Q: least-recently-served, L: round-robin.",
+        "",
+        "Which of several input VCs gets the crossbar. Q: least-recently-served, L: round-robin.",
     )
 
     # Virtual channels.
@@ -154,12 +189,11 @@ class NetworkConfig:
         "stage",
         ("stage", "ladder", "hop"),
         doc="VC of a packet: by stage of its route (Q), by hop class on a shared ladder (L), or hops taken.",
+        core="vc_scheme",
     )
-    local_vcs: int = integer(
-        0, 0, MAX_VCS, unit="VCs", doc="VCs of a local port; 0: as many as the policy needs."
-    )
-    global_vcs: int = integer(
-        0, 0, MAX_VCS, unit="VCs", doc="VCs of a global port; 0: as many as the policy needs."
+    local_vcs: int = _of_core("local_vcs", 0, "VCs", "VCs of a local port; 0: as many as the policy needs.")
+    global_vcs: int = _of_core(
+        "global_vcs", 0, "VCs", "VCs of a global port; 0: as many as the policy needs."
     )
 
     # Classes of links that differ from the other local or global ones.
@@ -172,16 +206,22 @@ class NetworkConfig:
     )
 
     # Decisions.
-    decide_at: str = choice(
+    decide_at: str = _of_core(
+        "decide_at",
         "arrival",
-        ("arrival", "head"),
-        doc="A packet is routed when it arrives at a router, or when it is the head of its VC. Q, L: head.",
+        "",
+        "A packet is routed when it arrives at a router, or when it is the head of its VC. Q, L: head.",
     )
-    routing_delay_ns: float = _latency(
-        100.0, "From a decision to its effect; decisions of one delay can be taken together. Q, L: 0."
+    routing_delay_ns: float = _of_core(
+        "routing_delay_ps",
+        100.0,
+        "ns",
+        "From a decision to its effect; decisions of one delay can be taken together. Q, L: 0.",
     )
     detours_avoid_destination_group: bool = boolean(
-        True, doc="Whether detours avoid the destination group (Q) or only the source group (L)."
+        True,
+        doc="Whether detours avoid the destination group (Q) or only the source group (L).",
+        core="detours_avoid_destination_group",
     )
     uniform_excludes_sender: bool = boolean(
         False, doc="Whether uniform traffic never draws the sender itself (L) or may (Q)."
@@ -259,10 +299,7 @@ class NetworkConfig:
     @property
     def injection_packet_time_ns(self) -> float:
         """Time of a packet on the link from host to router, to the nearest ps; 0: whole at once."""
-        bandwidth = self.injection_bandwidth_gbytes_per_s
-        return (
-            self._packet_ps(self.host_bandwidth_gbytes_per_s if bandwidth is None else bandwidth) / PS_PER_NS
-        )
+        return self._serialisation_ps(self.injection_bandwidth_gbytes_per_s) / PS_PER_NS
 
     @property
     def crossbar_packet_time_ns(self) -> float:
@@ -357,44 +394,20 @@ class NetworkConfig:
             ConfigError: If ``watchdog_ns`` is no time above 0 or finer than a ps, or ``links`` do not fit the topology.
         """
         check_time_ns("watchdog_ns", watchdog_ns, open_low=True)
-        core = _core.NetworkParams()
-        core.packet_ps_host = self._packet_ps(self.host_bandwidth_gbytes_per_s)
-        core.packet_ps_local = self._packet_ps(self.local_bandwidth_gbytes_per_s)
-        core.packet_ps_global = self._packet_ps(self.global_bandwidth_gbytes_per_s)
-        core.packet_ps_injection = ns_to_ps("injection packet time", self.injection_packet_time_ns)
-        core.latency_ps_injection = ns_to_ps("injection_latency_ns", self.injection_latency_ns)
-        core.latency_ps_ejection = ns_to_ps("ejection_latency_ns", self.ejection_latency_ns)
-        core.latency_ps_local = ns_to_ps("local_latency_ns", self.local_latency_ns)
-        core.latency_ps_global = ns_to_ps("global_latency_ns", self.global_latency_ns)
-        core.input_latency_ps = ns_to_ps("input_latency_ns", self.input_latency_ns)
-        core.output_latency_ps = ns_to_ps("output_latency_ns", self.output_latency_ns)
-        core.crossbar_latency_ps = ns_to_ps("crossbar_latency_ns", self.crossbar_latency_ns)
-        core.crossbar_packet_ps = self._packet_ps(self.crossbar_bandwidth_gbytes_per_s)
-        core.router_clock_ps = ns_to_ps("router_clock_ns", self.router_clock_ns)
-        core.routing_delay_ps = ns_to_ps("routing_delay_ns", self.routing_delay_ns)
-        core.watchdog_ps = ns_to_ps("watchdog_ns", watchdog_ns)
-        for name in _PASSED_AS_THEY_ARE:
-            setattr(core, name, getattr(self, name))
-        if topology is not None and (self.links or len(topology.link_classes) > len(_USUAL_CLASSES)):
-            core.links = link_rows(self, topology)
-        return core
+        return {
+            **core_values(self, {"GB/s": self._serialisation_ps}),
+            "watchdog_ps": ns_to_ps("watchdog_ns", watchdog_ns),
+            "links": link_rows(self, topology)
+            if topology is not None and self._tells_links_apart(topology)
+            else [],
+        }
+
+    def _serialisation_ps(self, gbytes_per_s: float | None) -> int:
+        """Of a packet; None: as on the link from router to host."""
+        return self._packet_ps(self.host_bandwidth_gbytes_per_s if gbytes_per_s is None else gbytes_per_s)
+
+    def _tells_links_apart(self, topology: Dragonfly) -> bool:
+        return bool(self.links) or len(topology.link_classes) > len(_USUAL_CLASSES)
 
 
 _USUAL_CLASSES = ("host", "local", "global")
-
-
-_PASSED_AS_THEY_ARE = (
-    "host_buffer_packets",
-    "local_buffer_packets",
-    "global_buffer_packets",
-    "output_buffer_packets",
-    "output_queue",
-    "link_start",
-    "switching",
-    "vc_scheme",
-    "arbitration",
-    "decide_at",
-    "detours_avoid_destination_group",
-    "local_vcs",
-    "global_vcs",
-)

@@ -23,6 +23,7 @@ _MOST_SEEDS = 1000
 
 
 @guarded
+@options.taking(how=options.REDO)
 def reproduce(
     paper: Annotated[
         str, typer.Argument(help="The paper: hpdc21 (Kang, Wang, Lan: Q-adaptive).", show_default=False)
@@ -77,10 +78,11 @@ def reproduce(
             help="Runs at a time, each in its own process. [dim]\\[default: one per processor][/dim]",
         ),
     ] = None,
-    redo: options.Redo = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say how many runs there are and how long they take.")
     ] = False,
+    *,
+    how: options.Given,
 ) -> None:
     """Reproduce a paper: run what its figures need, draw them in its layout, and check what its text claims.
 
@@ -119,9 +121,9 @@ def reproduce(
     )
     if out is not None and out.exists() and not out.is_dir():
         raise config_error("--out", str(out), "must be a folder")
-    _announce(work, workers, redo)
+    _announce(work, workers, how["redo"])
     if not dry_run:
-        _perform(work, workers, redo)
+        _perform(work, workers, how["redo"])
 
 
 def _settings(pairs: list[str]) -> dict[str, int | float | bool | str]:

@@ -65,7 +65,7 @@ class _Things:
         self.config = configs[0]
         self.arguments = self.config.core_arguments()
         self.environment_arguments = _environment_arguments(self.config, self.arguments)
-        self.objects: list[Any] = [configs[1].topology.to_core(), configs[1].network.to_core()]
+        self.objects: list[Any] = [configs[1].topology.to_core()]
         self.objects += [argument for argument in self.arguments if type(argument) in _CLASSES]
         self.objects.append(_core.make_pattern(self.arguments[0], 1, "uniform", {}))
         self.objects.append(configs[1].core_arguments()[2])

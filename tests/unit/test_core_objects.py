@@ -36,7 +36,6 @@ def made() -> dict[type, object]:
         topology,
         pattern,
         _core.synthetic_source(topology, [(0, pattern, 0.5)], "periodic", 0, 1, 32_000, 32_000, 1000),
-        _core.NetworkParams(),
         config.make_core(),
         env._core,
         _core.Turnstile("taken"),

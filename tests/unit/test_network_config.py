@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dragonfly_env import ConfigError, NetworkConfig
+import dragonfly_env as dfe
+from dragonfly_env import ConfigError, NetworkConfig, _core
 
 NAN, INF = math.nan, math.inf
 BAD_BANDWIDTHS = (0, -1.0, NAN, INF, "4", True, None, 1e-9, 1e7)
@@ -179,7 +180,7 @@ def test_fields_that_contradict_each_other_are_refused() -> None:
 def test_a_time_finer_than_a_picosecond_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"^local_latency_ns = 30.00005: .*whole number of picoseconds"):
         NetworkConfig(local_latency_ns=30.00005)
-    assert NetworkConfig(local_latency_ns=30.123).to_core().latency_ps_local == 30_123
+    assert NetworkConfig(local_latency_ns=30.123).to_core()["local_latency_ps"] == 30_123
 
 
 def test_numpy_numbers_become_plain_ones() -> None:
@@ -212,12 +213,64 @@ def test_a_dictionary_may_name_a_preset() -> None:
 
 def test_the_core_gets_whole_picoseconds() -> None:
     core = NetworkConfig.preset("q-adaptive").to_core(watchdog_ns=5_000)
-    assert (core.packet_ps_host, core.packet_ps_injection, core.crossbar_packet_ps) == (32_000, 32_000, 3_200)
-    assert (core.latency_ps_global, core.router_clock_ps, core.watchdog_ps) == (300_000, 3_200, 5_000_000)
+    assert [core[f"{part}_packet_ps"] for part in ("host", "injection", "crossbar")] == [
+        32_000,
+        32_000,
+        3_200,
+    ]
+    assert (core["global_latency_ps"], core["router_clock_ps"], core["watchdog_ps"]) == (
+        300_000,
+        3_200,
+        5_000_000,
+    )
     core = NetworkConfig.preset("lia").to_core()
-    assert (core.packet_ps_local, core.packet_ps_injection, core.crossbar_packet_ps) == (10_000, 0, 5_000)
-    assert (core.output_queue, core.local_buffer_packets, core.global_buffer_packets) == ("shared", 72, 180)
-    assert (core.vc_scheme, core.detours_avoid_destination_group) == ("ladder", False)
+    assert [core[f"{part}_packet_ps"] for part in ("local", "injection", "crossbar")] == [10_000, 0, 5_000]
+    assert [core[f"{part}_buffer_packets"] for part in ("local", "global")] == [72, 180]
+    assert (core["output_queue"], core["vc_scheme"]) == ("shared", "ladder")
+    assert core["detours_avoid_destination_group"] is False
+    assert all(type(value) is int for name, value in core.items() if name.endswith("_ps"))
+
+
+def test_the_core_is_told_exactly_what_it_reads() -> None:
+    assert set(NetworkConfig().to_core()) == {row["name"] for row in _core.network_rows()} | {"links"}
+
+
+@pytest.mark.parametrize("row", _core.network_rows(), ids=lambda row: row["name"])
+def test_python_allows_what_the_core_allows(row: _core.NetworkRow) -> None:
+    """Of fields that are numbers in the same unit or times; bandwidths and the watchdog have limits of their own."""
+    name = row["name"]
+    field = name.replace("_ps", "_ns")
+    if field not in NetworkConfig.__dataclass_fields__ or row["low"] is None or row["high"] is None:
+        assert row["names"] or name.endswith("_packet_ps") or name in ("watchdog_ps", *_UNLIMITED)
+        return
+    unit = 1000 if field != name else 1
+    for limit, beyond in ((row["low"], row["low"] - 1), (row["high"], row["high"] + 1)):
+        value = limit / unit if unit > 1 else int(limit)
+        assert NetworkConfig(**{field: value}).to_core()[name] == limit
+        with pytest.raises(ConfigError, match=f"^{field} = "):
+            NetworkConfig(**{field: beyond / unit if unit > 1 else int(beyond)})
+        with pytest.raises(ConfigError, match=rf"^(network\.)?{name} = "):
+            make_core({**NetworkConfig().to_core(), name: int(beyond)})
+
+
+_UNLIMITED = ("vc_scheme", "detours_avoid_destination_group")
+
+
+def make_core(network: dict[str, Any]) -> _core.Simulation:
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly(2, 4, 2))
+    topology, _, *others = config.core_arguments()
+    return _core.Simulation(topology, network, *others)
+
+
+@pytest.mark.parametrize("field", ["switching", "watchdog_ps", "links"])
+def test_the_core_takes_a_network_only_whole(field: str) -> None:
+    network = NetworkConfig().to_core()
+    with pytest.raises(ConfigError, match=f"^{field} = nothing: must be given"):
+        make_core({name: value for name, value in network.items() if name != field})
+    with pytest.raises(ConfigError, match=f"^{field} = .*another type"):
+        make_core({**network, field: object()})
+    with pytest.raises(ConfigError, match=f"^{field}s = given: .*did you mean '{field}'"):
+        make_core({**network, f"{field}s": 1})
 
 
 def test_every_field_reaches_the_core() -> None:
@@ -242,16 +295,12 @@ def test_every_field_reaches_the_core() -> None:
         else:
             change = changes.get(field.name, 2 * (getattr(base, field.name) or 2))
         changed = start.replace(**{field.name: change})
-        assert _as_dict(changed.to_core()) != _as_dict(start.to_core()), field.name
-
-
-def _as_dict(core: Any) -> dict[str, Any]:
-    return {name: getattr(core, name) for name in dir(core) if not name.startswith("_")}
+        assert changed.to_core() != start.to_core(), field.name
 
 
 def test_a_serialisation_time_is_rounded_to_the_nearest_picosecond() -> None:
     network = NetworkConfig(packet_bytes=64, flit_bytes=64, local_bandwidth_gbytes_per_s=10.5)
-    assert network.to_core().packet_ps_local == 6_095  # 6095.24
+    assert network.to_core()["local_packet_ps"] == 6_095  # 6095.24
 
 
 def test_a_network_is_frozen_hashable_and_has_no_dictionary() -> None:
