@@ -52,13 +52,9 @@ class Piggyback(Policy):
         parameters, whatever ``config.policy`` is.
         """
         return {
-            "scope": self.scope,
-            "action": self.action,
-            "minimal_candidates": self.minimal_candidates,
-            "detour_candidates": self.nonminimal_candidates,
-            "avoid_destination_group": self.avoid_destination_group,
+            **Policy.env_options(self),
             "features": (*FEATURES, _FLAGS),
-            "trackers": {_TRACKER: self.of_tracker(_TRACKER)},
+            "trackers": {_TRACKER: self._of_tracker(_TRACKER)},
         }
 
     def act(self, batch: DecisionBatch) -> IntArray:

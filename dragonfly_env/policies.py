@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 
 ParameterValue: TypeAlias = float | str | bool
 _IN_THE_CORE: Final = object()
+_CANDIDATES = {
+    "minimal_candidates": "minimal_candidates",
+    "nonminimal_candidates": "detour_candidates",
+    "avoid_destination_group": "avoid_destination_group",
+}
 _TYPES = {"real": "float", "whole": "int", "flag": "bool", "name": "str", "network": "bool | None"}
 
 
@@ -111,6 +116,16 @@ class Policy(ABC):
             ConfigError: If the environment lacks what the parameters ask for.
         """
 
+    def env_options(self) -> dict[str, Any]:
+        """The keyword arguments of ``BatchedRoutingEnv`` that ``act`` needs: where it is asked, and the candidates
+        that its parameters ask for.
+        """
+        needed: dict[str, Any] = {"scope": self.scope, "action": self.action}
+        for field, option in _CANDIDATES.items():
+            if (value := getattr(self, field, None)) is not None:
+                needed[option] = value
+        return needed
+
     def twin(self, env: BatchedRoutingEnv) -> BatchPolicy:
         """What answers the batches of an environment as the core's policy decides.
 
@@ -134,7 +149,7 @@ class Policy(ABC):
         """``parameters()`` as the core takes them: what stands in a file as what was read from it."""
         return self.parameters()
 
-    def of_tracker(self, tracker: str) -> dict[str, ParameterValue]:
+    def _of_tracker(self, tracker: str) -> dict[str, ParameterValue]:
         """Those parameters that are a tracker's: what an environment needs to show what the policy sees."""
         names = [
             row["name"] for one in _core.trackers() if one["name"] == tracker for row in one["parameters"]

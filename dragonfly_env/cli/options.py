@@ -28,6 +28,7 @@ from dragonfly_env.groups import Grid
 from dragonfly_env.topology import Dragonfly
 
 DEFAULT_TOPOLOGY = "1056"
+UNBOUNDED = "unbounded"
 SYSTEM, LOAD, TIME, MACHINE = "The system", "The traffic", "What is measured", "How it is done"
 
 Given: TypeAlias = Mapping[str, Any]
@@ -126,8 +127,8 @@ _SOURCES = (
         str,
         LOAD,
         flag="--source-queue",
-        metavar="PACKETS|unbounded",
-        default="unbounded",
+        metavar=f"PACKETS|{UNBOUNDED}",
+        default=UNBOUNDED,
     ),
     _of_simulation("message_packets", int, LOAD),
 )
@@ -344,7 +345,7 @@ def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> d
         changed = dict(parse_assignment(text, "--set") for text in assignments)
         settings["network"] = {**_as_table(settings.get("network", "default")), **changed}
     if isinstance(queue := changes.get("source_queue_packets"), str):
-        changes["source_queue_packets"] = parse_value(queue)
+        changes["source_queue_packets"] = None if queue.strip() == UNBOUNDED else parse_value(queue)
     replaced = changes.keys() & {"warmup_ns", "measure_ns", "loads"}
     if "traffic" not in changes and replaced and isinstance(settings.get("traffic"), list):
         settings["traffic"] = [

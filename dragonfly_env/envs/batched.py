@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env._outside import check_mapping
 from dragonfly_env._series import check_series, limit_of_drain
 from dragonfly_env._validate import MAX_RUN_NS, MAX_TIME_PS, config_error
 from dragonfly_env.config import SimulationConfig
@@ -21,6 +20,7 @@ from dragonfly_env.envs._reports import EpisodeReports
 from dragonfly_env.envs.actions import as_actions
 from dragonfly_env.envs.batch import DecisionBatch, IntArray
 from dragonfly_env.envs.layout import Layout
+from dragonfly_env.envs.needs import needed_options
 from dragonfly_env.envs.options import EnvOptions, documented, next_seed, takes
 from dragonfly_env.errors import IllegalActionError, StateError
 
@@ -67,29 +67,13 @@ class BatchedRoutingEnv(EpisodeReports):
 
         Args:
             config: As for the constructor.
-            policy: Anything with ``scope`` and ``action``. If it has ``env_options()``, a dictionary of keyword
-                arguments, these are used too; of a heuristic its numbers of candidates are.
+            policy: Anything that says what it needs, see ``needed_options``.
             **options: Further keyword arguments; they take precedence.
 
         Raises:
             ConfigError: For what is no policy, and as for the constructor.
         """
-        for asked in ("scope", "action"):
-            if not isinstance(getattr(policy, asked, None), str):
-                raise config_error("policy", policy, f"must be an object with {asked}, as policies are")
-        given: dict[str, Any] = {"scope": policy.scope, "action": policy.action}
-        if hasattr(policy, "env_options_on"):  # what needs longer routes on other topologies
-            given.update(policy.env_options_on(_checked(config).topology))
-        elif hasattr(policy, "env_options"):
-            given.update(check_mapping("policy.env_options()", policy.env_options()))
-        else:
-            if (count := getattr(policy, "minimal_candidates", None)) is not None:
-                given["minimal_candidates"] = count
-            if (count := getattr(policy, "nonminimal_candidates", None)) is not None:
-                given["detour_candidates"] = count
-            if (avoid := getattr(policy, "avoid_destination_group", None)) is not None:
-                given["avoid_destination_group"] = avoid
-        return cls(config, **{**given, **options})
+        return cls(config, **{**needed_options(policy, _checked(config).topology), **options})
 
     def __repr__(self) -> str:
         try:

@@ -57,8 +57,7 @@ def _attempt(random: Random, play: Callable[[Random, SimulationConfig, dict[str,
 
 @functools.cache
 def _option_fields() -> tuple[Any, ...]:
-    times = ("duration_ns", "warmup_ns")
-    return tuple(field for field in fields_of(EnvOptions) if field.name not in times)
+    return fields_of(EnvOptions, "duration_ns", "warmup_ns", "features", "detours", "trackers")
 
 
 def _options(random: Random, config: SimulationConfig) -> dict[str, Any]:

@@ -6,11 +6,16 @@ import json
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
-from dragonfly_env.cli import app
+from dragonfly_env._settings import describe
+from dragonfly_env.agents.registry import agent_settings
+from dragonfly_env.cli import app, options
+from dragonfly_env.policies import policy_class
 from tests.unit.cli_arguments import SHORT, SWEEP
 
 
@@ -78,6 +83,52 @@ def test_info_lists_the_fields_of_a_network() -> None:
     assert "150" in done.stdout
 
 
+@pytest.mark.parametrize("name", [*dfe.policies(), *dfe.NetworkConfig.presets(), "deep-q"])
+def test_info_shows_the_row_of_every_setting(name: str) -> None:
+    rows = describe(dfe.NetworkConfig) if name in dfe.NetworkConfig.presets() else ()
+    if name in dfe.policies():
+        fixed = policy_class(name).variants[name]
+        rows = tuple(row for row in policy_class(name).describe() if row.name not in fixed)
+    elif name == "deep-q":
+        rows = agent_settings(name)
+    shown = " ".join(run("info", name).stdout.split())
+    for row in rows:
+        assert row.name in shown
+        assert row.allowed.split(" ")[0] in shown
+        assert row.doc.split(" ")[0] in shown
+
+
+def test_an_option_that_commands_share_is_one_option() -> None:
+    """Flags, type and help are the same wherever it is; defaults and words are a command's own where tasks differ."""
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    shared = {
+        "arrangement",
+        "network",
+        "network_settings",
+        "injection",
+        "source_queue_packets",
+        "message_packets",
+    }
+    for name in shared | {"threads"}:
+        every = []
+        for command in ("simulate", "sweep", "evaluate", "train"):
+            (one,) = (one for one in commands[command].params if one.name == name)
+            every.append((one.opts, one.help, one.default, one.metavar, one.multiple))
+        assert every.count(every[0]) == 4, name
+    sweep, evaluate = ({one.name for one in commands[word].params} for word in ("sweep", "evaluate"))
+    assert sweep - {"scenario", "policy"} == evaluate - {"policies", "more_policies"}
+
+
+def test_an_option_says_what_its_field_means() -> None:
+    for field, command in (
+        ("injection", "train"),
+        ("message_packets", "simulate"),
+        ("series_bin_ns", "sweep"),
+    ):
+        (row,) = (row for row in describe(dfe.SimulationConfig) if row.name == field)
+        assert row.doc[:40] in " ".join(run(command, "--help").stdout.replace("│", " ").split())
+
+
 def test_simulate_prints_a_table() -> None:
     done = run(
         "simulate", "--topology", "72", "--policy", "ugal-n", "--traffic", "adv+1", "--load", "0.2", *SHORT
@@ -131,6 +182,24 @@ def test_options_reach_the_simulation() -> None:
     assert configuration["injection"] == "poisson"
     assert configuration["source_queue_packets"] == 20
     assert configuration["message_packets"] == 2
+
+
+def test_an_unbounded_source_queue_is_one_also_against_a_file(tmp_path: Path) -> None:
+    scenario = tmp_path / "small.toml"
+    scenario.write_text(
+        'topology = "72"\npolicies = ["min"]\ntraffic = ["uniform"]\nloads = [0.1]\nsource_queue_packets = 5\n'
+    )
+    assert (
+        options.scenario_settings({"source_queue_packets": 5}, {"source_queue_packets": None})[
+            "source_queue_packets"
+        ]
+        == 5
+    )
+    for extra, expected in (([], 5.0), (["--source-queue", "unbounded"], None)):
+        folder = tmp_path / f"results-{len(extra)}"
+        assert run("sweep", str(scenario), "--out", str(folder), "--no-plots", *SHORT, *extra).exit_code == 0
+        (row,) = pq.read_table(folder / "results.parquet").to_pylist()
+        assert json.loads(row["configuration"]).get("source_queue_packets") == expected
 
 
 def test_simulate_writes_a_packet_log(tmp_path: Path) -> None:
