@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.link_config import link_rows
+from dragonfly_env.config.links import link_rows
 
 if TYPE_CHECKING:
-    from dragonfly_env.config import SimulationConfig
+    from dragonfly_env.config.simulation import SimulationConfig
 
 IntArray = npt.NDArray[np.int64]
 

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from dragonfly_env._outside import check_items
-from dragonfly_env._validate import check_bool, check_instance, check_time_ns, config_error
 from dragonfly_env.agents.protocol import Learner
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.values import check_bool, check_instance, check_time_ns, config_error
+from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import Policy, make_policy
 from dragonfly_env.simulation import simulate
 
 if TYPE_CHECKING:
     from dragonfly_env.batch_policy import BatchPolicy
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dragonfly_env._validate import check_instance
 from dragonfly_env.agents._core_learner import CoreLearner
+from dragonfly_env.checks.values import check_instance
 from dragonfly_env.policies import NamedVariants, parameter
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.q_adaptive_twin import QAdaptiveTwin
+    from dragonfly_env.config.topology import Dragonfly
     from dragonfly_env.envs.batched import BatchedRoutingEnv
-    from dragonfly_env.topology import Dragonfly
 
 _PAPER = "Kang, Wang, Lan, HPDC 2021"
 _MOST_HOPS = 5  # section 4.2
@@ -74,7 +74,7 @@ class QAdaptive(CoreLearner):
     @classmethod
     def for_system(cls, topology: Dragonfly) -> QAdaptive:
         """The paper's parameters: for 2,550 hosts those of section 6, else those of section 5.1."""
-        from dragonfly_env.topology import Dragonfly
+        from dragonfly_env.config.topology import Dragonfly
 
         if check_instance("topology", topology, Dragonfly).num_hosts == 2550:
             return cls(q_thld1=0.05, q_thld2=0.4)

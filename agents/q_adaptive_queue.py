@@ -9,7 +9,7 @@ from dragonfly_env.agents.q_adaptive import QAdaptive
 from dragonfly_env.policies import NamedVariants, parameter
 
 if TYPE_CHECKING:
-    from dragonfly_env.topology import Dragonfly
+    from dragonfly_env.config.topology import Dragonfly
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dragonfly_env._settings import choice
+from dragonfly_env.config.rows import choice
 
 DETOURS = ("lgl", "lg", "gl", "g")
 

@@ -11,10 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env._arrays import as_float32, as_numbers, refuse_first
-from dragonfly_env._outside import check_items
-from dragonfly_env._settings import choice, integer, normalise, real, reject_unknown, setting
-from dragonfly_env._validate import check_choice, check_integer, check_real, config_error, unknown_name
 from dragonfly_env.baselines._fields import DETOURS
 from dragonfly_env.baselines._mlp_file import (
     FIELD,
@@ -25,7 +21,11 @@ from dragonfly_env.baselines._mlp_file import (
     read_network,
     write_network,
 )
-from dragonfly_env.envs.layout import FEATURES, TRACKED_FEATURES
+from dragonfly_env.checks.arrays import as_float32, as_numbers, refuse_first
+from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.values import check_choice, check_integer, check_real, config_error, unknown_name
+from dragonfly_env.config.rows import choice, integer, normalise, real, reject_unknown, setting
+from dragonfly_env.decisions.layout import FEATURES, TRACKED_FEATURES
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.policies import highest
 

@@ -9,7 +9,7 @@ from dragonfly_env.baselines._choices import IntArray, ugal_choice
 from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 _DETOUR = "lgl"
 

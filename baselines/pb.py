@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from dragonfly_env.baselines._choices import IntArray, ugal_comparison
-from dragonfly_env.envs.layout import FEATURES
+from dragonfly_env.decisions.layout import FEATURES
 from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 _DETOUR = "lgl"
 _FLAGS = "candidate_congested"

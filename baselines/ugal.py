@@ -10,7 +10,7 @@ from dragonfly_env.baselines._fields import detour
 from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 _NAMES = {"lgl": "ugal-n", "lg": "ugal-g"}
 

@@ -17,15 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env._outside import check_mapping
-from dragonfly_env._settings import SettingInfo, describe, normalise, of_row, reject_unknown
-from dragonfly_env._validate import config_error, did_you_mean, unknown_name
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import config_error, did_you_mean, unknown_name
+from dragonfly_env.config.rows import SettingInfo, describe, normalise, of_row, reject_unknown
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
     from dragonfly_env.batch_policy import BatchPolicy
-    from dragonfly_env.envs.batch import DecisionBatch
-    from dragonfly_env.envs.batched import BatchedRoutingEnv
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 ParameterValue: TypeAlias = float | str | bool
 _IN_THE_CORE: Final = object()
@@ -126,8 +125,8 @@ class Policy(ABC):
                 needed[option] = value
         return needed
 
-    def twin(self, env: BatchedRoutingEnv) -> BatchPolicy:
-        """What answers the batches of an environment as the core's policy decides.
+    def twin(self, env: Any) -> BatchPolicy:
+        """What answers the batches of a ``BatchedRoutingEnv`` as the core's policy decides.
 
         A policy without tables does so itself, for any environment that has what it needs; of one that learns it
         is another object, for this environment.

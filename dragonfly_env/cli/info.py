@@ -13,15 +13,15 @@ from rich.table import Table
 from rich.text import Text
 
 from dragonfly_env import _core
-from dragonfly_env._settings import SettingInfo, describe
-from dragonfly_env._validate import unknown_name
 from dragonfly_env.agents.registry import AGENTS, agent_settings
+from dragonfly_env.checks.values import unknown_name
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.network_config import NetworkConfig
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.rows import SettingInfo, describe
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.policies import policies, policy_class
-from dragonfly_env.topology import Dragonfly
 
 _LEARNERS = {
     "deep-q": "deep Q-learning (the DQN of Stable-Baselines3) from exact transitions of every packet",

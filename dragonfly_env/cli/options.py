@@ -20,12 +20,12 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from dragonfly_env._settings import describe
-from dragonfly_env._validate import config_error
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.groups import Grid
+from dragonfly_env.config.rows import describe
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.experiments.fields import parse_assignment, parse_value
-from dragonfly_env.groups import Grid
-from dragonfly_env.topology import Dragonfly
 
 DEFAULT_TOPOLOGY = "1056"
 UNBOUNDED = "unbounded"

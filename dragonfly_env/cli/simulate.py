@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from rich.text import Text
 
-from dragonfly_env._validate import config_error
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dragonfly_env._documents import read_toml
+from dragonfly_env.checks.documents import read_toml
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
 from dragonfly_env.cli.guard import guarded

@@ -192,7 +192,7 @@ def train(
 
 def _episodes(duration_ns: float, episode_ns: float) -> int:
     """Whole episodes that cover the duration."""
-    from dragonfly_env._validate import check_time_ns, ns_to_ps
+    from dragonfly_env.checks.values import check_time_ns, ns_to_ps
     from dragonfly_env.experiments.fields import LONGEST_NS
 
     times_ns = {"episode_ns": episode_ns, "duration_ns": duration_ns}
@@ -246,8 +246,8 @@ def _train(plan: TrainingPlan, folder: Path, fresh: bool) -> None:
 
 
 def _draw(plan: TrainingPlan, report: TrainingReport, folder: Path) -> None:
-    from dragonfly_env.experiments.plots.learning import learning_figure
-    from dragonfly_env.experiments.plots.style import save
+    from dragonfly_env.plots.learning import learning_figure
+    from dragonfly_env.plots.style import save
 
     traffic = plan.config.traffic_object.spec
     hosts = plan.config.topology.num_hosts

@@ -13,16 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env._series import check_series, limit_of_drain
-from dragonfly_env._validate import MAX_RUN_NS, MAX_TIME_PS, config_error
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env.checks.values import MAX_RUN_NS, MAX_TIME_PS, config_error
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.decisions.actions import as_actions
+from dragonfly_env.decisions.batch import DecisionBatch, IntArray
+from dragonfly_env.decisions.layout import Layout
 from dragonfly_env.envs._reports import EpisodeReports
-from dragonfly_env.envs.actions import as_actions
-from dragonfly_env.envs.batch import DecisionBatch, IntArray
-from dragonfly_env.envs.layout import Layout
 from dragonfly_env.envs.needs import needed_options
 from dragonfly_env.envs.options import EnvOptions, documented, next_seed, takes
 from dragonfly_env.errors import IllegalActionError, StateError
+from dragonfly_env.metrics.series import check_series, limit_of_drain
 
 if TYPE_CHECKING:
     from dragonfly_env.policies import Policy

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dragonfly_env._outside import check_mapping
-from dragonfly_env._validate import config_error
-from dragonfly_env.topology import Dragonfly
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.topology import Dragonfly
 
 
 def needed_options(policy: Any, topology: Dragonfly) -> dict[str, Any]:

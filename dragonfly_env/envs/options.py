@@ -9,7 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from dragonfly_env import _core
-from dragonfly_env._settings import (
+from dragonfly_env.checks.values import MAX_RUN_NS, check_real, config_error, did_you_mean, ns_to_ps
+from dragonfly_env.config.links import link_rows
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.rows import (
     SettingInfo,
     boolean,
     choice,
@@ -21,13 +24,10 @@ from dragonfly_env._settings import (
     setting,
     time_ns,
 )
-from dragonfly_env._validate import MAX_RUN_NS, check_real, config_error, did_you_mean, ns_to_ps
-from dragonfly_env.config import SimulationConfig
-from dragonfly_env.envs.layout import select_features
-from dragonfly_env.link_config import link_rows
-from dragonfly_env.network_config import NetworkConfig
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.decisions.layout import select_features
 from dragonfly_env.policies import highest
-from dragonfly_env.topology import Dragonfly
 
 DETOURS = ("lgl", "lg", "gl", "g")
 _SPARE_HOPS = 2  # beyond a minimal path: 5 in all where groups are meshes, as in HPDC 2021, section 4.2
@@ -93,7 +93,7 @@ class EnvOptions:
     features: Sequence[str] | None = _option(
         None,
         lambda field, value: None if value is None else _names(field, value),
-        "Names of the features to observe; None: all of ``dragonfly_env.envs.layout.FEATURES``. Those of "
+        "Names of the features to observe; None: all of ``dragonfly_env.decisions.layout.FEATURES``. Those of "
         "``TRACKED_FEATURES`` show what routers remember and tell each other, and only if they are named: "
         "``congested_links`` (1 for each global link of the group that is congested, as the deciding router has heard; "
         "see ``baselines.Piggyback``) and ``candidate_congested`` (path actions: the same of each path's first global "

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Protocol
 
-from dragonfly_env._validate import config_error
 from dragonfly_env.agents.evaluation import join
 from dragonfly_env.batch_policy import BatchPolicy
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.experiments.agents import AtWork
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.metrics import Metrics

@@ -9,15 +9,15 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from dragonfly_env._documents import read_toml
-from dragonfly_env._validate import check_integer, config_error
-from dragonfly_env.config import MAX_SEED, SimulationConfig
+from dragonfly_env.checks.documents import read_toml
+from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.choices import PolicyChoice, TrafficChoice
 from dragonfly_env.experiments.fields import Table, parse_loads, printable
 from dragonfly_env.experiments.run import Run
-from dragonfly_env.network_config import NetworkConfig
-from dragonfly_env.topology import Dragonfly
 
 DEFAULT_TOPOLOGY = "1056"
 DEFAULT_WARMUP_NS = 100_000.0

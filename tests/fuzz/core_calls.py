@@ -18,8 +18,8 @@ import numpy as np
 
 from dragonfly_env import _core
 from dragonfly_env.config import SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.topology import Dragonfly
 from tests.fuzz.alarm import Alarm
 from tests.fuzz.draws import odd
 from tests.fuzz.outcome import Outcome

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from dragonfly_env.config.links import LinkConfig
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.link_config import LinkConfig
 
 _INTEGER = re.compile(r"must be an integer from (-?\d+) to (-?\d+)")
 _REAL = re.compile(r"must be a number in ([\[(])([^,]+), ([^\]]+)\]")

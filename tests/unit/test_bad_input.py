@@ -21,8 +21,8 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env import traffic as traffic_module
-from dragonfly_env._traffic import RegisteredPattern
 from dragonfly_env.traffic import Pattern, Schedule, Trace, Traffic
+from dragonfly_env.traffic.base import RegisteredPattern
 from tests.ready import ready
 
 SMALL = dfe.Dragonfly.preset("72")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.envs.layout import FEATURES
+from dragonfly_env.decisions.layout import FEATURES
 from tests.unit.small_env import config, make, play
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.envs.actions import as_actions
+from dragonfly_env.decisions.actions import as_actions
 from tests.unit.small_env import config, make, play
 
 

@@ -12,9 +12,9 @@ import typer
 from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
-from dragonfly_env._settings import describe
 from dragonfly_env.agents.registry import agent_settings
 from dragonfly_env.cli import app, options
+from dragonfly_env.config.rows import describe
 from dragonfly_env.policies import policy_class
 from tests.unit.cli_arguments import SHORT, SWEEP
 

@@ -9,7 +9,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
-from dragonfly_env._validate import (
+from dragonfly_env.checks.values import (
     check_bool,
     check_choice,
     check_integer,

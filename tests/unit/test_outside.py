@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import _outside
-from dragonfly_env._documents import parse_json, parse_toml, read_json, read_toml
-from dragonfly_env._outside import MOST_LEVELS, check_levels, check_mapping, check_path, parsing
-from dragonfly_env._validate import check_integer, check_real, config_error
+from dragonfly_env.checks import outside
+from dragonfly_env.checks.documents import parse_json, parse_toml, read_json, read_toml
+from dragonfly_env.checks.outside import MOST_LEVELS, check_levels, check_mapping, check_path, parsing
+from dragonfly_env.checks.values import check_integer, check_real, config_error
 from dragonfly_env.envs.bias import BiasControl
 from dragonfly_env.traffic import Trace, parse_traffic
 
@@ -69,7 +69,7 @@ def test_what_is_no_fault_of_the_data_passes(error: BaseException) -> None:
 def test_a_real_lack_of_memory_is_told_from_an_absurd_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(dfe.ConfigError), parsing("file", "x", "must be good"):
         np.empty(2**60)
-    monkeypatch.setattr(_outside, "_memory_is_left", lambda: False)
+    monkeypatch.setattr(outside, "_memory_is_left", lambda: False)
     with pytest.raises(MemoryError), parsing("file", "x", "must be good"):
         raise MemoryError
 

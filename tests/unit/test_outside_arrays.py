@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env._archives import open_archive, parse_npy, read_arrays, read_member, write_npy
-from dragonfly_env._arrays import as_integers, as_numbers
 from dragonfly_env.agents import load_q_table, save_q_table
+from dragonfly_env.checks.archives import open_archive, parse_npy, read_arrays, read_member, write_npy
+from dragonfly_env.checks.arrays import as_integers, as_numbers
 from dragonfly_env.traffic import Trace
 
 SMALL = dfe.Dragonfly(2, 4, 2)
@@ -263,9 +263,9 @@ def test_a_table_larger_than_the_learner_is_refused_by_its_size(tmp_path: Path) 
 def test_a_compressed_trace_that_never_ends_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dragonfly_env import _trace_files
+    from dragonfly_env.traffic import trace_files
 
-    monkeypatch.setattr(_trace_files, "_MOST_CSV_BYTES", 2**16)
+    monkeypatch.setattr(trace_files, "_MOST_CSV_BYTES", 2**16)
     path = tmp_path / "trace.csv.gz"
     path.write_bytes(gzip.compress(b"time_ns,src,dst,bytes\n" + b"0,0,1,1\n" * 10_000))
     with pytest.raises(dfe.ConfigError, match="it has more than 65536 bytes"):

@@ -15,12 +15,12 @@ from matplotlib.patches import Rectangle
 import dragonfly_env as dfe
 from dragonfly_env import ConfigError
 from dragonfly_env.experiments import Results, Scenario, aggregate, load_results, run_sweep
-from dragonfly_env.experiments.plots import FIGURES, draw
-from dragonfly_env.experiments.plots.choose import representative_load
-from dragonfly_env.experiments.plots.fairness import fairness_figure
-from dragonfly_env.experiments.plots.links import global_links_figure, ports_figure
-from dragonfly_env.experiments.plots.loads import COLUMNS, latency_limit_ns, load_figure
-from dragonfly_env.experiments.plots.style import looks
+from dragonfly_env.plots import FIGURES, draw
+from dragonfly_env.plots.choose import representative_load
+from dragonfly_env.plots.fairness import fairness_figure
+from dragonfly_env.plots.links import global_links_figure, ports_figure
+from dragonfly_env.plots.loads import COLUMNS, latency_limit_ns, load_figure
+from dragonfly_env.plots.style import looks
 
 
 @pytest.fixture(scope="module")

@@ -12,21 +12,21 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-import dragonfly_env.experiments.reproduce as reproduce
+import dragonfly_env.reproduce as reproduce
 from dragonfly_env.cli import app
 from dragonfly_env.experiments import runner
 from dragonfly_env.experiments.measure import measure
-from dragonfly_env.experiments.reproduce import Paper, Reproduction, cells, judge_all
-from dragonfly_env.experiments.reproduce.claims import RELATIONS, Claim
-from dragonfly_env.experiments.reproduce.execution import packet_hops
-from dragonfly_env.experiments.reproduce.figures.boxes import box_of
-from dragonfly_env.experiments.reproduce.findings import Findings
-from dragonfly_env.experiments.reproduce.hpdc21 import FULL, HPDC21, QUICK
-from dragonfly_env.experiments.reproduce.measurements import METRICS, STATEMENTS, Measured
-from dragonfly_env.experiments.reproduce.transients import settling_time_us
-from dragonfly_env.experiments.reproduce.verdicts import DEVIATES, MET, NOT_RUN, judge
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.experiments.runner import SweepInterrupted
+from dragonfly_env.reproduce import Paper, Reproduction, cells, judge_all
+from dragonfly_env.reproduce.claims import RELATIONS, Claim
+from dragonfly_env.reproduce.execution import packet_hops
+from dragonfly_env.reproduce.figures.boxes import box_of
+from dragonfly_env.reproduce.findings import Findings
+from dragonfly_env.reproduce.hpdc21 import FULL, HPDC21, QUICK
+from dragonfly_env.reproduce.measurements import METRICS, STATEMENTS, Measured
+from dragonfly_env.reproduce.transients import settling_time_us
+from dragonfly_env.reproduce.verdicts import DEVIATES, MET, NOT_RUN, judge
 
 CLAIMS = HPDC21.claims()
 HEURISTICS = ("min", "val-n", "ugal-g", "ugal-n", "par")

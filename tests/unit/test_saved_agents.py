@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env._archives import parse_npy, write_npy
 from dragonfly_env.agents import load_agent, make_agent, read_metadata
+from dragonfly_env.checks.archives import parse_npy, write_npy
 
 KINDS = ("deep-q", "masked-ppo")
 

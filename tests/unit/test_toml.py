@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragonfly_env import _toml
-from dragonfly_env._documents import parse_toml
+from dragonfly_env.checks import toml
+from dragonfly_env.checks.documents import parse_toml
 
 SCALARS = st.one_of(
     st.booleans(),
@@ -29,14 +29,14 @@ VALUES = st.recursive(
 
 @given(st.dictionaries(st.text(st.characters(codec="utf-8")), VALUES, max_size=4))
 def test_what_is_written_is_read_back(table: dict[str, Any]) -> None:
-    assert parse_toml(_toml.dumps(table)) == table
+    assert parse_toml(toml.dumps(table)) == table
 
 
 def test_tables_come_after_scalars_and_none_is_left_out() -> None:
-    text = _toml.dumps({"b": {"x": 1, "c": {"y": [1.5, "z"]}}, "a": True, "n": None})
+    text = toml.dumps({"b": {"x": 1, "c": {"y": [1.5, "z"]}}, "a": True, "n": None})
     assert text == 'a = true\n\n[b]\nx = 1\n\n[b.c]\ny = [1.5, "z"]\n'
 
 
 def test_what_toml_cannot_hold_is_refused() -> None:
     with pytest.raises(TypeError, match="complex"):
-        _toml.dumps({"a": 1j})
+        toml.dumps({"a": 1j})

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.topology import Dragonfly
 
 
 def group_behind(topo: Dragonfly, group: int, position: int) -> int:

@@ -14,9 +14,9 @@ import pytest
 
 from dragonfly_env import _core
 from dragonfly_env.config import SimulationConfig
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.network_config import NetworkConfig
-from dragonfly_env.topology import Dragonfly
 from dragonfly_env.traffic import (
     Adversarial,
     AdversarialConsecutive,
