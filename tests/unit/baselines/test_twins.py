@@ -14,7 +14,7 @@ from dragonfly_env.baselines import Minimal, Par, Ugal, Valiant
 from dragonfly_env.policies import CorePolicy, Policy
 from tests.ready import ready
 
-# Those of policies that learn are other objects: tests/unit/test_learner_twins.py.
+# Those of policies that learn are other objects: tests/unit/agents/test_learner_twins.py.
 TWINS = [name for name in dfe.policies() if not ready(name).learns]
 
 KINDS = {"minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import pickle
+import re
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from dragonfly_env.baselines import Minimal, Par, Ugal, Valiant
 from dragonfly_env.policies import (
     CorePolicy,
     Policy,
+    parameter,
     parse_policy,
     policy_class,
     policy_from_dict,
@@ -51,6 +53,42 @@ def test_python_and_core_have_the_same_parameters_and_defaults(info: _core.Polic
     assert set(ours) == set(theirs)
     for name, default in ours.items():
         assert theirs[name] == default, name
+
+
+@pytest.mark.parametrize("info", _core.policies(), ids=lambda info: info["name"])
+def test_python_allows_what_the_row_of_the_core_allows(info: _core.PolicyInfo) -> None:
+    for row in info["parameters"]:
+        low, high = row["low"], row["high"]
+        if low is None or high is None:
+            assert row["names"] or row["type"] in ("flag", "network", "object"), row["name"]
+            for name in row["names"]:
+                assert (
+                    dataclasses.replace(ready(info["name"]), **{row["name"]: name}).parameters()[row["name"]]
+                    == name
+                )
+            continue
+        step, kind = (1, int) if row["type"] == "whole" else (1e-3 * (high - low), float)
+        for inside, outside in ((low, low - step), (high, high + step)):
+            changed = dataclasses.replace(ready(info["name"]), **{row["name"]: kind(inside)})
+            assert changed.parameters()[row["name"]] == inside
+            with pytest.raises(dfe.ConfigError, match=f"^{row['name']} = "):
+                dataclasses.replace(changed, **{row["name"]: kind(outside)})
+
+
+def test_a_field_that_the_core_does_not_have_so_is_refused_when_the_class_is_made() -> None:
+    fields: dict[str, dict[str, str]] = {
+        "the core has no such parameter": {"congestion": "float"},
+        "int, but float in the core": {"bias_packets": "int"},
+        "bool, but bool | None in the core": {"avoid_destination_group": "bool"},
+    }
+    for message, declared in fields.items():
+        body = {
+            "variants": {"pb": {}},
+            "__annotations__": declared,
+            **dict.fromkeys(declared, parameter()),
+        }
+        with pytest.raises(TypeError, match=re.escape(message)):
+            type("Odd", (Policy,), body)
 
 
 @pytest.mark.parametrize("name", dfe.policies())

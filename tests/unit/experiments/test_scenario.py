@@ -13,7 +13,7 @@ from dragonfly_env import ConfigError
 from dragonfly_env.experiments import Scenario
 from dragonfly_env.experiments.fields import parse_assignment, parse_loads
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 
 SMALL: dict[str, Any] = {
     "topology": "72",

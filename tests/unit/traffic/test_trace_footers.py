@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FILE = Path(__file__).parent / "data" / "footer-that-aborts.parquet"
+FILE = Path(__file__).parents[1] / "data" / "footer-that-aborts.parquet"
 
 CODE = """
 import sys
