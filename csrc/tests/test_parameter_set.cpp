@@ -51,10 +51,12 @@ TEST(a_value_is_what_is_given_or_the_default_of_the_owners_row) {
   CHECK(!usual.loud);
   CHECK_EQ(std::uint32_t{usual.way}, 1U);
   CHECK(usual.avoids);  // the network says so
-  CHECK(!(Several{owner, {{"avoids", false}}, true}.avoids));
+  const Several told{owner, {{"avoids", false}, {"way", std::string{"under"}}}, true};
+  CHECK(!told.avoids);
+  CHECK_EQ(std::uint32_t{told.way}, 0U);
   owner.parameters[0].default_value = 0.25;  // another name of the policy may have another default
-  CHECK_EQ(double{Several{owner, {}}.share}, 0.25);
-  CHECK_EQ(std::uint32_t{Several{owner, {{"way", std::string{"under"}}}}.way}, 0U);
+  const Several other{owner, {}};
+  CHECK_EQ(double{other.share}, 0.25);
 }
 
 TEST(a_copy_has_the_values_and_needs_nothing_that_they_came_from) {
@@ -68,13 +70,18 @@ TEST(a_copy_has_the_values_and_needs_nothing_that_they_came_from) {
 }
 
 TEST(values_out_of_range_are_refused_by_name_value_and_range) {
-  CHECK_EQ(refusal({{"share", 1.5}}), std::string{"several.share = 1.5: a number from 0 to 1"});
-  CHECK_EQ(refusal({{"tries", 2.5}}), std::string{"several.tries = 2.5: a whole number from 1 to 4"});
-  CHECK_EQ(refusal({{"tries", 0.0}}), std::string{"several.tries = 0: a whole number from 1 to 4"});
-  CHECK(refusal({{"way", std::string{"through"}}})
-            .starts_with("several.way = 'through': one of 'under' 'over'"));
-  CHECK(refusal({{"loud", 1.0}}).starts_with("several.loud = "));
-  CHECK_EQ(refusal({{"share", 1.0}, {"tries", 4.0}}), std::string{});
+  const Parameters too_large{{"share", 1.5}};
+  const Parameters uneven{{"tries", 2.5}};
+  const Parameters too_few{{"tries", 0.0}};
+  const Parameters unknown{{"way", std::string{"through"}}};
+  const Parameters another_type{{"loud", 1.0}};
+  const Parameters at_the_limit{{"share", 1.0}, {"tries", 4.0}};
+  CHECK_EQ(refusal(too_large), std::string{"several.share = 1.5: a number from 0 to 1"});
+  CHECK_EQ(refusal(uneven), std::string{"several.tries = 2.5: a whole number from 1 to 4"});
+  CHECK_EQ(refusal(too_few), std::string{"several.tries = 0: a whole number from 1 to 4"});
+  CHECK_EQ(refusal(unknown), std::string{"several.way = 'through': one of 'under' 'over'"});
+  CHECK(refusal(another_type).starts_with("several.loud = "));
+  CHECK_EQ(refusal(at_the_limit), std::string{});
 }
 
 }  // namespace
