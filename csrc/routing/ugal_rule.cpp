@@ -2,6 +2,16 @@
 
 namespace dragonfly {
 
+std::vector<ParameterInfo> candidate_parameters() { return rows_of<CandidateParams>(); }
+
+UgalParams read_candidate_params(const PolicyInfo& info, const Parameters& given,
+                                 const PolicyEnvironment& environment) {
+  UgalParams params;
+  static_cast<CandidateParams&>(params) = {info, given, environment.avoid_destination_group};
+  params.detour = info.detour;
+  return params;
+}
+
 std::vector<ParameterInfo> ugal_parameters() { return rows_of<UgalParams>(); }
 
 UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,

@@ -6,15 +6,10 @@
 
 namespace dragonfly {
 
-struct UgalParams : DetourParams {
+// What is weighed.
+struct CandidateParams : DetourParams {
   using DetourParams::DetourParams;
   DetourKind detour = DetourKind::kLgl;
-  Real bias_packets{
-      this,
-      {"bias_packets", 0.0, "packets",
-       "added to the detour's side of the comparison: above 0 favours minimal paths. Source: T of LIA, "
-       "TACO 2025, equation 1; 0 in Kang et al., HPDC 2021, section 5.1",
-       between(-1e9, 1e9)}};
   Count minimal_candidates{
       this,
       {"minimal_candidates", 1.0, "paths",
@@ -29,7 +24,20 @@ struct UgalParams : DetourParams {
        whole(1, 16)}};
 };
 
-// Their rows in the registry, and their values.
+struct UgalParams : CandidateParams {
+  using CandidateParams::CandidateParams;
+  Real bias_packets{
+      this,
+      {"bias_packets", 0.0, "packets",
+       "added to the detour's side of the comparison: above 0 favours minimal paths. Source: T of LIA, "
+       "TACO 2025, equation 1; 0 in Kang et al., HPDC 2021, section 5.1",
+       between(-1e9, 1e9)}};
+};
+
+// Their rows in the registry, and their values; those of candidates leave the bias at 0.
+[[nodiscard]] std::vector<ParameterInfo> candidate_parameters();
+[[nodiscard]] UgalParams read_candidate_params(const PolicyInfo& info, const Parameters& given,
+                                               const PolicyEnvironment& environment);
 [[nodiscard]] std::vector<ParameterInfo> ugal_parameters();
 [[nodiscard]] UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
                                           const PolicyEnvironment& environment);
