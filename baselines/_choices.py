@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._validate import config_error
+from dragonfly_env.checks.values import config_error
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]

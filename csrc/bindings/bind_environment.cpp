@@ -49,15 +49,14 @@ DecisionSpec spec_of(const py::dict& given) {
   for (const auto& [name, parameters] : member<std::map<std::string, py::dict>>(given, "trackers")) {
     spec.trackers.emplace(name, parameters_of("trackers." + name, parameters));
   }
-  spec.reward_scale_ps = member<double>(given, "reward_scale_ps");
-  spec.keep_transitions = member<bool>(given, "keep_transitions");
-  spec.keep_feedback = member<bool>(given, "keep_feedback");
-  spec.most_uncollected_bytes = member<std::uint64_t>(given, "most_uncollected_bytes");
+#define DRAGONFLY_READ(type, name) spec.name = member<type>(given, #name);
+  DRAGONFLY_DECISION_OPTIONS(DRAGONFLY_READ)
+#undef DRAGONFLY_READ
   return spec;
 }
 
 std::unique_ptr<RoutingEnvironment> make_environment(
-    const std::shared_ptr<Dragonfly>& topology, const NetworkParams& network, const SourceHandle& source,
+    const std::shared_ptr<Dragonfly>& topology, const py::dict& network, const SourceHandle& source,
     const std::string& policy, const py::dict& policy_parameters, std::uint32_t source_queue_packets,
     bool lose_when_full, std::uint64_t seed, std::uint32_t threads, const py::dict& options,
     const py::dict& spec, TimePs warmup_ps, TimePs duration_ps) {

@@ -1,29 +1,24 @@
 #include "routing/ugal_rule.hpp"
 
-#include "core/parameters.hpp"
-
 namespace dragonfly {
 
-std::vector<ParameterInfo> ugal_parameters() {
-  std::vector<ParameterInfo> parameters = detour_parameters();
-  parameters.push_back({"bias_packets", 0.0, "packets",
-                        "added to the non-minimal side of the comparison: positive favours minimal paths"});
-  parameters.push_back(
-      {"minimal_candidates", 1.0, "paths",
-       "shortest paths drawn per decision; the least occupied is compared; matters with trunking"});
-  parameters.push_back({"nonminimal_candidates", 1.0, "paths",
-                        "random detours drawn per decision; the least occupied is compared"});
-  return parameters;
+std::vector<ParameterInfo> candidate_parameters() { return rows_of<CandidateParams>(); }
+
+UgalParams read_candidate_params(const PolicyInfo& info, const Parameters& given,
+                                 const PolicyEnvironment& environment) {
+  UgalParams params;
+  static_cast<CandidateParams&>(params) = {info, given, environment.avoid_destination_group};
+  params.detour = info.detour;
+  return params;
 }
+
+std::vector<ParameterInfo> ugal_parameters() { return rows_of<UgalParams>(); }
 
 UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
                             const PolicyEnvironment& environment) {
-  return {.detour = info.detour,
-          .bias_packets = number_parameter(info, given, "bias_packets"),
-          .minimal_candidates = count_parameter(info, given, "minimal_candidates", 1, 16),
-          .nonminimal_candidates = count_parameter(info, given, "nonminimal_candidates", 1, 16),
-          .avoid_destination_group =
-              flag_parameter(info, given, "avoid_destination_group", environment.avoid_destination_group)};
+  UgalParams params{info, given, environment.avoid_destination_group};
+  params.detour = info.detour;
+  return params;
 }
 
 UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params, Stage minimal_stage) {

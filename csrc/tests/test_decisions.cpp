@@ -33,7 +33,7 @@ Scope every(ActionMode action, bool forced_too = false) {
 }
 
 SimulationSetup with_decisions(SimulationSetup all, Scope scope, ActionMode action, RewardKind reward) {
-  DecisionSpec spec;
+  DecisionSpec spec = usual_questions();
   spec.scope = scope.scope;
   spec.forced_too = scope.forced_too;
   spec.action = action;

@@ -24,7 +24,7 @@ SimulationSetup setup(const DragonflyParams& shape, const std::string& decide_at
   all.network.decide_at = decide_at;
   all.network.routing_delay_ps = routing_delay_ps;
   all.threads = threads;
-  DecisionSpec spec;
+  DecisionSpec spec = usual_questions();
   spec.forced_too = forced_too;
   spec.keep_transitions = false;
   spec.keep_feedback = true;

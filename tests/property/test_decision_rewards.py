@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.envs.batch import DecisionBatch, Transitions
+from dragonfly_env.decisions.batch import DecisionBatch, Transitions
 
 SCOPES = ("source", "every", "all")
 ACTIONS = ("port", "path")
