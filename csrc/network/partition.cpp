@@ -32,7 +32,7 @@ Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLin
               .quantum_ps = blueprint.timing.quantum_ps,
               .queue_stride = blueprint.queue_stride,
               .credits_at_crossbar = blueprint.shared_output},
-      overheard_{blueprint.learner != nullptr || trackers_.hear_occupancy()},
+      overheard_{blueprint.learner != nullptr || trackers_.hear_occupancy() || trackers_.hear_forwards()},
       router_injected_(num_routers_, 0),
       router_delivered_(num_routers_, 0) {
   keys_.resize(blueprint.input_vcs);
@@ -45,6 +45,10 @@ Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLin
     record_.group_delivered.assign(groups * groups, 0);
   }
   build_ports(feedback);
+  trackers_.look_at({.ports = outputs_.data(),
+                     .queues = queues_.data(),
+                     .queue_stride = plan_.queue_stride,
+                     .credits_at_crossbar = plan_.shared_output});
   if (blueprint.workload != nullptr) {
     programs_ = std::make_unique<HostPrograms>(*blueprint.workload, first_host_, num_hosts_,
                                                blueprint.timing.quantum_ps);

@@ -183,8 +183,9 @@ class Partition {
   [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router, std::uint32_t group);
   // What learners and trackers hear of, where there are any (overheard_).
   void hear_credit(std::uint32_t output, Tick now);
-  void hear_grant(std::uint32_t input_port, LinkClass came_by, const Packet& packet,
-                  const OutputPort& output);
+  void hear_grant(std::uint32_t input_port, LinkClass came_by, const Packet& packet, const OutputPort& output,
+                  Tick now);
+  void hear_refusal(const InputVc& input, Tick now);
   void send_feedback(std::uint32_t input_port, const Packet& packet);
   void take_feedback(std::uint32_t output, Tick now);
   void report_hop(const InputPort& port, std::uint32_t packet, Tick now);

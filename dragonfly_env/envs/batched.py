@@ -50,7 +50,8 @@ class BatchedRoutingEnv(EpisodeReports):
             ``TRACKED_FEATURES`` show what routers remember and tell each other, and only if they are named:
             ``"congested_links"`` (1 for each global link of the group that is congested, as the deciding router has
             heard; see ``baselines.Piggyback``) and ``"candidate_congested"`` (path actions: the same of each
-            path's first global link).
+            path's first global link); ``"destination_offered_packets"``, ``"remote_packets"``, ``"detour_level"`` and
+            the other counters of ``baselines.Lia``, ``Tpr`` and ``Acor``.
         trackers: Parameters of the trackers behind such features, ``{"congested-links": {"congestion_factor": 1.5}}``.
             None: those that ``config.policy`` needs, or else the defaults. During a warm-up they must be those of
             ``config.policy``, if it needs the same tracker.
