@@ -64,3 +64,25 @@ def nonminimal_candidates() -> Any:
         unit="paths",
         doc="Detours that are drawn and compared. Source: 1 in Kang et al., HPDC 2021; 2 on Aries.",
     )
+
+
+def congestion_factor() -> Any:
+    """Piggyback's F."""
+    return real(
+        1.2,
+        0.0,
+        1e6,
+        doc="How far above the mean occupancy of its router's global links a link must be to be congested. "
+        "Source: F of LIA, TACO 2025, table 1.",
+    )
+
+
+def congestion_offset_packets() -> Any:
+    """Piggyback's Z."""
+    return real(
+        5.0,
+        0.0,
+        1e6,
+        unit="packets",
+        doc="And so many packets more. Source: Z of LIA, TACO 2025, table 1.",
+    )

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dragonfly_env._settings import real
 from dragonfly_env.baselines._choices import IntArray, ugal_comparison
 from dragonfly_env.baselines._fields import (
     avoid_destination_group,
     bias_packets,
+    congestion_factor,
+    congestion_offset_packets,
     minimal_candidates,
     nonminimal_candidates,
 )
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 _DETOUR = "lgl"
 _FLAGS = "candidate_congested"
 _TRACKER = "congested-links"
-_MAX = 1e6
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,20 +43,8 @@ class Piggyback(Policy):
     variants: ClassVar[NamedVariants] = {"pb": {}}
     source: ClassVar[str] = "LIA, TACO 2025, section 5.2 and table 1; Jiang, Kim, Dally, ISCA 2009"
 
-    congestion_factor: float = real(
-        1.2,
-        0.0,
-        _MAX,
-        doc="How far above the mean occupancy of its router's global links a link must be to be congested. "
-        "Source: F of LIA, TACO 2025, table 1.",
-    )
-    congestion_offset_packets: float = real(
-        5.0,
-        0.0,
-        _MAX,
-        unit="packets",
-        doc="And so many packets more. Source: Z of LIA, TACO 2025, table 1.",
-    )
+    congestion_factor: float = congestion_factor()
+    congestion_offset_packets: float = congestion_offset_packets()
     bias_packets: float = bias_packets()
     minimal_candidates: int = minimal_candidates()
     nonminimal_candidates: int = nonminimal_candidates()

@@ -5,9 +5,15 @@
 namespace dragonfly {
 
 std::vector<ParameterInfo> ugal_parameters() {
+  std::vector<ParameterInfo> parameters = candidate_parameters();
+  parameters.insert(parameters.begin() + 1,
+                    {"bias_packets", 0.0, "packets",
+                     "added to the non-minimal side of the comparison: positive favours minimal paths"});
+  return parameters;
+}
+
+std::vector<ParameterInfo> candidate_parameters() {
   std::vector<ParameterInfo> parameters = detour_parameters();
-  parameters.push_back({"bias_packets", 0.0, "packets",
-                        "added to the non-minimal side of the comparison: positive favours minimal paths"});
   parameters.push_back(
       {"minimal_candidates", 1.0, "paths",
        "shortest paths drawn per decision; the least occupied is compared; matters with trunking"});
@@ -18,8 +24,14 @@ std::vector<ParameterInfo> ugal_parameters() {
 
 UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
                             const PolicyEnvironment& environment) {
+  UgalParams params = read_candidate_params(info, given, environment);
+  params.bias_packets = number_parameter(info, given, "bias_packets");
+  return params;
+}
+
+UgalParams read_candidate_params(const PolicyInfo& info, const Parameters& given,
+                                 const PolicyEnvironment& environment) {
   return {.detour = info.detour,
-          .bias_packets = number_parameter(info, given, "bias_packets"),
           .minimal_candidates = count_parameter(info, given, "minimal_candidates", 1, 16),
           .nonminimal_candidates = count_parameter(info, given, "nonminimal_candidates", 1, 16),
           .avoid_destination_group =
@@ -28,6 +40,9 @@ UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
 
 UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params, Stage minimal_stage) {
   const PathFollower& paths = context.paths();
+  const auto occupancy_of = [&](const Hop& hop) {
+    return params.by_vc ? context.occupancy_packets(hop) : context.occupancy_packets(hop.port);
+  };
   Detour best{};
   Hop best_hop{};
   std::uint32_t best_occupancy = 0;
@@ -36,7 +51,7 @@ UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& pa
     const Detour detour = draw_detour(context, detours, params.detour, params.avoid_destination_group);
     if (!detour.exists()) break;
     const Hop hop = paths.detour_hop(context.packet(), detour, context.router(), context.group());
-    const std::uint32_t occupancy = context.occupancy_packets(hop.port);
+    const std::uint32_t occupancy = occupancy_of(hop);
     if (!best.exists() || occupancy < best_occupancy) {
       best = detour;
       best_hop = hop;
@@ -55,7 +70,7 @@ UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& pa
         candidates == 1 ? paths.choice_of(context.packet()) : choices.below(possible);
     const Hop hop =
         paths.minimal_hop(context.packet(), context.router(), context.group(), minimal_stage, choice);
-    const std::uint32_t occupancy = context.occupancy_packets(hop.port);
+    const std::uint32_t occupancy = occupancy_of(hop);
     if (i == 0 || occupancy < minimal_occupancy) {
       minimal_choice = choice;
       minimal = hop;

@@ -76,7 +76,8 @@ def _settings() -> list[Call]:
 def _heuristics(folder: Path) -> list[Call]:
     network = dfe.baselines.MlpNetwork.random(hidden_units=(2,))
     file = network.save(folder / "mlp.npz")
-    kinds = (dfe.baselines.Minimal, dfe.baselines.Par, dfe.baselines.Piggyback)
+    named = ("Minimal", "Par", "Piggyback", "UgalIdeal", "Acor", "PiggybackAcor", "Tpr", "Lia")
+    kinds = [getattr(dfe.baselines, name) for name in named]
     return [
         *(of(kind) for kind in kinds),
         of(dfe.baselines.Ugal, detour="lgl"),
