@@ -174,8 +174,10 @@ class NetworkConfig:
     # Decisions.
     decide_at: str = choice(
         "arrival",
-        ("arrival", "head"),
-        doc="A packet is routed when it arrives at a router, or when it is the head of its VC. Q, L: head.",
+        ("arrival", "head", "attempt"),
+        doc="A packet is routed when it arrives at a router, or when it is the head of its VC. Q, L: head. "
+        "'attempt': as head, and the head of a host's queue is routed anew whenever it finds no room behind the "
+        "crossbar, as in FOGSim; not where decisions are answered from outside.",
     )
     routing_delay_ns: float = _latency(
         100.0, "From a decision to its effect; decisions of one delay can be taken together. Q, L: 0."

@@ -78,7 +78,7 @@ void validate(const NetworkParams& p) {
   check_name("output_queue", p.output_queue, {"per-vc", "shared"});
   check_name("link_start", p.link_start, {"timer", "immediate"});
   check_name("switching", p.switching, {"store-and-forward", "cut-through"});
-  check_name("decide_at", p.decide_at, {"arrival", "head"});
+  check_name("decide_at", p.decide_at, {"arrival", "head", "attempt"});
   (void)parse_arbitration(p.arbitration);
   if (p.link_start == "timer" && p.switching == "cut-through") {
     throw ConfigError{"network.switching", "'cut-through'", "'store-and-forward' when link_start is 'timer'"};

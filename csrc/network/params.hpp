@@ -47,7 +47,7 @@ struct NetworkParams {
   std::string switching = "store-and-forward";  // or "cut-through"
   std::string vc_scheme = "stage";
   std::string arbitration = "least-recently-served";  // or "round-robin", "age"
-  std::string decide_at = "head";                     // or "arrival"
+  std::string decide_at = "head";                     // or "arrival", "attempt"
   TimePs routing_delay_ps = 0;
   bool detours_avoid_destination_group = true;
   std::uint32_t local_vcs = 0;  // 0: as many as the policy needs

@@ -116,12 +116,28 @@ void Partition::hear_refusal(const InputVc& input, Tick now) {
   trackers_.head_refused(input.router, input.port, packets_[input.head], now);
 }
 
+// The head of a host's queue that found no room is asked anew in this instant, and tries at the next edge.
+// Other heads have decided for good. Its draws are others each time (RouteContext).
+bool Partition::decides_again(InputVc& input) {
+  Packet& packet = packets_[input.head];
+  if (input.port >= plan_.topology.first_local_port() || packet.plan == Plan::kRouted ||
+      packet.destination_group == plan_.topology.group_of(first_router_ + input.router)) {
+    return false;
+  }
+  PathFollower::forget_detour(packet);
+  ++packet.output_ready;
+  input.state = HeadState::kDeciding;
+  undecided_.push_back({input.head, static_cast<std::uint32_t>(&input - input_vcs_.data())});
+  return true;
+}
+
 void Partition::wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now) {
+  if (trackers_.hear_blocked_heads()) trackers_.head_blocked(input.router, input.port, packets_[input.head]);
+  if (trackers_.hear_refused_heads()) hear_refusal(input, now);
+  if (plan_.decide_again && decides_again(input)) return;
   input.state = HeadState::kWaiting;
   input.next_waiting = queue.first_waiting;
   queue.first_waiting = input.index;
-  if (trackers_.hear_blocked_heads()) trackers_.head_blocked(input.router, input.port, packets_[input.head]);
-  if (trackers_.hear_refused_heads()) hear_refusal(input, now);
   if (plan_.shared_output && queue.credits == 0 && output.link_class != LinkClass::kHost &&
       output.blocked_since < 0) {
     output.blocked_since = now;
