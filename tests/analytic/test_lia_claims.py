@@ -1,7 +1,8 @@
 """What the LIA paper says of its policies, in character, on 1,056 hosts (h = 4) instead of 5,256.
 
-Network ``lia`` with ``decide_at="attempt"``, as in the paper's simulator (docs/lia.md, which also has what is not met); Bernoulli injection whose trials are lost
-when the injection queue is full. Steady states are short, so latencies count within 2 %.
+Network ``lia`` with ``decide_at="attempt"``, as in the paper's simulator; Bernoulli injection whose trials are lost
+when the injection queue is full. Steady states are short, so latencies count within 2 %. What is not met stands in
+docs/lia.md.
 """
 
 from __future__ import annotations
