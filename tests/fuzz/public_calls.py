@@ -204,6 +204,7 @@ def _environments() -> list[Call]:
         method(ended, "extend", duration_ns=100),
         of(dfe.DecisionBatch.from_observations, **observed),
         of(waiting.layout.counts, obs=np.array(waiting.obs), name="hops"),
+        of(waiting.layout.quantities, obs=np.array(waiting.obs), name="hops"),
         of(paths.layout.decode_candidates, obs=np.array(paths.obs)),
         *(
             Call(name, lambda make=make: make, {"config": _QUIET, "duration_ns": 1_000}, settings)
