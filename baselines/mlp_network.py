@@ -36,6 +36,7 @@ MOST_UNITS = 2**16
 _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _LEAST_SCALE, _MOST_SCALE = 1e-9, 1e9
 _LEAST_TEMPERATURE, _MOST_TEMPERATURE = 1e-6, 1e6
+_SHARED = ("decision", "port", "link", "group", "peer")
 _OF_ACTION = {"port": "port", "path": "candidate"}
 _PER: dict[str, str] = {row["name"]: row["per"] for row in _core.features()} | {
     feature["name"]: feature["per"] for tracker in _core.trackers() for feature in tracker["shown"]
@@ -187,7 +188,7 @@ class MlpNetwork:
 
     def _check_feature(self, name: str) -> None:
         per, own = _PER[name], _OF_ACTION[self.action]
-        readable = ("decision", own) if self.scoring == "candidate" else ("decision", "port", "link", own)
+        readable = ("decision", own) if self.scoring == "candidate" else (*_SHARED, own)
         if per not in readable:
             raise config_error(
                 "features",

@@ -45,7 +45,7 @@ class PolicyInfo(TypedDict):
 @type_check_only
 class TrackedFeature(TypedDict):
     name: str
-    per: Literal["port", "decision", "candidate", "link"]
+    per: Literal["port", "decision", "candidate", "link", "group", "peer"]
 
 @type_check_only
 class TrackerInfo(TypedDict):

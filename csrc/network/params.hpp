@@ -80,7 +80,7 @@ template <class... Names>
                                                                            before it sends (FACTS: SST/Merlin) */            \
   X(std::string, switching, allow::name("store-and-forward", "cut-through"))                                                 \
   X(std::string, arbitration, allow::name("round-robin", "age", "least-recently-served"))                                    \
-  X(std::string, decide_at, allow::name("arrival", "head"))                                                                  \
+  X(std::string, decide_at, allow::name("arrival", "head", "attempt"))                                                       \
   X(std::string, vc_scheme, allow::any())                                /* parse_vc_scheme knows them */                    \
   X(bool, detours_avoid_destination_group, allow::any())
 // clang-format on

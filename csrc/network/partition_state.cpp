@@ -24,11 +24,15 @@ PartitionState::PartitionState(const Blueprint& blueprint, PacketStore& store, F
       messages_{store.messages()},
       feedback_{blueprint, num_outputs_},
       trackers_{blueprint, first_router_, num_routers_},
-      overheard_{feedback_.heard() || trackers_.hear_occupancy()} {
+      overheard_{feedback_.heard() || trackers_.hear_occupancy() || trackers_.hear_forwards()} {
   if (open != nullptr) {
     desk_ = std::make_unique<DecisionDesk>(*blueprint.decisions, *open, first_router_, num_routers_);
   }
   build_ports(feedback);
+  trackers_.look_at({.ports = outputs_.data(),
+                     .queues = queues_.data(),
+                     .queue_stride = plan_.queue_stride,
+                     .credits_at_crossbar = plan_.shared_output});
 }
 
 void PartitionState::build_ports(FeedbackSignals& feedback) {

@@ -45,6 +45,7 @@ namespace dragonfly {
     VcQueue& queue = queues_[output_id * plan_.queue_stride + input.out_vc];
     const Tick free = std::max(input_free, output.crossbar_free);
     if (free > now) {
+      if (trackers_.hear_refused_heads() && input_free <= now) hear_refusal(input, now);
       retry = std::min(retry, free);
       ready[router.ready++] = input.index;
       continue;
@@ -88,7 +89,7 @@ void RouterPorts::grant(std::uint32_t router_index, InputVc& input, OutputPort& 
   input.head = packet.next;
   --input.queued;
   credit_upstream(port, packet.vc, now);
-  if (overheard_) hear_grant(router_index * radix_ + input.port, port.link_class, packet, output);
+  if (overheard_) hear_grant(router_index * radix_ + input.port, port.link_class, packet, output, now);
   if (asking_ && desk_->reports().keeps()) report_hop(port, index, now);
 
   packet.vc = input.out_vc;
@@ -110,11 +111,33 @@ void RouterPorts::grant(std::uint32_t router_index, InputVc& input, OutputPort& 
   expose_head(input, now);
 }
 
+void RouterPorts::hear_refusal(const InputVc& input, Tick now) {
+  if (input.port >= plan_.topology.first_local_port()) return;
+  trackers_.head_refused(input.router, input.port, packets_[input.head], now);
+}
+
+// The head of a host's queue that found no room is asked anew in this instant, and tries at the next edge.
+// Other heads have decided for good. Its draws are others each time (RouteContext).
+bool RouterPorts::decides_again(InputVc& input) {
+  Packet& packet = packets_[input.head];
+  if (input.port >= plan_.topology.first_local_port() || packet.plan == Plan::kRouted ||
+      packet.destination_group == plan_.topology.group_of(first_router_ + input.router)) {
+    return false;
+  }
+  PathFollower::forget_detour(packet);
+  ++packet.output_ready;
+  input.state = HeadState::kDeciding;
+  undecided_.push_back({input.head, static_cast<std::uint32_t>(&input - input_vcs_.data())});
+  return true;
+}
+
 void RouterPorts::wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now) {
+  if (trackers_.hear_blocked_heads()) trackers_.head_blocked(input.router, input.port, packets_[input.head]);
+  if (trackers_.hear_refused_heads()) hear_refusal(input, now);
+  if (plan_.decide_again && decides_again(input)) return;
   input.state = HeadState::kWaiting;
   input.next_waiting = queue.first_waiting;
   queue.first_waiting = input.index;
-  if (trackers_.hear_blocked_heads()) trackers_.head_blocked(input.router, input.port, packets_[input.head]);
   if (plan_.shared_output && queue.credits == 0 && output.link_class != LinkClass::kHost &&
       output.blocked_since < 0) {
     output.blocked_since = now;

@@ -178,9 +178,13 @@ void RouterPorts::hear_credit(std::uint32_t output, Tick now) {
 }
 
 void RouterPorts::hear_grant(std::uint32_t input_port, LinkClass came_by, const Packet& packet,
-                             const OutputPort& output) {
+                             const OutputPort& output, Tick now) {
   if (feedback_.heard() && came_by != LinkClass::kHost) feedback_.send(input_port, packet, asking_);
   trackers_.occupancy_changed(output.router, output.link_class);
+  if (came_by == LinkClass::kHost && trackers_.hear_forwards()) {
+    const auto port = static_cast<Port>(input_port - output.router * radix_);
+    trackers_.packet_forwarded(output.router, port, packet, now);
+  }
 }
 
 // With the credit for the place that a packet leaves. Precondition: reports are kept.

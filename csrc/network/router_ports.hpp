@@ -37,13 +37,15 @@ class RouterPorts : public SourceHosts {
   [[nodiscard]] std::uint32_t choose_ready_vc(const OutputPort& output, const VcQueue* queues, Tick now,
                                               std::int32_t& earliest) const noexcept;
   void wake_waiting(std::uint32_t router, VcQueue& queue);
+  [[nodiscard]] bool decides_again(InputVc& input);
   void wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now);
   [[nodiscard]] std::uint64_t allocator_key(const InputVc& input) const noexcept;
 
   // What learners and trackers hear of, where there are any (overheard_).
   void hear_credit(std::uint32_t output, Tick now);
-  void hear_grant(std::uint32_t input_port, LinkClass came_by, const Packet& packet,
-                  const OutputPort& output);
+  void hear_grant(std::uint32_t input_port, LinkClass came_by, const Packet& packet, const OutputPort& output,
+                  Tick now);
+  void hear_refusal(const InputVc& input, Tick now);
   void report_hop(const InputPort& port, std::uint32_t packet, Tick now);
 
   std::vector<std::uint64_t> keys_;  // scratch of the allocator

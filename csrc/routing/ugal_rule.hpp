@@ -10,6 +10,7 @@ namespace dragonfly {
 struct CandidateParams : DetourParams {
   using DetourParams::DetourParams;
   DetourKind detour = DetourKind::kLgl;
+  bool by_vc = false;  // weigh the VCs that the paths would use, not the ports
   Count minimal_candidates{
       this,
       {"minimal_candidates", 1.0, "paths",

@@ -182,7 +182,9 @@ class NetworkConfig:
         "decide_at",
         "arrival",
         "",
-        "A packet is routed when it arrives at a router, or when it is the head of its VC. Q, L: head.",
+        "A packet is routed when it arrives at a router, or when it is the head of its VC. Q, L: head. "
+        "'attempt': as head, and the head of a host's queue is routed anew whenever it finds no room behind the "
+        "crossbar, as in FOGSim; not where decisions are answered from outside.",
     )
     routing_delay_ns: float = of_core(
         "routing_delay_ps",

@@ -31,6 +31,8 @@ TRACKED_FEATURES: tuple[str, ...] = tuple(
     name for tracker in _core.trackers() for name in tracker["features"]
 )
 
+_AHEAD = {"group": "group", "peer": "router"}
+
 KINDS = {"none": -1, "minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4}
 """The numbers of ``DecisionBatch.candidates["kind"]``."""
 
@@ -67,7 +69,8 @@ class FeatureBlock:
     name: str
     per: str
     """What its columns stand for: ``"port"``, ``"candidate"``, ``"link"`` (the global links of the router's group,
-    those of one router after the other) or ``"decision"`` (one column)."""
+    those of one router after the other), ``"group"`` (the other groups, from the next one on), ``"peer"`` (the other
+    routers of the group, from the next one on) or ``"decision"`` (one column)."""
     columns: slice
     unit: float
     half: float
@@ -161,6 +164,8 @@ class Layout:
                 names += [
                     f"{block.name}[router {router} port {self._first_global + link}]" for router, link in ends
                 ]
+            elif block.per in ("group", "peer"):
+                names += [f"{block.name}[{_AHEAD[block.per]} +{i + 1}]" for i in range(width)]
             elif block.per == "candidate":
                 names += [f"{block.name}[{i} {self.candidates[i]}]" for i in range(width)]
             else:
@@ -197,8 +202,10 @@ class Layout:
             raise config_error("obs", rows.shape, f"must have the shape (N, {self.num_features})")
         return rows
 
-    def counts(self, obs: npt.NDArray[Any], name: str) -> npt.NDArray[np.int32]:
-        """The whole numbers behind a feature that is not squashed: exact.
+    def quantities(self, obs: npt.NDArray[Any], name: str) -> FloatArray:
+        """The numbers behind a feature that is not squashed, as the core has them.
+
+        Nothing is lost where units are powers of two, as those of counters are.
 
         Args:
             obs: (N, F) observations.
@@ -213,8 +220,25 @@ class Layout:
         block = self[check_text("feature", name)]
         if block.half > 0:
             raise config_error("feature", name, "is squashed; its quantity cannot be read back")
+        quantities: FloatArray = self._observations(obs)[:, block.columns] * np.float32(block.unit)
+        return quantities
+
+    def counts(self, obs: npt.NDArray[Any], name: str) -> npt.NDArray[np.int32]:
+        """The whole numbers behind a feature that is not squashed: exact.
+
+        Args:
+            obs: (N, F) observations.
+            name: Of the feature.
+
+        Returns:
+            (N, width) numbers.
+
+        Raises:
+            ConfigError: If the feature is not observed, or squashed, or these are no such observations.
+        """
+        block = self[check_text("feature", name)]
         rows = self._observations(obs)[:, block.columns]
-        numbers = np.rint(rows * np.float32(block.unit))
+        numbers = np.rint(self.quantities(obs, name))
         wrong = ~(np.abs(numbers) < 2.0**31)  # nor is NaN
         refuse_first(
             lambda at: f"obs[{at[0]}, {block.columns.start + at[1]}]", rows, wrong, "is no such feature"

@@ -57,6 +57,7 @@ _LOOKS = {
     "lia": Look("#cc79a7", "X"),
     "tpr": Look("#aa4499", "h"),
     "pb": Look("#999933", "<"),
+    "acor": Look("#7a5230", "d"),
     "pb-acor": Look("#117733", ">"),
     "vlb-lg": Look("#b08d57", "D"),
     "vlb-gl": Look("#c08fd0", "<"),

@@ -163,6 +163,21 @@ def test_the_flag_of_a_path_is_that_of_the_link_by_which_it_leaves_the_group(tru
     assert seen > 0
 
 
+def test_flags_are_heard_of_on_grids_too() -> None:
+    topology = dfe.Dragonfly(p=2, h=1, g=4, trunking=2, group=dfe.Grid(rows=2, columns=3, column_links=2))
+    env = dfe.BatchedRoutingEnv(
+        CONFIG.replace(topology=topology, load=1.0),
+        features=["congested_links"],
+        trackers={"congested-links": {"congestion_factor": 0.5, "congestion_offset_packets": 0}},
+        duration_ns=3000.0,
+    )
+    batch, up = env.reset(), 0.0
+    while not env.done:
+        up += float(batch.obs.sum())
+        batch = env.step(batch.minimal_actions())
+    assert up > 0
+
+
 def test_the_parameters_of_a_tracker_are_those_given_then_those_of_the_policy() -> None:
     def flags(policy: Any, trackers: Any = None, warmup_ns: float = 0.0) -> float:
         env = dfe.BatchedRoutingEnv(
