@@ -7,9 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._settings import real
-from dragonfly_env._validate import config_error
-from dragonfly_env.baselines._fields import MAX_BIAS_PACKETS
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.rows import real
+from dragonfly_env.policies import highest
 
 _MAX_PACKETS = 1e6
 
@@ -90,8 +90,8 @@ def level_bias(level: str, default: float) -> Any:
     """T at a level."""
     return real(
         default,
-        -MAX_BIAS_PACKETS,
-        MAX_BIAS_PACKETS,
+        -highest("ugal-n", "bias_packets"),
+        highest("ugal-n", "bias_packets"),
         unit="packets",
         doc=f"T of UGAL's comparison where traffic is {level}: above 0 favours minimal paths. Source: LIA, TACO 2025, "
         "table 1.",

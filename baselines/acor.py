@@ -7,21 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dragonfly_env._settings import real
 from dragonfly_env.baselines._choices import IntArray, short_detour_comparison
-from dragonfly_env.baselines._fields import (
-    avoid_destination_group,
-    bias_packets,
-    congestion_factor,
-    congestion_offset_packets,
-    minimal_candidates,
-    nonminimal_candidates,
-)
-from dragonfly_env.envs.layout import FEATURES
-from dragonfly_env.policies import NamedVariants, Policy
+from dragonfly_env.config.rows import real
+from dragonfly_env.decisions.layout import FEATURES
+from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 _LEVEL = "detour_level"
 _FLAGS = "candidate_congested"
@@ -76,7 +68,7 @@ class Acor(Policy):
     first_decrease: float = _decrease("first", "DT1", 5.0)
     second_decrease: float = _decrease("second", "DT2", 15.0)
     hysteresis_ns: float = _hysteresis()
-    avoid_destination_group: bool | None = avoid_destination_group()
+    avoid_destination_group: bool | None = parameter()
 
     @property
     def name(self) -> str:
@@ -126,17 +118,17 @@ class PiggybackAcor(Policy):
     variants: ClassVar[NamedVariants] = {"pb-acor": {}}
     source: ClassVar[str] = _SOURCE
 
-    congestion_factor: float = congestion_factor()
-    congestion_offset_packets: float = congestion_offset_packets()
+    congestion_factor: float = parameter()
+    congestion_offset_packets: float = parameter()
     first_increase: float = _increase("first", "IT1", 15.0)
     second_increase: float = _increase("second", "IT2", 50.0)
     first_decrease: float = _decrease("first", "DT1", 5.0)
     second_decrease: float = _decrease("second", "DT2", 15.0)
     hysteresis_ns: float = _hysteresis()
-    bias_packets: float = bias_packets()
-    minimal_candidates: int = minimal_candidates()
-    nonminimal_candidates: int = nonminimal_candidates()
-    avoid_destination_group: bool | None = avoid_destination_group()
+    bias_packets: float = parameter()
+    minimal_candidates: int = parameter()
+    nonminimal_candidates: int = parameter()
+    avoid_destination_group: bool | None = parameter()
 
     @property
     def name(self) -> str:

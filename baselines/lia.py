@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dragonfly_env._settings import integer, real
 from dragonfly_env.baselines._choices import IntArray, short_detour_comparison
-from dragonfly_env.baselines._fields import (
-    avoid_destination_group,
-    minimal_candidates,
-    nonminimal_candidates,
-)
 from dragonfly_env.baselines._levels import (
     bias_of,
     check_levels,
@@ -23,11 +17,12 @@ from dragonfly_env.baselines._levels import (
     threshold,
     window_ns,
 )
-from dragonfly_env.envs.layout import FEATURES
-from dragonfly_env.policies import NamedVariants, Policy
+from dragonfly_env.config.rows import integer, real
+from dragonfly_env.decisions.layout import FEATURES
+from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 _OFFERED = "destination_offered_packets"
 _REMOTE = "destination_remote_packets"
@@ -88,9 +83,9 @@ class Lia(Policy):
     remote_packets: float = threshold(
         "RCTh", 20.0, "A remote counter above this makes detours visit a random router of their group."
     )
-    minimal_candidates: int = minimal_candidates()
-    nonminimal_candidates: int = nonminimal_candidates()
-    avoid_destination_group: bool | None = avoid_destination_group()
+    minimal_candidates: int = parameter()
+    nonminimal_candidates: int = parameter()
+    avoid_destination_group: bool | None = parameter()
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)

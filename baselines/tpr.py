@@ -6,11 +6,6 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dragonfly_env.baselines._choices import IntArray, ugal_choice
-from dragonfly_env.baselines._fields import (
-    avoid_destination_group,
-    minimal_candidates,
-    nonminimal_candidates,
-)
 from dragonfly_env.baselines._levels import (
     bias_of,
     check_levels,
@@ -19,11 +14,11 @@ from dragonfly_env.baselines._levels import (
     low_packets,
     window_ns,
 )
-from dragonfly_env.envs.layout import FEATURES
-from dragonfly_env.policies import NamedVariants, Policy
+from dragonfly_env.decisions.layout import FEATURES
+from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 _DETOUR = "lgl"
 _COUNTER = "destination_injected_packets"
@@ -53,9 +48,9 @@ class Tpr(Policy):
     benign_bias_packets: float = level_bias("benign", 15.0)
     mixed_bias_packets: float = level_bias("mixed", -3.0)
     adverse_bias_packets: float = level_bias("adverse", -15.0)
-    minimal_candidates: int = minimal_candidates()
-    nonminimal_candidates: int = nonminimal_candidates()
-    avoid_destination_group: bool | None = avoid_destination_group()
+    minimal_candidates: int = parameter()
+    nonminimal_candidates: int = parameter()
+    avoid_destination_group: bool | None = parameter()
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)

@@ -8,17 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from dragonfly_env.baselines._choices import MINIMAL, IntArray, columns_of
-from dragonfly_env.baselines._fields import (
-    avoid_destination_group,
-    bias_packets,
-    minimal_candidates,
-    nonminimal_candidates,
-)
-from dragonfly_env.envs.layout import FEATURES
-from dragonfly_env.policies import NamedVariants, Policy
+from dragonfly_env.decisions.layout import FEATURES
+from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 _DETOUR = "lgl"
 _PACKETS = "candidate_link_packets"
@@ -40,10 +34,10 @@ class UgalIdeal(Policy):
     variants: ClassVar[NamedVariants] = {"ugal-ideal": {}}
     source: ClassVar[str] = "LIA, TACO 2025, section 5.2 (UGAL-G); Kim, Dally, Scott, Abts, ISCA 2008"
 
-    bias_packets: float = bias_packets()
-    minimal_candidates: int = minimal_candidates()
-    nonminimal_candidates: int = nonminimal_candidates()
-    avoid_destination_group: bool | None = avoid_destination_group()
+    bias_packets: float = parameter()
+    minimal_candidates: int = parameter()
+    nonminimal_candidates: int = parameter()
+    avoid_destination_group: bool | None = parameter()
 
     @property
     def name(self) -> str:

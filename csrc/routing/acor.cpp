@@ -60,7 +60,7 @@ class PiggybackAcor final : public PerQuestion<PiggybackAcor> {
     const UgalComparison compared = ugal_comparison_of(question, params_, kind_at(question.tracked(1, 0, 0)));
     if (!compared.detour.exists()) return compared.stay();
     if (compared.minimal && !leaves_congested(question, compared.minimal_choice)) return compared.stay();
-    return {.detour = compared.detour};
+    return compared.leave();
   }
 
  private:

@@ -49,7 +49,7 @@ class Lia final : public PerQuestion<Lia> {
     params.by_vc = true;
     params.bias_packets = settings_.levels.bias_packets(offered(Offered::kOfferedThere));
     const UgalComparison compared = ugal_comparison_of(question, params, detour_kind(first_hop, second_hop));
-    return compared.minimal ? compared.stay() : Answer{.detour = compared.detour};
+    return compared.minimal ? compared.stay() : compared.leave();
   }
 
  private:

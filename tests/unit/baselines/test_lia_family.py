@@ -10,7 +10,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.baselines import Acor, Lia, PiggybackAcor, Tpr, UgalIdeal
-from dragonfly_env.envs.layout import FEATURES, KINDS, TRACKED_FEATURES, Layout
+from dragonfly_env.decisions.layout import FEATURES, KINDS, TRACKED_FEATURES, Layout
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
 CONFIG = dfe.SimulationConfig(topology=TOPOLOGY, traffic="adv+1", load=0.6, seed=3)
