@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._validate import check_instance
+from dragonfly_env.checks.values import check_instance
 from dragonfly_env.errors import StateError
 from dragonfly_env.policies import Policy
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.table_twin import TableTwin
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.config.topology import Dragonfly
+    from dragonfly_env.decisions.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
-    from dragonfly_env.topology import Dragonfly
 
 _MESH_DIAMETER = 3
 
@@ -45,7 +45,7 @@ class CoreLearner(Policy):
 
     def env_options_on(self, topology: Dragonfly) -> dict[str, Any]:
         """The same on any topology: routes are as much longer as its minimal paths are."""
-        from dragonfly_env.topology import Dragonfly
+        from dragonfly_env.config.topology import Dragonfly
 
         check_instance("topology", topology, Dragonfly)
         options = self.env_options()

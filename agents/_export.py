@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dragonfly_env._validate import config_error
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.baselines._mlp_file import Layer
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.envs.options import DETOURS
 
 if TYPE_CHECKING:

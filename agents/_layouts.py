@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._arrays import as_numbers
-from dragonfly_env._outside import check_mapping
-from dragonfly_env._validate import check_integer, config_error
+from dragonfly_env.checks.arrays import as_numbers
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import check_integer, config_error
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.layout import Layout
+    from dragonfly_env.decisions.layout import Layout
 
 _MOST_FEATURES = 2**16
 _MOST_ACTIONS = 2**12

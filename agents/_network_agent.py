@@ -8,12 +8,12 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from dragonfly_env._outside import check_mapping
-from dragonfly_env._settings import reject_unknown
-from dragonfly_env._validate import check_instance, check_integer, config_error
 from dragonfly_env.agents._layouts import LayoutFacts
 from dragonfly_env.agents._weights import member_names, pack, unpack
 from dragonfly_env.agents.storage import read_agent, read_header, uncompressed_bytes, write_agent
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import check_instance, check_integer, config_error
+from dragonfly_env.config.rows import reject_unknown
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from dragonfly_env._settings import real, setting
-from dragonfly_env._validate import check_choice, check_integer, config_error
+from dragonfly_env.checks.values import check_choice, check_integer, config_error
+from dragonfly_env.config.rows import real, setting
 from dragonfly_env.envs.options import DETOURS
 
 MOST = 2**31 - 1

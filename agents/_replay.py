@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dragonfly_env.agents._sb3 import ReplayBuffer, gymnasium, torch
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import Transitions
+    from dragonfly_env.decisions.batch import Transitions
 
 
 class MaskedSamples(NamedTuple):

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from dragonfly_env._archives import parse_npy, write_npy
-from dragonfly_env._validate import config_error
 from dragonfly_env.agents._sb3 import torch
+from dragonfly_env.checks.archives import parse_npy, write_npy
+from dragonfly_env.checks.values import config_error
 
 # What Adam keeps of every parameter; all zero, as if it was not there, before the first gradient.
 _MOMENTS = ("exp_avg", "exp_avg_sq")

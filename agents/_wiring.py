@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.link_config import link_rows
+from dragonfly_env.config.links import link_rows
 
 if TYPE_CHECKING:
-    from dragonfly_env.config import SimulationConfig
+    from dragonfly_env.config.simulation import SimulationConfig
 
 IntArray = npt.NDArray[np.int64]
 
@@ -44,7 +44,10 @@ class Wiring:
         self.local_latency_ps, self.global_latency_ps = int(latency_ps[0]), int(latency_ps[-1])
         core = config.network.to_core()
         at_routers = (
-            core.routing_delay_ps + core.crossbar_latency_ps + core.output_latency_ps + core.input_latency_ps
+            core["routing_delay_ps"]
+            + core["crossbar_latency_ps"]
+            + core["output_latency_ps"]
+            + core["input_latency_ps"]
         )
         serialisation = 0 if config.network.switching == "cut-through" else self.packet_ps
         self.hop_ps: IntArray = at_routers + serialisation + self.latency_ps

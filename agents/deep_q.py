@@ -28,7 +28,7 @@ from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch, Transitions
+    from dragonfly_env.decisions.batch import DecisionBatch, Transitions
 
 
 class DeepQAgent(NetworkAgent):

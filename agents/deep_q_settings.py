@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from dragonfly_env._settings import boolean, choice, integer, normalise, real
-from dragonfly_env._validate import config_error
 from dragonfly_env.agents._network_fields import (
     MOST,
     detours,
@@ -16,6 +14,8 @@ from dragonfly_env.agents._network_fields import (
     learning_rate,
     max_gradient_norm,
 )
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.rows import boolean, choice, integer, normalise, real
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from dragonfly_env._outside import check_items, check_mapping
-from dragonfly_env._validate import check_bool, check_instance, check_time_ns, config_error
 from dragonfly_env.agents.protocol import Learner
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.values import check_bool, check_instance, check_time_ns, config_error
+from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import Policy, make_policy
 from dragonfly_env.simulation import simulate
 
 if TYPE_CHECKING:
     from dragonfly_env.batch_policy import BatchPolicy
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 
@@ -45,7 +45,7 @@ def make_env(
 
     Args:
         config: What to simulate; ``config.policy`` routes during the environment's warm-up.
-        policy: Its ``env_options()`` are used if it has them, its scope and action otherwise.
+        policy: Says what it needs, see ``BatchedRoutingEnv.for_policy``.
         duration_ns: End of an episode.
         warmup_ns: Time before the first decision.
         transitions: Whether to record transitions.
@@ -55,19 +55,29 @@ def make_env(
     """
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
-    options: dict[str, Any] = {
-        "duration_ns": duration_ns,
-        "warmup_ns": warmup_ns,
-        "transitions": transitions,
-    }
-    if (
-        not isinstance(policy, type)
-        and hasattr(policy, "env_options")
-        and not hasattr(policy, "env_options_on")
-    ):
-        needed = check_mapping("policy.env_options()", policy.env_options())
-        return BatchedRoutingEnv(config, **{**needed, **options})
-    return BatchedRoutingEnv.for_policy(config, policy, **options)
+    return BatchedRoutingEnv.for_policy(
+        config, policy, duration_ns=duration_ns, warmup_ns=warmup_ns, transitions=transitions
+    )
+
+
+def join(
+    config: SimulationConfig, policy: BatchPolicy, *, duration_ns: float
+) -> tuple[BatchedRoutingEnv, BatchPolicy]:
+    """The environment that a policy needs, and who answers its batches: the policy, or its twin. Nothing is learned.
+
+    Args:
+        config: What to simulate.
+        policy: A learner is made ready for the environment, and acts greedily.
+        duration_ns: End of an episode.
+
+    Raises:
+        ConfigError: For what cannot be simulated, or a learner that was trained on another layout.
+    """
+    env = make_env(config, policy, duration_ns=duration_ns, transitions=False)
+    if isinstance(policy, Learner):
+        policy.prepare(env)
+        policy.set_training(False)
+    return env, policy.twin(env) if isinstance(policy, Policy) else policy
 
 
 def evaluate_policy(
@@ -107,12 +117,7 @@ def evaluate_policy(
     if native and isinstance(chosen, Policy):
         return simulate(config.replace(policy=chosen), warmup_ns=warmup_ns, measure_ns=measure_ns)
     # The end of an episode is the one instant at which all parts of the network stand at the same time.
-    env = make_env(config, chosen, duration_ns=warmup_ns or measure_ns, transitions=False)
-    if isinstance(chosen, Learner):
-        chosen.prepare(env)
-        chosen.set_training(False)
-    elif isinstance(chosen, Policy):
-        chosen = chosen.twin(env)
+    env, chosen = join(config, chosen, duration_ns=warmup_ns or measure_ns)
     _answer(env, env.reset(seed=config.seed), chosen)
     if warmup_ns > 0:
         env.reset_statistics()

@@ -36,8 +36,8 @@ from dragonfly_env.agents.training import Episode, Schedule
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
-    from dragonfly_env.config import SimulationConfig
-    from dragonfly_env.envs.batch import DecisionBatch, Transitions
+    from dragonfly_env.config.simulation import SimulationConfig
+    from dragonfly_env.decisions.batch import DecisionBatch, Transitions
 
 
 class MaskedPpoAgent(NetworkAgent):

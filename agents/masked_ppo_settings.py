@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from dragonfly_env._settings import boolean, choice, integer, normalise, real, time_ns
 from dragonfly_env.agents._network_fields import (
     MOST,
     detours,
@@ -15,6 +14,7 @@ from dragonfly_env.agents._network_fields import (
     learning_rate,
     max_gradient_norm,
 )
+from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, time_ns
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

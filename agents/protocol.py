@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dragonfly_env.batch_policy import BatchPolicy
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import Transitions
+    from dragonfly_env.decisions.batch import Transitions
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 IntArray: TypeAlias = npt.NDArray[np.int64]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, ClassVar
 
-from dragonfly_env._settings import choice, real
 from dragonfly_env.agents.q_adaptive import QAdaptive
-from dragonfly_env.policies import NamedVariants
+from dragonfly_env.policies import NamedVariants, parameter
 
 if TYPE_CHECKING:
-    from dragonfly_env.topology import Dragonfly
+    from dragonfly_env.config.topology import Dragonfly
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,19 +26,8 @@ class QAdaptiveQueue(QAdaptive):
     variants: ClassVar[NamedVariants] = {"q-adaptive-queue": {}}
     source: ClassVar[str] = "this project, after Kang, Wang, Lan, HPDC 2021"
 
-    initial_values: str = choice(
-        "path-time",
-        ("latency", "path-time"),
-        doc="Where values start: link latencies to the destination group, or the whole time of the way there without "
-        "congestion.",
-    )
-    queue_weight: float = real(
-        1.0,
-        0.0,
-        1e6,
-        unit="packet times",
-        doc="Added to a port's value for every packet in its output queues; 1: what it takes to send them.",
-    )
+    initial_values: str = parameter()
+    queue_weight: float = parameter()
 
     @property
     def name(self) -> str:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._validate import PS_PER_NS, check_instance, config_error
 from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.table_twin import BoolArray, FloatArray, TableTwin, Visits
-from dragonfly_env.groups import ALL_TO_ALL
+from dragonfly_env.checks.values import PS_PER_NS, check_instance, config_error
+from dragonfly_env.config.groups import ALL_TO_ALL
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.q_adaptive import QAdaptive
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 _QUEUES = ("queue_packets", "credits_in_use")  # features: together what stands and travels in front of a port

@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dragonfly_env._settings import integer, real
 from dragonfly_env.agents._core_learner import CoreLearner
-from dragonfly_env.policies import NamedVariants
+from dragonfly_env.policies import NamedVariants, parameter
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.q_routing_twin import QRoutingTwin
@@ -25,16 +24,9 @@ class QRouting(CoreLearner):
     variants: ClassVar[NamedVariants] = {"q-routing": {}}
     source: ClassVar[str] = "Boyan, Littman, NIPS 1993; Kang, Wang, Lan, HPDC 2021, section 2.3"
 
-    alpha: float = real(0.2, 0.0, 1.0, doc="Learning rate. Source: HPDC 2021, equation 1.")
-    epsilon: float = real(0.001, 0.0, 1.0, doc="Share of random ports where there is a choice.")
-    max_hops: int = integer(
-        2,
-        1,
-        12,
-        unit="hops",
-        doc="Hops that the tables decide (maxQ); a route has at most a minimal path's more (three where groups are "
-        "all-to-all), and as many VCs.",
-    )
+    alpha: float = parameter()
+    epsilon: float = parameter()
+    max_hops: int = parameter()
 
     @property
     def name(self) -> str:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._validate import PS_PER_NS
 from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.table_twin import BoolArray, FloatArray, TableTwin, Visits
+from dragonfly_env.checks.values import PS_PER_NS
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.q_routing import QRouting
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 

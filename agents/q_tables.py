@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._archives import read_arrays
-from dragonfly_env._documents import parse_json
-from dragonfly_env._outside import check_mapping, check_path, parsing
-from dragonfly_env._validate import MAX_RUN_NS, check_instance, check_real, config_error
+from dragonfly_env.checks.archives import read_arrays
+from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.outside import check_mapping, check_path, parsing
+from dragonfly_env.checks.values import MAX_RUN_NS, check_instance, check_real, config_error
 
 if TYPE_CHECKING:
     from dragonfly_env.simulation import Simulation

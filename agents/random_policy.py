@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from dragonfly_env._settings import choice, normalise
 from dragonfly_env.agents._choice import any_legal
 from dragonfly_env.agents.protocol import IntArray
+from dragonfly_env.config.rows import choice, normalise
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-from dragonfly_env._settings import SettingInfo, describe, reject_unknown
-from dragonfly_env._validate import config_error, unknown_name
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.agents.storage import read_header
+from dragonfly_env.checks.values import config_error, unknown_name
+from dragonfly_env.config.rows import SettingInfo, describe, reject_unknown
 
 AGENTS: dict[str, str] = {
     "deep-q": "dragonfly_env.agents.deep_q:DeepQAgent",

@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dragonfly_env._archives import open_archive, read_member
-from dragonfly_env._documents import parse_json
-from dragonfly_env._outside import check_path, parsing
-from dragonfly_env._validate import config_error
+from dragonfly_env.checks.archives import open_archive, read_member
+from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.outside import check_path, parsing
+from dragonfly_env.checks.values import config_error
 
 FORMAT = 2
 _HEADER = "agent.json"

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._q_values import as_q_table
-from dragonfly_env._validate import PS_PER_NS, check_instance, config_error
 from dragonfly_env.agents._wiring import Wiring
 from dragonfly_env.agents.protocol import IntArray
+from dragonfly_env.checks.values import PS_PER_NS, check_instance, config_error
+from dragonfly_env.simulation.q_values import as_q_table
 
 if TYPE_CHECKING:
     from dragonfly_env.agents._core_learner import CoreLearner
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.config.topology import Dragonfly
+    from dragonfly_env.decisions.batch import DecisionBatch
+    from dragonfly_env.decisions.feedback import HopFeedback
     from dragonfly_env.envs.batched import BatchedRoutingEnv
-    from dragonfly_env.envs.feedback import HopFeedback
-    from dragonfly_env.topology import Dragonfly
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from dragonfly_env._outside import check_items, check_path
-from dragonfly_env._validate import check_instance, check_integer, check_real, check_time_ns, config_error
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, make_env
 from dragonfly_env.agents.protocol import Learner
-from dragonfly_env.config import MAX_SEED, SimulationConfig
+from dragonfly_env.checks.outside import check_items, check_path
+from dragonfly_env.checks.values import check_instance, check_integer, check_real, check_time_ns, config_error
+from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
 
 if TYPE_CHECKING:
     from dragonfly_env.metrics import Metrics

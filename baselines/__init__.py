@@ -7,15 +7,32 @@ names exist is decided by its registry (``dragonfly_env.policies()``), and
 
 from __future__ import annotations
 
+from dragonfly_env.baselines.acor import Acor, PiggybackAcor
+from dragonfly_env.baselines.lia import Lia
 from dragonfly_env.baselines.minimal import Minimal
 from dragonfly_env.baselines.mlp import Mlp
 from dragonfly_env.baselines.mlp_network import MlpNetwork
 from dragonfly_env.baselines.par import Par
 from dragonfly_env.baselines.pb import Piggyback
+from dragonfly_env.baselines.tpr import Tpr
 from dragonfly_env.baselines.ugal import Ugal
+from dragonfly_env.baselines.ugal_ideal import UgalIdeal
 from dragonfly_env.baselines.valiant import Valiant
 from dragonfly_env.policies import register_policies
 
-__all__ = ["Minimal", "Mlp", "MlpNetwork", "Par", "Piggyback", "Ugal", "Valiant"]
+__all__ = [
+    "Acor",
+    "Lia",
+    "Minimal",
+    "Mlp",
+    "MlpNetwork",
+    "Par",
+    "Piggyback",
+    "PiggybackAcor",
+    "Tpr",
+    "Ugal",
+    "UgalIdeal",
+    "Valiant",
+]
 
-register_policies((Minimal, Valiant, Ugal, Par, Piggyback, Mlp))
+register_policies((Minimal, Valiant, Ugal, UgalIdeal, Par, Piggyback, Acor, PiggybackAcor, Tpr, Lia, Mlp))

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._validate import config_error
+from dragonfly_env.checks.values import config_error
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -81,14 +81,21 @@ def columns_of(batch: DecisionBatch, kind: str, count: int) -> IntArray:
     return columns[:count]
 
 
-def least_occupied(batch: DecisionBatch, columns: IntArray) -> tuple[IntArray, BoolArray]:
+def least_occupied(
+    batch: DecisionBatch, columns: IntArray, by: str = "occupancy"
+) -> tuple[IntArray, BoolArray]:
     """The legal candidate among ``columns`` whose first port is the least occupied, the first of equals.
+
+    Args:
+        batch: N decisions.
+        columns: Candidates.
+        by: ``"vc_occupancy"``: whose first VC is.
 
     Returns:
         (N,) columns, and (N,) whether there is a legal one at all (if not, the column means nothing).
     """
     legal = batch.mask[:, columns]
-    occupancy = candidates_of(batch)["occupancy"][:, columns].astype(np.int64)
+    occupancy = candidates_of(batch)[by][:, columns].astype(np.int64)
     best: IntArray = columns[np.where(legal, occupancy, _NEVER).argmin(axis=1)]
     exists: BoolArray = np.any(legal, axis=1)
     return best, exists
@@ -112,9 +119,10 @@ def ugal_comparison(
     batch: DecisionBatch,
     detour: str,
     *,
-    bias_packets: float,
+    bias_packets: float | npt.NDArray[np.float64],
     minimal_candidates: int,
     nonminimal_candidates: int,
+    by_vc: bool = False,
 ) -> UgalComparison:
     """A detour is preferred iff ``q_minimal > 2 * q_detour + bias_packets``; ties go minimal.
 
@@ -124,9 +132,10 @@ def ugal_comparison(
     Args:
         batch: N decisions of any routers.
         detour: The kind of detour to weigh.
-        bias_packets: Above 0 favours minimal paths.
+        bias_packets: Above 0 favours minimal paths; one for all, or (N,).
         minimal_candidates: Shortest paths to weigh.
         nonminimal_candidates: Detours to weigh.
+        by_vc: Weigh the VCs that the paths would use, whatever their ports, as FOGSim and LIA's policies do.
 
     Returns:
         Both sides, and which is preferred.
@@ -136,14 +145,72 @@ def ugal_comparison(
 
     Source: Kang, Wang, Lan, HPDC 2021, sections 2.2 and 5.1; LIA, TACO 2025, equation 1.
     """
-    minimal, _ = least_occupied(batch, columns_of(batch, MINIMAL, minimal_candidates))
-    other, exists = least_occupied(batch, columns_of(batch, detour, nonminimal_candidates))
+    by = "vc_occupancy" if by_vc else "occupancy"
+    minimal, _ = least_occupied(batch, columns_of(batch, MINIMAL, minimal_candidates), by)
+    other, exists = least_occupied(batch, columns_of(batch, detour, nonminimal_candidates), by)
+    return _weigh(batch, minimal, other, exists, bias_packets, by_vc)
+
+
+def short_detour_comparison(
+    batch: DecisionBatch,
+    first_hop: BoolArray,
+    second_hop: BoolArray,
+    *,
+    bias_packets: float | npt.NDArray[np.float64],
+    minimal_candidates: int,
+    nonminimal_candidates: int,
+    by_vc: bool = False,
+) -> UgalComparison:
+    """The same with detours of a kind, and a bias, of each row's own.
+
+    Args:
+        batch: N decisions of source routers, of an environment with all four kinds of detour.
+        first_hop: (N,) whether the detour may begin with a local hop; where there is none without, it does.
+        second_hop: (N,) whether it visits a random router of its group.
+        bias_packets: One for all, or (N,).
+        minimal_candidates: Shortest paths to weigh.
+        nonminimal_candidates: Detours to weigh.
+        by_vc: As for ``ugal_comparison``.
+
+    Returns:
+        Both sides, and which is preferred.
+
+    Raises:
+        ConfigError: If the environment lacks these candidates.
+
+    Source: LIA, TACO 2025, sections 2.2.2 and 4.3.
+    """
+    by = "vc_occupancy" if by_vc else "occupancy"
+
+    def of_kind(kind: str) -> tuple[IntArray, BoolArray]:
+        return least_occupied(batch, columns_of(batch, kind, nonminimal_candidates), by)
+
+    def of_length(to_group: str, to_router: str) -> tuple[IntArray, BoolArray]:
+        (group, group_exists), (router, router_exists) = of_kind(to_group), of_kind(to_router)
+        return np.where(second_hop, router, group), np.where(second_hop, router_exists, group_exists)
+
+    minimal, _ = least_occupied(batch, columns_of(batch, MINIMAL, minimal_candidates), by)
+    short, short_exists = of_length("g", "gl")
+    long, long_exists = of_length("lg", "lgl")
+    stays_short = ~first_hop & short_exists
+    other = np.where(stays_short, short, long)
+    return _weigh(batch, minimal, other, stays_short | long_exists, bias_packets, by_vc)
+
+
+def _weigh(
+    batch: DecisionBatch,
+    minimal: IntArray,
+    other: IntArray,
+    exists: BoolArray,
+    bias_packets: float | npt.NDArray[np.float64],
+    by_vc: bool,
+) -> UgalComparison:
     rows = np.arange(len(minimal))
     candidates = candidates_of(batch)
     straight, around = candidates[rows, minimal], candidates[rows, other]
-    same_port = straight["port"] == around["port"]
-    q_minimal = np.where(same_port, straight["vc_occupancy"], straight["occupancy"]).astype(np.float64)
-    q_detour = np.where(same_port, around["vc_occupancy"], around["occupancy"]).astype(np.float64)
+    vcs = by_vc | (straight["port"] == around["port"])
+    q_minimal = np.where(vcs, straight["vc_occupancy"], straight["occupancy"]).astype(np.float64)
+    q_detour = np.where(vcs, around["vc_occupancy"], around["occupancy"]).astype(np.float64)
     return UgalComparison(minimal, other, exists, exists & (q_minimal > 2.0 * q_detour + bias_packets))
 
 
@@ -151,9 +218,10 @@ def ugal_choice(
     batch: DecisionBatch,
     detour: str,
     *,
-    bias_packets: float,
+    bias_packets: float | npt.NDArray[np.float64],
     minimal_candidates: int,
     nonminimal_candidates: int,
+    by_vc: bool = False,
 ) -> IntArray:
     """What ``ugal_comparison`` prefers.
 
@@ -169,5 +237,6 @@ def ugal_choice(
         bias_packets=bias_packets,
         minimal_candidates=minimal_candidates,
         nonminimal_candidates=nonminimal_candidates,
+        by_vc=by_vc,
     )
     return np.where(compared.prefers_detour, compared.detour, compared.minimal)

@@ -1,13 +1,11 @@
-"""Parameters that several heuristics share."""
+"""What several heuristics have beside the parameters of the core."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dragonfly_env._settings import boolean, choice, integer, real
+from dragonfly_env.config.rows import choice
 
-MAX_BIAS_PACKETS = 1e9
-MAX_CANDIDATES = 16
 DETOURS = ("lgl", "lg", "gl", "g")
 
 
@@ -18,49 +16,4 @@ def detour(default: str, kinds: tuple[str, ...]) -> Any:
         kinds,
         doc="Path to the detour: 'lgl' to a random router of another group, 'lg' to a random group, 'gl' and "
         "'g' likewise without a first local hop. Source: LIA, TACO 2025, section 3.2.",
-    )
-
-
-def avoid_destination_group() -> Any:
-    """Whether random detours avoid the destination group."""
-    return boolean(
-        None,
-        optional=True,
-        doc="Whether detours avoid the destination group too, not only the source group; None: as the "
-        "network says (detours_avoid_destination_group).",
-    )
-
-
-def bias_packets() -> Any:
-    """The constant of the UGAL comparison."""
-    return real(
-        0.0,
-        -MAX_BIAS_PACKETS,
-        MAX_BIAS_PACKETS,
-        unit="packets",
-        doc="Added to the detour's side of the comparison: above 0 favours minimal paths. Source: T of LIA, "
-        "TACO 2025, equation 1; 0 in Kang et al., HPDC 2021, section 5.1.",
-    )
-
-
-def minimal_candidates() -> Any:
-    """How many shortest paths are weighed."""
-    return integer(
-        1,
-        1,
-        MAX_CANDIDATES,
-        unit="paths",
-        doc="Shortest paths that are drawn and compared; there are several only with trunking and on grids. "
-        "Source: 1 in Kang et al., HPDC 2021; 2 on Aries.",
-    )
-
-
-def nonminimal_candidates() -> Any:
-    """How many detours are weighed."""
-    return integer(
-        1,
-        1,
-        MAX_CANDIDATES,
-        unit="paths",
-        doc="Detours that are drawn and compared. Source: 1 in Kang et al., HPDC 2021; 2 on Aries.",
     )

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._archives import read_arrays
-from dragonfly_env._documents import parse_json
-from dragonfly_env._outside import check_path, parsing, read_bytes
-from dragonfly_env._validate import check_integer, config_error
+from dragonfly_env.checks.archives import read_arrays
+from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.outside import check_path, parsing, read_bytes
+from dragonfly_env.checks.values import check_integer, config_error
 
 FORMAT = 1
 KIND = "mlp"

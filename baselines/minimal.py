@@ -11,7 +11,7 @@ from dragonfly_env.baselines._choices import MINIMAL, IntArray, columns_of
 from dragonfly_env.policies import NamedVariants, Policy
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

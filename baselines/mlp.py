@@ -9,18 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env._outside import check_path
-from dragonfly_env._settings import setting
-from dragonfly_env._validate import check_text, config_error
 from dragonfly_env.baselines._choices import IntArray
-from dragonfly_env.baselines._fields import avoid_destination_group
 from dragonfly_env.baselines._mlp_arithmetic import best_legal, drawn_legal, forward, tamed
 from dragonfly_env.baselines._mlp_file import FIELD, digest
 from dragonfly_env.baselines.mlp_network import MlpNetwork
-from dragonfly_env.policies import NamedVariants, Policy
+from dragonfly_env.checks.outside import check_path
+from dragonfly_env.checks.values import check_text, config_error
+from dragonfly_env.config.rows import setting
+from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 _HOW = (
     "must be the path of a file of weights: a trained deep-q agent writes one by export_mlp(path), "
@@ -65,7 +64,7 @@ class Mlp(_WithNetwork):
         "Of the file, so that another one is not taken for it; None: whatever is in the file.",
         True,
     )
-    avoid_destination_group: bool | None = avoid_destination_group()
+    avoid_destination_group: bool | None = parameter()
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)

@@ -11,11 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env._arrays import as_float32, as_numbers, refuse_first
-from dragonfly_env._outside import check_items
-from dragonfly_env._settings import choice, integer, normalise, real, reject_unknown, setting
-from dragonfly_env._validate import check_choice, check_integer, check_real, config_error, unknown_name
-from dragonfly_env.baselines._fields import DETOURS, MAX_CANDIDATES
+from dragonfly_env.baselines._fields import DETOURS
 from dragonfly_env.baselines._mlp_file import (
     FIELD,
     FILE,
@@ -25,15 +21,22 @@ from dragonfly_env.baselines._mlp_file import (
     read_network,
     write_network,
 )
-from dragonfly_env.envs.layout import FEATURES, TRACKED_FEATURES
+from dragonfly_env.checks.arrays import as_float32, as_numbers, refuse_first
+from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.values import check_choice, check_integer, check_real, config_error, unknown_name
+from dragonfly_env.config.rows import choice, integer, normalise, real, reject_unknown, setting
+from dragonfly_env.decisions.layout import FEATURES, TRACKED_FEATURES
 from dragonfly_env.errors import ConfigError
+from dragonfly_env.policies import highest
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 MOST_UNITS = 2**16
+_MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _LEAST_SCALE, _MOST_SCALE = 1e-9, 1e9
 _LEAST_TEMPERATURE, _MOST_TEMPERATURE = 1e-6, 1e6
+_SHARED = ("decision", "port", "link", "group", "peer")
 _OF_ACTION = {"port": "port", "path": "candidate"}
 _PER: dict[str, str] = {row["name"]: row["per"] for row in _core.features()} | {
     feature["name"]: feature["per"] for tracker in _core.trackers() for feature in tracker["shown"]
@@ -156,9 +159,9 @@ class MlpNetwork:
         ("lgl",), _detours, "", "Kinds of detour among the candidate paths.", False
     )
     minimal_candidates: int = integer(
-        1, 1, MAX_CANDIDATES, unit="paths", doc="Shortest paths that are drawn."
+        1, 1, _MOST_CANDIDATES, unit="paths", doc="Shortest paths that are drawn."
     )
-    detour_candidates: int = integer(1, 1, MAX_CANDIDATES, unit="paths", doc="Detours drawn of each kind.")
+    detour_candidates: int = integer(1, 1, _MOST_CANDIDATES, unit="paths", doc="Detours drawn of each kind.")
     max_hops: int = integer(5, 3, 15, unit="hops", doc="Ports: the longest route, and the number of VCs.")
 
     def __post_init__(self) -> None:
@@ -185,7 +188,7 @@ class MlpNetwork:
 
     def _check_feature(self, name: str) -> None:
         per, own = _PER[name], _OF_ACTION[self.action]
-        readable = ("decision", own) if self.scoring == "candidate" else ("decision", "port", "link", own)
+        readable = ("decision", own) if self.scoring == "candidate" else (*_SHARED, own)
         if per not in readable:
             raise config_error(
                 "features",

@@ -6,16 +6,10 @@ import dataclasses
 from typing import TYPE_CHECKING, ClassVar
 
 from dragonfly_env.baselines._choices import IntArray, ugal_choice
-from dragonfly_env.baselines._fields import (
-    avoid_destination_group,
-    bias_packets,
-    minimal_candidates,
-    nonminimal_candidates,
-)
-from dragonfly_env.policies import NamedVariants, Policy
+from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 _DETOUR = "lgl"
 
@@ -31,10 +25,10 @@ class Par(Policy):
     variants: ClassVar[NamedVariants] = {"par": {}}
     source: ClassVar[str] = "Jiang, Kim, Dally, ISCA 2009; Kang, Wang, Lan, HPDC 2021, sections 2.2 and 5.1"
 
-    bias_packets: float = bias_packets()
-    minimal_candidates: int = minimal_candidates()
-    nonminimal_candidates: int = nonminimal_candidates()
-    avoid_destination_group: bool | None = avoid_destination_group()
+    bias_packets: float = parameter()
+    minimal_candidates: int = parameter()
+    nonminimal_candidates: int = parameter()
+    avoid_destination_group: bool | None = parameter()
 
     @property
     def name(self) -> str:

@@ -7,24 +7,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dragonfly_env._settings import real
 from dragonfly_env.baselines._choices import IntArray, ugal_comparison
-from dragonfly_env.baselines._fields import (
-    avoid_destination_group,
-    bias_packets,
-    minimal_candidates,
-    nonminimal_candidates,
-)
-from dragonfly_env.envs.layout import FEATURES
-from dragonfly_env.policies import NamedVariants, Policy
+from dragonfly_env.decisions.layout import FEATURES
+from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 _DETOUR = "lgl"
 _FLAGS = "candidate_congested"
 _TRACKER = "congested-links"
-_MAX = 1e6
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,24 +35,12 @@ class Piggyback(Policy):
     variants: ClassVar[NamedVariants] = {"pb": {}}
     source: ClassVar[str] = "LIA, TACO 2025, section 5.2 and table 1; Jiang, Kim, Dally, ISCA 2009"
 
-    congestion_factor: float = real(
-        1.2,
-        0.0,
-        _MAX,
-        doc="How far above the mean occupancy of its router's global links a link must be to be congested. "
-        "Source: F of LIA, TACO 2025, table 1.",
-    )
-    congestion_offset_packets: float = real(
-        5.0,
-        0.0,
-        _MAX,
-        unit="packets",
-        doc="And so many packets more. Source: Z of LIA, TACO 2025, table 1.",
-    )
-    bias_packets: float = bias_packets()
-    minimal_candidates: int = minimal_candidates()
-    nonminimal_candidates: int = nonminimal_candidates()
-    avoid_destination_group: bool | None = avoid_destination_group()
+    congestion_factor: float = parameter()
+    congestion_offset_packets: float = parameter()
+    bias_packets: float = parameter()
+    minimal_candidates: int = parameter()
+    nonminimal_candidates: int = parameter()
+    avoid_destination_group: bool | None = parameter()
 
     @property
     def name(self) -> str:
@@ -72,18 +52,9 @@ class Piggyback(Policy):
         parameters, whatever ``config.policy`` is.
         """
         return {
-            "scope": self.scope,
-            "action": self.action,
-            "minimal_candidates": self.minimal_candidates,
-            "detour_candidates": self.nonminimal_candidates,
-            "avoid_destination_group": self.avoid_destination_group,
+            **Policy.env_options(self),
             "features": (*FEATURES, _FLAGS),
-            "trackers": {
-                _TRACKER: {
-                    "congestion_factor": self.congestion_factor,
-                    "congestion_offset_packets": self.congestion_offset_packets,
-                }
-            },
+            "trackers": {_TRACKER: self._of_tracker(_TRACKER)},
         }
 
     def act(self, batch: DecisionBatch) -> IntArray:

@@ -6,17 +6,11 @@ import dataclasses
 from typing import TYPE_CHECKING, ClassVar
 
 from dragonfly_env.baselines._choices import IntArray, ugal_choice
-from dragonfly_env.baselines._fields import (
-    avoid_destination_group,
-    bias_packets,
-    detour,
-    minimal_candidates,
-    nonminimal_candidates,
-)
-from dragonfly_env.policies import NamedVariants, Policy
+from dragonfly_env.baselines._fields import detour
+from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 _NAMES = {"lgl": "ugal-n", "lg": "ugal-g"}
 
@@ -37,10 +31,10 @@ class Ugal(Policy):
     source: ClassVar[str] = "Kim, Dally, Scott, Abts, ISCA 2008; Kang, Wang, Lan, HPDC 2021, section 5.1"
 
     detour: str = detour("lgl", tuple(_NAMES))
-    bias_packets: float = bias_packets()
-    minimal_candidates: int = minimal_candidates()
-    nonminimal_candidates: int = nonminimal_candidates()
-    avoid_destination_group: bool | None = avoid_destination_group()
+    bias_packets: float = parameter()
+    minimal_candidates: int = parameter()
+    nonminimal_candidates: int = parameter()
+    avoid_destination_group: bool | None = parameter()
 
     @property
     def name(self) -> str:

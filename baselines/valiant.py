@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dragonfly_env._settings import choice
 from dragonfly_env.baselines._choices import MINIMAL, IntArray, columns_of
-from dragonfly_env.baselines._fields import DETOURS, avoid_destination_group, detour
-from dragonfly_env.policies import NamedVariants, Policy
+from dragonfly_env.baselines._fields import DETOURS, detour
+from dragonfly_env.config.rows import choice
+from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 # The papers have two names for the detour "lg": val-g and vlb-lg. Every other detour has one.
 _FAMILY = {"lgl": "val", "gl": "vlb", "g": "vlb"}
@@ -45,7 +45,7 @@ class Valiant(Policy):
     )
 
     detour: str = detour("lgl", DETOURS)
-    avoid_destination_group: bool | None = avoid_destination_group()
+    avoid_destination_group: bool | None = parameter()
     family: str | None = choice(
         None,
         ("val", "vlb"),

@@ -23,8 +23,8 @@ from benchmarks.workload import Report
 from benchmarks.yardstick.beside import Beside
 from benchmarks.yardstick.program import program
 from dragonfly_env import dragonfly_v0
+from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._rounds import Rounds
-from dragonfly_env.envs.batch import DecisionBatch
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 IntArray: TypeAlias = npt.NDArray[np.int64]

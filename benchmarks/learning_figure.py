@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from dragonfly_env.experiments.plots.style import grid, looks, save
+from dragonfly_env.plots.style import grid, looks, save
 
 _COLOURS = ("#d55e00", "#aa4499", "#117733", "#882255", "#e69f00")
 _DASHES = {"min": (1, 1), "ugal-n": (5, 2), "par": (2, 2), "val-g": (6, 1), "random": (4, 2, 1, 2)}

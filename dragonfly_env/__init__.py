@@ -20,17 +20,17 @@ if _process.is_command_line():  # before the imports below, which take a second 
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env.config.groups import Grid
+from dragonfly_env.config.links import LinkConfig
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, HopFeedback, Transitions
 from dragonfly_env.envs import registration as _registration  # noqa: F401 - names for gymnasium.make
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError, StateError
-from dragonfly_env.groups import Grid
-from dragonfly_env.link_config import LinkConfig
 from dragonfly_env.metrics import Metrics
-from dragonfly_env.network_config import NetworkConfig
 from dragonfly_env.policies import Policy, make_policy, policies
 from dragonfly_env.simulation import Simulation, simulate
-from dragonfly_env.topology import Dragonfly
 from dragonfly_env.traffic import AllToAll, traffic_patterns
 
 # Last: they register their policies, and use the modules above.

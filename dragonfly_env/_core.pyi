@@ -15,8 +15,20 @@ class DeadlockError(RuntimeError): ...
 class StateError(RuntimeError): ...
 
 @type_check_only
-class ParameterInfo(TypedDict):
+class ValueRange(TypedDict):
+    low: float | None
+    high: float | None
+    whole: bool
+    names: list[str]
+
+@type_check_only
+class NetworkRow(ValueRange):
     name: str
+
+@type_check_only
+class ParameterInfo(ValueRange):
+    name: str
+    type: Literal["real", "whole", "flag", "name", "network", "object"]
     default: float | str | bool | None
     doc: str
     unit: str
@@ -33,7 +45,7 @@ class PolicyInfo(TypedDict):
 @type_check_only
 class TrackedFeature(TypedDict):
     name: str
-    per: Literal["port", "decision", "candidate", "link"]
+    per: Literal["port", "decision", "candidate", "link", "group", "peer"]
 
 @type_check_only
 class TrackerInfo(TypedDict):
@@ -119,37 +131,10 @@ def arrangements() -> list[str]: ...
 def group_shapes() -> list[str]: ...
 def group_routers(name: str, parameters: Mapping[str, int]) -> int: ...
 
-class NetworkParams:
-    links: list[tuple[int, int, int, int]]
-    packet_ps_host: int
-    packet_ps_local: int
-    packet_ps_global: int
-    packet_ps_injection: int
-    latency_ps_injection: int
-    latency_ps_ejection: int
-    latency_ps_local: int
-    latency_ps_global: int
-    input_latency_ps: int
-    output_latency_ps: int
-    crossbar_latency_ps: int
-    crossbar_packet_ps: int
-    router_clock_ps: int
-    host_buffer_packets: int
-    local_buffer_packets: int
-    global_buffer_packets: int
-    output_buffer_packets: int
-    output_queue: str
-    link_start: str
-    switching: str
-    vc_scheme: str
-    arbitration: str
-    decide_at: str
-    routing_delay_ps: int
-    detours_avoid_destination_group: bool
-    local_vcs: int
-    global_vcs: int
-    watchdog_ps: int
-    def __init__(self) -> None: ...
+# What NetworkConfig.to_core() is made of: every row of network_rows(), and "links" as a list of LinkRow.
+NetworkParams: TypeAlias = Mapping[str, Any]
+
+def network_rows() -> list[NetworkRow]: ...
 
 class Source: ...
 
@@ -292,6 +277,7 @@ class RoutingEnvironment:
         NDArray[np.float64],
         NDArray[np.float64],
         NDArray[np.int64],
+        NDArray[np.bool_],
     ]: ...
     # the fields of HopFeedback in their order
     def reports(

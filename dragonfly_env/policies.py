@@ -11,23 +11,39 @@ import dataclasses
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env._outside import check_mapping
-from dragonfly_env._settings import SettingInfo, describe, normalise, reject_unknown
-from dragonfly_env._validate import config_error, did_you_mean, unknown_name
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import config_error, did_you_mean, unknown_name
+from dragonfly_env.config.rows import SettingInfo, describe, normalise, of_row, reject_unknown
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
     from dragonfly_env.batch_policy import BatchPolicy
-    from dragonfly_env.envs.batch import DecisionBatch
-    from dragonfly_env.envs.batched import BatchedRoutingEnv
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 ParameterValue: TypeAlias = float | str | bool
+_IN_THE_CORE: Final = object()
+_CANDIDATES = {
+    "minimal_candidates": "minimal_candidates",
+    "nonminimal_candidates": "detour_candidates",
+    "avoid_destination_group": "avoid_destination_group",
+}
+_TYPES = {"real": "float", "whole": "int", "flag": "bool", "name": "str", "network": "bool | None"}
+
+
+def parameter() -> Any:
+    """A field that is a parameter of the core's policy: default, range, unit and meaning stand in its row there.
+
+    The annotation is checked against the row when the class is made.
+    """
+    return _IN_THE_CORE
+
+
 # The names that a class answers to, each with the fields that the name fixes.
 NamedVariants: TypeAlias = Mapping[str, Mapping[str, ParameterValue]]
 
@@ -35,8 +51,8 @@ NamedVariants: TypeAlias = Mapping[str, Mapping[str, ParameterValue]]
 class Policy(ABC):
     """A routing policy with its parameters: a frozen dataclass, comparable and hashable.
 
-    Subclasses declare their parameters as checked fields, the registry names that they answer to in
-    ``variants``, and where the policy comes from in ``source``.
+    Subclasses declare the core's parameters by ``parameter()`` and others as checked fields, the registry names that
+    they answer to in ``variants``, and where the policy comes from in ``source``.
     """
 
     __slots__ = ()
@@ -55,6 +71,27 @@ class Policy(ABC):
 
     source: ClassVar[str]
     """Where the policy is described: paper and section."""
+
+    def __init_subclass__(cls) -> None:
+        """Fill in the fields that are parameters of the core.
+
+        Raises:
+            TypeError: If the core has no such parameter, or one of another type.
+        """
+        super().__init_subclass__()
+        declared = [name for name, value in vars(cls).items() if value is _IN_THE_CORE]
+        rows = {
+            row["name"]: row for name in declared and cls.variants for row in _registry()[name]["parameters"]
+        }
+        for name in declared:
+            if name not in rows:
+                raise TypeError(
+                    f"{cls.__name__}.{name}: the core has no such parameter, only {', '.join(rows)}"
+                )
+            expected, annotation = _TYPES[rows[name]["type"]], cls.__annotations__[name]
+            if expected != getattr(annotation, "__name__", annotation):
+                raise TypeError(f"{cls.__name__}.{name}: {annotation}, but {expected} in the core")
+            setattr(cls, name, of_row(rows[name]))
 
     def __post_init__(self) -> None:
         normalise(self)
@@ -78,8 +115,18 @@ class Policy(ABC):
             ConfigError: If the environment lacks what the parameters ask for.
         """
 
-    def twin(self, env: BatchedRoutingEnv) -> BatchPolicy:
-        """What answers the batches of an environment as the core's policy decides.
+    def env_options(self) -> dict[str, Any]:
+        """The keyword arguments of ``BatchedRoutingEnv`` that ``act`` needs: where it is asked, and the candidates
+        that its parameters ask for.
+        """
+        needed: dict[str, Any] = {"scope": self.scope, "action": self.action}
+        for field, option in _CANDIDATES.items():
+            if (value := getattr(self, field, None)) is not None:
+                needed[option] = value
+        return needed
+
+    def twin(self, env: Any) -> BatchPolicy:
+        """What answers the batches of a ``BatchedRoutingEnv`` as the core's policy decides.
 
         A policy without tables does so itself, for any environment that has what it needs; of one that learns it
         is another object, for this environment.
@@ -100,6 +147,13 @@ class Policy(ABC):
     def core_parameters(self) -> dict[str, Any]:
         """``parameters()`` as the core takes them: what stands in a file as what was read from it."""
         return self.parameters()
+
+    def _of_tracker(self, tracker: str) -> dict[str, ParameterValue]:
+        """Those parameters that are a tracker's: what an environment needs to show what the policy sees."""
+        names = [
+            row["name"] for one in _core.trackers() if one["name"] == tracker for row in one["parameters"]
+        ]
+        return {name: value for name, value in self.parameters().items() if name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Name and parameters as plain values; ``policy_from_dict`` is the inverse."""
@@ -138,6 +192,18 @@ def _fields(policy: Policy | type[Policy]) -> tuple[dataclasses.Field[Any], ...]
 @functools.cache
 def _registry() -> dict[str, _core.PolicyInfo]:
     return {info["name"]: info for info in _core.policies()}
+
+
+def highest(policy: str, name: str) -> float:
+    """The highest value that a parameter of the core's policy may have.
+
+    Raises:
+        KeyError: If there is no such policy or parameter, or no such limit.
+    """
+    for row in _registry()[policy]["parameters"]:
+        if row["name"] == name and row["high"] is not None:
+            return row["high"]
+    raise KeyError(name)
 
 
 _classes: dict[str, type[Policy]] = {}

@@ -10,7 +10,7 @@ import numpy as np
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import IntArray, evaluate_policy
-from dragonfly_env.envs.batch import DecisionBatch
+from dragonfly_env.decisions.batch import DecisionBatch
 
 
 class ShortestDelay:

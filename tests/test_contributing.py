@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md is followed to the letter: its recipes must give policies and workloads that work."""
+"""CONTRIBUTING.md is followed to the letter: its recipes must give policies, workloads and settings that work."""
 
 from __future__ import annotations
 
@@ -14,15 +14,20 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Runs in a process of its own, on the core that was built with the new policy.
-USE_IT = """
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location("dragonfly_env._core", sys.argv[1])
-sys.modules["dragonfly_env._core"] = core = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(core)
+# Runs in a process of its own, in the copy, whose core was built with all that is new. An editable installation would
+# be found before it.
+USE_THE_COPY = """
+import sys
+sys.meta_path = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]
+sys.path.insert(0, sys.argv[1])
 
 import dragonfly_env as dfe
+from dragonfly_env import _core
+assert dfe.__file__.startswith(sys.argv[1]) and _core.__file__.startswith(sys.argv[1])
 
+"""
+
+USE_IT = """
 assert "coin" in dfe.policies()
 for policy, share in (("coin", 0.5), (dfe.make_policy("coin", share=0.25), 0.25)):
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.2, policy=policy)
@@ -98,6 +103,77 @@ else:
     raise AssertionError("an unknown argument was taken")
 """
 
+USE_THE_SETTINGS = """
+import contextlib, io, math
+from unittest import mock
+from pytest import approx, raises
+
+def run(**fields):
+    given = {"topology": dfe.Dragonfly.preset("72"), "traffic": "adv+1", "load": 0.4, **fields}
+    simulation = dfe.Simulation(dfe.SimulationConfig(**given))
+    simulation.run(30_000)
+    return simulation
+
+def said_by(*arguments):
+    from dragonfly_env.cli import app
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text), mock.patch.dict("os.environ", COLUMNS="200"):
+        app(arguments, standalone_mode=False)
+    return " ".join(text.getvalue().split())
+
+# A field of the network: its delay is on every wire between routers, in documents, help and messages.
+one = {"load": 0.01, "traffic": "uniform"}
+plain, delayed = (run(network=dfe.NetworkConfig(retimer_latency_ns=ns), **one).metrics() for ns in (0, 32))
+assert delayed.latency_mean_ns == approx(plain.latency_mean_ns + 32 * plain.hops_mean, abs=2)
+assert delayed.hops_mean == approx(plain.hops_mean, abs=0.01)
+config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), network=dfe.NetworkConfig(retimer_latency_ns=1.5))
+assert dfe.SimulationConfig.from_toml(config.to_toml()) == config != config.replace(network="default")
+assert "retimer_latency_ns 0 ns 0 to 1e+06 Of a retimer" in said_by("info", "lia")
+results = [
+    said_by("simulate", "-t", "72", "--set", f"retimer_latency_ns={ns}", "--measure-ns", "2000", "--json")
+    for ns in (0, 32)
+]
+assert results[0].split("provenance")[0] != results[1].split("provenance")[0]
+for wrong in (-1, 1e7, "1", math.nan, 0.0001):
+    with raises(dfe.ConfigError, match="^retimer_latency_ns = "):
+        dfe.NetworkConfig(retimer_latency_ns=wrong)
+
+# A parameter of a policy: with links that are never congested, pb is ugal-n; its twin sees the same.
+quiet = dfe.baselines.Piggyback(congestion_least_packets=1e6)
+hashes = [run(policy=policy).trace_hash() for policy in ("pb", quiet, "ugal-n")]
+assert hashes[0] != hashes[1] == hashes[2]
+assert dfe.make_policy("pb") == dfe.baselines.Piggyback(congestion_least_packets=0)
+middle = dfe.make_policy("pb", congestion_least_packets=20)
+config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.4, policy=middle)
+env = dfe.BatchedRoutingEnv.for_policy(config, middle, duration_ns=30_000)
+batch = env.reset()
+while not env.done:
+    batch = env.step(middle.act(batch))
+assert env.trace_hash() == run(policy=middle).trace_hash() not in hashes
+assert "congestion_least_packets 0 packets 0 to 1e+06 Links with fewer" in said_by("info", "pb")
+said_by("simulate", "-t", "72", "-p", "pb:congestion_least_packets=3", "--measure-ns", "1000", "--warmup-ns", "0")
+with raises(dfe.ConfigError, match="^congestion_least_packets = -1: must "):
+    dfe.make_policy("pb", congestion_least_packets=-1)
+
+# An option of the environments, of the one and of its views.
+def paid(**options):
+    env = dfe.BatchedRoutingEnv(config, duration_ns=3_000, **options)
+    batch, rewards = env.reset(), []
+    while not env.done:
+        batch = env.step(batch.minimal_actions())
+        rewards += env.transitions().rewards.tolist()
+    return rewards
+free, dear = paid(), paid(decision_price=0.25)
+assert len(free) > 100 and dear == approx([reward - 0.25 for reward in free], abs=1e-12)
+assert "decision_price (0 to 1e+06): Subtracted" in dfe.BatchedRoutingEnv.__doc__
+from dragonfly_env import dragonfly_v0
+
+view = dragonfly_v0.parallel_env(config=config, duration_ns=500, decision_price=0.25)
+view.reset(seed=1)
+with raises(dfe.ConfigError, match="^decision_price = "):
+    dfe.BatchedRoutingEnv(config, decision_price=-1)
+"""
+
 
 def build_core(source: Path, build: Path) -> Path:
     """Build the extension module quickly, without optimisation.
@@ -146,10 +222,59 @@ def add_line(registry: Path, entries: str, line: str) -> None:
     registry.write_text(text[: head.end()] + line + text[head.end() :], encoding="utf-8")
 
 
+def edits_of(recipe: str, part: str) -> list[tuple[str, str]]:
+    """The edits of a part of a section: the file that is named last before each, and a piece of a diff."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split(f"## {recipe}\n")[1].split("\n## ")[0]
+    text = text.split(f"### {part}\n")[1].split("\n### ")[0]
+    edits: list[tuple[str, str]] = []
+    file = ""
+    for name, diff in re.findall(r"`([\w/]+\.(?:py|hpp|cpp))`|```diff\n(.*?)```", text, flags=re.DOTALL):
+        if name and (ROOT / name).exists():
+            file = name
+        elif diff:
+            edits.append((file, diff))
+    return edits
+
+
+def apply(edit: tuple[str, str], folder: Path) -> None:
+    """Replace the one place that a piece of a diff describes; spaces inside lines do not matter."""
+    name, diff = edit
+    before = [line[1:] for line in diff.splitlines() if line[0] in " -"]
+    after = [line[1:] for line in diff.splitlines() if line[0] in " +"]
+    file = folder / name
+    lines = file.read_text(encoding="utf-8").splitlines()
+
+    def plain(some: list[str]) -> list[list[str]]:
+        return [line.split() for line in some]
+
+    places = [i for i in range(len(lines)) if plain(lines[i : i + len(before)]) == plain(before)]
+    assert len(places) == 1, (name, before, places)
+    lines[places[0] : places[0] + len(before)] = after
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+SETTINGS = "Add a setting: three edits"
+KINDS = ("A field of the network", "A parameter of a policy", "An option of the environments")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_setting_takes_at_most_three_edits(kind: str) -> None:
+    """Each is one piece of one file; that no others are needed is shown below, where they are all that is edited."""
+    assert 1 <= len(edits_of(SETTINGS, kind)) <= 3
+
+
+def copy_of_the_sources(folder: Path) -> None:
+    """Everything that the core and the package are made of, but no compiled core."""
+    for name in ("csrc", "agents", "baselines", "dragonfly_env"):
+        shutil.copytree(
+            ROOT / name, folder / name, symlinks=True, ignore=shutil.ignore_patterns("*.so", "__pycache__")
+        )
+
+
 @pytest.mark.slow
 def test_the_recipes_a_file_and_a_line_each_give_what_works(tmp_path: Path) -> None:
-    """One build for all: three policies, a group shape and a workload."""
-    shutil.copytree(ROOT / "csrc", tmp_path / "csrc")
+    """One build for all: three policies, a group shape, a workload and three settings."""
+    copy_of_the_sources(tmp_path)
     routing = tmp_path / "csrc" / "routing"
     file, line = blocks_of("Add a policy: one file, one line")
     (routing / "coin.cpp").write_text(file, encoding="utf-8")
@@ -174,9 +299,18 @@ def test_the_recipes_a_file_and_a_line_each_give_what_works(tmp_path: Path) -> N
     (traffic / "token.cpp").write_text(workload, encoding="utf-8")
     add_line(traffic / "registry.cpp", "DRAGONFLY_PATTERNS", workload_line)
 
-    module = build_core(tmp_path / "csrc", tmp_path / "build")
+    for kind in KINDS:
+        for edit in edits_of(SETTINGS, kind):
+            apply(edit, tmp_path)
 
-    done = subprocess.run(
-        [sys.executable, "-c", USE_IT, str(module)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    shutil.copy(build_core(tmp_path / "csrc", tmp_path / "build"), tmp_path / "dragonfly_env")
+
+    for use in (USE_IT, USE_THE_SETTINGS):
+        done = subprocess.run(
+            [sys.executable, "-c", USE_THE_COPY + use, str(tmp_path)],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr

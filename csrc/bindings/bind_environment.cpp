@@ -49,15 +49,14 @@ DecisionSpec spec_of(const py::dict& given) {
   for (const auto& [name, parameters] : member<std::map<std::string, py::dict>>(given, "trackers")) {
     spec.trackers.emplace(name, parameters_of("trackers." + name, parameters));
   }
-  spec.reward_scale_ps = member<double>(given, "reward_scale_ps");
-  spec.keep_transitions = member<bool>(given, "keep_transitions");
-  spec.keep_feedback = member<bool>(given, "keep_feedback");
-  spec.most_uncollected_bytes = member<std::uint64_t>(given, "most_uncollected_bytes");
+#define DRAGONFLY_READ(type, name) spec.name = member<type>(given, #name);
+  DRAGONFLY_DECISION_OPTIONS(DRAGONFLY_READ)
+#undef DRAGONFLY_READ
   return spec;
 }
 
 std::unique_ptr<RoutingEnvironment> make_environment(
-    const std::shared_ptr<Dragonfly>& topology, const NetworkParams& network, const SourceHandle& source,
+    const std::shared_ptr<Dragonfly>& topology, const py::dict& network, const SourceHandle& source,
     const std::string& policy, const py::dict& policy_parameters, std::uint32_t source_queue_packets,
     bool lose_when_full, std::uint64_t seed, std::uint32_t threads, const py::dict& options,
     const py::dict& spec, TimePs warmup_ps, TimePs duration_ps) {
@@ -128,10 +127,10 @@ py::array_t<double> draws(RoutingEnvironment& self, std::uint32_t each, std::uin
 }
 
 py::tuple transitions(RoutingEnvironment& self) {
-  if (self.overflowed() || !self.plan().spec.keep_transitions) {
-    throw StateError{self.overflowed() ? "overflowed" : "off"};
+  if (self.outcomes().overflowed() || !self.plan().spec.keep_transitions) {
+    throw StateError{self.outcomes().overflowed() ? "overflowed" : "off"};
   }
-  const auto n = static_cast<py::ssize_t>(self.transitions());
+  const auto n = static_cast<py::ssize_t>(self.outcomes().transitions());
   const auto features = static_cast<py::ssize_t>(self.plan().layout.num_features());
   const auto actions = static_cast<py::ssize_t>(self.plan().num_actions);
   py::array_t<std::int64_t> ids(n);
@@ -146,6 +145,7 @@ py::tuple transitions(RoutingEnvironment& self) {
   py::array_t<float> rows({n, features});
   py::array_t<float> next_rows({n, features});
   py::array_t<bool> next_mask({n, actions});
+  py::array_t<bool> mask({n, actions});
   const TransitionColumns columns{.ids = ids.mutable_data(),
                                   .next_ids = next_ids.mutable_data(),
                                   .agents = agents.mutable_data(),
@@ -157,17 +157,18 @@ py::tuple transitions(RoutingEnvironment& self) {
                                   .done = done.mutable_data(),
                                   .observations = rows.mutable_data(),
                                   .next_observations = next_rows.mutable_data(),
-                                  .next_mask = next_mask.mutable_data()};
+                                  .next_mask = next_mask.mutable_data(),
+                                  .mask = mask.mutable_data()};
   {
     const py::gil_scoped_release release;
-    self.take_transitions(columns);
+    self.outcomes().take_transitions(columns);
   }
   return py::make_tuple(ids, agents, rows, taken, rewards, next_rows, next_mask, done, next_agents, latency,
-                        times, next_ids);
+                        times, next_ids, mask);
 }
 
 py::tuple reports(RoutingEnvironment& self) {
-  const auto n = static_cast<py::ssize_t>(self.reports());
+  const auto n = static_cast<py::ssize_t>(self.outcomes().reports());
   py::array_t<std::int64_t> ids(n);
   py::array_t<std::int64_t> next_ids(n);
   py::array_t<std::int32_t> agents(n);
@@ -182,16 +183,16 @@ py::tuple reports(RoutingEnvironment& self) {
                               .times_ns = times.mutable_data()};
   {
     const py::gil_scoped_release release;
-    self.take_reports(columns);
+    self.outcomes().take_reports(columns);
   }
   return py::make_tuple(ids, next_ids, agents, ports, travel, times);
 }
 
 py::tuple payments(RoutingEnvironment& self) {
-  const auto n = static_cast<py::ssize_t>(self.payments());
+  const auto n = static_cast<py::ssize_t>(self.outcomes().payments());
   py::array_t<std::int32_t> agents(n);
   py::array_t<double> rewards(n);
-  self.read_payments(agents.mutable_data(), rewards.mutable_data());
+  self.outcomes().read_payments(agents.mutable_data(), rewards.mutable_data());
   return py::make_tuple(agents, rewards);
 }
 
@@ -252,8 +253,9 @@ void bind_environment(py::module_& module) {
       .def_property_readonly("end_ps", by_reference(&RoutingEnvironment::end_ps))
       .def_property_readonly("batches_answered", by_reference(&RoutingEnvironment::batches_answered))
       .def_property_readonly("done", by_reference(&RoutingEnvironment::done))
-      .def_property_readonly("overflowed", by_reference(&RoutingEnvironment::overflowed))
-      .def_property_readonly("reports_overflowed", by_reference(&RoutingEnvironment::reports_overflowed))
+      .def_property_readonly("overflowed", [](RoutingEnvironment& e) { return e.outcomes().overflowed(); })
+      .def_property_readonly("reports_overflowed",
+                             [](RoutingEnvironment& e) { return e.outcomes().reports_overflowed(); })
       .def_property_readonly("time_ns", by_reference(&RoutingEnvironment::time_ns))
       .def_property_readonly("num_actions", [](const RoutingEnvironment& e) { return e.plan().num_actions; })
       .def_property_readonly("num_features",

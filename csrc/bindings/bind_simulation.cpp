@@ -1,4 +1,4 @@
-// _core.NetworkParams, _core.Simulation and the list of policies.
+// _core.Simulation and the list of policies.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/members.hpp"
 #include "bindings/sealed_class.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/simulation_setup.hpp"
@@ -143,18 +144,29 @@ py::dict packet_log(Simulation& simulation) {
   return out;
 }
 
+// The type of a parameter; "network": true, false or as the network says.
+const char* type_of(const ParameterInfo& parameter) {
+  if (std::holds_alternative<double>(parameter.default_value))
+    return parameter.range.whole ? "whole" : "real";
+  if (std::holds_alternative<bool>(parameter.default_value)) return "flag";
+  const auto* text = std::get_if<std::string>(&parameter.default_value);
+  return text == nullptr ? "object" : *text == "network" ? "network" : "name";
+}
+
 py::list parameter_list(const std::vector<ParameterInfo>& parameters) {
   py::list out;
   for (const ParameterInfo& parameter : parameters) {
     py::dict row;
+    const std::string type = type_of(parameter);
     row["name"] = parameter.name;
+    row["type"] = type;
     row["default"] = py::none();
     if (const auto* number = std::get_if<double>(&parameter.default_value)) row["default"] = *number;
     if (const auto* flag = std::get_if<bool>(&parameter.default_value)) row["default"] = *flag;
-    const auto* text = std::get_if<std::string>(&parameter.default_value);
-    if (text != nullptr && *text != "network") row["default"] = *text;
+    if (type == "name") row["default"] = std::get<std::string>(parameter.default_value);
     row["unit"] = parameter.unit;
     row["doc"] = parameter.doc;
+    write_range(row, parameter.range);
     out.append(row);
   }
   return out;
@@ -220,7 +232,7 @@ py::tuple channel_dependencies(const std::shared_ptr<Dragonfly>& topology, const
 }
 
 std::unique_ptr<Simulation> make_simulation(const std::shared_ptr<Dragonfly>& topology,
-                                            const NetworkParams& network, const SourceHandle& source,
+                                            const py::dict& network, const SourceHandle& source,
                                             const std::string& policy, const py::dict& policy_parameters,
                                             std::uint32_t source_queue_packets, bool lose_when_full,
                                             std::uint64_t seed, std::uint32_t threads,
@@ -262,61 +274,9 @@ void load_q_table(Simulation& self, const py::array_t<float, py::array::c_style>
   self.learner()->load(given);
 }
 
-// Packet time and latency (ps), buffer (packets per VC), VCs.
-using LinkRow = std::tuple<TimePs, TimePs, std::uint32_t, std::uint32_t>;
-
-void bind_network_params(py::module_& module) {
-  auto params = sealed_class<NetworkParams>(module, "NetworkParams");
-  make_by(params, [] { return NetworkParams{}; });
-  params.def_readwrite("packet_ps_injection", &NetworkParams::packet_ps_injection)
-      .def_readwrite("packet_ps_host", &NetworkParams::packet_ps_host)
-      .def_readwrite("packet_ps_local", &NetworkParams::packet_ps_local)
-      .def_readwrite("packet_ps_global", &NetworkParams::packet_ps_global)
-      .def_readwrite("latency_ps_injection", &NetworkParams::latency_ps_injection)
-      .def_readwrite("latency_ps_ejection", &NetworkParams::latency_ps_ejection)
-      .def_readwrite("latency_ps_local", &NetworkParams::latency_ps_local)
-      .def_readwrite("latency_ps_global", &NetworkParams::latency_ps_global)
-      .def_readwrite("input_latency_ps", &NetworkParams::input_latency_ps)
-      .def_readwrite("output_latency_ps", &NetworkParams::output_latency_ps)
-      .def_readwrite("crossbar_latency_ps", &NetworkParams::crossbar_latency_ps)
-      .def_readwrite("crossbar_packet_ps", &NetworkParams::crossbar_packet_ps)
-      .def_readwrite("router_clock_ps", &NetworkParams::router_clock_ps)
-      .def_readwrite("host_buffer_packets", &NetworkParams::host_buffer_packets)
-      .def_readwrite("local_buffer_packets", &NetworkParams::local_buffer_packets)
-      .def_readwrite("global_buffer_packets", &NetworkParams::global_buffer_packets)
-      .def_readwrite("output_buffer_packets", &NetworkParams::output_buffer_packets)
-      .def_readwrite("output_queue", &NetworkParams::output_queue)
-      .def_readwrite("link_start", &NetworkParams::link_start)
-      .def_readwrite("switching", &NetworkParams::switching)
-      .def_readwrite("vc_scheme", &NetworkParams::vc_scheme)
-      .def_readwrite("arbitration", &NetworkParams::arbitration)
-      .def_readwrite("decide_at", &NetworkParams::decide_at)
-      .def_readwrite("routing_delay_ps", &NetworkParams::routing_delay_ps)
-      .def_readwrite("detours_avoid_destination_group", &NetworkParams::detours_avoid_destination_group)
-      .def_readwrite("local_vcs", &NetworkParams::local_vcs)
-      .def_readwrite("global_vcs", &NetworkParams::global_vcs)
-      .def_readwrite("watchdog_ps", &NetworkParams::watchdog_ps)
-      .def_property(
-          "links",
-          [](const NetworkParams& self) {
-            std::vector<LinkRow> rows;
-            for (const LinkParams& link : self.links) {
-              rows.emplace_back(link.packet_ps, link.latency_ps, link.buffer_packets, link.vcs);
-            }
-            return rows;
-          },
-          [](NetworkParams& self, const std::vector<LinkRow>& rows) {
-            self.links.clear();
-            for (const auto& [packet_ps, latency_ps, buffer, vcs] : rows) {
-              self.links.push_back({packet_ps, latency_ps, buffer, vcs});
-            }
-          });
-}
-
 }  // namespace
 
 void bind_simulation(py::module_& module) {
-  bind_network_params(module);
   auto simulation = sealed_class<Simulation>(module, "Simulation");
   make_by(simulation, &make_simulation, py::arg("topology").none(false), py::arg("network_params"),
           py::arg("source"), py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"),
@@ -363,6 +323,7 @@ void bind_simulation(py::module_& module) {
       .def_property_readonly("time_ps", by_reference(&Simulation::time_ps))
       .def_property_readonly("num_partitions", by_reference(&Simulation::num_partitions));
   module.def("policies", &policy_list);
+  module.def("network_rows", &network_rows);
   module.def("trackers", &tracker_list);
   module.def("channel_dependencies", &channel_dependencies, py::arg("topology").none(false),
              py::arg("policy"), py::arg("policy_params"), py::arg("vc_scheme"));

@@ -1,4 +1,4 @@
-// _core.Topology: the wiring, range-checked. Python's Dragonfly (dragonfly_env/topology.py) wraps it.
+// _core.Topology: the wiring, range-checked. Python's Dragonfly (dragonfly_env/config/topology.py) wraps it.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
 #include <cstdint>
 #include <initializer_list>
@@ -10,15 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/members.hpp"
 #include "core/error.hpp"
 #include "routing/question_spec.hpp"
 
 namespace dragonfly {
-
-template <class T>
-T member(const pybind11::dict& spec, const char* name) {
-  return pybind11::cast<T>(spec[name]);
-}
 
 template <class T>
 T one_of(const char* field, const std::string& name, std::initializer_list<std::pair<const char*, T>> known) {

@@ -1,7 +1,9 @@
 #include "bindings/simulation_setup.hpp"
 
-#include <pybind11/stl.h>
+#include <tuple>
+#include <type_traits>
 
+#include "bindings/members.hpp"
 #include "bindings/network_handle.hpp"
 #include "core/error.hpp"
 
@@ -30,7 +32,35 @@ Parameters parameters_of(const std::string& owner, const py::dict& given) {
   return parameters;
 }
 
+py::list network_rows() {
+  py::list rows;
+  NetworkParams params;
+  each_param(params, [&rows](const char* name, const auto&, const AllowedParam& allowed) {
+    py::dict row;
+    row["name"] = name;
+    write_range(row, allowed.range);
+    rows.append(row);
+  });
+  return rows;
+}
+
 namespace {
+
+NetworkParams network_params(const py::dict& given) {
+  NetworkParams params;
+  std::vector<std::string> known{"links"};
+  each_param(params, [&](const char* name, auto& value, const AllowedParam&) {
+    value = member<std::decay_t<decltype(value)>>(given, name);
+    known.emplace_back(name);
+  });
+  require_known(given, known);
+  // Packet time and latency (ps), buffer (packets per VC), VCs.
+  using LinkRow = std::tuple<TimePs, TimePs, std::uint32_t, std::uint32_t>;
+  for (const auto& [packet_ps, latency_ps, buffer, vcs] : member<std::vector<LinkRow>>(given, "links")) {
+    params.links.push_back({packet_ps, latency_ps, buffer, vcs});
+  }
+  return params;
+}
 
 RecordOptions record_options(const py::dict& options) {
   RecordOptions record;
@@ -53,7 +83,7 @@ RecordOptions record_options(const py::dict& options) {
 
 }  // namespace
 
-SimulationSetup simulation_setup(const std::shared_ptr<Dragonfly>& topology, const NetworkParams& network,
+SimulationSetup simulation_setup(const std::shared_ptr<Dragonfly>& topology, const py::dict& network,
                                  const SourceHandle& source, const std::string& policy,
                                  const py::dict& policy_parameters, std::uint32_t source_queue_packets,
                                  bool lose_when_full, std::uint64_t seed, std::uint32_t threads,
@@ -63,7 +93,7 @@ SimulationSetup simulation_setup(const std::shared_ptr<Dragonfly>& topology, con
   return {.topology = topology,
           .source = source.source,
           .workload = source.workload,
-          .network = network,
+          .network = network_params(network),
           .policy = policy,
           .policy_parameters = parameters_of("policy", policy_parameters),
           .threads = threads,

@@ -18,12 +18,16 @@ std::string show(const ParameterValue& value) {
   return std::get<NetworkPtr>(value) != nullptr ? "a network" : "nothing";
 }
 
-const ParameterValue& lookup(const ParameterOwner& owner, const Parameters& given, const std::string& name) {
-  if (const auto it = given.find(name); it != given.end()) return it->second;
+const ParameterInfo& row_of(const ParameterOwner& owner, const std::string& name) {
   for (const ParameterInfo& parameter : owner.parameters) {
-    if (parameter.name == name) return parameter.default_value;
+    if (parameter.name == name) return parameter;
   }
   throw std::logic_error{owner.name + " reads a parameter that it does not declare: " + name};
+}
+
+const ParameterValue& lookup(const ParameterOwner& owner, const Parameters& given, const std::string& name) {
+  if (const auto it = given.find(name); it != given.end()) return it->second;
+  return row_of(owner, name).default_value;
 }
 
 template <class T>
@@ -55,8 +59,7 @@ Parameters with_defaults(const ParameterOwner& owner, const Parameters& given) {
 
 double number_parameter(const ParameterOwner& owner, const Parameters& given, const std::string& name) {
   const double value = get<double>(owner, given, name, "a number");
-  if (!std::isfinite(value))
-    throw ConfigError{owner.name + "." + name, std::to_string(value), "a finite number"};
+  check_value(owner.name + "." + name, value, row_of(owner, name).range);
   return value;
 }
 
@@ -67,6 +70,15 @@ bool flag_parameter(const ParameterOwner& owner, const Parameters& given, const 
     return when_unset;
   if (const auto* flag = std::get_if<bool>(&value)) return *flag;
   throw ConfigError{owner.name + "." + name, show(value), "true, false, or unset (the network's convention)"};
+}
+
+std::uint32_t count_parameter(const ParameterOwner& owner, const Parameters& given, const std::string& name) {
+  return static_cast<std::uint32_t>(number_parameter(owner, given, name));
+}
+
+std::uint32_t choice_parameter(const ParameterOwner& owner, const Parameters& given,
+                               const std::string& name) {
+  return choice_parameter(owner, given, name, row_of(owner, name).range.names);
 }
 
 std::uint32_t count_parameter(const ParameterOwner& owner, const Parameters& given, const std::string& name,

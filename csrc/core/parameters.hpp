@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/value_range.hpp"
+
 namespace dragonfly {
 
 namespace neural {
@@ -18,11 +20,13 @@ using NetworkPtr = std::shared_ptr<const neural::ScoringNetwork>;
 using ParameterValue = std::variant<double, bool, std::string, NetworkPtr>;
 using Parameters = std::map<std::string, ParameterValue>;
 
+// One row: whatever there is to say about a parameter, for the core and for Python.
 struct ParameterInfo {
   std::string name;
-  ParameterValue default_value;
+  ParameterValue default_value;  // "network" for "as the network says"
   std::string unit;
   std::string doc;
+  ValueRange range{};
 };
 
 // Whose parameters they are: made from a row of a registry, which must outlive it.
@@ -41,13 +45,20 @@ void require_known(const ParameterOwner& owner, const Parameters& given, const s
 // The values given, and the defaults of all others.
 [[nodiscard]] Parameters with_defaults(const ParameterOwner& owner, const Parameters& given);
 
-// The value given, or the default. Both throw ConfigError when the value has another type.
+// The value given, or the default. All throw ConfigError when it has another type or is not in the row's
+// range.
 [[nodiscard]] double number_parameter(const ParameterOwner& owner, const Parameters& given,
                                       const std::string& name);
 [[nodiscard]] bool flag_parameter(const ParameterOwner& owner, const Parameters& given,
                                   const std::string& name, bool when_unset);
 
-// A whole number within [low, high].
+[[nodiscard]] std::uint32_t count_parameter(const ParameterOwner& owner, const Parameters& given,
+                                            const std::string& name);
+// Which of the names of the row's range is given.
+[[nodiscard]] std::uint32_t choice_parameter(const ParameterOwner& owner, const Parameters& given,
+                                             const std::string& name);
+
+// The same for rows without a range: a whole number within [low, high].
 [[nodiscard]] std::uint32_t count_parameter(const ParameterOwner& owner, const Parameters& given,
                                             const std::string& name, std::uint32_t low, std::uint32_t high);
 

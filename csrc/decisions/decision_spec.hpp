@@ -13,12 +13,21 @@ enum class RewardKind : std::uint8_t {
   kTeam,      // minus the mean latency of all packets delivered in the step
 };
 
+// One row per plain option of an environment that the core looks at: type and name. `EnvOptions` in Python
+// has its default, range, unit and meaning; a time in ns there is one in ps here.
+// clang-format off
+#define DRAGONFLY_DECISION_OPTIONS(X)                                                        \
+  X(double, reward_scale_ps)               /* a reward of -1 */                              \
+  X(bool, keep_transitions)                                                                  \
+  X(bool, keep_feedback)                                                                     \
+  X(std::uint64_t, most_uncollected_bytes) /* of either; then it is no longer kept */
+// clang-format on
+
 struct DecisionSpec : QuestionSpec {
   RewardKind reward = RewardKind::kHop;
-  double reward_scale_ps = 1'000'000;  // a reward of -1
-  bool keep_transitions = true;
-  bool keep_feedback = false;
-  std::uint64_t most_uncollected_bytes = std::uint64_t{1} << 28;  // of either; then it is no longer kept
+#define DRAGONFLY_MEMBER(type, name) type name{};
+  DRAGONFLY_DECISION_OPTIONS(DRAGONFLY_MEMBER)
+#undef DRAGONFLY_MEMBER
 };
 
 }  // namespace dragonfly

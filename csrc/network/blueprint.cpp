@@ -126,11 +126,17 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       timed_start{params.link_start == "timer"},
       cut_through{params.switching == "cut-through"},
       decide_on_arrival{params.decide_at == "arrival"},
+      decide_again{params.decide_at == "attempt"},
       arbitration{parse_arbitration(params.arbitration)},
       output_buffer{params.output_buffer_packets} {
   if (workload != nullptr && options.lose_when_full) {
     throw ConfigError{"source_queue_full", "'lose'",
                       "must be 'stall': what a program has sent is never lost"};
+  }
+  if (decide_again && options.decisions) {
+    // A decision from outside is one step of a packet; there is no place for one that is taken back.
+    throw ConfigError{"network.decide_at", "'attempt'",
+                      "must be 'arrival' or 'head' where decisions are answered from outside"};
   }
   const std::size_t num_classes = topology.num_link_classes();
   for (std::size_t i = 0; i < num_classes; ++i) input_buffer[i] = links[i].buffer_packets;

@@ -56,6 +56,7 @@ class Blueprint {
   bool timed_start;    // link_start = "timer"
   bool cut_through;
   bool decide_on_arrival;
+  bool decide_again;  // the head of a host's queue decides anew whenever it finds no room behind the crossbar
   Arbitration arbitration;
   std::uint32_t output_buffer;
   std::array<std::uint32_t, kMostLinkClasses> input_buffer{};  // by class of the input port

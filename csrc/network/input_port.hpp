@@ -23,7 +23,7 @@ enum class HeadState : std::uint8_t {
 struct alignas(32) InputVc {
   std::uint32_t head = kNil;
   std::uint32_t tail = kNil;
-  std::uint32_t last_served = 0;  // stamp of its last grant, see Partition::clock_edge
+  std::uint32_t last_served = 0;  // stamp of its last grant, see RouterPorts::clock_edge
   std::uint32_t router = 0;       // within the partition
   std::uint16_t queued = 0;
   std::uint16_t port = 0;
@@ -38,7 +38,7 @@ static_assert(sizeof(InputVc) == 32);
 
 struct InputPort {
   Tick crossbar_free = 0;         // it can send the next packet through the crossbar from then
-  std::uint32_t upstream = kNil;  // sender whose credits this buffer is: see Partition::sender ids
+  std::uint32_t upstream = kNil;  // sender whose credits this buffer is: see partition_state.hpp, kVcBits
   std::uint16_t upstream_partition = 0;
   LinkClass link_class = LinkClass::kHost;
 };

@@ -36,16 +36,16 @@ MemoryNeed memory_need(const Blueprint& plan) noexcept {
   const std::uint64_t wheel = Partition::wheel_bytes(plan.timing.horizon);
   const std::uint64_t program =
       plan.workload == nullptr ? 0 : HostPrograms::host_bytes() + plan.workload->task_bytes() / hosts;
-  const std::uint64_t reports =
-      FeedbackLines::bytes_per_router(plan) + std::uint64_t{plan.topology.radix()} * 2 * sizeof(FeedbackEnd);
-  return {
-      .routers = routers * (plan.topology.radix() * port + plan.input_vcs * input_vc + sizeof(RouterState) +
-                            2 * sizeof(std::uint64_t)),
-      .hosts = hosts * (sizeof(HostSender) + sizeof(SourceCursor) + sizeof(std::uint64_t) + program),
-      .source_queues = hosts * plan.options.source_queue_packets * sizeof(Tick),
-      .partitions = parts * (wheel + sizeof(Partition) + groups * groups * 2 * sizeof(std::uint64_t)) +
-                    parts * parts * (2 * sizeof(Mailbox) + sizeof(Mailbox*)),
-      .tables = plan.learner == nullptr ? 0 : plan.learner->shape(plan.topology).bytes() + routers * reports};
+  const std::uint64_t tables = plan.learner == nullptr ? 0
+                                                       : plan.learner->shape(plan.topology).bytes() +
+                                                             routers * HopFeedback::bytes_per_router(plan);
+  return {.routers = routers * (plan.topology.radix() * port + plan.input_vcs * input_vc +
+                                sizeof(RouterState) + 2 * sizeof(std::uint64_t)),
+          .hosts = hosts * (sizeof(HostSender) + sizeof(SourceCursor) + sizeof(std::uint64_t) + program),
+          .source_queues = hosts * plan.options.source_queue_packets * sizeof(Tick),
+          .partitions = parts * (wheel + sizeof(Partition) + groups * groups * 2 * sizeof(std::uint64_t)) +
+                        parts * parts * (2 * sizeof(Mailbox) + sizeof(Mailbox*)),
+          .tables = tables};
 }
 
 void require_memory(const Blueprint& plan) {

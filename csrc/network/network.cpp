@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/error.hpp"
+#include "network/book_audit.hpp"
 #include "network/memory_need.hpp"
 
 namespace dragonfly {
@@ -11,7 +12,7 @@ namespace dragonfly {
 Network::Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads)
     : plan_{(require_memory(*blueprint), std::move(blueprint))},
       store_{plan_->most_packets(), plan_->options.record.packet_log, plan_->workload != nullptr},
-      feedback_{*plan_},
+      feedback_{plan_->topology.num_routers(), HopFeedback::most_under_way(*plan_)},
       pool_{std::min(threads, plan_->num_partitions())} {
   const std::uint32_t n = plan_->num_partitions();
   if (plan_->learner != nullptr) plan_->learner->prepare(plan_->topology, plan_->hop_times);
@@ -195,22 +196,21 @@ void Network::check_invariants() {
   std::string report;
   const std::uint32_t stride = plan_->queue_stride;
   std::vector<std::vector<std::uint32_t>> use;
-  for (const Partition& partition : partitions_) {
-    report += partition.check_invariants();
-    use.emplace_back(partition.num_senders() * stride, 0U);
+  const std::vector<BookAudit> audits(partitions_.begin(), partitions_.end());
+  for (const BookAudit& audit : audits) {
+    report += audit.check_inside();
+    use.emplace_back(audit.num_senders() * stride, 0U);
   }
   const auto& waiting = mail_[1 - parity_];
-  for (std::size_t i = 0; i < partitions_.size(); ++i) {
-    partitions_[i].count_credits(waiting[i], use);
-  }
+  for (std::size_t i = 0; i < audits.size(); ++i) audits[i].count_credits(waiting[i], use);
   for (std::size_t from = 0; from < waiting.size(); ++from) {
     for (std::size_t to = 0; to < waiting.size(); ++to) {
       for (const Mailbox::Item& travelling : waiting[from][to].packets) {
-        partitions_[to].count_arriving(travelling.item, use);
+        audits[to].count_arriving(travelling.item, use);
       }
     }
   }
-  for (std::size_t i = 0; i < partitions_.size(); ++i) report += partitions_[i].compare_credits(use[i]);
+  for (std::size_t i = 0; i < audits.size(); ++i) report += audits[i].compare_credits(use[i]);
 
   std::uint64_t injected = 0;
   std::uint64_t delivered = 0;

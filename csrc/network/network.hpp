@@ -77,7 +77,7 @@ class Network {
   std::unique_ptr<Blueprint> plan_;
   PacketStore store_;
   std::unique_ptr<OpenDecisions> open_decisions_;
-  FeedbackLines feedback_;
+  FeedbackSignals feedback_;
   std::vector<Partition> partitions_;
   std::vector<std::vector<Mailbox>> mail_[2];  // [parity][from][to]
   std::size_t parity_ = 0;

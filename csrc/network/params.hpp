@@ -9,6 +9,7 @@
 #include "core/ids.hpp"
 #include "core/time.hpp"
 #include "core/timing_wheel.hpp"
+#include "core/value_range.hpp"
 #include "topology/dragonfly.hpp"
 
 namespace dragonfly {
@@ -21,42 +22,85 @@ struct LinkParams {
   std::uint32_t vcs = 0;             // 0: as many as the policy needs
 };
 
+// Which values a parameter may have; and whether it is a delay that the quantum divides, beside those of
+// links.
+struct AllowedParam {
+  ValueRange range;
+  bool delay = false;
+};
+inline constexpr TimePs kLongestDelayPs = 1'000'000'000;  // 1 ms
+inline constexpr std::uint32_t kLargestBuffer = 60'000;
+inline constexpr std::uint32_t kMostVcs = 15;
+namespace allow {
+[[nodiscard]] inline AllowedParam delay(TimePs low) {
+  return {whole(static_cast<double>(low), kLongestDelayPs), true};
+}
+[[nodiscard]] inline AllowedParam of_links(TimePs low) {
+  return {whole(static_cast<double>(low), kLongestDelayPs)};
+}
+[[nodiscard]] inline AllowedParam patience() { return {whole(1e6, 2e18)}; }
+[[nodiscard]] inline AllowedParam buffer() { return {whole(1, kLargestBuffer)}; }
+[[nodiscard]] inline AllowedParam vcs() { return {whole(0, kMostVcs)}; }
+[[nodiscard]] inline AllowedParam any() { return {}; }
+template <class... Names>
+[[nodiscard]] AllowedParam name(const Names&... names) {
+  return {among({names...})};
+}
+}  // namespace allow
+
+// One row per parameter: type, name, what is allowed. `dragonfly_env.NetworkConfig` has its default, unit and
+// meaning, and reads from here what is allowed; a time in ns there is one in ps here, and a bandwidth is the
+// serialisation of one packet.
+// clang-format off
+#define DRAGONFLY_NETWORK_PARAMS(X)                                                                                          \
+  X(TimePs, injection_packet_ps, allow::delay(0))                        /* 0: the packet enters at once */                  \
+  X(TimePs, host_packet_ps, allow::of_links(1))                                                                              \
+  X(TimePs, local_packet_ps, allow::of_links(1))                                                                             \
+  X(TimePs, global_packet_ps, allow::of_links(1))                                                                            \
+  X(TimePs, injection_latency_ps, allow::delay(0))                                                                           \
+  X(TimePs, ejection_latency_ps, allow::delay(0))                                                                            \
+  X(TimePs, local_latency_ps, allow::of_links(1))                                                                            \
+  X(TimePs, global_latency_ps, allow::of_links(kPsPerNs))                                                                    \
+  X(TimePs, input_latency_ps, allow::delay(0))                           /* from the link to the input buffer */             \
+  X(TimePs, output_latency_ps, allow::delay(0))                          /* from the output queue to the link */             \
+  X(TimePs, crossbar_latency_ps, allow::delay(0))                        /* between the grant and the output queue's head */ \
+  X(TimePs, crossbar_packet_ps, allow::delay(1))                         /* a packet keeps a crossbar input and output */    \
+  X(TimePs, router_clock_ps, allow::delay(1))                            /* the allocator works on multiples of this */      \
+  X(TimePs, routing_delay_ps, allow::delay(0))                                                                               \
+  X(TimePs, watchdog_ps, allow::patience())                                                                                  \
+  X(std::uint32_t, host_buffer_packets, allow::buffer())                 /* input buffers, per VC */                         \
+  X(std::uint32_t, local_buffer_packets, allow::buffer())                                                                    \
+  X(std::uint32_t, global_buffer_packets, allow::buffer())                                                                   \
+  X(std::uint32_t, output_buffer_packets, allow::buffer())               /* per VC, or per port when shared */               \
+  X(std::uint32_t, local_vcs, allow::vcs())                              /* 0: as many as the policy needs */                \
+  X(std::uint32_t, global_vcs, allow::vcs())                                                                                 \
+  X(std::string, output_queue, allow::name("per-vc", "shared"))          /* credits are taken at departure; or one FIFO per  \
+                                                                           port, and credits are taken at the crossbar */    \
+  X(std::string, link_start, allow::name("timer", "immediate"))          /* an idle port runs its timer for one packet time  \
+                                                                           before it sends (FACTS: SST/Merlin) */            \
+  X(std::string, switching, allow::name("store-and-forward", "cut-through"))                                                 \
+  X(std::string, arbitration, allow::name("round-robin", "age", "least-recently-served"))                                    \
+  X(std::string, decide_at, allow::name("arrival", "head", "attempt"))                                                       \
+  X(std::string, vc_scheme, allow::any())                                /* parse_vc_scheme knows them */                    \
+  X(bool, detours_avoid_destination_group, allow::any())
+// clang-format on
+
 struct NetworkParams {
-  // Serialisation of one packet on a link of each class; injection 0: the packet enters at once.
-  TimePs packet_ps_injection = 32'000;
-  TimePs packet_ps_host = 32'000;
-  TimePs packet_ps_local = 32'000;
-  TimePs packet_ps_global = 32'000;
-  TimePs latency_ps_injection = 10'000;
-  TimePs latency_ps_ejection = 10'000;
-  TimePs latency_ps_local = 30'000;
-  TimePs latency_ps_global = 300'000;
-  TimePs input_latency_ps = 10'000;        // from the link to the input buffer
-  TimePs output_latency_ps = 10'000;       // from the output queue to the link
-  TimePs crossbar_latency_ps = 0;          // pipeline between the grant and the output queue's head
-  TimePs crossbar_packet_ps = 3'200;       // how long a packet keeps a crossbar input and output
-  TimePs router_clock_ps = 3'200;          // the allocator works on multiples of this
-  std::uint32_t host_buffer_packets = 20;  // input buffers, per VC
-  std::uint32_t local_buffer_packets = 20;
-  std::uint32_t global_buffer_packets = 20;
-  std::uint32_t output_buffer_packets = 20;     // per VC, or per port when shared
-  std::string output_queue = "per-vc";          // "per-vc": credits are taken at departure; "shared": one
-                                                // FIFO per port, credits are taken at the crossbar
-  std::string link_start = "timer";             // "timer": an idle port runs its timer for one packet time
-                                                // before it sends (FACTS: SST/Merlin); "immediate"
-  std::string switching = "store-and-forward";  // or "cut-through"
-  std::string vc_scheme = "stage";
-  std::string arbitration = "least-recently-served";  // or "round-robin", "age"
-  std::string decide_at = "head";                     // or "arrival"
-  TimePs routing_delay_ps = 0;
-  bool detours_avoid_destination_group = true;
-  std::uint32_t local_vcs = 0;  // 0: as many as the policy needs
-  std::uint32_t global_vcs = 0;
-  TimePs watchdog_ps = 1'000'000'000;
+#define DRAGONFLY_MEMBER(type, name, permits) type name{};
+  DRAGONFLY_NETWORK_PARAMS(DRAGONFLY_MEMBER)
+#undef DRAGONFLY_MEMBER
   // By link class from the first local one on, in the place of the fields for local and global links; empty:
   // those.
   std::vector<LinkParams> links;
 };
+
+// Calls visit(name, value, AllowedParam) for every row.
+template <class Params, class Visit>
+void each_param(Params& params, Visit visit) {
+#define DRAGONFLY_VISIT(type, name, permits) visit(#name, params.name, permits);
+  DRAGONFLY_NETWORK_PARAMS(DRAGONFLY_VISIT)
+#undef DRAGONFLY_VISIT
+}
 
 enum class Arbitration : std::uint8_t { kLeastRecentlyServed, kRoundRobin, kAge };
 

@@ -1,118 +1,17 @@
+// The clock loop of a partition: windows, and one instant kind by kind, with prefetching for the instants
+// that follow.
 #include "network/partition.hpp"
 
-#include <algorithm>
-#include <utility>
+#include <bit>
+
+#include "core/prefetch.hpp"
 
 namespace dragonfly {
-
-Partition::Partition(const Blueprint& blueprint, PacketStore& store, FeedbackLines& feedback,
-                     OpenDecisions* open, std::uint32_t index)
-    : plan_{blueprint},
-      index_{index},
-      first_router_{blueprint.partition_first_group[index] * blueprint.topology.a()},
-      num_routers_{blueprint.partition_first_group[index + 1] * blueprint.topology.a() - first_router_},
-      first_host_{first_router_ * blueprint.topology.p()},
-      num_hosts_{num_routers_ * blueprint.topology.p()},
-      radix_{blueprint.topology.radix()},
-      num_outputs_{num_routers_ * radix_},
-      wheel_{blueprint.timing.horizon},
-      next_clock_edge_{blueprint.timing.clock},
-      routers_(num_routers_),
-      ready_(static_cast<std::size_t>(num_routers_) * blueprint.input_vcs),
-      store_{store},
-      packets_{store.packets()},
-      paths_{store.paths()},
-      messages_{store.messages()},
-      feedback_out_(blueprint.learner != nullptr ? num_outputs_ : 0U),
-      feedback_in_(blueprint.learner != nullptr ? num_outputs_ : 0U),
-      trackers_{blueprint, first_router_, num_routers_},
-      around_{.paths = blueprint.paths,
-              .tracked = trackers_.numbers(),
-              .seed = blueprint.options.seed,
-              .quantum_ps = blueprint.timing.quantum_ps,
-              .queue_stride = blueprint.queue_stride,
-              .credits_at_crossbar = blueprint.shared_output},
-      overheard_{blueprint.learner != nullptr || trackers_.hear_occupancy()},
-      router_injected_(num_routers_, 0),
-      router_delivered_(num_routers_, 0) {
-  keys_.resize(blueprint.input_vcs);
-  if (open != nullptr) {
-    desk_ = std::make_unique<DecisionDesk>(*blueprint.decisions, *open, first_router_, num_routers_);
-  }
-  if (blueprint.options.record.group_latency) {
-    const std::size_t groups = blueprint.topology.num_groups();
-    record_.group_latency_ps.assign(groups * groups, 0);
-    record_.group_delivered.assign(groups * groups, 0);
-  }
-  build_ports(feedback);
-  if (blueprint.workload != nullptr) {
-    programs_ = std::make_unique<HostPrograms>(*blueprint.workload, first_host_, num_hosts_,
-                                               blueprint.timing.quantum_ps);
-  }
-  build_hosts();
-}
-
-void Partition::build_ports(FeedbackLines& feedback) {
-  const Dragonfly& topology = plan_.topology;
-  outputs_.resize(num_outputs_);
-  inputs_.resize(num_outputs_);
-  if (plan_.arbitration == Arbitration::kRoundRobin) last_inputs_.resize(num_outputs_);
-  queues_.resize(static_cast<std::size_t>(num_outputs_) * plan_.queue_stride);
-  input_vcs_.resize(static_cast<std::size_t>(num_routers_) * plan_.input_vcs);
-
-  const auto partition_of = [&](std::uint32_t router) {
-    return plan_.partition_of_group[topology.group_of(router)];
-  };
-  const auto first_router_of = [&](std::uint32_t partition) {
-    return plan_.partition_first_group[partition] * topology.a();
-  };
-  for (std::uint32_t router = 0; router < num_routers_; ++router) {
-    for (Port port = 0; port < radix_; ++port) {
-      const std::uint32_t id = router * radix_ + port;
-      const LinkClass link = topology.port_class(port);
-      OutputPort& output = outputs_[id];
-      InputPort& input = inputs_[id];
-      output.router = router;
-      output.link_class = link;
-      output.vcs = plan_.vcs[static_cast<std::size_t>(link)];
-      output.peer_partition = static_cast<std::uint16_t>(index_);
-      input.link_class = link;
-      input.upstream_partition = static_cast<std::uint16_t>(index_);
-      if (link == LinkClass::kHost) {
-        input.upstream = num_outputs_ + router * topology.p() + port;
-      } else if (const Endpoint far = topology.neighbor(first_router_ + router, port); far.port != kNoPort) {
-        const std::uint16_t partition = partition_of(far.router);
-        const std::uint32_t local = far.router - first_router_of(partition);
-        output.peer_partition = input.upstream_partition = partition;
-        output.peer = local * plan_.input_vcs + plan_.first_input_vc[far.port];
-        input.upstream = local * radix_ + far.port;
-        const auto buffer = static_cast<std::uint16_t>(plan_.input_buffer[static_cast<std::size_t>(link)]);
-        for (std::uint32_t vc = 0; vc < output.vcs; ++vc) {
-          VcQueue& queue = queues_[id * plan_.queue_stride + vc];
-          queue.buffer = queue.credits = buffer;
-        }
-        if (plan_.learner != nullptr) {
-          const std::uint32_t own = first_router_ + router;
-          feedback_in_[id] = feedback.end(own, port, topology.group_of(own));
-          feedback_out_[id] = feedback.end(far.router, far.port, topology.group_of(far.router));
-        }
-      }
-      const std::uint32_t first = plan_.first_input_vc[port];
-      for (std::uint32_t i = first; i < plan_.first_input_vc[port + 1U]; ++i) {
-        InputVc& vc = input_vcs_[router * plan_.input_vcs + i];
-        vc.router = router;
-        vc.port = port;
-        vc.index = static_cast<std::uint16_t>(i);
-        vc.vc = static_cast<std::uint8_t>(i - first);
-      }
-    }
-  }
-}
 
 void Partition::open_window(Tick end, Tick horizon, std::span<Mailbox* const> inboxes,
                             std::span<Mailbox> outboxes) {
   outboxes_ = outboxes;
-  count_until_ = programs_ == nullptr ? horizon : -1;  // programs hear of a delivery when it happens
+  count_until_ = programs() == nullptr ? horizon : -1;  // programs hear of a delivery when it happens
   settle(horizon);
   for (Mailbox* box : inboxes) {
     for (const Mailbox::Item& sent : box->packets) {
@@ -126,10 +25,7 @@ void Partition::open_window(Tick end, Tick horizon, std::span<Mailbox* const> in
     box->credits.clear();
   }
   for (Mailbox& box : outboxes) box.window_start = now_;
-  while (!far_hosts_.empty() && far_hosts_.top().when < end) {
-    wheel_.push(kHost, far_hosts_.top().when, far_hosts_.top().host);
-    far_hosts_.pop();
-  }
+  call_hosts_before(end);
   cursor_ = now_;
   window_end_ = end;
 }
@@ -146,31 +42,72 @@ bool Partition::go_on() {
     if (asking_ && delay == 0 && desk_->size() > 0) return false;
   }
   if (now_ == window_end_) return true;
-  store_.give_back(free_packets_);
+  give_back_packets();
   now_ = window_end_;
   cursor_ = now_;
   return true;
 }
 
-std::uint32_t Partition::new_packet() {
-  if (free_packets_.empty()) store_.refill(free_packets_);
-  const std::uint32_t packet = free_packets_.back();
-  free_packets_.pop_back();
-  return packet;
+void Partition::step(Tick now) {
+  const Tick clock = plan_.timing.clock;
+  if (next_clock_edge_ <= now) next_clock_edge_ = (now / clock + 1) * clock;
+  const bool tracked = trackers_.any();
+  if (tracked) trackers_.begin_instant(now);
+
+  // What is worth asking for ahead of time is what does not stay in the second-level cache while a partition
+  // is worked on: packets, rows of tables and reports. Prefetching ports, buffers and routers, too, costs
+  // more than it saves.
+  const auto touch_feedback = [this](std::uint32_t item) {
+    const std::uint32_t sender = item >> kVcBits;
+    if (feedback_.heard() && sender < num_outputs_) feedback_.touch(sender);
+  };
+  const auto touch_heads = [this](std::uint32_t output) {
+    // Only the packet that will most likely leave: with many VCs the others would crowd the cache.
+    const OutputPort& port = outputs_[output];
+    const VcQueue* const queues = &queues_[output * plan_.queue_stride];
+    const auto touch_head_of = [&](std::uint32_t vc) {
+      prefetch(&packets_[queues[vc].head]);
+      if (asking_ && port.link_class == LinkClass::kHost) desk_->touch(queues[vc].head);  // it is delivered
+    };
+    if (port.sendable == 0) return;
+    touch_head_of(port.first_sendable());
+    if (!plan_.shared_output) return;
+    for (std::uint32_t vcs = port.sendable; vcs != 0; vcs &= vcs - 1) {
+      touch_head_of(static_cast<std::uint32_t>(std::countr_zero(vcs)));
+    }
+  };
+  const auto touch_head = [this](std::uint32_t input_vc) { prefetch(&packets_[input_vcs_[input_vc].head]); };
+  const auto touch_packet = [this](std::uint32_t packet) { prefetch(&packets_[packet]); };
+
+  const Tick next = wheel_.next_due(now + 1, now + clock);
+  if (feedback_.heard()) wheel_.glance(kCredit, now, touch_feedback);
+  wheel_.glance(kDeparture, next, touch_heads);
+  wheel_.glance(kArrival, next, touch_packet);
+  wheel_.glance(kEffect, next, touch_head);
+
+  wheel_.drain(kEdge, now, [this, now](std::uint32_t router) { clock_edge(router, now); });
+  wheel_.drain(kCredit, now, touch_feedback, [this, now](std::uint32_t item) { take_credit(item, now); });
+  wheel_.drain(kDeparture, now, touch_heads, [this, now](std::uint32_t output) { depart(output, now); });
+  if (programs() == nullptr) {
+    wheel_.drain(kHost, now, [this, now](std::uint32_t host) { host_event<false>(host, now); });
+  } else {
+    run_programs(now);
+  }
+  wheel_.drain(kArrival, now, touch_packet, [this, now](std::uint32_t packet) { arrive(packet, now); });
+  wheel_.drain(kEffect, now, touch_head, [this](std::uint32_t input_vc) { take_effect(input_vc); });
+  if (tracked) trackers_.settle(outputs_, now);
+  if (!undecided_.empty()) make_decisions(now);
+  wheel_.finish(now);
 }
 
 void Partition::reset_statistics(Tick now) {
-  record_.clear();
-  if (programs_ != nullptr) programs_->record().clear();
-  std::ranges::fill(router_injected_, 0);
-  std::ranges::fill(router_delivered_, 0);
+  reset_counts();
+  reset_programs();
   for (OutputPort& output : outputs_) {
     output.sent = 0;
     output.stalled = 0;
     if (output.blocked_since >= 0) output.blocked_since = now;
   }
 }
-
-std::vector<LoggedPacket> Partition::take_log() { return std::exchange(record_.log, {}); }
 
 }  // namespace dragonfly

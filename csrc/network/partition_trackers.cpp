@@ -13,7 +13,9 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
     const TrackerSite site{.topology = plan.topology,
                            .first_router = first_router,
                            .num_routers = num_routers,
-                           .signal_delay = plan.signal_delay};
+                           .signal_delay = plan.signal_delay,
+                           .clock = plan.timing.clock,
+                           .quantum_ps = plan.timing.quantum_ps};
     auto tracker = request.info->make(*request.info, request.parameters, site);
     const TrackedEvents hears = tracker->hears();
     std::uint8_t classes = 0;
@@ -21,10 +23,13 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
       const bool global = link == index_of(plan.topology.global_class());
       if (!(global ? hears.global_occupancy : hears.local_occupancy)) continue;
       hear_class_[link] = true;
+      hear_occupancy_ = true;
       classes |= bit_of(static_cast<LinkClass>(link));
     }
     hear_injections_ = hear_injections_ || hears.injections;
+    hear_forwards_ = hear_forwards_ || hears.forwards;
     hear_blocked_heads_ = hear_blocked_heads_ || hears.blocked_heads;
+    hear_refused_heads_ = hear_refused_heads_ || hears.refused_heads;
     if (hears.window_ps > 0) {
       windows_.push_back({static_cast<std::uint32_t>(numbers_.trackers.size()), hears.window_ps});
       next_window_ = std::min(next_window_, plan.to_tick(hears.window_ps));
@@ -41,6 +46,21 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
 void PartitionTrackers::packet_injected(std::uint32_t router, const Packet& packet) {
   for (std::size_t i = 0; i < hears_.size(); ++i) {
     if (hears_[i].injections) numbers_.trackers[i]->packet_injected(first_router_ + router, packet);
+  }
+}
+
+void PartitionTrackers::packet_forwarded(std::uint32_t router, Port host_port, const Packet& packet,
+                                         Tick now) {
+  for (std::size_t i = 0; i < hears_.size(); ++i) {
+    if (!hears_[i].forwards) continue;
+    numbers_.trackers[i]->packet_forwarded(first_router_ + router, host_port, packet, now);
+  }
+}
+
+void PartitionTrackers::head_refused(std::uint32_t router, Port host_port, const Packet& packet, Tick now) {
+  for (std::size_t i = 0; i < hears_.size(); ++i) {
+    if (!hears_[i].refused_heads) continue;
+    numbers_.trackers[i]->head_refused(first_router_ + router, host_port, packet, now);
   }
 }
 

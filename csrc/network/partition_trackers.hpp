@@ -14,11 +14,17 @@ class PartitionTrackers {
  public:
   PartitionTrackers(const Blueprint& plan, std::uint32_t first_router, std::uint32_t num_routers);
 
+  void look_at(const PartitionPorts& ports) {
+    for (const auto& tracker : numbers_.trackers) tracker->look_at(ports);
+  }
+
   // What anybody wants to hear of.
   [[nodiscard]] bool any() const noexcept { return !numbers_.trackers.empty(); }
-  [[nodiscard]] bool hear_occupancy() const noexcept { return hear_class_[1] || hear_class_[2]; }
+  [[nodiscard]] bool hear_occupancy() const noexcept { return hear_occupancy_; }
   [[nodiscard]] bool hear_injections() const noexcept { return hear_injections_; }
+  [[nodiscard]] bool hear_forwards() const noexcept { return hear_forwards_; }
   [[nodiscard]] bool hear_blocked_heads() const noexcept { return hear_blocked_heads_; }
+  [[nodiscard]] bool hear_refused_heads() const noexcept { return hear_refused_heads_; }
 
   // Routers are numbered within the partition. The occupancy of a port has changed: see settle().
   void occupancy_changed(std::uint32_t router, LinkClass link) {
@@ -27,7 +33,9 @@ class PartitionTrackers {
     changed_[router] |= bit_of(link);
   }
   void packet_injected(std::uint32_t router, const Packet& packet);
+  void packet_forwarded(std::uint32_t router, Port host_port, const Packet& packet, Tick now);
   void head_blocked(std::uint32_t router, Port input, const Packet& packet);
+  void head_refused(std::uint32_t router, Port host_port, const Packet& packet, Tick now);
 
   // An instant begins: windows may have ended.
   void begin_instant(Tick now) {
@@ -57,8 +65,11 @@ class PartitionTrackers {
   std::vector<TrackedEvents> hears_;                 // [tracker]
   std::vector<std::uint8_t> hears_classes_;          // [tracker]: bits of classes of link
   std::array<bool, kMostLinkClasses> hear_class_{};  // occupancies by class of link; never those of hosts
+  bool hear_occupancy_ = false;
   bool hear_injections_ = false;
+  bool hear_forwards_ = false;
   bool hear_blocked_heads_ = false;
+  bool hear_refused_heads_ = false;
   std::vector<std::uint8_t> changed_;  // [router]: bits of classes of link, in this instant
   std::vector<std::uint32_t> changed_routers_;
   std::vector<Window> windows_;

@@ -11,15 +11,13 @@ constexpr std::size_t kMostListed = 8;
 // The heads that did not move, as a graph in which each waits for at most one other.
 class WaitGraph {
  public:
-  explicit WaitGraph(std::span<Partition> partitions) : partitions_{partitions} {
-    for (const Partition& partition : partitions) {
-      seen_.emplace_back(partition.num_input_vcs(), 0U);
-    }
+  explicit WaitGraph(std::span<const HeadWatch> heads) : heads_{heads} {
+    for (const HeadWatch& partition : heads) seen_.emplace_back(partition.num_input_vcs(), 0U);
   }
 
   // Heads that wait for each other, or nothing.
   std::vector<InputVcId> circle() {
-    for (std::uint32_t part = 0; part < partitions_.size(); ++part) {
+    for (std::uint32_t part = 0; part < heads_.size(); ++part) {
       for (std::uint32_t i = 0; i < seen_[part].size(); ++i) {
         if (seen_[part][i] != 0) continue;
         ++walk_;
@@ -37,7 +35,7 @@ class WaitGraph {
   InputVcId follow(InputVcId at) {
     while (at.exists() && seen_at(at) == 0) {
       seen_at(at) = walk_;
-      at = partitions_[at.partition].waits_for(at.input_vc);
+      at = heads_[at.partition].waits_for(at.input_vc);
     }
     return at;
   }
@@ -47,18 +45,18 @@ class WaitGraph {
     for (InputVcId at = next(first); at != first; at = next(at)) all.push_back(at);
     return all;
   }
-  InputVcId next(InputVcId at) const { return partitions_[at.partition].waits_for(at.input_vc); }
+  InputVcId next(InputVcId at) const { return heads_[at.partition].waits_for(at.input_vc); }
 
-  std::span<Partition> partitions_;
+  std::span<const HeadWatch> heads_;              // [partition]
   std::vector<std::vector<std::uint32_t>> seen_;  // by which walk
   std::uint32_t walk_ = 0;
 };
 
-std::vector<InputVcId> all_unmoved(std::span<Partition> partitions) {
+std::vector<InputVcId> all_unmoved(std::span<const HeadWatch> heads) {
   std::vector<InputVcId> all;
-  for (std::uint32_t part = 0; part < partitions.size(); ++part) {
-    for (std::uint32_t i = 0; i < partitions[part].num_input_vcs(); ++i) {
-      if (partitions[part].unmoved(i)) all.push_back({part, i});
+  for (std::uint32_t part = 0; part < heads.size(); ++part) {
+    for (std::uint32_t i = 0; i < heads[part].num_input_vcs(); ++i) {
+      if (heads[part].unmoved(i)) all.push_back({part, i});
     }
   }
   return all;
@@ -66,29 +64,33 @@ std::vector<InputVcId> all_unmoved(std::span<Partition> partitions) {
 
 }  // namespace
 
-std::string Watchdog::check(std::span<Partition> partitions, Tick now) {
+std::string Watchdog::check(std::span<const Partition> partitions, Tick now) {
+  if (heads_.empty()) {
+    heads_.reserve(partitions.size());
+    for (const Partition& partition : partitions) heads_.emplace_back(partition);
+  }
   std::uint64_t progress = 0;
   std::uint64_t in_network = 0;
   bool waiting = false;
-  for (Partition& partition : partitions) {
-    waiting = partition.note_heads(now) || waiting;
-    progress += partition.movements();
-    in_network += partition.in_network();
+  for (HeadWatch& heads : heads_) {
+    waiting = heads.note_heads(now) || waiting;
+    progress += heads.movements();
   }
+  for (const Partition& partition : partitions) in_network += partition.in_network();
   const bool standstill = started_ && in_network > 0 && progress == progress_;
   progress_ = progress;
   started_ = true;
 
   std::vector<InputVcId> stuck;
-  if (waiting) stuck = WaitGraph{partitions}.circle();
+  if (waiting) stuck = WaitGraph{heads_}.circle();
   std::string report = "packets wait for each other in a circle:";
   if (stuck.empty()) {
     if (!standstill) return {};
-    stuck = all_unmoved(partitions);
+    stuck = all_unmoved(heads_);
     report = "nothing moves, and " + std::to_string(in_network) + " packets are in the network:";
   }
   for (std::size_t i = 0; i < stuck.size() && i < kMostListed; ++i) {
-    report += "\n  " + partitions[stuck[i].partition].describe_head(stuck[i].input_vc);
+    report += "\n  " + heads_[stuck[i].partition].describe_head(stuck[i].input_vc);
   }
   if (stuck.size() > kMostListed)
     report += "\n  ... and " + std::to_string(stuck.size() - kMostListed) + " more";

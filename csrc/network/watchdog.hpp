@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "network/partition.hpp"
+#include "network/head_watch.hpp"
 
 namespace dragonfly {
 
@@ -18,10 +19,11 @@ namespace dragonfly {
 class Watchdog {
  public:
   // A report, or an empty string if there is no such thing.
-  [[nodiscard]] std::string check(std::span<Partition> partitions, Tick now);
+  [[nodiscard]] std::string check(std::span<const Partition> partitions, Tick now);
 
  private:
-  std::uint64_t progress_ = 0;  // a count of everything that moves, at the last call
+  std::vector<HeadWatch> heads_;  // [partition]
+  std::uint64_t progress_ = 0;    // a count of everything that moves, at the last call
   bool started_ = false;
 };
 

@@ -58,10 +58,6 @@ Detour draw_detour(const RouteContext& context, RandomStream& random, DetourKind
   return detour;
 }
 
-std::vector<ParameterInfo> detour_parameters() {
-  return {{"avoid_destination_group", std::string{"network"}, "",
-           "random detours never fall into the destination group; unset: as the network preset's simulator "
-           "does"}};
-}
+std::vector<ParameterInfo> detour_parameters() { return rows_of<DetourParams>(); }
 
 }  // namespace dragonfly

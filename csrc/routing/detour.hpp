@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/parameters.hpp"
+#include "core/parameter_set.hpp"
 #include "routing/route_context.hpp"
 
 namespace dragonfly {
@@ -34,7 +34,15 @@ namespace dragonfly {
 [[nodiscard]] Detour draw_detour(const RouteContext& context, RandomStream& random, DetourKind kind,
                                  bool avoid_destination_group);
 
-// The row of the parameter that every policy with random detours has.
+// What every policy with random detours has.
+struct DetourParams : ParameterSet {
+  using ParameterSet::ParameterSet;
+  Flag avoid_destination_group{this,
+                               {"avoid_destination_group", std::string{"network"}, "",
+                                "whether detours avoid the destination group too, not only the source group; "
+                                "unset: as the network says "
+                                "(detours_avoid_destination_group)"}};
+};
 [[nodiscard]] std::vector<ParameterInfo> detour_parameters();
 
 }  // namespace dragonfly

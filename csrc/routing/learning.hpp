@@ -182,7 +182,7 @@ class TableLearner : public LearningPolicy {
   using LearningPolicy::LearningPolicy;
 
  private:
-  // Such packets keep the travel time in the place of a detour, which they do not have (Partition::arrive).
+  // Such packets keep the travel time in the place of a detour, which they do not have (HopFeedback).
   [[nodiscard]] Visit visit_of(const Question& question, std::uint32_t row) const noexcept {
     const Packet& packet = question.packet();
     const TimePs quantum = question.around().quantum_ps;

@@ -179,7 +179,7 @@ std::unique_ptr<RoutingPolicy> make_mlp(const PolicyInfo& info, const Parameters
                                         const PolicyEnvironment& environment) {
   return std::make_unique<Mlp>(
       network_parameter(info, given, "weights"),
-      flag_parameter(info, given, "avoid_destination_group", environment.avoid_destination_group));
+      DetourParams{info, given, environment.avoid_destination_group}.avoid_destination_group);
 }
 
 }  // namespace

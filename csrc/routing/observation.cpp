@@ -8,13 +8,34 @@ namespace dragonfly {
 
 namespace {
 
-// The link by which a candidate path leaves the group; kNoPort if it stays, or does not exist.
-Endpoint first_global_link(const RouteContext& context, const Candidate& candidate) {
+// The hop by which a candidate path leaves the group; kNoPort if it stays, or does not exist.
+PathFollower::GlobalHop first_global_hop(const RouteContext& context, const Candidate& candidate) {
   if (candidate.kind < 0) return {};
   Packet packet = context.packet();
-  if (candidate.kind > 0) PathFollower::set_detour(packet, detour_of(candidate));
-  return context.paths().first_global_link(packet, context.router(),
-                                           static_cast<std::uint32_t>(candidate.minimal_choice));
+  auto choice = static_cast<std::uint32_t>(candidate.minimal_choice);
+  if (candidate.kind > 0) {
+    choice = context.paths().choice_of(packet);  // detours go by the packet's own
+    PathFollower::set_detour(packet, detour_of(candidate));
+  }
+  return context.paths().first_global_hop(packet, context.router(), choice);
+}
+
+std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
+  switch (per) {
+    case TrackedPer::kRouter:
+    case TrackedPer::kDestination:
+    case TrackedPer::kFirstGlobalHop:
+      break;
+    case TrackedPer::kPort:
+      return topology.radix() - topology.p();
+    case TrackedPer::kGroupLink:
+      return topology.a() * topology.h();
+    case TrackedPer::kGroup:
+      return topology.num_groups() - 1;
+    case TrackedPer::kPeer:
+      return topology.a() - 1;
+  }
+  return 1;
 }
 
 }  // namespace
@@ -56,10 +77,8 @@ ObservationLayout::ObservationLayout(const Dragonfly& topology, const QuestionSp
   for (const TrackedFeature& feature : tracked_features()) {
     if (std::ranges::find(spec.tracked, feature.name) == spec.tracked.end()) continue;
     const TrackedPer per = feature.shown().per;
-    const std::uint32_t columns = per == TrackedPer::kPort        ? num_ports_
-                                  : per == TrackedPer::kGroupLink ? topology.a() * topology.h()
-                                                                  : 1;
-    add_tracked(feature, feature.of_candidates ? k : columns, trackers);
+    const bool of_candidates = feature.of_candidates || per == TrackedPer::kFirstGlobalHop;
+    add_tracked(feature, of_candidates ? k : columns_of(per, topology), trackers);
   }
 
   counts_traffic_ = find("traffic") != nullptr;
@@ -109,7 +128,9 @@ void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t
                       .width = width,
                       .tracker = static_cast<std::uint32_t>(running - trackers.begin()),
                       .field = feature.field,
-                      .of_candidates = feature.of_candidates,
+                      .of_candidates = feature.of_candidates || field.per == TrackedPer::kFirstGlobalHop,
+                      .of_vc = field.per == TrackedPer::kFirstGlobalHop,
+                      .of_destination = field.per == TrackedPer::kDestination,
                       .scale = squashed ? 1.0F : 1.0F / field.unit,
                       .half = field.half});
   blocks_.push_back({feature.name, feature.per(), num_features_, width, squashed ? 0.0F : field.unit,
@@ -122,14 +143,15 @@ void ObservationLayout::fill_tracked(float* row, const RouteContext& context,
                                      const Candidate* candidates) const {
   for (const TrackedBlock& block : tracked_) {
     for (std::uint32_t i = 0; i < block.width; ++i) {
-      std::uint32_t column = i;
+      std::uint32_t column = block.of_destination ? context.packet().destination_group : i;
       if (block.of_candidates) {
-        const Endpoint link = first_global_link(context, candidates[i]);
+        const auto [link, vc] = first_global_hop(context, candidates[i]);
         if (link.port == kNoPort) {
           row[block.offset + i] = 0;
           continue;
         }
         column = context.topology().global_position(link.router, link.port);
+        if (block.of_vc) column = column * kMostVcsOfLink + vc;
       }
       const auto x = static_cast<float>(context.tracked_of_all(block.tracker, block.field, column));
       row[block.offset + i] = block.half > 0 ? detail::squash(x, block.half) : x * block.scale;

@@ -68,6 +68,8 @@ class ObservationLayout {
     std::uint32_t tracker = 0;  // among those that run
     std::uint32_t field = 0;
     bool of_candidates = false;
+    bool of_vc = false;
+    bool of_destination = false;
     float scale = 1;
     float half = 0;
   };

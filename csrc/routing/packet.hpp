@@ -34,7 +34,9 @@ struct alignas(64) Packet {
   std::uint32_t destination_host = kNil;
   std::uint32_t destination_router = kNil;
   std::uint32_t detour_router = kNil;  // kRouted: offset of its route in the route table
-  std::uint32_t output_ready = 0;      // low bits of the instant at which the crossbar has let it through
+  // Low bits of the instant at which the crossbar has let it through; before that, at its source router, how
+  // often it has decided anew.
+  std::uint32_t output_ready = 0;
   std::uint16_t destination_group = kNoGroup;
   std::uint16_t detour_group = kNoGroup;  // kRouted: routers on the route
   Tick created = 0;                       // entered its source queue

@@ -48,11 +48,12 @@ Hop PathFollower::routed(const Packet& packet, std::uint32_t router,
   return {port, ladder_.vc(stage, topology_->is_global(port), minimal, true, packet.hops, 0)};
 }
 
-Endpoint PathFollower::first_global_link(Packet packet, std::uint32_t router, std::uint32_t choice) const {
+PathFollower::GlobalHop PathFollower::first_global_hop(Packet packet, std::uint32_t router,
+                                                       std::uint32_t choice) const {
   const std::uint32_t group = topology_->group_of(router);
   for (;;) {
     const Hop hop = next(packet, router, group, Stage::kSource, choice);
-    if (topology_->is_global(hop.port)) return {router, hop.port};
+    if (topology_->is_global(hop.port)) return {{router, hop.port}, hop.vc};
     if (hop.port < topology_->first_local_port()) return {};
     router = topology_->neighbor(router, hop.port).router;
     ++packet.hops;

@@ -91,9 +91,25 @@ class PathFollower {
     packet.non_minimal = true;
   }
 
+  // As before it was sent on one.
+  static void forget_detour(Packet& packet) noexcept {
+    packet.plan = Plan::kMinimal;
+    packet.detour_router = kNil;
+    packet.detour_group = kNoGroup;
+    packet.non_minimal = false;
+  }
+
   // The global link by which a packet at `router` will leave the group, if it goes on by its plan (and, while
   // that is minimal, by this choice among equally short paths); kNoPort if it stays.
-  [[nodiscard]] Endpoint first_global_link(Packet packet, std::uint32_t router, std::uint32_t choice) const;
+  [[nodiscard]] Endpoint first_global_link(Packet packet, std::uint32_t router, std::uint32_t choice) const {
+    return first_global_hop(packet, router, choice).link;
+  }
+  struct GlobalHop {
+    Endpoint link{};
+    std::uint8_t vc = 0;
+  };
+  // The same with the VC that it would use there.
+  [[nodiscard]] GlobalHop first_global_hop(Packet packet, std::uint32_t router, std::uint32_t choice) const;
 
   // The next hop on a prescribed route (routers, source first, destination last).
   [[nodiscard]] Hop routed(const Packet& packet, std::uint32_t router,

@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "routing/congested_links.hpp"
 #include "routing/ugal_rule.hpp"
 
 namespace dragonfly {
 
 namespace {
-
-constexpr const char* kFlags = "congested-links";
 
 // PB, Piggyback: UGAL at the source router, which also knows which global links of its group are congested: a
 // detour if the minimal path's is, whatever the queues here say.
@@ -29,17 +28,11 @@ class Piggyback final : public PerQuestion<Piggyback> {
   [[nodiscard]] Answer route(const Question& question) const {
     const UgalComparison compared = ugal_comparison(question, params_, Stage::kSource);
     if (!compared.detour.exists()) return compared.stay();
-    if (compared.minimal && !congested(question, compared.minimal_choice)) return compared.stay();
+    if (compared.minimal && !leaves_congested(question, compared.minimal_choice)) return compared.stay();
     return compared.leave();
   }
 
  private:
-  [[nodiscard]] static bool congested(const RouteContext& context, std::uint32_t minimal_choice) {
-    const Endpoint link =
-        context.paths().first_global_link(context.packet(), context.router(), minimal_choice);
-    return context.tracked(0, 0, context.topology().global_position(link.router, link.port)) > 0;
-  }
-
   UgalParams params_;
   TrackerRequest flags_;
 };
@@ -47,13 +40,13 @@ class Piggyback final : public PerQuestion<Piggyback> {
 std::unique_ptr<RoutingPolicy> make_pb(const PolicyInfo& info, const Parameters& given,
                                        const PolicyEnvironment& environment) {
   return std::make_unique<Piggyback>(read_ugal_params(info, given, environment),
-                                     request_tracker(kFlags, info, given));
+                                     request_tracker(kCongestedLinks, info, given));
 }
 
 }  // namespace
 
 std::vector<PolicyInfo> pb_policies() {
-  std::vector<ParameterInfo> parameters = find_tracker(kFlags).parameters;
+  std::vector<ParameterInfo> parameters = find_tracker(kCongestedLinks).parameters;
   std::ranges::copy(ugal_parameters(), std::back_inserter(parameters));
   return {{"pb",
            "as ugal-n, and a detour where the group has heard that the minimal global link is congested",

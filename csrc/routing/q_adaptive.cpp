@@ -1,21 +1,86 @@
-#include "core/parameters.hpp"
+#include "core/parameter_set.hpp"
 #include "routing/learning.hpp"
 
 namespace dragonfly {
 
 namespace {
 
-struct Settings {
-  double epsilon = 0.001;
-  double q_thld1 = 0.2;
-  double q_thld2 = 0.35;
-  bool follow_taken = false;   // Q_y of the port really taken, not of the best
-  bool path_time = false;      // initial values by the time of the whole way, not by link latencies
-  bool explore_quiet = false;  // explores the port with the fewest packets, not any port
-  // Where ports are compared, packet times added to a port's value: for every packet in its queues, and for
-  // every packet in its queues and credit in use.
-  double queue_weight = 0;
-  double occupancy_weight = 0;
+struct Settings : ParameterSet {
+  using ParameterSet::ParameterSet;
+  Real alpha{this,
+             {"alpha", 0.2, "", "learning rate of good news. Source: HPDC 2021, equation 3", between(0, 1)}};
+  Real beta{this,
+            {"beta", 0.04, "", "learning rate of bad news. Source: HPDC 2021, equation 3", between(0, 1)}};
+  Real epsilon{this,
+               {"epsilon", 0.001, "",
+                "share of random ports at the two deciding routers. Source: HPDC 2021, 5.1", between(0, 1)}};
+  Real q_thld1{
+      this,
+      {"q_thld1", 0.2, "",
+       "relative gain above which the source router leaves the minimal port (equation 2). Source: HPDC "
+       "2021, 5.1",
+       between(-1e9, 1e9)}};
+  Real q_thld2{
+      this,
+      {"q_thld2", 0.35, "", "the same at the first router of an intermediate group. Source: HPDC 2021, 5.1",
+       between(-1e9, 1e9)}};
+  Flag integer_values{this,
+                      {"integer_values", false, "",
+                       "whether values are whole nanoseconds, truncated after each update, as in the "
+                       "authors' program: then bad news "
+                       "below 1/beta ns change nothing and good news always take off at least 1 ns"}};
+  Choice next_value{
+      this,
+      {"next_value", std::string{"best"}, "",
+       "what the next router reports: its best value (the paper), or that of the port that the packet "
+       "takes",
+       among({"best", "taken"})}};
+  Choice initial_values{this,
+                        {"initial_values", std::string{"latency"}, "",
+                         "where values start: link latencies to the destination group (the paper), or the "
+                         "whole time of the way there "
+                         "without congestion, which tells ports apart that the latencies do not",
+                         among({"latency", "path-time"})}};
+  Choice rows{this,
+              {"rows", std::string{"group-slot"}, "",
+               "what a row stands for: destination group and source slot (the two-level table), destination "
+               "group, or "
+               "destination router",
+               among({"group-slot", "group", "router"})}};
+  Choice exploration{
+      this,
+      {"exploration", std::string{"uniform"}, "",
+       "which port is explored: any with the same probability (the paper), or the one with the fewest "
+       "packets in its "
+       "queues and credits in use, the next one round the router from the drawn port on equality",
+       among({"uniform", "least-occupied"})}};
+  Real queue_weight{this,
+                    {"queue_weight", 0.0, "packet times",
+                     "added to a port's value for every packet in its output queues, where ports are "
+                     "compared: the table says what a "
+                     "port is like on average, the queue what it is like now. 0: not (the paper); 1: what it "
+                     "takes to send them. "
+                     "What is reported to other routers stays free of it",
+                     between(0, 1e6)}};
+  Real occupancy_weight{
+      this,
+      {"occupancy_weight", 0.0, "packet times",
+       "the same for every packet in its queues and every credit in use, of which a long link has "
+       "many without any congestion",
+       between(0, 1e6)}};
+  Real learn_until_ns{this,
+                      {"learn_until_ns", 0.0, "ns",
+                       "tables are frozen and nothing is explored from then on; 0: never", between(0, 1e12)}};
+
+  [[nodiscard]] bool follows_taken() const noexcept { return next_value == 1; }
+  [[nodiscard]] bool path_time() const noexcept { return initial_values == 1; }
+  [[nodiscard]] bool explores_quiet() const noexcept { return exploration == 1; }
+  [[nodiscard]] LearningRule rule() const noexcept {
+    return {.alpha = alpha,
+            .beta = beta,
+            .integer_values = integer_values,
+            .until_ps = static_cast<TimePs>(learn_until_ns * kPsPerNs)};
+  }
 };
 
 // Q-adaptive: the source router and the first router of an intermediate group weigh the minimal port
@@ -23,8 +88,9 @@ struct Settings {
 // Source: Kang, Wang, Lan, HPDC 2021, section 4, figure 4, equations 2 and 3.
 class QAdaptive final : public TableLearner<QAdaptive> {
  public:
-  QAdaptive(TableRows rows, const LearningRule& rule, const Settings& settings)
-      : TableLearner{rows, rule}, settings_{settings} {}
+  explicit QAdaptive(const Settings& settings)
+      : TableLearner{static_cast<TableRows>(std::uint32_t{settings.rows}), settings.rule()},
+        settings_{settings} {}
 
   [[nodiscard]] PathBudget budget() const noexcept override { return {.any_port = true, .longest_path = 5}; }
 
@@ -50,8 +116,8 @@ class QAdaptive final : public TableLearner<QAdaptive> {
     answer.shortest = taken == minimal;
     if (packet.hops > 0) {
       answer.reports = true;
-      answer.target_ns = static_cast<float>(rule().round(visit.travel_ns) +
-                                            static_cast<double>(row[settings_.follow_taken ? taken : best]));
+      answer.target_ns = static_cast<float>(
+          rule().round(visit.travel_ns) + static_cast<double>(row[settings_.follows_taken() ? taken : best]));
     }
     return answer;
   }
@@ -91,7 +157,7 @@ class QAdaptive final : public TableLearner<QAdaptive> {
                                            double draw) const noexcept {
     const std::uint32_t ports = table().shape().ports;
     const auto drawn = static_cast<std::uint32_t>(draw * ports);
-    if (!settings_.explore_quiet) return drawn;
+    if (!settings_.explores_quiet()) return drawn;
     std::uint32_t quiet = drawn;
     for (std::uint32_t i = 1; i < ports; ++i) {
       const std::uint32_t port = drawn + i < ports ? drawn + i : drawn + i - ports;
@@ -130,10 +196,10 @@ class QAdaptive final : public TableLearner<QAdaptive> {
 
   [[nodiscard]] float initial(Port port, std::uint32_t next, std::uint32_t group) const noexcept {
     const auto share = [this](const HopTime& hop) {
-      return settings_.path_time ? hop.hop_ps : hop.latency_ps;
+      return settings_.path_time() ? hop.hop_ps : hop.latency_ps;
     };
     TimePs ps = 0;
-    if (!settings_.path_time && topology().has_meshes()) {  // as published: whichever the port is
+    if (!settings_.path_time() && topology().has_meshes()) {  // as published: whichever the port is
       const bool direct = topology().is_global(port) && topology().group_of(next) == group;
       ps = global_time().latency_ps + (direct ? 0 : local_time().latency_ps);
     } else {
@@ -152,51 +218,17 @@ class QAdaptive final : public TableLearner<QAdaptive> {
 
 std::unique_ptr<RoutingPolicy> make_q_adaptive(const PolicyInfo& info, const Parameters& given,
                                                const PolicyEnvironment& /*environment*/) {
-  const LearningRule rule{
-      .alpha = real_parameter(info, given, "alpha", 0, 1),
-      .beta = real_parameter(info, given, "beta", 0, 1),
-      .integer_values = flag_parameter(info, given, "integer_values", false),
-      .until_ps = static_cast<TimePs>(real_parameter(info, given, "learn_until_ns", 0, 1e12) * kPsPerNs)};
-  const Settings settings{
-      .epsilon = real_parameter(info, given, "epsilon", 0, 1),
-      .q_thld1 = number_parameter(info, given, "q_thld1"),
-      .q_thld2 = number_parameter(info, given, "q_thld2"),
-      .follow_taken = choice_parameter(info, given, "next_value", {"best", "taken"}) == 1,
-      .path_time = choice_parameter(info, given, "initial_values", {"latency", "path-time"}) == 1,
-      .explore_quiet = choice_parameter(info, given, "exploration", {"uniform", "least-occupied"}) == 1,
-      .queue_weight = real_parameter(info, given, "queue_weight", 0, 1e6),
-      .occupancy_weight = real_parameter(info, given, "occupancy_weight", 0, 1e6)};
-  const auto rows =
-      static_cast<TableRows>(choice_parameter(info, given, "rows", {"group-slot", "group", "router"}));
-  return std::make_unique<QAdaptive>(rows, rule, settings);
+  return std::make_unique<QAdaptive>(Settings{info, given});
 }
 
-PolicyInfo info_of(std::string name, std::string summary, std::string source, std::string initial_values,
-                   double queue_weight) {
-  return {
-      std::move(name),
-      std::move(summary),
-      std::move(source),
-      "all",
-      "port",
-      {{"alpha", 0.2, "", "learning rate of good news (equation 3)"},
-       {"beta", 0.04, "", "learning rate of bad news (equation 3)"},
-       {"epsilon", 0.001, "", "share of random ports where there is a choice"},
-       {"q_thld1", 0.2, "", "advantage that leaves the minimal port at the source router (equation 2)"},
-       {"q_thld2", 0.35, "", "the same at the first router of an intermediate group"},
-       {"integer_values", false, "", "whole nanoseconds, truncated, as in the authors' program"},
-       {"next_value", std::string{"best"}, "",
-        "the next router reports its best value, or that of the port 'taken'"},
-       {"initial_values", std::move(initial_values), "",
-        "link latencies to the destination group, or the 'path-time' without congestion"},
-       {"rows", std::string{"group-slot"}, "", "a row per destination 'group-slot', 'group' or 'router'"},
-       {"exploration", std::string{"uniform"}, "",
-        "explored ports: all alike ('uniform'), or the 'least-occupied' one"},
-       {"queue_weight", queue_weight, "packet times",
-        "added to a port's value for every packet in its queues, where ports are compared"},
-       {"occupancy_weight", 0.0, "packet times", "the same for every packet in its queues and credit in use"},
-       {"learn_until_ns", 0.0, "ns", "tables are frozen and nothing is explored from then; 0: never"}},
-      make_q_adaptive};
+PolicyInfo info_of(std::string name, std::string summary, std::string source,
+                   const Parameters& defaults = {}) {
+  std::vector<ParameterInfo> rows = rows_of<Settings>();
+  for (ParameterInfo& row : rows) {
+    if (const auto it = defaults.find(row.name); it != defaults.end()) row.default_value = it->second;
+  }
+  return {std::move(name), std::move(summary), std::move(source), "all",
+          "port",          std::move(rows),    make_q_adaptive};
 }
 
 }  // namespace
@@ -204,10 +236,11 @@ PolicyInfo info_of(std::string name, std::string summary, std::string source, st
 std::vector<PolicyInfo> q_adaptive_policies() {
   return {
       info_of("q-adaptive", "learns by two-level Q-tables which port reaches a group soonest",
-              "Kang, Wang, Lan, HPDC 2021, section 4", "latency", 0),
+              "Kang, Wang, Lan, HPDC 2021, section 4"),
       info_of("q-adaptive-queue",
               "Q-adaptive that starts with the times of free paths and adds the wait in a port's own queues",
-              "this project, after Kang, Wang, Lan, HPDC 2021", "path-time", 1)};
+              "this project, after Kang, Wang, Lan, HPDC 2021",
+              {{"initial_values", std::string{"path-time"}}, {"queue_weight", 1.0}})};
 }
 
 }  // namespace dragonfly

@@ -1,13 +1,20 @@
-#include "core/parameters.hpp"
+#include "core/parameter_set.hpp"
 #include "routing/learning.hpp"
 
 namespace dragonfly {
 
 namespace {
 
-struct Settings {
-  double epsilon = 0.001;
-  std::uint32_t max_hops = 2;
+struct Settings : ParameterSet {
+  using ParameterSet::ParameterSet;
+  Real alpha{this, {"alpha", 0.2, "", "learning rate. Source: HPDC 2021, equation 1", between(0, 1)}};
+  Real epsilon{this, {"epsilon", 0.001, "", "share of random ports where there is a choice", between(0, 1)}};
+  Count max_hops{
+      this,
+      {"max_hops", 2.0, "hops",
+       "hops that the tables decide (maxQ); a route has at most a minimal path's more (three where groups "
+       "are all-to-all), and as many VCs",
+       whole(1, 12)}};
 };
 
 // Q-routing: a row per destination router; the smallest estimate wins, until a packet has passed so many
@@ -16,8 +23,9 @@ struct Settings {
 // Deviation: in the destination group packets go minimally, as under every other policy here.
 class QRouting final : public TableLearner<QRouting> {
  public:
-  QRouting(double alpha, const Settings& settings)
-      : TableLearner{TableRows::kRouter, {.alpha = alpha, .beta = alpha}}, settings_{settings} {}
+  explicit QRouting(const Settings& settings)
+      : TableLearner{TableRows::kRouter, {.alpha = settings.alpha, .beta = settings.alpha}},
+        settings_{settings} {}
 
   [[nodiscard]] PathBudget budget() const noexcept override {
     return {.any_port = true, .longest_path = static_cast<std::uint8_t>(settings_.max_hops + 3)};
@@ -65,23 +73,15 @@ class QRouting final : public TableLearner<QRouting> {
 
 std::unique_ptr<RoutingPolicy> make_q_routing(const PolicyInfo& info, const Parameters& given,
                                               const PolicyEnvironment& /*environment*/) {
-  return std::make_unique<QRouting>(real_parameter(info, given, "alpha", 0, 1),
-                                    Settings{.epsilon = real_parameter(info, given, "epsilon", 0, 1),
-                                             .max_hops = count_parameter(info, given, "max_hops", 1, 12)});
+  return std::make_unique<QRouting>(Settings{info, given});
 }
 
 }  // namespace
 
 std::vector<PolicyInfo> q_routing_policies() {
-  return {{"q-routing",
-           "learns by Q-tables which port reaches a router soonest",
-           "Boyan and Littman, NIPS 1993; Kang, Wang, Lan, HPDC 2021, section 2.3",
-           "all",
-           "port",
-           {{"alpha", 0.2, "", "learning rate (equation 1)"},
-            {"epsilon", 0.001, "", "share of random ports where there is a choice"},
-            {"max_hops", 2.0, "hops", "after so many the packet goes minimally on (the paper's maxQ)"}},
-           make_q_routing}};
+  return {{"q-routing", "learns by Q-tables which port reaches a router soonest",
+           "Boyan and Littman, NIPS 1993; Kang, Wang, Lan, HPDC 2021, section 2.3", "all", "port",
+           rows_of<Settings>(), make_q_routing}};
 }
 
 }  // namespace dragonfly

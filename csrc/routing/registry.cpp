@@ -13,8 +13,12 @@ namespace dragonfly {
   X(minimal)                  \
   X(valiant)                  \
   X(ugal)                     \
+  X(ugal_ideal)               \
   X(par)                      \
   X(pb)                       \
+  X(acor)                     \
+  X(tpr)                      \
+  X(lia)                      \
   X(mlp)                      \
   X(q_routing)                \
   X(q_adaptive)

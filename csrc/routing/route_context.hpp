@@ -65,9 +65,13 @@ class RouteContext {
   [[nodiscard]] const Surroundings& around() const noexcept { return *around_; }
 
  private:
+  // How often the packet has decided at its source router before, modulo 256.
+  [[nodiscard]] std::uint32_t attempt() const noexcept {
+    return packet_->hops == 0 ? packet_->output_ready & 0xffU : 0U;
+  }
   [[nodiscard]] RandomStream stream(std::uint32_t which) const noexcept {
-    return {around_->seed, Purpose::kRouting, packet_->source_host, packet_->number,
-            packet_->hops | which << 8};
+    return {around_->seed, Purpose::kRouting, packet_->source_host,
+            packet_->number | static_cast<std::uint64_t>(attempt()) << 32, packet_->hops | which << 8};
   }
 
   const Surroundings* around_;

@@ -25,11 +25,19 @@
 
 namespace dragonfly {
 
+inline constexpr std::uint32_t kMostVcsOfLink = 16;
+
 // What the columns of a field stand for.
 enum class TrackedPer : std::uint8_t {
   kRouter,     // one column
   kPort,       // column i: port p + i, the ports between routers
   kGroupLink,  // column q: global port position q of the reader's group, see dragonfly.hpp
+  kGroup,      // column i: the group i + 1 ahead of the reader's, modulo the number of groups
+  kPeer,       // column i: the router i + 1 ahead of the reader in its group, modulo the group's size
+  // Candidate paths: each one's first global hop, column q * kMostVcsOfLink + the VC that it would use there.
+  kFirstGlobalHop,
+  // Observations show one column, that of the packet's destination group; column: the group's number.
+  kDestination,
 };
 
 // One named number of a tracker. Observations show it as quantity / unit, or, if half > 0, as
@@ -51,7 +59,9 @@ struct TrackedEvents {
   bool local_occupancy = false;  // occupancies of output ports, by class of link
   bool global_occupancy = false;
   bool injections = false;     // a packet left its source queue for this router
+  bool forwards = false;       // a packet from a host of this router passed the crossbar
   bool blocked_heads = false;  // the head of an input VC found no room behind the crossbar and waits
+  bool refused_heads = false;  // a packet from a host of this router asked the crossbar in vain
   TimePs window_ps = 0;        // windows of that length end, from time 0 on; 0: none
 };
 
@@ -61,6 +71,18 @@ struct TrackerSite {
   std::uint32_t first_router = 0;
   std::uint32_t num_routers = 0;
   Tick signal_delay = 0;  // of what a router tells the others of its group: the latency of a local link
+  Tick clock = 1;         // of the routers
+  TimePs quantum_ps = 1;  // a tick
+  // The first whole number of ticks that is not shorter.
+  [[nodiscard]] Tick ticks_of(TimePs time) const noexcept { return (time + quantum_ps - 1) / quantum_ps; }
+};
+
+// The ports of the routers of one partition, as they are whenever one looks.
+struct PartitionPorts {
+  const OutputPort* ports = nullptr;  // [router * radix + port]
+  const VcQueue* queues = nullptr;    // [(router * radix + port) * queue_stride + vc]
+  std::uint32_t queue_stride = 1;
+  bool credits_at_crossbar = false;
 };
 
 // Routers are numbered as in the topology.
@@ -73,9 +95,19 @@ class RouterTracker {
 
   [[nodiscard]] virtual TrackedEvents hears() const noexcept = 0;
 
+  // Once, before anything is heard: for trackers that show what stands there instead of remembering it.
+  virtual void look_at(const PartitionPorts& /*ports*/) {}
+
   // Of a port of a class that it hears of. `ports`: all of this router, from port 0.
   virtual void occupancy_changed(std::uint32_t /*router*/, const OutputPort* /*ports*/, Tick /*now*/) {}
   virtual void packet_injected(std::uint32_t /*router*/, const Packet& /*packet*/) {}
+  // `host_port`: by which it had come. Its queue may hold another packet, which has not asked yet.
+  virtual void packet_forwarded(std::uint32_t /*router*/, Port /*host_port*/, const Packet& /*packet*/,
+                                Tick /*now*/) {}
+  // At the head of the queue of this port: the crossbar is taken, or there is no room behind it. It asks
+  // again at later edges of the clock, perhaps without another word, until it is forwarded.
+  virtual void head_refused(std::uint32_t /*router*/, Port /*host_port*/, const Packet& /*packet*/,
+                            Tick /*now*/) {}
   virtual void head_blocked(std::uint32_t /*router*/, Port /*input*/, const Packet& /*packet*/) {}
   // So many windows ended, before all that happens in this instant; nothing was heard in any but the first.
   // Must do what as many calls with one window each would.
@@ -121,7 +153,7 @@ struct TrackedFeature {
   bool of_candidates = false;
 
   [[nodiscard]] const TrackedField& shown() const noexcept { return tracker->fields[field]; }
-  // "decision" (one column), "port", "link" or "candidate".
+  // "decision" (one column), "port", "link", "group", "peer" or "candidate".
   [[nodiscard]] const char* per() const noexcept;
 };
 

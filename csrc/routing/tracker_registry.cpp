@@ -10,7 +10,11 @@ namespace dragonfly {
 // One line per file of trackers/: X(name) stands for `TrackerInfo name_tracker()` in trackers/name.cpp.
 // clang-format off
 #define DRAGONFLY_TRACKERS(X) \
-  X(congested_links)
+  X(congested_links)        \
+  X(link_occupancy)         \
+  X(offered_traffic)        \
+  X(remote_traffic)         \
+  X(detour_length)
 // clang-format on
 
 #define DRAGONFLY_DECLARE(name) TrackerInfo name##_tracker();
@@ -52,9 +56,16 @@ const char* TrackedFeature::per() const noexcept {
   if (of_candidates) return "candidate";
   switch (shown().per) {
     case TrackedPer::kRouter:
+    case TrackedPer::kDestination:
       return "decision";
     case TrackedPer::kPort:
       return "port";
+    case TrackedPer::kFirstGlobalHop:
+      return "candidate";
+    case TrackedPer::kGroup:
+      return "group";
+    case TrackedPer::kPeer:
+      return "peer";
     case TrackedPer::kGroupLink:
       break;
   }

@@ -1,33 +1,31 @@
 #include "routing/ugal_rule.hpp"
 
-#include "core/parameters.hpp"
-
 namespace dragonfly {
 
-std::vector<ParameterInfo> ugal_parameters() {
-  std::vector<ParameterInfo> parameters = detour_parameters();
-  parameters.push_back({"bias_packets", 0.0, "packets",
-                        "added to the non-minimal side of the comparison: positive favours minimal paths"});
-  parameters.push_back(
-      {"minimal_candidates", 1.0, "paths",
-       "shortest paths drawn per decision; the least occupied is compared; matters with trunking"});
-  parameters.push_back({"nonminimal_candidates", 1.0, "paths",
-                        "random detours drawn per decision; the least occupied is compared"});
-  return parameters;
+std::vector<ParameterInfo> candidate_parameters() { return rows_of<CandidateParams>(); }
+
+UgalParams read_candidate_params(const PolicyInfo& info, const Parameters& given,
+                                 const PolicyEnvironment& environment) {
+  UgalParams params;
+  static_cast<CandidateParams&>(params) = {info, given, environment.avoid_destination_group};
+  params.detour = info.detour;
+  return params;
 }
+
+std::vector<ParameterInfo> ugal_parameters() { return rows_of<UgalParams>(); }
 
 UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
                             const PolicyEnvironment& environment) {
-  return {.detour = info.detour,
-          .bias_packets = number_parameter(info, given, "bias_packets"),
-          .minimal_candidates = count_parameter(info, given, "minimal_candidates", 1, 16),
-          .nonminimal_candidates = count_parameter(info, given, "nonminimal_candidates", 1, 16),
-          .avoid_destination_group =
-              flag_parameter(info, given, "avoid_destination_group", environment.avoid_destination_group)};
+  UgalParams params{info, given, environment.avoid_destination_group};
+  params.detour = info.detour;
+  return params;
 }
 
 UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params, Stage minimal_stage) {
   const PathFollower& paths = context.paths();
+  const auto occupancy_of = [&](const Hop& hop) {
+    return params.by_vc ? context.occupancy_packets(hop) : context.occupancy_packets(hop.port);
+  };
   Detour best{};
   Hop best_hop{};
   std::uint32_t best_occupancy = 0;
@@ -36,7 +34,7 @@ UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& pa
     const Detour detour = draw_detour(context, detours, params.detour, params.avoid_destination_group);
     if (!detour.exists()) break;
     const Hop hop = paths.detour_hop(context.packet(), detour, context.router(), context.group());
-    const std::uint32_t occupancy = context.occupancy_packets(hop.port);
+    const std::uint32_t occupancy = occupancy_of(hop);
     if (!best.exists() || occupancy < best_occupancy) {
       best = detour;
       best_hop = hop;
@@ -48,14 +46,14 @@ UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& pa
   std::uint32_t minimal_choice = paths.choice_of(context.packet());
   Hop minimal =
       paths.minimal_hop(context.packet(), context.router(), context.group(), minimal_stage, minimal_choice);
-  std::uint32_t minimal_occupancy = context.occupancy_packets(minimal.port);
+  std::uint32_t minimal_occupancy = occupancy_of(minimal);
   if (possible > 1 && params.minimal_candidates > 1) {
     RandomStream choices = context.minimal_choice_stream();
     for (std::uint32_t i = 0; i < params.minimal_candidates; ++i) {
       const std::uint32_t choice = choices.below(possible);
       const Hop hop =
           paths.minimal_hop(context.packet(), context.router(), context.group(), minimal_stage, choice);
-      const std::uint32_t occupancy = context.occupancy_packets(hop.port);
+      const std::uint32_t occupancy = occupancy_of(hop);
       if (i == 0 || occupancy < minimal_occupancy) {
         minimal_choice = choice;
         minimal = hop;

@@ -6,15 +6,39 @@
 
 namespace dragonfly {
 
-struct UgalParams {
+// What is weighed.
+struct CandidateParams : DetourParams {
+  using DetourParams::DetourParams;
   DetourKind detour = DetourKind::kLgl;
-  double bias_packets = 0.0;  // added to the non-minimal side: positive favours minimal
-  std::uint32_t minimal_candidates = 1;
-  std::uint32_t nonminimal_candidates = 1;
-  bool avoid_destination_group = true;
+  bool by_vc = false;  // weigh the VCs that the paths would use, not the ports
+  Count minimal_candidates{
+      this,
+      {"minimal_candidates", 1.0, "paths",
+       "shortest paths that are drawn, the least occupied is compared; there are several only "
+       "with trunking and on grids. Source: 1 in Kang et al., HPDC 2021; 2 on Aries",
+       whole(1, 16)}};
+  Count nonminimal_candidates{
+      this,
+      {"nonminimal_candidates", 1.0, "paths",
+       "detours that are drawn, the least occupied is compared. Source: 1 in Kang et al., "
+       "HPDC 2021; 2 on Aries",
+       whole(1, 16)}};
 };
 
-// The rows of these parameters in the registry, and their values.
+struct UgalParams : CandidateParams {
+  using CandidateParams::CandidateParams;
+  Real bias_packets{
+      this,
+      {"bias_packets", 0.0, "packets",
+       "added to the detour's side of the comparison: above 0 favours minimal paths. Source: T of LIA, "
+       "TACO 2025, equation 1; 0 in Kang et al., HPDC 2021, section 5.1",
+       between(-1e9, 1e9)}};
+};
+
+// Their rows in the registry, and their values; those of candidates leave the bias at 0.
+[[nodiscard]] std::vector<ParameterInfo> candidate_parameters();
+[[nodiscard]] UgalParams read_candidate_params(const PolicyInfo& info, const Parameters& given,
+                                               const PolicyEnvironment& environment);
 [[nodiscard]] std::vector<ParameterInfo> ugal_parameters();
 [[nodiscard]] UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
                                           const PolicyEnvironment& environment);

@@ -12,8 +12,7 @@ namespace {
 // et al., HPDC 2021, section 2.2.
 class Valiant final : public PerQuestion<Valiant> {
  public:
-  Valiant(DetourKind kind, bool avoid_destination_group)
-      : kind_{kind}, avoid_destination_group_{avoid_destination_group} {}
+  Valiant(DetourKind kind, const DetourParams& params) : kind_{kind}, params_{params} {}
 
   [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
 
@@ -26,18 +25,18 @@ class Valiant final : public PerQuestion<Valiant> {
   [[nodiscard]] Answer route(const Question& question) const {
     // A router without a suitable global link of its own stays minimal.
     RandomStream draws = question.detour_stream(kind_);
-    return {draw_detour(question, draws, kind_, avoid_destination_group_)};
+    return {draw_detour(question, draws, kind_, params_.avoid_destination_group)};
   }
 
  private:
   DetourKind kind_;
-  bool avoid_destination_group_;
+  DetourParams params_;
 };
 
 std::unique_ptr<RoutingPolicy> make_valiant(const PolicyInfo& info, const Parameters& given,
                                             const PolicyEnvironment& environment) {
-  return std::make_unique<Valiant>(info.detour, flag_parameter(info, given, "avoid_destination_group",
-                                                               environment.avoid_destination_group));
+  return std::make_unique<Valiant>(info.detour,
+                                   DetourParams{info, given, environment.avoid_destination_group});
 }
 
 }  // namespace

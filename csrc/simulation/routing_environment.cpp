@@ -1,7 +1,6 @@
 #include "simulation/routing_environment.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace dragonfly {
@@ -9,6 +8,7 @@ namespace dragonfly {
 RoutingEnvironment::RoutingEnvironment(SimulationSetup setup, TimePs warmup_ps, TimePs duration_ps)
     : simulation_{std::move(setup)},
       plan_{*simulation_.network().blueprint().decisions},
+      outcomes_{simulation_.network(), plan_},
       seed_{simulation_.network().blueprint().options.seed},
       warmup_ps_{warmup_ps},
       target_ps_{warmup_ps + duration_ps} {}
@@ -23,7 +23,7 @@ bool RoutingEnvironment::advance(const std::function<bool()>& keep_going) {
     warm_ = true;
     simulation_.network().start_asking();
     if (warmup_ps_ > 0) simulation_.reset_statistics();
-    begin_step();
+    outcomes_.begin_step();
   }
   const Timing& timing = simulation_.network().blueprint().timing;
   const RunGoal goal = simulation_.closed_loop() ? RunGoal::kCompletion : RunGoal::kInstant;
@@ -46,14 +46,14 @@ bool RoutingEnvironment::advance(const std::function<bool()>& keep_going) {
     if (target_ps_ > latest_ps_ - slice) throw ConfigError{refusal_};
     target_ps_ += slice;
   }
-  end_step();
+  outcomes_.end_step();
   return true;
 }
 
 void RoutingEnvironment::extend(TimePs duration_ps) {
   target_ps_ += duration_ps;
   done_ = false;
-  begin_step();
+  outcomes_.begin_step();
 }
 
 void RoutingEnvironment::begin_drain(TimePs latest_ps, std::string refusal) {
@@ -62,37 +62,7 @@ void RoutingEnvironment::begin_drain(TimePs latest_ps, std::string refusal) {
   draining_ = true;
   done_ = false;
   simulation_.stop_generating();
-  begin_step();
-}
-
-void RoutingEnvironment::begin_step() {
-  for (Partition& partition : simulation_.network().partitions()) partition.desk().begin_step();
-}
-
-// Rewards of what was completed, and whether that is still kept.
-void RoutingEnvironment::end_step() {
-  const double per_tick = static_cast<double>(plan_.quantum_ps) / plan_.spec.reward_scale_ps;
-  limit_reports();
-  const bool team = plan_.spec.reward == RewardKind::kTeam;
-  const double together = team ? team_reward() : 0;
-  std::uint64_t bytes = 0;
-  for (Partition& partition : simulation_.network().partitions()) {
-    TransitionLog& log = partition.desk().log();
-    for (std::size_t i = partition.desk().first_of_step(); i < log.size(); ++i) {
-      log.rewards()[i] = team ? together : -static_cast<double>(log.heads()[i].reward) * per_tick;
-    }
-    bytes += log.bytes();
-  }
-  if (overflowed_ || !plan_.spec.keep_transitions || bytes <= plan_.spec.most_uncollected_bytes) return;
-  overflowed_ = true;
-  for (Partition& partition : simulation_.network().partitions()) partition.desk().stop_keeping();
-}
-
-void RoutingEnvironment::limit_reports() {
-  if (!plan_.spec.keep_feedback || reports_overflowed_) return;
-  if (reports() * sizeof(HopReport) <= plan_.spec.most_uncollected_bytes) return;
-  reports_overflowed_ = true;
-  for (Partition& partition : simulation_.network().partitions()) partition.desk().reports().stop_keeping();
+  outcomes_.begin_step();
 }
 
 void RoutingEnvironment::collect() {
@@ -147,7 +117,7 @@ std::optional<IllegalAnswer> RoutingEnvironment::take_answers(std::span<const st
 
 void RoutingEnvironment::answer() {
   const std::int32_t* next = answers_.data();
-  begin_step();
+  outcomes_.begin_step();
   for (Partition& partition : simulation_.network().partitions()) {
     const std::uint32_t count = partition.desk().size();
     partition.answer(next);
@@ -168,107 +138,6 @@ void RoutingEnvironment::draw(double* into, std::uint32_t each) const {
     RandomStream stream{seed_, Purpose::kLearning, facts.source_host, facts.number, facts.hops};
     for (std::uint32_t k = 0; k < each; ++k) *into++ = stream.uniform();
   }
-}
-
-std::size_t RoutingEnvironment::transitions() {
-  std::size_t total = 0;
-  for (Partition& partition : simulation_.network().partitions()) total += partition.desk().not_taken();
-  return total;
-}
-
-void RoutingEnvironment::take_transitions(const TransitionColumns& to) {
-  const std::uint32_t features = plan_.layout.num_features();
-  const std::uint32_t actions = plan_.num_actions;
-  std::size_t at = 0;
-  for (Partition& partition : simulation_.network().partitions()) {
-    TransitionLog& log = partition.desk().log();
-    const std::size_t count = partition.desk().not_taken();
-    for (std::size_t i = 0; i < count; ++i, ++at) {
-      const CompletedDecision& head = log.heads()[i];
-      to.ids[at] = head.id;
-      to.next_ids[at] = head.next_id;
-      to.agents[at] = head.agent;
-      to.next_agents[at] = head.next_agent;
-      to.actions[at] = head.action;
-      to.rewards[at] = log.rewards()[i];
-      to.latency_ns[at] = plan_.to_ns(head.leg);
-      to.times_ns[at] = plan_.to_ns(head.feedback);
-      to.done[at] = head.next_agent < 0;
-      const auto* const row = reinterpret_cast<const float*>(log.row(i));
-      const auto* const next = reinterpret_cast<const float*>(log.next_row(i));
-      std::copy_n(row, features, to.observations + at * features);
-      std::copy_n(next, features, to.next_observations + at * features);
-      std::copy_n(reinterpret_cast<const std::uint8_t*>(next + features), actions,
-                  to.next_mask + at * actions);
-    }
-    partition.desk().mark_taken();
-  }
-}
-
-std::size_t RoutingEnvironment::reports() {
-  std::size_t total = 0;
-  for (Partition& partition : simulation_.network().partitions()) total += partition.desk().reports().size();
-  return total;
-}
-
-void RoutingEnvironment::take_reports(const ReportColumns& to) {
-  merged_.clear();
-  for (Partition& partition : simulation_.network().partitions()) {
-    HopReports& reports = partition.desk().reports();
-    merged_.insert(merged_.end(), reports.data(), reports.data() + reports.size());
-    reports.clear();
-  }
-  std::ranges::sort(merged_, {}, [](const HopReport& report) {
-    return std::tuple{report.when, report.agent, report.port};
-  });
-  for (std::size_t i = 0; i < merged_.size(); ++i) {
-    const HopReport& report = merged_[i];
-    to.ids[i] = report.id;
-    to.next_ids[i] = report.next_id;
-    to.agents[i] = report.agent;
-    to.ports[i] = report.port;
-    to.travel_ns[i] = plan_.to_ns(report.travel);
-    to.times_ns[i] = plan_.to_ns(report.when);
-  }
-}
-
-std::size_t RoutingEnvironment::payments() {
-  if (plan_.spec.reward == RewardKind::kTeam) return simulation_.topology().num_routers();
-  std::size_t total = 0;
-  for (Partition& partition : simulation_.network().partitions()) {
-    total += partition.desk().log().size() - partition.desk().first_of_step();
-  }
-  return total;
-}
-
-void RoutingEnvironment::read_payments(std::int32_t* agents, double* rewards) {
-  if (plan_.spec.reward == RewardKind::kTeam) {
-    const double together = team_reward();
-    for (std::uint32_t i = 0; i < simulation_.topology().num_routers(); ++i) {
-      *agents++ = static_cast<std::int32_t>(i);
-      *rewards++ = together;
-    }
-    return;
-  }
-  for (Partition& partition : simulation_.network().partitions()) {
-    TransitionLog& log = partition.desk().log();
-    for (std::size_t i = partition.desk().first_of_step(); i < log.size(); ++i) {
-      *agents++ = log.heads()[i].agent;
-      *rewards++ = log.rewards()[i];
-    }
-  }
-}
-
-double RoutingEnvironment::team_reward() {
-  std::uint64_t delivered = 0;
-  Tick latency = 0;
-  for (Partition& partition : simulation_.network().partitions()) {
-    delivered += partition.desk().delivered_in_step();
-    latency += partition.desk().latency_in_step();
-  }
-  if (delivered == 0) return 0;
-  const double mean_ps = static_cast<double>(latency * plan_.quantum_ps) / static_cast<double>(delivered);
-  return -mean_ps / plan_.spec.reward_scale_ps;
 }
 
 void RoutingEnvironment::read_state(float* into) {

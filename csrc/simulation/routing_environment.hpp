@@ -12,6 +12,7 @@
 
 #include "core/error.hpp"
 #include "decisions/growing_buffer.hpp"
+#include "simulation/outcomes.hpp"
 #include "simulation/simulation.hpp"
 
 namespace dragonfly {
@@ -33,32 +34,6 @@ struct DecisionBatch {
 struct IllegalAnswer {
   std::size_t row = 0;
   std::int64_t action = 0;
-};
-
-// Where completed transitions go; each pointer has room for transitions() rows.
-struct TransitionColumns {
-  std::int64_t* ids;
-  std::int64_t* next_ids;
-  std::int32_t* agents;
-  std::int32_t* next_agents;
-  std::int32_t* actions;
-  double* rewards;
-  double* latency_ns;
-  double* times_ns;
-  bool* done;
-  float* observations;
-  float* next_observations;
-  bool* next_mask;
-};
-
-// Where reports on hops go; each pointer has room for reports() rows.
-struct ReportColumns {
-  std::int64_t* ids;
-  std::int64_t* next_ids;
-  std::int32_t* agents;
-  std::int32_t* ports;
-  double* travel_ns;
-  double* times_ns;
 };
 
 class RoutingEnvironment {
@@ -94,33 +69,16 @@ class RoutingEnvironment {
 
   // Uniform numbers in [0, 1) that belong to the decisions of the batch: `each` per row.
   void draw(double* into, std::uint32_t each) const;
-  // Completed since they were last taken.
-  [[nodiscard]] std::size_t transitions();
-  void take_transitions(const TransitionColumns& columns);
-  // Whether transitions piled up so much that they are no longer kept.
-  [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
-  // Reports on hops (hop_reports.hpp) since they were last taken: all that arrive before or with a decision
-  // of the batch, and some that are still on their way. Ordered by arrival, then by router and port: a port
-  // gets no two at one instant, so neither partitions nor threads can be told from the order.
-  [[nodiscard]] std::size_t reports();
-  void take_reports(const ReportColumns& columns);
-  [[nodiscard]] bool reports_overflowed() const noexcept { return reports_overflowed_; }
-  // Rewards paid during the last advance(): number, then router and reward of each.
-  [[nodiscard]] std::size_t payments();
-  void read_payments(std::int32_t* agents, double* rewards);
-  // Minus the mean latency of what was delivered during the last advance(), scaled; 0 if nothing was.
-  [[nodiscard]] double team_reward();
+  [[nodiscard]] Outcomes& outcomes() noexcept { return outcomes_; }
   // num_routers rows of radix numbers.
   void read_state(float* into);
 
  private:
-  void begin_step();
-  void end_step();
-  void limit_reports();
   void collect();
 
   Simulation simulation_;
   const DecisionPlan& plan_;
+  Outcomes outcomes_;
   std::uint64_t seed_;
   TimePs warmup_ps_;
   TimePs target_ps_;
@@ -129,12 +87,9 @@ class RoutingEnvironment {
   bool warm_ = false;
   bool draining_ = false;
   std::atomic<bool> done_ = false;  // may be read while another thread is in advance()
-  bool overflowed_ = false;
-  bool reports_overflowed_ = false;
   DecisionBatch batch_;
   std::uint64_t batches_answered_ = 0;
   std::vector<std::int32_t> answers_;
-  std::vector<HopReport> merged_;  // scratch
 };
 
 }  // namespace dragonfly

@@ -115,6 +115,7 @@ inline SimulationSetup closed_system(std::shared_ptr<const Dragonfly> topology,
                                      std::shared_ptr<const Workload> workload,
                                      const std::string& policy = "min") {
   SimulationSetup all;
+  all.network = usual_network();
   all.topology = std::move(topology);
   all.source = std::make_shared<const SilentSource>();
   all.workload = std::move(workload);

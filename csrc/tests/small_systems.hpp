@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "routing/neural/scoring_network.hpp"
@@ -15,6 +16,43 @@ inline constexpr TimePs kNs = kPsPerNs;
 inline const DragonflyParams kSmall{.p = 2, .a = 4, .h = 2};
 // A partition per group.
 inline const DragonflyParams kWide{.p = 300, .a = 2, .h = 1};
+
+// Links and buffers as Kang et al., HPDC 2021 have them.
+inline NetworkParams usual_network() {
+  NetworkParams network;
+  each_param(network, [](const char*, auto& value, const AllowedParam& allowed) {
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, std::string>) {
+      if (!allowed.range.names.empty()) value = allowed.range.names.front();
+    } else if (allowed.range.whole) {
+      value = static_cast<Value>(allowed.range.low);
+    }
+  });
+  network.injection_packet_ps = network.host_packet_ps = network.local_packet_ps = network.global_packet_ps =
+      32'000;
+  network.injection_latency_ps = network.ejection_latency_ps = 10'000;
+  network.input_latency_ps = network.output_latency_ps = 10'000;
+  network.local_latency_ps = 30'000;
+  network.global_latency_ps = 300'000;
+  network.crossbar_packet_ps = network.router_clock_ps = 3'200;
+  network.watchdog_ps = 1'000'000'000;
+  network.host_buffer_packets = network.local_buffer_packets = network.global_buffer_packets =
+      network.output_buffer_packets = 20;
+  network.arbitration = "least-recently-served";
+  network.decide_at = "head";
+  network.vc_scheme = "stage";
+  network.detours_avoid_destination_group = true;
+  return network;
+}
+
+// What is asked and kept by an environment with the usual options.
+inline DecisionSpec usual_questions() {
+  DecisionSpec spec;
+  spec.reward_scale_ps = 1'000'000;
+  spec.keep_transitions = true;
+  spec.most_uncollected_bytes = std::uint64_t{1} << 28;
+  return spec;
+}
 
 // Never interrupted.
 inline bool always() { return true; }
@@ -48,6 +86,7 @@ inline SimulationSetup small_system(const DragonflyParams& shape, const std::str
   const SyntheticParams params{
       .seed = 1, .injection = injection, .packet_ps = 32'000, .trial_ps = 32'000, .first_ps = kNs};
   SimulationSetup all;
+  all.network = usual_network();
   all.source = make_synthetic_source({{0, std::move(pattern), load}}, params);
   all.topology = std::move(topology);
   all.policy = policy;

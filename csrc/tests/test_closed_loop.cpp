@@ -21,18 +21,18 @@ constexpr TimePs kEnd = 200'000 * kNs;
 
 // The shapes of router that the published networks have, and tiny buffers.
 std::vector<NetworkParams> networks() {
-  NetworkParams queued;
+  NetworkParams queued = usual_network();
   NetworkParams arrival = queued;
   arrival.decide_at = "arrival";
   arrival.routing_delay_ps = 100'000;
-  NetworkParams cut_through;
+  NetworkParams cut_through = usual_network();
   cut_through.link_start = "immediate";
   cut_through.switching = "cut-through";
   cut_through.output_queue = "shared";
   cut_through.vc_scheme = "ladder";
   cut_through.arbitration = "round-robin";
   cut_through.crossbar_latency_ps = 89'000;
-  cut_through.packet_ps_injection = 0;
+  cut_through.injection_packet_ps = 0;
   NetworkParams tiny = cut_through;
   tiny.host_buffer_packets = tiny.local_buffer_packets = tiny.global_buffer_packets =
       tiny.output_buffer_packets = 1;

@@ -33,7 +33,7 @@ Scope every(ActionMode action, bool forced_too = false) {
 }
 
 SimulationSetup with_decisions(SimulationSetup all, Scope scope, ActionMode action, RewardKind reward) {
-  DecisionSpec spec;
+  DecisionSpec spec = usual_questions();
   spec.scope = scope.scope;
   spec.forced_too = scope.forced_too;
   spec.action = action;
@@ -160,7 +160,7 @@ TEST(what_is_not_collected_is_dropped_at_the_limit) {
   all.options.decisions->most_uncollected_bytes = 100'000;
   RoutingEnvironment environment{std::move(all), 0, 3'000 * kNs};
   play_randomly(environment);
-  CHECK(environment.overflowed());
+  CHECK(environment.outcomes().overflowed());
   for (Partition& partition : environment.simulation().network().partitions()) {
     CHECK(partition.desk().log().bytes() < 100'000);
   }

@@ -17,7 +17,7 @@ using namespace dragonfly;
 
 // The shapes of router that the two published networks have, and what lies between.
 std::vector<NetworkParams> networks() {
-  NetworkParams queued;
+  NetworkParams queued = usual_network();
   NetworkParams arrival = queued;
   arrival.decide_at = "arrival";
   arrival.routing_delay_ps = 100'000;
@@ -30,7 +30,7 @@ std::vector<NetworkParams> networks() {
   cut_through.vc_scheme = "ladder";
   cut_through.arbitration = "round-robin";
   cut_through.crossbar_latency_ps = 89'000;
-  cut_through.packet_ps_injection = 0;
+  cut_through.injection_packet_ps = 0;
   std::vector<NetworkParams> all{queued, arrival, immediate, cut_through};
   for (NetworkParams tiny : std::vector<NetworkParams>{queued, cut_through}) {
     tiny.host_buffer_packets = tiny.local_buffer_packets = tiny.global_buffer_packets =
@@ -100,6 +100,7 @@ TEST(silence_passes_at_once_and_shifts_what_follows) {
     const std::vector<std::uint32_t> destination{9, 70};
     const std::vector<std::uint32_t> packets{1, 5};
     SimulationSetup all;
+    all.network = usual_network();
     all.topology = topology;
     all.source = make_trace_source(*topology, {time, source, destination, packets});
     Simulation simulation{std::move(all)};

@@ -24,7 +24,7 @@ SimulationSetup setup(const DragonflyParams& shape, const std::string& decide_at
   all.network.decide_at = decide_at;
   all.network.routing_delay_ps = routing_delay_ps;
   all.threads = threads;
-  DecisionSpec spec;
+  DecisionSpec spec = usual_questions();
   spec.forced_too = forced_too;
   spec.keep_transitions = false;
   spec.keep_feedback = true;
@@ -40,19 +40,19 @@ struct Reports {
 
 Reports take(RoutingEnvironment& environment) {
   Reports all;
-  const std::size_t n = environment.reports();
+  const std::size_t n = environment.outcomes().reports();
   all.ids.resize(n);
   all.next_ids.resize(n);
   all.agents.resize(n);
   all.ports.resize(n);
   all.travel_ns.resize(n);
   all.times_ns.resize(n);
-  environment.take_reports({.ids = all.ids.data(),
-                            .next_ids = all.next_ids.data(),
-                            .agents = all.agents.data(),
-                            .ports = all.ports.data(),
-                            .travel_ns = all.travel_ns.data(),
-                            .times_ns = all.times_ns.data()});
+  environment.outcomes().take_reports({.ids = all.ids.data(),
+                                       .next_ids = all.next_ids.data(),
+                                       .agents = all.agents.data(),
+                                       .ports = all.ports.data(),
+                                       .travel_ns = all.travel_ns.data(),
+                                       .times_ns = all.times_ns.data()});
   return all;
 }
 
@@ -169,8 +169,8 @@ TEST(reports_are_dropped_at_the_limit_and_not_kept_unless_asked_for) {
       environment.answer();
       CHECK(environment.advance(&always));
     }
-    CHECK_EQ(environment.reports_overflowed(), keeps);
-    CHECK_EQ(environment.reports(), 0U);
+    CHECK_EQ(environment.outcomes().reports_overflowed(), keeps);
+    CHECK_EQ(environment.outcomes().reports(), 0U);
   }
 }
 

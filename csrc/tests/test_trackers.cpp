@@ -176,6 +176,7 @@ SimulationSetup messages(const std::vector<Message>& list) {
     packets.push_back(message.packets);
   }
   SimulationSetup all;
+  all.network = usual_network();
   all.topology = std::make_shared<const Dragonfly>(kSmall);
   all.source = make_trace_source(*all.topology, {time, source, destination, packets});
   return all;
@@ -351,7 +352,7 @@ TEST(a_feature_runs_its_tracker_with_the_parameters_given_else_those_of_the_poli
                               bool warms_up) {
     SimulationSetup all = small_system(kSmall, policy, "adv+1", 0.5);
     if (policy == "pb") all.policy_parameters = {{"congestion_factor", 2.0}};
-    DecisionSpec spec;
+    DecisionSpec spec = usual_questions();
     spec.scope = DecisionScope::kSource;
     spec.action = ActionMode::kPath;
     spec.detours = {DetourKind::kLgl};

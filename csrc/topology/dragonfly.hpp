@@ -1,46 +1,17 @@
-// The wiring: groups of routers of some shape, all-to-all between groups.
+// A Dragonfly: its wiring, and the shortest ways through it.
 //
-// Numbering. Router r = group * a + local index; host = router * p + slot. Ports of a router: 0..p-1 hosts,
-// then the local ones in the order of the group's shape, then h global ones. Global port position q = local
-// index * h + j of a group (0 <= q < a*h). Groups that are full meshes, the canonical Dragonfly, take no
-// tables: their distances and ports are arithmetic, here; all other shapes read those of local_ways.hpp
-// (shaped_ways.cpp). Source: Kim et al., "Technology-driven, highly-scalable Dragonfly topology", ISCA 2008.
+// Distances and first hops are arithmetic where groups are full meshes, here; all other shapes read the
+// tables of local_ways.hpp (shaped_ways.cpp). Source: Kim et al., "Technology-driven, highly-scalable
+// Dragonfly topology", ISCA 2008.
 #pragma once
 
 #include <cassert>
-#include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <vector>
 
-#include "core/fast_divisor.hpp"
-#include "core/ids.hpp"
-#include "topology/arrangement.hpp"
-#include "topology/group_shape.hpp"
-#include "topology/local_ways.hpp"
+#include "topology/wiring.hpp"
 
 namespace dragonfly {
-
-// The largest number of ports of a router, and so of p, a and h.
-inline constexpr std::uint32_t kMaxRadix = 1024;
-
-struct DragonflyParams {
-  std::uint32_t p = 4;  // hosts per router
-  std::uint32_t a = 8;  // routers per group; of a shape: its own number of routers, whatever stands here
-  std::uint32_t h = 4;  // global ports per router
-  std::uint32_t g = 0;  // groups; 0 = a*h/trunking + 1
-  std::uint32_t trunking = 1;  // global ports that join a pair of groups
-  Arrangement arrangement = Arrangement::kPalmtree;
-  std::shared_ptr<const GroupShape> shape = nullptr;  // null: a full mesh
-};
-
-// A router and one of its ports; port == kNoPort means "nothing is connected there".
-struct Endpoint {
-  std::uint32_t router = Id<void>::kNoneValue;
-  Port port = kNoPort;
-  bool operator==(const Endpoint&) const = default;
-};
 
 // The next hop of a shortest way.
 struct WayStep {
@@ -50,97 +21,9 @@ struct WayStep {
   std::uint8_t position = 0;
 };
 
-class Dragonfly {
+class Dragonfly : public Wiring {
  public:
-  explicit Dragonfly(const DragonflyParams& params);  // throws ConfigError
-
-  [[nodiscard]] std::uint32_t p() const noexcept { return params_.p; }
-  [[nodiscard]] std::uint32_t a() const noexcept { return params_.a; }
-  [[nodiscard]] std::uint32_t h() const noexcept { return params_.h; }
-  [[nodiscard]] std::uint32_t g() const noexcept { return params_.g; }
-  [[nodiscard]] std::uint32_t trunking() const noexcept { return params_.trunking; }
-  [[nodiscard]] Arrangement arrangement() const noexcept { return params_.arrangement; }
-
-  // Whether every port leads to the same place in both.
-  [[nodiscard]] bool wired_like(const Dragonfly& other) const noexcept;
-
-  [[nodiscard]] std::uint32_t num_groups() const noexcept { return params_.g; }
-  [[nodiscard]] std::uint32_t num_routers() const noexcept { return params_.g * params_.a; }
-  [[nodiscard]] std::uint32_t num_hosts() const noexcept { return num_routers() * params_.p; }
-  [[nodiscard]] std::uint32_t radix() const noexcept { return first_global_ + params_.h; }
-  [[nodiscard]] std::uint32_t hosts_per_group() const noexcept { return params_.a * params_.p; }
-  [[nodiscard]] std::uint32_t num_local_ports() const noexcept { return first_global_ - params_.p; }
-  [[nodiscard]] Port first_local_port() const noexcept { return static_cast<Port>(params_.p); }
-  [[nodiscard]] Port first_global_port() const noexcept { return static_cast<Port>(first_global_); }
-  [[nodiscard]] bool is_global(Port port) const noexcept { return port >= first_global_; }
-
-  // Hops of the longest shortest way between two routers of a group, and between any two with at most one
-  // global link.
-  [[nodiscard]] std::uint32_t local_way_hops() const noexcept { return local_way_hops_; }
-  [[nodiscard]] std::uint32_t diameter() const noexcept { return 2 * local_way_hops_ + 1; }
-  // Whether any two routers of a group are joined by one link.
-  [[nodiscard]] bool has_meshes() const noexcept { return ways_ == nullptr; }
-
-  [[nodiscard]] std::size_t num_link_classes() const noexcept { return class_names_.size(); }
-  [[nodiscard]] const std::string& class_name(LinkClass link) const noexcept {
-    return class_names_[index_of(link)];
-  }
-  // Parallel links that a port of the class stands for.
-  [[nodiscard]] std::uint32_t bundled(LinkClass link) const noexcept { return bundled_[index_of(link)]; }
-  [[nodiscard]] LinkClass global_class() const noexcept {
-    return static_cast<LinkClass>(class_names_.size() - 1);
-  }
-  [[nodiscard]] LinkClass port_class(Port port) const noexcept { return port_classes_[port]; }
-  [[nodiscard]] std::uint32_t group_of(std::uint32_t router) const noexcept {
-    return routers_per_group_.divide(router);
-  }
-  [[nodiscard]] std::uint32_t local_index_of(std::uint32_t router) const noexcept {
-    return router - group_of(router) * params_.a;
-  }
-  [[nodiscard]] std::uint32_t router_of_host(std::uint32_t host) const noexcept {
-    return hosts_per_router_.divide(host);
-  }
-  [[nodiscard]] Port host_port(std::uint32_t host) const noexcept {
-    return static_cast<Port>(host - router_of_host(host) * params_.p);
-  }
-
-  // The port of `router` that leads to another router of its group. Precondition: has_meshes().
-  [[nodiscard]] Port local_port(std::uint32_t from_index, std::uint32_t to_index) const noexcept {
-    return static_cast<Port>(params_.p + to_index - (to_index > from_index ? 1U : 0U));
-  }
-
-  // The far end of a local or global port; {none, kNoPort} where no link is connected.
-  // Precondition: p <= port < radix (host ports have no router behind them).
-  [[nodiscard]] Endpoint neighbor(std::uint32_t router, Port port) const noexcept {
-    assert(port >= first_local_port() && port < radix());
-    if (port >= first_global_port()) return far_end_of(router, port);
-    const std::uint32_t first = group_of(router) * params_.a;
-    const std::uint32_t own = router - first;
-    const std::uint32_t slot = port - params_.p;
-    if (!has_meshes()) {
-      const LocalEnd far = ways_->across({own, slot});
-      return {first + far.index, static_cast<Port>(params_.p + far.slot)};
-    }
-    const std::uint32_t peer = slot + (slot >= own ? 1U : 0U);
-    return {first + peer, local_port(peer, own)};
-  }
-
-  // The group behind a global port, or Id::kNoneValue where no link is connected.
-  // Precondition: the port is a global one.
-  [[nodiscard]] std::uint32_t group_behind(std::uint32_t router, Port port) const noexcept {
-    const Endpoint far = far_end_of(router, port);
-    return far.port == kNoPort ? Id<void>::kNoneValue : group_of(far.router);
-  }
-
-  // The position q of a global port within its group, 0 <= q < a*h. Precondition: the port is a global one.
-  [[nodiscard]] std::uint32_t global_position(std::uint32_t router, Port port) const noexcept {
-    return local_index_of(router) * params_.h + (port - first_global_port());
-  }
-
-  // The `trunking` links from group `from` to group `to` (from != to): the near ends, in slice order.
-  [[nodiscard]] const Endpoint* links_between(std::uint32_t from, std::uint32_t to) const noexcept {
-    return &gateways_[(static_cast<std::size_t>(from) * params_.g + to) * params_.trunking];
-  }
+  explicit Dragonfly(const DragonflyParams& params) : Wiring{params} {}  // throws ConfigError
 
   // Hops from router to router on a shortest path that uses at most one global link: 0 to diameter().
   [[nodiscard]] std::uint32_t minimal_hops(std::uint32_t router, std::uint32_t destination) const noexcept {
@@ -206,29 +89,6 @@ class Dragonfly {
   }
 
  private:
-  [[nodiscard]] Endpoint far_end_of(std::uint32_t router, Port global_port) const noexcept {
-    assert(global_port >= first_global_port() && global_port < radix());
-    return global_links_[static_cast<std::size_t>(router) * params_.h + global_port - first_global_port()];
-  }
-
-  // The local port from one router of `group` to another.
-  [[nodiscard]] Port local_port_between(std::uint32_t from, std::uint32_t to,
-                                        std::uint32_t group) const noexcept {
-    return static_cast<Port>(params_.p + (to - group * params_.a) - (to > from ? 1U : 0U));
-  }
-
-  // From `router` of `group` to the near end of a global link of this group, then through it.
-  [[nodiscard]] Port port_towards(const Endpoint& near_end, std::uint32_t router,
-                                  std::uint32_t group) const noexcept {
-    return near_end.router == router ? near_end.port : local_port_between(router, near_end.router, group);
-  }
-
-  // The routers behind the links between two groups, in slice order; not for meshes without trunking.
-  [[nodiscard]] const std::uint32_t* far_routers_between(std::uint32_t from,
-                                                         std::uint32_t to) const noexcept {
-    return &far_routers_[(static_cast<std::size_t>(from) * params_.g + to) * params_.trunking];
-  }
-
   [[nodiscard]] std::uint32_t trunked_minimal_hops(std::uint32_t router, std::uint32_t from,
                                                    std::uint32_t destination,
                                                    std::uint32_t to) const noexcept;
@@ -250,21 +110,6 @@ class Dragonfly {
   template <class Eligible>
   [[nodiscard]] WayStep through_one_of(const Endpoint* near, std::uint32_t index, std::uint32_t first_router,
                                        std::uint32_t choice, Eligible eligible) const noexcept;
-  void name_link_classes();
-  void connect_groups();
-
-  DragonflyParams params_;
-  std::uint32_t first_global_;
-  std::uint32_t local_way_hops_ = 1;
-  std::unique_ptr<const LocalWays> ways_;  // null: meshes
-  std::vector<std::string> class_names_;   // [link class]
-  std::vector<std::uint32_t> bundled_;
-  std::vector<LinkClass> port_classes_;  // [port]
-  FastDivisor routers_per_group_;
-  FastDivisor hosts_per_router_;
-  std::vector<Endpoint> global_links_;      // [router * h + j]: far end
-  std::vector<Endpoint> gateways_;          // [(from * g + to) * trunking + slice]: near end
-  std::vector<std::uint32_t> far_routers_;  // the same links: far router; empty for meshes without trunking
 };
 
 }  // namespace dragonfly

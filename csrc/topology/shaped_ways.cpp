@@ -10,23 +10,23 @@ std::uint32_t Dragonfly::shaped_minimal_hops(std::uint32_t router, std::uint32_t
                                              std::uint32_t destination, std::uint32_t to) const noexcept {
   const std::uint32_t index = router - from * params_.a;
   const std::uint32_t target = destination - to * params_.a;
-  if (from == to) return ways_->hops(index, target);
+  if (from == to) return local_ways()->hops(index, target);
   const Endpoint* const near = links_between(from, to);
   const std::uint32_t* const far = far_routers_between(from, to);
   std::uint32_t best = diameter();
   for (std::uint32_t k = 0; k < params_.trunking; ++k) {
-    best = std::min(best, ways_->hops(index, near[k].router - from * params_.a) + 1U +
-                              ways_->hops(far[k] - to * params_.a, target));
+    best = std::min(best, local_ways()->hops(index, near[k].router - from * params_.a) + 1U +
+                              local_ways()->hops(far[k] - to * params_.a, target));
   }
   return best;
 }
 
 WayStep Dragonfly::shaped_local_way(std::uint32_t from_index, std::uint32_t to_index,
                                     std::uint32_t choice) const noexcept {
-  const auto slots = ways_->slots(from_index, to_index);
+  const auto slots = local_ways()->slots(from_index, to_index);
   const std::size_t pick = choice * slots.size() / kChoices;
   return {static_cast<Port>(params_.p + slots[pick]),
-          static_cast<std::uint8_t>(local_way_hops_ - ways_->hops(from_index, to_index))};
+          static_cast<std::uint8_t>(local_way_hops() - local_ways()->hops(from_index, to_index))};
 }
 
 // By one of those of the `trunking` links at `near` that are eligible, all alike.
@@ -52,9 +52,9 @@ WayStep Dragonfly::shaped_minimal_way(std::uint32_t router, std::uint32_t from, 
   if (from == to) return shaped_local_way(index, target, choice % kChoices);
   const Endpoint* const near = links_between(from, to);
   const std::uint32_t* const far = far_routers_between(from, to);
-  const auto before = [&](std::uint32_t k) { return ways_->hops(index, near[k].router - first); };
+  const auto before = [&](std::uint32_t k) { return local_ways()->hops(index, near[k].router - first); };
   const auto total = [&](std::uint32_t k) {
-    return before(k) + ways_->hops(far[k] - to * params_.a, target);
+    return before(k) + local_ways()->hops(far[k] - to * params_.a, target);
   };
   // Of the shortest paths those that leave the group soonest. The next router is one hop nearer to that link,
   // and no link that it may choose is farther away: so local hops get ever lower distances, and positions
@@ -78,7 +78,7 @@ WayStep Dragonfly::shaped_way_towards_group(std::uint32_t router, std::uint32_t 
   const std::uint32_t first = from * params_.a;
   const std::uint32_t index = router - first;
   const Endpoint* const near = links_between(from, group);
-  const auto before = [&](std::uint32_t k) { return ways_->hops(index, near[k].router - first); };
+  const auto before = [&](std::uint32_t k) { return local_ways()->hops(index, near[k].router - first); };
   std::uint32_t nearest = before(0);
   for (std::uint32_t k = 1; k < params_.trunking; ++k) nearest = std::min(nearest, before(k));
   return through_one_of(near, index, first, choice, [&](std::uint32_t k) { return before(k) == nearest; });

@@ -29,7 +29,9 @@ namespace dragonfly {
   X(weighted_mixture)         \
   X(host_mixture)             \
   X(demand)                   \
-  X(all_to_all)
+  X(all_to_all)               \
+  X(graph500)                 \
+  X(halo3d)
 
 #define DRAGONFLY_DECLARE(name) PatternInfo name##_pattern();
 DRAGONFLY_PATTERNS(DRAGONFLY_DECLARE)

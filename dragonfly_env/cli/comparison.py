@@ -96,7 +96,7 @@ def _show_results(folder: Path, plots: bool) -> None:
     results = load_results(folder)
     show(render_summary(results))
     if plots:
-        from dragonfly_env.experiments.plots import draw
+        from dragonfly_env.plots import draw
 
         with console(error=True).status("drawing figures"):
             drawn = draw(results, folder)

@@ -16,6 +16,7 @@ _KEPT = ("injection", "source_queue_packets", "source_queue_full", "message_pack
 
 
 @guarded
+@options.taking(given=options.COMPARE, how=options.FOLDER)
 def evaluate(
     policies: Annotated[
         list[str] | None,
@@ -34,27 +35,12 @@ def evaluate(
             "--policy", "-p", metavar="POLICY", help="Another one, as above.", rich_help_panel=options.SYSTEM
         ),
     ] = None,
-    traffic: options.Traffics = None,
-    load: options.Loads = None,
-    seed: options.Seeds = None,
-    topology: options.Topology = None,
-    arrangement: options.Arrangement = None,
-    network: options.Network = None,
-    network_settings: options.NetworkSettings = None,
-    injection: options.Injection = None,
-    source_queue: options.SourceQueue = None,
-    message_packets: options.MessagePackets = None,
-    warmup_ns: options.Warmup = None,
-    measure_ns: options.Measure = None,
-    series_bin_ns: options.SeriesBin = None,
     out: Annotated[
         Path | None, options.folder("The results folder. [dim]\\[default: results/evaluate][/dim]")
     ] = None,
-    threads: options.Threads = None,
-    jobs: options.Jobs = None,
-    redo: options.Redo = False,
-    arrays: options.Arrays = None,
-    plots: options.Plots = True,
+    *,
+    given: options.Given,
+    how: options.Given,
 ) -> None:
     """Compare agents with built-in policies: runs, folder, tables and figures as of 'sweep'.
 
@@ -79,29 +65,9 @@ def evaluate(
 
     specs = [*(policies or ()), *(more_policies or ())]
     folder = out or Path("results") / "evaluate"
-    settings = options.scenario_settings(
-        _trained_with(specs),
-        topology=topology,
-        arrangement=arrangement,
-        network=network,
-        network_settings=network_settings,
-        policies=specs,
-        traffic=traffic,
-        loads=load,
-        source_queue=source_queue,
-        others={
-            "seeds": seed,
-            "injection": injection,
-            "message_packets": message_packets,
-            "warmup_ns": warmup_ns,
-            "measure_ns": measure_ns,
-            "series_bin_ns": series_bin_ns,
-            "threads": threads,
-            "arrays": arrays,
-        },
-    )
+    settings = options.scenario_settings(_trained_with(specs), given, policies=specs)
     plan = Scenario.from_dict(settings, name=folder.resolve().name or "evaluate")
-    compare(plan, folder, jobs=jobs, redo=redo, plots=plots)
+    compare(plan, folder, **how)
 
 
 def _trained_with(specs: Sequence[str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Annotated
 
@@ -12,15 +13,15 @@ from rich.table import Table
 from rich.text import Text
 
 from dragonfly_env import _core
-from dragonfly_env._settings import SettingInfo, describe
-from dragonfly_env._validate import unknown_name
 from dragonfly_env.agents.registry import AGENTS, agent_settings
+from dragonfly_env.checks.values import unknown_name
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.network_config import NetworkConfig
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.rows import SettingInfo, describe
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.policies import policies, policy_class
-from dragonfly_env.topology import Dragonfly
 
 _LEARNERS = {
     "deep-q": "deep Q-learning (the DQN of Stable-Baselines3) from exact transitions of every packet",
@@ -29,6 +30,7 @@ _LEARNERS = {
 
 
 @guarded
+@options.taking(given=options.TOPOLOGY)
 def info(
     name: Annotated[
         str | None,
@@ -39,8 +41,8 @@ def info(
             show_default=False,
         ),
     ] = None,
-    topology: options.Topology = None,
-    arrangement: options.Arrangement = None,
+    *,
+    given: options.Given,
 ) -> None:
     """List what there is, or say what one thing is and where it comes from.
 
@@ -56,6 +58,7 @@ def info(
 
     dragonfly-env info --topology p=4,a=8,h=4,g=20
     """
+    topology, arrangement = given["topology"], given["arrangement"]
     if topology is not None or (arrangement is not None and name is None):
         show(_topology(options.make_topology(topology, arrangement)))
         if name is None:
@@ -224,8 +227,7 @@ def _pattern(pattern: _core.PatternInfo) -> RenderableType:
 def _network(name: str) -> RenderableType:
     preset = NetworkConfig.preset(name)
     settings = [
-        SettingInfo(item.name, getattr(preset, item.name), item.unit, item.doc)
-        for item in describe(NetworkConfig)
+        dataclasses.replace(item, default=getattr(preset, item.name)) for item in describe(NetworkConfig)
     ]
     return _settings_table(f"Network '{name}'; change a field with --set FIELD=VALUE", settings, "value")
 
@@ -239,9 +241,9 @@ def _agent(kind: str) -> RenderableType:
 
 
 def _settings_table(title: str, settings: Iterable[SettingInfo], column: str = "default") -> RenderableType:
-    table = _new_table("field", column, "unit", "meaning")
+    table = _new_table("field", column, "unit", "allowed", "meaning")
     for item in settings:
-        table.add_row(item.name, _spell(item.default), item.unit, item.doc)
+        table.add_row(item.name, _spell(item.default), item.unit, item.allowed, item.doc)
     return _titled(title, table)
 
 

@@ -1,197 +1,312 @@
-"""Options that several commands share: their types, help texts, and how they become a scenario."""
+"""Options that several commands share, each in one place: its type, its help, and what it sets.
+
+A command takes a list of them as one argument::
+
+    @guarded
+    @options.taking(options.COMPARE)
+    def sweep(scenario: Path, given: options.Given) -> None:
+        settings = options.scenario_settings(read_toml(scenario), given)
+
+and whatever stands in the list is an option of the command.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from dragonfly_env._validate import config_error
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.groups import Grid
+from dragonfly_env.config.rows import describe
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.experiments.fields import parse_assignment, parse_value
-from dragonfly_env.groups import Grid
-from dragonfly_env.topology import Dragonfly
 
 DEFAULT_TOPOLOGY = "1056"
+UNBOUNDED = "unbounded"
 SYSTEM, LOAD, TIME, MACHINE = "The system", "The traffic", "What is measured", "How it is done"
 
-Topology = Annotated[
-    str | None,
-    typer.Option(
+Given: TypeAlias = Mapping[str, Any]
+"""What was given for a list of options, by their names."""
+
+_MEANINGS = {row.name: row for row in describe(SimulationConfig)}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Option:
+    """One option: the name of its argument, its type with Typer's description, and what it is if not given."""
+
+    name: str
+    type: Any
+    default: Any = None
+
+
+def _option(
+    name: str, kind: Any, *flags: str, text: str, panel: str, default: Any = None, **more: Any
+) -> Option:
+    return Option(
+        name, Annotated[kind, typer.Option(*flags, help=text, rich_help_panel=panel, **more)], default
+    )
+
+
+def _by_default(text: str, default: object) -> str:
+    return f"{text} [dim]\\[default: {default}][/dim]"
+
+
+def _of_simulation(name: str, kind: Any, panel: str, *, flag: str | None = None, **more: Any) -> Option:
+    """An option that is a field of `SimulationConfig`, which has its meaning and default."""
+    row = _MEANINGS[name]
+    flag = flag or "--" + name.replace("_", "-")
+    default = "none" if row.default is None else row.default
+    unit = f", in {row.unit}" if row.unit else ""
+    text = _by_default(row.doc[:-1].replace("``", "") + unit + ".", more.pop("default", default))
+    return _option(name, kind | None, flag, text=text, panel=panel, **more)
+
+
+def _topology_option(default: str) -> Option:
+    return _option(
+        "topology",
+        str | None,
         "--topology",
         "-t",
         metavar="NAME|p=..,a=..,h=..",
-        help="A published system by its hosts (72, 342, 1056, 2550, 5256, 16512, 83232, 279040) or its name (theta, "
-        "cori, edison, theta-m8, cori-m8), or your own: "
-        "[bold]p[/bold] hosts per router, [bold]a[/bold] routers per group, [bold]h[/bold] global ports per router, "
-        "and if you like [bold]g[/bold] groups and [bold]trunking[/bold] links per pair of groups; for groups that are "
-        "grids [bold]rows[/bold], [bold]columns[/bold] and [bold]column_links[/bold] in the place of a. "
-        "[dim]\\[default: 1056][/dim]",
-        rich_help_panel=SYSTEM,
-    ),
-]
-Arrangement = Annotated[
+        text=_by_default(
+            "A published system by its hosts (72, 342, 1056, 2550, 5256, 16512, 83232, 279040) or its name (theta, "
+            "cori, edison, theta-m8, cori-m8), or your own: [bold]p[/bold] hosts per router, [bold]a[/bold] routers "
+            "per group, [bold]h[/bold] global ports per router, and if you like [bold]g[/bold] groups and "
+            "[bold]trunking[/bold] links per pair of groups; for groups that are grids [bold]rows[/bold], "
+            "[bold]columns[/bold] and [bold]column_links[/bold] in the place of a.",
+            default,
+        ),
+        panel=SYSTEM,
+    )
+
+
+_ARRANGEMENT = _option(
+    "arrangement",
     str | None,
-    typer.Option(
-        "--arrangement",
-        help="Which global port leads to which group: palmtree, palmtree-plus, absolute, relative, circulant or xc. "
-        "[dim]\\[default: palmtree][/dim]",
-        rich_help_panel=SYSTEM,
+    "--arrangement",
+    text=_by_default(
+        "Which global port leads to which group: palmtree, palmtree-plus, absolute, relative, circulant or xc.",
+        "palmtree",
     ),
-]
-Network = Annotated[
-    str | None,
-    typer.Option(
+    panel=SYSTEM,
+)
+_NETWORK = (
+    _option(
+        "network",
+        str | None,
         "--network",
         "-n",
-        help="Links, routers and buffers: 'q-adaptive' (as in the HPDC'21 paper), 'lia' (as in the TACO'25 "
-        "paper) or 'default' (as q-adaptive, but with a routing delay as real switches have). "
-        "[dim]\\[default: default][/dim]",
-        rich_help_panel=SYSTEM,
+        text=_by_default(
+            "Links, routers and buffers: 'q-adaptive' (as in the HPDC'21 paper), 'lia' (as in the TACO'25 "
+            "paper) or 'default' (as q-adaptive, but with a routing delay as real switches have).",
+            "default",
+        ),
+        panel=SYSTEM,
     ),
-]
-NetworkSettings = Annotated[
-    list[str] | None,
-    typer.Option(
+    _option(
+        "network_settings",
+        list[str] | None,
         "--set",
         metavar="FIELD=VALUE",
-        help="A field of the network that differs from the preset, e.g. --set global_latency_ns=200; may be repeated. "
+        text="A field of the network that differs from the preset, e.g. --set global_latency_ns=200; may be repeated. "
         "'dragonfly-env info q-adaptive' lists them.",
-        rich_help_panel=SYSTEM,
+        panel=SYSTEM,
     ),
-]
-Injection = Annotated[
-    str | None,
-    typer.Option(
-        "--injection",
-        help="When hosts generate messages: 'periodic' (even intervals, all in phase), 'bernoulli' (a trial per flit "
-        "time) or 'poisson' (exponential gaps). [dim]\\[default: periodic][/dim]",
-        rich_help_panel=LOAD,
+)
+_SOURCES = (
+    _of_simulation("injection", str, LOAD),
+    _of_simulation(
+        "source_queue_packets",
+        str,
+        LOAD,
+        flag="--source-queue",
+        metavar=f"PACKETS|{UNBOUNDED}",
+        default=UNBOUNDED,
     ),
-]
-SourceQueue = Annotated[
-    str | None,
-    typer.Option(
-        "--source-queue",
-        metavar="PACKETS|unbounded",
-        help="Room in each host's source queue. At a full queue a periodic generator waits, others lose the message. "
-        "[dim]\\[default: unbounded][/dim]",
-        rich_help_panel=LOAD,
-    ),
-]
-MessagePackets = Annotated[
-    int | None,
-    typer.Option(
-        "--message-packets", help="Packets per message. [dim]\\[default: 1][/dim]", rich_help_panel=LOAD
-    ),
-]
-Warmup = Annotated[
-    float | None,
-    typer.Option(
+    _of_simulation("message_packets", int, LOAD),
+)
+_TIMES = (
+    _option(
+        "warmup_ns",
+        float | None,
         "--warmup-ns",
-        help="Simulated time before measuring, in ns. Near saturation 300000 is needed. [dim]\\[default: 100000][/dim]",
-        rich_help_panel=TIME,
+        text=_by_default("Simulated time before measuring, in ns. Near saturation 300000 is needed.", 100000),
+        panel=TIME,
     ),
-]
-Measure = Annotated[
-    float | None,
-    typer.Option(
+    _option(
+        "measure_ns",
+        float | None,
         "--measure-ns",
-        help="Simulated time that is measured, in ns. [dim]\\[default: 100000][/dim]",
-        rich_help_panel=TIME,
+        text=_by_default("Simulated time that is measured, in ns.", 100000),
+        panel=TIME,
     ),
-]
-SeriesBin = Annotated[
-    float | None,
-    typer.Option(
-        "--series-bin-ns",
-        help="Also record a time series in bins of this width, in ns. [dim]\\[default: none][/dim]",
-        rich_help_panel=TIME,
-    ),
-]
-Threads = Annotated[
-    int | None,
-    typer.Option(
-        "--threads",
-        help="Threads of one simulation; pays from about 5,000 hosts. The result is the same for any number. "
-        "[dim]\\[default: 1][/dim]",
-        rich_help_panel=MACHINE,
-    ),
-]
+)
+_THREADS = _of_simulation("threads", int, MACHINE)
+_REDO = _option(
+    "redo",
+    bool,
+    "--redo",
+    text="Do finished runs again instead of keeping them.",
+    panel=MACHINE,
+    default=False,
+)
 
-OneTraffic = Annotated[
-    str,
-    typer.Option(
-        "--traffic",
-        help="Who sends to whom, e.g. uniform, adv+1, advc; 'dragonfly-env info' lists them.",
-        rich_help_panel=LOAD,
-    ),
-]
-OneLoad = Annotated[
-    float,
-    typer.Option(
-        "--load",
-        "-l",
-        help="Offered load as a fraction of the host links' bandwidth, above 0 and at most 1.",
-        rich_help_panel=LOAD,
-    ),
-]
 
-Traffics = Annotated[
-    list[str] | None,
-    typer.Option(
+def _one_traffic(traffic: str, load: float) -> tuple[Option, ...]:
+    return (
+        _option(
+            "traffic",
+            str,
+            "--traffic",
+            text="Who sends to whom, e.g. uniform, adv+1, advc; 'dragonfly-env info' lists them.",
+            panel=LOAD,
+            default=traffic,
+        ),
+        _option(
+            "loads",
+            float,
+            "--load",
+            "-l",
+            text="Offered load as a fraction of the host links' bandwidth, above 0 and at most 1.",
+            panel=LOAD,
+            default=load,
+        ),
+    )
+
+
+_COMPARED = (
+    _option(
+        "traffic",
+        list[str] | None,
         "--traffic",
-        help="A traffic pattern, e.g. uniform or adv+1; repeat for several.",
-        rich_help_panel=LOAD,
+        text="A traffic pattern, e.g. uniform or adv+1; repeat for several.",
+        panel=LOAD,
     ),
-]
-Loads = Annotated[
-    list[str] | None,
-    typer.Option(
+    _option(
+        "loads",
+        list[str] | None,
         "--load",
         "-l",
         metavar="LOAD|START:STOP:STEP",
-        help="Offered load as a fraction of the host links' bandwidth, or a range with both ends; repeat.",
-        rich_help_panel=LOAD,
+        text="Offered load as a fraction of the host links' bandwidth, or a range with both ends; repeat.",
+        panel=LOAD,
     ),
-]
-Seeds = Annotated[
-    list[int] | None,
-    typer.Option(
+    _option(
+        "seeds",
+        list[int] | None,
         "--seed",
         "-s",
-        help="Seed of the random streams; repeat for several: then means have confidence intervals. "
-        "[dim]\\[default: 1][/dim]",
-        rich_help_panel=TIME,
+        text=_by_default(
+            "Seed of the random streams; repeat for several: then means have confidence intervals.", 1
+        ),
+        panel=TIME,
     ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
+)
+
+TOPOLOGY = (_topology_option(DEFAULT_TOPOLOGY), _ARRANGEMENT)
+"""Of `info`."""
+
+SIMULATE = (*_one_traffic("uniform", 0.5), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
+"""Of one run."""
+
+COMPARE = (
+    *_COMPARED,
+    *TOPOLOGY,
+    *_NETWORK,
+    *_SOURCES,
+    *_TIMES,
+    _of_simulation("series_bin_ns", float, TIME),
+    _THREADS,
+    _option(
+        "arrays",
+        bool | None,
+        "--arrays/--no-arrays",
+        text=_by_default(
+            "Keep results per router, link and time bin, some megabytes per run of a large system. The figures of "
+            "fairness, links and series need them.",
+            "arrays",
+        ),
+        panel=TIME,
+    ),
+)
+"""Of `sweep` and `evaluate`: what is run."""
+
+REDO = (_REDO,)
+"""Of what keeps runs in a folder."""
+
+FOLDER = (
+    _option(
+        "jobs",
+        int | None,
         "--jobs",
         "-j",
-        help="Runs at a time, each in its own process. [dim]\\[default: one per processor][/dim]",
-        rich_help_panel=MACHINE,
+        text=_by_default("Runs at a time, each in its own process.", "one per processor"),
+        panel=MACHINE,
     ),
-]
-Redo = Annotated[
-    bool,
-    typer.Option("--redo", help="Do finished runs again instead of keeping them.", rich_help_panel=MACHINE),
-]
-Arrays = Annotated[
-    bool | None,
-    typer.Option(
-        "--arrays/--no-arrays",
-        help="Keep results per router, link and time bin, some megabytes per run of a large system. The figures of "
-        "fairness, links and series need them. [dim]\\[default: arrays][/dim]",
-        rich_help_panel=TIME,
+    _REDO,
+    _option(
+        "plots",
+        bool,
+        "--plots/--no-plots",
+        text="Draw figures and the page at the end.",
+        panel=MACHINE,
+        default=True,
     ),
-]
-Plots = Annotated[
-    bool,
-    typer.Option("--plots/--no-plots", help="Draw figures and the page at the end.", rich_help_panel=MACHINE),
-]
+)
+"""Of `sweep` and `evaluate`: how it is run."""
+
+
+def training(topology: str, traffic: str, load: float) -> tuple[Option, ...]:
+    """Those of `train`, with its own defaults."""
+    return (
+        dataclasses.replace(_topology_option(topology), default=topology),
+        _ARRANGEMENT,
+        *_NETWORK,
+        *_one_traffic(traffic, load),
+        *_SOURCES,
+        _THREADS,
+    )
+
+
+def taking(**lists: Sequence[Option]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command take lists of options, each as one argument of that name, of type `Given`."""
+
+    def dress(command: Callable[..., None]) -> Callable[..., None]:
+        bare = inspect.signature(command, eval_str=True)
+        parameters: list[inspect.Parameter] = []
+        for own in bare.parameters.values():
+            parameters += (
+                [own]
+                if own.name not in lists
+                else [
+                    inspect.Parameter(
+                        one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type
+                    )
+                    for one in lists[own.name]
+                ]
+            )
+        every = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+
+        @functools.wraps(command)
+        def called(**given: Any) -> None:
+            taken = {
+                name: {one.name: given.pop(one.name, one.default) for one in wanted}
+                for name, wanted in lists.items()
+            }
+            command(**given, **taken)
+
+        called.__signature__ = bare.replace(parameters=every)  # type: ignore[attr-defined]  # Typer reads it
+        called.__annotations__ = {one.name: one.annotation for one in every}
+        return called
+
+    return dress
 
 
 def folder(help_text: str) -> Any:
@@ -199,68 +314,47 @@ def folder(help_text: str) -> Any:
     return typer.Option("--out", "-o", help=help_text, rich_help_panel=MACHINE)
 
 
-def scenario_settings(
-    base: Mapping[str, Any],
-    *,
-    topology: str | None = None,
-    arrangement: str | None = None,
-    network: str | None = None,
-    network_settings: Sequence[str] | None = None,
-    policies: Sequence[str] | None = None,
-    traffic: Sequence[str] | None = None,
-    loads: Sequence[str] | None = None,
-    source_queue: str | None = None,
-    others: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+_TOPOLOGY_AND_NETWORK = ("topology", "arrangement", "network", "network_settings")
+
+
+def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> dict[str, Any]:
     """Settings for `Scenario.from_dict`: those of ``base``, changed by the options that were given.
 
     Args:
         base: Settings of a file, or nothing.
-        topology: As the option --topology.
-        arrangement: As the option.
-        network: As the option.
-        network_settings: As the option --set.
-        policies: As the option --policy.
-        traffic: As the option --traffic.
-        loads: As the option --load; they replace the loads of each traffic too.
-        source_queue: As the option.
-        others: Further settings by their key; None for not given. Times replace those of each traffic too.
+        given: What a command took, by the names of the options. Loads and times replace those of each traffic too.
+        **others: Further settings by their key; None for not given.
 
     Raises:
         ConfigError: If an option has the wrong form.
     """
     settings = dict(base)
-    given = {key: value for key, value in (others or {}).items() if value is not None}
-    if topology is not None:
+    changes = {
+        key: value
+        for key, value in {**given, **others}.items()
+        if value is not None and value != [] and key not in _TOPOLOGY_AND_NETWORK
+    }
+    if (topology := given.get("topology")) is not None:
         settings["topology"] = _topology(topology)
-    if arrangement is not None:
-        settings["topology"] = {
-            **_as_table(settings.get("topology", DEFAULT_TOPOLOGY)),
-            "arrangement": arrangement,
-        }
-    if network is not None:
+    if (arrangement := given.get("arrangement")) is not None:
+        table = _as_table(settings.get("topology", DEFAULT_TOPOLOGY))
+        settings["topology"] = {**table, "arrangement": arrangement}
+    if (network := given.get("network")) is not None:
         settings["network"] = {"preset": network}
-    if network_settings:
-        changes = dict(parse_assignment(text, "--set") for text in network_settings)
-        settings["network"] = {**_as_table(settings.get("network", "default")), **changes}
-    if policies:
-        settings["policies"] = list(policies)
-    if traffic:
-        settings["traffic"] = list(traffic)
-    if loads:
-        settings["loads"] = list(loads)
-    if source_queue is not None:
-        given["source_queue_packets"] = parse_value(source_queue)
-    replaced = {key for key in given if key in ("warmup_ns", "measure_ns")} | ({"loads"} if loads else set())
-    if replaced and isinstance(settings.get("traffic"), list):
+    if assignments := given.get("network_settings"):
+        changed = dict(parse_assignment(text, "--set") for text in assignments)
+        settings["network"] = {**_as_table(settings.get("network", "default")), **changed}
+    if isinstance(queue := changes.get("source_queue_packets"), str):
+        changes["source_queue_packets"] = None if queue.strip() == UNBOUNDED else parse_value(queue)
+    replaced = changes.keys() & {"warmup_ns", "measure_ns", "loads"}
+    if "traffic" not in changes and replaced and isinstance(settings.get("traffic"), list):
         settings["traffic"] = [
             {key: value for key, value in item.items() if key not in replaced}
             if isinstance(item, Mapping)
             else item
             for item in settings["traffic"]
         ]
-    settings.update(given)
-    return settings
+    return {**settings, **changes}
 
 
 def make_topology(topology: str | None, arrangement: str | None) -> Dragonfly:

@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from dragonfly_env._validate import check_choice, check_integer, config_error
+from dragonfly_env.checks.values import check_choice, check_integer, config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import resumable, tell_failures, this_command
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED, guarded
 
 if TYPE_CHECKING:
-    from dragonfly_env.experiments.reproduce import Reproduction
-    from dragonfly_env.experiments.reproduce.findings import Findings
+    from dragonfly_env.reproduce import Reproduction
+    from dragonfly_env.reproduce.findings import Findings
 
 _MOST_SEEDS = 1000
 
 
 @guarded
+@options.taking(how=options.REDO)
 def reproduce(
     paper: Annotated[
         str, typer.Argument(help="The paper: hpdc21 (Kang, Wang, Lan: Q-adaptive).", show_default=False)
@@ -77,10 +78,11 @@ def reproduce(
             help="Runs at a time, each in its own process. [dim]\\[default: one per processor][/dim]",
         ),
     ] = None,
-    redo: options.Redo = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say how many runs there are and how long they take.")
     ] = False,
+    *,
+    how: options.Given,
 ) -> None:
     """Reproduce a paper: run what its figures need, draw them in its layout, and check what its text claims.
 
@@ -101,7 +103,7 @@ def reproduce(
     fig5.png and .svg and so on; claims.md and claims.csv (what was published, what was measured, is it met);
     runs/ (one small Parquet file per run).
     """
-    from dragonfly_env.experiments.reproduce import Reproduction, find_paper
+    from dragonfly_env.reproduce import Reproduction, find_paper
 
     chosen = find_paper(paper)
     effort = chosen.effort("full" if full else "quick")
@@ -119,9 +121,9 @@ def reproduce(
     )
     if out is not None and out.exists() and not out.is_dir():
         raise config_error("--out", str(out), "must be a folder")
-    _announce(work, workers, redo)
+    _announce(work, workers, how["redo"])
     if not dry_run:
-        _perform(work, workers, redo)
+        _perform(work, workers, how["redo"])
 
 
 def _settings(pairs: list[str]) -> dict[str, int | float | bool | str]:
@@ -135,7 +137,7 @@ def _announce(work: Reproduction, workers: int | None, redo: bool) -> None:
     import joblib
 
     from dragonfly_env.experiments.progress import spell_seconds
-    from dragonfly_env.experiments.reproduce.execution import estimate_seconds
+    from dragonfly_env.reproduce.execution import estimate_seconds
 
     cores = workers or joblib.cpu_count()
     runs = work.runs()
@@ -153,8 +155,8 @@ def _announce(work: Reproduction, workers: int | None, redo: bool) -> None:
 
 def _perform(work: Reproduction, workers: int | None, redo: bool) -> None:
     from dragonfly_env.experiments.progress import Bar
-    from dragonfly_env.experiments.reproduce import judge_all
-    from dragonfly_env.experiments.reproduce.report import render_verdicts, write_reports
+    from dragonfly_env.reproduce import judge_all
+    from dragonfly_env.reproduce.report import render_verdicts, write_reports
 
     with resumable(work.folder), Bar(console(error=True)) as bar:
         report = work.execute(workers=workers, reporter=bar, redo=redo)
@@ -175,8 +177,8 @@ def _perform(work: Reproduction, workers: int | None, redo: bool) -> None:
 
 def _draw(work: Reproduction, findings: Findings) -> dict[str, str]:
     """Draw the wanted figures (PNG, with an SVG beside it); titles and files of all that the folder then holds."""
-    from dragonfly_env.experiments.plots.style import save
-    from dragonfly_env.experiments.reproduce.findings import NotFoundYetError
+    from dragonfly_env.plots.style import save
+    from dragonfly_env.reproduce.findings import NotFoundYetError
 
     pictures = {}
     for figure in work.paper.figures:

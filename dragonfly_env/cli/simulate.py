@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from rich.text import Text
 
-from dragonfly_env._validate import config_error
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
@@ -65,6 +65,7 @@ _ROWS = (
 
 
 @guarded
+@options.taking(given=options.SIMULATE)
 def simulate(
     policy: Annotated[
         str,
@@ -76,20 +77,9 @@ def simulate(
             rich_help_panel=options.SYSTEM,
         ),
     ] = "min",
-    traffic: options.OneTraffic = "uniform",
-    load: options.OneLoad = 0.5,
     seed: Annotated[
         int, typer.Option("--seed", "-s", help="Seed of the random streams.", rich_help_panel=options.TIME)
     ] = 1,
-    topology: options.Topology = None,
-    arrangement: options.Arrangement = None,
-    network: options.Network = None,
-    network_settings: options.NetworkSettings = None,
-    injection: options.Injection = None,
-    source_queue: options.SourceQueue = None,
-    message_packets: options.MessagePackets = None,
-    warmup_ns: options.Warmup = None,
-    measure_ns: options.Measure = None,
     to_completion: Annotated[
         bool,
         typer.Option(
@@ -99,7 +89,6 @@ def simulate(
             rich_help_panel=options.TIME,
         ),
     ] = False,
-    threads: options.Threads = None,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -115,6 +104,8 @@ def simulate(
             help="Write one row per delivered packet: source, destination, times, hops, routers passed.",
         ),
     ] = None,
+    *,
+    given: options.Given,
 ) -> None:
     """Simulate one policy under one traffic at one load, and print what was measured.
 
@@ -132,28 +123,10 @@ def simulate(
     from dragonfly_env.experiments.scenario import Scenario
     from dragonfly_env.experiments.storage import write_table
 
+    settings = options.scenario_settings({}, given, policies=[policy], seeds=[seed])
     if to_completion:
-        _check_completable(traffic, measure_ns)
-        measure_ns = LONGEST_NS
-    settings = options.scenario_settings(
-        {},
-        topology=topology,
-        arrangement=arrangement,
-        network=network,
-        network_settings=network_settings,
-        policies=[policy],
-        traffic=[traffic],
-        source_queue=source_queue,
-        others={
-            "loads": [load],
-            "seeds": [seed],
-            "injection": injection,
-            "message_packets": message_packets,
-            "warmup_ns": warmup_ns,
-            "measure_ns": measure_ns,
-            "threads": threads,
-        },
-    )
+        _check_completable(given["traffic"], given["measure_ns"])
+        settings["measure_ns"] = LONGEST_NS
     (run,) = Scenario.from_dict(settings, name="simulate").runs()
     if packet_log is not None:
         _check_writable(packet_log)

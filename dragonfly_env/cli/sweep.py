@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from dragonfly_env._documents import read_toml
+from dragonfly_env.checks.documents import read_toml
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
 from dragonfly_env.cli.guard import guarded
 
 
 @guarded
+@options.taking(given=options.COMPARE, how=options.FOLDER)
 def sweep(
     scenario: Annotated[
         Path | None,
@@ -37,24 +38,9 @@ def sweep(
             rich_help_panel=options.SYSTEM,
         ),
     ] = None,
-    traffic: options.Traffics = None,
-    load: options.Loads = None,
-    seed: options.Seeds = None,
-    topology: options.Topology = None,
-    arrangement: options.Arrangement = None,
-    network: options.Network = None,
-    network_settings: options.NetworkSettings = None,
-    injection: options.Injection = None,
-    source_queue: options.SourceQueue = None,
-    message_packets: options.MessagePackets = None,
-    warmup_ns: options.Warmup = None,
-    measure_ns: options.Measure = None,
-    series_bin_ns: options.SeriesBin = None,
-    threads: options.Threads = None,
-    jobs: options.Jobs = None,
-    redo: options.Redo = False,
-    arrays: options.Arrays = None,
-    plots: options.Plots = True,
+    *,
+    given: options.Given,
+    how: options.Given,
 ) -> None:
     """Compare policies: simulate each with each traffic, load and seed; then draw figures and print tables.
 
@@ -77,27 +63,7 @@ def sweep(
     from dragonfly_env.experiments.scenario import Scenario
 
     base = {} if scenario is None else read_toml(scenario)
-    settings = options.scenario_settings(
-        base,
-        topology=topology,
-        arrangement=arrangement,
-        network=network,
-        network_settings=network_settings,
-        policies=policy,
-        traffic=traffic,
-        loads=load,
-        source_queue=source_queue,
-        others={
-            "seeds": seed,
-            "injection": injection,
-            "message_packets": message_packets,
-            "warmup_ns": warmup_ns,
-            "measure_ns": measure_ns,
-            "series_bin_ns": series_bin_ns,
-            "threads": threads,
-            "arrays": arrays,
-        },
-    )
+    settings = options.scenario_settings(base, given, policies=policy)
     plan = Scenario.from_dict(settings, name=scenario.stem if scenario else "sweep")
     folder = out or Path("results") / (scenario.stem if scenario else "sweep")
-    compare(plan, folder, jobs=jobs, redo=redo, plots=plots)
+    compare(plan, folder, **how)

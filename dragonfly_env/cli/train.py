@@ -21,16 +21,15 @@ from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
 
 if TYPE_CHECKING:
-    from dragonfly_env.config import SimulationConfig
     from dragonfly_env.experiments.training_run import Sofar, TrainingPlan, TrainingReport
 
-DEFAULT_TOPOLOGY = "72"
 DEFAULT_DURATION_NS = 2_000_000.0
 DEFAULT_EPISODE_NS = 50_000.0
 AGENT, DURATION = "The agent", "How long"
 
 
 @guarded
+@options.taking(given=options.training("72", "adv+1", 0.35))
 def train(
     agent: Annotated[
         str,
@@ -59,24 +58,6 @@ def train(
             rich_help_panel=AGENT,
         ),
     ] = None,
-    topology: Annotated[
-        str,
-        typer.Option(
-            "--topology",
-            "-t",
-            metavar="NAME|p=..,a=..,h=..",
-            help="A published system by its hosts (72, 342, 1056, ...), or your own as in 'simulate'.",
-            rich_help_panel=options.SYSTEM,
-        ),
-    ] = DEFAULT_TOPOLOGY,
-    arrangement: options.Arrangement = None,
-    network: options.Network = None,
-    network_settings: options.NetworkSettings = None,
-    traffic: options.OneTraffic = "adv+1",
-    load: options.OneLoad = 0.35,
-    injection: options.Injection = None,
-    source_queue: options.SourceQueue = None,
-    message_packets: options.MessagePackets = None,
     duration_ns: Annotated[
         float,
         typer.Option(
@@ -152,7 +133,8 @@ def train(
             rich_help_panel=options.MACHINE,
         ),
     ] = True,
-    threads: options.Threads = None,
+    *,
+    given: options.Given,
 ) -> None:
     """Train a routing agent: every router asks it where packets go, and pays it in delivery time.
 
@@ -175,29 +157,17 @@ def train(
 
     checkpoints/, tensorboard/: for tensorboard --logdir FOLDER
     """
+    from dragonfly_env.experiments.scenario import Scenario
     from dragonfly_env.experiments.training_run import TrainingPlan
 
-    config = _config(
-        topology=topology,
-        arrangement=arrangement,
-        network=network,
-        network_settings=network_settings,
-        policies=[warmup_policy],
-        traffic=[traffic],
-        source_queue=source_queue,
-        others={
-            "loads": [load],
-            "injection": injection,
-            "message_packets": message_packets,
-            "threads": threads,
-        },
-    )
+    settings = options.scenario_settings({}, given, policies=[warmup_policy])
+    (run,) = Scenario.from_dict(settings, name="train").runs()
     folder = out or Path("results") / agent
     seeds = list(dict.fromkeys(seed or [1]))
     plans = [
         TrainingPlan(
             kind=agent,
-            config=config,
+            config=run.config,
             settings=_parse_settings(agent, agent_settings or ()),
             seed=one,
             episodes=_episodes(duration_ns, episode_ns),
@@ -220,17 +190,9 @@ def train(
     note(Text(f"to compare:  dragonfly-env evaluate {agents} min ugal-n", style="bold"))
 
 
-def _config(others: Mapping[str, Any], **given: Any) -> SimulationConfig:
-    from dragonfly_env.experiments.scenario import Scenario
-
-    settings = options.scenario_settings({}, others=others, **given)
-    (run,) = Scenario.from_dict(settings, name="train").runs()
-    return run.config
-
-
 def _episodes(duration_ns: float, episode_ns: float) -> int:
     """Whole episodes that cover the duration."""
-    from dragonfly_env._validate import check_time_ns, ns_to_ps
+    from dragonfly_env.checks.values import check_time_ns, ns_to_ps
     from dragonfly_env.experiments.fields import LONGEST_NS
 
     times_ns = {"episode_ns": episode_ns, "duration_ns": duration_ns}
@@ -284,8 +246,8 @@ def _train(plan: TrainingPlan, folder: Path, fresh: bool) -> None:
 
 
 def _draw(plan: TrainingPlan, report: TrainingReport, folder: Path) -> None:
-    from dragonfly_env.experiments.plots.learning import learning_figure
-    from dragonfly_env.experiments.plots.style import save
+    from dragonfly_env.plots.learning import learning_figure
+    from dragonfly_env.plots.style import save
 
     traffic = plan.config.traffic_object.spec
     hosts = plan.config.topology.num_hosts

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._validate import config_error
-from dragonfly_env.envs.batch import DecisionBatch
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.errors import IllegalActionError
 from dragonfly_env.policies import Policy as BuiltIn

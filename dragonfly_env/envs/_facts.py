@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dragonfly_env.config import SimulationConfig
-from dragonfly_env.envs.layout import Layout
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.decisions.layout import Layout
 from dragonfly_env.envs.options import EnvOptions
 
 

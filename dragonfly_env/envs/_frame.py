@@ -8,10 +8,10 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._validate import PS_PER_NS
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env.checks.values import PS_PER_NS
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.metrics import Metrics
-from dragonfly_env.topology import Dragonfly
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env._core_owner import CoreOwner
-from dragonfly_env._validate import PS_PER_NS
+from dragonfly_env.checks.values import PS_PER_NS
+from dragonfly_env.decisions.batch import Transitions
+from dragonfly_env.decisions.feedback import HopFeedback
 from dragonfly_env.envs._facts import EnvFacts
-from dragonfly_env.envs.batch import Transitions
-from dragonfly_env.envs.feedback import HopFeedback
 from dragonfly_env.errors import StateError
 from dragonfly_env.metrics import Metrics
+from dragonfly_env.simulation.core_owner import CoreOwner
 
 
 class EpisodeReports(EnvFacts, CoreOwner):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._rounds import Rounds
-from dragonfly_env.envs.batch import DecisionBatch
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 IntArray = npt.NDArray[np.int64]

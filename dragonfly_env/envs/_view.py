@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from dragonfly_env._validate import check_choice, check_integer, config_error, did_you_mean
-from dragonfly_env.config import SimulationConfig
-from dragonfly_env.envs.batch import DecisionBatch
+from dragonfly_env.checks.values import check_choice, check_integer, config_error, did_you_mean
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.render import Renderer
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from dragonfly_env.policies import make_policy
-from dragonfly_env.topology import Dragonfly
 
 Observation: TypeAlias = dict[str, npt.NDArray[Any]]
 Info: TypeAlias = dict[str, Any]

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from pettingzoo.utils.env import AECEnv, AECIterable
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
+from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._rounds import Rounds
 from dragonfly_env.envs._view import Info, IntArray, Observation, RouterView
-from dragonfly_env.envs.batch import DecisionBatch
 from dragonfly_env.envs.render import RENDER_MODES
 from dragonfly_env.errors import IllegalActionError, StateError
 

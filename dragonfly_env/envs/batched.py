@@ -7,65 +7,35 @@ delay later. So a policy written in Python gives bit for bit the run that the sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env._outside import check_mapping
-from dragonfly_env._series import check_series, limit_of_drain
-from dragonfly_env._validate import MAX_RUN_NS, MAX_TIME_PS, config_error
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env.checks.values import MAX_RUN_NS, MAX_TIME_PS, config_error
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.decisions.actions import as_actions
+from dragonfly_env.decisions.batch import DecisionBatch, IntArray
+from dragonfly_env.decisions.layout import Layout
 from dragonfly_env.envs._reports import EpisodeReports
-from dragonfly_env.envs.actions import as_actions
-from dragonfly_env.envs.batch import DecisionBatch, IntArray
-from dragonfly_env.envs.layout import Layout
-from dragonfly_env.envs.options import EnvOptions, next_seed
+from dragonfly_env.envs.needs import needed_options
+from dragonfly_env.envs.options import EnvOptions, documented, next_seed, takes
 from dragonfly_env.errors import IllegalActionError, StateError
+from dragonfly_env.metrics.series import check_series, limit_of_drain
 
 if TYPE_CHECKING:
     from dragonfly_env.policies import Policy
 
 
+@documented
 class BatchedRoutingEnv(EpisodeReports):
     """Routers that ask for decisions in batches. Not for several threads at once.
 
     Args:
         config: The network and its traffic. ``config.policy`` routes the warm-up, ``config.seed`` is the seed of
             the first episode.
-        scope: Which routers ask: ``"source"`` (the source router), ``"every"`` (every router where the packet has
-            more than one legal output) or ``"all"`` (forced hops too, with one legal action).
-        action: ``"port"``: ``Discrete(radix - p)``, 0 is the first local port; VCs are then numbered by hops.
-            ``"path"``: one of the candidate paths that the core draws, minimal ones first; the packet follows it.
-            Asked at the source router and, with scope ``"every"``, once more at the second router of the source
-            group while the packet is on its minimal path.
-        reward: ``"hop"``: minus the time from a decision to the packet's next one, or to its delivery;
-            ``"delivery"``: minus the time from a decision to the delivery; ``"team"``: minus the mean latency of all
-            packets delivered in the step.
-        duration_ns: Length of an episode after the warm-up, above 0.
-        warmup_ns: Time before the first decision in which ``config.policy`` routes; it is not counted.
-        features: Names of the features to observe; None: all of ``dragonfly_env.envs.layout.FEATURES``. Those of
-            ``TRACKED_FEATURES`` show what routers remember and tell each other, and only if they are named:
-            ``"congested_links"`` (1 for each global link of the group that is congested, as the deciding router has
-            heard; see ``baselines.Piggyback``) and ``"candidate_congested"`` (path actions: the same of each
-            path's first global link).
-        trackers: Parameters of the trackers behind such features, ``{"congested-links": {"congestion_factor": 1.5}}``.
-            None: those that ``config.policy`` needs, or else the defaults. During a warm-up they must be those of
-            ``config.policy``, if it needs the same tracker.
-        reward_scale_ns: The time that costs a reward of -1.
-        max_hops: Port actions: the longest route, and so the number of VCs, from 3; None: as many as the network's
-            ``local_vcs`` and ``global_vcs`` say, or 5 (HPDC 2021, section 4.2).
-        detours: Path actions: kinds of the non-minimal candidates (``"lgl"``, ``"lg"``, ``"gl"``, ``"g"``).
-        minimal_candidates: Path actions: shortest paths that are drawn; they differ only with trunking.
-        detour_candidates: Path actions: detours that are drawn of each kind.
-        avoid_destination_group: Whether detours avoid the destination group; None: as the network says.
-        num_draws: D, the columns of ``batch.draws``.
-        transitions: Whether completed transitions are kept for ``transitions()``.
-        feedback: Whether what routers hear of their packets' hops is kept for ``feedback()``.
-        max_uncollected_bytes: If more than that piles up because nobody calls ``transitions()``, they are no
-            longer kept in this episode; the same for ``feedback()``, counted by itself.
+        **options: Fields of ``EnvOptions``.
 
     Raises:
         ConfigError: For a setting that is out of range, or that the topology or the network rules out.
@@ -74,48 +44,10 @@ class BatchedRoutingEnv(EpisodeReports):
     _AT_WORK: ClassVar[str] = "this environment is at work in another thread; use one per thread"
     _STOPPED: ClassVar[str] = "this episode stopped for good: {}; call reset()"
 
-    def __init__(
-        self,
-        config: SimulationConfig,
-        *,
-        scope: str = "every",
-        action: str = "port",
-        reward: str = "hop",
-        duration_ns: float = 100_000.0,
-        warmup_ns: float = 0.0,
-        features: Sequence[str] | None = None,
-        trackers: Mapping[str, Mapping[str, float | str | bool]] | None = None,
-        reward_scale_ns: float = 1000.0,
-        max_hops: int | None = None,
-        detours: Sequence[str] = ("lgl", "lg", "gl", "g"),
-        minimal_candidates: int = 1,
-        detour_candidates: int = 1,
-        avoid_destination_group: bool | None = None,
-        num_draws: int = 2,
-        transitions: bool = True,
-        feedback: bool = False,
-        max_uncollected_bytes: int = 2**28,
-    ) -> None:
+    @takes(EnvOptions)
+    def __init__(self, config: SimulationConfig, **options: Any) -> None:
         _checked(config)
-        self._options = EnvOptions(
-            scope=scope,
-            action=action,
-            reward=reward,
-            duration_ns=duration_ns,
-            warmup_ns=warmup_ns,
-            features=features,
-            trackers=trackers,
-            reward_scale_ns=reward_scale_ns,
-            max_hops=max_hops,
-            detours=tuple(detours) if isinstance(detours, (list, tuple)) else detours,
-            minimal_candidates=minimal_candidates,
-            detour_candidates=detour_candidates,
-            avoid_destination_group=avoid_destination_group,
-            num_draws=num_draws,
-            transitions=transitions,
-            feedback=feedback,
-            max_uncollected_bytes=max_uncollected_bytes,
-        )
+        self._options = EnvOptions(**options)
         self._spec = self._options.spec(config.network, config.topology)
         self._config = config
         super().__init__()
@@ -135,29 +67,13 @@ class BatchedRoutingEnv(EpisodeReports):
 
         Args:
             config: As for the constructor.
-            policy: Anything with ``scope`` and ``action``. If it has ``env_options()``, a dictionary of keyword
-                arguments, these are used too; of a heuristic its numbers of candidates are.
+            policy: Anything that says what it needs, see ``needed_options``.
             **options: Further keyword arguments; they take precedence.
 
         Raises:
             ConfigError: For what is no policy, and as for the constructor.
         """
-        for asked in ("scope", "action"):
-            if not isinstance(getattr(policy, asked, None), str):
-                raise config_error("policy", policy, f"must be an object with {asked}, as policies are")
-        given: dict[str, Any] = {"scope": policy.scope, "action": policy.action}
-        if hasattr(policy, "env_options_on"):  # what needs longer routes on other topologies
-            given.update(policy.env_options_on(_checked(config).topology))
-        elif hasattr(policy, "env_options"):
-            given.update(check_mapping("policy.env_options()", policy.env_options()))
-        else:
-            if (count := getattr(policy, "minimal_candidates", None)) is not None:
-                given["minimal_candidates"] = count
-            if (count := getattr(policy, "nonminimal_candidates", None)) is not None:
-                given["detour_candidates"] = count
-            if (avoid := getattr(policy, "avoid_destination_group", None)) is not None:
-                given["avoid_destination_group"] = avoid
-        return cls(config, **{**given, **options})
+        return cls(config, **{**needed_options(policy, _checked(config).topology), **options})
 
     def __repr__(self) -> str:
         try:

@@ -26,10 +26,9 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._arrays import as_numbers
-from dragonfly_env._outside import check_mapping
-from dragonfly_env._settings import reject_unknown
-from dragonfly_env._validate import (
+from dragonfly_env.checks.arrays import as_numbers
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import (
     check_choice,
     check_integer,
     check_real,
@@ -38,20 +37,21 @@ from dragonfly_env._validate import (
     ns_to_ps,
     shown,
 )
-from dragonfly_env.baselines._fields import MAX_BIAS_PACKETS
-from dragonfly_env.config import MAX_SEED, SimulationConfig
+from dragonfly_env.config.rows import reject_unknown
+from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.envs.defaults import changing_config, view_config
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.windows import WindowFeatures
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
-from dragonfly_env.policies import Policy, make_policy, policies, policy_class
+from dragonfly_env.policies import Policy, highest, make_policy, policies, policy_class
 from dragonfly_env.simulation import Simulation
-from dragonfly_env.topology import Dragonfly
 
 FloatArray = npt.NDArray[np.float32]
 
 _ACTIONS = ("discrete", "box")
+_MOST_PACKETS = highest("ugal-n", "bias_packets")
 _SETTINGS = (
     "config",
     "action",
@@ -320,11 +320,11 @@ def _check_biases(biases: object) -> npt.NDArray[np.float64]:
     if (
         len(values) < 2
         or not bool((np.diff(values) > 0).all())
-        or not bool((np.abs(values) <= MAX_BIAS_PACKETS).all())
+        or not bool((np.abs(values) <= _MOST_PACKETS).all())
     ):
         raise config_error(
             "biases_packets",
             biases,
-            f"must be two or more ascending numbers from {-MAX_BIAS_PACKETS:g} to {MAX_BIAS_PACKETS:g}",
+            f"must be two or more ascending numbers from {-_MOST_PACKETS:g} to {_MOST_PACKETS:g}",
         )
     return values

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dragonfly_env._validate import config_error
-from dragonfly_env.config import SimulationConfig
-from dragonfly_env.topology import Dragonfly
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
 
 ILLEGAL_ACTIONS = ("remap", "raise")
 

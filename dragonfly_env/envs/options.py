@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from dragonfly_env import _core
-from dragonfly_env._settings import boolean, choice, integer, normalise, real, time_ns
-from dragonfly_env._validate import MAX_RUN_NS, PS_PER_NS, check_real, config_error, did_you_mean, ns_to_ps
-from dragonfly_env.envs.layout import select_features
-from dragonfly_env.link_config import link_rows
-from dragonfly_env.network_config import NetworkConfig
-from dragonfly_env.topology import Dragonfly
+from dragonfly_env.checks.values import MAX_RUN_NS, check_real, config_error, did_you_mean, ns_to_ps
+from dragonfly_env.config.links import link_rows
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.rows import (
+    SettingInfo,
+    boolean,
+    choice,
+    core_values,
+    describe,
+    integer,
+    normalise,
+    real,
+    setting,
+    time_ns,
+)
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.decisions.layout import select_features
+from dragonfly_env.policies import highest
 
 DETOURS = ("lgl", "lg", "gl", "g")
 _SPARE_HOPS = 2  # beyond a minimal path: 5 in all where groups are meshes, as in HPDC 2021, section 4.2
-_MOST_CANDIDATES = 16
+_MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _MAX_REAL = 1e12  # of any parameter
 
 
@@ -28,49 +43,123 @@ def next_seed(seed: int) -> int:
     return z ^ (z >> 31)
 
 
+def _option(default: object, check: Callable[[str, object], object], doc: str, *, allowed: str = "") -> Any:
+    return setting(default, check, "", doc, allowed=allowed)
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class EnvOptions:
-    """What ``BatchedRoutingEnv`` takes beside the configuration; it documents the fields.
+    """What ``BatchedRoutingEnv`` takes beside the configuration: one row per keyword argument.
 
     Raises:
         ConfigError: On construction, for whatever is out of range.
     """
 
-    scope: str = choice("every", ("source", "every", "all"), doc="Which routers ask.")
-    action: str = choice("port", ("port", "path"), doc="What an action is.")
-    reward: str = choice("hop", ("hop", "delivery", "team"), doc="What rewards are paid for.")
-    duration_ns: float = real(100_000.0, 0.0, MAX_RUN_NS, open_low=True, unit="ns", doc="Episode.")
-    warmup_ns: float = real(0.0, 0.0, MAX_RUN_NS, unit="ns", doc="Before the first decision.")
-    features: Any = None
-    trackers: Any = None
-    reward_scale_ns: float = time_ns(1000.0, open_low=True, doc="Costs a reward of -1.")
-    max_hops: int | None = integer(None, 3, 15, unit="hops", optional=True, doc="Longest route, ports.")
-    detours: Any = DETOURS
-    minimal_candidates: int = integer(1, 1, _MOST_CANDIDATES, unit="paths", doc="Shortest paths drawn.")
-    detour_candidates: int = integer(1, 1, _MOST_CANDIDATES, unit="paths", doc="Detours drawn per kind.")
-    avoid_destination_group: bool | None = boolean(None, optional=True, doc="None: as the network says.")
-    num_draws: int = integer(2, 0, 64, doc="Random numbers per decision.")
-    transitions: bool = boolean(True, doc="Whether transitions are kept.")
-    feedback: bool = boolean(False, doc="Whether reports on hops are kept.")
+    scope: str = choice(
+        "every",
+        ("source", "every", "all"),
+        doc="Which routers ask: the source router, every router where the packet has more than one legal output, or "
+        "all on its way (forced hops too, with one legal action).",
+    )
+    action: str = choice(
+        "port",
+        ("port", "path"),
+        doc="``Discrete(radix - p)``, 0 is the first local port, and VCs are numbered by hops; or one of the candidate "
+        "paths that the core draws, minimal ones first, which the packet then follows. Paths are asked for at the "
+        "source router and, with scope ``every``, once more at the second router of the source group while the packet "
+        "is on its minimal path.",
+    )
+    reward: str = choice(
+        "hop",
+        ("hop", "delivery", "team"),
+        doc="Minus the time from a decision to the packet's next one, or to its delivery; minus the time from a "
+        "decision to the delivery; or minus the mean latency of all packets delivered in the step.",
+    )
+    duration_ns: float = real(
+        100_000.0,
+        0.0,
+        MAX_RUN_NS,
+        open_low=True,
+        unit="ns",
+        doc="Length of an episode after the warm-up.",
+    )
+    warmup_ns: float = real(
+        0.0,
+        0.0,
+        MAX_RUN_NS,
+        unit="ns",
+        doc="Time before the first decision in which ``config.policy`` routes; it is not counted.",
+    )
+    features: Sequence[str] | None = _option(
+        None,
+        lambda field, value: None if value is None else _names(field, value),
+        "Names of the features to observe; None: all of ``dragonfly_env.decisions.layout.FEATURES``. Those of "
+        "``TRACKED_FEATURES`` show what routers remember and tell each other, and only if they are named: "
+        "``congested_links`` (1 for each global link of the group that is congested, as the deciding router has heard; "
+        "see ``baselines.Piggyback``) and ``candidate_congested`` (path actions: the same of each path's first global "
+        "link).",
+    )
+    trackers: Mapping[str, Mapping[str, float | str | bool]] | None = _option(
+        None,
+        lambda field, value: _tracker_parameters(value),
+        'Parameters of the trackers behind such features, ``{"congested-links": {"congestion_factor": 1.5}}``. None: '
+        "those that ``config.policy`` needs, or else the defaults. During a warm-up they must be those of "
+        "``config.policy``, if it needs the same tracker.",
+    )
+    reward_scale_ns: float = time_ns(
+        1000.0, open_low=True, doc="The time that costs a reward of -1.", core="reward_scale_ps"
+    )
+    max_hops: int | None = integer(
+        None,
+        3,
+        15,
+        unit="hops",
+        optional=True,
+        doc="Port actions: the longest route, and so the number of VCs; None: as many as the network's ``local_vcs`` "
+        "and ``global_vcs`` say, or two more than the longest minimal route (5 where groups are all-to-all: HPDC 2021, "
+        "section 4.2).",
+    )
+    detours: Sequence[str] = _option(
+        DETOURS,
+        lambda field, value: _detours(field, value),
+        "Path actions: kinds of the non-minimal candidates.",
+        allowed="some of " + ", ".join(DETOURS),
+    )
+    minimal_candidates: int = integer(
+        1,
+        1,
+        _MOST_CANDIDATES,
+        unit="paths",
+        doc="Path actions: shortest paths that are drawn; they differ only with trunking and on grids.",
+    )
+    detour_candidates: int = integer(
+        1, 1, _MOST_CANDIDATES, unit="paths", doc="Path actions: detours that are drawn of each kind."
+    )
+    avoid_destination_group: bool | None = boolean(
+        None, optional=True, doc="Whether detours avoid the destination group; None: as the network says."
+    )
+    num_draws: int = integer(2, 0, 64, doc="D, the columns of ``batch.draws``.")
+    transitions: bool = boolean(
+        True, doc="Whether completed transitions are kept for ``transitions()``.", core="keep_transitions"
+    )
+    feedback: bool = boolean(
+        False,
+        doc="Whether what routers hear of their packets' hops is kept for ``feedback()``.",
+        core="keep_feedback",
+    )
     max_uncollected_bytes: int = integer(
-        2**28, 0, 2**40, unit="bytes", doc="Most memory of transitions, and of feedback."
+        2**28,
+        0,
+        2**40,
+        unit="bytes",
+        doc="If more than that piles up because nobody calls ``transitions()``, they are no longer kept in this "
+        "episode; the same for ``feedback()``, counted by itself.",
+        core="most_uncollected_bytes",
     )
 
     def __post_init__(self) -> None:
         normalise(self)
-        object.__setattr__(self, "features", None if self.features is None else _names(self.features))
         select_features(self.features)
-        object.__setattr__(self, "trackers", _tracker_parameters(self.trackers))
-        if isinstance(self.detours, str) or not isinstance(self.detours, (list, tuple)):
-            raise config_error("detours", self.detours, f"must be some of {', '.join(DETOURS)}")
-        object.__setattr__(self, "detours", tuple(self.detours))
-        for i, kind in enumerate(self.detours):
-            if kind not in DETOURS:
-                raise config_error(
-                    "detours", kind, f"must be one of {', '.join(DETOURS)}{did_you_mean(kind, DETOURS)}"
-                )
-            if kind in self.detours[:i]:
-                raise config_error("detours", list(self.detours), f"names {kind!r} twice")
         for field in ("duration_ns", "warmup_ns"):
             ns_to_ps(field, getattr(self, field))
         if self.warmup_ns + self.duration_ns > MAX_RUN_NS:
@@ -124,6 +213,7 @@ class EnvOptions:
         avoid = self.avoid_destination_group
         bits, tracked = select_features(self.features)
         return {
+            **core_values(self),
             "scope": self.scope,
             "action": self.action,
             "reward": self.reward,
@@ -135,11 +225,45 @@ class EnvOptions:
             "features": bits,
             "tracked": list(tracked),
             "trackers": self.trackers,
-            "reward_scale_ps": self.reward_scale_ns * PS_PER_NS,
-            "keep_transitions": self.transitions,
-            "keep_feedback": self.feedback,
-            "most_uncollected_bytes": self.max_uncollected_bytes,
         }
+
+
+Made = TypeVar("Made")
+Made_with = ParamSpec("Made_with")
+
+
+def takes(
+    options: Callable[Made_with, EnvOptions],
+) -> Callable[[Callable[..., None]], Callable[Concatenate[Any, SimulationConfig, Made_with], None]]:
+    """Make a constructor with ``**options`` take those of ``EnvOptions`` by name, for type checkers and for help."""
+
+    def dress(
+        constructor: Callable[..., None],
+    ) -> Callable[Concatenate[Any, SimulationConfig, Made_with], None]:
+        bare = inspect.signature(constructor)
+        own = [given for given in bare.parameters.values() if given.kind is not inspect.Parameter.VAR_KEYWORD]
+        every = inspect.signature(EnvOptions).parameters.values()
+        constructor.__signature__ = bare.replace(parameters=[*own, *every])  # type: ignore[attr-defined]
+        return constructor
+
+    return dress
+
+
+def documented(env: type[Made]) -> type[Made]:
+    """List the options in the class's docstring, in the place of the line ``**options``."""
+    if env.__doc__:
+        before, mark, after = env.__doc__.partition("        **options:")
+        assert mark
+        rest = after.partition("\n\n")[2]
+        env.__doc__ = before + "\n".join(_in_help(option) for option in describe(EnvOptions)) + "\n\n" + rest
+    return env
+
+
+def _in_help(option: SettingInfo) -> str:
+    values = f" ({option.allowed}{f' {option.unit}' if option.unit else ''})" if option.allowed else ""
+    return textwrap.fill(
+        f"{option.name}{values}: {option.doc}", 116, initial_indent=" " * 8, subsequent_indent=" " * 12
+    )
 
 
 def _tracker_parameters(trackers: Any) -> dict[str, dict[str, Any]]:
@@ -168,7 +292,20 @@ def _plain(field: str, value: Any) -> bool | str | float:
     return check_real(field, value, -_MAX_REAL, _MAX_REAL)
 
 
-def _names(features: Any) -> tuple[Any, ...]:
+def _names(field: str, features: Any) -> tuple[Any, ...]:
     if isinstance(features, str) or not isinstance(features, (list, tuple)):
-        raise config_error("features", features, "must be a sequence of names, or None for the usual ones")
+        raise config_error(field, features, "must be a sequence of names, or None for the usual ones")
     return tuple(features)
+
+
+def _detours(field: str, detours: Any) -> tuple[str, ...]:
+    if isinstance(detours, str) or not isinstance(detours, (list, tuple)):
+        raise config_error(field, detours, f"must be some of {', '.join(DETOURS)}")
+    for i, kind in enumerate(detours):
+        if kind not in DETOURS:
+            raise config_error(
+                field, kind, f"must be one of {', '.join(DETOURS)}{did_you_mean(kind, DETOURS)}"
+            )
+        if kind in detours[:i]:
+            raise config_error(field, list(detours), f"names {kind!r} twice")
+    return tuple(detours)

@@ -27,12 +27,12 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._outside import check_mapping
-from dragonfly_env._validate import check_choice, check_integer, config_error, shown
-from dragonfly_env.config import MAX_SEED, SimulationConfig
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import check_choice, check_integer, config_error, shown
+from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
+from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._background import Background, make_background
 from dragonfly_env.envs._view import make_core
-from dragonfly_env.envs.batch import DecisionBatch
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_config
 from dragonfly_env.envs.render import RENDER_MODES, Renderer

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from pettingzoo.utils.env import ParallelEnv
 
+from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._rounds import Rounds
 from dragonfly_env.envs._view import INTEGER_TYPES, Info, IntArray, Observation, RouterView
-from dragonfly_env.envs.batch import DecisionBatch
 from dragonfly_env.envs.render import RENDER_MODES
 from dragonfly_env.errors import IllegalActionError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._validate import check_choice
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env.checks.values import check_choice
+from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.envs._frame import Frame, FrameMaker, NamedLink
 from dragonfly_env.envs._render_image import draw_image
 from dragonfly_env.envs._render_text import draw_text

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from dragonfly_env._validate import check_choice, config_error
+from dragonfly_env.checks.values import check_choice, config_error
 from dragonfly_env.envs._turns import Turns
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv

@@ -24,8 +24,8 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env._validate import check_choice, config_error
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env.checks.values import check_choice, config_error
+from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.envs._turns import Turns
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.metrics import Metrics
 
 _LINK_FIGURES = ("utilisation_mean", "utilisation_max", "stall_fraction_mean", "stall_fraction_max")

@@ -5,15 +5,13 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Protocol
 
-from dragonfly_env._validate import config_error
-from dragonfly_env.agents.evaluation import make_env
-from dragonfly_env.agents.protocol import Learner
+from dragonfly_env.agents.evaluation import join
 from dragonfly_env.batch_policy import BatchPolicy
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.experiments.agents import AtWork
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.metrics import Metrics
-from dragonfly_env.policies import Policy
 from dragonfly_env.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -79,16 +77,11 @@ class AgentSimulation:
 
     def _make(self, duration_ns: float) -> BatchedRoutingEnv:
         try:
-            env = make_env(self._config, self._policy, duration_ns=duration_ns, transitions=False)
+            env, self._answers = join(self._config, self._policy, duration_ns=duration_ns)
         except TypeError as error:  # unknown keywords among its env_options
             raise config_error(
                 "policy", self._policy.name, f"asks for an impossible environment ({error})"
             ) from error
-        if isinstance(self._policy, Learner):
-            self._policy.prepare(env)
-            self._policy.set_training(False)
-        elif isinstance(self._policy, Policy):
-            self._answers = self._policy.twin(env)
         return env
 
     @property

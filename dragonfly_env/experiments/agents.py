@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dragonfly_env._validate import config_error
 from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.registry import load_agent
 from dragonfly_env.batch_policy import BatchPolicy
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.agent_modules import LoadedModule, load_module
 
 if TYPE_CHECKING:
-    from dragonfly_env.envs.batch import DecisionBatch
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 FORMS = "the file of a saved agent, or module:Class (or file.py:Class) with a method act(batch)"
 AtWork = Callable[[], AbstractContextManager[None]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dragonfly_env._validate import check_real, config_error
+from dragonfly_env.checks.values import check_real, config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.agents import FORMS, AgentSource, means_file
 from dragonfly_env.experiments.fields import LONGEST_NS, Table, parse_assignment, parse_loads, printable

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dragonfly_env._documents import parse_json
-from dragonfly_env._outside import parsing
-from dragonfly_env._validate import config_error
-from dragonfly_env.topology import Dragonfly
+from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.outside import parsing
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.topology import Dragonfly
 
 KEYS = ("traffic", "policy", "load")
 

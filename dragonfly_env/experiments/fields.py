@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dragonfly_env._outside import check_items
-from dragonfly_env._validate import (
+from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.values import (
     check_bool,
     check_integer,
     check_real,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import dragonfly_env as dfe
-from dragonfly_env._validate import PS_PER_NS, ns_to_ps
+from dragonfly_env.checks.values import PS_PER_NS, ns_to_ps
 from dragonfly_env.experiments.agent_simulation import Runnable, simulation_of
 from dragonfly_env.experiments.fields import printable
 from dragonfly_env.experiments.run import Run

@@ -10,8 +10,15 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from dragonfly_env._outside import check_items, check_mapping, check_path, parsing
-from dragonfly_env._validate import check_instance, check_real, check_text, config_error, shown, unknown_name
+from dragonfly_env.checks.outside import check_items, check_mapping, check_path, parsing
+from dragonfly_env.checks.values import (
+    check_instance,
+    check_real,
+    check_text,
+    config_error,
+    shown,
+    unknown_name,
+)
 from dragonfly_env.experiments.columns import KEYS, check_columns
 from dragonfly_env.experiments.statistics import mean_and_ci95
 from dragonfly_env.experiments.storage import MERGED_NAME, ResultsFolder, read_rows

@@ -22,8 +22,8 @@ from joblib.externals.loky.backend import resource_tracker as loky_resource_trac
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 import dragonfly_env as dfe
-from dragonfly_env._outside import check_path
-from dragonfly_env._validate import check_bool, check_instance, check_integer
+from dragonfly_env.checks.outside import check_path
+from dragonfly_env.checks.values import check_bool, check_instance, check_integer
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError
 from dragonfly_env.experiments.agent_simulation import simulation_of
 from dragonfly_env.experiments.measure import measure

@@ -5,33 +5,27 @@ runs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from dragonfly_env._documents import read_toml
-from dragonfly_env._validate import check_integer, config_error
-from dragonfly_env.config import MAX_SEED, SimulationConfig
+from dragonfly_env.checks.documents import read_toml
+from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.choices import PolicyChoice, TrafficChoice
 from dragonfly_env.experiments.fields import Table, parse_loads, printable
 from dragonfly_env.experiments.run import Run
-from dragonfly_env.network_config import NetworkConfig
-from dragonfly_env.topology import Dragonfly
 
 DEFAULT_TOPOLOGY = "1056"
 DEFAULT_WARMUP_NS = 100_000.0
 DEFAULT_MEASURE_NS = 100_000.0
 _MOST_RUNS = 100_000
-_OPTIONS = (
-    "injection",
-    "source_queue_packets",
-    "source_queue_full",
-    "message_packets",
-    "series_bin_ns",
-    "group_latency",
-    "watchdog_ns",
-)
+# What a scenario says in words of its own, and what only one run has.
+_OWN = {"topology", "network", "traffic", "load", "policy", "seed", "threads", "packet_log"}
+_OPTIONS = tuple(field.name for field in fields(SimulationConfig) if field.name not in _OWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +72,7 @@ class Scenario:
         ``network``: a preset's name, or a table for `NetworkConfig.from_dict` (``preset`` and any field);
         ``policies``, ``traffic``: lists for `PolicyChoice.parse` and `TrafficChoice.parse`; ``loads``:
         numbers, or ranges ``"0.1:1.0:0.1"``; ``seeds``: integers; ``warmup_ns``, ``measure_ns``; ``threads``;
-        ``arrays``; and ``injection source_queue_packets source_queue_full message_packets series_bin_ns
-        group_latency watchdog_ns`` of `SimulationConfig`.
+        ``arrays``; and the other fields of `SimulationConfig`, such as ``injection`` and ``source_queue_packets``.
 
         Raises:
             ConfigError: Naming the field, its value and what is allowed.

@@ -20,9 +20,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from dragonfly_env import _documents
-from dragonfly_env._outside import parsing
-from dragonfly_env._validate import config_error
+from dragonfly_env.checks import documents
+from dragonfly_env.checks.outside import parsing
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.parquet import (
     DAMAGED,
     METADATA_KEY,
@@ -240,7 +240,7 @@ def read_json(file: Path, what: str) -> Any:
     Raises:
         ConfigError: If it is missing or damaged.
     """
-    return _documents.read_json(file, what, allowed="cannot be read")
+    return documents.read_json(file, what, allowed="cannot be read")
 
 
 def write_json(content: Mapping[str, Any], target: Path) -> None:

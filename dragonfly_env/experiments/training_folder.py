@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dragonfly_env._validate import config_error
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.parquet import METADATA_KEY
 from dragonfly_env.experiments.storage import (

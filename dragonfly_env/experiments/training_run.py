@@ -13,9 +13,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import dragonfly_env as dfe
-from dragonfly_env._outside import check_mapping
-from dragonfly_env._settings import reject_unknown
-from dragonfly_env._validate import check_integer, check_real, check_time_ns, config_error
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.agents.registry import (
     agent_class,
@@ -25,7 +22,10 @@ from dragonfly_env.agents.registry import (
     settings_class,
 )
 from dragonfly_env.agents.training import Progress, train
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import check_integer, check_real, check_time_ns, config_error
+from dragonfly_env.config.rows import reject_unknown
+from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.experiments.measure import machine
 from dragonfly_env.experiments.training_folder import TrainingFolder
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.envs.batch import DecisionBatch
+from dragonfly_env.decisions.batch import DecisionBatch
 
 Answer = Callable[[dfe.BatchedRoutingEnv, DecisionBatch], np.ndarray]
 

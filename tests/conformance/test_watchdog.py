@@ -28,8 +28,7 @@ def tiny_buffers(**changes: object) -> dfe.NetworkConfig:
 
 def broken_core(network: dfe.NetworkConfig, policy: str, traffic: str, threads: int = 1) -> _core.Simulation:
     """A saturated network whose packets never change their VC, which the public face does not offer."""
-    params = network.to_core(watchdog_ns=WATCHDOG_NS)
-    params.vc_scheme = "unsafe-single"
+    params = {**network.to_core(watchdog_ns=WATCHDOG_NS), "vc_scheme": "unsafe-single"}
     config = dfe.SimulationConfig(topology=SMALL, traffic=traffic)
     source = make_source(
         config.traffic_object,

@@ -9,10 +9,10 @@ from random import Random
 from typing import Any
 
 from dragonfly_env.config import SimulationConfig
-from dragonfly_env.network_config import NetworkConfig
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.policies import parse_policy
 from dragonfly_env.simulation import Simulation
-from dragonfly_env.topology import Dragonfly
 from dragonfly_env.traffic import parse_traffic, traffic_from_dict
 from tests.fuzz import settings
 from tests.fuzz.draws import mutated, nested, odd, some_of

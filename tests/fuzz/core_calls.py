@@ -18,8 +18,8 @@ import numpy as np
 
 from dragonfly_env import _core
 from dragonfly_env.config import SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.topology import Dragonfly
 from tests.fuzz.alarm import Alarm
 from tests.fuzz.draws import odd
 from tests.fuzz.outcome import Outcome
@@ -65,7 +65,7 @@ class _Things:
         self.config = configs[0]
         self.arguments = self.config.core_arguments()
         self.environment_arguments = _environment_arguments(self.config, self.arguments)
-        self.objects: list[Any] = [configs[1].topology.to_core(), configs[1].network.to_core()]
+        self.objects: list[Any] = [configs[1].topology.to_core()]
         self.objects += [argument for argument in self.arguments if type(argument) in _CLASSES]
         self.objects.append(_core.make_pattern(self.arguments[0], 1, "uniform", {}))
         self.objects.append(configs[1].core_arguments()[2])

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from dragonfly_env.config.links import LinkConfig
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.link_config import LinkConfig
 
 _INTEGER = re.compile(r"must be an integer from (-?\d+) to (-?\d+)")
 _REAL = re.compile(r"must be a number in ([\[(])([^,]+), ([^\]]+)\]")
@@ -137,12 +137,12 @@ class Field:
     draw: Callable[[Random], Any]
 
 
-def fields_of(settings: Any) -> tuple[Field, ...]:
-    """Every field of a settings class that has a check."""
+def fields_of(settings: Any, *but: str) -> tuple[Field, ...]:
+    """Every field of a settings class that has a check, but for some."""
     return tuple(
         Field(field.name, _allowed(field.metadata["check"], field.name))
         for field in dataclasses.fields(settings)
-        if "check" in field.metadata
+        if "check" in field.metadata and field.name not in but
     )
 
 

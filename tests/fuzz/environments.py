@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from dragonfly_env import dragonfly_v0
 from dragonfly_env.config import SimulationConfig
-from dragonfly_env.envs.batch import DecisionBatch
+from dragonfly_env.decisions.batch import DecisionBatch
+from dragonfly_env.decisions.layout import FEATURES
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.layout import FEATURES
 from dragonfly_env.envs.options import EnvOptions
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from tests.fuzz import settings
@@ -57,8 +57,7 @@ def _attempt(random: Random, play: Callable[[Random, SimulationConfig, dict[str,
 
 @functools.cache
 def _option_fields() -> tuple[Any, ...]:
-    times = ("duration_ns", "warmup_ns")
-    return tuple(field for field in fields_of(EnvOptions) if field.name not in times)
+    return fields_of(EnvOptions, "duration_ns", "warmup_ns", "features", "detours", "trackers")
 
 
 def _options(random: Random, config: SimulationConfig) -> dict[str, Any]:

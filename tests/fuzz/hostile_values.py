@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import IllegalActionError, StateError
-from dragonfly_env.network_config import NetworkConfig
 from dragonfly_env.policies import make_policy
-from dragonfly_env.topology import Dragonfly
 from dragonfly_env.traffic import Uniform
 from tests.fuzz.call import Call
 from tests.fuzz.draws import nested, odd

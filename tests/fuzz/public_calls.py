@@ -76,7 +76,8 @@ def _settings() -> list[Call]:
 def _heuristics(folder: Path) -> list[Call]:
     network = dfe.baselines.MlpNetwork.random(hidden_units=(2,))
     file = network.save(folder / "mlp.npz")
-    kinds = (dfe.baselines.Minimal, dfe.baselines.Par, dfe.baselines.Piggyback)
+    named = ("Minimal", "Par", "Piggyback", "UgalIdeal", "Acor", "PiggybackAcor", "Tpr", "Lia")
+    kinds = [getattr(dfe.baselines, name) for name in named]
     return [
         *(of(kind) for kind in kinds),
         of(dfe.baselines.Ugal, detour="lgl"),
@@ -203,6 +204,7 @@ def _environments() -> list[Call]:
         method(ended, "extend", duration_ns=100),
         of(dfe.DecisionBatch.from_observations, **observed),
         of(waiting.layout.counts, obs=np.array(waiting.obs), name="hops"),
+        of(waiting.layout.quantities, obs=np.array(waiting.obs), name="hops"),
         of(paths.layout.decode_candidates, obs=np.array(paths.obs)),
         *(
             Call(name, lambda make=make: make, {"config": _QUIET, "duration_ns": 1_000}, settings)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import dragonfly_env as dfe
-from dragonfly_env import _toml
+from dragonfly_env.checks import toml
 from dragonfly_env.policies import Policy
 from dragonfly_env.traffic import Pattern, parse_traffic
 from tests.fuzz import settings
@@ -58,7 +58,7 @@ def _text(random: Random) -> str:
         scenario["traffic"] = [
             {"pattern": "demand", "size": random.choice((20_000, 19_999, 2**40)), "rows": [0]}
         ]
-    text = _toml.dumps(_plain(scenario))
+    text = toml.dumps(_plain(scenario))
     if random.random() < 0.1:
         place = random.randrange(len(text))
         text = (

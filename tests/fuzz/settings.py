@@ -241,7 +241,7 @@ _SMALL: dict[str, tuple[Any, ...]] = {
     "vc_scheme": ("stage", "ladder", "hop"),
     "local_vcs": (0, 8, 15),
     "global_vcs": (0, 8, 15),
-    "decide_at": ("arrival", "head"),
+    "decide_at": ("arrival", "head", "attempt"),
     "routing_delay_ns": (0.0, 0.001, 10.0, 100.0, 777.7),
     "detours_avoid_destination_group": (True, False),
     "uniform_excludes_sender": (True, False),

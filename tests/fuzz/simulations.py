@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dragonfly_env._validate import ns_to_ps
+from dragonfly_env.checks.values import ns_to_ps
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.metrics import Metrics
@@ -87,8 +87,12 @@ def _event(random: Random, config: SimulationConfig) -> _Event:
     if config.policy_object.learns:
         calls.append(_round_trip_of_tables)
     else:
-        policy = make_policy(name, **_parameters(random, name))
-        calls.append(lambda simulation: outcome(lambda: simulation.set_policy(policy), ConfigError))
+        parameters = _parameters(random, name)  # which may not go together
+        calls.append(
+            lambda simulation: outcome(
+                lambda: simulation.set_policy(make_policy(name, **parameters)), ConfigError
+            )
+        )
     return _Event(duration_ps, random.choice(calls))
 
 

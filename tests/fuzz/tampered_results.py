@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from rich.console import Console
 
 from dragonfly_env.experiments import Results, Scenario, load_results, run_sweep
-from dragonfly_env.experiments.plots import draw
 from dragonfly_env.experiments.summary import render_summary
+from dragonfly_env.plots import draw
 from tests.fuzz.draws import odd
 from tests.fuzz.outcome import Outcome
 from tests.fuzz.small_configs import SMALL_SCENARIO

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
-from dragonfly_env import _toml
+from dragonfly_env.checks import toml
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.experiments import Scenario
 from tests.fuzz.outcome import Outcome, require
@@ -22,7 +22,7 @@ _MOST_RUNS = 50
 def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
     """The document of a configuration or a scenario, as a text or a file, with something changed."""
     configs = [config.to_toml() for config in SMALL_CONFIGS]
-    scenario = _toml.dumps(SMALL_SCENARIO)
+    scenario = toml.dumps(SMALL_SCENARIO)
     file = folder / "changed.toml"
     while True:
         text = random.choice([*configs, scenario, scenario])

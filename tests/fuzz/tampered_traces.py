@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dragonfly_env.config import SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.simulation import Simulation
-from dragonfly_env.topology import Dragonfly
 from dragonfly_env.traffic import Trace
 from tests.fuzz.draws import odd
 from tests.fuzz.outcome import Outcome

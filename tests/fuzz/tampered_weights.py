@@ -10,12 +10,12 @@ from random import Random
 
 import numpy as np
 
-from dragonfly_env._archives import parse_npy, write_npy
 from dragonfly_env.baselines import Mlp, MlpNetwork
+from dragonfly_env.checks.archives import parse_npy, write_npy
 from dragonfly_env.config import SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.simulation import Simulation
-from dragonfly_env.topology import Dragonfly
 from tests.fuzz.outcome import Outcome
 from tests.fuzz.tampering import as_json, in_archive, in_array, in_bytes, in_npy, in_value, refused_or_run
 

@@ -117,6 +117,21 @@ def test_histories_stay_equal_until_the_network_is_empty(name: str) -> None:
         ("pb", {"congestion_factor": 0.0, "congestion_offset_packets": 0.0}),
         ("pb", {"minimal_candidates": 2, "nonminimal_candidates": 2, "bias_packets": 2.5}),
         ("pb", {"avoid_destination_group": False, "congestion_offset_packets": 1}),
+        ("ugal-ideal", {"bias_packets": -2.5, "minimal_candidates": 2, "nonminimal_candidates": 3}),
+        ("acor", {"first_increase": 3, "second_increase": 7, "hysteresis_ns": 90.5}),
+        ("acor", {"avoid_destination_group": False}),
+        ("pb-acor", {"first_increase": 2, "nonminimal_candidates": 2, "congestion_offset_packets": 1}),
+        ("tpr", {"window_ns": 333.3, "low_packets": 1, "high_packets": 1, "mixed_bias_packets": 0.5}),
+        ("tpr", {"avoid_destination_group": False, "nonminimal_candidates": 2}),
+        (
+            "lia",
+            {"saturated_groups": 1, "saturated_packets": 0.3, "remote_packets": 0.7, "stored_weight": 0.37},
+        ),
+        (
+            "lia",
+            {"window_ns": 1000, "remote_packets": 3, "minimal_candidates": 2, "nonminimal_candidates": 2},
+        ),
+        ("lia", {"avoid_destination_group": False, "adverse_bias_packets": -3}),
     ],
 )
 @pytest.mark.parametrize("trunking", [1, 2])
@@ -129,7 +144,7 @@ def test_parameters_do_not_matter(name: str, parameters: dict[str, Any], trunkin
         assert answered(config, policy, 3000.0).trace_hash() == alone.trace_hash()
 
 
-@pytest.mark.parametrize("name", ["ugal-n", "ugal-g", "par", "pb"])
+@pytest.mark.parametrize("name", ["ugal-n", "ugal-g", "par", "pb", "ugal-ideal", "pb-acor", "tpr", "lia"])
 def test_more_draws_than_a_policy_weighs_do_not_matter(name: str) -> None:
     check_equal(config_of(load=0.6), dfe.make_policy(name, nonminimal_candidates=2), detour_candidates=4)
 
@@ -174,7 +189,7 @@ def test_what_routers_tell_each_other_does_not_depend_on_threads(threads: int) -
     assert answered(config, policy, 1500.0).trace_hash() == expected
 
 
-@pytest.mark.parametrize("name", ["ugal-n", "par", "pb"])
+@pytest.mark.parametrize("name", ["ugal-n", "par", "pb", "ugal-ideal", "pb-acor", "tpr", "lia"])
 def test_the_policy_under_test_decides_something(name: str) -> None:
     """Equal hashes would mean little if everything went one way."""
     share = answered(config_of(load=0.4), dfe.make_policy(name), 5000.0).metrics().minimal_fraction

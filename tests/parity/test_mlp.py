@@ -97,6 +97,20 @@ def test_a_network_sees_every_feature_and_every_kind_of_detour(action: str) -> N
 
 
 @pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("scoring", SCORINGS)
+def test_a_network_reads_what_routers_count(scoring: str, action: str) -> None:
+    """Per decision and per own action always; per group, router of the group and link in one pass for all actions."""
+    features = ["hops", "destination_offered_packets", "detour_level", "saturated_links"]
+    if action == "path":
+        features += ["candidate_kind", "candidate_link_packets"]
+    if scoring == "all":
+        features += ["offered_packets", "remote_packets", "link_packets"]
+    config = config_of(load=0.6, network="lia")
+    fields = {"features": tuple(features), "scope": "source", "detours": ("lgl", "g"), "seed": 2}
+    check_equal(config, policy_of(config, action=action, scoring=scoring, **fields))
+
+
+@pytest.mark.parametrize("action", ACTIONS)
 def test_one_file_fits_every_size(action: str) -> None:
     """Of a system, with and without trunking."""
     file = weights_file(action=action, scope="every", output="softmax", activation="tanh", seed=5)

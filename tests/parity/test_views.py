@@ -11,8 +11,8 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
-from dragonfly_env.envs.batch import DecisionBatch
-from dragonfly_env.envs.layout import Layout
+from dragonfly_env.decisions.batch import DecisionBatch
+from dragonfly_env.decisions.layout import Layout
 from tests.parity.cases import PRESETS, config_of, native
 from tests.ready import ready
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.envs.batch import DecisionBatch, Transitions
+from dragonfly_env.decisions.batch import DecisionBatch, Transitions
 
 SCOPES = ("source", "every", "all")
 ACTIONS = ("port", "path")
@@ -149,6 +149,7 @@ def test_a_transition_shows_what_both_routers_saw(
     row = {i: n for n, i in enumerate(episode.asked("decision_ids").tolist())}
     ended = np.array([row[i] for i in episode.column("decision_ids").tolist()])
     np.testing.assert_array_equal(episode.column("obs"), episode.asked("obs")[ended])
+    np.testing.assert_array_equal(episode.column("mask"), episode.asked("mask")[ended])
     np.testing.assert_array_equal(episode.column("agents"), episode.asked("agents")[ended])
     taken = [episode.actions[i] for i in episode.column("decision_ids").tolist()]
     np.testing.assert_array_equal(episode.column("actions"), taken)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragonfly_env._validate import PS_PER_NS, ns_to_ps
+from dragonfly_env.checks.values import PS_PER_NS, ns_to_ps
 from dragonfly_env.experiments import measure as measure_module
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.experiments.scenario import Scenario

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.topology import Dragonfly
 
 ARRANGEMENTS = ("palmtree", "palmtree-plus", "absolute", "relative", "circulant")
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from dragonfly_env._settings import normalise, real
-from dragonfly_env._validate import config_error
 from dragonfly_env.agents.storage import read_agent, write_agent
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.rows import normalise, real
 from dragonfly_env.errors import StateError
 
 

@@ -1,3 +1,4 @@
+#include "core/parameter_set.hpp"
 #include "routing/group_signals.hpp"
 #include "routing/router_tracker.hpp"
 
@@ -5,17 +6,29 @@ namespace dragonfly {
 
 namespace {
 
+struct CongestionParams : ParameterSet {
+  using ParameterSet::ParameterSet;
+  Real factor{this,
+              {"congestion_factor", 1.2, "",
+               "how far above the mean occupancy of its router's global links a link must be to be "
+               "congested. Source: "
+               "F of LIA, TACO 2025, table 1",
+               between(0, 1e6)}};
+  Real offset_packets{this,
+                      {"congestion_offset_packets", 5.0, "packets",
+                       "and so many packets more. Source: Z of LIA, TACO 2025, table 1", between(0, 1e6)}};
+};
+
 // Piggyback's flags: every router marks those of its global links that are congested and tells its group.
 // A link is congested iff Q > F * mean Q + Z, where Q is the occupancy of its port and the mean is over all
 // *connected* global ports of the router: what leads nowhere is always empty and would make the rest look
 // full. Source: LIA (TACO 2025), section 5.2 and table 1.
 class CongestedLinks final : public RouterTracker {
  public:
-  CongestedLinks(const TrackerSite& site, double factor, double offset_packets)
+  CongestedLinks(const TrackerSite& site, const CongestionParams& params)
       : topology_{site.topology},
         first_router_{site.first_router},
-        factor_{factor},
-        offset_packets_{offset_packets},
+        params_{params},
         flags_{site.num_routers, site.topology.h(), site.signal_delay} {
     const Port first = topology_.first_global_port();
     for (std::uint32_t i = 0; i < site.num_routers; ++i) {
@@ -41,7 +54,7 @@ class CongestedLinks final : public RouterTracker {
       ++count;
     }
     const double mean = static_cast<double>(sum) / static_cast<double>(count);
-    const double threshold = factor_ * mean + offset_packets_;
+    const double threshold = params_.factor * mean + params_.offset_packets;
     for (std::uint32_t j = 0; j < h; ++j) {
       if (connected[j] == 0) continue;
       flags_.set(own, j, static_cast<double>(links[j].occupancy) > threshold, now);
@@ -59,33 +72,27 @@ class CongestedLinks final : public RouterTracker {
  private:
   const Dragonfly& topology_;
   std::uint32_t first_router_;
-  double factor_;
-  double offset_packets_;
+  CongestionParams params_;
   std::vector<std::uint8_t> connected_;  // [router * h + j]
   GroupSignals flags_;
 };
 
 std::unique_ptr<RouterTracker> make_congested_links(const TrackerInfo& info, const Parameters& given,
                                                     const TrackerSite& site) {
-  return std::make_unique<CongestedLinks>(site, real_parameter(info, given, "congestion_factor", 0, 1e6),
-                                          real_parameter(info, given, "congestion_offset_packets", 0, 1e6));
+  return std::make_unique<CongestedLinks>(site, CongestionParams{info, given});
 }
 
 }  // namespace
 
 TrackerInfo congested_links_tracker() {
-  return {
-      .name = "congested-links",
-      .summary = "which global links of the group are congested, as its routers tell each other",
-      .fields = {{.name = "congested_links",
-                  .per = TrackedPer::kGroupLink,
-                  .doc = "1 if the global link is congested, as far as this router has heard",
-                  .of_candidates = "candidate_congested"}},
-      .parameters = {{"congestion_factor", 1.2, "",
-                      "F: a link is congested above F times the mean occupancy of its router's global links "
-                      "plus the offset"},
-                     {"congestion_offset_packets", 5.0, "packets", "Z: see congestion_factor"}},
-      .make = make_congested_links};
+  return {.name = "congested-links",
+          .summary = "which global links of the group are congested, as its routers tell each other",
+          .fields = {{.name = "congested_links",
+                      .per = TrackedPer::kGroupLink,
+                      .doc = "1 if the global link is congested, as far as this router has heard",
+                      .of_candidates = "candidate_congested"}},
+          .parameters = rows_of<CongestionParams>(),
+          .make = make_congested_links};
 }
 
 }  // namespace dragonfly

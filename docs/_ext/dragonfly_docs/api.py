@@ -9,7 +9,8 @@ from types import ModuleType
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED
 from dragonfly_env import agents, baselines, batch_policy, dragonfly_v0, envs, traffic
-from dragonfly_env.envs import aec, bias, layout, packet, parallel
+from dragonfly_env.decisions import layout
+from dragonfly_env.envs import aec, bias, packet, parallel
 
 FOLDER = "api"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,15 @@ def _on_docstring(app: Sphinx, what: str, name: str, thing: Any, options: Any, l
         ]
 
 
+def _on_fields(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """What stands in brackets behind a parameter is a range or a choice: emphasis, no names of classes to look up."""
+    lines[:] = [re.sub(r"^(\s*:type [^:]+:) ([^*`]+)$", r"\1 *\2*", line) for line in lines]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx's entry point."""
     app.connect("builder-inited", lambda app: write_pages(Path(app.srcdir)))
     app.connect("include-read", _on_include)
     app.connect("autodoc-process-docstring", _on_docstring, priority=400)
+    app.connect("autodoc-process-docstring", _on_fields, priority=600)  # after napoleon
     return {"parallel_read_safe": True, "parallel_write_safe": True}

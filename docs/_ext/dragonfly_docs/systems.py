@@ -5,7 +5,7 @@ from __future__ import annotations
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import code, spelled, table
 from dragonfly_env import _core
-from dragonfly_env._settings import describe
+from dragonfly_env.config.rows import describe
 
 
 def smallest_preset(**settings: object) -> str | None:

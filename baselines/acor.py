@@ -1,0 +1,194 @@
+"""ACOR: detours whose length follows from how long packets are blocked; alone, and with Piggyback's choice."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from dragonfly_env.baselines._choices import IntArray, short_detour_comparison
+from dragonfly_env.config.rows import real
+from dragonfly_env.decisions.layout import FEATURES
+from dragonfly_env.policies import NamedVariants, Policy, parameter
+
+if TYPE_CHECKING:
+    from dragonfly_env.decisions.batch import DecisionBatch
+
+_LEVEL = "detour_level"
+_FLAGS = "candidate_congested"
+_SOURCE = "ACOR, Benito et al., JPDC 2019; LIA, TACO 2025, sections 2.2.2 and 5.2 and table 1"
+
+
+def _increase(which: str, name: str, default: float) -> Any:
+    return real(
+        default,
+        1.0,
+        1e9,
+        unit="cycles",
+        doc=f"Blocked cycles at which detours grow for the {which} time. Source: {name} of LIA, TACO 2025, table 1.",
+    )
+
+
+def _decrease(which: str, name: str, default: float) -> Any:
+    return real(
+        default,
+        0.0,
+        1e9,
+        unit="cycles",
+        doc=f"Blocked cycles of an interval up to which detours shrink again from the {which} step. Source: {name} "
+        "of LIA, TACO 2025, table 1.",
+    )
+
+
+def _hysteresis() -> Any:
+    return real(
+        500.0, 1.0, 1e6, unit="ns", doc="The interval of the counter. Source: HI of LIA, TACO 2025, table 1."
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Acor(Policy):
+    """Always a detour, as long as its router's level says: through one of the router's own global links (``g``), the
+    same and then to a random router (``gl``), or to any router (``lgl``).
+
+    A router counts the clock cycles in which packets that are to take a detour wait in vain at the head of its
+    injection queues. The level rises as soon as ``first_increase``, then ``second_increase`` are reached, and falls
+    after ``hysteresis_ns`` with at most ``second_decrease``, then ``first_decrease``; the counter then starts anew. A
+    router none of whose global links will do uses ``lg`` and ``lgl``.
+
+    Source: Benito et al., JPDC 2019; LIA, TACO 2025, sections 2.2.2 and 5.2.
+    """
+
+    variants: ClassVar[NamedVariants] = {"acor": {}}
+    source: ClassVar[str] = _SOURCE
+
+    first_increase: float = _increase("first", "IT1", 15.0)
+    second_increase: float = _increase("second", "IT2", 50.0)
+    first_decrease: float = _decrease("first", "DT1", 5.0)
+    second_decrease: float = _decrease("second", "DT2", 15.0)
+    hysteresis_ns: float = _hysteresis()
+    avoid_destination_group: bool | None = parameter()
+
+    @property
+    def name(self) -> str:
+        """``"acor"``."""
+        return "acor"
+
+    def env_options(self) -> dict[str, Any]:
+        """What the batched environment needs for ``act``: the level by this policy's own parameters."""
+        return {
+            "scope": self.scope,
+            "action": self.action,
+            "avoid_destination_group": self.avoid_destination_group,
+            "features": (*FEATURES, _LEVEL),
+            "trackers": _length_tracker(self),
+        }
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        """Choose the detour of the router's level for every pending packet; the minimal path where there is none.
+
+        Args:
+            batch: N decisions of source routers, of an environment with ``env_options()``.
+
+        Returns:
+            (N,) actions.
+
+        Raises:
+            ConfigError: If the environment lacks a kind of detour, or the level.
+
+        Source: LIA, TACO 2025, section 2.2.2.
+        """
+        level = batch.layout.counts(batch.obs, _LEVEL)[:, 0]
+        compared = short_detour_comparison(
+            batch, level > 1, level > 0, bias_packets=0.0, minimal_candidates=1, nonminimal_candidates=1
+        )
+        return np.where(compared.exists, compared.detour, compared.minimal)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PiggybackAcor(Policy):
+    """Piggyback's choice between a minimal path and a detour, with a detour as long as ACOR's level says.
+
+    The parameters are those of ``Piggyback`` and ``Acor``.
+
+    Source: LIA, TACO 2025, section 5.2 and table 1.
+    """
+
+    variants: ClassVar[NamedVariants] = {"pb-acor": {}}
+    source: ClassVar[str] = _SOURCE
+
+    congestion_factor: float = parameter()
+    congestion_offset_packets: float = parameter()
+    first_increase: float = _increase("first", "IT1", 15.0)
+    second_increase: float = _increase("second", "IT2", 50.0)
+    first_decrease: float = _decrease("first", "DT1", 5.0)
+    second_decrease: float = _decrease("second", "DT2", 15.0)
+    hysteresis_ns: float = _hysteresis()
+    bias_packets: float = parameter()
+    minimal_candidates: int = parameter()
+    nonminimal_candidates: int = parameter()
+    avoid_destination_group: bool | None = parameter()
+
+    @property
+    def name(self) -> str:
+        """``"pb-acor"``."""
+        return "pb-acor"
+
+    def env_options(self) -> dict[str, Any]:
+        """What the batched environment needs for ``act``: candidates, flags and level."""
+        return {
+            "scope": self.scope,
+            "action": self.action,
+            "minimal_candidates": self.minimal_candidates,
+            "detour_candidates": self.nonminimal_candidates,
+            "avoid_destination_group": self.avoid_destination_group,
+            "features": (*FEATURES, _FLAGS, _LEVEL),
+            "trackers": {
+                "congested-links": {
+                    "congestion_factor": self.congestion_factor,
+                    "congestion_offset_packets": self.congestion_offset_packets,
+                },
+                **_length_tracker(self),
+            },
+        }
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        """Choose a path for every pending packet by UGAL's comparison, the flags and the level.
+
+        Args:
+            batch: N decisions of source routers, of an environment with ``env_options()``.
+
+        Returns:
+            (N,) actions; ties go to the minimal path, and among candidates of a kind to the first.
+
+        Raises:
+            ConfigError: If the environment lacks candidates, flags or the level.
+
+        Source: LIA, TACO 2025, section 5.2.
+        """
+        level = batch.layout.counts(batch.obs, _LEVEL)[:, 0]
+        compared = short_detour_comparison(
+            batch,
+            level > 1,
+            level > 0,
+            bias_packets=self.bias_packets,
+            minimal_candidates=self.minimal_candidates,
+            nonminimal_candidates=self.nonminimal_candidates,
+        )
+        flags = batch.layout.counts(batch.obs, _FLAGS)
+        congested = flags[np.arange(len(batch)), compared.minimal] > 0
+        away = compared.prefers_detour | (compared.exists & congested)
+        return np.where(away, compared.detour, compared.minimal)
+
+
+def _length_tracker(policy: Acor | PiggybackAcor) -> dict[str, dict[str, float]]:
+    return {
+        "detour-length": {
+            "first_increase": policy.first_increase,
+            "second_increase": policy.second_increase,
+            "first_decrease": policy.first_decrease,
+            "second_decrease": policy.second_decrease,
+            "hysteresis_ns": policy.hysteresis_ns,
+        }
+    }

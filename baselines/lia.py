@@ -1,0 +1,140 @@
+"""LIA: minimal, or the shortest detour that is safe, by counters of the router's own traffic."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from dragonfly_env.baselines._choices import IntArray, short_detour_comparison
+from dragonfly_env.baselines._levels import (
+    bias_of,
+    check_levels,
+    high_packets,
+    level_bias,
+    low_packets,
+    threshold,
+    window_ns,
+)
+from dragonfly_env.config.rows import integer, real
+from dragonfly_env.decisions.layout import FEATURES
+from dragonfly_env.policies import NamedVariants, Policy, parameter
+
+if TYPE_CHECKING:
+    from dragonfly_env.decisions.batch import DecisionBatch
+
+_OFFERED = "destination_offered_packets"
+_REMOTE = "destination_remote_packets"
+_SATURATED, _OWN = "saturated_links", "own_links"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Lia(Policy):
+    """UGAL at the source router, ``q_min <= 2 * q_detour + T``, with T and the length of the detour by counters of
+    what the router's own hosts offer. No router tells another one anything.
+
+    A *global counter* per other group: packets for it that left the injection queues in the last ``window_ns``, plus
+    ``stored_weight`` times those that stand there. The destination's says whether traffic is benign, mixed or
+    adverse, which sets T. The detour makes its first local hop only if the counters of at least ``saturated_groups``
+    of the groups behind the router's own global links exceed ``saturated_packets`` (of all of them, where there are
+    fewer): others need these links for minimal traffic. It makes its second local hop only if a *remote counter*
+    exceeds ``remote_packets``: how many of the router's packets would use one type of local link in the groups
+    between. Which destinations use which type is counted on the wiring, so any arrangement, trunking and number of
+    groups will do.
+
+    Counters are in packets. The paper writes phits per interval, but its own figures fit packets only: detours of
+    kind ``g`` saturate under ADV+h at a load of 1/h, where a router sends h hosts * 1/h * 200 cycles / 10 phits = 20
+    packets in a window; the paper reads 17 off the knee and sets the threshold to 20, which is the same for every h.
+    The other thresholds do depend on the system: under uniform traffic at full load a counter shows
+    ``20 p / (g - 1)``, which is 1.7 packets with 5,256 hosts and 2.5 with 1,056, but 3.3 with 342.
+
+    ``q`` is the occupancy of the VC that a path would use first, as in the authors' simulator.
+
+    Source: LIA, TACO 2025, section 4 and table 1.
+    """
+
+    variants: ClassVar[NamedVariants] = {"lia": {}}
+    source: ClassVar[str] = "LIA, TACO 2025, section 4 and table 1"
+
+    window_ns: float = window_ns()
+    stored_weight: float = real(
+        0.1,
+        0.0,
+        1e6,
+        doc="What a packet in an injection queue counts. Source: w of LIA, TACO 2025, equation 2 and section 6.1.1.",
+    )
+    low_packets: float = low_packets()
+    high_packets: float = high_packets()
+    benign_bias_packets: float = level_bias("benign", 15.0)
+    mixed_bias_packets: float = level_bias("mixed", -3.0)
+    adverse_bias_packets: float = level_bias("adverse", -15.0)
+    saturated_packets: float = threshold(
+        "GPSTh", 5.0, "A global link of the router is saturated if the counter of its group exceeds this."
+    )
+    saturated_groups: int = integer(
+        3,
+        1,
+        1024,
+        unit="groups",
+        doc="So many saturated links of a router make its detours begin with a local hop. Source: SGC of LIA, "
+        "TACO 2025, table 1.",
+    )
+    remote_packets: float = threshold(
+        "RCTh", 20.0, "A remote counter above this makes detours visit a random router of their group."
+    )
+    minimal_candidates: int = parameter()
+    nonminimal_candidates: int = parameter()
+    avoid_destination_group: bool | None = parameter()
+
+    def __post_init__(self) -> None:
+        Policy.__post_init__(self)
+        check_levels(self)
+
+    @property
+    def name(self) -> str:
+        """``"lia"``."""
+        return "lia"
+
+    def env_options(self) -> dict[str, Any]:
+        """What the batched environment needs for ``act``: the candidates, and the counters."""
+        window = {"window_ns": self.window_ns, "stored_weight": self.stored_weight}
+        return {
+            "scope": self.scope,
+            "action": self.action,
+            "minimal_candidates": self.minimal_candidates,
+            "detour_candidates": self.nonminimal_candidates,
+            "avoid_destination_group": self.avoid_destination_group,
+            "features": (*FEATURES, _OFFERED, _SATURATED, _OWN, _REMOTE),
+            "trackers": {
+                "offered-traffic": {**window, "saturated_packets": self.saturated_packets},
+                "remote-traffic": window,
+            },
+        }
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        """Choose a path for every pending packet by UGAL's comparison and the counters.
+
+        Args:
+            batch: N decisions of source routers, of an environment with ``env_options()``.
+
+        Returns:
+            (N,) actions; ties go to the minimal path, and among candidates of a kind to the first.
+
+        Raises:
+            ConfigError: If the environment lacks the candidates that the parameters ask for, or the counters.
+
+        Source: LIA, TACO 2025, section 4.
+        """
+        offered, remote = (batch.layout.quantities(batch.obs, name)[:, 0] for name in (_OFFERED, _REMOTE))
+        saturated, own = (batch.layout.counts(batch.obs, name)[:, 0] for name in (_SATURATED, _OWN))
+        compared = short_detour_comparison(
+            batch,
+            saturated >= np.minimum(self.saturated_groups, own),
+            remote > self.remote_packets,
+            bias_packets=bias_of(self, offered),
+            minimal_candidates=self.minimal_candidates,
+            nonminimal_candidates=self.nonminimal_candidates,
+            by_vc=True,
+        )
+        return np.where(compared.prefers_detour, compared.detour, compared.minimal)

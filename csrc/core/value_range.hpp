@@ -1,0 +1,30 @@
+// What values a setting may have. It stands in the setting's row, for the core and for Python.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dragonfly {
+
+struct ValueRange {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool whole = false;
+  std::vector<std::string> names{};  // of texts: one of these
+};
+
+[[nodiscard]] inline ValueRange between(double low, double high) { return {low, high, false, {}}; }
+[[nodiscard]] inline ValueRange whole(double low, double high) { return {low, high, true, {}}; }
+[[nodiscard]] inline ValueRange among(std::vector<std::string> names) {
+  ValueRange range;
+  range.names = std::move(names);
+  return range;
+}
+
+// Throw ConfigError.
+void check_value(const std::string& field, double value, const ValueRange& range);
+void check_value(const std::string& field, const std::string& value, const ValueRange& range);
+
+}  // namespace dragonfly

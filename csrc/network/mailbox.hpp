@@ -1,0 +1,21 @@
+// What one partition sends to another during a window.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/timing_wheel.hpp"
+
+namespace dragonfly {
+
+struct Mailbox {
+  struct Item {
+    std::uint32_t item;   // a packet (its `next` is the input VC, numbered by the receiver), or a credit
+    std::uint32_t delay;  // from the start of the window in which it was sent to its arrival
+  };
+  std::vector<Item> packets;
+  std::vector<Item> credits;
+  Tick window_start = 0;
+};
+
+}  // namespace dragonfly

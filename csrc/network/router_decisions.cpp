@@ -1,0 +1,145 @@
+// Decisions: by the policy, or from outside.
+#include "network/router_decisions.hpp"
+#include "core/prefetch.hpp"
+#include "network/router_inline.hpp"
+#include "routing/choices.hpp"
+
+namespace dragonfly {
+
+RouterDecisions::RouterDecisions(const Blueprint& blueprint, PacketStore& store, FeedbackSignals& feedback,
+                                 OpenDecisions* open, std::uint32_t index)
+    : RouterPorts{blueprint, store, feedback, open, index},
+      around_{.paths = blueprint.paths,
+              .tracked = trackers_.numbers(),
+              .seed = blueprint.options.seed,
+              .quantum_ps = blueprint.timing.quantum_ps,
+              .queue_stride = blueprint.queue_stride,
+              .credits_at_crossbar = blueprint.shared_output} {}
+
+// Precondition: the packet stands at `router`.
+inline RouteContext RouterDecisions::context_of(const Packet& packet, std::uint32_t router,
+                                                std::uint32_t group) {
+  const std::size_t first = std::size_t{router - first_router_} * radix_;
+  return {around_, packet, router, group, &outputs_[first], &queues_[first * plan_.queue_stride]};
+}
+
+// All decisions of an instant: each sees the router before any of them takes effect.
+void RouterDecisions::make_decisions(Tick now) {
+  if (asking_) {
+    for (const Undecided& undecided : undecided_) {
+      if (!ask(undecided, now)) go_on(undecided, now);
+    }
+  } else if (plan_.scope == DecisionScope::kNowhere) {
+    for (const Undecided& undecided : undecided_) go_on(undecided, now);
+  } else {
+    around_.now = now;
+    if (plan_.learner != nullptr) {
+      put_questions<Asker::kLearner>(now);
+    } else if (plan_.seen != nullptr) {
+      put_questions<Asker::kSeeing>(now);
+    } else {
+      put_questions<Asker::kPlain>(now);
+    }
+  }
+  undecided_.clear();
+}
+
+// What nobody is asked about goes on at once; the others wait until all questions are answered.
+template <RouterDecisions::Asker asker>
+void RouterDecisions::put_questions(Tick now) {
+  constexpr bool learns = asker == Asker::kLearner;
+  if constexpr (asker == Asker::kSeeing) {
+    if (sheet_ == nullptr || sheet_of_ != plan_.policies_before) {
+      sheet_ = std::make_unique<QuestionSheet>(*plan_.seen, first_router_, num_routers_);
+      sheet_of_ = plan_.policies_before;
+    }
+    sheet_->clear();
+  }
+  questions_.clear();
+  for (const Undecided& undecided : undecided_) {
+    const Packet& packet = packets_[undecided.packet];
+    const InputVc& input = input_vcs_[undecided.input_vc];
+    const std::uint32_t router = first_router_ + input.router;
+    const std::uint32_t group = plan_.topology.group_of(router);
+    bool asked = packet.plan != Plan::kRouted;
+    if (learns && packet.destination_group == group) {
+      asked = asked && hears_arrival(plan_.topology, packet, input.port);
+    } else {
+      asked = asked && has_choice(plan_.scope, plan_.topology, packet, group);
+    }
+    if (!asked) {
+      go_on(undecided, now);
+      continue;
+    }
+    const RouteContext context = context_of(packet, router, group);
+    if constexpr (asker == Asker::kSeeing) {
+      if (!sheet_->add(context, now)) {
+        go_on(undecided, now);
+        continue;
+      }
+    }
+    questions_.emplace_back(context, undecided.packet, undecided.input_vc, input.port,
+                            static_cast<std::uint32_t>(questions_.size()));
+  }
+  if (questions_.empty()) return;
+  if constexpr (asker == Asker::kSeeing) around_.rows = sheet_->rows();
+  if (answers_.size() < questions_.size()) answers_.resize(questions_.capacity());
+  plan_.policy->decide(questions_, std::span{answers_}.first(questions_.size()));
+  const Answer* answer = answers_.data();
+  for (const Question& question : questions_) {
+    Packet& packet = packets_[question.packet_index()];
+    if constexpr (learns) HopFeedback::note_report(packet, *answer);
+    const Hop hop = take_answer(plan_.paths, packet, question.router(), question.group(), *answer++);
+    packet.out_port = hop.port;
+    packet.out_vc = hop.vc;
+    await_effect(question.packet_index(), question.input_vc(), now);
+  }
+}
+
+// Nobody is asked: the packet follows its plan.
+inline void RouterDecisions::go_on(const Undecided& undecided, Tick now) {
+  Packet& packet = packets_[undecided.packet];
+  const std::uint32_t router = first_router_ + input_vcs_[undecided.input_vc].router;
+  Hop hop;
+  if (packet.plan == Plan::kRouted) {
+    hop = plan_.paths.routed(packet, router,
+                             plan_.source.routes().subspan(packet.detour_router, packet.detour_group));
+  } else {
+    hop = take_answer(plan_.paths, packet, router, plan_.topology.group_of(router), {});
+  }
+  packet.out_port = hop.port;
+  packet.out_vc = hop.vc;
+  await_effect(undecided.packet, undecided.input_vc, now);
+}
+
+// Puts a decision on the desk; false: nobody needs to be asked.
+bool RouterDecisions::ask(const Undecided& undecided, Tick now) {
+  const InputVc& input = input_vcs_[undecided.input_vc];
+  const std::uint32_t router = first_router_ + input.router;
+  const RouteContext context =
+      context_of(packets_[undecided.packet], router, plan_.topology.group_of(router));
+  if (!desk_->raise(context, undecided.packet, undecided.input_vc, input.port, now)) return false;
+  if (plan_.timing.routing_delay > 0) await_effect(undecided.packet, undecided.input_vc, now);
+  return true;
+}
+
+void RouterDecisions::answer(const std::int32_t* actions) {
+  constexpr std::uint32_t kAhead = 8;
+  const std::uint32_t count = desk_->size();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) {
+      const std::uint32_t later = desk_->pending(i + kAhead).packet;
+      prefetch(&packets_[later]);
+      desk_->touch(later);
+    }
+    const PendingDecision& asked = desk_->pending(i);
+    Packet& packet = packets_[asked.packet];
+    const Hop hop = desk_->answer(i, actions[i], packet, plan_.timing.credit_delay);
+    packet.out_port = hop.port;
+    packet.out_vc = hop.vc;
+    if (plan_.timing.routing_delay == 0) await_effect(asked.packet, asked.input_vc, asked.time);
+  }
+  desk_->clear_pending();
+}
+
+}  // namespace dragonfly

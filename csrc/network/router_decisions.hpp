@@ -1,0 +1,44 @@
+// Who decides for the packets of a partition: nobody, the policy, or the desk where somebody outside answers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "network/question_sheet.hpp"
+#include "network/router_ports.hpp"
+#include "routing/question.hpp"
+
+namespace dragonfly {
+
+class RouterDecisions : public RouterPorts {
+ public:
+  // From now on the desk is asked instead of the policy.
+  void start_asking() noexcept { asking_ = desk_ != nullptr; }
+  // Answers all decisions on the desk, in their order. Precondition: the actions are legal.
+  void answer(const std::int32_t* actions);
+  [[nodiscard]] DecisionDesk& desk() noexcept { return *desk_; }
+
+ protected:
+  RouterDecisions(const Blueprint& blueprint, PacketStore& store, FeedbackSignals& feedback,
+                  OpenDecisions* open, std::uint32_t index);
+
+  // All decisions of an instant: each sees the router before any of them takes effect.
+  [[gnu::noinline]] void make_decisions(Tick now);
+
+ private:
+  enum class Asker : std::uint8_t { kPlain, kSeeing, kLearner };  // what the policy is
+  template <Asker asker>
+  [[gnu::noinline]] void put_questions(Tick now);
+  [[gnu::always_inline]] void go_on(const Undecided& undecided, Tick now);
+  [[nodiscard]] bool ask(const Undecided& undecided, Tick now);
+  [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router, std::uint32_t group);
+
+  Surroundings around_;
+  std::vector<Question> questions_;       // of the present instant
+  std::vector<Answer> answers_;           // to them
+  std::unique_ptr<QuestionSheet> sheet_;  // what they show, if the policy wants to see rows
+  std::uint32_t sheet_of_ = 0;            // Blueprint::policies_before when that was made
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <iterator>
+
+#include "routing/offered_traffic.hpp"
+#include "routing/short_detours.hpp"
+#include "routing/traffic_level.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+constexpr const char* kRemoteTraffic = "remote-traffic";
+
+// LIA: UGAL at the source router, whose threshold T follows from what the router's hosts offer to the
+// destination group, with detours that are as short as is safe:
+//   the first local hop (L1) only where several of the router's own global links lead to groups that its
+//   hosts send much to: others' minimal traffic needs these links (section 4.3.1);
+//   the second one (L2) only where the router's own traffic would crowd the local links by which detours
+//   to the destination leave the groups between (section 4.3.2).
+// Nothing is told to other routers (section 4.1).
+// Source: LIA (TACO 2025), section 4; parameters of table 1.
+class Lia final : public PerQuestion<Lia> {
+ public:
+  struct Settings {
+    UgalParams candidates;
+    TrafficLevels levels;
+    double saturated_groups = 3;
+    double remote_packets = 20;
+  };
+
+  Lia(const Settings& settings, TrackerRequest offered, TrackerRequest remote)
+      : settings_{settings}, offered_{std::move(offered)}, remote_{std::move(remote)} {}
+
+  [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
+  [[nodiscard]] PathBudget budget() const noexcept override { return any_detour_budget(); }
+  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return all_detour_kinds(); }
+  [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {offered_, remote_}; }
+
+  [[nodiscard]] Answer route(const Question& question) const {
+    const std::uint32_t destination = question.packet().destination_group;
+    const auto offered = [&](Offered field) {
+      return question.tracked(0, static_cast<std::uint32_t>(field), destination);
+    };
+    // A router with fewer links than "several" has them all taken when all are.
+    const double several = std::min(settings_.saturated_groups, offered(Offered::kOwnLinks));
+    const bool first_hop = offered(Offered::kSaturatedLinks) >= several;
+    const bool second_hop = question.tracked(1, 1, destination) > settings_.remote_packets;
+    UgalParams params = settings_.candidates;
+    params.by_vc = true;
+    params.bias_packets = settings_.levels.bias_packets(offered(Offered::kOfferedThere));
+    const UgalComparison compared = ugal_comparison_of(question, params, detour_kind(first_hop, second_hop));
+    return compared.minimal ? compared.stay() : compared.leave();
+  }
+
+ private:
+  Settings settings_;
+  TrackerRequest offered_;
+  TrackerRequest remote_;
+};
+
+std::unique_ptr<RoutingPolicy> make_lia(const PolicyInfo& info, const Parameters& given,
+                                        const PolicyEnvironment& environment) {
+  return std::make_unique<Lia>(
+      Lia::Settings{.candidates = read_candidate_params(info, given, environment),
+                    .levels = read_levels(info, given),
+                    .saturated_groups =
+                        static_cast<double>(count_parameter(info, given, "saturated_groups", 1, kMaxRadix)),
+                    .remote_packets = real_parameter(info, given, "remote_packets", 0, 1e6)},
+      request_tracker(kOfferedTraffic, info, given), request_tracker(kRemoteTraffic, info, given));
+}
+
+}  // namespace
+
+std::vector<PolicyInfo> lia_policies() {
+  std::vector<ParameterInfo> parameters = find_tracker(kOfferedTraffic).parameters;
+  std::ranges::copy(level_parameters(), std::back_inserter(parameters));
+  parameters.push_back(
+      {"saturated_groups", 3.0, "groups",
+       "SGC: the first local hop is made if so many of the router's global links are saturated"});
+  parameters.push_back(
+      {"remote_packets", 20.0, "packets",
+       "RCTh: the second local hop is made if a remote counter of the destination exceeds this"});
+  std::ranges::copy(candidate_parameters(), std::back_inserter(parameters));
+  return {{"lia", "minimal or the shortest safe detour, by counters of the router's own traffic",
+           "LIA, TACO 2025, section 4", "source", "path", std::move(parameters), make_lia}};
+}
+
+}  // namespace dragonfly

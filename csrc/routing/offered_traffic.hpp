@@ -1,0 +1,21 @@
+// The fields of the tracker "offered-traffic", for the policies that read them.
+#pragma once
+
+#include <cstdint>
+
+namespace dragonfly {
+
+inline constexpr const char* kOfferedTraffic = "offered-traffic";
+
+enum class Offered : std::uint32_t {
+  kInjected,  // of the group so far ahead
+  kStored,
+  kOffered,
+  kInjectedThere,  // of the destination group
+  kStoredThere,
+  kOfferedThere,
+  kSaturatedLinks,
+  kOwnLinks
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,38 @@
+// Detours whose length is chosen packet by packet, for policies that may take any of the four kinds.
+#pragma once
+
+#include "routing/ugal_rule.hpp"
+
+namespace dragonfly {
+
+// What paths such a policy may use.
+[[nodiscard]] inline PathBudget any_detour_budget() noexcept {
+  return {.detours = true, .detour_router = true, .longest_path = longest_path_hops(DetourKind::kLgl)};
+}
+[[nodiscard]] inline std::vector<DetourKind> all_detour_kinds() {
+  return {DetourKind::kLgl, DetourKind::kLg, DetourKind::kGl, DetourKind::kG};
+}
+
+// The kind with these local hops on the way to the detour (L1 and L2 of LIA, section 2.2.1).
+[[nodiscard]] constexpr DetourKind detour_kind(bool first_hop, bool second_hop) noexcept {
+  if (first_hop) return second_hop ? DetourKind::kLgl : DetourKind::kLg;
+  return second_hop ? DetourKind::kGl : DetourKind::kG;
+}
+
+// The same with the first local hop: what is left where no global link of the router itself will do, in
+// systems with fewer groups than ports.
+[[nodiscard]] constexpr DetourKind with_first_hop(DetourKind kind) noexcept {
+  return detour_kind(true, visits_router(kind));
+}
+
+// UGAL's comparison with detours of this kind, or, where there is none, of the one with the first hop.
+[[nodiscard]] inline UgalComparison ugal_comparison_of(const RouteContext& context, UgalParams params,
+                                                       DetourKind kind) {
+  params.detour = kind;
+  const UgalComparison compared = ugal_comparison(context, params, Stage::kSource);
+  if (compared.detour.exists() || with_first_hop(kind) == kind) return compared;
+  params.detour = with_first_hop(kind);
+  return ugal_comparison(context, params, Stage::kSource);
+}
+
+}  // namespace dragonfly

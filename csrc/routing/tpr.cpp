@@ -1,0 +1,61 @@
+#include <algorithm>
+#include <iterator>
+
+#include "routing/offered_traffic.hpp"
+#include "routing/traffic_level.hpp"
+#include "routing/ugal_rule.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+// TPR: UGAL, by the occupancy of the next VC, at the source router, whose threshold T follows from how many
+// packets the router has injected towards the destination group in the last window. Source: Faizian et al.,
+// IEEE TMSCS 2018, with two thresholds and the windows of LIA (TACO 2025), sections 2.2.3 and 5.2 and
+// table 1.
+class Tpr final : public PerQuestion<Tpr> {
+ public:
+  Tpr(const UgalParams& params, const TrafficLevels& levels, TrackerRequest counters)
+      : params_{params}, levels_{levels}, counters_{std::move(counters)} {}
+
+  [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
+
+  [[nodiscard]] PathBudget budget() const noexcept override {
+    return {.detours = true, .detour_router = true, .longest_path = longest_path_hops(params_.detour)};
+  }
+
+  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {params_.detour}; }
+  [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {counters_}; }
+
+  [[nodiscard]] Answer route(const Question& question) const {
+    UgalParams params = params_;
+    params.by_vc = true;
+    params.bias_packets = levels_.bias_packets(question.tracked(
+        0, static_cast<std::uint32_t>(Offered::kInjectedThere), question.packet().destination_group));
+    return ugal_choice(question, params, Stage::kSource);
+  }
+
+ private:
+  UgalParams params_;
+  TrafficLevels levels_;
+  TrackerRequest counters_;
+};
+
+std::unique_ptr<RoutingPolicy> make_tpr(const PolicyInfo& info, const Parameters& given,
+                                        const PolicyEnvironment& environment) {
+  return std::make_unique<Tpr>(read_candidate_params(info, given, environment), read_levels(info, given),
+                               request_tracker(kOfferedTraffic, info, given));
+}
+
+}  // namespace
+
+std::vector<PolicyInfo> tpr_policies() {
+  std::vector<ParameterInfo> parameters = level_parameters();
+  parameters.insert(parameters.begin(), find_tracker(kOfferedTraffic).parameters.front());  // the window
+  std::ranges::copy(candidate_parameters(), std::back_inserter(parameters));
+  return {{"tpr", "as ugal-n, biased by how much the router has sent to the destination group lately",
+           "Faizian et al., IEEE TMSCS 2018; LIA, TACO 2025, sections 2.2.3 and 5.2", "source", "path",
+           std::move(parameters), make_tpr, DetourKind::kLgl}};
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,65 @@
+#include "routing/router_tracker.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+// The occupancies of all global links of the group, without delay: more than any router could know. Nothing
+// is remembered, the ports are looked at when somebody asks. Source: UGAL-G of LIA (TACO 2025), section 5.2;
+// Kim et al., ISCA 2008.
+class LinkOccupancy final : public RouterTracker {
+ public:
+  explicit LinkOccupancy(const TrackerSite& site)
+      : topology_{site.topology}, first_router_{site.first_router} {}
+
+  [[nodiscard]] TrackedEvents hears() const noexcept override { return {}; }
+  void look_at(const PartitionPorts& ports) override { all_ = ports; }
+
+  [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
+                            Tick /*now*/) override {
+    if (field == 0) return all_.ports[port_at(reader, column)].occupancy;
+    const std::size_t port = port_at(reader, column / kMostVcsOfLink);
+    const VcQueue& queue = all_.queues[port * all_.queue_stride + column % kMostVcsOfLink];
+    const std::uint32_t in_use = static_cast<std::uint32_t>(queue.buffer) - queue.credits;
+    return all_.credits_at_crossbar ? in_use : in_use + queue.queued;
+  }
+
+ private:
+  // Of the global link at position q of the reader's group.
+  [[nodiscard]] std::size_t port_at(std::uint32_t reader, std::uint32_t q) const noexcept {
+    const std::uint32_t h = topology_.h();
+    const std::uint32_t router = reader - topology_.local_index_of(reader) + q / h - first_router_;
+    return std::size_t{router} * topology_.radix() + topology_.first_global_port() + q % h;
+  }
+
+  const Dragonfly& topology_;
+  std::uint32_t first_router_;
+  PartitionPorts all_;
+};
+
+std::unique_ptr<RouterTracker> make_link_occupancy(const TrackerInfo& /*info*/, const Parameters& /*given*/,
+                                                   const TrackerSite& site) {
+  return std::make_unique<LinkOccupancy>(site);
+}
+
+}  // namespace
+
+TrackerInfo link_occupancy_tracker() {
+  return {
+      .name = "link-occupancy",
+      .summary = "how full the global links of the whole group are, without delay (ideal)",
+      .fields = {{.name = "link_packets",
+                  .per = TrackedPer::kGroupLink,
+                  .unit = 64,
+                  .high = 1024,
+                  .doc = "congestion of the global link, at once: queued, and sent with the credit not back"},
+                 {.name = "candidate_link_packets",
+                  .per = TrackedPer::kFirstGlobalHop,
+                  .unit = 64,
+                  .high = 1024,
+                  .doc = "the same of the VC that the path would use on its first global link"}},
+      .parameters = {},
+      .make = make_link_occupancy};
+}
+
+}  // namespace dragonfly

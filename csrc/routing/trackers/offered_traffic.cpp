@@ -1,0 +1,176 @@
+#include <algorithm>
+
+#include "routing/offered_traffic.hpp"
+#include "routing/router_tracker.hpp"
+#include "routing/trackers/sliding_window.hpp"
+#include "routing/trackers/traffic_parameters.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+// A router's global counters: what its hosts send towards each other group.
+//   injected  packets that left the injection queues in the last window: what is carried (section 3.1)
+//   stored    packets that stand in the injection queues
+//   offered   injected + w * stored, LIA's extended counter: stays high where saturation lowers what is
+//             carried (equation 2)
+// Source: LIA (TACO 2025), sections 4.2, 4.3.1 and 5.2; the window as in TPR there.
+class OfferedTraffic final : public RouterTracker {
+ public:
+  OfferedTraffic(const TrackerSite& site, TimePs window_ps, double stored_weight, double saturated_packets)
+      : topology_{site.topology},
+        groups_{site.topology.num_groups()},
+        first_router_{site.first_router},
+        stored_weight_{stored_weight},
+        saturated_packets_{saturated_packets},
+        window_{site.ticks_of(window_ps)},
+        counts_(std::size_t{site.num_routers} * groups_) {
+    const std::uint32_t h = topology_.h();
+    for (std::uint32_t i = 0; i < site.num_routers; ++i) {
+      for (std::uint32_t j = 0; j < h; ++j) {
+        const auto port = static_cast<Port>(topology_.first_global_port() + j);
+        const std::uint32_t group = topology_.group_behind(first_router_ + i, port);
+        if (group != Id<void>::kNoneValue) own_groups_.push_back(group);
+      }
+      own_end_.push_back(static_cast<std::uint32_t>(own_groups_.size()));
+    }
+  }
+
+  [[nodiscard]] TrackedEvents hears() const noexcept override {
+    return {.injections = true, .forwards = true};
+  }
+
+  void packet_injected(std::uint32_t router, const Packet& packet) override {
+    ++of(router - first_router_, packet.destination_group).stored;
+  }
+  void packet_forwarded(std::uint32_t router, Port /*host_port*/, const Packet& packet, Tick now) override {
+    const std::uint32_t own = router - first_router_;
+    Count& count = of(own, packet.destination_group);
+    --count.stored;
+    ++count.injected;
+    move_to(now);
+    window_.add({own, packet.destination_group}, now);
+  }
+
+  [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
+                            Tick now) override {
+    move_to(now);
+    const std::uint32_t own = reader - first_router_;
+    const std::uint32_t own_group = topology_.group_of(reader);
+    const Count& ahead = of(own, (own_group + 1 + column) % groups_);
+    const Count& there = column == own_group ? none_ : of(own, column % groups_);
+    switch (static_cast<Offered>(field)) {
+      case Offered::kInjected:
+        return ahead.injected;
+      case Offered::kStored:
+        return ahead.stored;
+      case Offered::kOffered:
+        return offered(ahead);
+      case Offered::kInjectedThere:
+        return there.injected;
+      case Offered::kStoredThere:
+        return there.stored;
+      case Offered::kOfferedThere:
+        return offered(there);
+      case Offered::kSaturatedLinks:
+        return saturated_links(own);
+      case Offered::kOwnLinks:
+        break;
+    }
+    return own_end_[own] - own_begin(own);
+  }
+
+ private:
+  struct Count {
+    std::uint32_t injected = 0;
+    std::uint32_t stored = 0;
+  };
+
+  [[nodiscard]] Count& of(std::uint32_t own, std::uint32_t group) noexcept {
+    return counts_[std::size_t{own} * groups_ + group];
+  }
+  // Rounded to a float, so that observations show the very number that policies compare.
+  [[nodiscard]] double offered(const Count& count) const noexcept {
+    return static_cast<float>(count.injected + stored_weight_ * count.stored);
+  }
+  [[nodiscard]] std::uint32_t own_begin(std::uint32_t own) const noexcept {
+    return own == 0 ? 0 : own_end_[own - 1];
+  }
+  [[nodiscard]] std::uint32_t saturated_links(std::uint32_t own) noexcept {
+    std::uint32_t saturated = 0;
+    for (std::uint32_t i = own_begin(own); i < own_end_[own]; ++i) {
+      saturated += offered(of(own, own_groups_[i])) > saturated_packets_ ? 1U : 0U;
+    }
+    return saturated;
+  }
+  void move_to(Tick now) {
+    window_.move_to(now, [this](SlidingWindow::Note note) { --of(note.router, note.group).injected; });
+  }
+
+  const Dragonfly& topology_;
+  std::uint32_t groups_;
+  std::uint32_t first_router_;
+  double stored_weight_;
+  double saturated_packets_;
+  SlidingWindow window_;
+  Count none_{};                           // the own group is not among the counters
+  std::vector<Count> counts_;              // [router * groups + group]
+  std::vector<std::uint32_t> own_groups_;  // behind the global links of one router after the other
+  std::vector<std::uint32_t> own_end_;     // [router]: where they end
+};
+
+std::unique_ptr<RouterTracker> make_offered_traffic(const TrackerInfo& info, const Parameters& given,
+                                                    const TrackerSite& site) {
+  return std::make_unique<OfferedTraffic>(site, window_parameter(info, given),
+                                          real_parameter(info, given, "stored_weight", 0, 1e6),
+                                          real_parameter(info, given, "saturated_packets", 0, 1e6));
+}
+
+constexpr float kUnit = 16;
+constexpr float kMost = 1U << 16;  // in that unit: more than buffers hold
+
+}  // namespace
+
+TimePs window_parameter(const ParameterOwner& owner, const Parameters& given) {
+  return static_cast<TimePs>(real_parameter(owner, given, "window_ns", 1, 1e5) * kPsPerNs);
+}
+
+std::vector<ParameterInfo> window_parameters() {
+  return {{"window_ns", 200.0, "ns", "HW: how long a packet counts after it has left its injection queue"},
+          {"stored_weight", 0.1, "", "w: what a packet in an injection queue counts"}};
+}
+
+TrackerInfo offered_traffic_tracker() {
+  std::vector<ParameterInfo> parameters = window_parameters();
+  parameters.push_back(
+      {"saturated_packets", 5.0, "packets",
+       "GPSTh: a global link of the router is saturated if the counter of the group behind it "
+       "exceeds this"});
+  const auto per_group = [](const char* name, const char* doc) {
+    return TrackedField{.name = name, .per = TrackedPer::kGroup, .unit = kUnit, .high = kMost, .doc = doc};
+  };
+  const auto there = [](const char* name, const char* doc) {
+    return TrackedField{
+        .name = name, .per = TrackedPer::kDestination, .unit = kUnit, .high = kMost, .doc = doc};
+  };
+  const auto links = [](const char* name, const char* doc) {
+    return TrackedField{.name = name, .unit = kUnit, .high = kMost, .doc = doc};
+  };
+  return {
+      .name = "offered-traffic",
+      .summary = "global counters: packets of a router's hosts for each group, sent lately and waiting",
+      .fields = {per_group("injected_packets", "packets of the router's hosts for the group, in the window"),
+                 per_group("stored_packets", "packets for the group in the router's injection queues"),
+                 per_group("offered_packets", "the extended counter: injected + w * stored"),
+                 there("destination_injected_packets", "injected_packets of the destination group"),
+                 there("destination_stored_packets", "stored_packets of the destination group"),
+                 there("destination_offered_packets", "offered_packets of the destination group"),
+                 links("saturated_links",
+                       "global links of the router whose group's offered_packets exceed "
+                       "saturated_packets"),
+                 links("own_links", "connected global links of the router")},
+      .parameters = std::move(parameters),
+      .make = make_offered_traffic};
+}
+
+}  // namespace dragonfly

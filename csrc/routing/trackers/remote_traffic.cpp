@@ -1,0 +1,165 @@
+#include <algorithm>
+
+#include "routing/router_tracker.hpp"
+#include "routing/trackers/sliding_window.hpp"
+#include "routing/trackers/traffic_parameters.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+enum Field : std::uint32_t { kOfPeer, kOfDestination };
+
+// A router's remote counters: what its own traffic would put on the local links of intermediate groups, if
+// all of it took detours without a second local hop. There is one per type k of local link: those to the
+// router k ahead, modulo the group's size.
+//
+// The paper's R_k is the sum over destination groups of their global counter times the probability that such
+// a detour uses a link of type k. Its equation 3 writes that probability for one sign of the palm tree; here
+// it is counted on the wiring: over all groups between, and with trunking all pairs of a link in and a link
+// out, all alike; a pair that meets in one router needs no local hop. On the palm tree this is equation 3 but
+// for the groups that lie between source and destination, where the paper itself neglects a shift by one
+// (footnote 1). Trunking spreads the same traffic over more types, which is the paper's "threshold t times
+// higher" (section 3.2.2). On grids a type is a difference of router numbers, and that several types share
+// links is not seen.
+// Source: LIA (TACO 2025), sections 3.2.2 and 4.3.2.
+class RemoteTraffic final : public RouterTracker {
+ public:
+  RemoteTraffic(const TrackerSite& site, TimePs window_ps, double stored_weight)
+      : topology_{site.topology},
+        types_{site.topology.a() - 1},
+        first_router_{site.first_router},
+        first_group_{site.topology.group_of(site.first_router)},
+        stored_weight_{stored_weight},
+        window_{site.ticks_of(window_ps)},
+        sums_(std::size_t{site.num_routers} * types_) {
+    const std::uint32_t groups = topology_.num_groups();
+    const std::uint64_t trunking = topology_.trunking();
+    ways_ = static_cast<double>((groups > 2 ? groups - 2 : 1) * trunking * trunking);
+    for (std::uint32_t i = 0; i < site.num_routers / topology_.a(); ++i) {
+      for (std::uint32_t to = 0; to < groups; ++to) count_ways(first_group_ + i, to);
+    }
+  }
+
+  [[nodiscard]] TrackedEvents hears() const noexcept override {
+    return {.injections = true, .forwards = true};
+  }
+
+  void packet_injected(std::uint32_t router, const Packet& packet) override {
+    each_use(router - first_router_, packet.destination_group,
+             [](Sum& sum, std::uint32_t ways) { sum.stored += ways; });
+  }
+  void packet_forwarded(std::uint32_t router, Port /*host_port*/, const Packet& packet, Tick now) override {
+    const std::uint32_t own = router - first_router_;
+    each_use(own, packet.destination_group, [](Sum& sum, std::uint32_t ways) {
+      sum.stored -= ways;
+      sum.injected += ways;
+    });
+    move_to(now);
+    window_.add({own, packet.destination_group}, now);
+  }
+
+  [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
+                            Tick now) override {
+    move_to(now);
+    const std::uint32_t own = reader - first_router_;
+    if (field == kOfPeer) return packets(sums_[std::size_t{own} * types_ + column]);
+    double most = 0;
+    each_use(own, column, [&](const Sum& sum, std::uint32_t) { most = std::max(most, packets(sum)); });
+    return most;
+  }
+
+ private:
+  struct Use {
+    std::uint32_t type;  // k - 1
+    std::uint32_t ways;  // of all that there are
+  };
+  struct Sum {  // of packets, each times its ways
+    std::uint64_t injected = 0;
+    std::uint64_t stored = 0;
+  };
+
+  // How many of the ways from a group of this partition to another one use links of each type.
+  void count_ways(std::uint32_t from, std::uint32_t to) {
+    std::vector<std::uint32_t> ways(types_, 0);
+    for (std::uint32_t between = 0; between < topology_.num_groups(); ++between) {
+      if (from == to || between == from || between == to) continue;
+      const Endpoint* const in = topology_.links_between(between, from);
+      const Endpoint* const out = topology_.links_between(between, to);
+      for (std::uint32_t i = 0; i < topology_.trunking(); ++i) {
+        const std::uint32_t entry = in[i].router;
+        const auto meets = [entry](const Endpoint& link) { return link.router == entry; };
+        if (std::any_of(out, out + topology_.trunking(), meets)) continue;
+        for (std::uint32_t j = 0; j < topology_.trunking(); ++j) {
+          const std::uint32_t ahead = out[j].router + topology_.a() - entry;
+          ++ways[ahead % topology_.a() - 1];
+        }
+      }
+    }
+    for (std::uint32_t type = 0; type < types_; ++type) {
+      if (ways[type] > 0) uses_.push_back({type, ways[type]});
+    }
+    uses_end_.push_back(uses_.size());
+  }
+
+  template <class With>
+  void each_use(std::uint32_t own, std::uint32_t to, With with) {
+    const std::size_t row = std::size_t{own / topology_.a()} * topology_.num_groups() + to;
+    for (std::size_t i = row == 0 ? 0 : uses_end_[row - 1]; i < uses_end_[row]; ++i) {
+      with(sums_[std::size_t{own} * types_ + uses_[i].type], uses_[i].ways);
+    }
+  }
+
+  // Rounded to a float, so that observations show the very number that policies compare.
+  [[nodiscard]] double packets(const Sum& sum) const noexcept {
+    const double weighted =
+        static_cast<double>(sum.injected) + stored_weight_ * static_cast<double>(sum.stored);
+    return static_cast<float>(weighted / ways_);
+  }
+
+  void move_to(Tick now) {
+    window_.move_to(now, [this](SlidingWindow::Note note) {
+      each_use(note.router, note.group, [](Sum& sum, std::uint32_t ways) { sum.injected -= ways; });
+    });
+  }
+
+  const Dragonfly& topology_;
+  std::uint32_t types_;
+  std::uint32_t first_router_;
+  std::uint32_t first_group_;
+  double stored_weight_;
+  double ways_ = 1;  // from a group to another one
+  SlidingWindow window_;
+  std::vector<Sum> sums_;              // [router * types + k - 1]
+  std::vector<Use> uses_;              // of one pair (group of this partition, group) after the other
+  std::vector<std::size_t> uses_end_;  // [pair]
+};
+
+std::unique_ptr<RouterTracker> make_remote_traffic(const TrackerInfo& info, const Parameters& given,
+                                                   const TrackerSite& site) {
+  return std::make_unique<RemoteTraffic>(site, window_parameter(info, given),
+                                         real_parameter(info, given, "stored_weight", 0, 1e6));
+}
+
+}  // namespace
+
+TrackerInfo remote_traffic_tracker() {
+  return {
+      .name = "remote-traffic",
+      .summary = "remote counters: what a router's traffic would put on local links of intermediate groups",
+      .fields = {{.name = "remote_packets",
+                  .per = TrackedPer::kPeer,
+                  .unit = 16,
+                  .high = 1U << 16,
+                  .doc = "packets in the window, and w times those waiting, for local links to the router so "
+                         "many places ahead in intermediate groups"},
+                 {.name = "destination_remote_packets",
+                  .per = TrackedPer::kDestination,
+                  .unit = 16,
+                  .high = 1U << 16,
+                  .doc = "the largest remote_packets of those links that serve the destination group"}},
+      .parameters = window_parameters(),
+      .make = make_remote_traffic};
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,53 @@
+// What happened in the last so many ticks: notes that are taken back when they are older.
+//
+// The papers' routers keep a ring buffer with a place per cycle and update it every cycle (LIA, TACO 2025,
+// section 5.2). Here each note stands in one queue of the partition, since time never goes back and all
+// windows of a tracker are equally long; whoever writes or reads first takes back what is due. The numbers
+// are the same at every instant.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/timing_wheel.hpp"
+
+namespace dragonfly {
+
+class SlidingWindow {
+ public:
+  struct Note {
+    std::uint32_t router;  // within the partition
+    std::uint32_t group;
+  };
+
+  explicit SlidingWindow(Tick length) : length_{length} {}
+
+  // Counts from `now` on, as long as less than the window's length has passed.
+  void add(Note note, Tick now) { notes_.push_back({now + length_, note}); }
+
+  // Calls take_back(note) for all that no longer counts.
+  template <class TakeBack>
+  void move_to(Tick now, TakeBack take_back) {
+    if (first_ == notes_.size() || notes_[first_].due > now) return;
+    do {
+      take_back(notes_[first_].note);
+      ++first_;
+    } while (first_ < notes_.size() && notes_[first_].due <= now);
+    // A constant amount of work per note, and no more room than twice what ever counts at once.
+    if (first_ * 2 < notes_.size()) return;
+    notes_.erase(notes_.begin(), notes_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+  }
+
+ private:
+  struct Dated {
+    Tick due;
+    Note note;
+  };
+
+  Tick length_;
+  std::vector<Dated> notes_;  // from first_ on, by time
+  std::size_t first_ = 0;
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,87 @@
+#include "routing/ugal_rule.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+// UGAL-G: UGAL that sees the global links of its whole group without delay, and weighs those by which the
+// two paths leave it, wherever they are: the VCs that they would use there. No real router could.
+// Source: LIA (TACO 2025), section 5.2 and equation 1; Kim et al., ISCA 2008.
+class UgalIdeal final : public PerQuestion<UgalIdeal> {
+ public:
+  explicit UgalIdeal(const UgalParams& params) : params_{params} {}
+
+  [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
+
+  [[nodiscard]] PathBudget budget() const noexcept override {
+    return {.detours = true, .detour_router = true, .longest_path = longest_path_hops(params_.detour)};
+  }
+
+  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {params_.detour}; }
+
+  [[nodiscard]] std::vector<TrackerRequest> trackers() const override {
+    return {request_tracker("link-occupancy", Parameters{})};
+  }
+
+  [[nodiscard]] Answer route(const Question& question) const {
+    const PathFollower& paths = question.paths();
+    Packet packet = question.packet();
+    const std::uint32_t own_choice = paths.choice_of(packet);
+    const std::uint32_t possible = question.topology().num_choices();
+    const std::uint32_t candidates = possible == 1 ? 1 : params_.minimal_candidates;
+    RandomStream choices = question.minimal_choice_stream();
+    std::uint32_t best_choice = 0;
+    double minimal = 0;
+    for (std::uint32_t i = 0; i < candidates; ++i) {
+      const std::uint32_t choice = candidates == 1 ? own_choice : choices.below(possible);
+      const double packets = on_first_global_link(question, packet, choice);
+      if (i > 0 && packets >= minimal) continue;
+      best_choice = choice;
+      minimal = packets;
+    }
+
+    RandomStream detours = question.detour_stream(params_.detour);
+    Detour best{};
+    double around = 0;
+    for (std::uint32_t i = 0; i < params_.nonminimal_candidates; ++i) {
+      const Detour detour = draw_detour(question, detours, params_.detour, params_.avoid_destination_group);
+      if (!detour.exists()) break;
+      PathFollower::set_detour(packet, detour);
+      const double packets = on_first_global_link(question, packet, own_choice);
+      if (i > 0 && packets >= around) continue;
+      best = detour;
+      around = packets;
+    }
+    if (!best.exists() || minimal <= 2.0 * around + params_.bias_packets) {
+      return {.minimal_choice = best_choice};
+    }
+    return {.detour = best};
+  }
+
+ private:
+  [[nodiscard]] static double on_first_global_link(const Question& question, const Packet& packet,
+                                                   std::uint32_t choice) {
+    const auto [link, vc] = question.paths().first_global_hop(packet, question.router(), choice);
+    const std::uint32_t q = question.topology().global_position(link.router, link.port);
+    return question.tracked(0, 1, q * kMostVcsOfLink + vc);
+  }
+
+  UgalParams params_;
+};
+
+std::unique_ptr<RoutingPolicy> make_ugal_ideal(const PolicyInfo& info, const Parameters& given,
+                                               const PolicyEnvironment& environment) {
+  return std::make_unique<UgalIdeal>(read_ugal_params(info, given, environment));
+}
+
+}  // namespace
+
+std::vector<PolicyInfo> ugal_ideal_policies() {
+  return {
+      {"ugal-ideal",
+       "minimal or a random router, by the occupancy of the two paths' global links anywhere in the group",
+       "LIA, TACO 2025, section 5.2 (UGAL-G); Kim et al., ISCA 2008", "source", "path", ugal_parameters(),
+       make_ugal_ideal, DetourKind::kLgl}};
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,140 @@
+#include "simulation/outcomes.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace dragonfly {
+
+void Outcomes::begin_step() {
+  for (Partition& partition : network_.partitions()) partition.desk().begin_step();
+}
+
+// Rewards of what was completed, and whether that is still kept.
+void Outcomes::end_step() {
+  const double per_tick = static_cast<double>(plan_.quantum_ps) / plan_.spec.reward_scale_ps;
+  limit_reports();
+  const bool team = plan_.spec.reward == RewardKind::kTeam;
+  const double together = team ? team_reward() : 0;
+  std::uint64_t bytes = 0;
+  for (Partition& partition : network_.partitions()) {
+    TransitionLog& log = partition.desk().log();
+    for (std::size_t i = partition.desk().first_of_step(); i < log.size(); ++i) {
+      log.rewards()[i] = team ? together : -static_cast<double>(log.heads()[i].reward) * per_tick;
+    }
+    bytes += log.bytes();
+  }
+  if (overflowed_ || !plan_.spec.keep_transitions || bytes <= plan_.spec.most_uncollected_bytes) return;
+  overflowed_ = true;
+  for (Partition& partition : network_.partitions()) partition.desk().stop_keeping();
+}
+
+void Outcomes::limit_reports() {
+  if (!plan_.spec.keep_feedback || reports_overflowed_) return;
+  if (reports() * sizeof(HopReport) <= plan_.spec.most_uncollected_bytes) return;
+  reports_overflowed_ = true;
+  for (Partition& partition : network_.partitions()) partition.desk().reports().stop_keeping();
+}
+
+std::size_t Outcomes::transitions() {
+  std::size_t total = 0;
+  for (Partition& partition : network_.partitions()) total += partition.desk().not_taken();
+  return total;
+}
+
+void Outcomes::take_transitions(const TransitionColumns& to) {
+  const std::uint32_t features = plan_.layout.num_features();
+  const std::uint32_t actions = plan_.num_actions;
+  std::size_t at = 0;
+  for (Partition& partition : network_.partitions()) {
+    TransitionLog& log = partition.desk().log();
+    const std::size_t count = partition.desk().not_taken();
+    for (std::size_t i = 0; i < count; ++i, ++at) {
+      const CompletedDecision& head = log.heads()[i];
+      to.ids[at] = head.id;
+      to.next_ids[at] = head.next_id;
+      to.agents[at] = head.agent;
+      to.next_agents[at] = head.next_agent;
+      to.actions[at] = head.action;
+      to.rewards[at] = log.rewards()[i];
+      to.latency_ns[at] = plan_.to_ns(head.leg);
+      to.times_ns[at] = plan_.to_ns(head.feedback);
+      to.done[at] = head.next_agent < 0;
+      const auto* const row = reinterpret_cast<const float*>(log.row(i));
+      const auto* const next = reinterpret_cast<const float*>(log.next_row(i));
+      std::copy_n(row, features, to.observations + at * features);
+      std::copy_n(next, features, to.next_observations + at * features);
+      std::copy_n(reinterpret_cast<const std::uint8_t*>(next + features), actions,
+                  to.next_mask + at * actions);
+      std::copy_n(reinterpret_cast<const std::uint8_t*>(row + features), actions, to.mask + at * actions);
+    }
+    partition.desk().mark_taken();
+  }
+}
+
+std::size_t Outcomes::reports() {
+  std::size_t total = 0;
+  for (Partition& partition : network_.partitions()) total += partition.desk().reports().size();
+  return total;
+}
+
+void Outcomes::take_reports(const ReportColumns& to) {
+  merged_.clear();
+  for (Partition& partition : network_.partitions()) {
+    HopReports& reports = partition.desk().reports();
+    merged_.insert(merged_.end(), reports.data(), reports.data() + reports.size());
+    reports.clear();
+  }
+  std::ranges::sort(merged_, {}, [](const HopReport& report) {
+    return std::tuple{report.when, report.agent, report.port};
+  });
+  for (std::size_t i = 0; i < merged_.size(); ++i) {
+    const HopReport& report = merged_[i];
+    to.ids[i] = report.id;
+    to.next_ids[i] = report.next_id;
+    to.agents[i] = report.agent;
+    to.ports[i] = report.port;
+    to.travel_ns[i] = plan_.to_ns(report.travel);
+    to.times_ns[i] = plan_.to_ns(report.when);
+  }
+}
+
+std::size_t Outcomes::payments() {
+  if (plan_.spec.reward == RewardKind::kTeam) return network_.blueprint().topology.num_routers();
+  std::size_t total = 0;
+  for (Partition& partition : network_.partitions()) {
+    total += partition.desk().log().size() - partition.desk().first_of_step();
+  }
+  return total;
+}
+
+void Outcomes::read_payments(std::int32_t* agents, double* rewards) {
+  if (plan_.spec.reward == RewardKind::kTeam) {
+    const double together = team_reward();
+    for (std::uint32_t i = 0; i < network_.blueprint().topology.num_routers(); ++i) {
+      *agents++ = static_cast<std::int32_t>(i);
+      *rewards++ = together;
+    }
+    return;
+  }
+  for (Partition& partition : network_.partitions()) {
+    TransitionLog& log = partition.desk().log();
+    for (std::size_t i = partition.desk().first_of_step(); i < log.size(); ++i) {
+      *agents++ = log.heads()[i].agent;
+      *rewards++ = log.rewards()[i];
+    }
+  }
+}
+
+double Outcomes::team_reward() {
+  std::uint64_t delivered = 0;
+  Tick latency = 0;
+  for (Partition& partition : network_.partitions()) {
+    delivered += partition.desk().delivered_in_step();
+    latency += partition.desk().latency_in_step();
+  }
+  if (delivered == 0) return 0;
+  const double mean_ps = static_cast<double>(latency * plan_.quantum_ps) / static_cast<double>(delivered);
+  return -mean_ps / plan_.spec.reward_scale_ps;
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,78 @@
+// What came of decisions that were made outside: transitions, rewards, and what routers hear of their hops.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "decisions/decision_plan.hpp"
+#include "decisions/hop_reports.hpp"
+#include "network/network.hpp"
+
+namespace dragonfly {
+
+// Where completed transitions go; each pointer has room for transitions() rows.
+struct TransitionColumns {
+  std::int64_t* ids;
+  std::int64_t* next_ids;
+  std::int32_t* agents;
+  std::int32_t* next_agents;
+  std::int32_t* actions;
+  double* rewards;
+  double* latency_ns;
+  double* times_ns;
+  bool* done;
+  float* observations;
+  float* next_observations;
+  bool* next_mask;
+  bool* mask;
+};
+
+// Where reports on hops go; each pointer has room for reports() rows.
+struct ReportColumns {
+  std::int64_t* ids;
+  std::int64_t* next_ids;
+  std::int32_t* agents;
+  std::int32_t* ports;
+  double* travel_ns;
+  double* times_ns;
+};
+
+class Outcomes {
+ public:
+  // Both must outlive it.
+  Outcomes(Network& network, const DecisionPlan& plan) : network_{network}, plan_{plan} {}
+
+  // Around the time in which the network runs: forgets what was paid; works out what is paid now, and whether
+  // what piled up is still kept.
+  void begin_step();
+  void end_step();
+
+  // Completed since they were last taken.
+  [[nodiscard]] std::size_t transitions();
+  void take_transitions(const TransitionColumns& columns);
+  // Whether transitions piled up so much that they are no longer kept.
+  [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
+  // Reports on hops (hop_reports.hpp) since they were last taken: all that arrive before or with a decision
+  // of the batch, and some that are still on their way. Ordered by arrival, then by router and port: a port
+  // gets no two at one instant, so neither partitions nor threads can be told from the order.
+  [[nodiscard]] std::size_t reports();
+  void take_reports(const ReportColumns& columns);
+  [[nodiscard]] bool reports_overflowed() const noexcept { return reports_overflowed_; }
+  // Rewards paid during the last advance(): number, then router and reward of each.
+  [[nodiscard]] std::size_t payments();
+  void read_payments(std::int32_t* agents, double* rewards);
+  // Minus the mean latency of what was delivered during the last advance(), scaled; 0 if nothing was.
+  [[nodiscard]] double team_reward();
+
+ private:
+  void limit_reports();
+
+  Network& network_;
+  const DecisionPlan& plan_;
+  bool overflowed_ = false;
+  bool reports_overflowed_ = false;
+  std::vector<HopReport> merged_;  // scratch
+};
+
+}  // namespace dragonfly

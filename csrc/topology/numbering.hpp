@@ -1,0 +1,103 @@
+// The numbers of a Dragonfly: how many of what, which index means which, and the classes of its ports.
+//
+// Router r = group * a + local index; host = router * p + slot. Ports of a router: 0..p-1 hosts, then the
+// local ones in the order of the group's shape, then h global ones. Global port position q = local index * h
+// + j of a group (0 <= q < a*h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/fast_divisor.hpp"
+#include "core/ids.hpp"
+#include "topology/arrangement.hpp"
+#include "topology/group_shape.hpp"
+
+namespace dragonfly {
+
+// The largest number of ports of a router, and so of p, a and h.
+inline constexpr std::uint32_t kMaxRadix = 1024;
+
+struct DragonflyParams {
+  std::uint32_t p = 4;  // hosts per router
+  std::uint32_t a = 8;  // routers per group; of a shape: its own number of routers, whatever stands here
+  std::uint32_t h = 4;  // global ports per router
+  std::uint32_t g = 0;  // groups; 0 = a*h/trunking + 1
+  std::uint32_t trunking = 1;  // global ports that join a pair of groups
+  Arrangement arrangement = Arrangement::kPalmtree;
+  std::shared_ptr<const GroupShape> shape = nullptr;  // null: a full mesh
+};
+
+// The classes of links that a router's ports stand for.
+struct LinkClasses {
+  std::vector<std::string> names;      // [link class]
+  std::vector<std::uint32_t> bundled;  // [link class]: parallel links behind one port
+  std::vector<LinkClass> of_ports;     // [port]
+  bool operator==(const LinkClasses&) const = default;
+};
+
+class Numbering {
+ public:
+  [[nodiscard]] std::uint32_t p() const noexcept { return params_.p; }
+  [[nodiscard]] std::uint32_t a() const noexcept { return params_.a; }
+  [[nodiscard]] std::uint32_t h() const noexcept { return params_.h; }
+  [[nodiscard]] std::uint32_t g() const noexcept { return params_.g; }
+  [[nodiscard]] std::uint32_t trunking() const noexcept { return params_.trunking; }
+  [[nodiscard]] Arrangement arrangement() const noexcept { return params_.arrangement; }
+
+  [[nodiscard]] std::uint32_t num_groups() const noexcept { return params_.g; }
+  [[nodiscard]] std::uint32_t num_routers() const noexcept { return params_.g * params_.a; }
+  [[nodiscard]] std::uint32_t num_hosts() const noexcept { return num_routers() * params_.p; }
+  [[nodiscard]] std::uint32_t radix() const noexcept { return first_global_ + params_.h; }
+  [[nodiscard]] std::uint32_t hosts_per_group() const noexcept { return params_.a * params_.p; }
+  [[nodiscard]] std::uint32_t num_local_ports() const noexcept { return first_global_ - params_.p; }
+  [[nodiscard]] Port first_local_port() const noexcept { return static_cast<Port>(params_.p); }
+  [[nodiscard]] Port first_global_port() const noexcept { return static_cast<Port>(first_global_); }
+  [[nodiscard]] bool is_global(Port port) const noexcept { return port >= first_global_; }
+
+  [[nodiscard]] std::size_t num_link_classes() const noexcept { return classes_.names.size(); }
+  [[nodiscard]] const std::string& class_name(LinkClass link) const noexcept {
+    return classes_.names[index_of(link)];
+  }
+  // Parallel links that a port of the class stands for.
+  [[nodiscard]] std::uint32_t bundled(LinkClass link) const noexcept {
+    return classes_.bundled[index_of(link)];
+  }
+  [[nodiscard]] LinkClass global_class() const noexcept {
+    return static_cast<LinkClass>(classes_.names.size() - 1);
+  }
+  [[nodiscard]] LinkClass port_class(Port port) const noexcept { return classes_.of_ports[port]; }
+  [[nodiscard]] std::uint32_t group_of(std::uint32_t router) const noexcept {
+    return routers_per_group_.divide(router);
+  }
+  [[nodiscard]] std::uint32_t local_index_of(std::uint32_t router) const noexcept {
+    return router - group_of(router) * params_.a;
+  }
+  [[nodiscard]] std::uint32_t router_of_host(std::uint32_t host) const noexcept {
+    return hosts_per_router_.divide(host);
+  }
+  [[nodiscard]] Port host_port(std::uint32_t host) const noexcept {
+    return static_cast<Port>(host - router_of_host(host) * params_.p);
+  }
+
+ protected:
+  explicit Numbering(const DragonflyParams& params);  // throws ConfigError
+
+  // Whether ports and links mean the same in both.
+  [[nodiscard]] bool numbered_like(const Numbering& other) const noexcept {
+    return p() == other.p() && a() == other.a() && classes_ == other.classes_;
+  }
+
+  DragonflyParams params_;  // all of them set
+
+ private:
+  std::uint32_t first_global_;
+  LinkClasses classes_;
+  FastDivisor routers_per_group_;
+  FastDivisor hosts_per_router_;
+};
+
+}  // namespace dragonfly

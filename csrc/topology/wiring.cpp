@@ -1,0 +1,60 @@
+#include "topology/wiring.hpp"
+
+#include <algorithm>
+
+namespace dragonfly {
+
+Wiring::Wiring(const DragonflyParams& params)
+    : Numbering{params},
+      ways_{params_.shape != nullptr ? std::make_unique<const LocalWays>(*params_.shape) : nullptr} {
+  if (ways_ != nullptr) local_way_hops_ = std::max(1U, ways_->diameter());
+  connect_groups();
+}
+
+bool Wiring::wired_like(const Wiring& other) const noexcept {
+  const bool same_groups =
+      ways_ == nullptr || other.ways_ == nullptr ? ways_ == other.ways_ : *ways_ == *other.ways_;
+  return numbered_like(other) && same_groups && global_links_ == other.global_links_;
+}
+
+void Wiring::connect_groups() {
+  const std::uint32_t g = params_.g;
+  const std::uint32_t a = params_.a;
+  const std::uint32_t trunking = params_.trunking;
+  const std::uint32_t slots = a * params_.h / trunking;
+  const std::size_t pairs = static_cast<std::size_t>(g) * g * trunking;
+  const bool with_far_routers = trunking > 1 || !has_meshes();
+  global_links_.resize(static_cast<std::size_t>(num_routers()) * params_.h);
+  gateways_.resize(pairs);
+  if (with_far_routers) far_routers_.resize(pairs, Id<void>::kNoneValue);
+
+  const bool deals = deals_routers(params_.arrangement);
+  const auto endpoint = [&](const GlobalEnd& end) {
+    if (deals) {  // a port of each router in turn
+      const std::uint32_t turn = end.slot * trunking + end.slice;
+      const std::uint32_t index = params_.shape != nullptr ? params_.shape->dealt(turn % a) : turn % a;
+      return Endpoint{end.group * a + index, static_cast<Port>(first_global_port() + turn / a)};
+    }
+    const std::uint32_t position = end.slice * slots + end.slot;
+    const std::uint32_t index = position / params_.h;
+    return Endpoint{end.group * a + index,
+                    static_cast<Port>(first_global_port() + position - index * params_.h)};
+  };
+  for (std::uint32_t group = 0; group < g; ++group) {
+    for (std::uint32_t slice = 0; slice < trunking; ++slice) {
+      for (std::uint32_t slot = 0; slot + 1 < g; ++slot) {
+        const GlobalEnd near{group, slot, slice};
+        const GlobalEnd far = far_end(params_.arrangement, near, g, trunking);
+        const Endpoint here = endpoint(near);
+        const Endpoint there = endpoint(far);
+        const std::size_t link = (static_cast<std::size_t>(group) * g + far.group) * trunking + slice;
+        global_links_[static_cast<std::size_t>(here.router) * params_.h + here.port - first_global_port()] =
+            there;
+        gateways_[link] = here;
+        if (with_far_routers) far_routers_[link] = there.router;
+      }
+    }
+  }
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,114 @@
+// What is connected to what: groups of routers of some shape, all-to-all between groups.
+//
+// Groups that are full meshes, the canonical Dragonfly, take no tables: their ports are arithmetic, here; all
+// other shapes read those of local_ways.hpp.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "topology/local_ways.hpp"
+#include "topology/numbering.hpp"
+
+namespace dragonfly {
+
+// A router and one of its ports; port == kNoPort means "nothing is connected there".
+struct Endpoint {
+  std::uint32_t router = Id<void>::kNoneValue;
+  Port port = kNoPort;
+  bool operator==(const Endpoint&) const = default;
+};
+
+class Wiring : public Numbering {
+ public:
+  // Whether every port leads to the same place in both.
+  [[nodiscard]] bool wired_like(const Wiring& other) const noexcept;
+
+  // Hops of the longest shortest way between two routers of a group, and between any two with at most one
+  // global link.
+  [[nodiscard]] std::uint32_t local_way_hops() const noexcept { return local_way_hops_; }
+  [[nodiscard]] std::uint32_t diameter() const noexcept { return 2 * local_way_hops_ + 1; }
+  // Whether any two routers of a group are joined by one link.
+  [[nodiscard]] bool has_meshes() const noexcept { return ways_ == nullptr; }
+
+  // The port of `router` that leads to another router of its group. Precondition: has_meshes().
+  [[nodiscard]] Port local_port(std::uint32_t from_index, std::uint32_t to_index) const noexcept {
+    return static_cast<Port>(params_.p + to_index - (to_index > from_index ? 1U : 0U));
+  }
+
+  // The far end of a local or global port; {none, kNoPort} where no link is connected.
+  // Precondition: p <= port < radix (host ports have no router behind them).
+  [[nodiscard]] Endpoint neighbor(std::uint32_t router, Port port) const noexcept {
+    assert(port >= first_local_port() && port < radix());
+    if (port >= first_global_port()) return far_end_of(router, port);
+    const std::uint32_t first = group_of(router) * params_.a;
+    const std::uint32_t own = router - first;
+    const std::uint32_t slot = port - params_.p;
+    if (!has_meshes()) {
+      const LocalEnd far = ways_->across({own, slot});
+      return {first + far.index, static_cast<Port>(params_.p + far.slot)};
+    }
+    const std::uint32_t peer = slot + (slot >= own ? 1U : 0U);
+    return {first + peer, local_port(peer, own)};
+  }
+
+  // The group behind a global port, or Id::kNoneValue where no link is connected.
+  // Precondition: the port is a global one.
+  [[nodiscard]] std::uint32_t group_behind(std::uint32_t router, Port port) const noexcept {
+    const Endpoint far = far_end_of(router, port);
+    return far.port == kNoPort ? Id<void>::kNoneValue : group_of(far.router);
+  }
+
+  // The position q of a global port within its group, 0 <= q < a*h. Precondition: the port is a global one.
+  [[nodiscard]] std::uint32_t global_position(std::uint32_t router, Port port) const noexcept {
+    return local_index_of(router) * params_.h + (port - first_global_port());
+  }
+
+  // The `trunking` links from group `from` to group `to` (from != to): the near ends, in slice order.
+  [[nodiscard]] const Endpoint* links_between(std::uint32_t from, std::uint32_t to) const noexcept {
+    return &gateways_[(static_cast<std::size_t>(from) * params_.g + to) * params_.trunking];
+  }
+
+ protected:
+  explicit Wiring(const DragonflyParams& params);  // throws ConfigError
+
+  // Null: meshes.
+  [[nodiscard]] const LocalWays* local_ways() const noexcept { return ways_.get(); }
+  // The local port from one router of `group` to another.
+  [[nodiscard]] Port local_port_between(std::uint32_t from, std::uint32_t to,
+                                        std::uint32_t group) const noexcept {
+    return static_cast<Port>(params_.p + (to - group * params_.a) - (to > from ? 1U : 0U));
+  }
+
+  // From `router` of `group` to the near end of a global link of this group, then through it.
+  [[nodiscard]] Port port_towards(const Endpoint& near_end, std::uint32_t router,
+                                  std::uint32_t group) const noexcept {
+    return near_end.router == router ? near_end.port : local_port_between(router, near_end.router, group);
+  }
+
+  // The routers behind the links between two groups, in slice order; not for meshes without trunking.
+  [[nodiscard]] const std::uint32_t* far_routers_between(std::uint32_t from,
+                                                         std::uint32_t to) const noexcept {
+    return &far_routers_[(static_cast<std::size_t>(from) * params_.g + to) * params_.trunking];
+  }
+
+ private:
+  [[nodiscard]] Endpoint far_end_of(std::uint32_t router, Port global_port) const noexcept {
+    assert(global_port >= first_global_port() && global_port < radix());
+    return global_links_[static_cast<std::size_t>(router) * params_.h + global_port - first_global_port()];
+  }
+
+  void connect_groups();
+
+  std::uint32_t local_way_hops_ = 1;
+  std::unique_ptr<const LocalWays> ways_;   // null: meshes
+  std::vector<Endpoint> global_links_;      // [router * h + j]: far end
+  std::vector<Endpoint> gateways_;          // [(from * g + to) * trunking + slice]: near end
+  std::vector<std::uint32_t> far_routers_;  // the same links: far router; empty for meshes without trunking
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,116 @@
+"""Shapes of groups: which routers of a group are joined, and by how many links."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, TypeAlias
+
+from dragonfly_env import _core
+from dragonfly_env.checks.values import config_error, unknown_name
+from dragonfly_env.config.rows import integer, normalise, reject_unknown
+
+ALL_TO_ALL = "all-to-all"
+_MOST_ROUTERS = 1024  # of a group, as in the core
+_MOST_LINKS = 64
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Grid:
+    """A group of ``rows * columns`` routers: all of a row are joined (rank 1), and all of a column (rank 2).
+
+    A local way takes at most two hops, and between routers that share neither row nor column there are two shortest
+    ones: along the row first, or along the column. Parallel links between two routers are one port of so many times
+    the bandwidth and buffer. Router = row * columns + column; the ports of rank 1 come first, to the other columns in
+    order, then those of rank 2 to the other rows.
+
+    Raises:
+        ConfigError: If a number is out of range, or the group would have more than 1,024 routers.
+
+    Source: Alverson et al., "Cray XC Series Network", 2012; Faanes et al., "Cray Cascade", SC 2012.
+    """
+
+    rows: int = integer(6, 1, _MOST_ROUTERS, unit="routers", doc="Routers of a column.")
+    columns: int = integer(16, 1, _MOST_ROUTERS, unit="routers", doc="Routers of a row.")
+    row_links: int = integer(
+        1, 1, _MOST_LINKS, unit="links", doc="Parallel links between two routers of a row."
+    )
+    column_links: int = integer(
+        3, 1, _MOST_LINKS, unit="links", doc="Parallel links between two routers of a column."
+    )
+
+    def __post_init__(self) -> None:
+        normalise(self)
+        if self.routers > _MOST_ROUTERS:
+            raise config_error(
+                "columns", self.columns, f"must be at most {_MOST_ROUTERS // self.rows} with {self.rows} rows"
+            )
+
+    def __str__(self) -> str:
+        settings = ",".join(f"{field.name}={getattr(self, field.name)}" for field in dataclasses.fields(self))
+        return f"grid:{settings}"
+
+    @property
+    def routers(self) -> int:
+        """Routers of a group."""
+        return self.rows * self.columns
+
+    @property
+    def name(self) -> str:
+        """The core's name for the shape."""
+        return "grid"
+
+    def parameters(self) -> dict[str, int]:
+        """What the core takes."""
+        return dataclasses.asdict(self)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NamedShape:
+    """Any other shape that the core knows, by its name and settings."""
+
+    name: str
+    settings: tuple[tuple[str, int], ...]
+    routers: int = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "routers", _core.group_routers(self.name, self.parameters()))
+
+    def __str__(self) -> str:
+        return ":".join(filter(None, (self.name, ",".join(f"{key}={value}" for key, value in self.settings))))
+
+    def parameters(self) -> dict[str, int]:
+        """What the core takes."""
+        return dict(self.settings)
+
+
+GroupShape: TypeAlias = "Grid | NamedShape"
+
+
+def parse_group(value: object) -> str | GroupShape:
+    """A shape from what a user gives.
+
+    Args:
+        value: ``"all-to-all"``, a ``Grid``, or what ``str`` makes of one: ``"grid:rows=3,columns=8"``.
+
+    Raises:
+        ConfigError: If it is something else.
+    """
+    if isinstance(value, (Grid, NamedShape)):
+        return value
+    if not isinstance(value, str):
+        raise config_error("group", value, f"must be {ALL_TO_ALL!r} or a Grid")
+    if value == ALL_TO_ALL:
+        return value
+    name, _, settings = value.partition(":")
+    if name not in _core.group_shapes():
+        raise unknown_name("group", value, _core.group_shapes())
+    given: dict[str, Any] = {}
+    for item in filter(None, settings.split(",")):
+        key, equals, number = item.partition("=")
+        if not equals or not number.isascii() or not number.isdigit() or len(number) > 9 or key in given:
+            raise config_error("group", value, "must read 'grid:rows=3,columns=8', each setting once")
+        given[key] = int(number)
+    if name != "grid":
+        return NamedShape(name, tuple(sorted(given.items())))
+    reject_unknown(Grid, given, "a grid")
+    return Grid(**given)

@@ -1,0 +1,147 @@
+"""``LinkConfig``: what one class of link is like, where it differs from all others of its kind."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import PS_PER_NS, config_error, did_you_mean, ns_to_ps
+from dragonfly_env.config.network_fields import MAX_BANDWIDTH, MAX_BUFFER, MAX_LATENCY_NS, MAX_VCS
+from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
+
+if TYPE_CHECKING:
+    from dragonfly_env.config.network import NetworkConfig
+    from dragonfly_env.config.topology import Dragonfly
+
+_BUNDLE_STEP_PS = 10
+
+LinkRow = tuple[int, int, int, int]
+"""Packet time and latency (ps), buffer (packets per VC), VCs: of a port, as the core takes it."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class LinkConfig:
+    """One class of link. A field that is None is that of the network for local or global links.
+
+    Figures are those of a single link; a port that stands for n parallel ones (``Dragonfly.port_links``) has n times
+    the bandwidth and the buffer. The time of a packet on such a port is rounded to 10 ps.
+
+    Raises:
+        ConfigError: If a field is out of range.
+    """
+
+    bandwidth_gbytes_per_s: float | None = real(
+        None, 0.0, MAX_BANDWIDTH, open_low=True, unit="GB/s", optional=True, doc="Per direction."
+    )
+    latency_ns: float | None = time_ns(
+        None, 0.0, MAX_LATENCY_NS, open_low=True, optional=True, doc="Wire; between groups at least 1 ns."
+    )
+    buffer_packets: int | None = integer(
+        None, 1, MAX_BUFFER, unit="packets", optional=True, doc="Input buffer, per VC."
+    )
+    vcs: int | None = integer(
+        None, 0, MAX_VCS, unit="VCs", optional=True, doc="VCs of a port; 0: as many as the policy needs."
+    )
+
+    def __post_init__(self) -> None:
+        normalise(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that are set."""
+        return {name: value for name, value in dataclasses.asdict(self).items() if value is not None}
+
+
+def check_links(field: str, value: object) -> tuple[tuple[str, LinkConfig], ...]:
+    """Settings by class of link in the order of their names.
+
+    Args:
+        field: For messages.
+        value: A mapping from names to ``LinkConfig`` or to its fields; or what this function returned.
+
+    Raises:
+        ConfigError: If it is something else.
+    """
+    if isinstance(value, tuple):
+        try:
+            value = dict(value)
+        except (TypeError, ValueError):
+            raise config_error(field, value, "must map classes of link to their settings") from None
+    table = check_mapping(field, value, "must map classes of link to their settings")
+    links = {}
+    for name, given in table.items():
+        if not isinstance(given, LinkConfig):
+            settings = check_mapping(f"{field}.{name}", given)
+            reject_unknown(LinkConfig, settings, "a class of link")
+            given = LinkConfig(**settings)
+        links[name] = given
+    return tuple(sorted(links.items()))
+
+
+def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[LinkRow]:
+    """The classes of links between routers, local ones first, as the core takes them.
+
+    Raises:
+        ConfigError: If the network sets a class that the topology does not have, or a port is too fast, too slow, or
+            has too large a buffer.
+    """
+    given = dict(network.links)
+    classes = topology.link_classes[1:]
+    for name in given:
+        if name not in classes:
+            allowed = f"this topology has {', '.join(classes)}{did_you_mean(name, classes)}"
+            raise config_error("network.links", name, allowed)
+    bundled: dict[str, int] = {
+        topology.port_kind(port): topology.port_links(port) for port in range(topology.radix)
+    }
+    return [
+        _row(
+            network, name, given.get(name, LinkConfig()), bundled.get(name, 1), is_global=name == classes[-1]
+        )
+        for name in classes
+    ]
+
+
+def _row(network: NetworkConfig, name: str, given: LinkConfig, bundled: int, *, is_global: bool) -> LinkRow:
+    """One class: what is given for it, else what holds for local or global links."""
+    kind = "global" if is_global else "local"
+
+    def pick(value: Any, otherwise: str) -> Any:
+        return getattr(network, f"{kind}_{otherwise}") if value is None else value
+
+    bandwidth = bundled * pick(given.bandwidth_gbytes_per_s, "bandwidth_gbytes_per_s")
+    latency_ns = pick(given.latency_ns, "latency_ns")
+    buffer_packets = bundled * pick(given.buffer_packets, "buffer_packets")
+    field = f"network.links.{name}"
+    exact_ps = network.packet_bytes * PS_PER_NS / bandwidth  # may be infinite
+    if network.flit_bytes * PS_PER_NS < bandwidth or exact_ps > MAX_LATENCY_NS * PS_PER_NS + 0.5:
+        low, high = network.packet_bytes / MAX_LATENCY_NS, network.flit_bytes * PS_PER_NS
+        raise config_error(field, bandwidth, f"a port of {bundled} links must be in [{low:g}, {high:g}] GB/s")
+    packet_ps = round(exact_ps)
+    if bundled > 1:  # thirds of a link's time would leave the clock loop no common divisor of all delays
+        packet_ps = max(1, round(packet_ps / _BUNDLE_STEP_PS)) * _BUNDLE_STEP_PS
+    if network.switching == "cut-through" and bandwidth > network.crossbar_bandwidth_gbytes_per_s:
+        raise config_error(
+            "crossbar_bandwidth_gbytes_per_s",
+            network.crossbar_bandwidth_gbytes_per_s,
+            f"must be at least the {bandwidth:g} GB/s of a port of {name!r} with switching='cut-through'",
+        )
+    if is_global and latency_ns < 1.0:
+        raise config_error(field, latency_ns, "latency between groups must be at least 1 ns")
+    if buffer_packets > MAX_BUFFER:
+        raise config_error(
+            field, buffer_packets, f"a port of {bundled} links has room for at most {MAX_BUFFER} packets"
+        )
+    return packet_ps, ns_to_ps(f"{field}.latency_ns", latency_ns), buffer_packets, pick(given.vcs, "vcs")
+
+
+def slowest_link_ns(network: NetworkConfig) -> tuple[float, float]:
+    """The longest latency, and the longest time of a packet, of any link that is set."""
+    links = [link for _, link in network.links]
+    wires = [link.latency_ns for link in links if link.latency_ns is not None]
+    rates = [link.bandwidth_gbytes_per_s for link in links if link.bandwidth_gbytes_per_s is not None]
+    packets = [network.packet_bytes / rate for rate in rates]
+    return (
+        max(network.local_latency_ns, network.global_latency_ns, *wires),
+        max(network.packet_time_ns, network.local_packet_time_ns, network.global_packet_time_ns, *packets),
+    )

@@ -1,0 +1,387 @@
+"""``NetworkConfig``: what links, routers and buffers are like; the only place with their defaults.
+
+Three presets: ``default`` (for learning), ``q-adaptive`` (the simulator of the HPDC'21 paper) and ``lia``
+(the network of the TACO'25 paper). One engine runs them all; a preset is nothing but values of these
+fields.
+
+Sources: Kang, Wang, Lan, "Q-adaptive", HPDC 2021, section 5.1, and the behaviour of the authors' simulator
+(SST/Merlin), called *Q* below; "LIA", TACO 2025, table 1, and the simulators FOGSim and CAMINOS, called *L*.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dragonfly_env import _core
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import PS_PER_NS, check_time_ns, config_error, ns_to_ps, unknown_name
+from dragonfly_env.config.links import (
+    LinkConfig,
+    check_links,
+    link_rows,
+    slowest_link_ns,
+)
+from dragonfly_env.config.network_fields import MAX_LATENCY_NS, bandwidth, of_core
+from dragonfly_env.config.network_presets import PRESETS
+from dragonfly_env.config.rows import (
+    boolean,
+    choice,
+    core_values,
+    integer,
+    normalise,
+    reject_unknown,
+    setting,
+)
+
+if TYPE_CHECKING:
+    from dragonfly_env.config.topology import Dragonfly
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkConfig:
+    """Links, routers and buffers. ``NetworkConfig()`` is ``NetworkConfig.preset("default")``.
+
+    1 GB/s is 10^9 bytes a second, which is one byte per ns. Every field is checked on construction.
+
+    Raises:
+        ConfigError: If a field is out of range or two fields contradict each other.
+    """
+
+    # Packets.
+    packet_bytes: int = integer(
+        128, 1, 2**20, unit="bytes", doc="Size of a packet, all of it. Q: 128, L: 250."
+    )
+    flit_bytes: int = integer(
+        128,
+        1,
+        2**20,
+        unit="bytes",
+        doc="Size of a flit (phit); a divisor of packet_bytes. Head latency of cut-through switching and the "
+        "trial period of Bernoulli injection. Q: 128 (single-flit packets), L: 25.",
+    )
+
+    # Links: bandwidth per direction; latency of the wire.
+    host_bandwidth_gbytes_per_s: float = bandwidth(
+        "host_packet_ps", 4.0, "Link from router to host; also what loads refer to."
+    )
+    local_bandwidth_gbytes_per_s: float = bandwidth(
+        "local_packet_ps", 4.0, "Link inside a group. Q: 4, L: 25 (a phit per ns)."
+    )
+    global_bandwidth_gbytes_per_s: float = bandwidth(
+        "global_packet_ps", 4.0, "Link between groups. Q: 4, L: 25."
+    )
+    injection_bandwidth_gbytes_per_s: float | None = bandwidth(
+        "injection_packet_ps",
+        None,
+        "Link from host to router; None: as host_bandwidth_gbytes_per_s; infinite: a packet arrives whole at "
+        "once. Q: None, L: infinite.",
+        optional=True,
+        infinite=True,
+    )
+    injection_latency_ns: float = of_core(
+        "injection_latency_ps", 10.0, "ns", "Wire from host to router. Q: 10, L: 1."
+    )
+    ejection_latency_ns: float = of_core(
+        "ejection_latency_ps", 10.0, "ns", "Wire from router to host. Q: 10, L: 0."
+    )
+    local_latency_ns: float = of_core(
+        "local_latency_ps", 30.0, "ns", "Wire inside a group, above 0. Q: 30, L: 15."
+    )
+    global_latency_ns: float = of_core(
+        "global_latency_ps",
+        300.0,
+        "ns",
+        "Wire between groups; at least 1: groups are simulated independently for that long. Q: 300, L: 150.",
+    )
+
+    # Routers.
+    input_latency_ns: float = of_core(
+        "input_latency_ps", 10.0, "ns", "From the end of a wire into the input buffer. Q: 10, L: 0."
+    )
+    output_latency_ns: float = of_core(
+        "output_latency_ps", 10.0, "ns", "From the link arbiter onto the wire. Q: 10, L: 0."
+    )
+    crossbar_latency_ns: float = of_core(
+        "crossbar_latency_ps",
+        0.0,
+        "ns",
+        "Pipeline from winning the crossbar to the output queue. Q: 0, L: 89 (+ 1 clock = 90 forwarding).",
+    )
+    crossbar_bandwidth_gbytes_per_s: float = bandwidth(
+        "crossbar_packet_ps",
+        40.0,
+        "One packet per input port and per output port at a time. Q: 40 (10 x a link), L: 50 (2 x).",
+    )
+    router_clock_ns: float = of_core(
+        "router_clock_ps", 3.2, "ns", "The crossbar is allocated on the edges of this clock. Q: 3.2, L: 1."
+    )
+    host_buffer_packets: int = of_core(
+        "host_buffer_packets", 20, "packets", "Input buffer of a host port, per VC. Q: 20, L: 504 (126 KB)."
+    )
+    local_buffer_packets: int = of_core(
+        "local_buffer_packets", 20, "packets", "Input buffer of a local port, per VC. Q: 20, L: 72 (18 KB)."
+    )
+    global_buffer_packets: int = of_core(
+        "global_buffer_packets",
+        20,
+        "packets",
+        "Input buffer of a global port, per VC. Q: 20, L: 180 (45 KB).",
+    )
+    output_buffer_packets: int = of_core(
+        "output_buffer_packets", 20, "packets", "Output queue, per VC or (shared) per port. Q: 20, L: 32."
+    )
+    output_queue: str = of_core(
+        "output_queue",
+        "per-vc",
+        "",
+        "One output queue per VC, or one per port for all. Q: per-vc, L: shared.",
+    )
+    link_start: str = of_core(
+        "link_start",
+        "timer",
+        "",
+        "How an idle output port starts: after one packet time (Q), or at once (L).",
+    )
+    switching: str = of_core(
+        "switching",
+        "store-and-forward",
+        "",
+        "Whether a packet may leave before its tail is there (L) or not (Q).",
+    )
+    arbitration: str = of_core(
+        "arbitration",
+        "least-recently-served",
+        "",
+        "Which of several input VCs gets the crossbar. Q: least-recently-served, L: round-robin.",
+    )
+
+    # Virtual channels.
+    vc_scheme: str = choice(
+        "stage",
+        ("stage", "ladder", "hop"),
+        doc="VC of a packet: by stage of its route (Q), by hop class on a shared ladder (L), or hops taken.",
+        core="vc_scheme",
+    )
+    local_vcs: int = of_core("local_vcs", 0, "VCs", "VCs of a local port; 0: as many as the policy needs.")
+    global_vcs: int = of_core("global_vcs", 0, "VCs", "VCs of a global port; 0: as many as the policy needs.")
+
+    # Classes of links that differ from the other local or global ones.
+    links: tuple[tuple[str, LinkConfig], ...] = setting(
+        (),
+        check_links,
+        "",
+        "Settings by class of link, where a topology has several: {'rank-2': LinkConfig(latency_ns=15)}.",
+        optional=False,
+    )
+
+    # Decisions.
+    decide_at: str = of_core(
+        "decide_at",
+        "arrival",
+        "",
+        "A packet is routed when it arrives at a router, or when it is the head of its VC. Q, L: head. "
+        "'attempt': as head, and the head of a host's queue is routed anew whenever it finds no room behind the "
+        "crossbar, as in FOGSim; not where decisions are answered from outside.",
+    )
+    routing_delay_ns: float = of_core(
+        "routing_delay_ps",
+        100.0,
+        "ns",
+        "From a decision to its effect; decisions of one delay can be taken together. Q, L: 0.",
+    )
+    detours_avoid_destination_group: bool = boolean(
+        True,
+        doc="Whether detours avoid the destination group (Q) or only the source group (L).",
+        core="detours_avoid_destination_group",
+    )
+    uniform_excludes_sender: bool = boolean(
+        False, doc="Whether uniform traffic never draws the sender itself (L) or may (Q)."
+    )
+    periodic_intervals: str = choice(
+        "exact",
+        ("exact", "whole-ns"),
+        doc="Time between messages of periodic injection: exact, so that the load is offered that was asked for, "
+        "or rounded to whole ns as in Q, which may miss the load by 2 %; where it would miss by more it is refused "
+        "(ConfigError of the simulation). Q: whole-ns.",
+    )
+
+    def __post_init__(self) -> None:
+        normalise(self)
+        if self.packet_bytes % self.flit_bytes:
+            raise config_error(
+                "flit_bytes", self.flit_bytes, f"must divide packet_bytes, which is {self.packet_bytes}"
+            )
+        for name in ("host", "local", "global", "injection", "crossbar"):
+            field = f"{name}_bandwidth_gbytes_per_s"
+            value = getattr(self, field)
+            if value is None or value == math.inf:
+                continue
+            packet_ps = self.packet_bytes * PS_PER_NS / value
+            if self._flit_ps(value) < 1 or packet_ps > MAX_LATENCY_NS * PS_PER_NS + 0.5:
+                low = self.packet_bytes / MAX_LATENCY_NS
+                raise config_error(
+                    field,
+                    value,
+                    f"must be in [{low:g}, {self.flit_bytes * PS_PER_NS}] GB/s, so that a flit of "
+                    f"{self.flit_bytes} bytes takes at least 1 ps and a packet at most 1 ms",
+                )
+        fastest = max(
+            self.host_bandwidth_gbytes_per_s,
+            self.local_bandwidth_gbytes_per_s,
+            self.global_bandwidth_gbytes_per_s,
+        )
+        if self.switching == "cut-through" and self.link_start == "timer":
+            raise config_error(
+                "switching", self.switching, "must be 'store-and-forward' with link_start='timer'"
+            )
+        if self.switching == "cut-through" and self.crossbar_bandwidth_gbytes_per_s < fastest:
+            raise config_error(
+                "crossbar_bandwidth_gbytes_per_s",
+                self.crossbar_bandwidth_gbytes_per_s,
+                f"must be at least the fastest link's {fastest:g} GB/s with switching='cut-through'",
+            )
+
+    def _flit_ps(self, gbytes_per_s: float) -> float:
+        return self.flit_bytes * PS_PER_NS / gbytes_per_s
+
+    def _packet_ps(self, gbytes_per_s: float) -> int:
+        return round(self.packet_bytes * PS_PER_NS / gbytes_per_s)
+
+    @property
+    def flits_per_packet(self) -> int:
+        """Flits of a packet."""
+        return self.packet_bytes // self.flit_bytes
+
+    @property
+    def packet_time_ns(self) -> float:
+        """Time of a packet on the link from router to host, to the nearest ps: the unit of load."""
+        return self._packet_ps(self.host_bandwidth_gbytes_per_s) / PS_PER_NS
+
+    @property
+    def local_packet_time_ns(self) -> float:
+        """Time of a packet on a local link, to the nearest ps."""
+        return self._packet_ps(self.local_bandwidth_gbytes_per_s) / PS_PER_NS
+
+    @property
+    def global_packet_time_ns(self) -> float:
+        """Time of a packet on a global link, to the nearest ps."""
+        return self._packet_ps(self.global_bandwidth_gbytes_per_s) / PS_PER_NS
+
+    @property
+    def injection_packet_time_ns(self) -> float:
+        """Time of a packet on the link from host to router, to the nearest ps; 0: whole at once."""
+        return self._serialisation_ps(self.injection_bandwidth_gbytes_per_s) / PS_PER_NS
+
+    @property
+    def crossbar_packet_time_ns(self) -> float:
+        """Time of a packet through the crossbar, to the nearest ps."""
+        return self._packet_ps(self.crossbar_bandwidth_gbytes_per_s) / PS_PER_NS
+
+    @property
+    def flit_time_ns(self) -> float:
+        """Time of a flit on the link from router to host, to the nearest ps: Bernoulli's trial period."""
+        return round(self._flit_ps(self.host_bandwidth_gbytes_per_s)) / PS_PER_NS
+
+    @property
+    def round_trip_ns(self) -> float:
+        """The longest time from a packet's arrival at a router until its credit is back from the next one.
+
+        Without any queueing, over the slower of local and global links: the natural unit of patience.
+        """
+        latency, packet = slowest_link_ns(self)
+        wire = latency + self.input_latency_ns + self.output_latency_ns
+        inside = self.routing_delay_ns + self.crossbar_latency_ns + self.crossbar_packet_time_ns
+        return 2 * (wire + packet + inside + self.router_clock_ns)
+
+    @property
+    def speedup(self) -> float:
+        """Crossbar bandwidth over that of a local link."""
+        return self.crossbar_bandwidth_gbytes_per_s / self.local_bandwidth_gbytes_per_s
+
+    @classmethod
+    def presets(cls) -> tuple[str, ...]:
+        """Names that ``preset`` knows."""
+        return tuple(PRESETS)
+
+    @classmethod
+    def preset(cls, name: str, **overrides: Any) -> NetworkConfig:
+        """A published network by name, with single fields changed.
+
+        Args:
+            name: ``"default"``, ``"q-adaptive"`` or ``"lia"``.
+            **overrides: Fields that differ from the preset.
+
+        Raises:
+            ConfigError: For an unknown name or field (the nearest match is named) or a value out of range.
+        """
+        if not isinstance(name, str) or name not in PRESETS:
+            raise unknown_name("network", name, PRESETS)
+        reject_unknown(cls, overrides, "a network")
+        return cls(**{**PRESETS[name], **overrides})
+
+    def replace(self, **changes: Any) -> NetworkConfig:
+        """A copy with some fields changed.
+
+        Raises:
+            ConfigError: For an unknown field or a value out of range.
+        """
+        reject_unknown(NetworkConfig, changes, "a network")
+        return dataclasses.replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field as a plain value for TOML and JSON; infinity is ``"inf"`` and a field that is None is
+        absent.
+        """
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        links = {name: link.to_dict() for name, link in values.pop("links")}
+        plain = {k: "inf" if v == math.inf else v for k, v in values.items() if v is not None}
+        return {**plain, "links": links} if links else plain
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> NetworkConfig:
+        """The inverse of ``to_dict``. Absent fields come from the preset named by ``preset`` (``"default"``).
+
+        Raises:
+            ConfigError: For an unknown key or a value out of range.
+        """
+        given = check_mapping("network", values)
+        name = given.pop("preset", "default")
+        reject_unknown(cls, given, "a network", extra=("preset",))
+        key = "injection_bandwidth_gbytes_per_s"
+        if isinstance(given.get(key), str) and given[key] == "inf":
+            given[key] = math.inf
+        return cls.preset(name, **given)
+
+    def to_core(
+        self, topology: Dragonfly | None = None, *, watchdog_ns: float = 1_000_000.0
+    ) -> _core.NetworkParams:
+        """These settings as the core takes them: whole picoseconds, serialisation times to the nearest one.
+
+        Args:
+            topology: Whose classes of links they are for; None: local and global ones, as all-to-all groups have.
+            watchdog_ns: Time without progress after which the core raises ``DeadlockError``.
+
+        Raises:
+            ConfigError: If ``watchdog_ns`` is no time above 0 or finer than a ps, or ``links`` do not fit the topology.
+        """
+        check_time_ns("watchdog_ns", watchdog_ns, open_low=True)
+        return {
+            **core_values(self, {"GB/s": self._serialisation_ps}),
+            "watchdog_ps": ns_to_ps("watchdog_ns", watchdog_ns),
+            "links": link_rows(self, topology)
+            if topology is not None and self._tells_links_apart(topology)
+            else [],
+        }
+
+    def _serialisation_ps(self, gbytes_per_s: float | None) -> int:
+        """Of a packet; None: as on the link from router to host."""
+        return self._packet_ps(self.host_bandwidth_gbytes_per_s if gbytes_per_s is None else gbytes_per_s)
+
+    def _tells_links_apart(self, topology: Dragonfly) -> bool:
+        return bool(self.links) or len(topology.link_classes) > len(_USUAL_CLASSES)
+
+
+_USUAL_CLASSES = ("host", "local", "global")

@@ -1,0 +1,261 @@
+"""Rows of settings: a field of a dataclass that carries its own check, unit, meaning and name in the core.
+
+A settings class declares each field once::
+
+    load: float = real(0.5, 0.0, 1.0, open_low=True, doc="Fraction of the host link that hosts offer.")
+
+and calls ``normalise(self)`` in ``__post_init__``, which checks every field and stores it in its plain type.
+Everything else is derived: ``describe(cls)`` lists the rows for help texts, ``core_values(self)`` is what the core
+is told, ``reject_unknown`` guards dictionaries. What the core itself restricts has its range in the core's own row,
+and is declared here by ``of_core`` (a field of a network) or ``of_row`` (a parameter of a policy).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dragonfly_env.checks.values import (
+    MAX_SETTING_NS,
+    PS_PER_NS,
+    check_bool,
+    check_choice,
+    check_integer,
+    check_real,
+    check_time_ns,
+    config_error,
+    did_you_mean,
+    ns_to_ps,
+)
+
+if TYPE_CHECKING:
+    from dragonfly_env import _core
+
+Check = Callable[[str, object], object]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SettingInfo:
+    """One row of a settings class."""
+
+    name: str
+    default: object
+    unit: str
+    doc: str
+    allowed: str = ""
+    """Its values in words; empty where there is more to say than a range."""
+
+
+# These return ``Any`` because a dataclass field stands where a default value does. ``core``: the name that the core
+# has for it; empty: it is not for the core. A time in ns is one in ps there, see ``core_values``.
+
+
+def setting(
+    default: object,
+    check: Check,
+    unit: str,
+    doc: str,
+    optional: bool = False,
+    *,
+    allowed: str = "",
+    core: str = "",
+) -> Any:
+    """A field with a check of its own."""
+
+    def checked(name: str, value: object) -> object:
+        return None if optional and value is None else check(name, value)
+
+    metadata = {"check": checked, "unit": unit, "doc": doc, "allowed": allowed, "core": core}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def integer(
+    default: int | None,
+    low: int,
+    high: int,
+    *,
+    unit: str = "",
+    doc: str,
+    optional: bool = False,
+    core: str = "",
+) -> Any:
+    """A whole number in [low, high]; None too if ``optional``."""
+    return setting(
+        default,
+        lambda name, v: check_integer(name, v, low, high),
+        unit,
+        doc,
+        optional,
+        allowed=_interval(low, high),
+        core=core,
+    )
+
+
+def real(
+    default: float | None,
+    low: float,
+    high: float,
+    *,
+    unit: str = "",
+    doc: str,
+    open_low: bool = False,
+    infinite: bool = False,
+    optional: bool = False,
+    core: str = "",
+) -> Any:
+    """A number in [low, high], never NaN; see ``check_real`` for the options."""
+
+    def check(name: str, value: object) -> float:
+        return check_real(name, value, low, high, unit=unit, open_low=open_low, infinite=infinite)
+
+    return setting(default, check, unit, doc, optional, allowed=_interval(low, high, open_low), core=core)
+
+
+def time_ns(
+    default: float | None,
+    low: float = 0.0,
+    high: float = MAX_SETTING_NS,
+    *,
+    doc: str,
+    open_low: bool = False,
+    optional: bool = False,
+    core: str = "",
+) -> Any:
+    """A time in ns that is a whole number of picoseconds."""
+    return setting(
+        default,
+        lambda name, value: check_time_ns(name, value, low, high, open_low=open_low),
+        "ns",
+        doc,
+        optional,
+        allowed=_interval(low, high, open_low),
+        core=core,
+    )
+
+
+def choice(
+    default: str | None, names: Iterable[str], *, doc: str, optional: bool = False, core: str = ""
+) -> Any:
+    """One of some names."""
+    known = tuple(names)
+    return setting(
+        default,
+        lambda name, value: check_choice(name, value, known),
+        "",
+        doc,
+        optional,
+        allowed=", ".join(known),
+        core=core,
+    )
+
+
+def boolean(default: bool | None, *, doc: str, optional: bool = False, core: str = "") -> Any:
+    """True or False; None too if ``optional``."""
+    return setting(default, check_bool, "", doc, optional, allowed="true, false", core=core)
+
+
+def of_core(row: _core.NetworkRow, default: Any, unit: str, doc: str) -> Any:
+    """A field whose values the core restricts: its range is the core's. A time in ns is one in ps there."""
+    core = row["name"]
+    if row["names"]:
+        return choice(default, row["names"], doc=doc, core=core)
+    low, high = _limits(row)
+    if unit == "ns":
+        positive = low == 1  # any time above 0 is a ps at least
+        return time_ns(
+            default,
+            0.0 if positive else low / PS_PER_NS,
+            high / PS_PER_NS,
+            open_low=positive,
+            doc=doc,
+            core=core,
+        )
+    return integer(default, int(low), int(high), unit=unit, doc=doc, core=core)
+
+
+def of_row(row: _core.ParameterInfo) -> Any:
+    """A field that is a parameter in the core: all of it stands in its row there."""
+    default: Any = row["default"]
+    doc = row["doc"][:1].upper() + row["doc"][1:] + "."
+    match row["type"]:
+        case "flag" | "network":
+            return boolean(default, doc=doc, optional=row["type"] == "network")
+        case "name":
+            return choice(default, row["names"], doc=doc)
+        case "whole":
+            low, high = _limits(row)
+            return integer(int(default), int(low), int(high), unit=row["unit"], doc=doc)
+    return real(default, *_limits(row), unit=row["unit"], doc=doc)
+
+
+def _limits(row: _core.ValueRange) -> tuple[float, float]:
+    low, high = row["low"], row["high"]
+    most = sys.float_info.max
+    return -most if low is None else low, most if high is None else high
+
+
+def _interval(low: float, high: float, open_low: bool = False) -> str:
+    return f"{'above ' if open_low else ''}{low:g} to {high:g}"
+
+
+def normalise(settings: Any) -> None:
+    """Check every field of a (frozen) settings dataclass and store it in its plain type.
+
+    Raises:
+        ConfigError: For the first field that is out of range.
+    """
+    for field in dataclasses.fields(settings):
+        check = field.metadata.get("check")
+        if check is not None:
+            object.__setattr__(settings, field.name, check(field.name, getattr(settings, field.name)))
+
+
+def describe(settings: Any) -> tuple[SettingInfo, ...]:
+    """Every documented field of a settings class, in order of declaration."""
+    return tuple(
+        SettingInfo(
+            field.name,
+            field.default,
+            field.metadata["unit"],
+            field.metadata["doc"],
+            field.metadata["allowed"],
+        )
+        for field in dataclasses.fields(settings)
+        if "doc" in field.metadata
+    )
+
+
+def core_values(settings: Any, by_unit: Mapping[str, Callable[[Any], Any]] | None = None) -> dict[str, Any]:
+    """What the core is told: every field that has a name there, times as whole picoseconds.
+
+    Args:
+        settings: An object of a settings class.
+        by_unit: How values of further units become the core's.
+    """
+    convert = by_unit or {}
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(settings):
+        if name := field.metadata.get("core"):
+            value, unit = getattr(settings, field.name), field.metadata["unit"]
+            if unit in convert:
+                value = convert[unit](value)
+            elif unit == "ns":
+                value = ns_to_ps(field.name, value)
+            values[name] = value
+    return values
+
+
+def reject_unknown(
+    settings: Any, given: Mapping[str, object], owner: str, *, extra: Iterable[str] = ()
+) -> None:
+    """Raise ``ConfigError`` with the nearest match for keys of ``given`` that are no field of the class."""
+    names = [field.name for field in dataclasses.fields(settings) if field.init]
+    names += list(extra)
+    for name, value in given.items():
+        if name not in names:
+            listed = ", ".join(names) or "no setting"
+            raise config_error(
+                str(name), value, f"{owner} has no such setting, only {listed}{did_you_mean(name, names)}"
+            )

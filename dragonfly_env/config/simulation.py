@@ -1,0 +1,294 @@
+"""``SimulationConfig``: everything that determines a run, checked, and nothing else.
+
+Two equal configurations give the same history bit for bit, whatever ``threads`` is. A configuration goes to
+plain dictionaries, JSON and TOML and back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dragonfly_env import _core
+from dragonfly_env.checks import toml
+from dragonfly_env.checks.documents import parse_json, parse_toml, read_toml
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import config_error, ns_to_ps
+from dragonfly_env.config.groups import ALL_TO_ALL
+from dragonfly_env.config.links import link_rows
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, reject_unknown, time_ns
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.policies import Policy, make_policy, parse_policy
+from dragonfly_env.traffic import ClosedLoop, Traffic, make_source, parse_traffic, traffic_from_dict
+
+MAX_SEED = 2**64 - 1
+_ROUND_TRIPS = 4
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SimulationConfig:
+    """A run: topology, network, traffic, policy and what to record.
+
+    Raises:
+        ConfigError: On construction, for whatever cannot be simulated; the message names field, value and
+            range.
+    """
+
+    topology: Dragonfly
+    """The wiring."""
+
+    network: NetworkConfig = dataclasses.field(default_factory=NetworkConfig)
+    """Links, routers and buffers; a preset's name is understood too."""
+
+    traffic: Any = "uniform"
+    """Who sends to whom: a spec string (``"adv+1"``), a traffic object, a demand matrix (num_hosts,
+    num_hosts), or a schedule of (time_ns, traffic, load) steps. A string stays one, everything else becomes
+    a ``Traffic``."""
+
+    load: float = real(
+        0.5,
+        0.0,
+        1.0,
+        open_low=True,
+        unit="of the host link",
+        doc="Load that every sending host offers. Schedules and traces carry their own, and closed-loop traffic has "
+        "none: its hosts send as fast as their programs let them. There it is not used.",
+    )
+    policy: Any = "min"
+    """The routing policy: a name, or an object with parameters (``dragonfly_env.baselines``). An object whose
+    parameters are all at their defaults becomes its name, so that equal settings are equal."""
+
+    injection: str = choice(
+        "auto",
+        ("auto", "periodic", "bernoulli", "poisson", "trace", "program"),
+        doc="When hosts generate messages: at even intervals (``NetworkConfig.periodic_intervals``) and all in "
+        "phase, by a trial per flit time, with exponential gaps, as a trace says, or as the programs of closed-loop "
+        "traffic do. 'auto' becomes 'trace' for a trace, 'program' for closed-loop traffic and 'periodic' otherwise.",
+    )
+    source_queue_packets: int | None = integer(
+        None,
+        1,
+        2**31 - 1,
+        unit="packets",
+        optional=True,
+        doc="Room in the source queue of a host; None: unbounded.",
+    )
+    source_queue_full: str | None = choice(
+        None,
+        ("stall", "lose"),
+        optional=True,
+        doc="What a generator does while the source queue is full: stand still (it goes on at its first regular "
+        "time with room; a message of a trace waits), or lose messages. None: stall for periodic and trace, "
+        "lose for bernoulli and poisson. Closed-loop messages always wait.",
+    )
+    message_packets: int = integer(
+        1,
+        1,
+        65_535,
+        unit="packets",
+        doc="Packets of a message, generated together. Traces and closed-loop traffic have sizes of their own.",
+    )
+    seed: int = integer(1, 0, MAX_SEED, doc="Seed of every random stream.")
+    threads: int = integer(1, 1, 1024, doc="Threads of the core; the result does not depend on it.")
+    series_bin_ns: float | None = time_ns(
+        None, 1.0, optional=True, doc="Width of the bins of the time series, at least 1; None: no series."
+    )
+    packet_log: bool = boolean(False, doc="Whether to log every delivered packet (about 100 bytes each).")
+    group_latency: bool = boolean(False, doc="Whether to record latency by source and destination group.")
+    watchdog_ns: float = time_ns(
+        1_000_000.0, 1_000.0, doc="Time without any progress after which DeadlockError is raised."
+    )
+
+    def __post_init__(self) -> None:
+        normalise(self)
+        if not isinstance(self.topology, Dragonfly):
+            raise config_error("topology", self.topology, "must be a Dragonfly")
+        if isinstance(self.network, str):
+            object.__setattr__(self, "network", NetworkConfig.preset(self.network))
+        if not isinstance(self.network, NetworkConfig):
+            raise config_error("network", self.network, "must be a NetworkConfig or the name of a preset")
+        if self.network.links or self.topology.group != ALL_TO_ALL:
+            link_rows(self.network, self.topology)
+        policy = parse_policy(self.policy)
+        by_name = not policy.needs and policy == make_policy(policy.name)
+        object.__setattr__(self, "policy", policy.name if by_name else policy)
+        traffic = parse_traffic(self.traffic)
+        if not isinstance(self.traffic, str):
+            object.__setattr__(self, "traffic", traffic)
+        traffic.check(self.topology)
+        self._check_injection(traffic)
+        patience_ns = _ROUND_TRIPS * self.network.round_trip_ns
+        if self.watchdog_ns < patience_ns:
+            raise config_error(
+                "watchdog_ns",
+                self.watchdog_ns,
+                f"must be at least {patience_ns:g} ns, {_ROUND_TRIPS} round trips of the slowest link: packets "
+                "may wait so long without being stuck",
+            )
+        if self.source_queue_packets is not None and self.source_queue_packets < self.message_packets:
+            raise config_error(
+                "source_queue_packets",
+                self.source_queue_packets,
+                f"must have room for a message, which has message_packets = {self.message_packets} packets",
+            )
+
+    def _check_injection(self, traffic: Traffic) -> None:
+        if self.injection == "auto":
+            own = "trace" if traffic.is_trace else "program" if traffic.is_closed_loop else "periodic"
+            object.__setattr__(self, "injection", own)
+        if traffic.is_trace and self.injection != "trace":
+            raise config_error("injection", self.injection, "must be 'trace' if the traffic is a trace")
+        if self.injection == "trace" and not traffic.is_trace:
+            raise config_error("injection", "trace", "needs a trace as traffic, which has its own times")
+        if self.injection == "program" and not traffic.is_closed_loop:
+            raise config_error("injection", "program", "needs closed-loop traffic, such as 'all-to-all'")
+        if isinstance(traffic, ClosedLoop):
+            self._check_closed_loop(traffic)
+
+    def _check_closed_loop(self, traffic: ClosedLoop) -> None:
+        if self.injection != "program":
+            allowed = "must be 'auto' or 'program' if the traffic is closed loop: hosts send when their programs say"
+            raise config_error("injection", self.injection, allowed)
+        if self.message_packets != 1:
+            allowed = "must be left out: closed-loop traffic says itself how large its messages are"
+            raise config_error("message_packets", self.message_packets, allowed)
+        if self.source_queue_full == "lose":
+            allowed = "must be 'stall' if the traffic is closed loop: what a program has sent is never lost"
+            raise config_error("source_queue_full", "lose", allowed)
+        traffic.build(self.topology.to_core(), 0, packet_bytes=self.network.packet_bytes)
+
+    @property
+    def traffic_object(self) -> Traffic:
+        """The traffic as an object, whatever form it was given in."""
+        return parse_traffic(self.traffic)
+
+    @property
+    def policy_object(self) -> Policy:
+        """The policy as an object, whatever form it was given in."""
+        return parse_policy(self.policy)
+
+    @property
+    def loses_when_full(self) -> bool:
+        """Whether a message that finds the source queue full is lost (or its generator stalls)."""
+        if self.source_queue_full is not None:
+            return self.source_queue_full == "lose"
+        return self.injection in ("bernoulli", "poisson")
+
+    def replace(self, **changes: Any) -> SimulationConfig:
+        """A copy with some fields changed. Between open and closed loop the injection process becomes 'auto' unless it
+        is given.
+
+        Raises:
+            ConfigError: For an unknown field or a value out of range.
+        """
+        reject_unknown(SimulationConfig, changes, "a simulation")
+        if "traffic" in changes and "injection" not in changes:
+            was, becomes = self.traffic_object, parse_traffic(changes["traffic"])
+            if was.is_closed_loop != becomes.is_closed_loop:
+                changes["injection"] = "auto"
+        return dataclasses.replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for TOML and JSON; fields that are None are absent. ``from_dict`` is the inverse."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        values["topology"] = self.topology.to_dict()
+        values["network"] = self.network.to_dict()
+        values["policy"] = self.policy_object.to_dict()
+        values["traffic"] = self.traffic if isinstance(self.traffic, str) else self.traffic_object.to_dict()
+        return {name: value for name, value in values.items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> SimulationConfig:
+        """The configuration that ``to_dict`` described; absent fields have their defaults.
+
+        Args:
+            values: Fields by name. ``topology`` is a table (p, a, h, ... or preset), ``network`` a table
+            (optionally
+                with ``preset``) or a preset's name, ``policy`` a name or a table with ``name``.
+
+        Raises:
+            ConfigError: For an unknown key or a value out of range.
+        """
+        given = check_mapping("settings", values)
+        reject_unknown(cls, given, "a simulation")
+        if "topology" not in given:
+            raise config_error("topology", None, "must be given, e.g. preset = '1056' or p = 4, a = 8, h = 4")
+        if not isinstance(given["topology"], Dragonfly):
+            given["topology"] = Dragonfly.from_dict(given["topology"])
+        if isinstance(given.get("network"), Mapping):
+            given["network"] = NetworkConfig.from_dict(given["network"])
+        if "traffic" in given:
+            given["traffic"] = traffic_from_dict(given["traffic"])
+        return cls(**given)
+
+    def to_toml(self) -> str:
+        """This configuration as a TOML document."""
+        return toml.dumps(self.to_dict())
+
+    @classmethod
+    def from_toml(cls, source: str | Path) -> SimulationConfig:
+        """Read a configuration.
+
+        Args:
+            source: A ``Path`` to a TOML file, or the TOML document itself as a string.
+
+        Raises:
+            ConfigError: If the file cannot be read, is no TOML, or describes what cannot be simulated.
+        """
+        return cls.from_dict(read_toml(source) if isinstance(source, Path) else parse_toml(source))
+
+    def to_json(self) -> str:
+        """This configuration as one line of JSON with sorted keys: equal configurations give equal lines."""
+        return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> SimulationConfig:
+        """The inverse of ``to_json``.
+
+        Raises:
+            ConfigError: If ``text`` is no JSON object, or describes what cannot be simulated.
+        """
+        values = parse_json(text)
+        if not isinstance(values, dict):
+            raise config_error("json", text, "must be a JSON object")
+        return cls.from_dict(values)
+
+    def make_core(self) -> _core.Simulation:
+        """Build the core for this configuration; ``Simulation`` does so.
+
+        Raises:
+            ConfigError: For what only the core can see, e.g. too few VCs for the policy.
+        """
+        return _core.Simulation(*self.core_arguments())
+
+    def core_arguments(self) -> _core.SimulationArguments:
+        """What every kind of core is built from."""
+        policy = self.policy_object
+        options: dict[str, Any] = {"packet_log": self.packet_log, "group_latency": self.group_latency}
+        if self.series_bin_ns is not None:
+            options["series_bin_ps"] = ns_to_ps("series_bin_ns", self.series_bin_ns)
+        source = make_source(
+            self.traffic_object,
+            self.topology,
+            load=self.load,
+            injection=self.injection,
+            seed=self.seed,
+            message_packets=self.message_packets,
+            network=self.network,
+        )
+        return (
+            self.topology.to_core(),
+            self.network.to_core(self.topology, watchdog_ns=self.watchdog_ns),
+            source,
+            policy.name,
+            policy.core_parameters(),
+            self.source_queue_packets or 0,
+            self.loses_when_full,
+            self.seed,
+            self.threads,
+            options,
+        )

@@ -1,0 +1,86 @@
+"""What follows from what in the parameters of a topology, and the published systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.config.groups import ALL_TO_ALL, Grid, parse_group
+
+MAX_RADIX = 1024  # as in the core, which checks it again
+FIELDS = ("p", "a", "h", "g", "arrangement", "trunking", "group")
+INSTEAD = ("links_between_groups",)
+_DECIDE_H = {"g", "group", "arrangement", "trunking", *INSTEAD}  # with "xc"
+
+
+def _xc(p: int, g: int, links: int, rows: int, columns: int) -> dict[str, Any]:
+    return {
+        "p": p,
+        "g": g,
+        "links_between_groups": links,
+        "arrangement": "xc",
+        "group": Grid(rows=rows, columns=columns, row_links=1, column_links=3),
+    }
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    # Balanced systems a = 2p = 2h of published studies, by host count; the last one is the largest with radix 64.
+    "72": {"p": 2, "a": 4, "h": 2},
+    "342": {"p": 3, "a": 6, "h": 3},
+    "1056": {"p": 4, "a": 8, "h": 4},
+    "2550": {"p": 5, "a": 10, "h": 5},
+    "5256": {"p": 6, "a": 12, "h": 6},
+    "16512": {"p": 8, "a": 16, "h": 8},
+    "83232": {"p": 12, "a": 24, "h": 12},
+    "279040": {"p": 16, "a": 32, "h": 17},
+    # Cray XC machines of Chunduri et al., IPDPS 2021, and an eighth of them that keeps every ratio of bandwidths.
+    "theta": _xc(4, 12, 48, 6, 16),
+    "cori": _xc(4, 34, 16, 6, 16),
+    "edison": _xc(4, 15, 24, 6, 16),
+    "theta-m8": _xc(2, 12, 6, 3, 8),
+    "cori-m8": _xc(2, 34, 2, 3, 8),
+}
+
+
+def bundle_of(arrangement: str) -> int:
+    """Parallel links that a global port stands for."""
+    return 2 if arrangement == "xc" else 1
+
+
+def is_xc(arrangement: object) -> bool:
+    """Whether an arrangement, or whatever a user passed for one, is that of Cray XC machines."""
+    return isinstance(arrangement, str) and arrangement == "xc"
+
+
+def ports_between(arrangement: str, trunking: object, links: object) -> int:
+    """The global ports that join a pair of groups.
+
+    Raises:
+        ConfigError: If there are none such, or both numbers are given.
+    """
+    most = MAX_RADIX * MAX_RADIX
+    if links is None:
+        return check_integer("trunking", 1 if trunking is None else trunking, 1, most)
+    bundle = bundle_of(arrangement)
+    number = check_integer("links_between_groups", links, 1, most * bundle)
+    if trunking is not None:
+        raise config_error("trunking", trunking, "must be left out with links_between_groups")
+    if number % bundle:
+        raise config_error(
+            "links_between_groups", links, f"must be a multiple of {bundle}, the links of a port"
+        )
+    return number // bundle
+
+
+def with_changes(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters with changes; what follows from others is left out, unless it is given."""
+    new = {**fields, **changes}
+    if "a" not in changes and parse_group(new.get("group", ALL_TO_ALL)) != ALL_TO_ALL:
+        new.pop("a", None)
+    if "h" not in changes and is_xc(new.get("arrangement")) and _DECIDE_H & set(changes):
+        new.pop("h", None)
+    for given, other in (("trunking", "links_between_groups"), ("links_between_groups", "trunking")):
+        if given in changes and other not in changes:
+            new.pop(other, None)
+    return new

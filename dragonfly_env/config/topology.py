@@ -1,0 +1,396 @@
+"""``Dragonfly``: which router, port and host is connected to which.
+
+Numbering. router = group*a + local index; host = router*p + slot. The ports of a router are numbered hosts
+first (0 .. p-1), then local (all-to-all: p .. p+a-2, one for each other router of the group in order; ``Grid`` has
+its own), then the h global ones. The global ports of a group have positions q = local index * h + j, 0 <= q < a*h.
+
+Arrangements say which group position q of group i leads to (with ``trunking`` t the rule holds for the slot
+s = q mod (a*h/t), once per slice of a*h/t positions, so each pair of groups has t links):
+
+================== ==================================================================================
+``palmtree``       i - (s+1) mod g: the figures of the LIA paper, FOGSim, CAMINOS
+``palmtree-plus``  i + (s+1) mod g: the text of the LIA paper
+``absolute``       s, or s+1 from s = i on: Kim et al., ISCA 2008; the HPDC'21 paper's simulator
+``relative``       i + (s+1) mod g: Hastings et al., CLUSTER 2015. Without trunking the same wiring as
+                   ``palmtree-plus``; with it, equal slices meet here, mirrored ones (k and t-1-k) there
+``circulant``      i+1, i-1, i+2, i-2, ... mod g: Hastings et al., CLUSTER 2015
+``xc``             Cray XC: the links to peers s = 0, 1, ... (as in ``absolute``) are dealt to the
+                   routers in turn, on a grid column by column, in bundles of two that are one port
+================== ==================================================================================
+
+With fewer groups than the maximum only the slots s < g-1 are connected.
+
+Shortest ways. Among several a packet draws anew at every router (its own random stream, the same for every policy):
+of the global links on a shortest path one of those nearest to the router, all alike, then one of the shortest local
+ways to it, all alike. Where groups are all-to-all nothing is drawn: with trunking, routers take their own links first,
+and ranks spread the rest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env import _core
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import check_bool, check_choice, check_integer, config_error, unknown_name
+from dragonfly_env.config.groups import ALL_TO_ALL, Grid, GroupShape, NamedShape, parse_group
+from dragonfly_env.config.rows import reject_unknown
+from dragonfly_env.config.systems import (
+    FIELDS,
+    INSTEAD,
+    MAX_RADIX,
+    PRESETS,
+    bundle_of,
+    is_xc,
+    ports_between,
+    with_changes,
+)
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@dataclasses.dataclass(frozen=True, slots=True, init=False)
+class Dragonfly:
+    """A Dragonfly: groups of routers, all-to-all between groups; a group is all-to-all, or a ``Grid``. Immutable.
+
+    Two are equal if all their parameters are; they hash, copy and pickle by them.
+
+    Args:
+        p: Hosts per router, at least 1.
+        a: Routers per group, at least 1; with a ``Grid`` its number of routers, or None.
+        h: Global ports per router, at least 0; None with ``arrangement="xc"``: as many as it needs.
+        g: Groups, from 1 to a*h/trunking + 1; None: that maximum (not with ``"xc"``, which needs a number).
+        arrangement: Which global port leads where; see the module's documentation.
+        trunking: Global ports that join a pair of groups; a divisor of a*h.
+        group: The inside of a group: ``"all-to-all"``, or a ``Grid`` (or its string).
+        links_between_groups: Links that join a pair of groups, instead of ``trunking``: any number that fits; with
+            ``"xc"`` an even one, since a port is two links.
+
+    Raises:
+        ConfigError: If a parameter is no integer or out of range, a name is unknown (the nearest match is
+            named), a router would have more than 1,024 ports, or the system would be too large to address.
+
+    Source: Kim et al., "Technology-driven, highly-scalable Dragonfly topology", ISCA 2008; ``Grid`` and ``"xc"``:
+    Alverson et al., "Cray XC Series Network", 2012.
+    """
+
+    p: int
+    a: int
+    h: int
+    g: int
+    arrangement: str
+    trunking: int
+    group: str | GroupShape
+    _wiring: _core.Topology = dataclasses.field(init=False, repr=False, compare=False)
+
+    def __init__(
+        self,
+        p: int,
+        a: int | None = None,
+        h: int | None = None,
+        g: int | None = None,
+        arrangement: str = "palmtree",
+        trunking: int | None = None,
+        group: str | GroupShape = ALL_TO_ALL,
+        links_between_groups: int | None = None,
+    ) -> None:
+        p = check_integer("p", p, 1, MAX_RADIX)
+        shape = parse_group(group)
+        if not isinstance(shape, str):
+            if a is not None and check_integer("a", a, 1, MAX_RADIX) != shape.routers:
+                raise config_error("a", a, f"must be {shape.routers}, the routers of {shape}, or None")
+            a = shape.routers
+        a = check_integer("a", a, 1, MAX_RADIX)
+        check_choice("arrangement", arrangement, _core.arrangements())
+        between = ports_between(arrangement, trunking, links_between_groups)
+        if arrangement == "xc":
+            g = check_integer("g", g, 1, MAX_RADIX * MAX_RADIX + 1)
+            needed = -(-(g - 1) * between // a)
+            if needed > MAX_RADIX:
+                raise config_error(
+                    "g", g, f"would need {needed} global ports of a router, more than {MAX_RADIX}"
+                )
+            h = check_integer("h", needed if h is None else h, needed, MAX_RADIX)
+        h = check_integer("h", h, 0, MAX_RADIX)
+        positions = a * h
+        if between > max(1, positions):
+            raise config_error(
+                "trunking" if links_between_groups is None else "links_between_groups",
+                trunking if links_between_groups is None else links_between_groups,
+                f"must be an integer from 1 to {max(1, positions) * bundle_of(arrangement)}",
+            )
+        if trunking is not None and arrangement != "xc" and positions % between:
+            raise config_error("trunking", trunking, f"must divide a*h, which is {positions}")
+        groups = positions // between + 1
+        if g is not None:
+            groups = check_integer("g", g, 1, groups)
+        if not isinstance(shape, str):
+            wiring = _core.Topology(p, a, h, groups, arrangement, between, shape.name, shape.parameters())
+        else:
+            wiring = _core.Topology(p, a, h, groups, arrangement, between)
+        for name, value in (
+            ("p", p),
+            ("a", a),
+            ("h", h),
+            ("g", groups),
+            ("arrangement", arrangement),
+            ("trunking", between),
+            ("group", shape),
+            ("_wiring", wiring),
+        ):
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_fields, (type(self), {name: getattr(self, name) for name in FIELDS})
+
+    @classmethod
+    def presets(cls) -> tuple[str, ...]:
+        """Names that ``preset`` knows: host counts, smallest first, then machines."""
+        return tuple(PRESETS)
+
+    @classmethod
+    def preset(cls, name: str | int, **overrides: Any) -> Dragonfly:
+        """A published system by its number of hosts, with single parameters changed.
+
+        Args:
+            name: ``"72"``, ``"342"``, ``"1056"``, ``"2550"``, ``"5256"``, ``"16512"``, ``"83232"`` (balanced:
+                a = 2p = 2h) or ``"279040"`` (p=16, a=32, h=17); the number itself is accepted too. Cray XC machines:
+                ``"theta"``, ``"cori"``, ``"edison"``, and an eighth of two, ``"theta-m8"`` and ``"cori-m8"``.
+            **overrides: Parameters of ``Dragonfly`` that differ; without ``g`` it follows from the others.
+
+        Raises:
+            ConfigError: For an unknown name or parameter (the nearest is named) or a value out of range.
+        """
+        key = name
+        if not isinstance(key, (str, bool)):
+            try:
+                key = str(operator.index(key))
+            except Exception:  # whatever a user's class raises
+                raise unknown_name("topology", name, PRESETS) from None
+        if not isinstance(key, str) or key not in PRESETS:
+            raise unknown_name("topology", key, PRESETS)
+        reject_unknown(cls, overrides, "a topology", extra=INSTEAD)
+        return cls(**with_changes(PRESETS[key], overrides))
+
+    def replace(self, **changes: Any) -> Dragonfly:
+        """A copy with some parameters changed; pass ``g=None`` to have it follow from the others again. What follows
+        from a ``Grid`` or from ``"xc"`` (a, h) follows again.
+
+        Raises:
+            ConfigError: For an unknown parameter or a value out of range.
+        """
+        reject_unknown(type(self), changes, "a topology", extra=INSTEAD)
+        return type(self)(**with_changes({name: getattr(self, name) for name in FIELDS}, changes))
+
+    def to_dict(self) -> dict[str, int | str]:
+        """Every parameter as a plain value, for TOML and JSON."""
+        return {
+            name: str(value) if isinstance(value := getattr(self, name), (Grid, NamedShape)) else value
+            for name in FIELDS
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Dragonfly:
+        """The inverse of ``to_dict``; ``preset`` may name a system that the other keys change.
+
+        Raises:
+            ConfigError: For an unknown or missing key or a value out of range.
+        """
+        given = check_mapping("topology", values, "must be a table of parameters")
+        reject_unknown(cls, given, "a topology", extra=("preset", *INSTEAD))
+        if "preset" in given:
+            return cls.preset(given.pop("preset"), **given)
+        derived = {
+            "a": parse_group(given.get("group", ALL_TO_ALL)) != ALL_TO_ALL,
+            "h": is_xc(given.get("arrangement")),
+        }
+        missing = [name for name in ("p", "a", "h") if name not in given and not derived.get(name)]
+        if missing:
+            raise config_error("topology", dict(values), f"lacks {', '.join(missing)} (or name a preset)")
+        return cls(**given)
+
+    def to_core(self) -> _core.Topology:
+        """The core's own object (private; shared, not copied)."""
+        return self._wiring
+
+    @property
+    def num_hosts(self) -> int:
+        """Hosts: p*a*g."""
+        return self._wiring.num_hosts
+
+    @property
+    def num_routers(self) -> int:
+        """Routers: a*g."""
+        return self._wiring.num_routers
+
+    @property
+    def num_groups(self) -> int:
+        """Groups: g."""
+        return self.g
+
+    @property
+    def radix(self) -> int:
+        """Ports of a router: p hosts, the local ones (all-to-all: a - 1), and h global ones."""
+        return self._wiring.radix
+
+    def router_of(self, host: int) -> int:
+        """The router that a host is connected to.
+
+        Raises:
+            ConfigError: If there is no such host.
+        """
+        return check_integer("host", host, 0, self.num_hosts - 1) // self.p
+
+    def group_of(self, router: int) -> int:
+        """The group of a router.
+
+        Raises:
+            ConfigError: If there is no such router.
+        """
+        return self._router("router", router) // self.a
+
+    def port_kind(self, port: int) -> str:
+        """The class of link of a port of any router: ``"host"``, ``"local"`` or ``"global"``; on a grid ``"host"``,
+        ``"rank-1"`` (row), ``"rank-2"`` (column) or ``"rank-3"`` (global).
+
+        Raises:
+            ConfigError: If a router has no such port.
+        """
+        return self._wiring.port_kind(self._port(port))
+
+    def port_links(self, port: int) -> int:
+        """How many parallel links a port of any router stands for.
+
+        Raises:
+            ConfigError: If a router has no such port.
+        """
+        kind = self.port_kind(port)
+        return next(bundled for name, _, bundled in self._wiring.link_classes if name == kind)
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The classes of link in the order of the ports: ``"host"`` first, the global one last."""
+        return tuple(name for name, _, _ in self._wiring.link_classes)
+
+    @property
+    def links_between_groups(self) -> int:
+        """Links that join a pair of groups: ``trunking``, with ``"xc"`` twice that."""
+        return self.trunking * bundle_of(self.arrangement)
+
+    @property
+    def num_local_ports(self) -> int:
+        """Ports of a router that lead to routers of its group."""
+        return self._wiring.num_local_ports
+
+    @property
+    def diameter(self) -> int:
+        """Hops that no minimal path exceeds: 3; on a grid of several rows and columns 5."""
+        return self._wiring.diameter
+
+    def port_classes(self) -> npt.NDArray[np.int64]:
+        """(radix,) the class of every port as an index into ``link_classes``. A new array."""
+        return np.repeat(
+            np.arange(len(self.link_classes)), [ports for _, ports, _ in self._wiring.link_classes]
+        )
+
+    def neighbor(self, router: int, port: int) -> tuple[int, int] | None:
+        """The router and its port at the other end of a local or global link.
+
+        Returns:
+            ``(router, port)``, or None for a global port that nothing is connected to (g below its maximum).
+
+        Raises:
+            ConfigError: If there is no such router or port, or the port leads to a host.
+        """
+        far = self._wiring.neighbor(self._router("router", router), self._port(port))
+        return None if far[0] < 0 else far
+
+    def minimal_hops(self, router: int, dst_router: int) -> int:
+        """Links between routers on a shortest path that uses at most one global link: 0 to ``diameter``.
+
+        Raises:
+            ConfigError: If there is no such router.
+        """
+        return self._wiring.minimal_hops(
+            self._router("router", router), self._router("dst_router", dst_router)
+        )
+
+    def minimal_port(self, router: int, dst_router: int) -> int:
+        """The port of ``router`` on a minimal path to another one.
+
+        The router behind it is exactly one hop closer. Where trunking offers several equally short paths the
+        choice is fixed, by the local index of ``router`` plus ``dst_router``.
+
+        Raises:
+            ConfigError: If there is no such router or both are the same.
+        """
+        return self._wiring.minimal_port(
+            self._router("router", router), self._router("dst_router", dst_router)
+        )
+
+    def minimal_ports(self, router: int, dst_router: int) -> tuple[int, ...]:
+        """All ports of ``router`` on a shortest path to another one, ascending; none if both are the same.
+
+        Raises:
+            ConfigError: If there is no such router.
+        """
+        return tuple(
+            self._wiring.minimal_ports(self._router("router", router), self._router("dst_router", dst_router))
+        )
+
+    def links(self) -> npt.NDArray[np.uint32]:
+        """Every directed link between routers.
+
+        Returns:
+            (L, 4) router, port, router at the other end, its port; sorted by the first two. A new array.
+        """
+        return self._wiring.links()
+
+    def to_networkx(self, *, hosts: bool = False) -> nx.Graph[int | str]:
+        """The network as an undirected graph: ``Graph``, or ``MultiGraph`` with ``trunking`` above 1.
+
+        Args:
+            hosts: Whether hosts are nodes too.
+
+        Returns:
+            Nodes: routers by number, with ``kind="router"`` and ``group``; hosts as ``"host_0"``, ... with
+            ``kind="host"``, ``group`` and ``host`` (the number). Edges: ``kind`` (of ``port_kind``),
+            ``links`` (parallel ones that the edge stands for) and ``ports``, a dict from each router at an end to its
+            port.
+        """
+        check_bool("hosts", hosts)
+        import networkx as nx  # only here: most users never need it
+
+        graph: nx.Graph[int | str] = nx.MultiGraph() if self.trunking > 1 else nx.Graph()
+        graph.add_nodes_from(
+            (router, {"kind": "router", "group": router // self.a}) for router in range(self.num_routers)
+        )
+        links = self.links()
+        kinds = [(self.port_kind(port), self.port_links(port)) for port in range(self.radix)]
+        for router, port, peer, peer_port in links[links[:, 0] < links[:, 2]].tolist():
+            kind, parallel = kinds[port]
+            graph.add_edge(router, peer, kind=kind, links=parallel, ports={router: port, peer: peer_port})
+        if hosts:
+            for host in range(self.num_hosts):
+                router, port = divmod(host, self.p)
+                node = f"host_{host}"
+                graph.add_node(node, kind="host", group=router // self.a, host=host)
+                graph.add_edge(node, router, kind="host", links=1, ports={router: port})
+        return graph
+
+    def _router(self, field: str, value: int) -> int:
+        return check_integer(field, value, 0, self.num_routers - 1)
+
+    def _port(self, value: int) -> int:
+        return check_integer("port", value, 0, self.radix - 1)
+
+
+def _from_fields(cls: type[Dragonfly], fields: dict[str, Any]) -> Dragonfly:
+    return cls(**fields)

@@ -1,0 +1,1 @@
+"""What is asked and answered: batches of decisions, the layout of their columns, transitions, reports, actions."""

@@ -1,0 +1,242 @@
+"""What goes in and out of the batched environment: ``DecisionBatch`` and ``Transitions``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env import _core
+from dragonfly_env.checks.arrays import as_integers
+from dragonfly_env.checks.outside import parsing
+from dragonfly_env.checks.values import check_instance, config_error
+from dragonfly_env.decisions.layout import CANDIDATE_FEATURES, Layout
+from dragonfly_env.errors import StateError
+
+IntArray = npt.NDArray[np.int64]
+
+
+class DecisionBatch:
+    """N decisions that wait for an answer; rows are ordered by partition of the network, then by time.
+
+    From an environment the arrays are read-only views into the memory of the core: valid until its next
+    ``reset`` or ``step``, after that they show something else. ``copy()`` keeps them.
+
+    Attributes:
+        obs: (N, F) float32, see ``layout``.
+        mask: (N, A) bool, the legal actions; at least one per row.
+        agents: (N,) int32, the router that is asked.
+        decision_ids: (N,) int64, unique per packet and hop whatever the batching.
+        packets: (N,) structured: ``source_host``, ``destination_host``, ``number`` (of the packet at its
+            source), ``source_router``, ``destination_router``, ``destination_group``, ``hops``, ``vc``,
+            ``input_port``, ``minimal_action`` (the action along a shortest path), ``minimal`` (never sent off
+            its minimal path), ``created_ns``, ``arrived_ns``.
+        time_ns: (N,) float64, when the decision was raised.
+        candidates: Path actions: (N, A) structured: ``kind`` (see ``layout.KINDS``), ``port``, ``hops`` (from
+            here to the destination router), ``occupancy`` (packets, of the first port), ``vc_occupancy`` (of
+            the VC that it would use there), ``detour_group``, ``detour_router`` (-1: none),
+            ``minimal_choice``. Port actions: None.
+        layout: The meaning of the columns of ``obs``.
+    """
+
+    __slots__ = (
+        "_draw",
+        "_draws",
+        "agents",
+        "candidates",
+        "decision_ids",
+        "layout",
+        "mask",
+        "obs",
+        "packets",
+        "time_ns",
+    )
+
+    def __init__(
+        self,
+        *,
+        layout: Layout,
+        obs: npt.NDArray[np.float32],
+        mask: npt.NDArray[np.bool_],
+        agents: npt.NDArray[np.int32],
+        decision_ids: npt.NDArray[np.int64],
+        packets: npt.NDArray[Any],
+        time_ns: npt.NDArray[np.float64],
+        candidates: npt.NDArray[Any] | None,
+        draws: npt.NDArray[np.float64] | Callable[[], npt.NDArray[np.float64]] | None = None,
+    ) -> None:
+        self.layout = layout
+        self.obs = obs
+        self.mask = mask
+        self.agents = agents
+        self.decision_ids = decision_ids
+        self.packets = packets
+        self.time_ns = time_ns
+        self.candidates = candidates
+        self._draw = draws if callable(draws) else None
+        self._draws = None if callable(draws) else draws
+
+    def __len__(self) -> int:
+        return len(self.agents)
+
+    def __repr__(self) -> str:
+        return f"<DecisionBatch of {len(self)} decisions of {len(np.unique(self.agents))} routers>"
+
+    @property
+    def draws(self) -> npt.NDArray[np.float64]:
+        """(N, D) uniform numbers in [0, 1) that belong to the decisions: the same under any batching.
+
+        Raises:
+            StateError: For a batch made from observations, which has none.
+        """
+        if self._draws is None:
+            if self._draw is None:
+                raise StateError("draws: a batch made from observations has no random numbers")
+            self._draws = self._draw()
+        return self._draws
+
+    def rows(self, which: npt.NDArray[Any] | slice) -> DecisionBatch:
+        """Some rows.
+
+        Args:
+            which: Row indices, a (N,) bool mask, or a slice.
+        """
+        return DecisionBatch(
+            layout=self.layout,
+            obs=self.obs[which],
+            mask=self.mask[which],
+            agents=self.agents[which],
+            decision_ids=self.decision_ids[which],
+            packets=self.packets[which],
+            time_ns=self.time_ns[which],
+            candidates=None if self.candidates is None else self.candidates[which],
+            draws=None if self._draw is None and self._draws is None else self._rows_of_draws(which),
+        )
+
+    def _rows_of_draws(
+        self, which: npt.NDArray[Any] | slice
+    ) -> npt.NDArray[np.float64] | Callable[[], npt.NDArray[np.float64]]:
+        if self._draws is not None:
+            return self._draws[which]
+        return lambda: self.draws[which]
+
+    def copy(self) -> DecisionBatch:
+        """A batch that stays as it is, whatever the environment does."""
+        return DecisionBatch(
+            layout=self.layout,
+            obs=self.obs.copy(),
+            mask=self.mask.copy(),
+            agents=self.agents.copy(),
+            decision_ids=self.decision_ids.copy(),
+            packets=self.packets.copy(),
+            time_ns=self.time_ns.copy(),
+            candidates=None if self.candidates is None else self.candidates.copy(),
+            draws=None if self._draw is None and self._draws is None else self.draws.copy(),
+        )
+
+    def minimal_actions(self) -> IntArray:
+        """(N,) the action along a shortest path of every row; it is always legal where there is a choice.
+
+        Where an environment with scope ``"all"`` reports a hop that a detour forces, this is that hop.
+        """
+        actions = self.packets["minimal_action"].astype(np.int64)
+        if self.mask.size == 0:  # no rows; or routers without ports, which have no first legal one either
+            return actions
+        return np.where(self.mask[np.arange(len(self)), actions], actions, self.mask.argmax(axis=1))
+
+    @classmethod
+    def from_observations(
+        cls,
+        layout: Layout,
+        obs: npt.ArrayLike,
+        mask: npt.ArrayLike,
+        *,
+        agents: npt.ArrayLike | None = None,
+    ) -> DecisionBatch:
+        """What a policy needs, from observations alone: for views that hand out nothing else.
+
+        Args:
+            layout: Of the environment.
+            obs: (N, F) observations.
+            mask: (N, A) or more columns (an idle action behind is left out).
+            agents: (N,) routers; -1 if they are not given.
+
+        Returns:
+            A batch with ``candidates`` (if the actions are paths and these features are observed) and with
+            ``packets["minimal_action"]`` (if ``is_minimal`` is, or the actions are paths); all else is empty.
+
+        Raises:
+            ConfigError: If shapes do not fit the layout.
+        """
+        check_instance("layout", layout, Layout)
+        with parsing("obs", type(obs).__name__, "must be an array of numbers"):
+            rows = np.asarray(obs, dtype=np.float32)
+        with parsing("mask", type(mask).__name__, "must be an array of truth values"):
+            legal = np.asarray(mask).astype(bool)
+        routers = np.full(len(rows) if rows.ndim else 0, -1, dtype=np.int32)
+        if agents is not None:
+            routers = as_integers("agents", agents, -1, 2**31 - 1).astype(np.int32)
+        if rows.ndim != 2 or rows.shape[1] != layout.num_features:
+            raise config_error("obs", rows.shape, f"must have the shape (N, {layout.num_features})")
+        if legal.ndim != 2 or len(legal) != len(rows) or legal.shape[1] < layout.num_actions:
+            raise config_error(
+                "mask", legal.shape, f"must have the shape ({len(rows)}, {layout.num_actions})"
+            )
+        n = len(rows)
+        if len(routers) != n:
+            raise config_error("agents", f"{len(routers)} routers", f"must be {n}, one per row of obs")
+        packets = np.zeros(n, dtype=_core.packet_dtype)
+        candidates = None
+        if layout.candidates:
+            if all(name in layout for name in CANDIDATE_FEATURES):
+                candidates = layout.decode_candidates(rows)
+        elif "is_minimal" in layout:
+            packets["minimal_action"] = rows[:, layout["is_minimal"].columns].argmax(axis=1)
+        return cls(
+            layout=layout,
+            obs=rows,
+            mask=legal[:, : layout.num_actions],
+            agents=routers,
+            decision_ids=np.full(n, -1, dtype=np.int64),
+            packets=packets,
+            time_ns=np.full(n, np.nan),
+            candidates=candidates,
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Transitions:
+    """M decisions with what came of them. The arrays belong to the caller."""
+
+    decision_ids: npt.NDArray[np.int64]
+    """(M,) of the decision."""
+    agents: npt.NDArray[np.int32]
+    """(M,) the router that decided."""
+    obs: npt.NDArray[np.float32]
+    """(M, F) what it saw."""
+    actions: npt.NDArray[np.int32]
+    """(M,) what it answered."""
+    rewards: npt.NDArray[np.float64]
+    """(M,) in units of ``reward_scale_ns``."""
+    next_obs: npt.NDArray[np.float32]
+    """(M, F) what the next router that was asked saw; zeros if the packet was delivered."""
+    next_mask: npt.NDArray[np.bool_]
+    """(M, A) its legal actions; all False if the packet was delivered."""
+    done: npt.NDArray[np.bool_]
+    """(M,) whether the packet was delivered."""
+    next_agents: npt.NDArray[np.int32]
+    """(M,) the next router that was asked; -1 if the packet was delivered."""
+    latency_ns: npt.NDArray[np.float64]
+    """(M,) from this decision to the next one, or to the delivery."""
+    time_ns: npt.NDArray[np.float64]
+    """(M,) when the deciding router learns of it: the end of the leg plus the way back over its link."""
+    next_decision_ids: npt.NDArray[np.int64]
+    """(M,) of the next decision; -1 if the packet was delivered."""
+    mask: npt.NDArray[np.bool_]
+    """(M, A) the actions that were legal when it was made."""
+
+    def __len__(self) -> int:
+        return len(self.decision_ids)

@@ -1,0 +1,290 @@
+"""``Layout``: what the numbers of an observation mean, by name."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env import _core
+from dragonfly_env.checks.arrays import as_numbers, refuse_first
+from dragonfly_env.checks.values import check_text, config_error, did_you_mean
+
+if TYPE_CHECKING:
+    from dragonfly_env.config.topology import Dragonfly
+
+FloatArray = npt.NDArray[np.float32]
+
+# The features that may be selected, in the order of their bits in the core, whose table has each of them once.
+FEATURES: tuple[str, ...] = tuple(row["name"] for row in _core.features())
+PORT_FEATURES: tuple[str, ...] = tuple(row["name"] for row in _core.features() if row["per"] == "port")
+CANDIDATE_FEATURES: tuple[str, ...] = tuple(
+    row["name"] for row in _core.features() if row["per"] == "candidate"
+)
+
+# Further features, which must be named: what the core's trackers let routers remember.
+TRACKED_FEATURES: tuple[str, ...] = tuple(
+    name for tracker in _core.trackers() for name in tracker["features"]
+)
+
+_AHEAD = {"group": "group", "peer": "router"}
+
+KINDS = {"none": -1, "minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4}
+"""The numbers of ``DecisionBatch.candidates["kind"]``."""
+
+
+def select_features(features: Sequence[str] | None) -> tuple[int, tuple[str, ...]]:
+    """What the core is told of the features: a bit for each of ``FEATURES``, and the names of the others.
+
+    Raises:
+        ConfigError: For an unknown name.
+    """
+    if features is None:
+        return (1 << len(FEATURES)) - 1, ()
+    if isinstance(features, str) or not isinstance(features, Sequence):
+        raise config_error("features", features, "must be a sequence of names, or None for the usual ones")
+    known = FEATURES + TRACKED_FEATURES
+    for name in features:
+        if name not in known:
+            raise config_error(
+                "features", name, f"must be one of {', '.join(known)}{did_you_mean(name, known)}"
+            )
+    if not features:
+        raise config_error("features", list(features), "must name at least one feature")
+    bits = sum(1 << i for i, name in enumerate(FEATURES) if name in features)
+    return bits, tuple(name for name in TRACKED_FEATURES if name in features)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FeatureBlock:
+    """One named feature: some columns of the observation.
+
+    ``value = quantity / unit``; where ``half`` is above 0, ``value = quantity / (quantity + half)`` instead.
+    """
+
+    name: str
+    per: str
+    """What its columns stand for: ``"port"``, ``"candidate"``, ``"link"`` (the global links of the router's group,
+    those of one router after the other), ``"group"`` (the other groups, from the next one on), ``"peer"`` (the other
+    routers of the group, from the next one on) or ``"decision"`` (one column)."""
+    columns: slice
+    unit: float
+    half: float
+    low: float
+    high: float
+    doc: str
+
+
+class Layout:
+    """Names, units and bounds of the F columns of an observation.
+
+    Attributes:
+        blocks: The features in the order of their columns.
+        candidates: Path actions: the kind of every candidate (``"minimal"``, ``"lgl"``, ...); else empty.
+        num_actions: A, the width of the mask.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        topology: Dragonfly,
+        candidates: Sequence[str],
+        num_actions: int,
+    ) -> None:
+        self.blocks: tuple[FeatureBlock, ...] = tuple(
+            FeatureBlock(
+                name=row["name"],
+                per=row["per"],
+                columns=slice(row["offset"], row["offset"] + row["width"]),
+                unit=row["unit"],
+                half=row["half"],
+                low=row["low"],
+                high=row["high"],
+                doc=row["doc"],
+            )
+            for row in rows
+        )
+        self.candidates: tuple[str, ...] = tuple(candidates)
+        self.num_actions = num_actions
+        self._first_port = topology.p
+        self._first_global = topology.p + topology.num_local_ports
+        self._links_per_router = topology.h
+        self._by_name = {block.name: block for block in self.blocks}
+
+    def __repr__(self) -> str:
+        listed = ", ".join(
+            f"{block.name} [{block.columns.start}:{block.columns.stop}]" for block in self.blocks
+        )
+        return f"<Layout of {self.num_features} features: {listed}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Layout):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.candidates, self.num_actions))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def __getitem__(self, name: str) -> FeatureBlock:
+        try:
+            return self._by_name[name]
+        except KeyError:
+            known = ", ".join(self._by_name)
+            raise config_error("feature", name, f"this environment observes only {known}") from None
+
+    @property
+    def num_features(self) -> int:
+        """F, the number of columns."""
+        return self.blocks[-1].columns.stop if self.blocks else 0
+
+    @property
+    def features(self) -> dict[str, slice]:
+        """The columns of every feature by name."""
+        return {block.name: block.columns for block in self.blocks}
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """One name per column, e.g. ``"queue_packets[port 4]"``, or ``"congested_links[router 1 port 6]"`` for the
+        second router of the group.
+        """
+        names: list[str] = []
+        for block in self.blocks:
+            width = block.columns.stop - block.columns.start
+            if block.per == "port":
+                names += [f"{block.name}[port {self._first_port + i}]" for i in range(width)]
+            elif block.per == "link":
+                ends = (divmod(i, self._links_per_router) for i in range(width))
+                names += [
+                    f"{block.name}[router {router} port {self._first_global + link}]" for router, link in ends
+                ]
+            elif block.per in ("group", "peer"):
+                names += [f"{block.name}[{_AHEAD[block.per]} +{i + 1}]" for i in range(width)]
+            elif block.per == "candidate":
+                names += [f"{block.name}[{i} {self.candidates[i]}]" for i in range(width)]
+            else:
+                names.append(block.name)
+        return tuple(names)
+
+    @cached_property
+    def low(self) -> FloatArray:
+        """(F,) smallest possible values."""
+        return self._spread("low")
+
+    @cached_property
+    def high(self) -> FloatArray:
+        """(F,) largest possible values."""
+        return self._spread("high")
+
+    @cached_property
+    def scale(self) -> FloatArray:
+        """(F,) what a column is multiplied with to get its quantity back; 0 where it is squashed."""
+        return self._spread("unit")
+
+    def _spread(self, field: str) -> FloatArray:
+        values = np.empty(self.num_features, dtype=np.float32)
+        for block in self.blocks:
+            values[block.columns] = getattr(block, field)
+        values.flags.writeable = False
+        return values
+
+    def _observations(self, obs: object) -> npt.NDArray[Any]:
+        rows = (
+            obs if isinstance(obs, np.ndarray) and obs.dtype == np.float32 else as_numbers("obs", obs, ndim=2)
+        )
+        if rows.ndim != 2 or rows.shape[1] != self.num_features:
+            raise config_error("obs", rows.shape, f"must have the shape (N, {self.num_features})")
+        return rows
+
+    def quantities(self, obs: npt.NDArray[Any], name: str) -> FloatArray:
+        """The numbers behind a feature that is not squashed, as the core has them.
+
+        Nothing is lost where units are powers of two, as those of counters are.
+
+        Args:
+            obs: (N, F) observations.
+            name: Of the feature.
+
+        Returns:
+            (N, width) numbers.
+
+        Raises:
+            ConfigError: If the feature is not observed, or squashed, or these are no such observations.
+        """
+        block = self[check_text("feature", name)]
+        if block.half > 0:
+            raise config_error("feature", name, "is squashed; its quantity cannot be read back")
+        quantities: FloatArray = self._observations(obs)[:, block.columns] * np.float32(block.unit)
+        return quantities
+
+    def counts(self, obs: npt.NDArray[Any], name: str) -> npt.NDArray[np.int32]:
+        """The whole numbers behind a feature that is not squashed: exact.
+
+        Args:
+            obs: (N, F) observations.
+            name: Of the feature.
+
+        Returns:
+            (N, width) numbers.
+
+        Raises:
+            ConfigError: If the feature is not observed, or squashed, or these are no such observations.
+        """
+        block = self[check_text("feature", name)]
+        rows = self._observations(obs)[:, block.columns]
+        numbers = np.rint(self.quantities(obs, name))
+        wrong = ~(np.abs(numbers) < 2.0**31)  # nor is NaN
+        refuse_first(
+            lambda at: f"obs[{at[0]}, {block.columns.start + at[1]}]", rows, wrong, "is no such feature"
+        )
+        return numbers.astype(np.int32)
+
+    def decode_candidates(self, obs: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The candidate paths that an observation describes.
+
+        Args:
+            obs: (N, F) observations of an environment with path actions.
+
+        Returns:
+            (N, K) structured as ``DecisionBatch.candidates``; ``detour_group`` and ``detour_router`` are not
+            observed and -1.
+
+        Raises:
+            ConfigError: If one of the candidate features is not observed, or these are no such observations.
+        """
+        fields = {
+            "kind": "candidate_kind",
+            "port": "candidate_port",
+            "occupancy": "candidate_packets",
+            "vc_occupancy": "candidate_vc_packets",
+            "hops": "candidate_hops",
+        }
+        rows = self._observations(obs)
+        candidates = np.zeros((len(rows), len(self.candidates)), dtype=_core.candidate_dtype)
+        for field, feature in fields.items():
+            candidates[field] = self.counts(rows, feature)
+        candidates["detour_group"] = -1
+        candidates["detour_router"] = -1
+        return candidates
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: what an agent must agree with to be used."""
+        return {
+            "features": {
+                block.name: [
+                    block.columns.start,
+                    block.columns.stop,
+                    round(float(block.unit), 6),
+                    round(float(block.half), 6),
+                ]
+                for block in self.blocks
+            },
+            "candidates": list(self.candidates),
+            "num_actions": self.num_actions,
+        }

@@ -1,0 +1,129 @@
+"""What the links of a network did: one row per directed link, and sums by class."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dragonfly_env.config.topology import Dragonfly
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LinkClassTotals:
+    """The links of one class together. Means are over links; all are NaN without links or time."""
+
+    links: int
+    packets: int
+    flits: int
+    utilisation_mean: float
+    utilisation_max: float
+    stall_fraction_mean: float
+    stall_fraction_max: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class LinkTable:
+    """One row per connected directed link that leaves a router, by router and port. Arrays are read-only.
+
+    ``kind`` is the class of the link (``Dragonfly.port_kind``), ``"host"`` into hosts. ``utilisation`` is the fraction
+    of the window in which the link carried bits, ``stall_fraction`` that in which the port had a packet but no credit
+    for it; both are NaN if the window is empty.
+    """
+
+    router: npt.NDArray[np.int64]
+    port: npt.NDArray[np.int64]
+    kind: npt.NDArray[np.str_]
+    packets: npt.NDArray[np.int64]
+    flits: npt.NDArray[np.int64]
+    utilisation: npt.NDArray[np.float64]
+    stall_fraction: npt.NDArray[np.float64]
+
+    @classmethod
+    def build(
+        cls,
+        topology: Dragonfly,
+        *,
+        packets: npt.NDArray[np.int64],
+        stall_ps: npt.NDArray[np.int64],
+        busy_ps_per_packet: npt.NDArray[np.int64],
+        duration_ps: int,
+        flits_per_packet: int,
+    ) -> LinkTable:
+        """The table from counters by router * radix + port.
+
+        Args:
+            topology: Says which ports are connected, and their class.
+            packets: (num_routers * radix,) packets sent.
+            stall_ps: (num_routers * radix,) time with a packet but no credit.
+            busy_ps_per_packet: (classes,) by class of link.
+            duration_ps: Length of the window.
+            flits_per_packet: For ``flits``.
+        """
+        between = topology.links()[:, :2].astype(np.int64)
+        to_hosts = np.stack(
+            [
+                np.repeat(np.arange(topology.num_routers), topology.p),
+                np.tile(np.arange(topology.p), topology.num_routers),
+            ],
+            axis=1,
+        )
+        index = np.sort(np.concatenate([to_hosts, between]) @ np.array([topology.radix, 1]))
+        router, port = np.divmod(index, topology.radix)
+        kind = topology.port_classes()[port]
+        sent = packets[index]
+        window = float(duration_ps) if duration_ps > 0 else math.nan
+        table = cls(
+            router=router,
+            port=port,
+            kind=np.array(topology.link_classes)[kind],
+            packets=sent,
+            flits=sent * flits_per_packet,
+            utilisation=sent * busy_ps_per_packet[kind] / window,
+            stall_fraction=stall_ps[index] / window,
+        )
+        for column in table.to_dict().values():
+            column.setflags(write=False)
+        return table
+
+    def __len__(self) -> int:
+        return len(self.router)
+
+    def to_dict(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns by name, as ``pandas.DataFrame`` and ``pyarrow.table`` take them."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table as a data frame."""
+        import pandas as pd  # half a second, and most users of metrics do not need it
+
+        return pd.DataFrame(self.to_dict())
+
+    def totals(self, classes: Iterable[str] = ("host", "local", "global")) -> dict[str, LinkClassTotals]:
+        """Sums and means by class.
+
+        Args:
+            classes: Those to tell of (``Dragonfly.link_classes``).
+        """
+        result = {}
+        for name in classes:
+            rows = self.kind == name
+            used, stalled = self.utilisation[rows], self.stall_fraction[rows]
+            some = bool(rows.any())
+            result[name] = LinkClassTotals(
+                links=int(rows.sum()),
+                packets=int(self.packets[rows].sum()),
+                flits=int(self.flits[rows].sum()),
+                utilisation_mean=float(used.mean()) if some else math.nan,
+                utilisation_max=float(used.max()) if some else math.nan,
+                stall_fraction_mean=float(stalled.mean()) if some else math.nan,
+                stall_fraction_max=float(stalled.max()) if some else math.nan,
+            )
+        return result

@@ -1,0 +1,395 @@
+"""``Metrics``: what a window of a simulation measured.
+
+A window runs from the last ``reset_statistics`` (or time 0) to the moment of the snapshot. A packet's
+latencies and hops are counted when it is delivered, wherever its journey began. What has no value, such as
+the mean latency of no packet, is NaN here and None in ``to_dict``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env.checks.values import PS_PER_NS, check_real
+from dragonfly_env.metrics.fairness import Fairness
+from dragonfly_env.metrics.links import LinkClassTotals, LinkTable
+from dragonfly_env.metrics.messages import MessageMetrics, percentile_ps
+from dragonfly_env.metrics.series import in_bins
+
+if TYPE_CHECKING:
+    from dragonfly_env.config.network import NetworkConfig
+    from dragonfly_env.config.topology import Dragonfly
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+_GROUP_ARRAYS = ("group_latency_sum_ps", "group_delivered")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Metrics:
+    """An immutable snapshot; made by ``Simulation.metrics`` and ``simulate``. Arrays are read-only.
+
+    Loads are fractions of the bandwidth of all host links (or of those of one router or group).
+    """
+
+    topology: Dragonfly
+    network: NetworkConfig
+    start_ps: int
+    end_ps: int
+
+    packets_generated: int
+    """Packets that entered a source queue in the window; lost ones are not among them."""
+    packets_lost: int
+    """Packets that a full source queue turned away (``source_queue_full="lose"``)."""
+    packets_injected: int
+    """Packets that left a source queue in the window."""
+    packets_delivered: int
+    """Packets whose last bit reached the destination host in the window."""
+    packets_in_network: int
+    """Packets between source queue and destination at the moment of the snapshot."""
+    packets_in_source_queues: int
+    """Packets waiting in source queues at the moment of the snapshot."""
+    packet_hops: int
+    """Work done: links between routers and links to hosts that packets crossed in the window."""
+
+    latency_sum_ps: int
+    network_latency_sum_ps: int
+    latency_min_ps: int
+    latency_max_ps: int
+    hops_sum: int
+    minimal_delivered: int
+
+    latency_histogram: IntArray
+    """(B,) delivered packets per bucket of latency."""
+    latency_bucket_ps: FloatArray
+    """(B,) the middle of each bucket, ascending; within 0.2 % of every latency in it."""
+    hop_histogram: IntArray
+    """(H,) delivered packets by hops between routers: index 0 stayed on one router."""
+    router_injected: IntArray
+    """(num_routers,) packets that left the source queues of each router's hosts."""
+    router_delivered: IntArray
+    """(num_routers,) packets delivered to each router's hosts."""
+    link_packets: IntArray
+    """(num_routers * radix,) packets sent by each output port."""
+    link_stall_ps: IntArray
+    """(num_routers * radix,) time that each output port had a packet but no credit."""
+    link_busy_ps_per_packet: IntArray
+    """(classes,) time that a packet keeps a link of each class busy (``Dragonfly.link_classes``)."""
+    series: Mapping[str, IntArray] | None = None
+    """Counters per bin; see ``time_series``."""
+    series_bin_ps: int = 0
+    series_start_ps: int = 0
+    group_latency_sum_ps: IntArray | None = None
+    group_delivered: IntArray | None = None
+    """(g, g) packets delivered by source group and destination group, if ``group_latency`` was asked for."""
+    messages: MessageMetrics | None = None
+    """Messages of closed-loop traffic; None for open-loop traffic, whose messages nobody puts together again."""
+
+    @classmethod
+    def from_statistics(
+        cls, statistics: Mapping[str, Any], topology: Dragonfly, network: NetworkConfig
+    ) -> Metrics:
+        """Metrics from what ``_core.Simulation.statistics`` returns.
+
+        Args:
+            statistics: Plain numbers and integer arrays under the names of the fields here, with ``now_ps`` for
+                ``end_ps`` and the packet counts without ``packets_``.
+            topology: The simulated system.
+            network: The simulated network.
+        """
+        scalars = {
+            "start_ps": "start_ps",
+            "end_ps": "now_ps",
+            "packets_generated": "generated",
+            "packets_lost": "lost",
+            "packets_injected": "injected",
+            "packets_delivered": "delivered",
+            "packets_in_network": "in_network",
+            "packets_in_source_queues": "in_source_queues",
+        }
+        sums = ("packet_hops", "latency_sum_ps", "network_latency_sum_ps", "hops_sum", "minimal_delivered")
+        for name in (*sums, "latency_min_ps", "latency_max_ps"):
+            scalars[name] = name
+        arrays = (
+            "latency_histogram",
+            "hop_histogram",
+            "router_injected",
+            "router_delivered",
+            "link_packets",
+            "link_stall_ps",
+        )
+        series = statistics.get("series")
+        busy = statistics["link_busy_ps_per_packet"]
+        fields: dict[str, Any] = {field: int(statistics[key]) for field, key in scalars.items()}
+        fields |= {name: _integers(statistics[name]) for name in arrays}
+        fields |= {name: _integers(statistics[name]) for name in _GROUP_ARRAYS if name in statistics}
+        fields["link_busy_ps_per_packet"] = _integers([busy[kind] for kind in topology.link_classes])
+        if series is not None:
+            fields["series"] = {name: _integers(values) for name, values in series.items()}
+            fields["series_bin_ps"] = int(statistics["series_bin_ps"])
+            fields["series_start_ps"] = int(statistics["series_start_ps"])
+        fields["messages"] = MessageMetrics.from_statistics(statistics)
+        buckets = _read_only(np.array(statistics["latency_bucket_ps"], np.float64))
+        return cls(topology=topology, network=network, latency_bucket_ps=buckets, **fields)
+
+    @property
+    def duration_ns(self) -> float:
+        """Length of the window."""
+        return (self.end_ps - self.start_ps) / PS_PER_NS
+
+    @property
+    def packets_in_flight(self) -> int:
+        """Packets generated and not delivered at the moment of the snapshot, source queues included."""
+        return self.packets_in_network + self.packets_in_source_queues
+
+    @property
+    def offered_load(self) -> float:
+        """What hosts generated, lost packets included. Below the configured load where generators stalled. Closed loop:
+        what programs gave to source queues.
+        """
+        return self._load(self.packets_generated + self.packets_lost, self.topology.num_hosts)
+
+    @property
+    def accepted_load(self) -> float:
+        """What was delivered."""
+        return self._load(self.packets_delivered, self.topology.num_hosts)
+
+    @property
+    def latency_mean_ns(self) -> float:
+        """Mean time from generation at the host, source queue included, to the arrival of the last bit."""
+        return self._per_packet(self.latency_sum_ps) / PS_PER_NS
+
+    @property
+    def network_latency_mean_ns(self) -> float:
+        """Mean time from leaving the source queue to the arrival of the last bit."""
+        return self._per_packet(self.network_latency_sum_ps) / PS_PER_NS
+
+    @property
+    def latency_min_ns(self) -> float:
+        """The shortest latency, exact."""
+        return self.latency_min_ps / PS_PER_NS if self.packets_delivered else math.nan
+
+    @property
+    def latency_max_ns(self) -> float:
+        """The longest latency, exact."""
+        return self.latency_max_ps / PS_PER_NS if self.packets_delivered else math.nan
+
+    def latency_percentile_ns(self, q: float) -> float:
+        """The smallest latency that at least ``q`` percent of the delivered packets do not exceed.
+
+        From a histogram: within 0.2 % of the exact value; q = 0 and q = 100 are exact.
+
+        Args:
+            q: 0 to 100, in percent.
+
+        Raises:
+            ConfigError: If ``q`` is out of range.
+        """
+        extremes = (float(self.latency_min_ps), float(self.latency_max_ps))
+        return percentile_ps(q, self.latency_histogram, self.latency_bucket_ps, *extremes) / PS_PER_NS
+
+    @property
+    def makespan_ns(self) -> float:
+        """Closed loop: from time 0 to the end of the last task, which is the completion of the last message unless a
+        program computes after it. It does not depend on ``reset_statistics``. NaN while the workload is not complete,
+        and for open-loop traffic.
+        """
+        return self.messages.makespan_ns if self.messages is not None else math.nan
+
+    @property
+    def message_latency_mean_ns(self) -> float:
+        """Closed loop: mean time from a message's entry into the source queue to the arrival of its last bit, of the
+        messages completed in the window. NaN if there are none, and for open-loop traffic.
+        """
+        return self.messages.latency_mean_ns if self.messages is not None else math.nan
+
+    def message_latency_percentile_ns(self, q: float) -> float:
+        """Closed loop: the smallest latency that at least ``q`` percent of the completed messages do not exceed, within
+        0.2 %. NaN if there are none, and for open-loop traffic.
+
+        Args:
+            q: 0 to 100, in percent.
+
+        Raises:
+            ConfigError: If ``q`` is out of range.
+        """
+        percent = check_real("q", q, 0.0, 100.0, unit="percent")
+        return self.messages.latency_percentile_ns(percent) if self.messages is not None else math.nan
+
+    @property
+    def hops_mean(self) -> float:
+        """Mean number of links between routers that delivered packets crossed."""
+        return self._per_packet(self.hops_sum)
+
+    @property
+    def minimal_fraction(self) -> float:
+        """Fraction of delivered packets that took no detour."""
+        return self._per_packet(self.minimal_delivered)
+
+    @property
+    def router_accepted_load(self) -> FloatArray:
+        """(num_routers,) what left the source queues of each router's hosts: who gets into the network."""
+        return self._loads(self.router_injected, self.topology.p)
+
+    @property
+    def group_accepted_load(self) -> FloatArray:
+        """(g,) the same by group."""
+        by_group = self.router_injected.reshape(self.topology.num_groups, self.topology.a).sum(axis=1)
+        return self._loads(by_group, self.topology.p * self.topology.a)
+
+    @property
+    def fairness(self) -> Fairness:
+        """Spread of ``router_accepted_load``."""
+        return Fairness.of(self.router_accepted_load)
+
+    @property
+    def group_fairness(self) -> Fairness:
+        """Spread of ``group_accepted_load``."""
+        return Fairness.of(self.group_accepted_load)
+
+    @property
+    def links(self) -> LinkTable:
+        """What each link did: utilisation and stalls with router, port and kind; sums by class in
+        ``.totals()``.
+        """
+        return LinkTable.build(
+            self.topology,
+            packets=self.link_packets,
+            stall_ps=self.link_stall_ps,
+            busy_ps_per_packet=self.link_busy_ps_per_packet,
+            duration_ps=self.end_ps - self.start_ps,
+            flits_per_packet=self.network.flits_per_packet,
+        )
+
+    @property
+    def link_classes(self) -> dict[str, LinkClassTotals]:
+        """Sums and means by class of link (``Dragonfly.link_classes``)."""
+        return self.links.totals(self.topology.link_classes)
+
+    @property
+    def link_utilisation(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns of ``links``: router, port, kind, packets, flits, utilisation, stall_fraction."""
+        return self.links.to_dict()
+
+    @property
+    def time_series(self) -> dict[str, npt.NDArray[Any]] | None:
+        """Columns with one row per bin of ``series_bin_ns``; None if the configuration did not ask for it.
+
+        ``time_ns`` (start of the bin), ``duration_ns`` (the window may cut the first and the last bin short; what
+        happens at its very end is in the last one), ``injected`` and ``injected_load`` (packets that left their source
+        queue), ``delivered`` and ``accepted_load``, ``latency_mean_ns`` and ``hops_mean`` (of the packets delivered in
+        the bin; NaN if there are none).
+        """
+        if self.series is None:
+            return None
+        # An empty window has no bins, although it lies in one.
+        last_ps = self.end_ps if self.end_ps > self.start_ps else self.series_start_ps
+        bins = max(0, -(-(last_ps - self.series_start_ps) // self.series_bin_ps))
+        injected, delivered, latency_sum_ps, hops_sum = (
+            in_bins(self.series[name], bins)
+            for name in ("generated", "delivered", "latency_sum_ps", "hops_sum")
+        )
+        begin_ps = self.series_start_ps + np.arange(bins, dtype=np.int64) * self.series_bin_ps
+        inside_ps = np.maximum(begin_ps, self.start_ps)
+        width_ns = (np.minimum(begin_ps + self.series_bin_ps, self.end_ps) - inside_ps) / PS_PER_NS
+        per_packet = 1.0 / np.where(delivered > 0, delivered, math.nan)
+        to_load = self.network.packet_time_ns / (self.topology.num_hosts * width_ns)
+        return {
+            "time_ns": begin_ps / PS_PER_NS,
+            "duration_ns": width_ns,
+            "injected": injected,
+            "injected_load": injected * to_load,
+            "delivered": delivered,
+            "accepted_load": delivered * to_load,
+            "latency_mean_ns": latency_sum_ps * per_packet / PS_PER_NS,
+            "hops_mean": hops_sum * per_packet,
+        }
+
+    @property
+    def group_latency_mean_ns(self) -> FloatArray | None:
+        """(g, g) mean latency by source and destination group, NaN where there is none; None if not asked
+        for.
+        """
+        if self.group_latency_sum_ps is None or self.group_delivered is None:
+            return None
+        packets = np.where(self.group_delivered > 0, self.group_delivered, math.nan)
+        return np.asarray(self.group_latency_sum_ps / (packets * PS_PER_NS), np.float64)
+
+    def to_dict(self) -> dict[str, int | float | None]:
+        """Every figure that is one number, for JSON or one row of a table; None where there is no value."""
+        row: dict[str, int | float | None] = {
+            "duration_ns": self.duration_ns,
+            "offered_load": self.offered_load,
+            "accepted_load": self.accepted_load,
+            "packets_generated": self.packets_generated,
+            "packets_lost": self.packets_lost,
+            "packets_injected": self.packets_injected,
+            "packets_delivered": self.packets_delivered,
+            "packets_in_network": self.packets_in_network,
+            "packets_in_source_queues": self.packets_in_source_queues,
+            "packets_in_flight": self.packets_in_flight,
+            "packet_hops": self.packet_hops,
+            "latency_mean_ns": self.latency_mean_ns,
+            "latency_min_ns": self.latency_min_ns,
+            "latency_p50_ns": self.latency_percentile_ns(50),
+            "latency_p95_ns": self.latency_percentile_ns(95),
+            "latency_p99_ns": self.latency_percentile_ns(99),
+            "latency_p99_9_ns": self.latency_percentile_ns(99.9),
+            "latency_max_ns": self.latency_max_ns,
+            "network_latency_mean_ns": self.network_latency_mean_ns,
+            "hops_mean": self.hops_mean,
+            "minimal_fraction": self.minimal_fraction,
+        }
+        row |= {
+            "makespan_ns": self.makespan_ns,
+            "messages_delivered": None if self.messages is None else self.messages.delivered,
+            "message_latency_mean_ns": self.message_latency_mean_ns,
+            "message_latency_p50_ns": self.message_latency_percentile_ns(50),
+            "message_latency_p99_ns": self.message_latency_percentile_ns(99),
+            "message_latency_max_ns": self.message_latency_percentile_ns(100),
+        }
+        for prefix, fairness in (("router", self.fairness), ("group", self.group_fairness)):
+            row[f"{prefix}_accepted_load_min"] = fairness.min
+            row[f"{prefix}_accepted_load_max"] = fairness.max
+            row[f"{prefix}_fairness_jain"] = fairness.jain
+        for kind, totals in self.link_classes.items():
+            prefix = kind.replace("-", "_")
+            row.update({f"{prefix}_link_{name}": value for name, value in dataclasses.asdict(totals).items()})
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in row.items()
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"<Metrics of {self.duration_ns:g} ns: offered {self.offered_load:.4f}, "
+            f"accepted {self.accepted_load:.4f}, {self.packets_delivered} packets "
+            f"in {self.latency_mean_ns:.1f} ns and {self.hops_mean:.3f} hops on average>"
+        )
+
+    def _load(self, packets: int, hosts: int) -> float:
+        return packets * self._load_of_one_packet(hosts)
+
+    def _loads(self, packets: IntArray, hosts: int) -> FloatArray:
+        return packets * np.float64(self._load_of_one_packet(hosts))
+
+    def _load_of_one_packet(self, hosts: int) -> float:
+        return self.network.packet_time_ns / (hosts * self.duration_ns) if self.duration_ns > 0 else math.nan
+
+    def _per_packet(self, total: int) -> float:
+        return total / self.packets_delivered if self.packets_delivered else math.nan
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    array.setflags(write=False)
+    return array
+
+
+def _integers(values: Any) -> IntArray:
+    return _read_only(np.array(values, np.int64))

@@ -1,0 +1,108 @@
+"""Figures and a page from the results of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from dragonfly_env.checks.values import unknown_name
+from dragonfly_env.errors import ConfigError
+from dragonfly_env.experiments.results import Results
+from dragonfly_env.plots.distributions import distribution_figure
+from dragonfly_env.plots.fairness import fairness_figure
+from dragonfly_env.plots.links import global_links_figure, ports_figure
+from dragonfly_env.plots.loads import load_figure
+from dragonfly_env.plots.page import write_page
+from dragonfly_env.plots.series import series_figure
+from dragonfly_env.plots.style import FORMATS, plain, save
+
+__all__ = ["FIGURES", "FORMATS", "Drawn", "draw", "load_figure", "save", "write_page"]
+
+FIGURES: dict[str, tuple[str, Callable[[Results, float | None], Figure]]] = {
+    "loads": (
+        "Mean latency, accepted load and hops over offered load",
+        lambda results, load: load_figure(results),
+    ),
+    "distributions": (
+        "Latency distributions: quartiles, 5th to 95th percentile, mean and p99",
+        distribution_figure,
+    ),
+    "series": ("Accepted load and latency over simulated time", series_figure),
+    "fairness": (
+        "Who gets into the network: accepted load by the router's place in its group",
+        fairness_figure,
+    ),
+    "global-links": ("Utilisation of the links between groups", global_links_figure),
+    "ports": ("Utilisation of the ports of a router, mean over groups", ports_figure),
+}
+"""Every kind of figure: its name on the command line, what it shows, and what draws it (from results and a
+load)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What was drawn.
+
+    Attributes:
+        files: Every file written, the page last.
+        skipped: Kinds of figures that these results cannot show, with the reason.
+    """
+
+    files: tuple[Path, ...]
+    skipped: dict[str, str]
+
+
+def draw(
+    results: Results,
+    folder: Path,
+    *,
+    kinds: Sequence[str] = (),
+    load: float | None = None,
+    formats: Sequence[str] = ("png", "svg"),
+    page: bool = True,
+) -> Drawn:
+    """Draw figures, and the HTML page that holds them.
+
+    Args:
+        results: Runs.
+        folder: Where the files go.
+        kinds: Names of `FIGURES`; empty for all that the results can show.
+        load: For figures with room for one load only: that load, or None for the one where policies differ
+            most.
+        formats: Formats of the pictures.
+        page: Write ``index.html`` too.
+
+    Returns:
+        What was drawn. Only without ``kinds`` can something be skipped.
+
+    Raises:
+        ConfigError: For an unknown kind or format, a load without runs, figures asked for that the results
+            cannot show,
+            or a folder that cannot be written to.
+    """
+    for kind in kinds:
+        if kind not in FIGURES:
+            raise unknown_name("kind", kind, FIGURES)
+    shown = results.relabelled(plain)
+    written: list[Path] = []
+    pictures: dict[str, Path] = {}
+    skipped: dict[str, str] = {}
+    for kind in kinds or FIGURES:
+        caption, make = FIGURES[kind]
+        try:
+            figure = make(shown, load)
+        except ConfigError as error:
+            if kinds or load is not None:
+                raise
+            skipped[kind] = str(error)
+            continue
+        paths = save(figure, folder, kind, formats)
+        written.extend(paths)
+        if kind != "loads" and "png" in formats:
+            pictures[caption] = paths[list(formats).index("png")]
+    if page:
+        written.append(write_page(results, folder / "index.html", pictures))
+    return Drawn(tuple(written), skipped)

@@ -1,0 +1,112 @@
+"""Latency distributions as box plots with mean, p95 and p99, in the manner of figure 6 of Kang et al., HPDC
+2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+
+from dragonfly_env.experiments.results import Results, aggregate
+from dragonfly_env.plots.choose import representative_load
+from dragonfly_env.plots.style import broken, grid, looks
+
+_PERCENTILES = ("p5", "p25", "p50", "p75", "p95", "p99")
+_COLUMNS = (*(f"latency_{name}_ns" for name in _PERCENTILES), "latency_mean_ns")
+_LOG_ABOVE = (
+    12.0  # ratio of the largest to the smallest figure from which a linear axis would flatten the boxes
+)
+_MEAN: dict[str, Any] = {"marker": "D", "color": "white", "markeredgecolor": "black", "markersize": 5}
+_P95: dict[str, Any] = {"marker": "_", "color": "black", "markersize": 13, "markeredgewidth": 1.6}
+_P99: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 6, "markeredgewidth": 1.4}
+
+
+def distribution_figure(results: Results, load: float | None = None) -> Figure:
+    """One panel per traffic at one load each, one box per policy.
+
+    Box: first to third quartile with the median; whiskers: 5th to 95th percentile (HPDC'21 draws 1.5
+        interquartile ranges, which need every packet). Marks: mean, p95, p99. Over seeds: the mean of each
+        figure.
+
+    Args:
+        results: Runs.
+        load: The load to show, or None for the one where policies differ most.
+
+    Raises:
+        ConfigError: If there are no runs with that load.
+    """
+    table = aggregate(results, _COLUMNS)
+    look = looks(results.policies)
+    width = max(2.6, 0.62 * len(results.policies) + 1.2)
+    figure, axes = grid(width, 3.3, 1, len(results.traffic))
+    for panel, traffic in zip(axes[0], results.traffic, strict=True):
+        chosen = representative_load(results, traffic, load)
+        part = table[(table["traffic"] == traffic) & np.isclose(table["load"], chosen)]
+        part = part[part["latency_p50_ns"].notna()]
+        boxes = [_box(row) for row in part.to_dict("records")]
+        panel.set_title(f"{traffic}, load {chosen:g}")
+        if not boxes:
+            panel.text(
+                0.5, 0.5, "no packets delivered", ha="center", transform=panel.transAxes, color="#777777"
+            )
+            continue
+        _draw(panel, boxes, [look[box["label"]].colour for box in boxes])
+    axes[0][0].set_ylabel("packet latency (us)")
+    handles = [
+        Line2D([], [], linestyle="none", label=label, **style)
+        for label, style in (("mean", _MEAN), ("95th percentile", _P95), ("99th percentile", _P99))
+    ]
+    if bool(table["saturated"].any()):
+        handles.append(Line2D([], [], linestyle="none", marker="$*$", color="black", label="saturated"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def _box(row: Mapping[Hashable, Any]) -> dict[str, Any]:
+    """What `Axes.bxp` needs of one policy, and the marks; in microseconds."""
+    names = {
+        "whislo": "p5",
+        "q1": "p25",
+        "med": "p50",
+        "q3": "p75",
+        "whishi": "p95",
+        "p99": "p99",
+        "mean": "mean",
+    }
+    values = {key: float(row[f"latency_{name}_ns"]) / 1000.0 for key, name in names.items()}
+    return {"label": row["policy"], "saturated": row["saturated"], **values}
+
+
+def _draw(axes: Axes, boxes: list[dict[str, Any]], colours: list[str]) -> None:
+    drawn = axes.bxp(
+        [
+            {key: value for key, value in box.items() if key not in ("p99", "saturated", "mean")}
+            for box in boxes
+        ],
+        showfliers=False,
+        patch_artist=True,
+        widths=0.6,
+        medianprops={"color": "black", "linewidth": 1.4},
+    )
+    for patch, colour in zip(drawn["boxes"], colours, strict=True):
+        patch.set_facecolor(colour)
+        patch.set_alpha(0.65)
+    positions = range(1, len(boxes) + 1)
+    for key, style in (("whishi", _P95), ("p99", _P99), ("mean", _MEAN)):
+        axes.plot(positions, [box[key] for box in boxes], linestyle="none", zorder=4, **style)
+    if max(box["p99"] for box in boxes) > _LOG_ABOVE * min(box["med"] for box in boxes):
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_ylim(bottom=0.0)
+    labels = [broken(box["label"]) + ("*" if box["saturated"] else "") for box in boxes]
+    axes.set_xticks(list(positions), labels, rotation=35, ha="right", rotation_mode="anchor")
+    axes.grid(visible=False, axis="x")

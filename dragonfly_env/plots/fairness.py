@@ -1,0 +1,74 @@
+"""Who gets into the network: accepted load by the router's place in its group."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.experiments.results import Results
+from dragonfly_env.plots.choose import representative_load
+from dragonfly_env.plots.style import broken, grid, looks
+
+
+def fairness_figure(results: Results, load: float | None = None) -> Figure:
+    """One panel per traffic and policy: a bar for each router of a group, the mean over all groups.
+
+    The thin line on a bar spans the lowest to the highest group. Jain's index is over all routers.
+
+    Args:
+        results: Runs that kept their arrays.
+        load: The load to show, or None for the one where policies differ most.
+
+    Raises:
+        ConfigError: If the runs have no results per router, or none with that load.
+    """
+    if "router_accepted_load" not in results.table.columns:
+        raise config_error("arrays", False, "must be true in the sweep for results per router")
+    look = looks(results.policies)
+    figure, axes = grid(2.15, 2.2, len(results.traffic), len(results.policies), sharey="row")
+    for row, traffic in zip(axes, results.traffic, strict=True):
+        chosen = representative_load(results, traffic, load)
+        rows = results.table[results.table["traffic"] == traffic]
+        rows = rows[np.isclose(rows["load"], chosen)]
+        for panel, policy in zip(row, results.policies, strict=True):
+            loads = _by_group(rows[rows["policy"] == policy])
+            panel.set_title(broken(policy) if row is axes[0] else "")
+            panel.grid(visible=False, axis="x")
+            if loads is None:
+                panel.text(
+                    0.5, 0.5, "no run", ha="center", va="center", transform=panel.transAxes, color="#777777"
+                )
+                continue
+            mean = loads.mean(axis=0)
+            spread = np.stack([mean - loads.min(axis=0), loads.max(axis=0) - mean])
+            slots = np.arange(loads.shape[1])
+            panel.bar(slots, mean, color=look[policy].colour, alpha=0.8, width=0.78)
+            panel.errorbar(
+                slots, mean, yerr=np.maximum(spread, 0.0), fmt="none", ecolor="black", elinewidth=0.8
+            )
+            panel.axhline(chosen, color="#999999", linestyle=":", linewidth=1.0)
+            panel.set_xticks(slots[:: max(1, len(slots) // 8)])
+            panel.tick_params(axis="x", labelsize=7)
+            panel.set_xlabel(f"router of its group (Jain {_jain(loads):.3f})", fontsize=7.5)
+        row[0].set_ylabel(f"{traffic}, load {chosen:g}\naccepted load")
+        row[0].set_ylim(bottom=0.0)
+    return figure
+
+
+def _by_group(rows: pd.DataFrame) -> npt.NDArray[np.float64] | None:
+    """(groups, routers per group) accepted loads, the mean over seeds; None without runs."""
+    kept = rows[rows["router_accepted_load"].notna()]
+    if kept.empty:
+        return None
+    if kept["router_accepted_load"].map(len).nunique() > 1:
+        raise config_error("results", "routers", "must be of one topology for a figure of its routers")
+    mean = np.mean([np.asarray(values, dtype=np.float64) for values in kept["router_accepted_load"]], axis=0)
+    return np.asarray(mean.reshape(-1, int(kept["topology_a"].iloc[0])), dtype=np.float64)
+
+
+def _jain(loads: npt.NDArray[np.float64]) -> float:
+    squares = float(np.square(loads).sum())
+    return float(loads.sum()) ** 2 / (loads.size * squares) if squares > 0 else float("nan")

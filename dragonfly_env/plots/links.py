@@ -1,0 +1,162 @@
+"""Where the traffic goes: utilisation of global links between groups, and of every port of a router."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.experiments.results import Results
+from dragonfly_env.plots.choose import representative_load
+from dragonfly_env.plots.style import broken, grid
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+ToMap = Callable[[Integers, Integers, Floats], Floats]
+"""From (router, port, utilisation) of every link to the values of one heat map."""
+
+
+def global_links_figure(results: Results, load: float | None = None) -> Figure:
+    """Heat maps, one per traffic and policy: row = sending group, column = receiving group.
+
+    With several links between two groups their mean is shown. The diagonal is empty.
+
+    Args:
+        results: Runs that kept their arrays, all on one topology.
+        load: The load to show, or None for the one where policies differ most.
+
+    Raises:
+        ConfigError: If the runs have no results per link, differ in topology, or none has that load.
+    """
+    topology = _topology(results)
+    leads_to = _group_behind(topology)
+
+    def to_map(router: Integers, port: Integers, used: Floats) -> Floats:
+        receiving = leads_to[router, port]
+        remote = receiving >= 0
+        shape = (topology.num_groups, topology.num_groups)
+        return _mean_at(shape, router[remote] // topology.a, receiving[remote], used[remote])
+
+    return _heat_maps(results, load, to_map, "sending group", "receiving group")
+
+
+def ports_figure(results: Results, load: float | None = None) -> Figure:
+    """Heat maps, one per traffic and policy: row = router's place in its group, column = port, mean over
+    groups.
+
+    Thin lines separate the classes of links.
+
+    Args:
+        results: Runs that kept their arrays, all on one topology.
+        load: The load to show, or None for the one where policies differ most.
+
+    Raises:
+        ConfigError: As `global_links_figure`.
+    """
+    topology = _topology(results)
+
+    def to_map(router: Integers, port: Integers, used: Floats) -> Floats:
+        return _mean_at((topology.a, topology.radix), router % topology.a, port, used)
+
+    edges = tuple((np.flatnonzero(np.diff(topology.port_classes())) + 0.5).tolist())
+    classes = topology.link_classes[1:]
+    columns = (
+        f"port: hosts |{' ' if len(classes) == 2 else chr(10)}{' | '.join(classes)}"  # one panel is narrow
+    )
+    return _heat_maps(results, load, to_map, "router of its group", columns, edges)
+
+
+def _heat_maps(
+    results: Results,
+    load: float | None,
+    to_map: ToMap,
+    row_label: str,
+    column_label: str,
+    edges: tuple[float, ...] = (),
+) -> Figure:
+    chosen = {traffic: representative_load(results, traffic, load) for traffic in results.traffic}
+    maps: dict[tuple[str, str], Floats] = {}
+    for traffic in results.traffic:
+        rows = results.table[results.table["traffic"] == traffic]
+        rows = rows[np.isclose(rows["load"], chosen[traffic])]
+        for policy in results.policies:
+            kept = rows[(rows["policy"] == policy) & rows["link_utilisation"].notna()]
+            if not kept.empty:
+                maps[traffic, policy] = _mean_map(kept, to_map)
+    top = max((float(np.nanmax(values)) for values in maps.values()), default=1.0)
+    figure, axes = grid(2.3, 2.25, len(results.traffic), len(results.policies), sharex=True, sharey=True)
+    image = None
+    for row, traffic in zip(axes, results.traffic, strict=True):
+        for panel, policy in zip(row, results.policies, strict=True):
+            panel.grid(visible=False)
+            if row is axes[0]:
+                panel.set_title(broken(policy))
+            if (traffic, policy) not in maps:
+                panel.text(0.5, 0.5, "no run", ha="center", transform=panel.transAxes, color="#777777")
+                continue
+            values = maps[traffic, policy]
+            panel.set_facecolor("#dddddd")
+            image = panel.imshow(
+                values, vmin=0.0, vmax=top, cmap="viridis", interpolation="none", aspect="auto"
+            )
+            for axis in (panel.xaxis, panel.yaxis):
+                axis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+            for edge in edges:
+                panel.axvline(edge, color="white", linewidth=1.5)
+            if row is axes[-1]:
+                panel.set_xlabel(column_label, fontsize=8)
+        row[0].set_ylabel(f"{traffic}, load {chosen[traffic]:g}\n{row_label}")
+    if image is not None:
+        figure.colorbar(image, ax=[panel for row in axes for panel in row], label="utilisation", shrink=0.9)
+    return figure
+
+
+def _mean_map(rows: pd.DataFrame, to_map: ToMap) -> Floats:
+    """The mean over seeds."""
+    maps = [
+        to_map(np.asarray(router, np.int64), np.asarray(port, np.int64), np.asarray(used, np.float64))
+        for router, port, used in zip(
+            rows["link_router"], rows["link_port"], rows["link_utilisation"], strict=True
+        )
+    ]
+    return np.asarray(np.mean(maps, axis=0), dtype=np.float64)
+
+
+def _mean_at(shape: tuple[int, int], row: Integers, column: Integers, values: Floats) -> Floats:
+    """The mean of the values that fall on each cell; NaN where none does."""
+    total, count = np.zeros(shape), np.zeros(shape)
+    np.add.at(total, (row, column), values)
+    np.add.at(count, (row, column), 1.0)
+    mean: Floats = np.divide(total, count, out=np.full(shape, np.nan), where=count > 0)
+    return mean
+
+
+def _topology(results: Results) -> Dragonfly:
+    table = results.table
+    if "link_utilisation" not in table.columns:
+        raise config_error("arrays", False, "must be true in the sweep for results per link")
+    columns = [name for name in table.columns if name.startswith("topology_")]
+    kinds = table[columns].drop_duplicates()
+    if len(kinds) > 1:
+        raise config_error("results", results.name, "must be of one topology for a figure of its links")
+    return Dragonfly.from_dict(
+        {
+            str(name).removeprefix("topology_"): value if isinstance(value, str) else int(value)
+            for name, value in kinds.iloc[0].items()
+        }
+    )
+
+
+def _group_behind(topology: Dragonfly) -> Integers:
+    """(routers, radix) the group that a global link leads to; -1 for other ports."""
+    behind = np.full((topology.num_routers, topology.radix), -1, dtype=np.int64)
+    links = topology.links().astype(np.int64)
+    crossing = links[links[:, 0] // topology.a != links[:, 2] // topology.a]
+    behind[crossing[:, 0], crossing[:, 1]] = crossing[:, 2] // topology.a
+    return behind

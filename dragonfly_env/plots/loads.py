@@ -1,0 +1,107 @@
+"""Latency, throughput and hops over offered load: one row of panels per traffic, one line per policy.
+
+In the manner of figure 5 of Kang et al., HPDC 2021.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dragonfly_env.experiments.results import Results, aggregate
+from dragonfly_env.plots.style import Look, grid, looks, policy_legend
+
+COLUMNS = ("latency_mean_ns", "accepted_load", "hops_mean")
+
+
+def load_figure(results: Results) -> Figure:
+    """The figure.
+
+    Shaded: the 95 % confidence interval over seeds. Latencies far above those of policies that still carry
+        the load are cut off; a small arrow at the upper edge marks where a policy leaves the panel.
+    """
+    table = aggregate(results, COLUMNS)
+    look = looks(results.policies)
+    figure, axes = grid(3.3, 2.45, len(results.traffic), 3)
+    for row, traffic in zip(axes, results.traffic, strict=True):
+        part = table[table["traffic"] == traffic]
+        limit_us = latency_limit_ns(part) / 1000.0
+        for policy in results.policies:
+            line = part[part["policy"] == policy].sort_values("load")
+            if line.empty:
+                continue
+            _curve(row[0], line, "latency_mean_ns", look[policy], policy, scale=1e-3)
+            _mark_exit(row[0], line, limit_us, look[policy])
+            _curve(row[1], line, "accepted_load", look[policy], policy)
+            _curve(row[2], line, "hops_mean", look[policy], policy)
+        _finish(row, part, traffic, limit_us)
+    for panel in axes[-1]:
+        panel.set_xlabel("offered load (fraction of host link bandwidth)", fontsize=8)
+    policy_legend(figure, axes[0][1])
+    return figure
+
+
+def latency_limit_ns(part: pd.DataFrame) -> float:
+    """The upper end of a latency axis: a third above the slowest policy that still carries the load.
+
+    At least three times the lowest latency, so that a panel in which everything is saturated shows something,
+    and never more than what there is to show.
+    """
+    latencies = part["latency_mean_ns"]
+    carried = latencies[~part["saturated"]].max()
+    wanted = max(3.0 * float(latencies.min()), 1.33 * float(carried) if pd.notna(carried) else 0.0)
+    highest = 1.06 * float(latencies.max())
+    return min(wanted, highest) if np.isfinite(wanted) else 1000.0
+
+
+def _curve(axes: Axes, line: pd.DataFrame, column: str, look: Look, label: str, scale: float = 1.0) -> None:
+    x, y = line["load"].to_numpy(), line[column].to_numpy() * scale
+    half = np.nan_to_num(line[f"{column}_ci95"].to_numpy()) * scale
+    axes.plot(x, y, color=look.colour, marker=look.marker, label=label, markeredgewidth=0.0)
+    if half.any():
+        axes.fill_between(x, y - half, y + half, color=look.colour, alpha=0.18, linewidth=0.0)
+
+
+def _mark_exit(axes: Axes, line: pd.DataFrame, limit_us: float, look: Look) -> None:
+    """An arrow where the curve leaves the panel."""
+    x, y = line["load"].to_numpy(), line["latency_mean_ns"].to_numpy() / 1000.0
+    above = np.flatnonzero(y > limit_us)
+    if not above.size:
+        return
+    first = int(above[0])
+    at = x[first]
+    if first > 0 and np.isfinite(y[first - 1]):
+        at = np.interp(limit_us, [y[first - 1], y[first]], [x[first - 1], x[first]])
+    axes.plot(
+        [at],
+        [limit_us],
+        marker="^",
+        color=look.colour,
+        markersize=6,
+        clip_on=False,
+        linestyle="none",
+        zorder=5,
+    )
+    if first == 0:  # nothing of this curve is visible: say where it is
+        text = f"from {y[0]:.3g} us"
+        axes.annotate(
+            text, (at, limit_us), (5, -3), textcoords="offset points", va="top", color=look.colour, fontsize=8
+        )
+
+
+def _finish(row: list[Axes], part: pd.DataFrame, traffic: str, limit_us: float) -> None:
+    top = float(part["load"].max())
+    row[0].set_ylim(0.0, limit_us)
+    row[0].set_ylabel(f"{traffic}\nmean latency (us)")
+    row[1].plot([0, top], [0, top], color="#999999", linestyle=":", linewidth=1.0, zorder=1)
+    row[1].set_ylabel("accepted load")
+    row[1].set_ylim(0.0, top * 1.04)
+    row[2].set_ylabel("mean hops")
+    hops = part["hops_mean"].dropna()
+    if hops.empty:
+        hops = pd.Series([0.0])
+    row[2].set_ylim(np.floor(hops.min() * 2 - 0.2) / 2, np.ceil(hops.max() * 2 + 0.2) / 2)
+    for axes in row:
+        axes.set_xlim(0.0, top * 1.03)

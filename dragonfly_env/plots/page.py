@@ -1,0 +1,190 @@
+"""One HTML page with everything: figures, a sortable table, and how the results were made.
+
+It opens from a file, offline: script, pictures and style are inside.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+import re
+from collections.abc import Hashable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
+from plotly.subplots import make_subplots
+
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.experiments.results import Results
+from dragonfly_env.experiments.summary import SUMMARY, summary_table
+from dragonfly_env.plots.loads import latency_limit_ns
+from dragonfly_env.plots.style import looks
+
+_SYMBOLS = {
+    "o": "circle", "s": "square", "D": "diamond", "d": "diamond-tall", "^": "triangle-up", "v":
+    "triangle-down", "<": "triangle-left", ">": "triangle-right", "*": "star", "P": "cross", "X": "x", "p":
+    "pentagon", "h": "hexagon", "8": "octagon",
+}  # fmt: skip
+_PANELS = (
+    ("latency_mean_ns", "mean latency (us)", 1e-3),
+    ("accepted_load", "accepted load", 1.0),
+    ("hops_mean", "mean hops", 1.0),
+)
+_HEADINGS = {
+    "traffic": "traffic",
+    "policy": "policy",
+    "load": "load",
+    "seeds": "seeds",
+    "accepted_load": "accepted load",
+    "latency_mean_ns": "mean latency (ns)",
+    "latency_p50_ns": "p50 (ns)",
+    "latency_p95_ns": "p95 (ns)",
+    "latency_p99_ns": "p99 (ns)",
+    "hops_mean": "hops",
+    "minimal_fraction": "minimal fraction",
+    "router_fairness_jain": "Jain fairness of routers",
+    "packet_hops_per_cpu_s": "packet-hops per CPU-s",
+}
+_DIGITS = {"load": 3, "accepted_load": 4, "hops_mean": 3, "minimal_fraction": 3, "router_fairness_jain": 4}
+
+
+def write_page(results: Results, path: Path, pictures: Mapping[str, Path]) -> Path:
+    """Write the page.
+
+    Args:
+        results: Runs.
+        path: The file to write.
+        pictures: PNG files of further figures by caption; they are embedded.
+
+    Returns:
+        ``path``.
+
+    Raises:
+        ConfigError: If the file cannot be written.
+    """
+    template = files("dragonfly_env.plots").joinpath("page.html").read_text(encoding="utf-8")
+    table = summary_table(results)
+    parts = {
+        "TITLE": html.escape(results.name),
+        "SUBTITLE": html.escape(_subtitle(results)),
+        "PLOTLY": get_plotlyjs(),
+        "CHART": _interactive(results, table),
+        "FIGURES": "\n".join(_picture(caption, picture) for caption, picture in pictures.items()),
+        "TABLE": _table(table),
+        "PROVENANCE": _provenance(results.table),
+    }
+    page = re.sub(r"\{\{([A-Z]+)\}\}", lambda match: parts[match[1]], template)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise config_error("page", str(path), f"must be writable ({error.strerror})") from error
+    return path
+
+
+def _subtitle(results: Results) -> str:
+    first = results.table.iloc[0]
+    system = (
+        f"{int(first['num_hosts']):,} hosts: Dragonfly p={first['topology_p']}, a={first['topology_a']}, "
+        f"h={first['topology_h']}, g={first['topology_g']}, {first['topology_arrangement']} arrangement"
+    )
+    missing = results.expected - len(results.table)
+    return f"{system} · {len(results.table)} runs" + (f" · {missing} still missing" if missing > 0 else "")
+
+
+def _interactive(results: Results, table: pd.DataFrame) -> str:
+    """The load figure as a chart with values under the pointer."""
+    look = looks(results.policies)
+    rows = len(results.traffic)
+    figure = make_subplots(rows=rows, cols=3, horizontal_spacing=0.06, vertical_spacing=0.26 / rows)
+    for index, traffic in enumerate(results.traffic, start=1):
+        part = table[table["traffic"] == traffic]
+        for policy in results.policies:
+            line = part[part["policy"] == policy].sort_values("load")
+            for column, (name, label, scale) in enumerate(_PANELS, start=1):
+                figure.add_trace(
+                    go.Scatter(
+                        x=line["load"].tolist(),
+                        y=(line[name] * scale).tolist(),
+                        mode="lines+markers",
+                        name=policy,
+                        legendgroup=policy,
+                        showlegend=index == 1 and column == 1,
+                        line={"color": look[policy].colour, "width": 2},
+                        marker={"symbol": _SYMBOLS[look[policy].marker], "size": 7},
+                        hovertemplate=f"{html.escape(policy)}<br>load %{{x}}<br>{label} %{{y:.4g}}<extra></extra>",
+                    ),
+                    row=index,
+                    col=column,
+                )
+                figure.update_xaxes(title_text="offered load", rangemode="tozero", row=index, col=column)
+                title = f"<b>{html.escape(traffic)}</b><br>{label}" if column == 1 else label
+                figure.update_yaxes(title_text=title, rangemode="tozero", row=index, col=column)
+        figure.update_yaxes(range=[0, latency_limit_ns(part) / 1000], row=index, col=1)
+    figure.update_layout(
+        template="plotly_white",
+        height=60 + 330 * rows,
+        margin={"l": 70, "r": 20, "t": 60, "b": 50},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0 + 0.06 / rows, "x": 0.0},
+        hovermode="closest",
+    )
+    chart = figure.to_html(
+        full_html=False, include_plotlyjs=False, div_id="loads", config={"displaylogo": False}
+    )
+    return str(chart)
+
+
+def _picture(caption: str, picture: Path) -> str:
+    data = base64.b64encode(picture.read_bytes()).decode()
+    text = html.escape(caption)
+    return f'<figure><img alt="{text}" src="data:image/png;base64,{data}"><figcaption>{text}</figcaption></figure>'
+
+
+def _table(table: pd.DataFrame) -> str:
+    columns = [name for name in ("traffic", "policy", "load", "seeds", *SUMMARY) if name in table.columns]
+    head = "".join(f"<th>{html.escape(_HEADINGS[name])}</th>" for name in columns)
+    body = []
+    for row in table.to_dict("records"):
+        kind = ' class="saturated"' if row["saturated"] else ""
+        body.append(f"<tr{kind}>" + "".join(_cell(row, str(name)) for name in columns) + "</tr>")
+    return f"<thead><tr>{head}</tr></thead>\n<tbody>\n" + "\n".join(body) + "\n</tbody>"
+
+
+def _cell(row: Mapping[Hashable, Any], name: str) -> str:
+    value = row[name]
+    if isinstance(value, str):
+        return f"<td>{html.escape(value)}</td>"
+    number = float(value)
+    if math.isnan(number):
+        return "<td></td>"
+    half = float(row.get(f"{name}_ci95", math.nan))
+    digits = _DIGITS.get(name, 0 if number >= 100 or number.is_integer() else 1)
+    text = f"{number:,.{digits}f}" if name != "load" else f"{number:g}"
+    spread = "" if math.isnan(half) else f"<small> ±{half:,.{digits}f}</small>"
+    return f'<td data-value="{number!r}">{text}{spread}</td>'
+
+
+def _provenance(table: pd.DataFrame) -> str:
+    first = table.iloc[0]
+    cpu = float(table["cpu_seconds"].sum())
+    facts = {
+        "package version": ", ".join(sorted(set(table["package_version"].astype(str)))),
+        "platform": ", ".join(sorted(set(table["platform"].astype(str)))),
+        "processor": ", ".join(sorted(set(table["machine"].astype(str)))),
+        "made": f"{table['date'].min()} to {table['date'].max()}",
+        "CPU time": f"{cpu:,.1f} s for {table['packet_hops'].sum() / 1e6:,.1f} million measured packet-hops",
+    }
+    items = "".join(
+        f"<dt>{html.escape(key)}</dt><dd>{html.escape(value)}</dd>" for key, value in facts.items()
+    )
+    configuration = json.dumps(json.loads(str(first["configuration"])), indent=2)
+    return (
+        f"<dl>{items}</dl><details><summary>Configuration of the first run (every row of the Parquet file has its own)"
+        f"</summary><pre>{html.escape(configuration)}</pre></details>"
+    )

@@ -1,0 +1,68 @@
+"""Throughput and latency over simulated time, one line per policy."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.experiments.results import Results
+from dragonfly_env.plots.choose import representative_load
+from dragonfly_env.plots.style import grid, looks, policy_legend
+
+
+def series_figure(results: Results, load: float | None = None) -> Figure:
+    """One row per traffic: accepted load, and mean latency of the packets delivered in each bin.
+
+    Args:
+        results: Runs made with ``series_bin_ns``.
+        load: The load to show, or None for the one where policies differ most.
+
+    Raises:
+        ConfigError: If the runs have no time series, or none with that load.
+    """
+    if "series_time_ns" not in results.table.columns:
+        raise config_error(
+            "series_bin_ns", None, "must be set in the sweep for time series; there is none in these runs"
+        )
+    look = looks(results.policies)
+    figure, axes = grid(4.6, 2.3, len(results.traffic), 2)
+    for row, traffic in zip(axes, results.traffic, strict=True):
+        chosen = representative_load(results, traffic, load)
+        rows = results.table
+        rows = rows[(rows["traffic"] == traffic) & np.isclose(rows["load"], chosen)]
+        for policy in results.policies:
+            mine = rows[(rows["policy"] == policy) & rows["series_time_ns"].notna()]
+            if mine.empty:
+                continue
+            time_us = _mean_over_seeds(mine, "series_time_ns") / 1000.0
+            for panel, column, scale in (
+                (row[0], "series_accepted_load", 1.0),
+                (row[1], "series_latency_mean_ns", 1e-3),
+            ):
+                values = _mean_over_seeds(mine, column) * scale
+                panel.plot(time_us, values, color=look[policy].colour, label=policy, linewidth=1.3)
+        row[0].axhline(chosen, color="#999999", linestyle=":", linewidth=1.0, zorder=1)
+        row[0].set_ylabel(f"{traffic}, load {chosen:g}\naccepted load")
+        row[1].set_ylabel("mean latency (us)")
+        for panel in row:
+            panel.set_ylim(bottom=0.0)
+            panel.margins(x=0.01)
+    for panel in axes[-1]:
+        panel.set_xlabel("simulated time (us)", fontsize=8)
+    policy_legend(figure, axes[0][0])
+    return figure
+
+
+def _mean_over_seeds(rows: pd.DataFrame, column: str) -> npt.NDArray[np.float64]:
+    """The mean of equally long series; a bin without packets counts for no seed."""
+    series = [np.asarray(values, dtype=np.float64) for values in rows[column] if values is not None]
+    length = min(len(values) for values in series)
+    stacked = np.stack([values[:length] for values in series])
+    known = ~np.isnan(stacked)
+    count = known.sum(axis=0)
+    total = np.where(known, stacked, 0.0).sum(axis=0)
+    mean: npt.NDArray[np.float64] = np.divide(total, count, out=np.full(length, np.nan), where=count > 0)
+    return mean

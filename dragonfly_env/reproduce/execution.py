@@ -1,0 +1,186 @@
+"""Doing what a reproduction needs: the runs of its cells, as one resumable sweep over all cores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import dragonfly_env as dfe
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.experiments.choices import PolicyChoice, TrafficChoice
+from dragonfly_env.experiments.progress import Reporter
+from dragonfly_env.experiments.run import Run
+from dragonfly_env.experiments.runner import SweepReport, run_sweep
+from dragonfly_env.experiments.scenario import Scenario
+from dragonfly_env.experiments.storage import ResultsFolder
+from dragonfly_env.reproduce.cells import Cell, Setup
+from dragonfly_env.reproduce.findings import Findings, read_findings
+from dragonfly_env.reproduce.paper import Effort, Paper, PaperFigure
+
+_NS_PER_US = 1000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch(Scenario):
+    """A scenario whose runs are listed, not crossed: cells have windows of their own.
+
+    Attributes:
+        listed: The runs.
+    """
+
+    listed: tuple[Run, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, runs: Sequence[Run]) -> Batch:
+        """The scenario of at least one run."""
+        first = runs[0].config
+        return cls(
+            name=name,
+            topology=first.topology,
+            network=first.network,
+            policies=tuple(
+                PolicyChoice(run.config.policy_object, label)
+                for label, run in {run.policy_label: run for run in runs}.items()
+            ),
+            traffic=tuple(
+                TrafficChoice(run.config.traffic_object, label)
+                for label, run in {run.traffic_label: run for run in runs}.items()
+            ),
+            loads=(),
+            seeds=tuple(sorted({run.config.seed for run in runs})),
+            warmup_ns=0.0,
+            measure_ns=1.0,
+            options={},
+            listed=tuple(runs),
+        )
+
+    def runs(self) -> list[Run]:
+        """Every run once."""
+        return list({run.id: run for run in self.listed}.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for provenance."""
+        return {"name": self.name, "runs": [run.configuration for run in self.runs()]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction:
+    """A paper, the part of it that is wanted, and how.
+
+    Attributes:
+        paper: What to reproduce.
+        figures: Which of its figures.
+        effort: How long.
+        injection: ``periodic`` or ``bernoulli``.
+        learner_settings: Parameters for every policy that learns, to see what they change.
+        folder: Where results go.
+    """
+
+    paper: Paper
+    figures: tuple[PaperFigure, ...]
+    effort: Effort
+    injection: str
+    learner_settings: Mapping[str, Any]
+    folder: Path
+
+    def cells(self, figure: PaperFigure) -> tuple[Cell, ...]:
+        """The cells of a figure, with the learners' settings."""
+        return tuple(self._adjusted(cell) for cell in figure.cells(self.effort))
+
+    def runs(self, figures: Sequence[PaperFigure] | None = None) -> tuple[Run, ...]:
+        """Every run of the figures (those wanted, if None) that this version can do, once."""
+        chosen = self.figures if figures is None else figures
+        cells = dict.fromkeys(cell for figure in chosen for cell in self.cells(figure))
+        runs = [run for cell in cells if not cell.missing() for run in self._seeds_of(cell)]
+        return tuple({run.id: run for run in runs}.values())
+
+    def todo(self) -> tuple[Run, ...]:
+        """Those of the wanted runs that the folder does not hold."""
+        files = ResultsFolder(self.folder)
+        return tuple(run for run in self.runs() if files.version_of(run.id) != dfe.__version__)
+
+    def execute(
+        self, *, workers: int | None = None, reporter: Reporter | None = None, redo: bool = False
+    ) -> SweepReport | None:
+        """Do what the folder lacks; None if nothing needs to be simulated.
+
+        Raises:
+            ConfigError: For whatever `run_sweep` refuses.
+            SweepInterrupted: On Ctrl-C; the same call goes on.
+        """
+        runs = self.runs()
+        if not runs:
+            return None
+        batch = Batch.of(self.paper.reference, runs)
+        return run_sweep(batch, self.folder, jobs=workers, reporter=reporter, redo=redo)
+
+    def findings(self) -> Findings:
+        """What the folder holds, of all figures of the paper."""
+        cells = {figure.name: self.cells(figure) for figure in self.paper.figures}
+        every = tuple(dict.fromkeys(cell for some in cells.values() for cell in some))
+        missing = {cell: reason for cell in every if (reason := cell.missing())}
+        ids = {cell: [run.id for run in self._seeds_of(cell)] for cell in every if cell not in missing}
+        return read_findings(self.paper.reference, self.paper.setup, cells, missing, ids, self.folder)
+
+    def _adjusted(self, cell: Cell) -> Cell:
+        if not (self.learner_settings and cell.routing.learns):
+            return cell
+        return replace(cell, routing=cell.routing.with_settings(self.learner_settings))
+
+    def _seeds_of(self, cell: Cell) -> list[Run]:
+        return [cell.run(self.paper.setup, self.injection, seed) for seed in range(1, self.effort.seeds + 1)]
+
+
+def packet_hops(run: Run) -> float:
+    """A rough number of the packet-hops (deliveries included) that a run simulates."""
+    config = run.config
+    duration_ns = run.warmup_ns + run.measure_ns
+    steps = getattr(config.traffic_object, "steps", None)
+    load = run.load
+    if steps:
+        starts = [float(step[0]) for step in steps]
+        ends = [*starts[1:], duration_ns]
+        load = sum(
+            float(step[2]) * max(0.0, end - start)
+            for step, start, end in zip(steps, starts, ends, strict=True)
+        ) / max(duration_ns, 1.0)
+    packets = config.topology.num_hosts * load * duration_ns / config.network.packet_time_ns
+    return packets * (_hops(run) + 1.0)
+
+
+def _hops(run: Run) -> float:
+    """Mean hops, as measured on the paper's systems, rounded."""
+    name = run.config.policy_object.name
+    if name == "min":
+        return 2.7 if run.traffic_label == "uniform" else 0.5  # the rest waits
+    if name == "val-n":
+        return 5.5
+    return 3.2 if run.traffic_label.startswith(("uniform", "random", "many")) else 4.5
+
+
+def core_speed(setup: Setup) -> float:
+    """Packet-hops per second of one core, here and now: a run of a fraction of a second."""
+    config = dfe.SimulationConfig(
+        topology=setup.topology(1056),
+        network=NetworkConfig.preset(setup.network),
+        policy="ugal-n",
+        load=0.5,
+        source_queue_packets=setup.source_queue_packets,
+    )
+    simulation = dfe.Simulation(config)
+    simulation.run(2 * _NS_PER_US)
+    hops, begin = simulation.metrics().packet_hops, time.perf_counter()
+    simulation.run(10 * _NS_PER_US)
+    return (simulation.metrics().packet_hops - hops) / max(time.perf_counter() - begin, 1e-6)
+
+
+def estimate_seconds(runs: Sequence[Run], setup: Setup, workers: int) -> float:
+    """A rough wall-clock time for runs."""
+    if not runs:
+        return 0.0
+    costs = [packet_hops(run) for run in runs]
+    per_core = max(sum(costs) / min(workers, len(runs)), max(costs))
+    return per_core / core_speed(setup)

@@ -1,0 +1,89 @@
+"""Curves over simulated time: figures 7 and 8 of HPDC 2021."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dragonfly_env.plots.style import grid
+from dragonfly_env.reproduce.cells import Cell
+from dragonfly_env.reproduce.figures.panels import COLOURS, letter, say_missing
+from dragonfly_env.reproduce.findings import Findings
+
+_STYLES = ("-", "--", ":")
+
+
+def convergence(findings: Findings, figure: str, panels: tuple[tuple[str, ...], ...]) -> Figure:
+    """Mean latency of the packets delivered in each bin, from an empty network; one panel per group of patterns."""
+    drawn, axes = grid(4.6, 2.9, 1, len(panels))
+    for index, (panel, patterns) in enumerate(zip(axes[0], panels, strict=True)):
+        cells = [cell for pattern in patterns for cell in findings.of(figure) if cell.traffic == pattern]
+        for number, cell in enumerate(cells):
+            label = f"{cell.traffic}, load {cell.load:g}"
+            style = _STYLES[patterns.index(cell.traffic)]
+            _curve(panel, findings, cell, "latency_mean_ns", 1e-3, label, COLOURS[number], style)
+        panel.set_ylabel("packet latency (us)")
+        _finish(panel, findings, figure, f"({letter(index)}) {' and '.join(patterns)}", bool(cells))
+    return drawn
+
+
+def varying_loads(findings: Findings, figure: str, patterns: tuple[str, ...]) -> Figure:
+    """Throughput of each bin while the offered load (dotted) steps; one panel per pattern."""
+    drawn, axes = grid(4.6, 2.9, 1, len(patterns))
+    for index, (panel, pattern) in enumerate(zip(axes[0], patterns, strict=True)):
+        cells = [cell for cell in findings.of(figure) if cell.schedule and cell.schedule[0][1] == pattern]
+        for number, cell in enumerate(cells):
+            label = f"load {cell.schedule[0][2]:g} to {cell.schedule[-1][2]:g}"
+            _offered(panel, cell, COLOURS[number])
+            _curve(panel, findings, cell, "accepted_load", 1.0, label, COLOURS[number], "-")
+        panel.set_ylabel("system throughput")
+        _finish(panel, findings, figure, f"({letter(index)}) {pattern}", bool(cells))
+    return drawn
+
+
+def _curve(
+    axes: Axes,
+    findings: Findings,
+    cell: Cell,
+    column: str,
+    scale: float,
+    label: str,
+    colour: str,
+    style: str,
+) -> None:
+    """The mean over seeds, and shaded what lies between the lowest and the highest."""
+    ends_us, curves = findings.series(cell, column)
+    known = curves[:, np.isfinite(curves).all(axis=0)] * scale
+    times = ends_us[np.isfinite(curves).all(axis=0)]
+    axes.plot(times, known.mean(axis=0), color=colour, linestyle=style, label=label, linewidth=1.4)
+    if len(known) > 1:
+        axes.fill_between(
+            times, known.min(axis=0), known.max(axis=0), color=colour, alpha=0.18, linewidth=0.0
+        )
+
+
+def _offered(axes: Axes, cell: Cell, colour: str) -> None:
+    times = [step[0] / 1000.0 for step in cell.schedule] + [(cell.warmup_ns + cell.measure_ns) / 1000.0]
+    loads = [step[2] for step in cell.schedule]
+    axes.step(
+        times,
+        [*loads, loads[-1]],
+        where="post",
+        color=colour,
+        linestyle=":",
+        linewidth=1.1,
+        alpha=0.8,
+        zorder=1,
+    )
+
+
+def _finish(axes: Axes, findings: Findings, figure: str, title: str, filled: bool) -> None:
+    axes.set_title(title)
+    axes.set_xlabel("simulated time (us)")
+    if not filled:
+        say_missing(axes, findings.absent(figure))
+        return
+    axes.set_ylim(bottom=0.0)
+    axes.margins(x=0.01)
+    axes.legend(frameon=False, fontsize=8)

@@ -1,0 +1,99 @@
+"""A paper as data: which simulations each of its figures needs, what draws it, and what its text claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from dragonfly_env.checks.values import unknown_name
+from dragonfly_env.reproduce.cells import Cell, Setup
+from dragonfly_env.reproduce.claims import Claim
+from dragonfly_env.reproduce.findings import Findings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How much simulated time and how many seeds a reproduction spends.
+
+    Attributes:
+        name: ``"quick"`` or ``"full"``.
+        seeds: Runs per cell; from two on there are confidence intervals.
+        warmup_ns: Before measuring, for policies without memory.
+        learner_warmup_ns: The same for those that learn.
+        measure_ns: Measured after that.
+        transient_ns: Length of curves over time: from an empty network, or after a change.
+        decides: Whether windows are as published and every claim can be decided; if not, only those that are
+            marked for a quick run.
+    """
+
+    name: str
+    seeds: int
+    warmup_ns: float
+    learner_warmup_ns: float
+    measure_ns: float
+    transient_ns: float
+    decides: bool
+
+    def warmup_of(self, learns: bool) -> float:
+        """The warm-up of a policy that learns, or not."""
+        return self.learner_warmup_ns if learns else self.warmup_ns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperFigure:
+    """A figure, or a statement that is checked like one.
+
+    Attributes:
+        name: On the command line and as the file's name, e.g. ``fig5``.
+        title: What it shows.
+        cells: What must be simulated, for an effort; may be nothing.
+        draw: Draws it from what was found, as far as that goes.
+    """
+
+    name: str
+    title: str
+    cells: Callable[[Effort], tuple[Cell, ...]]
+    draw: Callable[[Findings], Figure]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paper:
+    """A publication that one command reproduces.
+
+    Attributes:
+        name: On the command line.
+        reference: Authors, title, venue.
+        setup: What all of its simulations share.
+        efforts: Ways to reproduce it, by name.
+        figures: Its figures, in order.
+        claims: What its text states in numbers.
+        readings: How terms and gaps of the paper were read, one sentence each, for the report.
+    """
+
+    name: str
+    reference: str
+    setup: Setup
+    efforts: tuple[Effort, ...]
+    figures: tuple[PaperFigure, ...]
+    claims: Callable[[], tuple[Claim, ...]]
+    readings: tuple[str, ...] = ()
+
+    def effort(self, name: str) -> Effort:
+        """The effort with this name."""
+        return next(effort for effort in self.efforts if effort.name == name)
+
+    def choose(self, names: tuple[str, ...]) -> tuple[PaperFigure, ...]:
+        """Figures by name, in the paper's order; ``all`` or nothing for every one.
+
+        Raises:
+            ConfigError: For an unknown name, with the nearest one.
+        """
+        known = [figure.name for figure in self.figures]
+        for name in names:
+            if name not in (*known, "all"):
+                raise unknown_name("figure", name, [*known, "all"])
+        if not names or "all" in names:
+            return self.figures
+        return tuple(figure for figure in self.figures if figure.name in names)

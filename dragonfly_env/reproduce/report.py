@@ -1,0 +1,208 @@
+"""The table *id, published, measured, deviation, verdict*: for a terminal, as CSV and as Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import platform
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+import dragonfly_env as dfe
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.experiments.measure import machine
+from dragonfly_env.experiments.storage import replacing
+from dragonfly_env.reproduce.execution import Reproduction
+from dragonfly_env.reproduce.verdicts import DEVIATES, MET, NOT_RUN, Verdict
+
+COLUMNS = (
+    "id", "section", "figure", "claim", "published", "measured", "ci95", "unit", "deviation", "ordering", "verdict",
+    "remark",
+)  # fmt: skip
+_COLOURS = {MET: "green", DEVIATES: "yellow", NOT_RUN: "dim"}
+
+
+def render_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
+    """For a terminal."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("id", "claim"):
+        table.add_column(name)
+    for name in ("published", "measured", "deviation"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for verdict in verdicts:
+        style = _COLOURS[verdict.verdict]
+        table.add_row(
+            verdict.claim.id,
+            Text(verdict.claim.describe()),
+            _published(verdict),
+            _measured(verdict),
+            _deviation(verdict),
+            Text(_verdict(verdict), style=style),
+        )
+    return Group(table, Text(tally(verdicts)))
+
+
+def tally(verdicts: Sequence[Verdict]) -> str:
+    """How many claims have which verdict, and how many orderings hold."""
+    counts = Counter(verdict.verdict for verdict in verdicts)
+    orderings = Counter(verdict.ordering for verdict in verdicts if verdict.ordering)
+    text = ", ".join(f"{counts[name]} {name}" for name in (MET, DEVIATES, NOT_RUN))
+    if orderings:
+        text += f"; orderings: {orderings['holds']} of {orderings.total()} hold"
+    return f"{len(verdicts)} claims: {text}"
+
+
+def write_reports(
+    work: Reproduction, verdicts: Sequence[Verdict], pictures: Mapping[str, str], command: str
+) -> tuple[Path, Path]:
+    """Write ``claims.csv`` and ``claims.md`` (with the figures) into the results folder.
+
+    Args:
+        work: What was reproduced.
+        verdicts: On every claim.
+        pictures: Title of each figure and its file's name beside the report.
+        command: What the user typed.
+
+    Raises:
+        ConfigError: If the folder cannot be written to.
+    """
+    table, page = work.folder / "claims.csv", work.folder / "claims.md"
+    try:
+        work.folder.mkdir(parents=True, exist_ok=True)
+        for path, text in (
+            (table, as_csv(verdicts)),
+            (page, as_markdown(work, verdicts, pictures, command)),
+        ):
+            with replacing(path) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise config_error(
+            "results folder", str(work.folder), f"must be a writable folder ({reason})"
+        ) from error
+    return table, page
+
+
+def as_csv(verdicts: Sequence[Verdict]) -> str:
+    """One row per claim; numbers in full, empty where there is none."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for verdict in verdicts:
+        claim, measured = verdict.claim, verdict.measured
+        writer.writerow(
+            [
+                claim.id,
+                claim.section,
+                claim.figure,
+                claim.describe(),
+                "" if claim.relation == "ordering" else claim.published,
+                "" if measured is None else _full(measured.mean),
+                "" if measured is None else _full(measured.ci95),
+                claim.unit,
+                _full(verdict.deviation),
+                verdict.ordering,
+                verdict.verdict,
+                verdict.reason,
+            ]
+        )
+    return text.getvalue()
+
+
+def as_markdown(
+    work: Reproduction, verdicts: Sequence[Verdict], pictures: Mapping[str, str], command: str
+) -> str:
+    """A page: how it was made, the table, how it is to be read, the figures."""
+    effort = work.effort
+    lines = [
+        f"# {work.paper.reference}: published and measured",
+        "",
+        f"    {command}",
+        "",
+        f"dragonfly-env {dfe.__version__}, {datetime.now(timezone.utc):%Y-%m-%d}, {machine()}, "
+        f"{platform.system()}, Python {platform.python_version()}. Mode `{effort.name}`, {effort.seeds} seed(s), "
+        f"{work.injection} injection, warm-up {effort.warmup_ns / 1000:g} us (learners "
+        f"{effort.learner_warmup_ns / 1000:g} us), then {effort.measure_ns / 1000:g} us measured.",
+        "",
+    ]
+    if work.learner_settings:
+        settings = ", ".join(f"{name} = {value}" for name, value in work.learner_settings.items())
+        lines += [f"Learners differ from the paper: {settings}.", ""]
+    lines += [
+        f"**{tally(verdicts)}.**",
+        "",
+        "| id | claim | published | measured | deviation | verdict |",
+        "|---|---|---:|---:|---:|---|",
+    ]
+    lines += [
+        f"| {verdict.claim.id} | {verdict.claim.describe()} | {_published(verdict)} | {_measured(verdict)} "
+        f"| {_deviation(verdict)} | {_verdict(verdict)} |"
+        for verdict in verdicts
+    ]
+    remarks: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        if verdict.reason:
+            remarks.setdefault(verdict.reason, []).append(verdict.claim.id)
+    lines += ["", "## How to read it", ""]
+    lines += [
+        "* Met: within 2 % (throughput, hops and their ratios) or 8 % (latencies, their ratios, times); and where two "
+        "policies are compared, the better one is the one that was published.",
+        "* Measured: mean over seeds ± 95 % confidence interval (Student's t); in brackets: decides nothing.",
+        *(f"* {reading}" for reading in work.paper.readings),
+        *(f"* {', '.join(ids)}: {reason}." for reason, ids in remarks.items()),
+    ]
+    for title, file in pictures.items():
+        lines += ["", f"## {title}", "", f"![{title}]({file})"]
+    return "\n".join(lines) + "\n"
+
+
+def _published(verdict: Verdict) -> str:
+    claim = verdict.claim
+    if claim.relation == "ordering":
+        return "ordering"
+    prefix = "at most " if claim.relation == "at-most" else ""
+    return prefix + _number(claim.published, claim.unit)
+
+
+def _measured(verdict: Verdict) -> str:
+    measured, claim = verdict.measured, verdict.claim
+    if measured is None or math.isnan(measured.mean):
+        return "-"
+    if claim.relation == "ordering":
+        return measured.ordering
+    text = _number(measured.mean, claim.unit)
+    if not math.isnan(measured.ci95):
+        text += f" ± {_number(measured.ci95, claim.unit).split()[0]}"
+    return f"({text})" if verdict.verdict == NOT_RUN else text
+
+
+def _deviation(verdict: Verdict) -> str:
+    if math.isnan(verdict.deviation):
+        return "-"
+    if verdict.claim.relation in ("gap", "relative-gap"):
+        return f"{verdict.deviation:+.4f}"
+    return f"{verdict.deviation:+.1%}".replace("%", " %")
+
+
+def _verdict(verdict: Verdict) -> str:
+    return verdict.verdict + (", ordering reversed" if verdict.ordering == "reversed" else "")
+
+
+def _number(value: float, unit: str) -> str:
+    if unit in ("fraction", "load", "relative"):
+        return f"{value:.4f}"
+    digits = 0 if abs(value) >= 100 else 3 if abs(value) < 1 else 2
+    return f"{value:.{digits}f} {unit}".strip()
+
+
+def _full(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.6g}"

@@ -1,0 +1,7 @@
+"""``Simulation``: a run in the core, and what keeps its object safe."""
+
+from __future__ import annotations
+
+from dragonfly_env.simulation.simulation import Simulation, simulate
+
+__all__ = ["Simulation", "simulate"]

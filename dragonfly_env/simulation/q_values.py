@@ -1,0 +1,57 @@
+"""Which values a Q-table may hold: times in ns, and infinity for a port that is closed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env.checks.arrays import as_float32, as_numbers, refuse_first
+from dragonfly_env.checks.values import config_error
+
+if TYPE_CHECKING:
+    from dragonfly_env.config.topology import Dragonfly
+
+
+def as_q_table(
+    values: object, shape: tuple[int, ...], topology: Dragonfly, field: str = "values"
+) -> npt.NDArray[np.float32]:
+    """Convert tables that a user passes.
+
+    Args:
+        values: (m, rows, ports) times in ns; infinity closes a port. Whatever stands where no link is connected is
+            replaced by infinity, too.
+        shape: Of the tables that they replace.
+        topology: Where the m routers are.
+        field: Name for messages.
+
+    Returns:
+        A new array.
+
+    Raises:
+        ConfigError: For another shape, and where a link is connected for NaN, minus infinity, and finite values that
+            float32 does not hold, with the index.
+    """
+    is_table = type(values) is np.ndarray and values.dtype == np.float32 and values.ndim == 3
+    # What q_table() gives needs no double precision, which takes twice the memory.
+    given: npt.NDArray[Any] = values if is_table else as_numbers(field, values, ndim=3)  # type: ignore[assignment]
+    if given.shape != shape:
+        raise config_error(field, f"shape {given.shape}", f"must be of shape {shape}, as the tables are")
+    unconnected = ~connected_ports(topology)[:, None, :]
+    given = np.where(unconnected, given.dtype.type(np.inf), given)
+    refuse_first(
+        lambda index: f"{field}[{', '.join(map(str, index))}]",
+        given,
+        np.isnan(given) | np.isneginf(given),
+        "must be a time in ns, or infinite for a closed port",
+    )
+    return as_float32(field, given)
+
+
+def connected_ports(topology: Dragonfly) -> npt.NDArray[np.bool_]:
+    """(m, ports) whether a link is connected; port 0 is the first local one."""
+    connected = np.zeros((topology.num_routers, topology.radix - topology.p), dtype=np.bool_)
+    router, port, _, _ = topology.links().T
+    connected[router, port - topology.p] = True
+    return connected

@@ -1,0 +1,318 @@
+"""``Simulation``: one run of the core, driven in steps of simulated time."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env.checks.values import (
+    MAX_RUN_NS,
+    MAX_TIME_PS,
+    PS_PER_NS,
+    check_real,
+    config_error,
+    ns_to_ps,
+    shown,
+)
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.errors import StateError
+from dragonfly_env.metrics import Metrics
+from dragonfly_env.metrics.series import check_series, limit_of_drain, series_end_ps
+from dragonfly_env.policies import Policy
+from dragonfly_env.simulation.core_owner import CoreOwner
+from dragonfly_env.simulation.q_values import as_q_table
+
+
+def _duration_ps(field: str, value: object) -> int:
+    number = check_real(field, value, 0.0, MAX_RUN_NS, unit="ns")
+    return ns_to_ps(field, number)
+
+
+class Simulation(CoreOwner):
+    """A network, its traffic and its clock. Not for several threads at once: such calls raise ``StateError``.
+
+    The clock starts at 0 and statistics count from there until ``reset_statistics``.
+
+    Args:
+        config: What to simulate.
+
+    Raises:
+        ConfigError: For what only the core can see, e.g. fewer VCs than the policy needs.
+    """
+
+    _AT_WORK: ClassVar[str] = "this simulation is at work in another thread; use one simulation per thread"
+    _STOPPED: ClassVar[str] = "this simulation stopped for good: {}"
+
+    def __init__(self, config: SimulationConfig) -> None:
+        super().__init__()
+        if not isinstance(config, SimulationConfig):
+            raise config_error("config", config, "must be a SimulationConfig")
+        self._config = config
+        self._closed_loop = config.traffic_object.is_closed_loop
+        self._core = config.make_core()
+
+    def __repr__(self) -> str:
+        try:
+            when = f"at {self.time_ns:g} ns"
+        except StateError:
+            when = "at work in another thread"
+        return f"<Simulation {when} of {self._config!r}>"
+
+    @property
+    def config(self) -> SimulationConfig:
+        """What is being simulated."""
+        return self._config
+
+    @property
+    def time_ns(self) -> float:
+        """The simulated time."""
+        with self._alone:
+            return self._core.time_ps / PS_PER_NS
+
+    @property
+    def num_partitions(self) -> int:
+        """The parts, of whole groups, that the core simulates independently for one global-link latency."""
+        return self._core.num_partitions
+
+    def run(self, duration_ns: float) -> None:
+        """Advance the simulated time; ``run(a)`` and ``run(b)`` equal ``run(a + b)``. Releases the GIL.
+
+        Ctrl-C stops it within a second with ``KeyboardInterrupt``; the time then lies between the two ends
+        and the run may be continued.
+
+        Args:
+            duration_ns: 0 or more, a whole number of picoseconds.
+
+        Raises:
+            ConfigError: If the duration is negative, NaN, or finer than a picosecond; or if it is too long for a
+                time series with so narrow bins.
+            DeadlockError: If nothing moved for ``watchdog_ns``.
+            StateError: After a ``DeadlockError``, or while another thread runs this simulation.
+        """
+        duration_ps = _duration_ps("duration_ns", duration_ns)
+        with self._alone:
+            if self._core.time_ps + duration_ps > MAX_TIME_PS:
+                raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
+            if (bin_ns := self._config.series_bin_ns) is not None:
+                check_series(bin_ns, self.num_partitions, self._core.time_ps + duration_ps)
+            with self._marks_broken():
+                self._core.run(duration_ps)
+
+    def run_to_completion(self, limit_ns: float | None = None) -> Metrics:
+        """Run closed-loop traffic until every task has done its work and every message has arrived.
+
+        The time is then that of the last completion, however the run was cut into pieces, and ``metrics().makespan_ns``
+        says it. If the limit comes first the metrics are those of an unfinished run: ``makespan_ns`` is NaN and
+        ``progress()`` below 1; the next call goes on. Complete already: nothing happens. Ctrl-C as in ``run``.
+
+        Args:
+            limit_ns: The longest time to advance, a whole number of picoseconds; None: as long as it takes.
+
+        Returns:
+            ``metrics()`` at the end.
+
+        Raises:
+            ConfigError: If the limit is negative, NaN, or finer than a picosecond; or if the run gets too long for a
+                time series with so narrow bins.
+            DeadlockError: If nothing moved for ``watchdog_ns``.
+            StateError: If the traffic is open loop, which has no end; if the workload can never complete, because
+                programs wait for what nobody sends (the message names the first), or were stopped by ``drain``; after a
+                ``DeadlockError``; or while another thread runs this simulation.
+        """
+        limit_ps = None if limit_ns is None else _duration_ps("limit_ns", limit_ns)
+        self._require_closed_loop("run_to_completion")
+        with self._alone:
+            now_ps = self._core.time_ps
+            end_ps = MAX_TIME_PS if limit_ps is None else min(now_ps + limit_ps, MAX_TIME_PS)
+            bin_ns = self._config.series_bin_ns
+            kept_ps = end_ps if bin_ns is None else series_end_ps(bin_ns, self.num_partitions)
+            with self._marks_broken():
+                complete = self._core.run_to_completion(max(0, min(end_ps, kept_ps) - now_ps))
+            if not complete and bin_ns is not None and kept_ps < end_ps:
+                check_series(bin_ns, self.num_partitions, end_ps)
+        return self.metrics()
+
+    def progress(self) -> float:
+        """The share of the workload's bytes that is delivered, counted in whole packets: 0 to 1.
+
+        Raises:
+            StateError: If the traffic is open loop, which has no end; or while another thread runs this simulation.
+        """
+        self._require_closed_loop("progress")
+        with self._alone:
+            return self._core.progress
+
+    def _require_closed_loop(self, call: str) -> None:
+        if not self._closed_loop:
+            spec = self._config.traffic_object.spec
+            raise StateError(f"{call}(): traffic {shown(spec)} is open loop and has no end; use run()")
+
+    def drain(self, max_ns: float | None = None) -> bool:
+        """Stop all generators for good and run until the last packet is delivered. Programs of closed-loop traffic are
+        told nothing more: what they gave to their source queues is delivered, and the workload stays unfinished.
+
+        Args:
+            max_ns: The longest time to advance; None: until empty (or the watchdog fires).
+
+        Returns:
+            Whether the network and all source queues are empty now.
+
+        Raises:
+            ConfigError: If ``max_ns`` is negative, NaN, or finer than a picosecond; or if it comes to a time that is
+                too long for a time series with so narrow bins.
+            DeadlockError: If nothing moved for ``watchdog_ns``.
+            StateError: After a ``DeadlockError``, or while another thread runs this simulation.
+        """
+        limit_ps = MAX_TIME_PS if max_ns is None else _duration_ps("max_ns", max_ns)
+        with self._alone:
+            limit_ps = min(limit_ps, MAX_TIME_PS - self._core.time_ps)
+            if self._config.series_bin_ns is None:
+                return self._drain(limit_ps)
+            series_end_ps, error = limit_of_drain(self._config.series_bin_ns, self.num_partitions)
+            series_ps = series_end_ps - self._core.time_ps
+            if not (empty := self._drain(min(limit_ps, series_ps))) and series_ps < limit_ps:
+                raise error
+            return empty
+
+    def _drain(self, limit_ps: int) -> bool:
+        with self._marks_broken():
+            return self._core.drain(limit_ps)
+
+    def set_policy(self, policy: Policy | str) -> None:
+        """Let another policy decide from now on; ``config`` then names it. What was decided stays decided.
+
+        Args:
+            policy: A name, or an object with parameters, that needs no other paths and no other decisions than the
+                present policy: the same family with other parameters, such as another bias.
+
+        Raises:
+            ConfigError: For what is no policy, or needs other paths or decisions (virtual channels were given to
+                what the first policy needed); nothing has changed.
+            StateError: While another thread runs this simulation.
+        """
+        config = self._config.replace(policy=policy)
+        chosen = config.policy_object
+        with self._alone:
+            self._core.set_policy(chosen.name, chosen.core_parameters())
+        self._config = config
+
+    def q_table(self) -> npt.NDArray[np.float32]:
+        """The tables of a policy that learns (``q-routing``, ``q-adaptive``), in ns.
+
+        Returns:
+            (m, rows, ports): router, destination (see the policy's class), port between routers (0 is the first
+            local port). Infinite: the port is closed, or connected to nothing. A read-only view of the core's memory,
+            without a copy: it changes while the simulation runs.
+
+        Raises:
+            StateError: If the policy has no tables, or another thread runs this simulation.
+        """
+        with self._alone:
+            table = self._core.q_table()
+        if table is None:
+            raise StateError(f"q_table(): policy {self._config.policy_object.name!r} has no tables")
+        return table
+
+    def load_q_table(self, values: npt.ArrayLike) -> None:
+        """Replace the tables, e.g. by those of an earlier run.
+
+        Args:
+            values: (m, rows, ports) as ``q_table()`` returns them, in any real type; rounded to float32. Infinity
+                closes a port: it is never chosen while another one of the row is finite, and stays closed whatever is
+                learnt. What stands where no link is connected does not matter.
+
+        Raises:
+            ConfigError: If the shape is another, or a value where a link is connected is NaN or minus infinity (the
+                message has its index), or too large for float32.
+            StateError: If the policy has no tables, or another thread runs this simulation.
+        """
+        shape = self.q_table().shape
+        table = as_q_table(values, shape, self._config.topology)
+        with self._alone:
+            self._core.load_q_table(table)
+
+    def reset_statistics(self) -> None:
+        """Forget what was counted so far: the end of the warm-up. Packets under way stay under way.
+
+        Raises:
+            StateError: While another thread runs this simulation.
+        """
+        with self._alone:
+            self._core.reset_statistics()
+
+    def metrics(self) -> Metrics:
+        """What was counted since the last ``reset_statistics``: a snapshot that later runs do not change.
+
+        Raises:
+            StateError: While another thread runs this simulation.
+        """
+        with self._alone:
+            statistics = self._core.statistics()
+        return Metrics.from_statistics(statistics, self._config.topology, self._config.network)
+
+    def trace_hash(self) -> int:
+        """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories.
+
+        Raises:
+            StateError: While another thread runs this simulation.
+        """
+        with self._alone:
+            return self._core.trace_hash()
+
+    def packet_log(self) -> dict[str, npt.NDArray[Any]]:
+        """Take the log: every packet delivered since ``reset_statistics`` or the last call, by time of
+        delivery.
+
+        Returns:
+            Columns of n packets: ``src``, ``dst`` (hosts), ``number`` (of the packet at its source, from 0),
+            ``created_ns``, ``injected_ns`` (left the source queue), ``delivered_ns``, ``hops``,
+            ``minimal``; and their routes one after the other in ``routers``, where packet i has
+            ``routers[route_offsets[i]:route_offsets[i+1]]``.
+
+        Raises:
+            StateError: If the configuration did not ask for ``packet_log``, or another thread is running.
+        """
+        if not self._config.packet_log:
+            raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
+        with self._alone:
+            log = self._core.packet_log()
+        for name in ("created", "injected", "delivered"):
+            log[f"{name}_ns"] = log.pop(f"{name}_ps") / PS_PER_NS
+        return log
+
+    def check_invariants(self) -> None:
+        """Check the conservation of packets and credits everywhere; for tests.
+
+        Raises:
+            RuntimeError: With a report, if something is lost or invented.
+            StateError: While another thread runs this simulation.
+        """
+        with self._alone:
+            self._core.check_invariants()
+
+
+def simulate(config: SimulationConfig, *, warmup_ns: float = 0.0, measure_ns: float) -> Metrics:
+    """Run a warm-up that is not counted, then a window that is.
+
+    Args:
+        config: What to simulate.
+        warmup_ns: Simulated time before the window, 0 or more.
+        measure_ns: Length of the window, above 0.
+
+    Returns:
+        The metrics of the window.
+
+    Raises:
+        ConfigError: If a time is out of range.
+        DeadlockError: If nothing moved for ``watchdog_ns``.
+    """
+    _duration_ps("warmup_ns", warmup_ns)
+    if _duration_ps("measure_ns", measure_ns) == 0:
+        raise config_error("measure_ns", measure_ns, "must be above 0")
+    simulation = Simulation(config)
+    simulation.run(warmup_ns)
+    simulation.reset_statistics()
+    simulation.run(measure_ns)
+    return simulation.metrics()

@@ -1,0 +1,266 @@
+"""What traffic is: the base of everything that tells hosts when to send and to whom."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from dragonfly_env import _core
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import check_bool, check_instance, check_integer, check_text, config_error
+from dragonfly_env.config.rows import normalise, reject_unknown
+from dragonfly_env.config.topology import Dragonfly
+
+
+class Traffic(ABC):
+    """A pattern, a schedule of patterns, a trace or a closed-loop program: frozen, comparable, picklable."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def spec(self) -> str:
+        """A short readable name for tables; a spec string if one says it all."""
+
+    @property
+    def is_trace(self) -> bool:
+        """Whether the messages have times of their own, so that load and injection process do not apply."""
+        return False
+
+    @property
+    def is_closed_loop(self) -> bool:
+        """Whether hosts run programs that send because of what they received, so that load, injection process and
+        ``message_packets`` do not apply, and a run can come to its end.
+        """
+        return False
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for TOML and JSON; ``traffic_from_dict`` is the inverse."""
+
+    @abstractmethod
+    def check(self, topology: Dragonfly) -> None:
+        """Raise ``ConfigError`` if this traffic is impossible on ``topology``."""
+
+
+class NamedTraffic(Traffic):
+    """What has a name in the core's registry. Subclasses are frozen dataclasses whose fields are the arguments."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    """The name in the core's registry."""
+
+    classes: ClassVar[dict[str, type[NamedTraffic]]] = {}
+    """Every class by its name in the registry."""
+
+    def __init_subclass__(cls) -> None:
+        if "name" in cls.__dict__:
+            NamedTraffic.classes[cls.name] = cls
+
+    def __post_init__(self) -> None:
+        normalise(self)
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments as the core takes them."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in values.items() if value is not None}
+
+    def core_spec(self) -> tuple[str, dict[str, Any]]:
+        """Name and arguments as the core takes them."""
+        return self.name, self.arguments()
+
+    @property
+    def spec(self) -> str:
+        return self.name
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"pattern": self.name, **self.arguments()}
+
+    @classmethod
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> NamedTraffic:
+        """The traffic with the arguments of ``to_dict`` or of a parsed spec string.
+
+        Raises:
+            ConfigError: For an unknown argument or a value out of range.
+        """
+        given = check_mapping("traffic", arguments)
+        reject_unknown(cls, given, f"traffic pattern {cls.name!r}")
+        return cls(**given)
+
+
+class Pattern(NamedTraffic):
+    """Who talks to whom."""
+
+    __slots__ = ()
+
+    def build(
+        self, topology: _core.Topology, seed: int, *, uniform_excludes_sender: bool = False
+    ) -> _core.Pattern:
+        """The pattern on one topology; what it fixes once (a permutation, hot hosts) follows from ``seed``.
+
+        Args:
+            topology: Where it is used.
+            seed: Of the run.
+            uniform_excludes_sender: What uniform traffic does that does not say it itself.
+
+        Raises:
+            ConfigError: If the pattern is impossible there.
+        """
+        check_instance("topology", topology, _core.Topology)
+        seed = check_integer("seed", seed, 0, 2**64 - 1)
+        excludes = check_bool("uniform_excludes_sender", uniform_excludes_sender)
+        return _core.make_pattern(topology, seed, *self.core_spec(), excludes)
+
+    def check(self, topology: Dragonfly) -> None:
+        self.check_size(check_instance("topology", topology, Dragonfly))
+        self.build(topology.to_core(), 0)
+
+    def check_size(self, topology: Dragonfly) -> None:
+        """Raise ``ConfigError`` if this pattern, or one inside, has a size that ``topology`` rules out. Takes no memory
+        of that size, which ``build`` does.
+        """
+
+
+class ClosedLoop(NamedTraffic):
+    """A program on every host: what a host sends follows from what it received.
+
+    ``Simulation.run_to_completion`` runs it to its end.
+    """
+
+    __slots__ = ()
+
+    @property
+    def is_closed_loop(self) -> bool:
+        return True
+
+    def build(self, topology: _core.Topology, seed: int, *, packet_bytes: int) -> _core.Source:
+        """The programs of one system.
+
+        Args:
+            topology: Where they run.
+            seed: Of the run; random placements follow from it.
+            packet_bytes: Messages are whole packets of this size.
+
+        Raises:
+            ConfigError: If they are impossible there.
+        """
+        check_instance("topology", topology, _core.Topology)
+        seed = check_integer("seed", seed, 0, 2**64 - 1)
+        packet_bytes = check_integer("packet_bytes", packet_bytes, 1, 2**31 - 1)
+        return _core.workload(topology, seed, *self.core_spec(), packet_bytes)
+
+    def check(self, topology: Dragonfly) -> None:
+        self.build(check_instance("topology", topology, Dragonfly).to_core(), 0, packet_bytes=2**31 - 1)
+
+
+class _ByName:
+    """What stands for a row of the core's registry that has no Python class of its own."""
+
+    __slots__ = ()
+
+    registered_name: str
+    values: tuple[tuple[str, Any], ...]
+
+    def arguments(self) -> dict[str, Any]:
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in self.values}
+
+    def core_spec(self) -> tuple[str, dict[str, Any]]:
+        return self.registered_name, self.arguments()
+
+    @property
+    def spec(self) -> str:
+        return spell(self.registered_name, self.arguments())
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"pattern": self.registered_name, **self.arguments()}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RegisteredPattern(_ByName, Pattern):
+    """A pattern of the core's registry that has no Python class of its own.
+
+    Args:
+        registered_name: Its name in the registry.
+        values: Its arguments by name: bool, int, float, str or a tuple of ints.
+    """
+
+    registered_name: str
+    values: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RegisteredProgram(_ByName, ClosedLoop):
+    """A closed-loop program of the core's registry that has no Python class of its own.
+
+    Args:
+        registered_name: Its name in the registry.
+        values: Its arguments by name: bool, int, float, str or a tuple of ints.
+    """
+
+    registered_name: str
+    values: tuple[tuple[str, Any], ...] = ()
+
+
+def _closed_loop_names() -> frozenset[str]:
+    return frozenset(info["name"] for info in _core.patterns() if info["closed_loop"])
+
+
+def spell(name: str, arguments: Mapping[str, Any]) -> str:
+    """The spec string of a pattern with plain arguments: ``"hotspot:hosts=4,fraction=0.2"``."""
+
+    def text(value: object) -> str:
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, (list, tuple)):
+            return "".join(f"{item};" for item in value)
+        return str(value)
+
+    return ":".join([name, ",".join(f"{key}={text(value)}" for key, value in arguments.items())]).rstrip(":")
+
+
+def make_named(name: str, arguments: Mapping[str, Any]) -> NamedTraffic:
+    """The object for a name of the registry.
+
+    Raises:
+        ConfigError: For an unknown name (with the nearest match), an unknown argument, a value out of range.
+    """
+    known, preset = _core.parse_pattern(check_text("traffic", name))
+    merged = {**preset, **check_mapping("traffic", arguments)}
+    cls = NamedTraffic.classes.get(known)
+    if cls is not None:
+        return cls.from_arguments(merged)
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in merged.items()}
+    items = tuple(sorted(values.items()))
+    return (RegisteredProgram if known in _closed_loop_names() else RegisteredPattern)(known, items)
+
+
+def pattern_from_dict(values: object) -> Pattern:
+    """The inverse of ``Pattern.to_dict``; a spec string is understood too.
+
+    Raises:
+        ConfigError: If ``values`` describes no pattern, or closed-loop traffic.
+    """
+    named = named_from_dict(values)
+    if not isinstance(named, Pattern):
+        raise config_error(
+            "traffic", named.spec, "is closed loop: it stands alone, in no mixture and no schedule"
+        )
+    return named
+
+
+def named_from_dict(values: object) -> NamedTraffic:
+    """The inverse of ``NamedTraffic.to_dict``; a spec string is understood too.
+
+    Raises:
+        ConfigError: If ``values`` describes nothing of the registry.
+    """
+    if isinstance(values, str):
+        return make_named(values, {})
+    if not isinstance(values, Mapping) or not isinstance(values.get("pattern"), str):
+        raise config_error("traffic", values, "must be a spec string or a table with the name of a 'pattern'")
+    arguments = check_mapping("traffic", values)
+    del arguments["pattern"]
+    return make_named(values["pattern"], arguments)

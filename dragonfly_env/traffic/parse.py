@@ -1,0 +1,245 @@
+"""Traffic as users say it: strings, objects, matrices, tables and schedules; and the source that comes of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env import _core
+from dragonfly_env.checks.archives import parse_npy
+from dragonfly_env.checks.outside import check_levels, check_mapping, check_path, read_bytes
+from dragonfly_env.checks.values import (
+    MAX_RUN_NS,
+    check_choice,
+    check_instance,
+    check_integer,
+    check_real,
+    check_time_ns,
+    config_error,
+    ns_to_ps,
+)
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.traffic.base import ClosedLoop, Pattern, Traffic, make_named, named_from_dict
+from dragonfly_env.traffic.mixtures import DemandMatrix
+from dragonfly_env.traffic.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FIRST_MESSAGE_NS = 1.0
+"""Origin of periodic arrivals and of Bernoulli trials, as in the simulator of the HPDC'21 paper."""
+
+_MAX_STEPS = 65_536
+_MOST_MATRIX_BYTES = 2**33  # 20,000 hosts squared, and more
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Schedule(Traffic):
+    """Patterns and loads that change with time.
+
+    At the start of a step every host starts anew with the new pattern and load: a message that it had drawn
+    for later is dropped and drawn again. Periodic messages come at multiples of the new interval, counted
+    from the start of the run. Before the first step hosts are silent.
+
+    Args:
+        steps: (time_ns, traffic, load) triples with rising times; traffic is anything that
+            ``parse_traffic`` takes for a single pattern, load is in (0, 1].
+
+    Raises:
+        ConfigError: For steps out of order, loads out of range, traces and schedules as steps.
+    """
+
+    steps: tuple[tuple[float, Pattern, float], ...]
+
+    def __post_init__(self) -> None:
+        steps: object = self.steps
+        if not isinstance(steps, Sequence) or isinstance(steps, str) or not 1 <= len(steps) <= _MAX_STEPS:
+            raise config_error("schedule", steps, f"must be 1 to {_MAX_STEPS} (time_ns, traffic, load) steps")
+        checked: list[tuple[float, Pattern, float]] = []
+        for index, step in enumerate(steps):
+            field = f"schedule step {index}"
+            if not isinstance(step, Sequence) or isinstance(step, str) or len(step) != 3:
+                raise config_error(field, step, "must be (time_ns, traffic, load)")
+            time_ns = check_time_ns(f"{field} time_ns", step[0], 0.0, MAX_RUN_NS)
+            if checked and time_ns <= checked[-1][0]:
+                raise config_error(
+                    f"{field} time_ns", step[0], f"must be later than the step before, {checked[-1][0]} ns"
+                )
+            traffic = parse_traffic(step[1])
+            if not isinstance(traffic, Pattern):
+                raise config_error(
+                    f"{field} traffic",
+                    traffic.spec,
+                    "must be a pattern, no schedule or trace, nor closed-loop traffic",
+                )
+            checked.append((time_ns, traffic, check_real(f"{field} load", step[2], 0.0, 1.0, open_low=True)))
+        object.__setattr__(self, "steps", tuple(checked))
+
+    @property
+    def spec(self) -> str:
+        return "; ".join(f"{time_ns:g} ns: {pattern.spec} {load:g}" for time_ns, pattern, load in self.steps)
+
+    def check(self, topology: Dragonfly) -> None:
+        check_instance("topology", topology, Dragonfly)
+        for _, pattern, _ in self.steps:
+            pattern.check(topology)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "schedule": [
+                {"time_ns": time_ns, "traffic": pattern.to_dict(), "load": load}
+                for time_ns, pattern, load in self.steps
+            ]
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Schedule:
+        """The inverse of ``to_dict``; steps may be [time_ns, traffic, load] lists too."""
+        steps = check_mapping("traffic", values).get("schedule")
+        if not isinstance(steps, Sequence) or isinstance(steps, str):
+            raise config_error("schedule", steps, "must be a list of steps")
+        triples = []
+        for step in steps:
+            if isinstance(step, Mapping):
+                if set(step) != {"time_ns", "traffic", "load"}:
+                    raise config_error("schedule step", step, "must have time_ns, traffic and load")
+                triples.append((step["time_ns"], step["traffic"], step["load"]))
+            else:
+                triples.append(step)
+        return cls(tuple(triples))
+
+
+def parse_traffic(traffic: object) -> Traffic:
+    """Traffic in any of its forms as an object.
+
+    Args:
+        traffic: A spec string; a ``Traffic``; a NumPy array of demands (see ``DemandMatrix``); a pandas table
+            (see ``Trace``); a table as ``to_dict`` gives; or a sequence of (time_ns, traffic, load) steps
+            (see ``Schedule``).
+
+    Raises:
+        ConfigError: If it is none of these, or an impossible one; unknown names come with the nearest match.
+    """
+    if isinstance(traffic, Traffic):
+        return traffic
+    if isinstance(traffic, str):
+        return _parse_string(traffic)
+    if isinstance(traffic, np.ndarray):
+        return DemandMatrix(traffic)
+    check_levels("traffic", traffic)
+    if isinstance(traffic, Mapping):
+        return _from_table(traffic)
+    if isinstance(traffic, Sequence) and not isinstance(traffic, (bytes, bytearray)):
+        return Schedule(traffic)  # type: ignore[arg-type]  # which makes a tuple of it once it has looked at the length
+    if hasattr(traffic, "columns") and hasattr(traffic, "to_numpy"):
+        return Trace.from_frame(cast("pd.DataFrame", traffic))
+    raise config_error(
+        "traffic",
+        traffic,
+        "must be a spec string such as 'adv+1', a traffic object, a demand matrix, a table of messages, or "
+        "(time_ns, traffic, load) steps",
+    )
+
+
+def _parse_string(text: str) -> Traffic:
+    kind, _, rest = text.strip().partition(":")
+    if kind.lower() == "trace" and rest:
+        return Trace.from_file(rest)
+    if kind.lower() == "demand" and rest:
+        return DemandMatrix(_load_matrix(rest))
+    return make_named(text, {})
+
+
+def _load_matrix(path: str) -> npt.NDArray[Any]:
+    allowed = "must name a NumPy .npy file"
+    content = read_bytes(check_path("traffic", path), "traffic", _MOST_MATRIX_BYTES, allowed)
+    return parse_npy(content, field="traffic", shown=f"demand:{path}", allowed=allowed)
+
+
+def _from_table(values: Mapping[str, Any]) -> Traffic:
+    if "schedule" in values:
+        return Schedule.from_dict(values)
+    if "trace" in values:
+        return Trace.from_dict(values)
+    return named_from_dict(values)
+
+
+def traffic_from_dict(values: object) -> str | Traffic:
+    """The inverse of ``Traffic.to_dict``. A spec string is checked and stays a string.
+
+    Raises:
+        ConfigError: If ``values`` describes no traffic.
+    """
+    traffic = parse_traffic(values)
+    return values if isinstance(values, str) else traffic
+
+
+def make_source(
+    traffic: Traffic,
+    topology: Dragonfly,
+    *,
+    load: float,
+    injection: str,
+    seed: int,
+    message_packets: int,
+    network: NetworkConfig,
+) -> _core.Source:
+    """What the core's hosts pull their messages from.
+
+    Args:
+        traffic: What ``parse_traffic`` returns.
+        topology: Where it is used.
+        load: Fraction of the host link bandwidth in (0, 1]; schedules, traces and closed loops have their own.
+        injection: "periodic" (a message every packet time * packets / load, see
+            ``NetworkConfig.periodic_intervals``; all hosts in phase from 1 ns on), "bernoulli" (a trial per
+            flit time) or "poisson" (exponential gaps); not for traces and closed loops.
+        seed: Of the run, 0 to 2^64 - 1.
+        message_packets: Packets per message; traces and closed loops have sizes of their own.
+        network: For the packet's size and time on the host link, and its rules for uniform and periodic
+            traffic.
+
+    Raises:
+        ConfigError: For what is impossible on this topology or at this load; for "whole-ns" intervals that
+            would miss the load by more than 2 %.
+    """
+    core = check_instance("topology", topology, Dragonfly).to_core()
+    check_instance("network", network, NetworkConfig)
+    if isinstance(traffic, Trace):
+        return traffic.build_source(core, packet_bytes=network.packet_bytes)
+    if isinstance(traffic, ClosedLoop):
+        return traffic.build(core, seed, packet_bytes=network.packet_bytes)
+    if isinstance(traffic, Schedule):
+        steps = traffic.steps
+    elif isinstance(traffic, Pattern):
+        steps = ((0.0, traffic, check_real("load", load, 0.0, 1.0, open_low=True)),)
+    else:
+        raise config_error("traffic", traffic, "must come from parse_traffic")
+    check_choice("injection", injection, ("periodic", "bernoulli", "poisson"))
+    seed = check_integer("seed", seed, 0, 2**64 - 1)
+    message_packets = check_integer("message_packets", message_packets, 1, 65_535)
+    excludes = network.uniform_excludes_sender
+    built = [
+        (ns_to_ps("time_ns", time_ns), pattern.build(core, seed, uniform_excludes_sender=excludes), load)
+        for time_ns, pattern, load in steps
+    ]
+    return _core.synthetic_source(
+        core,
+        built,
+        injection,
+        seed,
+        message_packets,
+        ns_to_ps("packet_time_ns", network.packet_time_ns),
+        ns_to_ps("flit_time_ns", network.flit_time_ns),
+        ns_to_ps("first message", FIRST_MESSAGE_NS),
+        network.periodic_intervals,
+    )
+
+
+def traffic_patterns() -> tuple[str, ...]:
+    """A spec string for every registered pattern that a string can describe, e.g. ``"adv+1"`` for ``adv+I``."""
+    return tuple(info["example"] for info in _core.patterns() if info["example"])

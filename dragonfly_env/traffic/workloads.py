@@ -1,0 +1,55 @@
+"""Closed-loop traffic: programs on hosts that send because of what they received."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from dragonfly_env.config.rows import choice, integer
+from dragonfly_env.traffic.base import ClosedLoop, spell
+
+PLACEMENTS = ("consecutive", "random", "random-routers", "random-groups")
+
+_MAX_MESSAGE_BYTES = 2**31 - 1
+_MAX_IN_FLIGHT = 65_535
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AllToAll(ClosedLoop):
+    """Every task sends one message to every other: task i to i+1, then to i+2, ... (mod N), N-1 messages in all.
+
+    There is a task on every host. A task gives its first ``in_flight`` messages to the host's source queue at time 0,
+    and the next one whenever the last packet of its oldest has left the source queue: at most ``in_flight`` messages
+    of a host are in its source queue, and they leave one after the other. Nobody waits for what he receives; a task
+    has finished when all its messages have left and those of all others have arrived.
+
+    Source: the shifted order of a personalised all-to-all exchange, as in Thakur et al., Optimization of collective
+    communication operations in MPICH, IJHPCA 2005.
+
+    Raises:
+        ConfigError: For values out of range; on use: for a system of one host, and for messages so large that a host
+            would send more than 2^32 packets.
+    """
+
+    name: ClassVar[str] = "all-to-all"
+    message_bytes: int = integer(
+        250, 1, _MAX_MESSAGE_BYTES, unit="bytes", doc="Size of a message, rounded up to whole packets."
+    )
+    in_flight: int = integer(
+        1, 1, _MAX_IN_FLIGHT, unit="messages", doc="Messages of a host that may be in its source queue."
+    )
+    placement: str = choice(
+        "consecutive",
+        PLACEMENTS,
+        doc="Which host each task lives on: by number, a random permutation of the hosts, or routers or groups in "
+        "random order with their hosts by number. Random ones follow from the run's seed.",
+    )
+
+    @property
+    def spec(self) -> str:
+        changed = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        }
+        return spell(self.name, changed)

@@ -1,0 +1,111 @@
+"""What the LIA paper says of its policies, in character, on 1,056 hosts (h = 4) instead of 5,256.
+
+Network ``lia`` with ``decide_at="attempt"``, as in the paper's simulator; Bernoulli injection whose trials are lost
+when the injection queue is full. Steady states are short, so latencies count within 2 %. What is not met stands in
+docs/lia.md.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+
+TOPOLOGY = dfe.Dragonfly.preset("1056")
+NETWORK = dfe.NetworkConfig.preset("lia", decide_at="attempt")
+ADAPTIVE = ("ugal-ideal", "pb", "pb-acor", "tpr")
+ADVERSARIAL = ("adv+1", "adv+4", "advc")
+
+
+@functools.cache
+def measured(policy: str, traffic: str, load: float) -> dfe.Metrics:
+    config = dfe.SimulationConfig(
+        topology=TOPOLOGY,
+        network=NETWORK,
+        traffic=traffic,
+        load=load,
+        policy=policy,
+        injection="bernoulli",
+        source_queue_packets=1,
+        source_queue_full="lose",
+        seed=1,
+    )
+    return dfe.simulate(config, warmup_ns=8_000, measure_ns=4_000)
+
+
+@pytest.mark.parametrize("load", [0.1, 0.3])
+@pytest.mark.parametrize("traffic", ADVERSARIAL)
+def test_lia_has_the_lowest_latency_of_the_adaptive_policies(traffic: str, load: float) -> None:
+    """Section 6.2.2."""
+    lia = measured("lia", traffic, load).latency_mean_ns
+    assert lia < 1.02 * min(measured(policy, traffic, load).latency_mean_ns for policy in ADAPTIVE)
+
+
+def test_short_detours_save_a_fifth_under_adv_1() -> None:
+    """Section 6.2.2 says 25 % and more at a load of 10 % for h = 6; measured here: 24 to 27 %."""
+    lia = measured("lia", "adv+1", 0.1).latency_mean_ns
+    for policy in ("ugal-ideal", "pb", "tpr"):
+        assert lia < 0.8 * measured(policy, "adv+1", 0.1).latency_mean_ns
+
+
+@pytest.mark.parametrize("traffic", ADVERSARIAL)
+def test_lia_accepts_close_to_half_of_a_full_load(traffic: str) -> None:
+    """Section 6.2.1: stable past saturation."""
+    assert measured("lia", traffic, 1.0).accepted_load > 0.48
+
+
+def test_lia_is_minimal_routing_under_uniform_traffic() -> None:
+    """Section 6.2.1."""
+    lia, minimal = (measured(policy, "uniform", 0.5) for policy in ("lia", "min"))
+    assert lia.latency_mean_ns == pytest.approx(minimal.latency_mean_ns, rel=0.01)
+    assert lia.minimal_fraction > 0.99
+
+
+def test_pb_acor_lengthens_its_detours_with_the_load_and_lia_with_the_pattern() -> None:
+    """Section 6.2.2: under adv+1 short detours do at any load, and only LIA knows."""
+    hops = {
+        (policy, load): measured(policy, "adv+1", load).hops_mean
+        for policy in ("lia", "pb-acor", "pb")
+        for load in (0.1, 0.3)
+    }
+    assert hops["pb-acor", 0.1] < hops["pb", 0.1] - 0.5
+    assert hops["pb-acor", 0.3] > hops["pb", 0.3] - 0.2
+    assert hops["lia", 0.3] < hops["pb", 0.3] - 1
+
+
+def test_adv_h_needs_the_second_local_hop_above_a_load_of_1_over_h() -> None:
+    """Section 4.3.2: a remote counter reaches 20 packets at that load, whatever h is; below it LIA's detours are a hop
+    shorter.
+    """
+    below, above = (measured("lia", "adv+4", load) for load in (0.1, 0.4))
+    share = [m.minimal_fraction for m in (below, above)]
+    detours = [
+        (m.hops_mean - 3 * s) / (1 - s) for m, s in zip((below, above), share, strict=True)
+    ]  # minimal paths have 3 hops at most, so these are lower bounds
+    assert above.hops_mean > below.hops_mean + 0.5
+    assert detours[0] < 4.2 < detours[1]
+
+
+def test_under_advc_every_router_of_a_group_is_served_alike() -> None:
+    """Section 6.2.3: the routers that own the minimal links send their own detours elsewhere."""
+    config = dfe.SimulationConfig(
+        topology=TOPOLOGY,
+        network=NETWORK,
+        traffic="advc",
+        load=0.5,
+        policy="lia",
+        injection="bernoulli",
+        source_queue_packets=1,
+        source_queue_full="lose",
+        packet_log=True,
+    )
+    simulation = dfe.Simulation(config)
+    simulation.run(8_000)
+    simulation.reset_statistics()
+    simulation.run(5_000)
+    routers = simulation.packet_log()["src"] // TOPOLOGY.p
+    delivered = np.bincount(routers, minlength=TOPOLOGY.num_routers).reshape(-1, TOPOLOGY.a).sum(axis=0)
+    assert delivered.max() < 1.05 * delivered.min()

@@ -1,0 +1,175 @@
+"""The policies of the LIA paper: their twins row by row, what observations show of their counters, bad parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import _core
+from dragonfly_env.baselines import Acor, Lia, PiggybackAcor, Tpr, UgalIdeal
+from dragonfly_env.decisions.layout import FEATURES, KINDS, TRACKED_FEATURES, Layout
+
+TOPOLOGY = dfe.Dragonfly.preset("72")
+CONFIG = dfe.SimulationConfig(topology=TOPOLOGY, traffic="adv+1", load=0.6, seed=3)
+PATHS = ("minimal", "lgl", "lg", "gl", "g")
+
+
+def batch_of(rows: list[dict[str, float]], missing: tuple[str, ...] = ()) -> dfe.DecisionBatch:
+    """Decisions with one path of each kind, each on a port of its own; ``missing`` kinds do not exist.
+
+    A row gives ``q_<kind>``, the packets on that path's VC (10 where none are given), and features by name.
+    """
+    features = sorted({name for row in rows for name in row if not name.startswith("q_")})
+    candidates = np.zeros((len(rows), len(PATHS)), dtype=_core.candidate_dtype)
+    obs = np.zeros((len(rows), len(features) or 1), dtype=np.float32)
+    for i, row in enumerate(rows):
+        obs[i, : len(features)] = [row[name] for name in features]
+        for k, kind in enumerate(PATHS):
+            candidates[i, k]["kind"] = -1 if kind in missing else KINDS[kind]
+            candidates[i, k]["port"] = k
+            candidates[i, k]["vc_occupancy"] = row.get(f"q_{kind}", 10)
+            candidates[i, k]["occupancy"] = 99  # what the ports hold besides does not count
+    blocks = [
+        {"name": name, "per": "decision", "offset": i, "width": 1, "unit": 1.0, "half": 0.0, "low": 0.0}
+        | {"high": 1.0, "doc": ""}
+        for i, name in enumerate(features or ["none"])
+    ]
+    return dfe.DecisionBatch(
+        layout=Layout(blocks, TOPOLOGY, PATHS, len(PATHS)),
+        obs=obs,
+        mask=candidates["kind"] >= 0,
+        agents=np.zeros(len(rows), dtype=np.int32),
+        decision_ids=np.arange(len(rows)),
+        packets=np.zeros(len(rows), dtype=_core.packet_dtype),
+        time_ns=np.zeros(len(rows)),
+        candidates=candidates,
+    )
+
+
+def chosen(policy: Any, rows: list[dict[str, float]], missing: tuple[str, ...] = ()) -> list[str]:
+    return [PATHS[action] for action in policy.act(batch_of(rows, missing))]
+
+
+def test_tpr_moves_the_threshold_by_the_level_of_traffic() -> None:
+    def row(packets: float, q: float) -> dict[str, float]:
+        return {"destination_injected_packets": packets, "q_minimal": q, "q_lgl": 10}
+
+    # q <= 2 * 10 + T with T = 15 below 3 packets, -3 from 3 to 5, -15 above.
+    rows = [row(2, 35), row(2, 36), row(3, 17), row(3, 18), row(5, 17), row(5, 18), row(6, 5), row(6, 6)]
+    assert chosen(Tpr(), rows) == ["minimal", "lgl"] * 4
+
+
+def lia_row(**given: float) -> dict[str, float]:
+    usual = {"destination_offered_packets": 9, "saturated_links": 0, "own_links": 4, "q_minimal": 50}
+    return {**usual, "destination_remote_packets": 0, **given}
+
+
+def test_lia_adds_each_local_hop_only_where_its_counters_say_so() -> None:
+    rows = [
+        lia_row(),
+        lia_row(saturated_links=2),
+        lia_row(saturated_links=3),
+        lia_row(destination_remote_packets=20),
+        lia_row(destination_remote_packets=20.1),
+        lia_row(saturated_links=4, destination_remote_packets=30),
+        lia_row(saturated_links=2, own_links=2),  # fewer links than "several"
+        lia_row(own_links=0),
+    ]
+    assert chosen(Lia(), rows) == ["g", "g", "lg", "g", "gl", "lgl", "lg", "lg"]
+
+
+def test_lia_weighs_the_detour_that_it_would_take() -> None:
+    rows = [
+        lia_row(q_minimal=6, q_g=10, q_gl=99),
+        lia_row(q_minimal=6, q_g=99, q_gl=10, destination_remote_packets=21),
+        lia_row(q_minimal=5, q_g=10),
+        lia_row(q_minimal=36, destination_offered_packets=2.9),
+        lia_row(q_minimal=35, destination_offered_packets=2.9),
+    ]
+    assert chosen(Lia(), rows) == ["g", "gl", "minimal", "g", "minimal"]
+
+
+def test_where_no_own_link_will_do_the_detour_begins_with_a_local_hop() -> None:
+    assert chosen(Lia(), [lia_row(), lia_row(destination_remote_packets=21)], ("g", "gl")) == ["lg", "lgl"]
+    assert chosen(Acor(), [{"detour_level": 0}, {"detour_level": 1}], ("g", "gl")) == ["lg", "lgl"]
+    assert chosen(Lia(), [lia_row()], ("g", "gl", "lg", "lgl")) == ["minimal"]
+
+
+def test_acor_always_takes_the_detour_of_its_level() -> None:
+    rows = [{"detour_level": level, "q_minimal": 0} for level in (0, 1, 2)]
+    assert chosen(Acor(), rows) == ["g", "gl", "lgl"]
+
+
+@pytest.mark.parametrize("policy", [UgalIdeal(), Acor(), PiggybackAcor(), Tpr(), Lia()])
+def test_an_environment_without_the_counters_is_refused(policy: Any) -> None:
+    env = dfe.BatchedRoutingEnv(CONFIG, scope="source", action="path", duration_ns=1000.0)
+    with pytest.raises(dfe.ConfigError, match="observes only"):
+        policy.act(env.reset())
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        ("tpr", "window_ns", 0.5),
+        ("tpr", "low_packets", 6),  # above high_packets
+        ("tpr", "stored_weight", 0.1),
+        ("lia", "high_packets", float("nan")),
+        ("lia", "stored_weight", -0.1),
+        ("lia", "saturated_groups", 0),
+        ("lia", "saturated_groups", 2.5),
+        ("lia", "remote_packets", "20"),
+        ("acor", "first_increase", 0),
+        ("pb-acor", "hysteresis_ns", 0),
+        ("ugal-ideal", "detour", "lg"),
+    ],
+)
+def test_a_bad_parameter_is_refused(name: str, field: str, value: Any) -> None:
+    with pytest.raises(dfe.ConfigError, match=field):
+        dfe.make_policy(name, **{field: value})
+
+
+def test_counters_are_shown_by_name_per_group_router_and_link() -> None:
+    names = ("offered_packets", "remote_packets", "link_packets", "candidate_link_packets", "saturated_links")
+    assert set(names) <= set(TRACKED_FEATURES)
+    env = dfe.BatchedRoutingEnv(CONFIG, scope="source", action="path", features=names, duration_ns=1000.0)
+    per = {block.name: (block.per, block.columns.stop - block.columns.start) for block in env.layout.blocks}
+    assert per == {
+        "link_packets": ("link", 8),
+        "candidate_link_packets": ("candidate", 5),
+        "offered_packets": ("group", 8),
+        "saturated_links": ("decision", 1),
+        "remote_packets": ("peer", 3),
+    }
+    columns = [name for name in env.layout.names if "[" in name]
+    assert {"offered_packets[group +1]", "offered_packets[group +8]", "remote_packets[router +3]"} <= set(
+        columns
+    )
+
+
+def test_the_counter_of_the_destination_is_that_of_its_group() -> None:
+    """And it counts: under adv+1 everything goes to the next group."""
+    names = ("injected_packets", "destination_injected_packets", *FEATURES)
+    env = dfe.BatchedRoutingEnv(CONFIG, scope="source", action="path", features=names, duration_ns=3000.0)
+    batch, most = env.reset(), 0.0
+    while not env.done:
+        groups = env.layout.quantities(batch.obs, "injected_packets")
+        there = env.layout.quantities(batch.obs, "destination_injected_packets")
+        np.testing.assert_array_equal(groups[:, 0], there[:, 0])
+        assert not groups[:, 1:].any()
+        most = max(most, float(there.max(initial=0)))
+        batch = env.step(batch.minimal_actions())
+    # 2 hosts send a packet every 32 / 0.6 ns: 200 ns hold 2 * 3.75 of them.
+    assert 6 <= most <= 10
+
+
+def test_counters_go_on_while_another_policy_routes() -> None:
+    simulation = dfe.Simulation(CONFIG.replace(policy="lia"))
+    simulation.run(2000)
+    simulation.set_policy("ugal-n")
+    simulation.run(1000)
+    simulation.set_policy(Lia(remote_packets=5))
+    with pytest.raises(dfe.ConfigError, match="must need no tracker"):
+        simulation.set_policy(Lia(window_ns=100))

@@ -1,0 +1,216 @@
+"""Policies by name: every one of the core has a Python class with the same parameters."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import pickle
+import re
+from typing import Any
+
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import _core
+from dragonfly_env.baselines import Minimal, Par, Ugal, Valiant
+from dragonfly_env.policies import (
+    CorePolicy,
+    Policy,
+    parameter,
+    parse_policy,
+    policy_class,
+    policy_from_dict,
+    register_policies,
+)
+from dragonfly_env.policies import _classes as registered
+from tests.ready import ready
+
+NAMES = ("min", "val-g", "val-n", "vlb-lg", "vlb-gl", "vlb-g", "ugal-g", "ugal-n", "par")
+
+
+def test_the_policies_of_the_paper_are_there() -> None:
+    assert set(NAMES) <= set(dfe.policies())
+
+
+@pytest.mark.parametrize("name", dfe.policies())
+def test_every_policy_of_the_core_has_a_python_class_that_keeps_its_name(name: str) -> None:
+    policy = ready(name)
+    assert policy.name == name
+    assert type(policy) is policy_class(name) is not CorePolicy
+    assert policy.source
+    assert policy.summary
+    assert policy.scope in ("source", "every", "all")
+    assert policy.action in ("path", "port")
+    assert (type(policy).__doc__ or "").count("Source:") == 1
+
+
+@pytest.mark.parametrize("info", _core.policies(), ids=lambda info: info["name"])
+def test_python_and_core_have_the_same_parameters_and_defaults(info: _core.PolicyInfo) -> None:
+    cls = policy_class(info["name"])
+    fixed = cls.variants[info["name"]]
+    ours = {f.name: f.default for f in dataclasses.fields(cls) if f.name not in fixed}  # type: ignore[arg-type]
+    theirs = {parameter["name"]: parameter["default"] for parameter in info["parameters"]}
+    assert set(ours) == set(theirs)
+    for name, default in ours.items():
+        assert theirs[name] == default, name
+
+
+@pytest.mark.parametrize("info", _core.policies(), ids=lambda info: info["name"])
+def test_python_allows_what_the_row_of_the_core_allows(info: _core.PolicyInfo) -> None:
+    for row in info["parameters"]:
+        low, high = row["low"], row["high"]
+        if low is None or high is None:
+            assert row["names"] or row["type"] in ("flag", "network", "object"), row["name"]
+            for name in row["names"]:
+                assert (
+                    dataclasses.replace(ready(info["name"]), **{row["name"]: name}).parameters()[row["name"]]
+                    == name
+                )
+            continue
+        step, kind = (1, int) if row["type"] == "whole" else (1e-3 * (high - low), float)
+        for inside, outside in ((low, low - step), (high, high + step)):
+            changed = dataclasses.replace(ready(info["name"]), **{row["name"]: kind(inside)})
+            assert changed.parameters()[row["name"]] == inside
+            with pytest.raises(dfe.ConfigError, match=f"^{row['name']} = "):
+                dataclasses.replace(changed, **{row["name"]: kind(outside)})
+
+
+def test_a_field_that_the_core_does_not_have_so_is_refused_when_the_class_is_made() -> None:
+    fields: dict[str, dict[str, str]] = {
+        "the core has no such parameter": {"congestion": "float"},
+        "int, but float in the core": {"bias_packets": "int"},
+        "bool, but bool | None in the core": {"avoid_destination_group": "bool"},
+    }
+    for message, declared in fields.items():
+        body = {
+            "variants": {"pb": {}},
+            "__annotations__": declared,
+            **dict.fromkeys(declared, parameter()),
+        }
+        with pytest.raises(TypeError, match=re.escape(message)):
+            type("Odd", (Policy,), body)
+
+
+@pytest.mark.parametrize("name", dfe.policies())
+def test_every_parameter_is_documented(name: str) -> None:
+    for setting in policy_class(name).describe():
+        assert setting.doc
+        assert setting.unit or not setting.name.endswith(("_packets", "_candidates"))
+
+
+@pytest.mark.parametrize("name", dfe.policies())
+def test_a_policy_survives_dictionaries_and_pickling(name: str) -> None:
+    policy = ready(name)
+    assert policy_from_dict(policy.to_dict()) == policy
+    assert pickle.loads(pickle.dumps(policy)) == policy
+    assert hash(policy) == hash(ready(name))
+    assert parse_policy(policy) == parse_policy(policy.to_dict()) == policy
+    if not policy.needs:
+        assert parse_policy(name) == parse_policy({"name": name}) == policy
+
+
+def test_names_follow_the_detour() -> None:
+    assert Minimal().name == "min"
+    assert [Valiant(detour=d).name for d in ("lgl", "lg", "gl", "g")] == ["val-n", "val-g", "vlb-gl", "vlb-g"]
+    assert Valiant(detour="lg", family="vlb").name == "vlb-lg"
+    assert Ugal().name == "ugal-n"
+    assert Ugal(detour="lg").name == "ugal-g"
+    assert Par().name == "par"
+
+
+def test_vlb_lgl_is_another_word_for_val_n() -> None:
+    assert dfe.make_policy("vlb-lgl") == dfe.make_policy("val-n")
+
+
+def test_the_core_is_told_only_what_the_name_does_not_say() -> None:
+    assert Minimal().parameters() == {}
+    assert Valiant(detour="gl").parameters() == {}
+    assert Valiant(avoid_destination_group=False).parameters() == {"avoid_destination_group": False}
+    parameters = Ugal(detour="lg", bias_packets=2).parameters()
+    assert parameters["bias_packets"] == 2.0
+    assert "detour" not in parameters
+
+
+def test_a_published_example_makes_the_published_policy() -> None:
+    assert dfe.baselines.Ugal(detour="lgl", bias_packets=0) == dfe.make_policy("ugal-n")
+
+
+@pytest.mark.parametrize(
+    ("typo", "meant"), [("ugaln", "ugal-n"), ("MIN", "min"), ("val_g", "val-g"), ("paar", "par")]
+)
+def test_an_unknown_policy_gets_the_nearest_one(typo: str, meant: str) -> None:
+    with pytest.raises(
+        dfe.ConfigError, match=rf"^policy = '{typo}': must be one of .*did you mean '{meant}'"
+    ):
+        dfe.make_policy(typo)
+
+
+@pytest.mark.parametrize("value", [None, 3, "", ["min"], {"bias_packets": 1}, b"min", Ugal])
+def test_what_is_no_policy_is_refused(value: Any) -> None:
+    with pytest.raises(dfe.ConfigError, match=r"^policy = "):
+        parse_policy(value)
+
+
+def test_unknown_and_contradicting_parameters_are_refused() -> None:
+    with pytest.raises(dfe.ConfigError, match=r"^bias = 1: policy 'ugal-n' .*did you mean 'bias_packets'"):
+        dfe.make_policy("ugal-n", bias=1)
+    with pytest.raises(dfe.ConfigError, match=r"^detour = 'lg': is 'lgl' in policy 'ugal-n'"):
+        dfe.make_policy("ugal-n", detour="lg")
+    with pytest.raises(dfe.ConfigError, match=r"^bias_packets = 1: policy 'min' has no such setting"):
+        dfe.make_policy("min", bias_packets=1)
+
+
+@pytest.mark.parametrize(
+    ("cls", "field", "value"),
+    [
+        (Valiant, "detour", "ll"),
+        (Valiant, "family", "ugal"),
+        (Valiant, "avoid_destination_group", 1),
+        (Ugal, "detour", "gl"),
+        (Ugal, "bias_packets", math.nan),
+        (Ugal, "bias_packets", math.inf),
+        (Ugal, "bias_packets", "0"),
+        (Ugal, "nonminimal_candidates", 0),
+        (Ugal, "nonminimal_candidates", 1.0),
+        (Ugal, "nonminimal_candidates", 17),
+        (Par, "bias_packets", None),
+        (Par, "nonminimal_candidates", -1),
+        (Par, "nonminimal_candidates", True),
+        (Par, "avoid_destination_group", "yes"),
+    ],
+)
+def test_a_bad_parameter_is_refused_by_name_value_and_range(
+    cls: type[Policy], field: str, value: Any
+) -> None:
+    with pytest.raises(dfe.ConfigError) as caught:
+        cls(**{field: value})
+    assert str(caught.value).startswith(f"{field} = {value!r}: must ")
+
+
+def test_two_classes_cannot_claim_one_name() -> None:
+    @dataclasses.dataclass(frozen=True, slots=True)
+    class Impostor(Policy):
+        variants = {"min": {}}  # noqa: RUF012  # as in the classes that it imitates
+        source = "nowhere"
+
+        @property
+        def name(self) -> str:
+            return "min"
+
+    with pytest.raises(ValueError, match="'min' is claimed by Minimal and Impostor"):
+        register_policies([Impostor])
+
+
+def test_a_policy_without_a_class_of_its_own_works_by_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One C++ file and one registry line are enough; the class in baselines may follow."""
+    monkeypatch.delitem(registered, "ugal-n")
+    policy = dfe.make_policy("ugal-n", bias_packets=3.0)
+    assert type(policy) is CorePolicy
+    assert (policy.name, policy.parameters()) == ("ugal-n", {"bias_packets": 3.0})
+    assert policy_from_dict(policy.to_dict()) == policy
+    assert pickle.loads(pickle.dumps(policy)) == policy
+    assert policy.scope == "source"
+    with pytest.raises(dfe.ConfigError, match=r"^bias = 1: policy 'ugal-n' .*did you mean 'bias_packets'"):
+        dfe.make_policy("ugal-n", bias=1)
+    with pytest.raises(dfe.ConfigError, match=r"^bias_packets = \[\]: must be a number"):
+        dfe.make_policy("ugal-n", bias_packets=[])

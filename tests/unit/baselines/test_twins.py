@@ -1,0 +1,180 @@
+"""The NumPy twins: the rule row by row, on batches made by hand, and what they say if the environment is not theirs."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import _core
+from dragonfly_env.baselines import Minimal, Par, Ugal, Valiant
+from dragonfly_env.policies import CorePolicy, Policy
+from tests.ready import ready
+
+# Those of policies that learn are other objects: tests/unit/agents/test_learner_twins.py.
+TWINS = [name for name in dfe.policies() if not ready(name).learns]
+
+KINDS = {"minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4}
+CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.4)
+
+# A path: (port, packets on the port, packets on its VC), or None where there is none.
+Path = tuple[int, int, int] | None
+
+
+def batch_of(kinds: tuple[str, ...], *rows: tuple[Path, ...]) -> dfe.DecisionBatch:
+    """A batch with these candidates."""
+    candidates = np.zeros((len(rows), len(kinds)), dtype=_core.candidate_dtype)
+    for i, row in enumerate(rows):
+        for k, path in enumerate(row):
+            if path is None:
+                candidates[i, k]["kind"] = candidates[i, k]["port"] = -1
+                continue
+            candidates[i, k]["kind"] = KINDS[kinds[k]]
+            candidates[i, k]["port"], candidates[i, k]["occupancy"], candidates[i, k]["vc_occupancy"] = path
+    n = len(rows)
+    layout: Any = SimpleNamespace(candidates=kinds, num_actions=len(kinds), features={})
+    return dfe.DecisionBatch(
+        layout=layout,
+        obs=np.zeros((n, 0), dtype=np.float32),
+        mask=candidates["kind"] >= 0,
+        agents=np.zeros(n, dtype=np.int32),
+        decision_ids=np.arange(n),
+        packets=np.zeros(n, dtype=_core.packet_dtype),
+        time_ns=np.zeros(n),
+        candidates=candidates,
+    )
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_every_policy_has_a_twin(name: str) -> None:
+    """A policy of the registry without one cannot stand beside agents."""
+    cls = type(ready(name))
+    assert cls is not CorePolicy
+    assert cls.act is not Policy.act
+    assert (cls.act.__doc__ or "").count("Source:") == 1
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_twin_answers_every_row_with_a_legal_action(name: str) -> None:
+    policy = ready(name)
+    env = dfe.BatchedRoutingEnv.for_policy(CONFIG, policy, duration_ns=500.0)
+    batch = env.reset()
+    while not env.done:
+        actions = policy.act(batch)
+        assert actions.shape == (len(batch),)
+        assert actions.dtype == np.int64
+        assert batch.mask[np.arange(len(batch)), actions].all()
+        batch = env.step(actions)
+    assert policy.act(batch).shape == (len(batch),) == (0,)
+
+
+@pytest.mark.parametrize("policy", [Ugal(detour="lgl"), Par()])
+def test_a_detour_needs_more_than_twice_its_queue_and_ties_stay_minimal(policy: Policy) -> None:
+    batch = batch_of(
+        ("minimal", "lgl"),
+        ((5, 6, 0), (6, 3, 0)),  # 6 > 2 * 3 is false
+        ((5, 7, 0), (6, 3, 0)),  # true
+        ((5, 0, 0), (6, 0, 0)),
+        ((5, 1, 0), (6, 0, 0)),
+    )
+    assert policy.act(batch).tolist() == [0, 1, 0, 1]
+
+
+def test_the_bias_is_added_on_the_side_of_the_detour() -> None:
+    batch = batch_of(
+        ("minimal", "lgl"), ((5, 7, 0), (6, 3, 0)), ((5, 8, 0), (6, 3, 0)), ((5, 0, 0), (6, 0, 0))
+    )
+    assert Ugal(bias_packets=1).act(batch).tolist() == [0, 1, 0]
+    assert Ugal(bias_packets=1.5).act(batch).tolist() == [0, 1, 0]
+    assert Ugal(bias_packets=-0.5).act(batch).tolist() == [1, 1, 1]
+
+
+def test_paths_through_one_port_are_compared_by_their_vcs() -> None:
+    batch = batch_of(
+        ("minimal", "lgl"),
+        ((5, 9, 1), (5, 9, 0)),  # by the port: 9 > 18 is false
+        ((5, 9, 2), (5, 9, 1)),
+        ((5, 9, 0), (6, 1, 9)),  # other ports: the VCs say nothing
+    )
+    assert Ugal().act(batch).tolist() == [1, 0, 1]
+
+
+def test_the_least_occupied_candidate_of_a_kind_stands_for_all_and_the_first_of_equals() -> None:
+    kinds = ("minimal", "minimal", "lgl", "lgl", "lgl")
+    policy = Ugal(minimal_candidates=2, nonminimal_candidates=3)
+    batch = batch_of(
+        kinds,
+        ((5, 9, 0), (6, 8, 0), (7, 4, 0), (8, 3, 0), (9, 3, 0)),
+        ((5, 8, 0), (6, 8, 0), (7, 4, 0), (8, 4, 0), (9, 4, 0)),
+        ((5, 9, 0), (6, 8, 0), (7, 4, 0), (8, 5, 0), (9, 6, 0)),
+    )
+    assert policy.act(batch).tolist() == [3, 0, 1]
+    two = Ugal(minimal_candidates=2, nonminimal_candidates=2)
+    assert two.act(batch_of(kinds, ((5, 9, 0), (6, 9, 0), (7, 5, 0), (8, 5, 0), (9, 0, 0)))).tolist() == [0]
+
+
+def test_without_a_detour_packets_stay_minimal() -> None:
+    batch = batch_of(("minimal", "lgl"), ((5, 99, 0), None))
+    for policy in (Minimal(), Valiant(), Ugal(), Par(), Ugal(bias_packets=-1e9)):
+        assert policy.act(batch).tolist() == [0]
+
+
+@pytest.mark.parametrize(("detour", "column"), [("lgl", 1), ("lg", 2), ("gl", 3), ("g", 4)])
+def test_valiant_takes_the_first_draw_of_its_kind(detour: str, column: int) -> None:
+    kinds = ("minimal", "lgl", "lg", "gl", "g", "lgl", "lg")
+    batch = batch_of(kinds, tuple((5, 0, 0) for _ in kinds))
+    assert Valiant(detour=detour).act(batch).tolist() == [column]
+
+
+@pytest.mark.parametrize(
+    ("policy", "kinds", "message"),
+    [
+        (Valiant(), ("minimal", "lg"), r"^detours = \('lg',\): must contain 'lgl' in the environment"),
+        (Ugal(detour="lg"), ("minimal",), r"^detours = \(\): must contain 'lg'"),
+        (
+            Ugal(nonminimal_candidates=3),
+            ("minimal", "lgl", "lgl"),
+            r"^detour_candidates = 2: must be at least 3 .*nonminimal_candidates=3",
+        ),
+        (Par(minimal_candidates=2), ("minimal", "lgl"), r"^minimal_candidates = 1: must be at least 2"),
+        (Minimal(), ("minimal", "minimal"), r"^minimal_candidates = 2: must be 1 in the environment"),
+        (Ugal(), ("minimal", "minimal", "lgl"), r"^minimal_candidates = 2: must be 1 in the environment"),
+    ],
+)
+def test_an_environment_without_the_candidates_is_refused(
+    policy: Policy, kinds: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(dfe.ConfigError, match=message):
+        policy.act(batch_of(kinds, tuple((5, 0, 0) for _ in kinds)))
+
+
+@pytest.mark.parametrize("policy", [Valiant(), Ugal(), Par()])
+def test_ports_as_actions_are_refused(policy: Policy) -> None:
+    env = dfe.BatchedRoutingEnv(CONFIG, action="port", duration_ns=1000.0)
+    with pytest.raises(dfe.ConfigError, match=r"^action = 'port': must be 'path'"):
+        policy.act(env.reset())
+
+
+def test_minimal_answers_ports_too() -> None:
+    env = dfe.BatchedRoutingEnv(CONFIG, action="port", duration_ns=1000.0)
+    batch = env.reset()
+    assert np.array_equal(Minimal().act(batch), batch.minimal_actions())
+
+
+@pytest.mark.parametrize("policy", [Ugal(), Par()])
+def test_observations_without_candidates_are_refused(policy: Policy) -> None:
+    env = dfe.BatchedRoutingEnv(CONFIG, action="path", features=["hops", "vc"], duration_ns=1000.0)
+    batch = env.reset()
+    assert policy.act(batch).shape == (len(batch),)  # beside the observation the batch holds them
+    seen = dfe.DecisionBatch.from_observations(env.layout, batch.obs, batch.mask)
+    with pytest.raises(dfe.ConfigError, match=r"^features = \('hops', 'vc'\): must contain"):
+        policy.act(seen)
+
+
+def test_the_core_only_policy_says_that_it_has_no_twin() -> None:
+    policy = CorePolicy("ugal-n")
+    with pytest.raises(dfe.StateError, match="'ugal-n' runs in the core only"):
+        policy.act(batch_of(("minimal",), ((5, 0, 0),)))

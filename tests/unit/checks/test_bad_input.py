@@ -1,0 +1,363 @@
+"""No input, however bad, crashes the interpreter, hangs, or takes the machine's memory.
+
+Every field of every settings class is given every kind of nonsense. Either it is a ``ConfigError`` that names field,
+value and range, or it is a setting that a simulation then runs with.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import decimal
+import inspect
+import math
+import re
+import resource
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import _core
+from dragonfly_env import traffic as traffic_module
+from dragonfly_env.traffic import Pattern, Schedule, Trace, Traffic
+from dragonfly_env.traffic.base import RegisteredPattern
+from tests.ready import ready
+
+SMALL = dfe.Dragonfly.preset("72")
+
+NONSENSE: tuple[Any, ...] = (
+    None,
+    True,
+    "",
+    "nonsense",
+    "nan",
+    b"1",
+    math.nan,
+    math.inf,
+    -math.inf,
+    -1,
+    -0.0,
+    0,
+    0.5,
+    1,
+    2.5,
+    1e-300,
+    1e30,
+    10**9,
+    2**31,
+    2**63,
+    2**64,
+    10**400,
+    1j,
+    np.float64(math.nan),
+    np.int64(-1),
+    np.uint8(3),
+    np.array([1, 2]),
+    decimal.Decimal("NaN"),
+    [],
+    [1],
+    (),
+    {},
+    {1: 2},
+    object(),
+    int,
+    "x" * 100_000,
+)
+MESSAGE = re.compile(r".+? = .+: .+", re.DOTALL)
+MOST_MEMORY_KB = 1_000_000
+
+
+def peak_memory_kb() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+@pytest.fixture(autouse=True)
+def bounded_memory() -> Iterator[None]:
+    """Fail if a test makes the process grow by a gigabyte."""
+    before = peak_memory_kb()
+    yield
+    assert peak_memory_kb() - before < MOST_MEMORY_KB
+
+
+def refused_or_run(make: Callable[..., dfe.SimulationConfig], *arguments: Any) -> None:
+    """The one promise."""
+    try:
+        simulation = dfe.Simulation(make(*arguments))
+        simulation.run(200)
+        simulation.metrics()
+    except dfe.ConfigError as error:
+        check_message(error)
+    else:
+        simulation.check_invariants()
+
+
+def check_message(error: dfe.ConfigError, longest: int = 1500) -> None:
+    """Field, value and what is allowed, in a length that can be read."""
+    if not MESSAGE.fullmatch(str(error)) or len(str(error)) > longest:
+        pytest.fail(f"no readable message: {error}")
+
+
+def config_with(settings: dict[str, Any]) -> dfe.SimulationConfig:
+    return dfe.SimulationConfig(**{"topology": SMALL, "watchdog_ns": 1e9, **settings})
+
+
+def config_from(settings: dict[str, Any]) -> dfe.SimulationConfig:
+    return dfe.SimulationConfig.from_dict({"topology": {"preset": "72"}, **settings})
+
+
+def config_on(shape: dict[str, Any]) -> dfe.SimulationConfig:
+    return config_with({"topology": dfe.Dragonfly(**shape)})
+
+
+def config_over(preset: str, settings: dict[str, Any]) -> dfe.SimulationConfig:
+    return config_with({"network": dfe.NetworkConfig.preset(preset, **settings)})
+
+
+def config_routed(name: str, parameters: dict[str, Any]) -> dfe.SimulationConfig:
+    return config_with({"policy": dfe.make_policy(name, **parameters), "load": 1.0})
+
+
+def config_sending(cls: Callable[..., Traffic], arguments: dict[str, Any]) -> dfe.SimulationConfig:
+    return config_with({"traffic": cls(**arguments)})
+
+
+@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(dfe.SimulationConfig)])
+def test_a_simulation_takes_no_nonsense(field: str) -> None:
+    for value in NONSENSE:
+        refused_or_run(config_with, {field: value})
+        refused_or_run(config_from, {field: value})
+
+
+@pytest.mark.parametrize("preset", dfe.NetworkConfig.presets())
+@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(dfe.NetworkConfig)])
+def test_a_network_takes_no_nonsense(field: str, preset: str) -> None:
+    for value in NONSENSE:
+        refused_or_run(config_over, preset, {field: value})
+        refused_or_run(config_from, {"network": {"preset": preset, field: value}})
+
+
+@pytest.mark.parametrize("field", ["p", "a", "h", "g", "arrangement", "trunking", "group"])
+def test_a_topology_takes_no_nonsense(field: str) -> None:
+    for value in NONSENSE:
+        shape = {"p": 2, "a": 4, "h": 2, field: value}
+        refused_or_run(config_on, shape)
+        refused_or_run(config_from, {"topology": shape})
+
+
+POLICY_FIELDS = [
+    (name, field.name)
+    for name in dfe.policies()
+    for field in dataclasses.fields(ready(name))  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize(("name", "field"), POLICY_FIELDS)
+def test_a_policy_takes_no_nonsense(name: str, field: str) -> None:
+    for value in NONSENSE:
+        refused_or_run(config_routed, name, {field: value})
+        refused_or_run(config_from, {"policy": {"name": name, field: value}})
+
+
+@pytest.mark.parametrize("name", dfe.policies())
+def test_a_policy_has_no_settings_that_nobody_knows(name: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=r"^nonsense = 1: "):
+        dfe.make_policy(name, nonsense=1)
+
+
+PATTERNS = {
+    "uniform": traffic_module.Uniform,
+    "adv": traffic_module.Adversarial,
+    "advc": traffic_module.AdversarialConsecutive,
+    "permutation": traffic_module.Permutation,
+    "hotspot": traffic_module.Hotspot,
+    "tornado": traffic_module.Tornado,
+    "lia-c1": traffic_module.LiaC1,
+    "lia-c2": traffic_module.LiaC2,
+    "demand": traffic_module.DemandMatrix,
+    "mixture": traffic_module.HostMixture,
+    "weighted": traffic_module.WeightedMixture,
+    "all-to-all": traffic_module.AllToAll,
+}
+# Fields without a default.
+NEEDED: dict[str, dict[str, Any]] = {"mixture": {"parts": [(range(72), "uniform")]}}
+
+
+def test_every_class_of_pattern_is_covered() -> None:
+    assert set(PATTERNS) == set(Pattern.classes)
+    assert not issubclass(RegisteredPattern, tuple(PATTERNS.values()))
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_pattern_takes_no_nonsense(name: str) -> None:
+    for field in inspect.signature(PATTERNS[name]).parameters:
+        for value in NONSENSE:
+            arguments = {**NEEDED.get(name, {}), field: value}
+            refused_or_run(config_sending, PATTERNS[name], arguments)
+            refused_or_run(config_from, {"traffic": {"pattern": name, **arguments}})
+
+
+@pytest.mark.parametrize("column", ["time_ns", "src", "dst", "bytes", "routers"])
+def test_a_trace_takes_no_nonsense(column: str) -> None:
+    good = {"time_ns": [0, 10], "src": [0, 1], "dst": [5, 9], "bytes": [128, 1000]}
+    for value in NONSENSE:
+        for given in (value, [value], [value, value], [0, value]):
+            refused_or_run(config_sending, Trace.from_columns, {**good, column: given})
+            refused_or_run(config_from, {"traffic": {"trace": {**good, column: given}}})
+
+
+@pytest.mark.parametrize("part", [0, 1, 2])
+def test_a_schedule_takes_no_nonsense(part: int) -> None:
+    for value in NONSENSE:
+        refused_or_run(config_sending, Schedule, {"steps": value})
+        step: list[Any] = [0.0, "uniform", 0.5]
+        step[part] = value
+        for steps in ((tuple(step),), ((0.0, "uniform", 0.5), tuple(step))):
+            refused_or_run(config_sending, Schedule, {"steps": steps})
+            refused_or_run(config_from, {"traffic": {"schedule": steps}})
+
+
+def test_durations_take_no_nonsense() -> None:
+    simulation = dfe.Simulation(dfe.SimulationConfig(topology=SMALL, load=0.1))
+    for value in NONSENSE:
+        if isinstance(value, (int, float, np.number)) and 0 <= value < 1e10 and value is not True:
+            continue
+        with pytest.raises(dfe.ConfigError, match=r"^duration_ns = .+: must be"):
+            simulation.run(value)
+        with pytest.raises(dfe.ConfigError, match=r"^measure_ns = .+: must be"):
+            dfe.simulate(simulation.config, measure_ns=value)
+    assert simulation.time_ns == 0
+
+
+# What the issue names, one by one: (settings of the topology, settings of the simulation, what the message says)
+IMPOSSIBLE: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"trunking": 3}, {}, r"^trunking = 3: must divide a\*h, which is 8$"),
+    ({"g": 10}, {}, r"^g = 10: must be an integer from 1 to 9$"),
+    ({"trunking": 2, "g": 6}, {}, r"^g = 6: must be an integer from 1 to 5$"),
+    ({"h": 0, "g": 2}, {}, r"^g = 2: must be an integer from 1 to 1$"),
+    ({"h": 10**9}, {}, r"^h = 1000000000: must be an integer from 0 to 1024$"),
+    ({"p": 1024, "a": 1024, "h": 1024}, {}, r"^radix .*= 3071: "),
+    ({"p": 1, "a": 512, "h": 511}, {}, r"^number of links .*= \d+: must lie in"),
+    ({"p": 1000, "a": 12, "h": 12}, {"source_queue_packets": 2**31 - 1}, r"^source_queue_packets = .* GB"),
+    ({"arrangement": "palmtre"}, {}, r"^arrangement = 'palmtre': .*did you mean 'palmtree'"),
+    ({"group": "2d"}, {}, r"^group = '2d': must be one of 'all-to-all', 'grid'"),
+    ({}, {"policy": "ugl-n"}, r"^policy = 'ugl-n': .*did you mean 'ugal-n'"),
+    ({}, {"traffic": "unifrom"}, r"^traffic = 'unifrom': .*did you mean 'uniform'"),
+    ({}, {"network": "lai"}, r"^network = 'lai': .*did you mean 'lia'"),
+    ({}, {"traffic": "adv+9"}, r"^adv.offset = 9: must not be a multiple of the number of groups \(9\)"),
+    ({}, {"traffic": "adv-18"}, r"^adv.offset = -18: must not be a multiple"),
+    ({}, {"traffic": "adv+0"}, r"^adv.offset = 0: must not be a multiple"),
+    ({"g": 1}, {"traffic": "adv+1"}, r"^adv.offset = 1: must not be a multiple"),
+    ({}, {"load": 0.0}, r"^load = 0.0: must be a number in \(0, 1\]"),
+    ({}, {"load": 1.0000001}, r"^load = 1.0000001: must be a number in \(0, 1\]"),
+    ({}, {"threads": 10**6}, r"^threads = 1000000: must be an integer from 1 to 1024$"),
+    ({}, {"series_bin_ns": 1e-3}, r"^series_bin_ns = 0.001: must be a number in \[1, "),
+    ({}, {"injection": "trace"}, r"^injection = 'trace': needs a trace"),
+    ({}, {"message_packets": 5, "source_queue_packets": 4}, r"^source_queue_packets = 4: must have room"),
+    ({}, {"watchdog_ns": 1000}, r"^watchdog_ns = 1000.0: must be at least "),
+]
+
+
+@pytest.mark.parametrize(("shape", "settings", "message"), IMPOSSIBLE)
+def test_the_impossible_is_refused_by_field_value_and_range(
+    shape: dict[str, Any], settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(dfe.ConfigError, match=message):
+        dfe.Simulation(
+            dfe.SimulationConfig(topology=dfe.Dragonfly(**{"p": 2, "a": 4, "h": 2, **shape}), **settings)
+        )
+
+
+@pytest.mark.parametrize(
+    "buffer",
+    ["host_buffer_packets", "local_buffer_packets", "global_buffer_packets", "output_buffer_packets"],
+)
+@pytest.mark.parametrize("size", [0, -1, 0.5, 10**12])
+def test_a_buffer_holds_at_least_a_packet_and_not_the_world(buffer: str, size: float) -> None:
+    with pytest.raises(dfe.ConfigError, match=rf"^{buffer} = {size}: must be an integer from 1 to 60000$"):
+        dfe.NetworkConfig.preset("default", **{buffer: size})
+
+
+def trace(**columns: Any) -> Trace:
+    good = {"time_ns": [0, 10, 20], "src": [0, 1, 2], "dst": [5, 9, 71], "bytes": [128, 128, 128]}
+    return Trace.from_columns(**{**good, **columns})
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"src": [0, 72, 2]}, r"^trace row 1 src = 72: host numbers go from 0 to 71"),
+        ({"dst": [0, 1, 10**6]}, r"^trace row 2 dst = 1000000: host numbers go from 0 to 71"),
+        ({"dst": [0, 1, -1]}, r"^trace row 2 dst = -1: must be an integer from 0"),
+        ({"time_ns": [0, 10, 5]}, r"^trace row 2 time_ns = 5: rows must be sorted"),
+        ({"time_ns": [0, math.nan, 5]}, r"^trace row 1 time_ns = nan: must be a time from 0"),
+        ({"time_ns": [0, 1, math.inf]}, r"^trace row 2 time_ns = inf: must be a time from 0"),
+        ({"time_ns": [-1, 1, 2]}, r"^trace row 0 time_ns = -1: must be a time from 0"),
+        ({"bytes": [1, 0, 1]}, r"^trace row 1 bytes = 0: must be an integer from 1"),
+        ({"bytes": [1, 2**41, 1]}, r"^trace row 1 bytes = 2199023255552: "),
+        ({"bytes": [1, 1]}, r"^trace bytes = '2 entries': time_ns has 3"),
+        ({"routers": ["0 3", "", ""]}, r"^trace row 0 routers = 3: must end at the destination's router, 2"),
+        ({"routers": ["0 1 0 2", "", ""]}, r"^trace row 0 routers = 0: a route passes at most"),
+    ],
+)
+def test_an_impossible_trace_is_refused_by_row(columns: dict[str, Any], message: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=message):
+        dfe.SimulationConfig(topology=SMALL, traffic=trace(**columns))
+
+
+def test_messages_of_billions_of_packets_take_no_memory() -> None:
+    huge = trace(bytes=[2**38, 2**37, 2**36])
+    for queue in (None, 1):
+        simulation = dfe.Simulation(
+            dfe.SimulationConfig(topology=SMALL, traffic=huge, source_queue_packets=queue)
+        )
+        simulation.run(10_000)
+        m = simulation.metrics()
+        assert m.packets_injected > 300
+        assert m.packets_in_source_queues > 10**9 or queue == 1
+        assert simulation.drain(None if queue else 1000) is (queue == 1)
+        simulation.check_invariants()
+
+
+def test_silence_of_years_passes_at_once() -> None:
+    late = trace(time_ns=[0, 10, 1e14])
+    simulation = dfe.Simulation(dfe.SimulationConfig(topology=SMALL, traffic=late))
+    simulation.run(1e14 - 1)
+    assert simulation.metrics().packets_delivered == 2
+    simulation.run(1e6)
+    assert simulation.metrics().packets_delivered == 3
+    for injection in ("periodic", "bernoulli", "poisson"):
+        config = dfe.SimulationConfig(topology=SMALL, load=1e-300, injection=injection)
+        simulation = dfe.Simulation(config)
+        simulation.run(9e14)
+        assert simulation.metrics().packets_generated <= 72
+        assert simulation.drain() is True
+
+
+def test_a_system_that_no_machine_holds_is_refused_before_it_is_built() -> None:
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly(400, 300, 300, g=320), source_queue_packets=10_000)
+    with pytest.raises(dfe.ConfigError, match=r" GB of memory, and this machine has \d+ GB"):
+        dfe.Simulation(config)
+
+
+def test_tables_that_no_machine_holds_are_refused_before_they_are_filled() -> None:
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly(2, 40, 40), policy="q-routing")  # 64,040^2 rows
+    with pytest.raises(dfe.ConfigError, match=r"64040 routers: .* GB of memory, and this machine has \d+ GB"):
+        dfe.Simulation(config)
+
+
+@pytest.mark.parametrize("field", [*dfe.NetworkConfig().to_core(), "no such thing"])
+def test_the_private_core_takes_no_nonsense_either(field: str) -> None:
+    topology = SMALL.to_core()
+    pattern = _core.make_pattern(topology, 0, "permutation", {})
+    source = _core.synthetic_source(topology, [(0, pattern, 0.5)], "periodic", 0, 1, 32_000, 32_000, 1000)
+    for value in NONSENSE:
+        params = {**dfe.NetworkConfig().to_core(), field: value}
+        try:
+            core = _core.Simulation(topology, params, source, "min", {}, 0, False, 1, 1, {})
+        except dfe.ConfigError as error:
+            check_message(error, longest=10**6)  # Python's face is in front of it
+            continue
+        core.run(200_000)
+        core.check_invariants()

@@ -1,0 +1,356 @@
+"""The command line, as a user meets it: results, exit codes, messages without tracebacks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+import dragonfly_env as dfe
+from dragonfly_env.agents.registry import agent_settings
+from dragonfly_env.cli import app, options
+from dragonfly_env.config.rows import describe
+from dragonfly_env.policies import policy_class
+from tests.unit.cli_arguments import SHORT, SWEEP
+
+
+def run(*arguments: str) -> Result:
+    """The command in this process."""
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "140"})
+
+
+COMMANDS = ["info", "simulate", "sweep", "plot", "train", "evaluate", "reproduce"]
+
+
+@pytest.mark.parametrize("command", [[], *([command] for command in COMMANDS)])
+def test_help_explains_itself(command: list[str]) -> None:
+    done = run(*command, "--help")
+    assert done.exit_code == 0
+    assert "Usage" in done.stdout
+    assert "dragonfly-env" in done.stdout  # an example
+    if command in (["simulate"], ["sweep"]):
+        for word in ("--load", "fraction", "--warmup-ns", "in ns", "default"):
+            assert word in done.stdout
+
+
+def test_version_is_printed() -> None:
+    done = run("--version")
+    assert (done.exit_code, done.stdout) == (0, f"dragonfly-env {dfe.__version__}\n")
+
+
+def test_info_lists_everything_there_is() -> None:
+    done = run("info")
+    assert done.exit_code == 0
+    for name in (*dfe.Dragonfly.presets(), *dfe.policies(), *dfe.NetworkConfig.presets(), "adv+1", "hotspot"):
+        assert name in done.stdout
+
+
+@pytest.mark.parametrize("name", [*dfe.policies()])
+def test_info_says_where_a_policy_comes_from(name: str) -> None:
+    done = run("info", name)
+    assert done.exit_code == 0
+    assert done.stdout.startswith(f"{name}: ")
+    assert "Source: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    "name", ["uniform", "adv", "adv+1", "adv-3", "advc", "permutation", "tornado", "hotspot:hosts=2"]
+)
+def test_info_says_where_a_traffic_pattern_comes_from(name: str) -> None:
+    done = run("info", name)
+    assert done.exit_code == 0
+    assert "Source: " in done.stdout
+
+
+def test_info_has_the_numbers_of_a_topology() -> None:
+    done = run("info", "1056", "--arrangement", "absolute")
+    assert done.exit_code == 0
+    for number in ("1,056", "264", "33", "15", "924", "528", "0.0312", "absolute"):
+        assert number in done.stdout
+    done = run("info", "--topology", "p=4,a=8,h=4,g=20")
+    assert "20" in done.stdout
+    assert "of at most 33" in done.stdout
+
+
+def test_info_lists_the_fields_of_a_network() -> None:
+    done = run("info", "lia")
+    assert "global_latency_ns" in done.stdout
+    assert "150" in done.stdout
+
+
+@pytest.mark.parametrize("name", [*dfe.policies(), *dfe.NetworkConfig.presets(), "deep-q"])
+def test_info_shows_the_row_of_every_setting(name: str) -> None:
+    rows = describe(dfe.NetworkConfig) if name in dfe.NetworkConfig.presets() else ()
+    if name in dfe.policies():
+        fixed = policy_class(name).variants[name]
+        rows = tuple(row for row in policy_class(name).describe() if row.name not in fixed)
+    elif name == "deep-q":
+        rows = agent_settings(name)
+    shown = " ".join(run("info", name).stdout.split())
+    for row in rows:
+        assert row.name in shown
+        assert row.allowed.split(" ")[0] in shown
+        assert row.doc.split(" ")[0] in shown
+
+
+def test_an_option_that_commands_share_is_one_option() -> None:
+    """Flags, type and help are the same wherever it is; defaults and words are a command's own where tasks differ."""
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    shared = {
+        "arrangement",
+        "network",
+        "network_settings",
+        "injection",
+        "source_queue_packets",
+        "message_packets",
+    }
+    for name in shared | {"threads"}:
+        every = []
+        for command in ("simulate", "sweep", "evaluate", "train"):
+            (one,) = (one for one in commands[command].params if one.name == name)
+            every.append((one.opts, one.help, one.default, one.metavar, one.multiple))
+        assert every.count(every[0]) == 4, name
+    sweep, evaluate = ({one.name for one in commands[word].params} for word in ("sweep", "evaluate"))
+    assert sweep - {"scenario", "policy"} == evaluate - {"policies", "more_policies"}
+
+
+def test_an_option_says_what_its_field_means() -> None:
+    for field, command in (
+        ("injection", "train"),
+        ("message_packets", "simulate"),
+        ("series_bin_ns", "sweep"),
+    ):
+        (row,) = (row for row in describe(dfe.SimulationConfig) if row.name == field)
+        assert row.doc[:40] in " ".join(run(command, "--help").stdout.replace("│", " ").split())
+
+
+def test_simulate_prints_a_table() -> None:
+    done = run(
+        "simulate", "--topology", "72", "--policy", "ugal-n", "--traffic", "adv+1", "--load", "0.2", *SHORT
+    )
+    assert done.exit_code == 0
+    for word in (
+        "ugal-n under adv+1 at load 0.2, seed 1",
+        "72 hosts",
+        "accepted load",
+        "latency, p99",
+        "ns",
+        "hops",
+    ):
+        assert word in done.stdout
+    assert "packet-hops per CPU-second" in done.stderr
+
+
+def test_simulate_as_json_is_the_simulation_of_the_library() -> None:
+    done = run("simulate", "--topology", "72", "--load", "0.3", "--seed", "4", "--json", *SHORT)
+    assert done.exit_code == 0
+    answer = json.loads(done.stdout)
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), load=0.3, seed=4, policy="min")
+    assert answer["results"] == dfe.simulate(config, warmup_ns=1000, measure_ns=2000).to_dict()
+    assert answer["package_version"] == dfe.__version__
+    assert answer["configuration"]["topology"]["p"] == 2
+    assert answer["configuration"]["warmup_ns"] == 1000
+
+
+def test_options_reach_the_simulation() -> None:
+    done = run(
+        *("simulate", "--json", "--topology", "p=2,a=4,h=2,g=5", "--arrangement", "absolute", *SHORT),
+        *("--network", "q-adaptive", "--set", "global_latency_ns=200", "--set", "decide_at=arrival"),
+        *(
+            "--policy",
+            "ugal-n:bias_packets=2",
+            "--injection",
+            "poisson",
+            "--source-queue",
+            "20",
+            "--message-packets",
+            "2",
+        ),
+    )
+    assert done.exit_code == 0, done.stderr
+    configuration = json.loads(done.stdout)["configuration"]
+    assert configuration["topology"]["g"] == 5
+    assert configuration["topology"]["arrangement"] == "absolute"
+    assert configuration["network"]["global_latency_ns"] == 200
+    assert configuration["network"]["decide_at"] == "arrival"
+    assert configuration["policy"]["bias_packets"] == 2
+    assert configuration["injection"] == "poisson"
+    assert configuration["source_queue_packets"] == 20
+    assert configuration["message_packets"] == 2
+
+
+def test_an_unbounded_source_queue_is_one_also_against_a_file(tmp_path: Path) -> None:
+    scenario = tmp_path / "small.toml"
+    scenario.write_text(
+        'topology = "72"\npolicies = ["min"]\ntraffic = ["uniform"]\nloads = [0.1]\nsource_queue_packets = 5\n'
+    )
+    assert (
+        options.scenario_settings({"source_queue_packets": 5}, {"source_queue_packets": None})[
+            "source_queue_packets"
+        ]
+        == 5
+    )
+    for extra, expected in (([], 5.0), (["--source-queue", "unbounded"], None)):
+        folder = tmp_path / f"results-{len(extra)}"
+        assert run("sweep", str(scenario), "--out", str(folder), "--no-plots", *SHORT, *extra).exit_code == 0
+        (row,) = pq.read_table(folder / "results.parquet").to_pylist()
+        assert json.loads(row["configuration"]).get("source_queue_packets") == expected
+
+
+def test_simulate_writes_a_packet_log(tmp_path: Path) -> None:
+    log = tmp_path / "logs" / "packets.parquet"
+    done = run("simulate", "--topology", "72", "--json", "--packet-log", str(log), *SHORT)
+    assert done.exit_code == 0, done.stderr
+    assert len(pd.read_parquet(log)) == json.loads(done.stdout)["results"]["packets_delivered"]
+
+
+def test_sweep_writes_results_figures_and_page_and_prints_tables(tmp_path: Path) -> None:
+    done = run(*SWEEP, "--out", str(tmp_path / "out"), "--jobs", "1")
+    assert done.exit_code == 0, done.stderr
+    assert len(pd.read_parquet(tmp_path / "out" / "results.parquet")) == 4
+    for name in (
+        "loads.png",
+        "loads.svg",
+        "distributions.png",
+        "fairness.png",
+        "global-links.png",
+        "index.html",
+    ):
+        assert (tmp_path / "out" / name).stat().st_size > 1000
+    for word in ("Mean latency (us) under uniform", "What each policy carries", "ugal-n"):
+        assert word in done.stdout
+    assert "4 runs done" in done.stderr
+    again = run(*SWEEP, "--out", str(tmp_path / "out"), "--no-plots")
+    assert "0 runs done, 4 were there already" in again.stderr
+    assert again.stdout == done.stdout
+
+
+def test_options_change_a_scenario_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'topology = {preset = "72", arrangement = "absolute"}\npolicies = ["min", "par"]\n'
+        'traffic = ["uniform", {pattern = "adv+1", loads = [0.1, 0.2], warmup_ns = 5000}]\nloads = [0.5, 0.6]\n'
+    )
+    done = run(
+        "sweep",
+        str(file),
+        "-p",
+        "min",
+        "-l",
+        "0.3",
+        "-s",
+        "3",
+        *SHORT,
+        "-o",
+        str(tmp_path / "out"),
+        "--no-plots",
+    )
+    assert done.exit_code == 0, done.stderr
+    table = pd.read_parquet(tmp_path / "out" / "results.parquet")
+    assert table[["policy", "traffic", "load", "seed", "warmup_ns"]].to_numpy().tolist() == [
+        ["min", "uniform", 0.3, 3, 1000.0],
+        ["min", "adv+1", 0.3, 3, 1000.0],
+    ]
+    assert set(table["topology_arrangement"]) == {"absolute"}
+
+
+def test_plot_draws_what_is_asked_for(tmp_path: Path) -> None:
+    assert run(*SWEEP, "--out", str(tmp_path), "--jobs", "1", "--no-plots").exit_code == 0
+    done = run(
+        "plot",
+        str(tmp_path),
+        "-k",
+        "ports",
+        "-l",
+        "0.2",
+        "-p",
+        "min",
+        "-f",
+        "pdf",
+        "-o",
+        str(tmp_path / "f"),
+        "--no-page",
+    )
+    assert done.exit_code == 0, done.stderr
+    assert [file.name for file in (tmp_path / "f").iterdir()] == ["ports.pdf"]
+    assert done.stdout.split() == [str(tmp_path / "f" / "ports.pdf")]
+    done = run("plot", str(tmp_path / "results.parquet"), "--table")
+    assert "What each policy carries" in done.stdout
+    assert (tmp_path / "index.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["info", "ugal"], "did you mean 'ugal-"),
+        (["info", "--topology", "p=2"], "lacks a, h"),
+        (["simulate", "--load", "0"], "= 0"),
+        (["simulate", "--load", "1.5"], "= 1.5"),
+        (["simulate", "--load", "nan"], "= nan"),
+        (["simulate", "--policy", "ugla-n"], "did you mean 'ugal-n'"),
+        (["simulate", "--policy", "ugal-n:bias=1"], "did you mean 'bias_packets'"),
+        (["simulate", "--traffic", "unifrom"], "did you mean 'uniform'"),
+        (["simulate", "--traffic", "adv+33"], "33"),
+        (["simulate", "--topology", "1057"], "did you mean '1056'"),
+        (["simulate", "--topology", "p=4,a=8,h=4,g=99"], "g = 99"),
+        (["simulate", "--topology", "p=4,a=8,k"], "name=value"),
+        (["simulate", "--arrangement", "palm"], "did you mean 'palmtree'"),
+        (["simulate", "--network", "q-adaptiv"], "did you mean 'q-adaptive'"),
+        (["simulate", "--set", "global_latency=3"], "did you mean 'global_latency_ns'"),
+        (["simulate", "--set", "global_latency_ns"], "name=value"),
+        (["simulate", "--injection", "periodical"], "did you mean 'periodic'"),
+        (["simulate", "--source-queue", "0"], "source_queue_packets = 0"),
+        (["simulate", "--seed", "-1"], "-1"),
+        (["simulate", "--threads", "0"], "threads = 0"),
+        (["simulate", "--measure-ns", "0"], "measure_ns = 0"),
+        (["simulate", "--packet-log", "/proc/nowhere/log.parquet"], "packet log"),
+        (["sweep"], "policies"),
+        (["sweep", "nowhere.toml"], "nowhere.toml"),
+        (["sweep", "-p", "min", "--traffic", "uniform"], "loads"),
+        (
+            ["sweep", "-p", "min", "--traffic", "uniform", "-l", "0.1", "-o", "/proc/nowhere"],
+            "results folder",
+        ),
+        (["sweep", "-p", "min", "--traffic", "uniform", "-l", "0.1", "-j", "0"], "jobs = 0"),
+        (["plot", "nowhere"], "nowhere"),
+    ],
+)
+def test_a_mistake_is_one_line_on_the_error_stream_and_exit_code_2(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["simulate", "--lod", "0.5"], ["simulate", "--load", "much"], ["swep"], ["plot"]]
+)
+def test_wrong_usage_has_exit_code_2_and_a_hint(arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert "Usage" in done.stderr
+
+
+def test_a_failing_run_has_exit_code_1_and_shows_its_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dragonfly_env.experiments import runner
+
+    def fail(run: object) -> None:
+        raise dfe.DeadlockError("nothing moves")
+
+    monkeypatch.setattr(runner, "measure", fail)
+    done = run(*SWEEP, "--out", str(tmp_path), "--jobs", "1")
+    assert done.exit_code == 1
+    assert "error: min under uniform at load 0.4, seed 1: DeadlockError: nothing moves" in done.stderr
+    assert '"load": 0.4' in done.stderr

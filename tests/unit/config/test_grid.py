@@ -1,0 +1,228 @@
+"""Groups that are grids: the wiring, its settings in every form, and what bad input says."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import pickle
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.cli.options import make_topology
+
+SMALL = dfe.Dragonfly(
+    p=2,
+    group=dfe.Grid(rows=3, columns=8, row_links=1, column_links=3),
+    g=12,
+    links_between_groups=6,
+    arrangement="xc",
+)
+
+
+def test_the_small_theta_is_the_one_that_is_described() -> None:
+    assert dfe.Dragonfly.preset("theta-m8") == SMALL
+    assert (SMALL.num_hosts, SMALL.num_routers, SMALL.a, SMALL.h, SMALL.trunking) == (576, 288, 24, 2, 3)
+    assert (SMALL.links_between_groups, SMALL.radix, SMALL.diameter) == (6, 2 + 7 + 2 + 2, 5)
+    kinds = ["host"] * 2 + ["rank-1"] * 7 + ["rank-2"] * 2 + ["rank-3"] * 2
+    assert [SMALL.port_kind(port) for port in range(SMALL.radix)] == kinds
+    assert [SMALL.port_links(port) for port in range(SMALL.radix)] == [1] * 9 + [3] * 2 + [2] * 2
+    assert SMALL.link_classes == ("host", "rank-1", "rank-2", "rank-3")
+    mesh = dfe.Dragonfly.preset("72")
+    assert [mesh.port_kind(port) for port in range(7)] == ["host"] * 2 + ["local"] * 3 + ["global"] * 2
+    assert {mesh.port_links(port) for port in range(7)} == {1}
+    assert mesh.diameter == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "hosts", "links", "per_router"),
+    [("theta", 4608, 48, 5.5), ("cori", 13056, 16, 5.5), ("edison", 5760, 24, 3.5)],
+)
+def test_machines_have_the_public_numbers_of_links(
+    name: str, hosts: int, links: int, per_router: float
+) -> None:
+    """96 routers a group; of every router 15 links of rank 1, and 5 neighbours by 3 links of rank 2."""
+    t = dfe.Dragonfly.preset(name)
+    assert (t.num_hosts, t.links_between_groups, t.a) == (hosts, links, 96)
+    by_kind = dict.fromkeys(t.link_classes, 0)
+    for port in range(t.radix):
+        by_kind[t.port_kind(port)] += t.port_links(port)
+    assert (by_kind["host"], by_kind["rank-1"], by_kind["rank-2"]) == (4, 15, 15)
+    between = (t.links()[:, 1] >= t.p + t.num_local_ports).sum()
+    assert between == t.trunking * t.num_groups * (t.num_groups - 1)
+    assert 2 * between / t.num_routers == per_router
+
+
+def test_peers_of_theta_get_four_columns_and_all_rows() -> None:
+    """Peer k in columns 4 (k mod 4) .. + 3, two links a router; a link keeps its row and its place in the block."""
+    t = dfe.Dragonfly.preset("theta")
+    for router, port, peer, _ in t.links().tolist():
+        here, there = router // 96, peer // 96
+        if here == there:
+            continue
+        rank = there - (there > here)
+        index, far = router % 96, peer % 96
+        assert index % 16 // 4 == rank % 4, (router, port)
+        assert (index // 16, index % 4) == (far // 16, far % 4)
+
+
+def test_shortest_ways_agree_with_a_graph() -> None:
+    t = dfe.Dragonfly(p=1, group=dfe.Grid(rows=2, columns=3), h=1, g=2, trunking=3)
+    graph = t.to_networkx()
+    kinds = {kind for _, _, kind in graph.edges(data="kind")}
+    assert kinds == {"rank-1", "rank-2", "rank-3"}
+    one_global: nx.Graph[Any] = nx.Graph((u, v) for u, v, kind in graph.edges(data="kind"))
+    for u, v in itertools.product(range(t.num_routers), repeat=2):
+        # With two groups no shortest path has more than one global link, so it is one of the graph.
+        hops = nx.shortest_path_length(one_global, u, v)
+        assert t.minimal_hops(u, v) == hops <= t.diameter
+        expected = {w for w in one_global[u] if t.minimal_hops(w, v) + 1 == hops}
+        ports = t.minimal_ports(u, v)
+        assert list(ports) == sorted(ports)
+        assert {t.neighbor(u, port)[0] for port in ports} == expected  # type: ignore[index]
+        if u != v:
+            assert t.minimal_port(u, v) in ports
+
+
+def test_a_grid_survives_every_form() -> None:
+    assert SMALL.to_dict()["group"] == "grid:rows=3,columns=8,row_links=1,column_links=3"
+    for other in (
+        dfe.Dragonfly.from_dict(SMALL.to_dict()),
+        dfe.Dragonfly.from_dict(json.loads(json.dumps(SMALL.to_dict()))),
+        pickle.loads(pickle.dumps(SMALL)),
+        copy.deepcopy(SMALL),
+        dfe.Dragonfly.preset("theta-m8", g=12),
+        SMALL.replace(p=2),
+    ):
+        assert other == SMALL
+        assert hash(other) == hash(SMALL)
+    config = dfe.SimulationConfig(
+        topology=SMALL,
+        network=dfe.NetworkConfig(links={"rank-2": dfe.LinkConfig(latency_ns=15.0), "rank-3": {"vcs": 8}}),
+        load=0.3,
+    )
+    assert dfe.SimulationConfig.from_toml(config.to_toml()) == config
+    assert dfe.SimulationConfig.from_json(config.to_json()) == config
+    assert dict(config.network.links)["rank-3"] == dfe.LinkConfig(vcs=8)
+    assert "links" not in dfe.NetworkConfig().to_dict()
+
+
+def test_what_follows_from_a_grid_follows_again() -> None:
+    assert SMALL.replace(g=34).h == 5  # ceil(33 * 3 / 24)
+    assert SMALL.replace(links_between_groups=2).h == 1
+    assert SMALL.replace(group=dfe.Grid(rows=2, columns=4)).a == 8
+    assert SMALL.replace(group="all-to-all", a=24).port_kind(2) == "local"
+    assert (
+        dfe.Dragonfly(p=1, a=8, h=4, links_between_groups=3).g == 11
+    )  # 32 positions: 10 others, two are left
+
+
+def test_the_command_line_takes_rows_and_columns() -> None:
+    text = "p=2,rows=3,columns=8,column_links=3,g=12,links_between_groups=6"
+    assert make_topology(text, "xc") == SMALL
+    assert make_topology("theta-m8", None) == SMALL
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"group": dfe.Grid(rows=2, columns=2), "h": 1, "a": 5}, "^a = 5: must be 4"),
+        ({"group": "grid:rows=2,columns"}, "^group = .*must read"),
+        ({"group": "grid:rows=2,rows=3"}, "^group = .*each setting once"),
+        ({"group": "grid:depth=2"}, "^depth = 2: a grid has no such setting"),
+        ({"group": "grid:rows=99999999999"}, "^group = "),
+        ({"group": "grid:rows=64,columns=64"}, "^columns = 64: must be at most 16"),
+        ({"group": 3}, "^group = 3: must be"),
+        ({"group": dfe.Grid(2, 2), "arrangement": "xc", "links_between_groups": 2}, "^g = None: "),
+        ({"group": dfe.Grid(2, 2), "arrangement": "xc", "links_between_groups": 3, "g": 3}, "multiple of 2"),
+        (
+            {"group": dfe.Grid(2, 2), "h": 1, "links_between_groups": 2, "trunking": 2},
+            "^trunking = 2: .*left out",
+        ),
+        (
+            {"group": dfe.Grid(2, 2), "h": 1, "links_between_groups": 5},
+            "^links_between_groups = 5: .*from 1 to 4",
+        ),
+        ({"group": dfe.Grid(2, 2), "arrangement": "xc", "g": 9, "h": 1}, "^h = 1: must be an integer from 2"),
+        ({"group": dfe.Grid(2, 2), "arrangement": "xc", "g": 2**20}, "^g = .*global ports of a router"),
+        ({"group": dfe.Grid(2, 2), "h": 1, "g": 6}, "^g = 6: must be an integer from 1 to 5"),
+        ({"group": dfe.Grid(30, 30), "h": 1000}, "^radix .*1059"),
+    ],
+)
+def test_a_grid_that_does_not_fit_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=message):
+        dfe.Dragonfly(**{"p": 1, **arguments})
+
+
+@pytest.mark.parametrize("name", ["group", "arrangement"])
+def test_an_array_is_no_name(name: str) -> None:
+    wrong = {"p": 1, "a": 2, "h": 1, name: np.array([1.0, 2.0])}
+    for call in (
+        dfe.Dragonfly.from_dict,
+        lambda given: dfe.Dragonfly(**given),
+        lambda given: SMALL.replace(**{name: given[name]}),
+    ):
+        with pytest.raises(dfe.ConfigError, match=rf"^{name} = array"):
+            call(wrong)
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, True, None, "2", 1025])
+def test_a_grid_has_whole_rows(value: Any) -> None:
+    with pytest.raises(dfe.ConfigError, match=r"^rows = "):
+        dfe.Grid(rows=value, columns=2)
+
+
+@pytest.mark.parametrize(
+    ("links", "message"),
+    [
+        ({"rank-4": {}}, "rank-4.*this topology has rank-1, rank-2, rank-3; did you mean"),
+        ({"local": {"vcs": 2}}, "local"),
+        ({"rank-1": {"speed": 2}}, "^speed = 2: a class of link has no such setting"),
+        ({"rank-1": {"latency_ns": 0}}, "^latency_ns = 0: "),
+        ({"rank-1": {"bandwidth_gbytes_per_s": float("nan")}}, "^bandwidth_gbytes_per_s = nan"),
+        ({"rank-3": {"latency_ns": 0.5}}, "at least 1 ns"),
+        ({"rank-1": {"bandwidth_gbytes_per_s": 5e-324}}, "^network.links.rank-1 = 5e-324: a port of 1 links"),
+        ({"rank-2": {"buffer_packets": 50_000}}, "at most 60000 packets"),
+        ({"rank-2": {"bandwidth_gbytes_per_s": 100_000.0}}, "a port of 3 links"),
+        ({"rank-3": {"vcs": 1}}, "network.links.rank-3.vcs = 1: at least"),
+    ],
+)
+def test_links_that_do_not_fit_are_refused(links: Any, message: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=message):
+        dfe.Simulation(
+            dfe.SimulationConfig(topology=SMALL, network=dfe.NetworkConfig(links=links), policy="val-n")
+        )
+
+
+def test_cut_through_needs_a_crossbar_as_fast_as_a_bundle() -> None:
+    network = dfe.NetworkConfig.preset("lia")
+    with pytest.raises(dfe.ConfigError, match=r"crossbar_bandwidth.*75 GB/s of a port of 'rank-2'"):
+        dfe.SimulationConfig(topology=SMALL, network=network)
+
+
+def test_a_network_for_local_links_holds_for_all_of_them_and_bundles_multiply_it() -> None:
+    core = dfe.NetworkConfig(links={"rank-2": {"bandwidth_gbytes_per_s": 5.25}}).to_core(SMALL)
+    # 128 bytes at 4 GB/s are 32 ns, at 3 x 5.25 GB/s 8.127 ns (to 10 ps), at 2 x 4 GB/s 16 ns.
+    assert [row[0] for row in core["links"]] == [32_000, 8_130, 16_000]
+    assert [row[1] for row in core["links"]] == [30_000, 30_000, 300_000]
+    assert [row[2] for row in core["links"]] == [20, 60, 40]
+    assert dfe.NetworkConfig().to_core(dfe.Dragonfly.preset("72"))["links"] == []
+
+
+def test_metrics_tables_and_features_follow_the_names() -> None:
+    config = dfe.SimulationConfig(topology=SMALL, load=0.2, traffic="adv+1")
+    m = dfe.simulate(config, measure_ns=3000)
+    assert list(m.link_classes) == ["host", "rank-1", "rank-2", "rank-3"]
+    assert set(m.links.kind) == set(m.link_classes)
+    assert m.link_classes["rank-3"].links == 12 * 11 * 3
+    assert m.to_dict()["rank_3_link_packets"] == m.link_classes["rank-3"].packets > 0
+    assert sum(totals.packets for totals in m.link_classes.values()) == m.packet_hops
+    env = dfe.BatchedRoutingEnv(config, duration_ns=1000)
+    batch = env.reset()
+    classes = batch.obs[0, env.layout["link_class"].columns]
+    assert classes.tolist() == [0.0] * 7 + [0.5] * 2 + [1.0] * 2
+    assert env.options.hops(config.network, SMALL) == 7

@@ -1,0 +1,311 @@
+"""``NetworkConfig``: published numbers, every field's range, and the way to the core and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import ConfigError, NetworkConfig, _core
+
+NAN, INF = math.nan, math.inf
+BAD_BANDWIDTHS = (0, -1.0, NAN, INF, "4", True, None, 1e-9, 1e7)
+BAD_LATENCIES = (-1.0, NAN, INF, "30", True, None, 1e7, 0.0001)
+BAD_BUFFERS = (0, -1, 1.5, True, "20", None, 60_001, NAN)
+BAD_NAMES = ("", "nothing", 0, None, True)
+BAD_FLAGS = (0, 1, "true", None)
+
+BAD: dict[str, tuple[Any, ...]] = {
+    "packet_bytes": (0, -128, 1.5, 128.0, True, None, "128", 2**20 + 1, NAN),
+    "flit_bytes": (0, -1, 1.5, True, None, "1", 2**20 + 1, NAN, 3, 256),
+    "host_bandwidth_gbytes_per_s": BAD_BANDWIDTHS,
+    "local_bandwidth_gbytes_per_s": BAD_BANDWIDTHS,
+    "global_bandwidth_gbytes_per_s": BAD_BANDWIDTHS,
+    "crossbar_bandwidth_gbytes_per_s": BAD_BANDWIDTHS,
+    "injection_bandwidth_gbytes_per_s": (0, -1.0, NAN, -INF, "4", True, 1e-9, 1e7),
+    "injection_latency_ns": BAD_LATENCIES,
+    "ejection_latency_ns": BAD_LATENCIES,
+    "local_latency_ns": (*BAD_LATENCIES, 0),
+    "global_latency_ns": (*BAD_LATENCIES, 0, 0.5),
+    "input_latency_ns": BAD_LATENCIES,
+    "output_latency_ns": BAD_LATENCIES,
+    "crossbar_latency_ns": BAD_LATENCIES,
+    "router_clock_ns": (*BAD_LATENCIES, 0),
+    "routing_delay_ns": BAD_LATENCIES,
+    "host_buffer_packets": BAD_BUFFERS,
+    "local_buffer_packets": BAD_BUFFERS,
+    "global_buffer_packets": BAD_BUFFERS,
+    "output_buffer_packets": BAD_BUFFERS,
+    "output_queue": BAD_NAMES,
+    "link_start": BAD_NAMES,
+    "switching": BAD_NAMES,
+    "arbitration": BAD_NAMES,
+    "vc_scheme": BAD_NAMES,
+    "decide_at": BAD_NAMES,
+    "local_vcs": (-1, 1.0, True, None, "2", 16),
+    "global_vcs": (-1, 1.0, True, None, "2", 16),
+    "detours_avoid_destination_group": BAD_FLAGS,
+    "uniform_excludes_sender": BAD_FLAGS,
+    "periodic_intervals": BAD_NAMES,
+    "links": (None, 4, "rank-1", [("rank-1", {})], (1,)),
+}
+
+
+def test_every_field_has_bad_values_documentation_and_a_check() -> None:
+    fields = {field.name: field for field in dataclasses.fields(NetworkConfig)}
+    assert set(BAD) == set(fields)
+    for field in fields.values():
+        assert field.metadata["doc"], field.name
+        assert callable(field.metadata["check"]), field.name
+        if field.name.endswith("_ns"):
+            assert field.metadata["unit"] == "ns"
+
+
+@pytest.mark.parametrize(("field", "value"), [(f, v) for f, values in BAD.items() for v in values])
+def test_a_bad_value_is_refused_by_name_value_and_range(field: str, value: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        NetworkConfig(**{field: value})
+    message = str(caught.value)
+    assert message.startswith(f"{field} = {value!r}: "), message
+    assert "must" in message
+
+
+@pytest.mark.parametrize(
+    ("field", "typo", "meant"),
+    [
+        ("output_queue", "per_vc", "per-vc"),
+        ("link_start", "imediate", "immediate"),
+        ("switching", "cut-trough", "cut-through"),
+        ("arbitration", "roundrobin", "round-robin"),
+        ("vc_scheme", "lader", "ladder"),
+        ("decide_at", "arrive", "arrival"),
+        ("periodic_intervals", "whole_ns", "whole-ns"),
+    ],
+)
+def test_a_misspelt_name_gets_the_nearest_one(field: str, typo: str, meant: str) -> None:
+    with pytest.raises(ConfigError, match=f"did you mean '{meant}'"):
+        NetworkConfig().replace(**{field: typo})
+
+
+def test_the_default_is_the_preset_for_learning() -> None:
+    assert NetworkConfig() == NetworkConfig.preset("default")
+    assert NetworkConfig() == NetworkConfig.preset(
+        "q-adaptive", decide_at="arrival", routing_delay_ns=100, periodic_intervals="exact"
+    )
+    assert NetworkConfig.presets() == ("default", "q-adaptive", "lia")
+
+
+def test_preset_q_adaptive_has_the_numbers_of_the_paper_and_its_simulator() -> None:
+    network = NetworkConfig.preset("q-adaptive")
+    assert (network.packet_bytes, network.flit_bytes, network.flits_per_packet) == (128, 128, 1)
+    assert network.packet_time_ns == network.local_packet_time_ns == network.global_packet_time_ns == 32.0
+    assert network.injection_packet_time_ns == 32.0
+    assert (network.injection_latency_ns, network.ejection_latency_ns) == (10.0, 10.0)
+    assert (network.local_latency_ns, network.global_latency_ns) == (30.0, 300.0)
+    assert (network.input_latency_ns, network.output_latency_ns) == (10.0, 10.0)
+    assert (network.crossbar_latency_ns, network.crossbar_packet_time_ns) == (0.0, 3.2)
+    assert (network.router_clock_ns, network.speedup) == (3.2, 10.0)
+    assert network.host_buffer_packets == network.local_buffer_packets == network.global_buffer_packets == 20
+    assert (network.output_buffer_packets, network.output_queue) == (20, "per-vc")
+    assert (network.link_start, network.switching) == ("timer", "store-and-forward")
+    assert (network.vc_scheme, network.arbitration) == ("stage", "least-recently-served")
+    assert (network.decide_at, network.routing_delay_ns) == ("head", 0.0)
+    assert network.detours_avoid_destination_group is True
+    assert network.uniform_excludes_sender is False
+    assert network.periodic_intervals == "whole-ns"
+
+
+def test_preset_lia_has_the_numbers_of_its_table_1() -> None:
+    network = NetworkConfig.preset("lia")
+    assert (network.packet_bytes, network.flit_bytes, network.flits_per_packet) == (250, 25, 10)
+    assert network.flit_time_ns == 1.0
+    assert network.packet_time_ns == network.local_packet_time_ns == network.global_packet_time_ns == 10.0
+    assert network.injection_packet_time_ns == 0.0
+    assert (network.injection_latency_ns, network.ejection_latency_ns) == (1.0, 0.0)
+    assert (network.local_latency_ns, network.global_latency_ns) == (15.0, 150.0)
+    assert (network.input_latency_ns, network.output_latency_ns) == (0.0, 0.0)
+    assert network.crossbar_latency_ns + network.router_clock_ns == 90.0
+    assert (network.speedup, network.crossbar_packet_time_ns) == (2.0, 5.0)
+    # 126, 18 and 45 KB in 25-byte phits of 10 to the packet.
+    assert network.host_buffer_packets * network.packet_bytes == 126_000
+    assert network.local_buffer_packets * network.packet_bytes == 18_000
+    assert network.global_buffer_packets * network.packet_bytes == 45_000
+    assert (network.output_buffer_packets, network.output_queue) == (32, "shared")
+    assert (network.link_start, network.switching) == ("immediate", "cut-through")
+    assert (network.vc_scheme, network.arbitration) == ("ladder", "round-robin")
+    assert (network.decide_at, network.routing_delay_ns) == ("head", 0.0)
+    assert network.detours_avoid_destination_group is False
+    assert network.uniform_excludes_sender is True
+    assert network.periodic_intervals == "exact"
+
+
+@pytest.mark.parametrize("name", ["q_adaptive", "Lia", "aries", "", 3, None])
+def test_an_unknown_preset_is_refused_with_the_known_ones(name: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^network = .*'default', 'q-adaptive', 'lia'"):
+        NetworkConfig.preset(name)
+
+
+def test_an_unknown_preset_or_field_gets_the_nearest_name() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'q-adaptive'"):
+        NetworkConfig.preset("q_adaptive")
+    with pytest.raises(ConfigError, match=r"^packet_byte = 64: .*did you mean 'packet_bytes'"):
+        NetworkConfig.preset("lia", packet_byte=64)
+    with pytest.raises(ConfigError, match="did you mean 'packet_bytes'"):
+        NetworkConfig().replace(packet_byte=64)
+    with pytest.raises(ConfigError, match="did you mean 'local_vcs'"):
+        NetworkConfig.from_dict({"local_vc": 2})
+
+
+def test_overrides_change_one_field_and_are_checked() -> None:
+    network = NetworkConfig.preset("lia", global_latency_ns=100)
+    assert network == NetworkConfig.preset("lia").replace(global_latency_ns=100.0)
+    assert network.local_latency_ns == 15.0
+    with pytest.raises(ConfigError, match=r"^global_latency_ns = -1"):
+        NetworkConfig.preset("lia", global_latency_ns=-1)
+
+
+def test_fields_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^flit_bytes = 48: must divide packet_bytes, which is 128"):
+        NetworkConfig(flit_bytes=48)
+    with pytest.raises(ConfigError, match=r"^switching = 'cut-through': .*link_start='timer'"):
+        NetworkConfig(switching="cut-through")
+    with pytest.raises(ConfigError, match=r"^crossbar_bandwidth_gbytes_per_s = 20.0: .*25 GB/s"):
+        NetworkConfig.preset("lia", crossbar_bandwidth_gbytes_per_s=20)
+
+
+def test_a_time_finer_than_a_picosecond_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^local_latency_ns = 30.00005: .*whole number of picoseconds"):
+        NetworkConfig(local_latency_ns=30.00005)
+    assert NetworkConfig(local_latency_ns=30.123).to_core()["local_latency_ps"] == 30_123
+
+
+def test_numpy_numbers_become_plain_ones() -> None:
+    network = NetworkConfig().replace(
+        packet_bytes=np.int64(256), local_latency_ns=np.float32(0.5), local_vcs=np.uint8(4)
+    )
+    assert network == NetworkConfig(packet_bytes=256, local_latency_ns=0.5, local_vcs=4)
+    assert type(network.packet_bytes) is int
+    assert type(network.local_latency_ns) is float
+
+
+@pytest.mark.parametrize("name", NetworkConfig.presets())
+def test_a_dictionary_gives_the_same_network_back(name: str) -> None:
+    network = NetworkConfig.preset(name)
+    values = network.to_dict()
+    assert NetworkConfig.from_dict(values) == network
+    assert all(isinstance(value, (str, int, float, bool)) for value in values.values())
+    assert all(math.isfinite(value) for value in values.values() if isinstance(value, float))
+
+
+def test_a_dictionary_may_name_a_preset() -> None:
+    assert NetworkConfig.from_dict({"preset": "lia"}) == NetworkConfig.preset("lia")
+    changed = NetworkConfig.from_dict({"preset": "lia", "injection_bandwidth_gbytes_per_s": 25.0})
+    assert changed.injection_packet_time_ns == 10.0
+    no_tables: tuple[Any, ...] = ([], "lia", None)
+    for bad in no_tables:
+        with pytest.raises(ConfigError, match=r"^network = .*table"):
+            NetworkConfig.from_dict(bad)
+
+
+def test_the_core_gets_whole_picoseconds() -> None:
+    core = NetworkConfig.preset("q-adaptive").to_core(watchdog_ns=5_000)
+    assert [core[f"{part}_packet_ps"] for part in ("host", "injection", "crossbar")] == [
+        32_000,
+        32_000,
+        3_200,
+    ]
+    assert (core["global_latency_ps"], core["router_clock_ps"], core["watchdog_ps"]) == (
+        300_000,
+        3_200,
+        5_000_000,
+    )
+    core = NetworkConfig.preset("lia").to_core()
+    assert [core[f"{part}_packet_ps"] for part in ("local", "injection", "crossbar")] == [10_000, 0, 5_000]
+    assert [core[f"{part}_buffer_packets"] for part in ("local", "global")] == [72, 180]
+    assert (core["output_queue"], core["vc_scheme"]) == ("shared", "ladder")
+    assert core["detours_avoid_destination_group"] is False
+    assert all(type(value) is int for name, value in core.items() if name.endswith("_ps"))
+
+
+def test_the_core_is_told_exactly_what_it_reads() -> None:
+    assert set(NetworkConfig().to_core()) == {row["name"] for row in _core.network_rows()} | {"links"}
+
+
+@pytest.mark.parametrize("row", _core.network_rows(), ids=lambda row: row["name"])
+def test_python_allows_what_the_core_allows(row: _core.NetworkRow) -> None:
+    """Of fields that are numbers in the same unit or times; bandwidths and the watchdog have limits of their own."""
+    name = row["name"]
+    field = name.replace("_ps", "_ns")
+    if field not in NetworkConfig.__dataclass_fields__ or row["low"] is None or row["high"] is None:
+        assert row["names"] or name.endswith("_packet_ps") or name in ("watchdog_ps", *_UNLIMITED)
+        return
+    unit = 1000 if field != name else 1
+    for limit, beyond in ((row["low"], row["low"] - 1), (row["high"], row["high"] + 1)):
+        value = limit / unit if unit > 1 else int(limit)
+        assert NetworkConfig(**{field: value}).to_core()[name] == limit
+        with pytest.raises(ConfigError, match=f"^{field} = "):
+            NetworkConfig(**{field: beyond / unit if unit > 1 else int(beyond)})
+        with pytest.raises(ConfigError, match=rf"^(network\.)?{name} = "):
+            make_core({**NetworkConfig().to_core(), name: int(beyond)})
+
+
+_UNLIMITED = ("vc_scheme", "detours_avoid_destination_group")
+
+
+def make_core(network: dict[str, Any]) -> _core.Simulation:
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly(2, 4, 2))
+    topology, _, *others = config.core_arguments()
+    return _core.Simulation(topology, network, *others)
+
+
+@pytest.mark.parametrize("field", ["switching", "watchdog_ps", "links"])
+def test_the_core_takes_a_network_only_whole(field: str) -> None:
+    network = NetworkConfig().to_core()
+    with pytest.raises(ConfigError, match=f"^{field} = nothing: must be given"):
+        make_core({name: value for name, value in network.items() if name != field})
+    with pytest.raises(ConfigError, match=f"^{field} = .*another type"):
+        make_core({**network, field: object()})
+    with pytest.raises(ConfigError, match=f"^{field}s = given: .*did you mean '{field}'"):
+        make_core({**network, f"{field}s": 1})
+
+
+def test_every_field_reaches_the_core() -> None:
+    """Changing any field changes what the core's network is given, but for those that its traffic is given."""
+    changes: dict[str, Any] = {
+        "output_queue": "shared",
+        "link_start": "immediate",
+        "arbitration": "age",
+        "vc_scheme": "hop",
+        "decide_at": "head",
+        "detours_avoid_destination_group": False,
+        "packet_bytes": 256,
+        "injection_bandwidth_gbytes_per_s": 8.0,
+    }
+    base = NetworkConfig(link_start="immediate")
+    for field in dataclasses.fields(NetworkConfig):
+        if field.name in ("flit_bytes", "uniform_excludes_sender", "periodic_intervals", "links"):
+            continue  # links: test_grid.py
+        start = NetworkConfig() if field.name == "link_start" else base
+        if field.name == "switching":
+            change: Any = "cut-through"
+        else:
+            change = changes.get(field.name, 2 * (getattr(base, field.name) or 2))
+        changed = start.replace(**{field.name: change})
+        assert changed.to_core() != start.to_core(), field.name
+
+
+def test_a_serialisation_time_is_rounded_to_the_nearest_picosecond() -> None:
+    network = NetworkConfig(packet_bytes=64, flit_bytes=64, local_bandwidth_gbytes_per_s=10.5)
+    assert network.to_core()["local_packet_ps"] == 6_095  # 6095.24
+
+
+def test_a_network_is_frozen_hashable_and_has_no_dictionary() -> None:
+    network = NetworkConfig()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        network.packet_bytes = 1  # type: ignore[misc]  # on purpose
+    assert hash(network) == hash(NetworkConfig())
+    assert not hasattr(network, "__dict__")

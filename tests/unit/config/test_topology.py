@@ -1,0 +1,272 @@
+"""Facts about ``Dragonfly``: known systems, the arrangements' rules, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.errors import ConfigError
+
+
+def group_behind(topo: Dragonfly, group: int, position: int) -> int:
+    """The group that global position q of a group leads to."""
+    index, j = divmod(position, topo.h)
+    far = topo.neighbor(group * topo.a + index, topo.p + topo.a - 1 + j)
+    assert far is not None
+    return topo.group_of(far[0])
+
+
+@pytest.mark.parametrize("name", [name for name in Dragonfly.presets() if name.isdigit()])
+def test_preset_has_the_number_of_hosts_that_names_it(name: str) -> None:
+    topo = Dragonfly.preset(name)
+    assert topo.num_hosts == int(name)
+    assert topo.num_groups == topo.a * topo.h + 1
+    assert topo.num_routers == topo.a * topo.num_groups
+    assert Dragonfly.preset(int(name)) == topo
+
+
+def test_presets_are_balanced_but_for_the_largest() -> None:
+    *balanced, largest = (Dragonfly.preset(name) for name in Dragonfly.presets() if name.isdigit())
+    assert all(topo.a == 2 * topo.p == 2 * topo.h for topo in balanced)
+    assert (largest.p, largest.a, largest.h, largest.radix) == (16, 32, 17, 64)
+
+
+def test_preset_takes_overrides_and_its_groups_follow() -> None:
+    topo = Dragonfly.preset("1056", trunking=4, arrangement="absolute")
+    assert (topo.g, topo.trunking, topo.arrangement) == (9, 4, "absolute")
+    assert Dragonfly.preset("1056", g=5).num_hosts == 160
+
+
+def test_sizes_of_the_1056_host_system() -> None:
+    topo = Dragonfly(p=4, a=8, h=4)
+    assert (topo.num_hosts, topo.num_routers, topo.num_groups, topo.radix) == (1056, 264, 33, 15)
+    assert [topo.port_kind(port) for port in (0, 3, 4, 10, 11, 14)] == [
+        "host",
+        "host",
+        "local",
+        "local",
+        "global",
+        "global",
+    ]
+    assert (topo.router_of(1055), topo.group_of(263)) == (263, 32)
+
+
+def test_palmtree_leads_backwards_and_its_last_router_owns_the_next_h_groups() -> None:
+    topo = Dragonfly(p=4, a=8, h=4, arrangement="palmtree")
+    for group in range(33):
+        for q in range(32):
+            assert group_behind(topo, group, q) == (group - (q + 1)) % 33
+    # The bottleneck router of consecutive adversarial traffic in the LIA paper's figures is S_(a-1).
+    last = {group_behind(topo, 0, (topo.a - 1) * topo.h + j) for j in range(topo.h)}
+    assert last == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("arrangement", ["palmtree-plus", "relative"])
+def test_palmtree_plus_and_relative_lead_forwards(arrangement: str) -> None:
+    topo = Dragonfly(p=4, a=8, h=4, arrangement=arrangement)
+    for group in range(33):
+        for q in range(32):
+            assert group_behind(topo, group, q) == (group + q + 1) % 33
+
+
+def test_absolute_counts_groups_without_its_own() -> None:
+    topo = Dragonfly(p=4, a=8, h=4, arrangement="absolute")
+    for group in range(33):
+        for q in range(32):
+            assert group_behind(topo, group, q) == (q + 1 if q >= group else q)
+
+
+@pytest.mark.parametrize("g", [32, 33])
+def test_circulant_alternates_ahead_and_back(g: int) -> None:
+    topo = Dragonfly(p=4, a=8, h=4, g=g, arrangement="circulant")
+    for group in range(g):
+        for q in range(g - 1):
+            step = q // 2 + 1
+            assert group_behind(topo, group, q) == (group + (step if q % 2 == 0 else -step)) % g
+
+
+def test_relative_and_palmtree_plus_differ_with_trunking() -> None:
+    plus, relative = (Dragonfly(2, 4, 3, trunking=2, arrangement=n) for n in ("palmtree-plus", "relative"))
+    assert not np.array_equal(plus.links(), relative.links())
+
+
+def test_all_arrangements_connect_the_same_groups_by_different_routers() -> None:
+    tables = {
+        name: Dragonfly(2, 4, 2, arrangement=name).links().tobytes()
+        for name in ("palmtree", "palmtree-plus", "absolute", "circulant")
+    }
+    assert len(set(tables.values())) == 4
+
+
+def test_unconnected_global_port_has_no_neighbor() -> None:
+    topo = Dragonfly(p=2, a=4, h=2, g=4)
+    first_global = topo.p + topo.a - 1
+    connected = [topo.neighbor(r, first_global + j) is not None for r in range(4) for j in range(2)]
+    assert connected == [True] * 3 + [False] * 5
+
+
+def test_single_router_single_group_and_lonely_routers_work() -> None:
+    alone = Dragonfly(p=3, a=1, h=0)
+    assert (alone.num_hosts, alone.num_routers, alone.num_groups) == (3, 1, 1)
+    assert alone.links().shape == (0, 4)
+    group = Dragonfly(p=3, a=5, h=2, g=1)
+    assert group.links().shape == (20, 4)
+    clique = Dragonfly(p=3, a=1, h=6)
+    assert {clique.minimal_hops(0, router) for router in range(1, 7)} == {1}
+
+
+def test_links_are_sorted_and_agree_with_neighbor() -> None:
+    topo = Dragonfly(2, 4, 3, g=5, trunking=2)
+    links = topo.links()
+    assert links.dtype == np.uint32
+    assert len(links) == topo.num_routers * 3 + 5 * 4 * 2
+    assert links[:, :2].tolist() == sorted(links[:, :2].tolist())
+    for router, port, peer, peer_port in links.tolist():
+        assert topo.neighbor(router, port) == (peer, peer_port)
+
+
+def test_graph_has_routers_and_links_with_their_attributes() -> None:
+    topo = Dragonfly(p=2, a=4, h=2)
+    graph: Any = topo.to_networkx()
+    assert not graph.is_multigraph()
+    assert graph.number_of_nodes() == 36
+    assert Counter(kind for _, _, kind in graph.edges(data="kind")) == {"local": 9 * 6, "global": 9 * 4}
+    assert graph.nodes[35] == {"kind": "router", "group": 8}
+    for u, v, ports in graph.edges(data="ports"):
+        assert topo.neighbor(u, ports[u]) == (v, ports[v])
+
+
+def test_graph_with_hosts_attaches_each_to_its_router() -> None:
+    topo = Dragonfly(p=2, a=4, h=2)
+    graph = topo.to_networkx(hosts=True)
+    assert graph.number_of_nodes() == 36 + 72
+    assert list(graph["host_71"]) == [35]
+    assert graph.edges["host_71", 35] == {"kind": "host", "links": 1, "ports": {35: 1}}
+    assert graph.nodes["host_71"] == {"kind": "host", "group": 8, "host": 71}
+
+
+def test_graph_with_trunking_keeps_parallel_links() -> None:
+    graph = Dragonfly(p=1, a=1, h=6, trunking=3).to_networkx()
+    assert graph.is_multigraph()
+    assert graph.number_of_edges(0, 1) == 3
+
+
+def test_equal_parameters_are_equal_hash_equal_and_survive_copies() -> None:
+    topo = Dragonfly(p=4, a=8, h=4, arrangement="absolute")
+    same = Dragonfly(p=4, a=8, h=4, g=33, arrangement="absolute")
+    assert topo == same
+    assert hash(topo) == hash(same)
+    assert topo != Dragonfly(p=4, a=8, h=4)
+    for twin in (pickle.loads(pickle.dumps(topo)), copy.deepcopy(topo), Dragonfly.from_dict(topo.to_dict())):
+        assert twin == topo
+        assert np.array_equal(twin.links(), topo.links())
+    assert eval(repr(topo), {"Dragonfly": Dragonfly}) == topo
+
+
+def test_topology_is_immutable_and_replace_copies() -> None:
+    topo = Dragonfly(p=4, a=8, h=4)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        topo.p = 5  # type: ignore[misc]
+    assert topo.replace(arrangement="absolute") == Dragonfly(4, 8, 4, arrangement="absolute")
+    assert topo.replace(h=8, g=None).g == 65
+    assert Dragonfly.from_dict({"preset": "1056", "g": 5}) == Dragonfly(4, 8, 4, 5)
+
+
+def test_numpy_integers_are_integers() -> None:
+    topo = Dragonfly(p=np.int64(4), a=np.uint8(8), h=np.int32(4))
+    assert type(topo.p) is int
+    assert topo.neighbor(np.int64(0), np.int64(11)) == topo.neighbor(0, 11)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"p": 0}, r"^p = 0: .*1 to 1024"),
+        ({"p": -1}, r"^p = -1: "),
+        ({"p": 4.0}, r"^p = 4\.0: must be an integer"),
+        ({"p": True}, r"^p = True: must be an integer"),
+        ({"p": "4"}, r"^p = '4': must be an integer"),
+        ({"p": None}, r"^p = None: must be an integer"),
+        ({"p": 10**30}, r"^p = 10+: "),
+        ({"a": 0}, r"^a = 0: "),
+        ({"h": -1}, r"^h = -1: "),
+        ({"h": 0, "g": 2}, r"^g = 2: .*1 to 1"),
+        ({"g": 0}, r"^g = 0: .*1 to 33"),
+        ({"g": 34}, r"^g = 34: .*1 to 33"),
+        ({"g": 33.0}, r"^g = 33\.0: "),
+        ({"trunking": 0}, r"^trunking = 0: "),
+        ({"trunking": 3}, r"^trunking = 3: must divide a\*h, which is 32"),
+        ({"trunking": 64}, r"^trunking = 64: .*1 to 32"),
+        ({"trunking": 4, "g": 10}, r"^g = 10: .*1 to 9"),
+        ({"arrangement": "palmtre"}, r"^arrangement = 'palmtre': .*did you mean 'palmtree'"),
+        ({"arrangement": None}, r"^arrangement = None: "),
+        ({"group": "2d"}, r"^group = '2d': must be one of 'all-to-all', 'grid'"),
+        ({"group": "all2all"}, r"^group = 'all2all': .*did you mean 'all-to-all'"),
+        ({"p": 1000, "a": 100}, r"^radix .* = 1103: "),
+        ({"p": 340, "a": 342, "h": 342}, r"^num_hosts .*: must lie in \[1, 2147483647\]"),
+        ({"p": 1, "a": 500, "h": 400}, r"^number of links "),
+    ],
+)
+def test_impossible_topology_is_refused_by_field_value_and_range(
+    parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Dragonfly(**{"p": 4, "a": 8, "h": 4, **parameters})
+
+
+@pytest.mark.parametrize(
+    ("name", "overrides", "message"),
+    [
+        ("1065", {}, r"^topology = '1065': .*did you mean '1056'"),
+        (True, {}, r"^topology = True: "),
+        (10.5, {}, r"^topology = 10\.5: "),
+        ("72", {"arangement": "absolute"}, r"^arangement = .*did you mean 'arrangement'"),
+        ("72", {"g": 10}, r"^g = 10: .*1 to 9"),
+    ],
+)
+def test_wrong_preset_is_refused(name: Any, overrides: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Dragonfly.preset(name, **overrides)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"p": 4}, r"lacks a, h"),
+        ({"p": 4, "a": 8, "h": 4, "q": 1}, r"^q = 1: "),
+        ([1, 2], r"^topology = \[1, 2\]: "),
+    ],
+)
+def test_wrong_table_is_refused(values: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Dragonfly.from_dict(values)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "message"),
+    [
+        ("neighbor", (264, 4), r"^router = 264: .*0 to 263"),
+        ("neighbor", (-1, 4), r"^router = -1: "),
+        ("neighbor", (0, 15), r"^port = 15: .*0 to 14"),
+        ("neighbor", (0, 3), r"^port = 3: leads to a host; .*\[4, 14\]"),
+        ("neighbor", (0.0, 4), r"^router = 0\.0: "),
+        ("neighbor", (True, 4), r"^router = True: "),
+        ("port_kind", (15,), r"^port = 15: "),
+        ("port_kind", (10**30,), r"^port = 10+: "),
+        ("minimal_hops", (0, 264), r"^dst_router = 264: "),
+        ("minimal_port", (264, 0), r"^router = 264: "),
+        ("minimal_port", (7, 7), r"^dst_router = 7: must differ"),
+        ("group_of", (264,), r"^router = 264: "),
+        ("router_of", (1056,), r"^host = 1056: .*0 to 1055"),
+    ],
+)
+def test_question_out_of_range_is_refused(method: str, arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        getattr(Dragonfly(4, 8, 4), method)(*arguments)

@@ -1,0 +1,241 @@
+"""``BatchedRoutingEnv``: what a caller sees, and what it answers to nonsense."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.decisions.layout import FEATURES
+from tests.unit.small_env import config, make, play
+
+
+def test_a_batch_has_the_documented_shapes_and_types() -> None:
+    for action, scope in (("port", "every"), ("path", "source"), ("path", "all")):
+        env = make(action=action, scope=scope, num_draws=3)
+        batch = env.reset(seed=0)
+        n = len(batch)
+        assert n > 0
+        assert (batch.obs.shape, batch.obs.dtype) == ((n, env.num_features), np.float32)
+        assert (batch.mask.shape, batch.mask.dtype) == ((n, env.num_actions), np.bool_)
+        assert (batch.agents.shape, batch.agents.dtype.kind) == ((n,), "i")
+        assert (batch.decision_ids.shape, batch.decision_ids.dtype) == ((n,), np.int64)
+        assert (batch.draws.shape, batch.draws.dtype) == ((n, 3), np.float64)
+        assert (batch.time_ns.shape, batch.time_ns.dtype) == ((n,), np.float64)
+        assert batch.packets.shape == (n,)
+        assert (batch.candidates is None) == (action == "port")
+        assert batch.mask.any(axis=1).all()
+        assert env.num_actions == (5 if action == "path" else env.config.topology.radix - 2)
+
+
+def test_observations_lie_within_the_bounds_of_the_layout_and_have_names() -> None:
+    for action in ("port", "path"):
+        env = make(action=action, scope="all")
+        batch = env.reset()
+        assert len(env.layout.names) == env.num_features == len(set(env.layout.names))
+        while not env.done:
+            assert (batch.obs >= env.layout.low).all()
+            assert (batch.obs <= env.layout.high).all()
+            batch = env.step(batch.minimal_actions())
+
+
+def test_features_are_selected_by_name() -> None:
+    everything = make(action="path").reset(seed=4)
+    for name in FEATURES:
+        env = make(action="path", features=[name])
+        batch = env.reset(seed=4)
+        assert list(env.layout.features) == [name]
+        np.testing.assert_array_equal(batch.obs, everything.obs[:, everything.layout[name].columns])
+
+
+def test_observed_queues_are_those_of_the_state() -> None:
+    env = make(scope="all", features=["queue_packets", "credits_in_use"])
+    batch = env.reset()
+    seen = 0
+    while not env.done and seen < 50:
+        if len(np.unique(batch.time_ns)) == 1:  # one instant, and nothing has happened since
+            state = env.state()[batch.agents][:, env.config.topology.p :]
+            both = batch.obs[:, : env.num_actions] + batch.obs[:, env.num_actions :]
+            np.testing.assert_allclose(both, state, atol=1e-6)
+            seen += 1
+        batch = env.step(batch.minimal_actions())
+    assert env.state().shape == env.state_shape
+
+
+def test_candidates_can_be_read_back_from_the_observation_exactly() -> None:
+    env = make(action="path", detour_candidates=2)
+    batch = env.reset()
+    while not env.done:
+        again = dfe.DecisionBatch.from_observations(env.layout, batch.obs, batch.mask)
+        for field in ("kind", "port", "hops", "occupancy", "vc_occupancy"):
+            np.testing.assert_array_equal(again.candidates[field], batch.candidates[field])
+        batch = env.step(batch.mask.shape[1] - 1 - batch.mask[:, ::-1].argmax(axis=1))
+
+
+def test_candidates_describe_the_paths_that_are_then_taken() -> None:
+    env = dfe.BatchedRoutingEnv(
+        config(packet_log=True), action="path", scope="source", reward="delivery", duration_ns=2_000.0
+    )
+    batch = env.reset()
+    promised: dict[tuple[int, int], int] = {}
+
+    def act(asked: dfe.DecisionBatch) -> np.ndarray:
+        actions = asked.decision_ids % 5
+        actions = np.where(asked.mask[np.arange(len(asked)), actions], actions, 0)
+        for row, action in enumerate(actions):
+            packet = asked.packets[row]
+            promised[int(packet["source_host"]), int(packet["number"])] = int(
+                asked.candidates[row, action]["hops"]
+            )
+        return actions
+
+    while not env.done:
+        batch = env.step(act(batch))
+    env.drain(type("P", (), {"act": staticmethod(act)})())
+    log = env.packet_log()
+    assert len(promised) > 500
+    for source, number, hops in zip(
+        log["src"].tolist(), log["number"].tolist(), log["hops"].tolist(), strict=True
+    ):
+        assert promised.pop((source, number), hops) == hops
+    assert not promised
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        dfe.Dragonfly.preset("72"),
+        dfe.Dragonfly(p=2, a=4, h=2, trunking=2),
+        dfe.Dragonfly(p=2, a=4, h=2, g=5, arrangement="absolute"),
+    ],
+)
+@pytest.mark.parametrize("max_hops", [3, 4, 5, 6])
+def test_the_mask_of_ports_is_what_can_still_be_delivered_minimally(
+    topology: dfe.Dragonfly, max_hops: int
+) -> None:
+    setting = config(topology=topology, traffic="uniform")
+    env = dfe.BatchedRoutingEnv(setting, scope="all", max_hops=max_hops, duration_ns=600.0)
+    batch = env.reset()
+    checked = 0
+    while not env.done:
+        for row in range(len(batch)):
+            packet, agent = batch.packets[row], int(batch.agents[row])
+            target, left = int(packet["destination_router"]), max_hops - 1 - int(packet["hops"])
+            if topology.group_of(agent) == packet["destination_group"]:
+                expected = np.arange(env.num_actions) == packet["minimal_action"]
+            else:
+                there = [topology.neighbor(agent, topology.p + a) for a in range(env.num_actions)]
+                expected = np.array(
+                    [
+                        n is not None and n[0] >= 0 and topology.minimal_hops(n[0], target) <= left
+                        for n in there
+                    ]
+                )
+            np.testing.assert_array_equal(batch.mask[row], expected)
+            checked += 1
+        legal = batch.mask.cumsum(axis=1)
+        batch = env.step((batch.draws[:, :1] * legal[:, -1:] >= legal).sum(axis=1))
+    assert checked > 300
+
+
+def test_arrays_are_read_only_views_and_a_copy_stays() -> None:
+    env = make()
+    batch = env.reset()
+    with pytest.raises(ValueError, match="read-only"):
+        batch.obs[0, 0] = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        batch.mask[0, 0] = True
+    kept, before = batch.copy(), batch.obs.copy()
+    old = batch.obs
+    play(env, batch)
+    env.reset()
+    del env
+    gc.collect()
+    assert old.sum() is not None  # the memory is still there, whatever it shows
+    np.testing.assert_array_equal(kept.obs, before)
+
+
+def test_draws_belong_to_decisions() -> None:
+    first = make().reset(seed=9)
+    again = make(scope="all").reset(seed=9)
+    draws = dict(zip(first.decision_ids.tolist(), first.draws.tolist(), strict=True))
+    common = [i for i in again.decision_ids.tolist() if i in draws]
+    assert common
+    other = dict(zip(again.decision_ids.tolist(), again.draws.tolist(), strict=True))
+    assert all(draws[i] == other[i] for i in common)
+    assert make().reset(seed=10).draws[0].tolist() != first.draws[0].tolist()
+    assert 0.0 <= first.draws.min() <= first.draws.max() < 1.0
+    np.testing.assert_array_equal(first.rows(slice(1, 3)).draws, first.draws[1:3])
+
+
+def test_reset_repeats_with_a_seed_and_goes_on_without() -> None:
+    env = make()
+    hashes = []
+    for seed in (3, None, None, 3, None):
+        play(env, env.reset(seed))
+        hashes.append((env.seed, env.trace_hash()))
+    assert hashes[0] == hashes[3]
+    assert hashes[1] == hashes[4]
+    assert len(set(hashes)) == 3
+    fresh = make()
+    play(fresh, fresh.reset())
+    assert fresh.seed == 11
+
+
+def test_the_warm_up_is_routed_by_the_configured_policy_and_not_counted() -> None:
+    for action in ("port", "path"):
+        for policy in ("min", "vlb-gl", "par"):
+            hops = {"max_hops": 7} if action == "port" else {}
+            env = dfe.BatchedRoutingEnv(
+                config(policy=policy), action=action, warmup_ns=3_000.0, duration_ns=1_000.0, **hops
+            )
+            batch = env.reset()
+            assert batch.time_ns.min() > 3_000.0
+            assert env.metrics().start_ps == 3_000_000
+            play(env, batch)
+            assert env.time_ns == 4_000.0
+            env.drain()
+            # What was under way when the statistics were reset was generated before.
+            assert env.metrics().packets_delivered >= env.metrics().packets_generated
+            assert env.metrics().packets_in_flight == 0
+
+
+def test_metrics_make_sense_while_decisions_are_pending() -> None:
+    env = make(3_000.0)
+    batch = env.reset()
+    for _ in range(1_000):
+        now = env.metrics()
+        assert 0 <= now.packets_in_source_queues < 10_000
+        assert now.packets_generated == (
+            now.packets_delivered + now.packets_in_network + now.packets_in_source_queues
+        )
+        assert env.time_ns <= now.end_ps / 1000.0 <= env.time_ns + 400.0
+        assert np.isfinite(now.accepted_load)
+        if env.done:
+            break
+        batch = env.step(batch.minimal_actions())
+    assert env.done
+
+
+def test_an_episode_can_be_extended_and_is_then_the_longer_one() -> None:
+    long = make(4_000.0)
+    play(long, long.reset(seed=1))
+    short = make(1_500.0)
+    play(short, short.reset(seed=1))
+    play(short, short.extend(2_500.0))
+    assert short.trace_hash() == long.trace_hash()
+    assert short.time_ns == long.time_ns == 4_000.0
+
+
+def test_an_episode_ends_with_the_clock() -> None:
+    env = make(1_000.0)
+    play(env, env.reset())
+    with pytest.raises(
+        dfe.ConfigError, match=r"duration_ns = 1000000000000000\.0: the clock ends at 1e\+15 ns"
+    ):
+        env.extend(1e15)
+    assert env.time_ns == 1_000.0
+    play(env, env.extend(1_000.0))
+    assert env.time_ns == 2_000.0

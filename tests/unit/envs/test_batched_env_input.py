@@ -1,0 +1,216 @@
+"""``BatchedRoutingEnv``: nonsense, calls out of order, threads and leaks."""
+
+from __future__ import annotations
+
+import resource
+import threading
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.decisions.actions import as_actions
+from tests.unit.small_env import config, make, play
+
+
+def test_an_illegal_action_names_agent_decision_and_what_is_legal_and_changes_nothing() -> None:
+    env = make()
+    batch = env.reset(seed=2)
+    row = int(np.flatnonzero(~batch.mask.all(axis=1))[0]) if not batch.mask.all() else 0
+    wrong = batch.minimal_actions()
+    for action in (env.num_actions, -1, 10**12):
+        wrong[row] = action
+        with pytest.raises(dfe.IllegalActionError) as caught:
+            env.step(wrong)
+        text = str(caught.value)
+        assert f"actions[{row}] = {action}" in text
+        assert f"router_{batch.agents[row]}" in text
+        assert str(batch.decision_ids[row]) in text
+    assert env.pending is batch
+    play(env, batch)
+    other = make()
+    play(other, other.reset(seed=2))
+    assert env.trace_hash() == other.trace_hash()
+
+
+def test_a_masked_action_is_illegal() -> None:
+    env = make(action="port", max_hops=3)
+    batch = env.reset()
+    row, action = (int(x[0]) for x in np.nonzero(~batch.mask))
+    wrong = batch.minimal_actions()
+    wrong[row] = action
+    with pytest.raises(dfe.IllegalActionError, match="may answer decision"):
+        env.step(wrong)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        lambda n: np.zeros(n + 1, dtype=np.int64),
+        lambda n: np.zeros((n, 1), dtype=np.int64),
+        lambda n: np.zeros(0, dtype=np.int64),
+        lambda n: np.zeros(n, dtype=np.float64),
+        lambda n: np.full(n, np.nan),
+        lambda n: np.zeros(n, dtype=bool),
+        lambda n: ["a"] * n,
+        lambda n: [[1], [2, 3]],
+        lambda n: None,
+        lambda n: np.full(n, 2**64 - 1, dtype=np.uint64),
+        lambda n: {"router_0": 1},
+    ],
+)
+def test_wrong_shapes_and_types_are_refused(bad) -> None:  # noqa: ANN001 - a way to build nonsense
+    env = make()
+    batch = env.reset()
+    with pytest.raises(dfe.IllegalActionError, match="actions"):
+        env.step(bad(len(batch)))
+    env.step(batch.minimal_actions().astype(np.int8))  # any integers will do
+    assert env.pending is not batch
+
+
+def test_calls_out_of_order_are_refused() -> None:
+    env = make()
+    for call in (
+        lambda: env.step([]),
+        env.transitions,
+        lambda: env.drain(),
+        lambda: env.extend(1.0),
+        lambda: env.pending,
+    ):
+        with pytest.raises(dfe.StateError, match="reset"):
+            call()
+    batch = env.reset()
+    for call in (lambda: env.drain(), lambda: env.extend(1.0)):
+        with pytest.raises(dfe.StateError):
+            call()
+    play(env, batch)
+    with pytest.raises(dfe.StateError, match="over"):
+        env.step([])
+    with pytest.raises(dfe.ConfigError, match="duration_ns"):
+        env.extend(-1.0)
+    env.drain()
+    for call in (lambda: env.drain(), lambda: env.extend(1.0), lambda: env.step([])):
+        with pytest.raises(dfe.StateError):
+            call()
+    assert len(env.reset()) > 0  # in good order again
+    assert len(env.reset()) > 0  # in the middle of an episode
+    with pytest.raises(dfe.StateError, match="packet_log"):
+        env.packet_log()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("scope", "some"),
+        ("action", "ports"),
+        ("reward", 3),
+        ("duration_ns", 0.0),
+        ("duration_ns", float("nan")),
+        ("warmup_ns", -1.0),
+        ("features", "hops"),
+        ("features", ["hop"]),
+        ("features", []),
+        ("reward_scale_ns", 0.0),
+        ("max_hops", 2),
+        ("detours", "lgl"),
+        ("detours", ["lgl", "lgl"]),
+        ("detours", ["glg"]),
+        ("minimal_candidates", 0),
+        ("detour_candidates", 1.5),
+        ("avoid_destination_group", 1),
+        ("num_draws", -1),
+        ("transitions", "yes"),
+        ("max_uncollected_bytes", -1),
+    ],
+)
+def test_nonsense_settings_are_refused_by_name(option: str, value: object) -> None:
+    with pytest.raises(dfe.ConfigError, match=option):
+        make(**{option: value})
+
+
+def test_other_bad_arguments() -> None:
+    with pytest.raises(dfe.ConfigError, match="config"):
+        dfe.BatchedRoutingEnv("72")
+    env = make()
+    for seed in (-1, 2**64, 1.5, "a", True):
+        with pytest.raises(dfe.ConfigError, match="seed"):
+            env.reset(seed=seed)
+    narrow = config(network=dfe.NetworkConfig(local_vcs=4, global_vcs=4))
+    assert dfe.BatchedRoutingEnv(narrow).options.hops(narrow.network, narrow.topology) == 4
+    with pytest.raises(dfe.ConfigError, match="max_hops"):
+        dfe.BatchedRoutingEnv(narrow, max_hops=5)
+
+
+def test_transitions_that_nobody_takes_are_given_up_openly() -> None:
+    env = make(max_uncollected_bytes=50_000)
+    play(env, env.reset())
+    with pytest.raises(dfe.StateError, match="max_uncollected_bytes"):
+        env.transitions()
+    env.reset()
+    assert len(env.transitions()) == 0
+    off = make(transitions=False)
+    play(off, off.reset())
+    with pytest.raises(dfe.StateError, match="transitions=False"):
+        off.transitions()
+
+
+def test_an_episode_without_decisions_is_over_at_once() -> None:
+    lonely = dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=2, h=0, g=1), load=0.5)
+    env = dfe.BatchedRoutingEnv(lonely, duration_ns=1_000.0)
+    assert len(env.reset()) == 0
+    assert env.done
+    assert env.metrics().packets_delivered > 0
+
+
+def test_two_threads_cannot_use_one_environment_at_once() -> None:
+    env = dfe.BatchedRoutingEnv(
+        dfe.SimulationConfig(topology=dfe.Dragonfly.preset("342"), load=0.5),
+        scope="source",
+        warmup_ns=300_000.0,
+    )
+    seen: list[BaseException] = []
+
+    def go() -> None:
+        try:
+            env.reset()
+        except dfe.StateError as error:
+            seen.append(error)
+
+    threads = [threading.Thread(target=go) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == 1
+    assert "another thread" in str(seen[0])
+
+
+def test_a_thousand_resets_leak_nothing() -> None:
+    env = make(500.0)
+    held = []
+    for i in range(1_000):
+        batch = env.reset()
+        env.step(batch.minimal_actions())
+        env.transitions()
+        if i == 200:
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            held = [batch.obs]  # an old view does no harm
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000
+    assert len(held) == 1
+
+
+def test_a_single_number_is_no_answer_to_a_batch_of_one() -> None:
+    one = as_actions([3])
+    assert one.tolist() == [3]
+    for number in (3, np.int64(3), np.array(3, dtype=np.int32)):
+        with pytest.raises(dfe.IllegalActionError, match="actions: must be integers of shape"):
+            as_actions(number)
+
+
+def test_routers_without_ports_have_no_decisions_and_an_episode_of_theirs_ends() -> None:
+    env = dfe.BatchedRoutingEnv(config(topology=dfe.Dragonfly(2, 1, 0), traffic="uniform"), duration_ns=500)
+    batch = env.reset()
+    assert batch.mask.shape == (0, 0)
+    assert batch.minimal_actions().tolist() == []
+    env.drain()
+    assert env.done

@@ -1,0 +1,249 @@
+"""``Metrics`` against sums done by hand from counters that the core could have returned."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dragonfly_env import ConfigError, Dragonfly, Metrics, NetworkConfig
+from dragonfly_env.metrics.fairness import Fairness
+
+# 3 groups of 2 routers with 1 host and 1 global link each: 6 hosts, radix 3.
+TOPOLOGY = Dragonfly(p=1, a=2, h=1)
+NETWORK = NetworkConfig.preset("lia")  # a packet takes 10 ns and has 10 flits
+PS = 1000
+
+
+def statistics(**changes: Any) -> dict[str, Any]:
+    """Ten packets in a window of 1000 ns, with latencies of 100, 200, ... 1000 ns in buckets of their own."""
+    values: dict[str, Any] = {
+        "start_ps": 500 * PS,
+        "now_ps": 1500 * PS,
+        "generated": 12,
+        "lost": 3,
+        "injected": 11,
+        "delivered": 10,
+        "in_network": 4,
+        "in_source_queues": 2,
+        "latency_sum_ps": 5500 * PS,
+        "network_latency_sum_ps": 5000 * PS,
+        "hops_sum": 21,
+        "minimal_delivered": 7,
+        "latency_min_ps": 100 * PS,
+        "latency_max_ps": 1000 * PS,
+        "latency_histogram": np.ones(10, np.int64),
+        "latency_bucket_ps": np.arange(1, 11) * 100.0 * PS,
+        "hop_histogram": np.array([1, 1, 4, 4, 0, 0]),
+        "router_delivered": np.array([10, 0, 0, 0, 0, 0]),
+        "router_injected": np.array([1, 2, 0, 2, 4, 2]),
+        "link_packets": np.arange(18),
+        "link_stall_ps": np.arange(18) * 10 * PS,
+        "link_busy_ps_per_packet": {"host": 10 * PS, "local": 20 * PS, "global": 30 * PS},
+        "packet_hops": 31,
+    }
+    return values | changes
+
+
+def metrics(**changes: Any) -> Metrics:
+    return Metrics.from_statistics(statistics(**changes), TOPOLOGY, NETWORK)
+
+
+EMPTY = metrics(
+    generated=0,
+    lost=0,
+    injected=0,
+    delivered=0,
+    latency_sum_ps=0,
+    network_latency_sum_ps=0,
+    hops_sum=0,
+    minimal_delivered=0,
+    latency_min_ps=0,
+    latency_max_ps=0,
+    latency_histogram=np.zeros(10, np.int64),
+    router_injected=np.zeros(6, np.int64),
+    now_ps=500 * PS,
+)
+
+
+def test_loads_are_packet_times_over_host_times() -> None:
+    m = metrics()
+    assert m.duration_ns == 1000.0
+    assert m.offered_load == pytest.approx((12 + 3) * 10 / (6 * 1000))
+    assert m.accepted_load == pytest.approx(10 * 10 / (6 * 1000))
+    assert m.router_accepted_load == pytest.approx(np.array([1, 2, 0, 2, 4, 2]) * 10 / 1000)
+    assert m.group_accepted_load == pytest.approx(np.array([3, 2, 6]) * 10 / 2000)
+
+
+def test_counts_and_means() -> None:
+    m = metrics()
+    assert (m.packets_generated, m.packets_lost, m.packets_injected, m.packets_delivered) == (12, 3, 11, 10)
+    assert (m.packets_in_network, m.packets_in_source_queues, m.packets_in_flight) == (4, 2, 6)
+    assert (m.latency_mean_ns, m.network_latency_mean_ns) == (550.0, 500.0)
+    assert (m.latency_min_ns, m.latency_max_ns) == (100.0, 1000.0)
+    assert (m.hops_mean, m.minimal_fraction, m.packet_hops) == (2.1, 0.7, 31)
+
+
+@pytest.mark.parametrize(
+    ("q", "expected"),
+    [(0, 100), (10, 100), (10.1, 200), (50, 500), (90, 900), (95, 1000), (99.9, 1000), (100, 1000)],
+)
+def test_a_percentile_is_the_nearest_rank(q: float, expected: float) -> None:
+    assert metrics().latency_percentile_ns(q) == expected
+
+
+def test_percentiles_of_many_packets_match_sorting_them() -> None:
+    generator = np.random.default_rng(1)
+    counts = generator.integers(0, 50, 10)
+    ordered = np.repeat(np.arange(1, 11) * 100.0, counts)
+    m = metrics(latency_histogram=counts, delivered=int(counts.sum()))
+    for q in (0.1, 1, 25, 50, 75, 95, 99, 99.9):
+        rank = math.ceil(round(q * len(ordered), 6) / 100)
+        assert m.latency_percentile_ns(q) == ordered[rank - 1]
+
+
+def test_999_of_1000_packets_are_exactly_99_9_percent() -> None:
+    counts = np.zeros(10, np.int64)
+    counts[[0, 9]] = (999, 1)
+    assert metrics(latency_histogram=counts, delivered=1000).latency_percentile_ns(99.9) == 100.0
+
+
+def test_a_percentile_stays_between_the_exact_extremes() -> None:
+    m = metrics(latency_min_ps=104 * PS, latency_max_ps=996 * PS)
+    assert (m.latency_percentile_ns(1), m.latency_percentile_ns(99.99)) == (104.0, 996.0)
+
+
+@pytest.mark.parametrize("q", [-1, 100.1, math.nan, math.inf, "50", None, True])
+def test_a_percentile_out_of_range_is_refused(q: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^q = .*\[0, 100\] percent"):
+        metrics().latency_percentile_ns(q)
+
+
+def test_fairness_is_that_of_jain() -> None:
+    fairness = metrics().fairness
+    assert fairness.min == 0.0
+    assert fairness.max == pytest.approx(0.04)
+    assert fairness.jain == pytest.approx(11**2 / (6 * (1 + 4 + 4 + 16 + 4)))
+    assert metrics().group_fairness.jain == pytest.approx(11**2 / (3 * (9 + 4 + 36)))
+    assert Fairness.of(np.full(7, 0.1)).jain == pytest.approx(1.0)
+    assert Fairness.of(np.full(7, 0.1)).jain <= 1.0
+    assert Fairness.of(np.array([0.0, 0.0, 0.3, 0.0])).jain == pytest.approx(0.25)
+    assert math.isnan(Fairness.of(np.zeros(3)).jain)
+
+
+def test_links_have_their_router_port_kind_and_use() -> None:
+    links = metrics().links
+    assert len(links) == 18
+    assert links.router.tolist() == [r for r in range(6) for _ in range(3)]
+    assert links.port.tolist() == [0, 1, 2] * 6
+    assert links.kind.tolist() == ["host", "local", "global"] * 6
+    assert links.packets.tolist() == list(range(18))
+    assert links.flits.tolist() == list(range(0, 180, 10))
+    assert links.utilisation == pytest.approx(np.arange(18) * np.tile([10, 20, 30], 6) / 1000)
+    assert links.stall_fraction == pytest.approx(np.arange(18) * 10 / 1000)
+    assert list(links.to_frame().columns) == list(metrics().link_utilisation)
+
+
+def test_sums_by_link_class() -> None:
+    totals = metrics().links.totals()
+    assert list(totals) == ["host", "local", "global"]
+    assert [t.links for t in totals.values()] == [6, 6, 6]
+    assert totals["local"].packets == 1 + 4 + 7 + 10 + 13 + 16
+    assert totals["local"].flits == 10 * totals["local"].packets
+    assert totals["global"].utilisation_max == pytest.approx(17 * 30 / 1000)
+    assert totals["host"].stall_fraction_mean == pytest.approx((0 + 3 + 6 + 9 + 12 + 15) / 6 * 10 / 1000)
+
+
+def test_unconnected_ports_are_no_links() -> None:
+    topology = Dragonfly(p=1, a=2, h=2, g=3)  # 4 global ports a group, 2 of them connected
+    changes = {
+        "router_injected": np.zeros(6, np.int64),
+        "link_packets": np.zeros(24, np.int64),
+        "link_stall_ps": np.zeros(24, np.int64),
+    }
+    links = Metrics.from_statistics(statistics(**changes), topology, NETWORK).links
+    assert np.sum(links.kind == "global") == 6
+    connected = {(r, p) for r, p, _, _ in topology.links().tolist()}
+    between = links.kind != "host"
+    assert set(zip(links.router[between].tolist(), links.port[between].tolist(), strict=True)) == connected
+
+
+def test_a_time_series_has_loads_and_means_per_bin() -> None:
+    assert metrics().time_series is None
+    series = metrics(
+        series={
+            "generated": np.array([6, 6]),
+            "delivered": np.array([3, 0]),
+            "latency_sum_ps": np.array([600, 0]) * PS,
+            "hops_sum": np.array([6, 0]),
+        },
+        series_bin_ps=400 * PS,
+        series_start_ps=400 * PS,
+    ).time_series
+    assert series is not None
+    # From 500 to 1500 ns in bins of 400 that start at 400; nothing happened in the last one.
+    assert series["time_ns"].tolist() == [400, 800, 1200]
+    assert series["duration_ns"].tolist() == [300, 400, 300]
+    assert series["delivered"].tolist() == [3, 0, 0]
+    assert series["accepted_load"] == pytest.approx([3 * 10 / 1800, 0, 0])
+    assert series["injected_load"] == pytest.approx([6 * 10 / 1800, 6 * 10 / 2400, 0])
+    assert series["latency_mean_ns"] == pytest.approx([200, math.nan, math.nan], nan_ok=True)
+    assert series["hops_mean"] == pytest.approx([2, math.nan, math.nan], nan_ok=True)
+
+
+def test_latency_by_group_pair() -> None:
+    assert metrics().group_latency_mean_ns is None
+    delivered = np.zeros((3, 3), np.int64)
+    delivered[0, 1] = 4
+    mean = metrics(group_delivered=delivered, group_latency_sum_ps=delivered * 250 * PS).group_latency_mean_ns
+    assert mean is not None
+    assert mean[0, 1] == 250.0
+    assert np.isnan(mean).sum() == 8
+
+
+def test_without_packets_and_time_nothing_has_a_value() -> None:
+    assert math.isnan(EMPTY.accepted_load)
+    assert math.isnan(EMPTY.offered_load)
+    assert math.isnan(EMPTY.latency_mean_ns)
+    assert math.isnan(EMPTY.latency_percentile_ns(50))
+    assert math.isnan(EMPTY.fairness.jain)
+    row = EMPTY.to_dict()
+    assert row["latency_mean_ns"] is None
+    assert row["accepted_load"] is None
+    assert row["packets_delivered"] == 0
+
+
+@pytest.mark.parametrize("m", [metrics(), EMPTY], ids=["some", "none"])
+def test_to_dict_is_one_row_of_plain_numbers(m: Metrics) -> None:
+    row = m.to_dict()
+    assert json.loads(json.dumps(row, allow_nan=False)) == row
+    assert {type(value) for value in row.values()} <= {int, float, type(None)}
+    for name in ("p50", "p95", "p99", "p99_9", "min", "max", "mean"):
+        assert f"latency_{name}_ns" in row
+    assert list(row) == list(EMPTY.to_dict())
+
+
+def test_a_snapshot_cannot_be_changed_and_owns_its_arrays() -> None:
+    given = statistics()
+    m = Metrics.from_statistics(given, TOPOLOGY, NETWORK)
+    given["router_injected"][:] = 99
+    assert m.router_injected.tolist() == [1, 2, 0, 2, 4, 2]
+    with pytest.raises(AttributeError):
+        m.packets_delivered = 0  # type: ignore[misc]  # on purpose
+    with pytest.raises(ValueError, match="read-only"):
+        m.hop_histogram[0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        m.links.packets[0] = 1
+
+
+def test_a_snapshot_survives_the_way_to_another_process() -> None:
+    copy = pickle.loads(pickle.dumps(metrics()))
+    assert copy.to_dict() == metrics().to_dict()
+
+
+def test_repr_says_the_main_figures() -> None:
+    assert "10 packets in 550.0 ns and 2.100 hops" in repr(metrics())

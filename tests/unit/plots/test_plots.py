@@ -1,0 +1,220 @@
+"""Figures: one look per policy everywhere, nothing empty or hidden without a sign, a page that needs no network."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import matplotlib.image
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.patches import Rectangle
+
+import dragonfly_env as dfe
+from dragonfly_env import ConfigError
+from dragonfly_env.experiments import Results, Scenario, aggregate, load_results, run_sweep
+from dragonfly_env.plots import FIGURES, draw
+from dragonfly_env.plots.choose import representative_load
+from dragonfly_env.plots.fairness import fairness_figure
+from dragonfly_env.plots.links import global_links_figure, ports_figure
+from dragonfly_env.plots.loads import COLUMNS, latency_limit_ns, load_figure
+from dragonfly_env.plots.style import looks
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep with two seeds, time series, and a policy with parameters."""
+    path = tmp_path_factory.mktemp("plots")
+    settings = {
+        "name": "a <small> sweep",
+        "topology": "72",
+        "network": "q-adaptive",
+        "policies": ["min", "par", "par:bias_packets=3"],
+        "traffic": ["uniform", "adv+1"],
+        "loads": [0.1, 0.3, 0.5],
+        "seeds": [1, 2],
+        "source_queue_packets": 20,
+        "warmup_ns": 4000,
+        "measure_ns": 4000,
+        "series_bin_ns": 500,
+    }
+    run_sweep(Scenario.from_dict(settings), path, jobs=1)
+    return path
+
+
+@pytest.fixture(scope="module")
+def results(folder: Path) -> Results:
+    return load_results(folder)
+
+
+def test_every_policy_has_a_look_of_its_own() -> None:
+    names = dfe.policies()
+    pairs = [(look.colour, look.marker) for look in looks(names).values()]
+    assert len(set(pairs)) == len(names)
+
+
+def test_a_policy_looks_the_same_in_every_company() -> None:
+    alone = looks(["par"])["par"]
+    assert looks(["min", "ugal-n", "par", "par:bias_packets=2"])["par"] == alone
+    assert looks(["par:bias_packets=2", "par"])["par"] == alone
+
+
+def test_parameters_of_one_policy_look_different() -> None:
+    labels = ["par", *(f"par:bias_packets={bias}" for bias in range(6))]
+    assert len({(look.colour, look.marker) for look in looks(labels).values()}) == len(labels)
+
+
+def test_everything_is_drawn_and_nothing_is_blank(results: Results, tmp_path: Path) -> None:
+    drawn = draw(results, tmp_path)
+    assert drawn.skipped == {}
+    for kind in FIGURES:
+        picture = matplotlib.image.imread(tmp_path / f"{kind}.png")
+        assert min(picture.shape[:2]) > 300
+        assert np.ptp(picture[..., :3], axis=(0, 1)).min() > 0.5
+        assert ET.parse(tmp_path / f"{kind}.svg").getroot().tag.endswith("svg")
+    assert drawn.files[-1] == tmp_path / "index.html"
+    assert all(file.exists() for file in drawn.files)
+
+
+def test_the_load_figure_has_a_row_per_traffic_and_a_line_per_policy(results: Results) -> None:
+    figure = load_figure(results)
+    assert len(figure.axes) == 2 * 3
+    for axes in figure.axes:
+        labels = [line.get_label() for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
+        assert labels == list(results.policies)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == list(results.policies)
+
+
+def test_a_latency_axis_shows_every_policy_that_carries_the_load(results: Results) -> None:
+    table = aggregate(results, COLUMNS)
+    for traffic in results.traffic:
+        part = table[table["traffic"] == traffic]
+        limit = latency_limit_ns(part)
+        assert limit > part[~part["saturated"]]["latency_mean_ns"].max()
+        assert limit <= 1.1 * part["latency_mean_ns"].max()
+
+
+def test_a_saturated_latency_does_not_flatten_the_others() -> None:
+    part = pd.DataFrame({"latency_mean_ns": [500.0, 900.0, 80_000.0], "saturated": [False, False, True]})
+    assert latency_limit_ns(part) == pytest.approx(1500.0)
+
+
+def test_a_load_is_chosen_that_most_policies_carry(results: Results) -> None:
+    assert representative_load(results, "adv+1") < 0.5
+    assert representative_load(results, "adv+1", 0.3) == 0.3
+    with pytest.raises(ConfigError, match=r"0\.1, 0\.3, 0\.5"):
+        representative_load(results, "adv+1", 0.4)
+
+
+def test_fairness_bars_stand_for_the_routers_of_a_group(results: Results) -> None:
+    figure = fairness_figure(results, 0.3)
+    assert len(figure.axes) == 2 * 3
+    bars = figure.axes[0].patches
+    assert len(bars) == 4
+    rows = results.table.query("traffic == 'uniform' and policy == 'min' and load == 0.3")
+    loads = np.mean(
+        [np.reshape(values, (-1, 4)).mean(axis=0) for values in rows["router_accepted_load"]], axis=0
+    )
+    assert [bar.get_height() for bar in bars if isinstance(bar, Rectangle)] == pytest.approx(
+        loads.tolist(), rel=1e-5
+    )
+
+
+def test_min_under_adversarial_traffic_uses_one_link_per_group(results: Results) -> None:
+    figure = global_links_figure(results, 0.5)
+    values = np.asarray(figure.axes[3].get_images()[0].get_array(), dtype=float)
+    assert values.shape == (9, 9)
+    used = np.argwhere(np.nan_to_num(values) > 0.01)
+    assert [(int(a), int(b)) for a, b in used] == [(group, (group + 1) % 9) for group in range(9)]
+
+
+def test_port_utilisation_is_the_mean_over_groups(results: Results) -> None:
+    values = np.asarray(ports_figure(results, 0.3).axes[0].get_images()[0].get_array(), dtype=float)
+    assert values.shape == (4, 7)
+    assert values[:, :2].mean() == pytest.approx(0.3, abs=0.05)
+
+
+def test_time_series_need_bins(results: Results, tmp_path: Path) -> None:
+    columns = [name for name in results.table.columns if not name.startswith("series_")]
+    without = Results(
+        results.name, results.table[columns], results.policies, results.traffic, results.expected
+    )
+    drawn = draw(without, tmp_path, formats=["png"], page=False)
+    assert list(drawn.skipped) == ["series"]
+    with pytest.raises(ConfigError, match="series_bin_ns"):
+        draw(without, tmp_path, kinds=["series"])
+
+
+def test_results_without_arrays_are_drawn_as_far_as_they_go(results: Results, tmp_path: Path) -> None:
+    columns = [
+        name
+        for name in results.table.columns
+        if not name.startswith(("series_", "link_", "router_accepted_load"))
+    ]
+    without = Results(
+        results.name, results.table[columns], results.policies, results.traffic, results.expected
+    )
+    drawn = draw(without, tmp_path, formats=["png"])
+    assert set(drawn.skipped) == {"series", "fairness", "global-links", "ports"}
+    assert (tmp_path / "loads.png").exists()
+
+
+def test_a_missing_run_leaves_a_panel_that_says_so(results: Results, tmp_path: Path) -> None:
+    table = results.table
+    part = table[~((table["policy"] == "par") & (table["traffic"] == "adv+1"))].reset_index(drop=True)
+    rest = Results(results.name, part, results.policies, results.traffic, results.expected)
+    assert draw(rest, tmp_path, formats=["png"]).skipped == {}
+    assert "6 still missing" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_runs_without_a_single_packet_can_be_drawn(tmp_path: Path) -> None:
+    settings = {
+        "topology": "72",
+        "policies": ["min"],
+        "traffic": ["uniform"],
+        "loads": [0.1, 0.2],
+        "arrays": True,
+    }
+    run_sweep(Scenario.from_dict({**settings, "warmup_ns": 0, "measure_ns": 2}), tmp_path, jobs=1)
+    assert list(draw(load_results(tmp_path), tmp_path).skipped) == ["series"]
+
+
+def test_an_unknown_kind_or_format_is_a_config_error(results: Results, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="did you mean 'fairness'"):
+        draw(results, tmp_path, kinds=["fairnes"])
+    with pytest.raises(ConfigError, match="format = 'gif'"):
+        draw(results, tmp_path, formats=["gif"])
+
+
+def test_a_folder_that_cannot_be_written_is_a_config_error(results: Results, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ConfigError, match="figure folder"):
+        draw(results, tmp_path / "file", kinds=["loads"])
+
+
+def test_the_page_needs_nothing_from_elsewhere(results: Results, tmp_path: Path) -> None:
+    draw(results, tmp_path, kinds=["loads", "fairness"])
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    outside_scripts = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    assert not re.findall(r"<(?:script|link|iframe)[^>]*(?:src|href)", page)
+    assert not re.findall(r'src="(?!data:)', outside_scripts)
+    assert "url(" not in outside_scripts
+    assert (
+        outside_scripts.count("data:image/png;base64,") == 1
+    )  # the fairness figure; the load figure is interactive
+
+
+def test_the_page_holds_every_result_and_escapes_names(results: Results, tmp_path: Path) -> None:
+    draw(results, tmp_path, kinds=["loads"])
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "a &lt;small&gt; sweep" in page
+    assert "<small> sweep" not in page
+    body = page[page.index("<tbody>") : page.index("</tbody>")]
+    assert body.count("<tr") == 2 * 3 * 3
+    for policy in results.policies:
+        assert policy in body
+    for word in ("72 hosts", "package version", "CPU time", "Configuration"):
+        assert word in page

@@ -1,0 +1,152 @@
+"""The private core, called as nobody should: exceptions, never a crash."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+import pickle
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import _core
+from dragonfly_env.traffic import Trace, Uniform
+
+SMALL = dfe.Dragonfly.preset("72")
+
+
+def arguments_of(function: Callable[..., Any]) -> list[str]:
+    """The names in the signature that pybind11 writes into the docstring."""
+    found = re.search(r"^\w+\((.*?)\) ->", function.__doc__ or "", re.MULTILINE | re.DOTALL)
+    return [] if found is None else re.findall(r"(?:^|, )\*?(\w+)(?=[:=,]|$)", found.group(1))
+
+
+def made() -> dict[type, object]:
+    config = dfe.SimulationConfig(topology=SMALL)
+    env = dfe.BatchedRoutingEnv(config, duration_ns=500)
+    env.reset()
+    topology = SMALL.to_core()
+    pattern = _core.make_pattern(topology, 0, "uniform", {})
+    objects = (
+        topology,
+        pattern,
+        _core.synthetic_source(topology, [(0, pattern, 0.5)], "periodic", 0, 1, 32_000, 32_000, 1000),
+        config.make_core(),
+        env._core,
+        _core.Turnstile("taken"),
+        dfe.baselines.MlpNetwork.random(hidden_units=(4,)).to_core(),
+    )
+    return {type(value): value for value in objects}
+
+
+CLASSES = [
+    value for value in vars(_core).values() if inspect.isclass(value) and not issubclass(value, Exception)
+]
+
+
+def entries() -> Iterator[tuple[str, Callable[..., Any], bool]]:
+    """Everything of the core that can be called: name, callable, and whether the first argument is ``self``."""
+    for name, value in vars(_core).items():
+        if callable(value) and not inspect.isclass(value):
+            yield name, value, False
+    for owner in CLASSES:
+        for name, value in vars(owner).items():
+            if isinstance(value, property):
+                for part in (value.fget, value.fset):
+                    if part is not None:
+                        yield f"{owner.__name__}.{name}", part, True
+            elif callable(value) and name not in ("__new__", "__doc__"):
+                yield f"{owner.__name__}.{name}", value, True
+
+
+def test_every_class_of_the_core_is_tried() -> None:
+    assert set(CLASSES) == set(made())
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "method"), list(entries()), ids=[name for name, *_ in entries()]
+)
+def test_none_is_no_object_of_the_core(name: str, function: Callable[..., Any], method: bool) -> None:
+    """Alone, for every argument, and for each argument beside a proper ``self``."""
+    objects = made()
+    count = max(len(arguments_of(function)), 1)
+    calls = [[None] * n for n in range(count + 2)]
+    if method:
+        owner = getattr(_core, name.split(".", 1)[0])
+        calls += [[objects[owner], *[None] * n] for n in range(count + 1)]
+    for call in calls:
+        with contextlib.suppress(TypeError, ValueError, RuntimeError, AttributeError):
+            function(*call)
+
+
+def proper_calls() -> dict[str, tuple[Callable[..., Any], list[Any]]]:
+    config = dfe.SimulationConfig(topology=SMALL)
+    topology = SMALL.to_core()
+    pattern = _core.make_pattern(topology, 0, "uniform", {})
+    env = dfe.BatchedRoutingEnv(config)
+    one = np.array([1], dtype=np.uint32)
+    time_ps = np.array([0], dtype=np.int64)
+    steps = [(0, pattern, 0.5)]
+    return {
+        "make_pattern": (_core.make_pattern, [topology, 0, "uniform", {}, False]),
+        "synthetic_source": (_core.synthetic_source, [topology, steps, "periodic", 0, 1, 32_000, 32_000, 0]),
+        "trace_source": (_core.trace_source, [topology, time_ps, one, one, one, None, None]),
+        "channel_dependencies": (_core.channel_dependencies, [topology, "min", {}, "ladder"]),
+        "Simulation": (_core.Simulation, list(config.core_arguments())),
+        "RoutingEnvironment": (
+            _core.RoutingEnvironment,
+            [*config.core_arguments(), env.options.spec(config.network, config.topology), 0, 1000],
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", list(proper_calls()))
+def test_none_beside_proper_arguments_is_refused(name: str) -> None:
+    function, proper = proper_calls()[name]
+    function(*proper)
+    for i, value in enumerate(proper):
+        if value is not None and not isinstance(value, bool):  # None counts as False
+            with pytest.raises((TypeError, ValueError)):
+                function(*proper[:i], None, *proper[i + 1 :])
+
+
+@pytest.mark.parametrize("owner", CLASSES, ids=lambda owner: owner.__name__)
+def test_there_are_no_half_made_objects(owner: type) -> None:
+    with pytest.raises(TypeError):
+        owner.__new__(owner)
+    with pytest.raises(TypeError):
+        object.__new__(owner)
+    with pytest.raises(TypeError):
+        type("Derived", (owner,), {"__init__": lambda self: None})
+    base: Any = owner.__mro__[1]
+    with pytest.raises(TypeError):
+        base.__new__(owner)
+    value = made()[owner]
+    for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError):
+            duplicate(value)
+
+
+def test_what_python_builds_the_core_with_is_checked_for_none() -> None:
+    nothing: Any = None
+    trace = Trace.from_columns(time_ns=[0], src=[0], dst=[1], bytes=[1])
+    with pytest.raises((TypeError, dfe.ConfigError)):
+        Uniform().build(nothing, 0)
+    with pytest.raises((TypeError, dfe.ConfigError)):
+        trace.build_source(nothing, packet_bytes=1)
+
+
+def test_actions_that_change_after_they_were_given_are_not_seen() -> None:
+    env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology=SMALL), duration_ns=500)
+    batch = env.reset()
+    actions = batch.minimal_actions()
+    env.step(actions)
+    actions[:] = 10**9
+    for _ in range(3):
+        env.step(env.pending.minimal_actions())
+    assert np.all(actions == 10**9)
