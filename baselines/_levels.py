@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.config.rows import real
-from dragonfly_env.policies import highest
-
-_MAX_PACKETS = 1e6
 
 
 class Levels(Protocol):
@@ -54,45 +50,3 @@ def bias_of(policy: Levels, counters: npt.NDArray[np.float32]) -> npt.NDArray[np
     """(N,) T by the counter of each packet's destination group."""
     above = np.where(counters > policy.high_packets, policy.adverse_bias_packets, policy.mixed_bias_packets)
     return np.where(counters < policy.low_packets, policy.benign_bias_packets, above)
-
-
-def window_ns() -> Any:
-    """The history window."""
-    return real(
-        200.0,
-        1.0,
-        1e5,
-        unit="ns",
-        doc="How long a packet counts after it has left its injection queue. Source: HW of LIA, TACO 2025, table 1.",
-    )
-
-
-def threshold(name: str, default: float, doc: str) -> Any:
-    """A number of packets in the window."""
-    return real(
-        default, 0.0, _MAX_PACKETS, unit="packets", doc=f"{doc} Source: {name} of LIA, TACO 2025, table 1."
-    )
-
-
-def low_packets() -> Any:
-    """Where benign ends."""
-    return threshold(
-        "LI_l", 3.0, "Traffic towards a group is benign below so many packets of the router in the window."
-    )
-
-
-def high_packets() -> Any:
-    """Where adverse begins."""
-    return threshold("LI_h", 5.0, "And adverse above so many; in between it is mixed.")
-
-
-def level_bias(level: str, default: float) -> Any:
-    """T at a level."""
-    return real(
-        default,
-        -highest("ugal-n", "bias_packets"),
-        highest("ugal-n", "bias_packets"),
-        unit="packets",
-        doc=f"T of UGAL's comparison where traffic is {level}: above 0 favours minimal paths. Source: LIA, TACO 2025, "
-        "table 1.",
-    )

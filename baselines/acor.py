@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from dragonfly_env.baselines._choices import IntArray, short_detour_comparison
-from dragonfly_env.config.rows import real
 from dragonfly_env.decisions.layout import FEATURES
 from dragonfly_env.policies import NamedVariants, Policy, parameter
 
@@ -18,33 +17,6 @@ if TYPE_CHECKING:
 _LEVEL = "detour_level"
 _FLAGS = "candidate_congested"
 _SOURCE = "ACOR, Benito et al., JPDC 2019; LIA, TACO 2025, sections 2.2.2 and 5.2 and table 1"
-
-
-def _increase(which: str, name: str, default: float) -> Any:
-    return real(
-        default,
-        1.0,
-        1e9,
-        unit="cycles",
-        doc=f"Blocked cycles at which detours grow for the {which} time. Source: {name} of LIA, TACO 2025, table 1.",
-    )
-
-
-def _decrease(which: str, name: str, default: float) -> Any:
-    return real(
-        default,
-        0.0,
-        1e9,
-        unit="cycles",
-        doc=f"Blocked cycles of an interval up to which detours shrink again from the {which} step. Source: {name} "
-        "of LIA, TACO 2025, table 1.",
-    )
-
-
-def _hysteresis() -> Any:
-    return real(
-        500.0, 1.0, 1e6, unit="ns", doc="The interval of the counter. Source: HI of LIA, TACO 2025, table 1."
-    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +35,11 @@ class Acor(Policy):
     variants: ClassVar[NamedVariants] = {"acor": {}}
     source: ClassVar[str] = _SOURCE
 
-    first_increase: float = _increase("first", "IT1", 15.0)
-    second_increase: float = _increase("second", "IT2", 50.0)
-    first_decrease: float = _decrease("first", "DT1", 5.0)
-    second_decrease: float = _decrease("second", "DT2", 15.0)
-    hysteresis_ns: float = _hysteresis()
+    first_increase: float = parameter()
+    second_increase: float = parameter()
+    first_decrease: float = parameter()
+    second_decrease: float = parameter()
+    hysteresis_ns: float = parameter()
     avoid_destination_group: bool | None = parameter()
 
     @property
@@ -120,11 +92,11 @@ class PiggybackAcor(Policy):
 
     congestion_factor: float = parameter()
     congestion_offset_packets: float = parameter()
-    first_increase: float = _increase("first", "IT1", 15.0)
-    second_increase: float = _increase("second", "IT2", 50.0)
-    first_decrease: float = _decrease("first", "DT1", 5.0)
-    second_decrease: float = _decrease("second", "DT2", 15.0)
-    hysteresis_ns: float = _hysteresis()
+    first_increase: float = parameter()
+    second_increase: float = parameter()
+    first_decrease: float = parameter()
+    second_decrease: float = parameter()
+    hysteresis_ns: float = parameter()
     bias_packets: float = parameter()
     minimal_candidates: int = parameter()
     nonminimal_candidates: int = parameter()

@@ -11,13 +11,7 @@ from dragonfly_env.baselines._choices import IntArray, short_detour_comparison
 from dragonfly_env.baselines._levels import (
     bias_of,
     check_levels,
-    high_packets,
-    level_bias,
-    low_packets,
-    threshold,
-    window_ns,
 )
-from dragonfly_env.config.rows import integer, real
 from dragonfly_env.decisions.layout import FEATURES
 from dragonfly_env.policies import NamedVariants, Policy, parameter
 
@@ -57,32 +51,16 @@ class Lia(Policy):
     variants: ClassVar[NamedVariants] = {"lia": {}}
     source: ClassVar[str] = "LIA, TACO 2025, section 4 and table 1"
 
-    window_ns: float = window_ns()
-    stored_weight: float = real(
-        0.1,
-        0.0,
-        1e6,
-        doc="What a packet in an injection queue counts. Source: w of LIA, TACO 2025, equation 2 and section 6.1.1.",
-    )
-    low_packets: float = low_packets()
-    high_packets: float = high_packets()
-    benign_bias_packets: float = level_bias("benign", 15.0)
-    mixed_bias_packets: float = level_bias("mixed", -3.0)
-    adverse_bias_packets: float = level_bias("adverse", -15.0)
-    saturated_packets: float = threshold(
-        "GPSTh", 5.0, "A global link of the router is saturated if the counter of its group exceeds this."
-    )
-    saturated_groups: int = integer(
-        3,
-        1,
-        1024,
-        unit="groups",
-        doc="So many saturated links of a router make its detours begin with a local hop. Source: SGC of LIA, "
-        "TACO 2025, table 1.",
-    )
-    remote_packets: float = threshold(
-        "RCTh", 20.0, "A remote counter above this makes detours visit a random router of their group."
-    )
+    window_ns: float = parameter()
+    stored_weight: float = parameter()
+    low_packets: float = parameter()
+    high_packets: float = parameter()
+    benign_bias_packets: float = parameter()
+    mixed_bias_packets: float = parameter()
+    adverse_bias_packets: float = parameter()
+    saturated_packets: float = parameter()
+    saturated_groups: int = parameter()
+    remote_packets: float = parameter()
     minimal_candidates: int = parameter()
     nonminimal_candidates: int = parameter()
     avoid_destination_group: bool | None = parameter()

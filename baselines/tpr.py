@@ -9,10 +9,6 @@ from dragonfly_env.baselines._choices import IntArray, ugal_choice
 from dragonfly_env.baselines._levels import (
     bias_of,
     check_levels,
-    high_packets,
-    level_bias,
-    low_packets,
-    window_ns,
 )
 from dragonfly_env.decisions.layout import FEATURES
 from dragonfly_env.policies import NamedVariants, Policy, parameter
@@ -42,12 +38,12 @@ class Tpr(Policy):
         "Faizian et al., IEEE TMSCS 2018; LIA, TACO 2025, sections 2.2.3 and 5.2 and table 1"
     )
 
-    window_ns: float = window_ns()
-    low_packets: float = low_packets()
-    high_packets: float = high_packets()
-    benign_bias_packets: float = level_bias("benign", 15.0)
-    mixed_bias_packets: float = level_bias("mixed", -3.0)
-    adverse_bias_packets: float = level_bias("adverse", -15.0)
+    window_ns: float = parameter()
+    low_packets: float = parameter()
+    high_packets: float = parameter()
+    benign_bias_packets: float = parameter()
+    mixed_bias_packets: float = parameter()
+    adverse_bias_packets: float = parameter()
     minimal_candidates: int = parameter()
     nonminimal_candidates: int = parameter()
     avoid_destination_group: bool | None = parameter()

@@ -144,21 +144,21 @@ void bind_topology(py::module_& module) {
   make_by(topology, &make_topology, py::arg("p"), py::arg("a"), py::arg("h"), py::arg("g"),
           py::arg("arrangement"), py::arg("trunking"), py::arg("group") = py::none(),
           py::arg("group_parameters") = py::dict());
-  topology.def_property_readonly("p", by_reference(&Dragonfly::p))
-      .def_property_readonly("a", by_reference(&Dragonfly::a))
-      .def_property_readonly("h", by_reference(&Dragonfly::h))
-      .def_property_readonly("g", by_reference(&Dragonfly::g))
-      .def_property_readonly("trunking", by_reference(&Dragonfly::trunking))
+  topology.def_property_readonly("p", by_reference_of<Dragonfly>(&Dragonfly::p))
+      .def_property_readonly("a", by_reference_of<Dragonfly>(&Dragonfly::a))
+      .def_property_readonly("h", by_reference_of<Dragonfly>(&Dragonfly::h))
+      .def_property_readonly("g", by_reference_of<Dragonfly>(&Dragonfly::g))
+      .def_property_readonly("trunking", by_reference_of<Dragonfly>(&Dragonfly::trunking))
       .def_property_readonly(
           "arrangement",
           [](const Dragonfly& self) { return std::string{arrangement_name(self.arrangement())}; })
-      .def_property_readonly("num_hosts", by_reference(&Dragonfly::num_hosts))
-      .def_property_readonly("num_routers", by_reference(&Dragonfly::num_routers))
-      .def_property_readonly("num_groups", by_reference(&Dragonfly::num_groups))
-      .def_property_readonly("radix", by_reference(&Dragonfly::radix))
+      .def_property_readonly("num_hosts", by_reference_of<Dragonfly>(&Dragonfly::num_hosts))
+      .def_property_readonly("num_routers", by_reference_of<Dragonfly>(&Dragonfly::num_routers))
+      .def_property_readonly("num_groups", by_reference_of<Dragonfly>(&Dragonfly::num_groups))
+      .def_property_readonly("radix", by_reference_of<Dragonfly>(&Dragonfly::radix))
       .def("neighbor", &neighbor, py::arg("router"), py::arg("port"))
-      .def_property_readonly("num_local_ports", by_reference(&Dragonfly::num_local_ports))
-      .def_property_readonly("diameter", by_reference(&Dragonfly::diameter))
+      .def_property_readonly("num_local_ports", by_reference_of<Dragonfly>(&Dragonfly::num_local_ports))
+      .def_property_readonly("diameter", by_reference_of<Dragonfly>(&Dragonfly::diameter))
       .def_property_readonly("link_classes", &link_classes)
       .def("port_kind", &port_kind, py::arg("port"))
       .def("port_towards_group", &port_towards_group, py::arg("router"), py::arg("group"))

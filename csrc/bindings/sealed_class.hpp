@@ -22,6 +22,11 @@ template <class Class, class Result>
 auto by_reference(Result (Class::*member)() const noexcept) {
   return [member](const Class& self) -> Result { return (self.*member)(); };
 }
+// Of a class that Python knows, a member that a base class has which it does not know.
+template <class Class, class Base, class Result>
+auto by_reference_of(Result (Base::*member)() const noexcept) {
+  return [member](const Class& self) -> Result { return (self.*member)(); };
+}
 
 // pybind11 would let Python make an object without its C++ part (by `__new__`, or in a derived class that
 // forgets `__init__`) and then read memory that nobody has written. A sealed class cannot be derived from,

@@ -63,9 +63,8 @@ std::unique_ptr<RoutingPolicy> make_lia(const PolicyInfo& info, const Parameters
   return std::make_unique<Lia>(
       Lia::Settings{.candidates = read_candidate_params(info, given, environment),
                     .levels = read_levels(info, given),
-                    .saturated_groups =
-                        static_cast<double>(count_parameter(info, given, "saturated_groups", 1, kMaxRadix)),
-                    .remote_packets = real_parameter(info, given, "remote_packets", 0, 1e6)},
+                    .saturated_groups = static_cast<double>(count_parameter(info, given, "saturated_groups")),
+                    .remote_packets = number_parameter(info, given, "remote_packets")},
       request_tracker(kOfferedTraffic, info, given), request_tracker(kRemoteTraffic, info, given));
 }
 
@@ -74,12 +73,16 @@ std::unique_ptr<RoutingPolicy> make_lia(const PolicyInfo& info, const Parameters
 std::vector<PolicyInfo> lia_policies() {
   std::vector<ParameterInfo> parameters = find_tracker(kOfferedTraffic).parameters;
   std::ranges::copy(level_parameters(), std::back_inserter(parameters));
-  parameters.push_back(
-      {"saturated_groups", 3.0, "groups",
-       "SGC: the first local hop is made if so many of the router's global links are saturated"});
-  parameters.push_back(
-      {"remote_packets", 20.0, "packets",
-       "RCTh: the second local hop is made if a remote counter of the destination exceeds this"});
+  parameters.push_back({"saturated_groups", 3.0, "groups",
+                        "the first local hop is made if so many of the router's global links are saturated. "
+                        "Source: SGC of LIA, "
+                        "TACO 2025, table 1",
+                        whole(1, kMaxRadix)});
+  parameters.push_back({"remote_packets", 20.0, "packets",
+                        "the second local hop is made if a remote counter of the destination exceeds this. "
+                        "Source: RCTh of LIA, "
+                        "TACO 2025, table 1",
+                        between(0, 1e6)});
   std::ranges::copy(candidate_parameters(), std::back_inserter(parameters));
   return {{"lia", "minimal or the shortest safe detour, by counters of the router's own traffic",
            "LIA, TACO 2025, section 4", "source", "path", std::move(parameters), make_lia}};

@@ -1,20 +1,34 @@
 #include "routing/traffic_level.hpp"
 
+#include <string>
+
 #include "core/error.hpp"
 
 namespace dragonfly {
 
 std::vector<ParameterInfo> level_parameters() {
-  return {{"low_packets", 3.0, "packets",
-           "LI_l: traffic towards a group is benign below so many packets of the router in the window"},
-          {"high_packets", 5.0, "packets", "LI_h: and adverse above so many; in between it is mixed"},
-          {"benign_bias_packets", 15.0, "packets", "T of UGAL's comparison where traffic is benign"},
-          {"mixed_bias_packets", -3.0, "packets", "T where it is mixed"},
-          {"adverse_bias_packets", -15.0, "packets", "T where it is adverse"}};
+  const auto threshold = [](const char* name, double packets, const char* doc) {
+    return ParameterInfo{name, packets, "packets", doc, between(0, 1e6)};
+  };
+  const auto bias = [](const char* name, double packets, const std::string& level) {
+    return ParameterInfo{name, packets, "packets",
+                         "T of UGAL's comparison where traffic is " + level +
+                             ": above 0 favours minimal paths. Source: LIA, TACO 2025, table 1",
+                         between(-1e9, 1e9)};
+  };
+  return {
+      threshold(
+          "low_packets", 3,
+          "traffic towards a group is benign below so many packets of the router in the window; at most "
+          "high_packets. Source: LI_l of LIA, TACO 2025, table 1"),
+      threshold("high_packets", 5,
+                "and adverse above so many; in between it is mixed. Source: LI_h of LIA, TACO 2025, table 1"),
+      bias("benign_bias_packets", 15, "benign"), bias("mixed_bias_packets", -3, "mixed"),
+      bias("adverse_bias_packets", -15, "adverse")};
 }
 
 TrafficLevels read_levels(const PolicyInfo& info, const Parameters& given) {
-  const auto threshold = [&](const char* name) { return real_parameter(info, given, name, 0, 1e6); };
+  const auto threshold = [&](const char* name) { return number_parameter(info, given, name); };
   const TrafficLevels levels{.low_packets = threshold("low_packets"),
                              .high_packets = threshold("high_packets"),
                              .benign_bias_packets = number_parameter(info, given, "benign_bias_packets"),

@@ -115,13 +115,12 @@ class DetourLength final : public RouterTracker {
 
 std::unique_ptr<RouterTracker> make_detour_length(const TrackerInfo& info, const Parameters& given,
                                                   const TrackerSite& site) {
-  const auto cycles = [&](const char* name) { return real_parameter(info, given, name, 1, 1e9); };
-  const auto at_most = [&](const char* name) { return real_parameter(info, given, name, 0, 1e9); };
+  const auto cycles = [&](const char* name) { return number_parameter(info, given, name); };
   return std::make_unique<DetourLength>(
       site,
       Thresholds{.increase = {cycles("first_increase"), cycles("second_increase")},
-                 .decrease = {at_most("first_decrease"), at_most("second_decrease")}},
-      static_cast<TimePs>(real_parameter(info, given, "hysteresis_ns", 1, 1e6) * kPsPerNs));
+                 .decrease = {cycles("first_decrease"), cycles("second_decrease")}},
+      static_cast<TimePs>(number_parameter(info, given, "hysteresis_ns") * kPsPerNs));
 }
 
 }  // namespace
@@ -136,11 +135,20 @@ TrackerInfo detour_length_tracker() {
                  {.name = "blocked_cycles",
                   .half = 16,
                   .doc = "cycles that blocked heads of injection queues have waited in this interval"}},
-      .parameters = {{"first_increase", 15.0, "cycles", "IT1: level 0 rises to 1 at so many"},
-                     {"second_increase", 50.0, "cycles", "IT2: level 1 rises to 2 at so many"},
-                     {"first_decrease", 5.0, "cycles", "DT1: level 1 falls to 0 with so many or fewer"},
-                     {"second_decrease", 15.0, "cycles", "DT2: level 2 falls to 1 with so many or fewer"},
-                     {"hysteresis_ns", 500.0, "ns", "HI: the interval of the counter"}},
+      .parameters = {{"first_increase", 15.0, "cycles",
+                      "level 0 rises to 1 at so many. Source: IT1 of LIA, TACO 2025, table 1",
+                      between(1, 1e9)},
+                     {"second_increase", 50.0, "cycles",
+                      "level 1 rises to 2 at so many. Source: IT2 of LIA, TACO 2025, table 1",
+                      between(1, 1e9)},
+                     {"first_decrease", 5.0, "cycles",
+                      "level 1 falls to 0 with so many or fewer. Source: DT1 of LIA, TACO 2025, table 1",
+                      between(0, 1e9)},
+                     {"second_decrease", 15.0, "cycles",
+                      "level 2 falls to 1 with so many or fewer. Source: DT2 of LIA, TACO 2025, table 1",
+                      between(0, 1e9)},
+                     {"hysteresis_ns", 500.0, "ns",
+                      "the interval of the counter. Source: HI of LIA, TACO 2025, table 1", between(1, 1e6)}},
       .make = make_detour_length};
 }
 

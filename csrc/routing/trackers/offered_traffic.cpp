@@ -122,8 +122,8 @@ class OfferedTraffic final : public RouterTracker {
 std::unique_ptr<RouterTracker> make_offered_traffic(const TrackerInfo& info, const Parameters& given,
                                                     const TrackerSite& site) {
   return std::make_unique<OfferedTraffic>(site, window_parameter(info, given),
-                                          real_parameter(info, given, "stored_weight", 0, 1e6),
-                                          real_parameter(info, given, "saturated_packets", 0, 1e6));
+                                          number_parameter(info, given, "stored_weight"),
+                                          number_parameter(info, given, "saturated_packets"));
 }
 
 constexpr float kUnit = 16;
@@ -132,20 +132,26 @@ constexpr float kMost = 1U << 16;  // in that unit: more than buffers hold
 }  // namespace
 
 TimePs window_parameter(const ParameterOwner& owner, const Parameters& given) {
-  return static_cast<TimePs>(real_parameter(owner, given, "window_ns", 1, 1e5) * kPsPerNs);
+  return static_cast<TimePs>(number_parameter(owner, given, "window_ns") * kPsPerNs);
 }
 
 std::vector<ParameterInfo> window_parameters() {
-  return {{"window_ns", 200.0, "ns", "HW: how long a packet counts after it has left its injection queue"},
-          {"stored_weight", 0.1, "", "w: what a packet in an injection queue counts"}};
+  return {
+      {"window_ns", 200.0, "ns",
+       "how long a packet counts after it has left its injection queue. Source: HW of LIA, TACO 2025, table "
+       "1",
+       between(1, 1e5)},
+      {"stored_weight", 0.1, "",
+       "what a packet in an injection queue counts. Source: w of LIA, TACO 2025, table 1", between(0, 1e6)}};
 }
 
 TrackerInfo offered_traffic_tracker() {
   std::vector<ParameterInfo> parameters = window_parameters();
   parameters.push_back(
       {"saturated_packets", 5.0, "packets",
-       "GPSTh: a global link of the router is saturated if the counter of the group behind it "
-       "exceeds this"});
+       "a global link of the router is saturated if the counter of the group behind it exceeds this. Source: "
+       "GPSTh of LIA, TACO 2025, table 1",
+       between(0, 1e6)});
   const auto per_group = [](const char* name, const char* doc) {
     return TrackedField{.name = name, .per = TrackedPer::kGroup, .unit = kUnit, .high = kMost, .doc = doc};
   };

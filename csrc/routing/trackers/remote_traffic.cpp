@@ -138,7 +138,7 @@ class RemoteTraffic final : public RouterTracker {
 std::unique_ptr<RouterTracker> make_remote_traffic(const TrackerInfo& info, const Parameters& given,
                                                    const TrackerSite& site) {
   return std::make_unique<RemoteTraffic>(site, window_parameter(info, given),
-                                         real_parameter(info, given, "stored_weight", 0, 1e6));
+                                         number_parameter(info, given, "stored_weight"));
 }
 
 }  // namespace
