@@ -250,9 +250,12 @@ def takes(
 
 
 def documented(env: type[Made]) -> type[Made]:
-    """List the options in the class's docstring, in the place of the line ``**options``."""
+    """List the options in the class's docstring, in the place of the line ``**options``.
+
+    Python 3.13 takes the indentation out of docstrings, older ones leave it there: so it is taken out first.
+    """
     if env.__doc__:
-        before, mark, after = env.__doc__.partition("        **options:")
+        before, mark, after = inspect.cleandoc(env.__doc__).partition("    **options:")
         assert mark
         rest = after.partition("\n\n")[2]
         env.__doc__ = before + "\n".join(_in_help(option) for option in describe(EnvOptions)) + "\n\n" + rest
@@ -262,7 +265,7 @@ def documented(env: type[Made]) -> type[Made]:
 def _in_help(option: SettingInfo) -> str:
     values = f" ({option.allowed}{f' {option.unit}' if option.unit else ''})" if option.allowed else ""
     return textwrap.fill(
-        f"{option.name}{values}: {option.doc}", 116, initial_indent=" " * 8, subsequent_indent=" " * 12
+        f"{option.name}{values}: {option.doc}", 112, initial_indent=" " * 4, subsequent_indent=" " * 8
     )
 
 
