@@ -181,7 +181,7 @@ def main() -> None:
     for policy in dfe.policies():
         runs = [
             simulate(
-                "2550", preset="q-adaptive", policy=policy, traffic="adv+1", threads=n, duration_ns=2_000
+                "2550", preset="q-adaptive", policy=policy, traffic="adv+1", threads=n, duration_ns=1_200
             )
             for n in (1, 3)
         ]
