@@ -50,11 +50,9 @@ class Acor(Policy):
     def env_options(self) -> dict[str, Any]:
         """What the batched environment needs for ``act``: the level by this policy's own parameters."""
         return {
-            "scope": self.scope,
-            "action": self.action,
-            "avoid_destination_group": self.avoid_destination_group,
+            **Policy.env_options(self),
             "features": (*FEATURES, _LEVEL),
-            "trackers": _length_tracker(self),
+            "trackers": {"detour-length": self._of_tracker("detour-length")},
         }
 
     def act(self, batch: DecisionBatch) -> IntArray:
@@ -110,18 +108,11 @@ class PiggybackAcor(Policy):
     def env_options(self) -> dict[str, Any]:
         """What the batched environment needs for ``act``: candidates, flags and level."""
         return {
-            "scope": self.scope,
-            "action": self.action,
-            "minimal_candidates": self.minimal_candidates,
-            "detour_candidates": self.nonminimal_candidates,
-            "avoid_destination_group": self.avoid_destination_group,
+            **Policy.env_options(self),
             "features": (*FEATURES, _FLAGS, _LEVEL),
             "trackers": {
-                "congested-links": {
-                    "congestion_factor": self.congestion_factor,
-                    "congestion_offset_packets": self.congestion_offset_packets,
-                },
-                **_length_tracker(self),
+                "congested-links": self._of_tracker("congested-links"),
+                "detour-length": self._of_tracker("detour-length"),
             },
         }
 
@@ -152,15 +143,3 @@ class PiggybackAcor(Policy):
         congested = flags[np.arange(len(batch)), compared.minimal] > 0
         away = compared.prefers_detour | (compared.exists & congested)
         return np.where(away, compared.detour, compared.minimal)
-
-
-def _length_tracker(policy: Acor | PiggybackAcor) -> dict[str, dict[str, float]]:
-    return {
-        "detour-length": {
-            "first_increase": policy.first_increase,
-            "second_increase": policy.second_increase,
-            "first_decrease": policy.first_decrease,
-            "second_decrease": policy.second_decrease,
-            "hysteresis_ns": policy.hysteresis_ns,
-        }
-    }

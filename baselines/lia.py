@@ -76,17 +76,12 @@ class Lia(Policy):
 
     def env_options(self) -> dict[str, Any]:
         """What the batched environment needs for ``act``: the candidates, and the counters."""
-        window = {"window_ns": self.window_ns, "stored_weight": self.stored_weight}
         return {
-            "scope": self.scope,
-            "action": self.action,
-            "minimal_candidates": self.minimal_candidates,
-            "detour_candidates": self.nonminimal_candidates,
-            "avoid_destination_group": self.avoid_destination_group,
+            **Policy.env_options(self),
             "features": (*FEATURES, _OFFERED, _SATURATED, _OWN, _REMOTE),
             "trackers": {
-                "offered-traffic": {**window, "saturated_packets": self.saturated_packets},
-                "remote-traffic": window,
+                "offered-traffic": self._of_tracker("offered-traffic"),
+                "remote-traffic": self._of_tracker("remote-traffic"),
             },
         }
 

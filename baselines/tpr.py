@@ -60,13 +60,9 @@ class Tpr(Policy):
     def env_options(self) -> dict[str, Any]:
         """What the batched environment needs for ``act``: the candidates, and the counter."""
         return {
-            "scope": self.scope,
-            "action": self.action,
-            "minimal_candidates": self.minimal_candidates,
-            "detour_candidates": self.nonminimal_candidates,
-            "avoid_destination_group": self.avoid_destination_group,
+            **Policy.env_options(self),
             "features": (*FEATURES, _COUNTER),
-            "trackers": {"offered-traffic": {"window_ns": self.window_ns}},
+            "trackers": {"offered-traffic": self._of_tracker("offered-traffic")},
         }
 
     def act(self, batch: DecisionBatch) -> IntArray:

@@ -47,11 +47,7 @@ class UgalIdeal(Policy):
     def env_options(self) -> dict[str, Any]:
         """What the batched environment needs for ``act``: the candidates, and their global links' occupancies."""
         return {
-            "scope": self.scope,
-            "action": self.action,
-            "minimal_candidates": self.minimal_candidates,
-            "detour_candidates": self.nonminimal_candidates,
-            "avoid_destination_group": self.avoid_destination_group,
+            **Policy.env_options(self),
             "features": (*FEATURES, _PACKETS),
         }
 
