@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.decisions.layout import VC_QUEUES
 
 if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch
@@ -43,6 +44,15 @@ def candidates_of(batch: DecisionBatch) -> npt.NDArray[Any]:
             "features", tuple(batch.layout.features), "must contain those of candidates, or be None"
         )
     return batch.candidates
+
+
+def _check_shown(batch: DecisionBatch, by: str) -> None:
+    if by == "vc_queued" and VC_QUEUES not in batch.layout:
+        raise config_error(
+            "features",
+            tuple(batch.layout.features),
+            f"must contain {VC_QUEUES!r} in the environment of this policy",
+        )
 
 
 def columns_of(batch: DecisionBatch, kind: str, count: int) -> IntArray:
@@ -89,7 +99,7 @@ def least_occupied(
     Args:
         batch: N decisions.
         columns: Candidates.
-        by: ``"vc_occupancy"``: whose first VC is.
+        by: The field of ``batch.candidates`` that says how occupied one is.
 
     Returns:
         (N,) columns, and (N,) whether there is a legal one at all (if not, the column means nothing).
@@ -122,12 +132,12 @@ def ugal_comparison(
     bias_packets: float | npt.NDArray[np.float64],
     minimal_candidates: int,
     nonminimal_candidates: int,
-    by_vc: bool = False,
+    by: str = "occupancy",
 ) -> UgalComparison:
     """A detour is preferred iff ``q_minimal > 2 * q_detour + bias_packets``; ties go minimal.
 
     ``q`` is the occupancy of a path's first port. Of several candidates of a kind the least occupied stands for all,
-    the first of equals. If both paths start on one port, the VCs that they would use are compared instead.
+    the first of equals. If both paths start on one port, the VCs that they would use are compared instead of it.
 
     Args:
         batch: N decisions of any routers.
@@ -135,7 +145,8 @@ def ugal_comparison(
         bias_packets: Above 0 favours minimal paths; one for all, or (N,).
         minimal_candidates: Shortest paths to weigh.
         nonminimal_candidates: Detours to weigh.
-        by_vc: Weigh the VCs that the paths would use, whatever their ports, as FOGSim and LIA's policies do.
+        by: What is weighed, a field of ``DecisionBatch.candidates``: ``"occupancy"`` of the port, ``"vc_occupancy"`` of
+            the VC that the path would use there, or ``"vc_queued"``: of that VC, what stands in its output queue.
 
     Returns:
         Both sides, and which is preferred.
@@ -145,10 +156,10 @@ def ugal_comparison(
 
     Source: Kang, Wang, Lan, HPDC 2021, sections 2.2 and 5.1; LIA, TACO 2025, equation 1.
     """
-    by = "vc_occupancy" if by_vc else "occupancy"
+    _check_shown(batch, by)
     minimal, _ = least_occupied(batch, columns_of(batch, MINIMAL, minimal_candidates), by)
     other, exists = least_occupied(batch, columns_of(batch, detour, nonminimal_candidates), by)
-    return _weigh(batch, minimal, other, exists, bias_packets, by_vc)
+    return _weigh(batch, minimal, other, exists, bias_packets, by)
 
 
 def short_detour_comparison(
@@ -159,7 +170,7 @@ def short_detour_comparison(
     bias_packets: float | npt.NDArray[np.float64],
     minimal_candidates: int,
     nonminimal_candidates: int,
-    by_vc: bool = False,
+    by: str = "occupancy",
 ) -> UgalComparison:
     """The same with detours of a kind, and a bias, of each row's own.
 
@@ -170,7 +181,7 @@ def short_detour_comparison(
         bias_packets: One for all, or (N,).
         minimal_candidates: Shortest paths to weigh.
         nonminimal_candidates: Detours to weigh.
-        by_vc: As for ``ugal_comparison``.
+        by: As for ``ugal_comparison``.
 
     Returns:
         Both sides, and which is preferred.
@@ -180,7 +191,7 @@ def short_detour_comparison(
 
     Source: LIA, TACO 2025, sections 2.2.2 and 4.3.
     """
-    by = "vc_occupancy" if by_vc else "occupancy"
+    _check_shown(batch, by)
 
     def of_kind(kind: str) -> tuple[IntArray, BoolArray]:
         return least_occupied(batch, columns_of(batch, kind, nonminimal_candidates), by)
@@ -194,7 +205,7 @@ def short_detour_comparison(
     long, long_exists = of_length("lg", "lgl")
     stays_short = ~first_hop & short_exists
     other = np.where(stays_short, short, long)
-    return _weigh(batch, minimal, other, stays_short | long_exists, bias_packets, by_vc)
+    return _weigh(batch, minimal, other, stays_short | long_exists, bias_packets, by)
 
 
 def _weigh(
@@ -203,14 +214,16 @@ def _weigh(
     other: IntArray,
     exists: BoolArray,
     bias_packets: float | npt.NDArray[np.float64],
-    by_vc: bool,
+    by: str,
 ) -> UgalComparison:
     rows = np.arange(len(minimal))
     candidates = candidates_of(batch)
     straight, around = candidates[rows, minimal], candidates[rows, other]
-    vcs = by_vc | (straight["port"] == around["port"])
-    q_minimal = np.where(vcs, straight["vc_occupancy"], straight["occupancy"]).astype(np.float64)
-    q_detour = np.where(vcs, around["vc_occupancy"], around["occupancy"]).astype(np.float64)
+    q_minimal, q_detour = straight[by].astype(np.float64), around[by].astype(np.float64)
+    if by == "occupancy":
+        one_port = straight["port"] == around["port"]
+        q_minimal = np.where(one_port, straight["vc_occupancy"], q_minimal)
+        q_detour = np.where(one_port, around["vc_occupancy"], q_detour)
     return UgalComparison(minimal, other, exists, exists & (q_minimal > 2.0 * q_detour + bias_packets))
 
 
@@ -221,7 +234,7 @@ def ugal_choice(
     bias_packets: float | npt.NDArray[np.float64],
     minimal_candidates: int,
     nonminimal_candidates: int,
-    by_vc: bool = False,
+    by: str = "occupancy",
 ) -> IntArray:
     """What ``ugal_comparison`` prefers.
 
@@ -237,6 +250,6 @@ def ugal_choice(
         bias_packets=bias_packets,
         minimal_candidates=minimal_candidates,
         nonminimal_candidates=nonminimal_candidates,
-        by_vc=by_vc,
+        by=by,
     )
     return np.where(compared.prefers_detour, compared.detour, compared.minimal)

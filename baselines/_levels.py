@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.decisions.layout import FEATURES, VC_QUEUES
 
 
 class Levels(Protocol):
@@ -32,6 +33,19 @@ class Levels(Protocol):
     @property
     def adverse_bias_packets(self) -> float:
         """T where it is adverse."""
+
+    @property
+    def weighed(self) -> str:
+        """What the two paths are compared by."""
+
+
+WEIGHED = {"queued": "vc_queued", "occupancy": "vc_occupancy"}
+"""What a path is weighed by, and the field of ``DecisionBatch.candidates`` that shows it."""
+
+
+def features_of(policy: Levels) -> tuple[str, ...]:
+    """The features that show the candidates as the policy weighs them."""
+    return (*FEATURES, VC_QUEUES) if policy.weighed == "queued" else FEATURES
 
 
 def check_levels(policy: Levels) -> None:

@@ -9,10 +9,11 @@ import numpy as np
 
 from dragonfly_env.baselines._choices import IntArray, short_detour_comparison
 from dragonfly_env.baselines._levels import (
+    WEIGHED,
     bias_of,
     check_levels,
+    features_of,
 )
-from dragonfly_env.decisions.layout import FEATURES
 from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
@@ -43,7 +44,10 @@ class Lia(Policy):
     The other thresholds do depend on the system: under uniform traffic at full load a counter shows
     ``20 p / (g - 1)``, which is 1.7 packets with 5,256 hosts and 2.5 with 1,056, but 3.3 with 342.
 
-    ``q`` is the occupancy of the VC that a path would use first, as in the authors' simulator.
+    ``q`` is what stands in the router's output queue for the VC that a path would use first, or with
+    ``weighed="occupancy"`` that and what was sent and holds a credit, which is what FOGSim's other policies weigh. The
+    paper writes "next hop buffer occupancy"; with the first it does what the paper shows, with the second its values of
+    T leave packets waiting for a saturated link (docs/lia.md).
 
     Source: LIA, TACO 2025, section 4 and table 1.
     """
@@ -58,6 +62,7 @@ class Lia(Policy):
     benign_bias_packets: float = parameter()
     mixed_bias_packets: float = parameter()
     adverse_bias_packets: float = parameter()
+    weighed: str = parameter()
     saturated_packets: float = parameter()
     saturated_groups: int = parameter()
     remote_packets: float = parameter()
@@ -78,7 +83,7 @@ class Lia(Policy):
         """What the batched environment needs for ``act``: the candidates, and the counters."""
         return {
             **Policy.env_options(self),
-            "features": (*FEATURES, _OFFERED, _SATURATED, _OWN, _REMOTE),
+            "features": (*features_of(self), _OFFERED, _SATURATED, _OWN, _REMOTE),
             "trackers": {
                 "offered-traffic": self._of_tracker("offered-traffic"),
                 "remote-traffic": self._of_tracker("remote-traffic"),
@@ -108,6 +113,6 @@ class Lia(Policy):
             bias_packets=bias_of(self, offered),
             minimal_candidates=self.minimal_candidates,
             nonminimal_candidates=self.nonminimal_candidates,
-            by_vc=True,
+            by=WEIGHED[self.weighed],
         )
         return np.where(compared.prefers_detour, compared.detour, compared.minimal)

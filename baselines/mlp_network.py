@@ -25,7 +25,7 @@ from dragonfly_env.checks.arrays import as_float32, as_numbers, refuse_first
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_choice, check_integer, check_real, config_error, unknown_name
 from dragonfly_env.config.rows import choice, integer, normalise, real, reject_unknown, setting
-from dragonfly_env.decisions.layout import FEATURES, TRACKED_FEATURES
+from dragonfly_env.decisions.layout import FEATURES, FURTHER_FEATURES, TRACKED_FEATURES
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.policies import highest
 
@@ -48,7 +48,7 @@ _EXAMPLE_FEATURES = {
 
 
 def _names(field: str, value: object) -> tuple[str, ...]:
-    known = FEATURES + TRACKED_FEATURES
+    known = FEATURES + FURTHER_FEATURES + TRACKED_FEATURES
     names = check_items(field, value, "must be a list of names of features")
     if not names:
         raise config_error(field, names, "must name at least one feature")

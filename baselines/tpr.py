@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dragonfly_env.baselines._choices import IntArray, ugal_choice
 from dragonfly_env.baselines._levels import (
+    WEIGHED,
     bias_of,
     check_levels,
+    features_of,
 )
-from dragonfly_env.decisions.layout import FEATURES
 from dragonfly_env.policies import NamedVariants, Policy, parameter
 
 if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch
 
 _DETOUR = "lgl"
-_COUNTER = "destination_injected_packets"
+_COUNTER = "destination_offered_packets"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,10 +26,11 @@ class Tpr(Policy):
     """UGAL at the source router, ``q_min <= 2 * q_detour + T``, where T follows from how many packets the router's
     hosts have sent to the destination group in the last ``window_ns``: traffic is benign, mixed or adverse.
 
-    ``q`` is the occupancy of the VC that a path would use first, as in the simulator of LIA's authors.
+    ``q`` is as for LIA, see there.
 
     It counts what has left the injection queues, not what was offered: past saturation the counters fall, traffic
-    looks milder than it is, and more of it goes minimally (LIA, section 3.1).
+    looks milder than it is, and more of it goes minimally (LIA, section 3.1). ``stored_weight=0.1`` makes them the
+    extended counters of LIA, which count what stands in the injection queues, too.
 
     Source: Faizian et al., IEEE TMSCS 2018; two thresholds, windows and values as in LIA, TACO 2025, section 5.2.
     """
@@ -39,11 +41,13 @@ class Tpr(Policy):
     )
 
     window_ns: float = parameter()
+    stored_weight: float = parameter()
     low_packets: float = parameter()
     high_packets: float = parameter()
     benign_bias_packets: float = parameter()
     mixed_bias_packets: float = parameter()
     adverse_bias_packets: float = parameter()
+    weighed: str = parameter()
     minimal_candidates: int = parameter()
     nonminimal_candidates: int = parameter()
     avoid_destination_group: bool | None = parameter()
@@ -61,7 +65,7 @@ class Tpr(Policy):
         """What the batched environment needs for ``act``: the candidates, and the counter."""
         return {
             **Policy.env_options(self),
-            "features": (*FEATURES, _COUNTER),
+            "features": (*features_of(self), _COUNTER),
             "trackers": {"offered-traffic": self._of_tracker("offered-traffic")},
         }
 
@@ -86,5 +90,5 @@ class Tpr(Policy):
             bias_packets=bias_of(self, counters),
             minimal_candidates=self.minimal_candidates,
             nonminimal_candidates=self.nonminimal_candidates,
-            by_vc=True,
+            by=WEIGHED[self.weighed],
         )

@@ -75,6 +75,7 @@ class FeatureInfo(TypedDict):
     name: str
     per: Literal["port", "decision", "candidate"]
     doc: str
+    usual: bool
 
 class Turnstile:
     def __init__(self, taken: str) -> None: ...

@@ -228,8 +228,8 @@ void bind_environment(py::module_& module) {
   PYBIND11_NUMPY_DTYPE(PacketFacts, source_host, destination_host, number, source_router, destination_router,
                        destination_group, hops, vc, input_port, minimal_action, minimal, created_ns,
                        arrived_ns);
-  PYBIND11_NUMPY_DTYPE(Candidate, kind, hops, port, occupancy, vc_occupancy, detour_group, detour_router,
-                       minimal_choice);
+  PYBIND11_NUMPY_DTYPE(Candidate, kind, hops, port, occupancy, vc_occupancy, vc_queued, detour_group,
+                       detour_router, minimal_choice);
   auto environment = sealed_class<RoutingEnvironment>(module, "RoutingEnvironment");
   make_by(environment, &make_environment, py::arg("topology").none(false), py::arg("network_params"),
           py::arg("source"), py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"),

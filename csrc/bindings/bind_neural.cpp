@@ -58,6 +58,7 @@ py::list feature_list() {
     row["name"] = feature.name;
     row["per"] = name_of(feature.per);
     row["doc"] = feature.doc;
+    row["usual"] = feature.usual;
     out.append(row);
   });
   return out;

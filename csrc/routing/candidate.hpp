@@ -14,11 +14,12 @@ struct Candidate {
   std::int16_t port = -1;
   std::int32_t occupancy = 0;     // packets, of the first port
   std::int32_t vc_occupancy = 0;  // packets, of the VC that it would use there
+  std::int32_t vc_queued = 0;     // packets, of that VC's output queue alone
   std::int32_t detour_group = -1;
   std::int32_t detour_router = -1;
   std::int32_t minimal_choice = 0;  // which of several shortest paths
 };
-static_assert(sizeof(Candidate) == 24);
+static_assert(sizeof(Candidate) == 28);
 
 // The detour of a candidate path that takes one.
 [[nodiscard]] inline Detour detour_of(const Candidate& candidate) noexcept {

@@ -110,7 +110,8 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
                      .hops = hops,
                      .port = static_cast<std::int16_t>(hop.port),
                      .occupancy = static_cast<std::int32_t>(context.occupancy_packets(hop.port)),
-                     .vc_occupancy = static_cast<std::int32_t>(context.occupancy_packets(hop))};
+                     .vc_occupancy = static_cast<std::int32_t>(context.occupancy_packets(hop)),
+                     .vc_queued = static_cast<std::int32_t>(context.queued_packets(hop))};
   };
 
   if (forced) {

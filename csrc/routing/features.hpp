@@ -85,11 +85,14 @@ struct Feature {
   const char* name;
   FeaturePer per;
   const char* doc;
-  Scale scale;  // FeatureScale(const FeatureSizes&)
-  Fill fill;    // void(const FeatureView&, float* columns)
+  Scale scale;        // FeatureScale(const FeatureSizes&)
+  Fill fill;          // void(const FeatureView&, float* columns)
+  bool usual = true;  // shown where no features are named
 };
 template <class Scale, class Fill>
 Feature(const char*, FeaturePer, const char*, Scale, Fill) -> Feature<Scale, Fill>;
+template <class Scale, class Fill>
+Feature(const char*, FeaturePer, const char*, Scale, Fill, bool) -> Feature<Scale, Fill>;
 
 }  // namespace detail
 
@@ -175,7 +178,15 @@ inline constexpr auto kFeatures = [] {
               [](View view, float* out) {
                 detail::per_candidate(view, out, view.per_hop,
                                       [](const Candidate& path) { return path.hops; });
-              }}};
+              }},
+      Feature{"candidate_queue_packets", kCandidate,
+              "packets in the output queue of that VC, without those that were sent",
+              [](Sizes s) { return FeatureScale{s.packets, 0, 0, s.queued / s.packets}; },
+              [](View view, float* out) {
+                detail::per_candidate(view, out, view.per_packet,
+                                      [](const Candidate& path) { return path.vc_queued; });
+              },
+              false}};
 }();
 
 inline constexpr std::size_t kNumFeatures = std::tuple_size_v<std::remove_cvref_t<decltype(kFeatures)>>;

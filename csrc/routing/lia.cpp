@@ -46,7 +46,7 @@ class Lia final : public PerQuestion<Lia> {
     const bool first_hop = offered(Offered::kSaturatedLinks) >= several;
     const bool second_hop = question.tracked(1, 1, destination) > settings_.remote_packets;
     UgalParams params = settings_.candidates;
-    params.by_vc = true;
+    params.weighed = settings_.levels.weighed;
     params.bias_packets = settings_.levels.bias_packets(offered(Offered::kOfferedThere));
     const UgalComparison compared = ugal_comparison_of(question, params, detour_kind(first_hop, second_hop));
     return compared.minimal ? compared.stay() : compared.leave();

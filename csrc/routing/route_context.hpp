@@ -35,6 +35,11 @@ class RouteContext {
     return around_->credits_at_crossbar ? in_use : in_use + queue.queued;
   }
 
+  // Packets in the output queue of one VC of a port: without those that were sent and hold a credit.
+  [[nodiscard]] std::uint32_t queued_packets(Hop hop) const noexcept {
+    return queues_[hop.port * around_->queue_stride + hop.vc].queued;
+  }
+
   // This router's ports, from port 0.
   [[nodiscard]] const OutputPort* ports() const noexcept { return ports_; }
 

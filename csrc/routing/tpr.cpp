@@ -10,8 +10,9 @@ namespace dragonfly {
 namespace {
 
 // TPR: UGAL, by the occupancy of the next VC, at the source router, whose threshold T follows from how many
-// packets the router has injected towards the destination group in the last window. Source: Faizian et al.,
-// IEEE TMSCS 2018, with two thresholds and the windows of LIA (TACO 2025), sections 2.2.3 and 5.2 and
+// packets the router has injected towards the destination group in the last window; with a weight above 0
+// those that stand in its injection queues count, too (LIA's extended counters, section 4.2). Source: Faizian
+// et al., IEEE TMSCS 2018, with two thresholds and the windows of LIA (TACO 2025), sections 2.2.3 and 5.2 and
 // table 1.
 class Tpr final : public PerQuestion<Tpr> {
  public:
@@ -29,9 +30,9 @@ class Tpr final : public PerQuestion<Tpr> {
 
   [[nodiscard]] Answer route(const Question& question) const {
     UgalParams params = params_;
-    params.by_vc = true;
+    params.weighed = levels_.weighed;
     params.bias_packets = levels_.bias_packets(question.tracked(
-        0, static_cast<std::uint32_t>(Offered::kInjectedThere), question.packet().destination_group));
+        0, static_cast<std::uint32_t>(Offered::kOfferedThere), question.packet().destination_group));
     return ugal_choice(question, params, Stage::kSource);
   }
 
@@ -51,7 +52,13 @@ std::unique_ptr<RoutingPolicy> make_tpr(const PolicyInfo& info, const Parameters
 
 std::vector<PolicyInfo> tpr_policies() {
   std::vector<ParameterInfo> parameters = level_parameters();
-  parameters.insert(parameters.begin(), find_tracker(kOfferedTraffic).parameters.front());  // the window
+  ParameterInfo weight{
+      "stored_weight", 0.0, "",
+      "what a packet in an injection queue counts: 0 for the plain counters of TPR, 0.1 for the "
+      "extended ones of LIA. Source: w of LIA, TACO 2025, section 6.1.1",
+      between(0, 1e6)};
+  parameters.insert(parameters.begin(),
+                    {find_tracker(kOfferedTraffic).parameters.front(), std::move(weight)});
   std::ranges::copy(candidate_parameters(), std::back_inserter(parameters));
   return {{"tpr", "as ugal-n, biased by how much the router has sent to the destination group lately",
            "Faizian et al., IEEE TMSCS 2018; LIA, TACO 2025, sections 2.2.3 and 5.2", "source", "path",

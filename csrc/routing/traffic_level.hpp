@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "routing/policy.hpp"
+#include "routing/ugal_rule.hpp"
 
 namespace dragonfly {
 
@@ -15,6 +15,7 @@ struct TrafficLevels {
   double benign_bias_packets = 15;
   double mixed_bias_packets = -3;
   double adverse_bias_packets = -15;
+  Weighed weighed = Weighed::kVcQueue;  // what T is added to
 
   [[nodiscard]] double bias_packets(double counter) const noexcept {
     if (counter < low_packets) return benign_bias_packets;

@@ -24,7 +24,15 @@ UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
 UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params, Stage minimal_stage) {
   const PathFollower& paths = context.paths();
   const auto occupancy_of = [&](const Hop& hop) {
-    return params.by_vc ? context.occupancy_packets(hop) : context.occupancy_packets(hop.port);
+    switch (params.weighed) {
+      case Weighed::kPort:
+        break;
+      case Weighed::kVc:
+        return context.occupancy_packets(hop);
+      case Weighed::kVcQueue:
+        return context.queued_packets(hop);
+    }
+    return context.occupancy_packets(hop.port);
   };
   Detour best{};
   Hop best_hop{};
@@ -65,7 +73,7 @@ UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& pa
   const bool as_taken = minimal_stage == paths.source_stage(context.packet());
   UgalComparison compared{.minimal_choice = minimal_choice, .minimal_start = as_taken ? minimal : Hop{}};
   if (!best.exists()) return compared;
-  if (minimal.port == best_hop.port) {
+  if (params.weighed == Weighed::kPort && minimal.port == best_hop.port) {
     minimal_occupancy = context.occupancy_packets(minimal);
     best_occupancy = context.occupancy_packets(best_hop);
   }

@@ -6,11 +6,14 @@
 
 namespace dragonfly {
 
+// What a path is weighed by: the port that it would use first, the VC there, or that VC's output queue alone.
+enum class Weighed : std::uint8_t { kPort, kVc, kVcQueue };
+
 // What is weighed.
 struct CandidateParams : DetourParams {
   using DetourParams::DetourParams;
   DetourKind detour = DetourKind::kLgl;
-  bool by_vc = false;  // weigh the VCs that the paths would use, not the ports
+  Weighed weighed = Weighed::kPort;
   Count minimal_candidates{
       this,
       {"minimal_candidates", 1.0, "paths",
@@ -60,8 +63,8 @@ struct UgalComparison {
 // Non-minimal iff q_min > 2 * q_nonmin + bias, ties go minimal, where q
 // is the occupancy of the first port of the path. Among several candidates of a kind the least
 // occupied (then the first drawn) stands for all; there are several minimal ones only with trunking. When
-// both paths start on one port the VCs that they would use are compared instead. Source: Kang et al., HPDC
-// 2021, sections 2.2 and 5.1 and its published simulator; LIA (TACO 2025) equation 1.
+// both paths start on one port the VCs that they would use are compared instead of the port. Source: Kang et
+// al., HPDC 2021, sections 2.2 and 5.1 and its published simulator; LIA (TACO 2025) equation 1.
 [[nodiscard]] UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params,
                                              Stage minimal_stage);
 [[nodiscard]] inline Answer ugal_choice(const RouteContext& context, const UgalParams& params,

@@ -37,8 +37,8 @@ class DecisionBatch:
         time_ns: (N,) float64, when the decision was raised.
         candidates: Path actions: (N, A) structured: ``kind`` (see ``layout.KINDS``), ``port``, ``hops`` (from
             here to the destination router), ``occupancy`` (packets, of the first port), ``vc_occupancy`` (of
-            the VC that it would use there), ``detour_group``, ``detour_router`` (-1: none),
-            ``minimal_choice``. Port actions: None.
+            the VC that it would use there), ``vc_queued`` (of that VC's output queue alone),
+            ``detour_group``, ``detour_router`` (-1: none), ``minimal_choice``. Port actions: None.
         layout: The meaning of the columns of ``obs``.
     """
 

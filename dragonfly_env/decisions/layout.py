@@ -19,18 +19,23 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float32]
 
-# The features that may be selected, in the order of their bits in the core, whose table has each of them once.
-FEATURES: tuple[str, ...] = tuple(row["name"] for row in _core.features())
-PORT_FEATURES: tuple[str, ...] = tuple(row["name"] for row in _core.features() if row["per"] == "port")
+_ROWS = _core.features()
+_BITS = {row["name"]: 1 << bit for bit, row in enumerate(_ROWS)}
+
+# The features that are shown if none are named.
+FEATURES: tuple[str, ...] = tuple(row["name"] for row in _ROWS if row["usual"])
+PORT_FEATURES: tuple[str, ...] = tuple(row["name"] for row in _ROWS if row["per"] == "port")
 CANDIDATE_FEATURES: tuple[str, ...] = tuple(
-    row["name"] for row in _core.features() if row["per"] == "candidate"
+    row["name"] for row in _ROWS if row["per"] == "candidate" and row["usual"]
 )
 
-# Further features, which must be named: what the core's trackers let routers remember.
+# Further features, which must be named: of the decision itself, and what the core's trackers let routers remember.
+FURTHER_FEATURES: tuple[str, ...] = tuple(row["name"] for row in _ROWS if not row["usual"])
 TRACKED_FEATURES: tuple[str, ...] = tuple(
     name for tracker in _core.trackers() for name in tracker["features"]
 )
 
+VC_QUEUES = "candidate_queue_packets"
 _AHEAD = {"group": "group", "peer": "router"}
 
 KINDS = {"none": -1, "minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4}
@@ -38,16 +43,16 @@ KINDS = {"none": -1, "minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4}
 
 
 def select_features(features: Sequence[str] | None) -> tuple[int, tuple[str, ...]]:
-    """What the core is told of the features: a bit for each of ``FEATURES``, and the names of the others.
+    """What the core is told of the features: a bit for each of the decision's own, and the names of the others.
 
     Raises:
         ConfigError: For an unknown name.
     """
     if features is None:
-        return (1 << len(FEATURES)) - 1, ()
+        return sum(_BITS[name] for name in FEATURES), ()
     if isinstance(features, str) or not isinstance(features, Sequence):
         raise config_error("features", features, "must be a sequence of names, or None for the usual ones")
-    known = FEATURES + TRACKED_FEATURES
+    known = FEATURES + FURTHER_FEATURES + TRACKED_FEATURES
     for name in features:
         if name not in known:
             raise config_error(
@@ -55,7 +60,7 @@ def select_features(features: Sequence[str] | None) -> tuple[int, tuple[str, ...
             )
     if not features:
         raise config_error("features", list(features), "must name at least one feature")
-    bits = sum(1 << i for i, name in enumerate(FEATURES) if name in features)
+    bits = sum(bit for name, bit in _BITS.items() if name in features)
     return bits, tuple(name for name in TRACKED_FEATURES if name in features)
 
 
@@ -253,7 +258,7 @@ class Layout:
 
         Returns:
             (N, K) structured as ``DecisionBatch.candidates``; ``detour_group`` and ``detour_router`` are not
-            observed and -1.
+            observed and -1, and so is ``vc_queued`` without the feature ``candidate_queue_packets``.
 
         Raises:
             ConfigError: If one of the candidate features is not observed, or these are no such observations.
@@ -267,10 +272,14 @@ class Layout:
         }
         rows = self._observations(obs)
         candidates = np.zeros((len(rows), len(self.candidates)), dtype=_core.candidate_dtype)
+        if VC_QUEUES in self:
+            fields["vc_queued"] = VC_QUEUES
         for field, feature in fields.items():
             candidates[field] = self.counts(rows, feature)
         candidates["detour_group"] = -1
         candidates["detour_router"] = -1
+        if VC_QUEUES not in self:
+            candidates["vc_queued"] = -1
         return candidates
 
     def to_dict(self) -> dict[str, Any]:

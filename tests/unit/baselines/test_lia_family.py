@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.baselines import Acor, Lia, PiggybackAcor, Tpr, UgalIdeal
-from dragonfly_env.decisions.layout import FEATURES, KINDS, TRACKED_FEATURES, Layout
+from dragonfly_env.decisions.layout import FEATURES, KINDS, TRACKED_FEATURES, VC_QUEUES, Layout
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
 CONFIG = dfe.SimulationConfig(topology=TOPOLOGY, traffic="adv+1", load=0.6, seed=3)
@@ -20,22 +21,25 @@ PATHS = ("minimal", "lgl", "lg", "gl", "g")
 def batch_of(rows: list[dict[str, float]], missing: tuple[str, ...] = ()) -> dfe.DecisionBatch:
     """Decisions with one path of each kind, each on a port of its own; ``missing`` kinds do not exist.
 
-    A row gives ``q_<kind>``, the packets on that path's VC (10 where none are given), and features by name.
+    A row gives ``q_<kind>``, the packets queued for that path's VC (10 where none are given), and features by name.
     """
-    features = sorted({name for row in rows for name in row if not name.startswith("q_")})
+    features = sorted(
+        {VC_QUEUES, *(name for row in rows for name in row if not name.startswith(("q_", "sent_")))}
+    )
     candidates = np.zeros((len(rows), len(PATHS)), dtype=_core.candidate_dtype)
-    obs = np.zeros((len(rows), len(features) or 1), dtype=np.float32)
+    obs = np.zeros((len(rows), len(features)), dtype=np.float32)
     for i, row in enumerate(rows):
-        obs[i, : len(features)] = [row[name] for name in features]
+        obs[i] = [row.get(name, 0.0) for name in features]
         for k, kind in enumerate(PATHS):
             candidates[i, k]["kind"] = -1 if kind in missing else KINDS[kind]
             candidates[i, k]["port"] = k
-            candidates[i, k]["vc_occupancy"] = row.get(f"q_{kind}", 10)
+            candidates[i, k]["vc_queued"] = row.get(f"q_{kind}", 10)
+            candidates[i, k]["vc_occupancy"] = row.get(f"sent_{kind}", 0) + row.get(f"q_{kind}", 10)
             candidates[i, k]["occupancy"] = 99  # what the ports hold besides does not count
     blocks = [
         {"name": name, "per": "decision", "offset": i, "width": 1, "unit": 1.0, "half": 0.0, "low": 0.0}
         | {"high": 1.0, "doc": ""}
-        for i, name in enumerate(features or ["none"])
+        for i, name in enumerate(features)
     ]
     return dfe.DecisionBatch(
         layout=Layout(blocks, TOPOLOGY, PATHS, len(PATHS)),
@@ -55,11 +59,25 @@ def chosen(policy: Any, rows: list[dict[str, float]], missing: tuple[str, ...] =
 
 def test_tpr_moves_the_threshold_by_the_level_of_traffic() -> None:
     def row(packets: float, q: float) -> dict[str, float]:
-        return {"destination_injected_packets": packets, "q_minimal": q, "q_lgl": 10}
+        return {"destination_offered_packets": packets, "q_minimal": q, "q_lgl": 10}
 
     # q <= 2 * 10 + T with T = 15 below 3 packets, -3 from 3 to 5, -15 above.
     rows = [row(2, 35), row(2, 36), row(3, 17), row(3, 18), row(5, 17), row(5, 18), row(6, 5), row(6, 6)]
     assert chosen(Tpr(), rows) == ["minimal", "lgl"] * 4
+
+
+def test_what_was_sent_counts_only_if_asked() -> None:
+    row = {"destination_offered_packets": 9.0, "q_minimal": 6, "q_lgl": 10, "sent_minimal": 0, "sent_lgl": 5}
+    assert chosen(Tpr(), [row]) == ["lgl"]
+    assert chosen(Tpr(weighed="occupancy"), [row]) == ["minimal"]
+
+
+def test_weighing_queues_needs_the_feature_that_shows_them() -> None:
+    config = dataclasses.replace(CONFIG, policy="min")
+    options = Tpr(weighed="occupancy").env_options()
+    env = dfe.BatchedRoutingEnv(config, duration_ns=2000.0, **options)
+    with pytest.raises(dfe.ConfigError, match="candidate_queue_packets"):
+        Tpr().act(env.reset(seed=1))
 
 
 def lia_row(**given: float) -> dict[str, float]:
@@ -115,7 +133,8 @@ def test_an_environment_without_the_counters_is_refused(policy: Any) -> None:
     [
         ("tpr", "window_ns", 0.5),
         ("tpr", "low_packets", 6),  # above high_packets
-        ("tpr", "stored_weight", 0.1),
+        ("tpr", "stored_weight", -0.1),
+        ("tpr", "weighed", "ports"),
         ("lia", "high_packets", float("nan")),
         ("lia", "stored_weight", -0.1),
         ("lia", "saturated_groups", 0),
