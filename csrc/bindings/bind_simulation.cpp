@@ -57,6 +57,9 @@ py::dict series_dict(const Statistics& s) {
   series["delivered"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.delivered; });
   series["latency_sum_ps"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.latency_ps; });
   series["hops_sum"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.hops; });
+  series["arrived"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.arrived; });
+  series["arrived_latency_sum_ps"] =
+      column<std::int64_t>(bins, [](const SeriesBin& b) { return b.arrived_latency_ps; });
   return series;
 }
 

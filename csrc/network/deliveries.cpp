@@ -87,6 +87,9 @@ void Deliveries::deliver(std::uint32_t index, Tick delivered_tick) {
     ++record_.series[bin].delivered;
     record_.series[bin].latency_ps += latency;
     record_.series[bin].hops += packet.hops;
+    SeriesBin& begin = record_.series[static_cast<std::size_t>(created / options.series_bin_ps)];
+    ++begin.arrived;
+    begin.arrived_latency_ps += latency;
   }
   if (options.group_latency) {
     const std::size_t row = packet.source_host / plan_.topology.hosts_per_group();

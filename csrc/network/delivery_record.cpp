@@ -55,6 +55,8 @@ void DeliveryRecord::merge(const DeliveryRecord& other) {
     series[i].delivered += other.series[i].delivered;
     series[i].latency_ps += other.series[i].latency_ps;
     series[i].hops += other.series[i].hops;
+    series[i].arrived += other.series[i].arrived;
+    series[i].arrived_latency_ps += other.series[i].arrived_latency_ps;
   }
   add_each(group_latency_ps, other.group_latency_ps);
   add_each(group_delivered, other.group_delivered);

@@ -22,6 +22,8 @@ struct LoggedPacket {
 
 struct SeriesBin {
   std::int64_t injected = 0, delivered = 0, latency_ps = 0, hops = 0;
+  // Of the packets that entered their source queue in the bin, as far as they were delivered.
+  std::int64_t arrived = 0, arrived_latency_ps = 0;
 };
 
 struct DeliveryRecord {

@@ -284,16 +284,17 @@ class Metrics:
         ``time_ns`` (start of the bin), ``duration_ns`` (the window may cut the first and the last bin short; what
         happens at its very end is in the last one), ``injected`` and ``injected_load`` (packets that left their source
         queue), ``delivered`` and ``accepted_load``, ``latency_mean_ns`` and ``hops_mean`` (of the packets delivered in
-        the bin; NaN if there are none).
+        the bin; NaN if there are none), ``generated_latency_mean_ns`` (of the packets generated in the bin and
+        delivered since: what a change of the traffic did to those that were generated after it).
         """
         if self.series is None:
             return None
         # An empty window has no bins, although it lies in one.
         last_ps = self.end_ps if self.end_ps > self.start_ps else self.series_start_ps
         bins = max(0, -(-(last_ps - self.series_start_ps) // self.series_bin_ps))
-        injected, delivered, latency_sum_ps, hops_sum = (
-            in_bins(self.series[name], bins)
-            for name in ("generated", "delivered", "latency_sum_ps", "hops_sum")
+        names = ("generated", "delivered", "latency_sum_ps", "hops_sum", "arrived", "arrived_latency_sum_ps")
+        injected, delivered, latency_sum_ps, hops_sum, arrived, arrived_latency_sum_ps = (
+            in_bins(self.series[name], bins) for name in names
         )
         begin_ps = self.series_start_ps + np.arange(bins, dtype=np.int64) * self.series_bin_ps
         inside_ps = np.maximum(begin_ps, self.start_ps)
@@ -309,6 +310,9 @@ class Metrics:
             "accepted_load": delivered * to_load,
             "latency_mean_ns": latency_sum_ps * per_packet / PS_PER_NS,
             "hops_mean": hops_sum * per_packet,
+            "generated_latency_mean_ns": arrived_latency_sum_ps
+            / np.where(arrived > 0, arrived, math.nan)
+            / PS_PER_NS,
         }
 
     @property

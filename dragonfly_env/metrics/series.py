@@ -12,7 +12,7 @@ from dragonfly_env.errors import ConfigError
 
 _MOST_BINS = 1_000_000
 _MOST_BYTES = 2**31
-_BIN_BYTES = 32
+_BIN_BYTES = 48
 
 
 def check_series(bin_ns: float, partitions: int, end_ps: int) -> None:

@@ -180,6 +180,8 @@ def test_a_time_series_has_loads_and_means_per_bin() -> None:
             "delivered": np.array([3, 0]),
             "latency_sum_ps": np.array([600, 0]) * PS,
             "hops_sum": np.array([6, 0]),
+            "arrived": np.array([1, 2]),
+            "arrived_latency_sum_ps": np.array([150, 450]) * PS,
         },
         series_bin_ps=400 * PS,
         series_start_ps=400 * PS,
@@ -193,6 +195,7 @@ def test_a_time_series_has_loads_and_means_per_bin() -> None:
     assert series["injected_load"] == pytest.approx([6 * 10 / 1800, 6 * 10 / 2400, 0])
     assert series["latency_mean_ns"] == pytest.approx([200, math.nan, math.nan], nan_ok=True)
     assert series["hops_mean"] == pytest.approx([2, math.nan, math.nan], nan_ok=True)
+    assert series["generated_latency_mean_ns"] == pytest.approx([150, 225, math.nan], nan_ok=True)
 
 
 def test_latency_by_group_pair() -> None:
