@@ -26,14 +26,18 @@ _MOST_SEEDS = 1000
 @options.taking(how=options.REDO)
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(help="The paper: hpdc21 (Kang, Wang, Lan: Q-adaptive).", show_default=False)
+        str,
+        typer.Argument(
+            help="The paper: hpdc21 (Kang, Wang, Lan: Q-adaptive) or taco25 (Benito, Vallejo, Beivide: LIA).",
+            show_default=False,
+        ),
     ],
     figures: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="FIGURE...",
-            help="fig5 fig6 fig7 fig8 fig9, maxq (Q-routing with a limit of hops), memory, or all. "
-            "[dim]\\[default: all][/dim]",
+            help="hpdc21: fig5 to fig9, maxq (Q-routing with a limit of hops), memory; taco25: fig5 fig6 fig7, fig9 to "
+            "fig15 and fig17 to fig19; or all. [dim]\\[default: all][/dim]",
             show_default=False,
         ),
     ] = None,
@@ -41,20 +45,25 @@ def reproduce(
         bool,
         typer.Option(
             "--full/--quick",
-            help="The paper's windows, long warm-ups and five seeds (hours); or every figure's shape in minutes.",
+            help="The paper's systems and windows with several seeds (hours); or every figure's shape in minutes.",
             show_default="quick",
         ),
     ] = False,
     injection: Annotated[
-        str, typer.Option("--injection", help="periodic, as published, or bernoulli to see what changes.")
-    ] = "periodic",
+        str | None,
+        typer.Option(
+            "--injection",
+            help="periodic or bernoulli, to see what changes. [dim]\\[default: as published: hpdc21 periodic, taco25 "
+            "bernoulli][/dim]",
+        ),
+    ] = None,
     seeds: Annotated[
         int | None,
         typer.Option(
             "--seeds",
             metavar="N",
             help="Runs of each kind; from 2 on there are confidence intervals. "
-            "[dim]\\[default: 1 quick, 5 full][/dim]",
+            "[dim]\\[default: quick 1, full 5 (hpdc21) or 3 (taco25)][/dim]",
         ),
     ] = None,
     learner: Annotated[
@@ -98,6 +107,8 @@ def reproduce(
 
     dragonfly-env reproduce hpdc21 fig7 --injection bernoulli
 
+    dragonfly-env reproduce taco25 fig12 fig14
+
     [bold]Results folder[/bold]
 
     fig5.png and .svg and so on; claims.md and claims.csv (what was published, what was measured, is it met);
@@ -115,7 +126,7 @@ def reproduce(
         paper=chosen,
         figures=chosen.choose(tuple(figures or ())),
         effort=effort,
-        injection=check_choice("--injection", injection, ("periodic", "bernoulli")),
+        injection=check_choice("--injection", injection or chosen.setup.injection, ("periodic", "bernoulli")),
         learner_settings=_settings(learner or []),
         folder=out or Path("results") / f"{chosen.name}-{effort.name}",
     )

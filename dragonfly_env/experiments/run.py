@@ -65,8 +65,10 @@ class Run:
     @property
     def work(self) -> float:
         """A rough measure of the run's cost, for ordering and for the time left: the offered traffic in
-        host-ns.
+        host-ns; of closed-loop traffic as if every host sent two packets to every other.
         """
+        if self.closed_loop:
+            return 2.0 * self.config.topology.num_hosts**2 * self.config.network.packet_time_ns
         return self.config.topology.num_hosts * (self.warmup_ns + self.measure_ns) * self.load
 
     def describe(self) -> str:

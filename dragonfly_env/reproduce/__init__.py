@@ -14,11 +14,12 @@ from dragonfly_env.checks.values import unknown_name
 from dragonfly_env.reproduce.execution import Reproduction
 from dragonfly_env.reproduce.hpdc21 import HPDC21
 from dragonfly_env.reproduce.paper import Effort, Paper, PaperFigure
+from dragonfly_env.reproduce.taco25 import TACO25
 from dragonfly_env.reproduce.verdicts import Verdict, judge_all
 
 __all__ = ["PAPERS", "Effort", "Paper", "PaperFigure", "Reproduction", "Verdict", "find_paper", "judge_all"]
 
-PAPERS: tuple[Paper, ...] = (HPDC21,)
+PAPERS: tuple[Paper, ...] = (HPDC21, TACO25)
 """Every paper that can be reproduced."""
 
 

@@ -44,6 +44,10 @@ class Routing:
         return replace(self, settings=tuple(sorted({**dict(self.settings), **changes}.items())))
 
 
+Settings = tuple[tuple[str, Any], ...]
+"""(name, value) pairs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Setup:
     """What all simulations of a paper share.
@@ -52,11 +56,17 @@ class Setup:
         arrangement: Of the global links.
         network: Name of the network preset.
         source_queue_packets: Room in a host's source queue, or None for unbounded.
+        source_queue_full: What a full one does to the next packet: ``stall`` or ``lose``.
+        injection: How hosts generate packets, unless the user says otherwise.
+        network_settings: Of the network, what differs from the preset.
     """
 
     arrangement: str
     network: str
     source_queue_packets: int | None
+    source_queue_full: str = "stall"
+    injection: str = "periodic"
+    network_settings: Settings = ()
 
     def topology(self, hosts: int) -> Dragonfly:
         """The system with this many hosts."""
@@ -76,6 +86,7 @@ class Cell:
         measure_ns: Simulated time that is measured.
         series_bin_ns: Width of the bins of a time series, or None.
         schedule: Steps, if the traffic changes.
+        network_settings: What differs from the network of the paper's setup.
     """
 
     hosts: int
@@ -86,6 +97,7 @@ class Cell:
     measure_ns: float
     series_bin_ns: float | None = None
     schedule: tuple[Step, ...] = field(default=())
+    network_settings: Settings = ()
 
     @property
     def policy(self) -> str:
@@ -94,7 +106,13 @@ class Cell:
 
     def describe(self) -> str:
         """One line for people."""
-        return f"{self.policy} under {self.traffic} at load {self.load:g} on {self.hosts} hosts"
+        load = "" if self.closed_loop else f" at load {self.load:g}"
+        return f"{self.policy} under {self.traffic}{load} on {self.hosts} hosts"
+
+    @property
+    def closed_loop(self) -> bool:
+        """Whether it runs a workload to its end: without a load, for at most ``measure_ns``."""
+        return not self.schedule and parse_traffic(self.traffic).is_closed_loop
 
     def missing(self) -> str:
         """Why this version of the package cannot do it, or an empty string."""
@@ -114,17 +132,22 @@ class Cell:
             ConfigError: If a setting is impossible.
         """
         routing = self.routing
+        settings = {**dict(setup.network_settings), **dict(self.network_settings)}
+        offered: dict[str, Any] = {
+            "load": self.load,
+            "injection": injection,
+            "source_queue_packets": setup.source_queue_packets,
+            "source_queue_full": setup.source_queue_full,
+        }
         return Run(
             config=SimulationConfig(
                 topology=setup.topology(self.hosts),
-                network=NetworkConfig.preset(setup.network),
+                network=NetworkConfig.preset(setup.network, **settings),
                 traffic=[list(step) for step in self.schedule] if self.schedule else self.traffic,
-                load=self.load,
                 policy=make_policy(routing.registered, **dict(routing.settings)),
-                injection=injection,
-                source_queue_packets=setup.source_queue_packets,
                 seed=seed,
                 series_bin_ns=self.series_bin_ns,
+                **({} if self.closed_loop else offered),
             ),
             policy_label=self.policy,
             traffic_label=self.traffic,

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal, TypeAlias, get_args
 
-Relation: TypeAlias = Literal["value", "ratio", "gap", "relative-gap", "at-most", "ordering"]
+Relation: TypeAlias = Literal[
+    "value", "ratio", "ratio-at-most", "gap", "relative-gap", "at-most", "at-least", "ordering"
+]
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 THROUGHPUT_TOLERANCE = 0.02
@@ -15,7 +17,7 @@ THROUGHPUT_TOLERANCE = 0.02
 LATENCY_TOLERANCE = 0.08
 """Relative, for latencies, their ratios, and times that a learner takes."""
 
-_COARSE = ("latency", "fraction_below", "settling")
+_COARSE = ("latency", "fraction_below", "settling", "makespan", "knee")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +37,9 @@ class Claim:
         published: The number; 0 for an ordering.
         unit: Of the number.
         relation: ``value``: the policy's metric; ``ratio``: policy / reference; ``gap``: reference - policy;
-            ``relative-gap``: reference / policy - 1; ``at-most``: the metric does not exceed the number;
-            ``ordering``: the metric is 1 if the ordering holds.
+            ``relative-gap``: reference / policy - 1; ``at-most``, ``at-least``: the metric does not exceed the number,
+            or reaches it; ``ratio-at-most``: the ratio does not exceed it; ``ordering``: the metric is 1 if the
+            ordering holds.
         rivals: Policies of which none is better than ``policy``, if the paper ranks it ("second best").
         quick: Whether a quick run can decide it.
         note: What else the paper says, briefly.
@@ -68,6 +71,7 @@ class Claim:
         metric = self.metric.replace("_", " ")
         what = {
             "ratio": f"{metric}: {self.policy} / {self.reference}",
+            "ratio-at-most": f"{metric}: {self.policy} / {self.reference}",
             "gap": f"{metric}: {self.reference} - {self.policy}",
             "relative-gap": f"{metric}: {self.reference} / {self.policy} - 1",
             "ordering": self.note,

@@ -137,6 +137,8 @@ class Reproduction:
 def packet_hops(run: Run) -> float:
     """A rough number of the packet-hops (deliveries included) that a run simulates."""
     config = run.config
+    if run.closed_loop:  # about one packet from every host to every other; the longest time says nothing
+        return config.topology.num_hosts**2 * (_hops(run) + 1.0)
     duration_ns = run.warmup_ns + run.measure_ns
     steps = getattr(config.traffic_object, "steps", None)
     load = run.load
@@ -155,8 +157,8 @@ def _hops(run: Run) -> float:
     """Mean hops, as measured on the paper's systems, rounded."""
     name = run.config.policy_object.name
     if name == "min":
-        return 2.7 if run.traffic_label == "uniform" else 0.5  # the rest waits
-    if name == "val-n":
+        return 2.7 if run.traffic_label == "uniform" or run.closed_loop else 0.5  # the rest waits
+    if name in ("val-n", "vlb-lgl"):
         return 5.5
     return 3.2 if run.traffic_label.startswith(("uniform", "random", "many")) else 4.5
 
@@ -165,7 +167,7 @@ def core_speed(setup: Setup) -> float:
     """Packet-hops per second of one core, here and now: a run of a fraction of a second."""
     config = dfe.SimulationConfig(
         topology=setup.topology(1056),
-        network=NetworkConfig.preset(setup.network),
+        network=NetworkConfig.preset(setup.network, **dict(setup.network_settings)),
         policy="ugal-n",
         load=0.5,
         source_queue_packets=setup.source_queue_packets,

@@ -13,6 +13,14 @@ from dragonfly_env.reproduce.cells import Cell
 from dragonfly_env.reproduce.claims import Claim
 from dragonfly_env.reproduce.findings import Findings, FloatArray, NotFoundYetError
 from dragonfly_env.reproduce.hop_limit import hop_limit_ordering
+from dragonfly_env.reproduce.lia_orderings import (
+    fairness_ranking,
+    falls_past_saturation,
+    halo_ranking,
+    lowest_after_change,
+    only_one_improves,
+)
+from dragonfly_env.reproduce.offsets import knee, minima_at_multiples
 from dragonfly_env.reproduce.tables import table_memory_ratio
 from dragonfly_env.reproduce.transients import settling_time_us
 
@@ -73,6 +81,7 @@ METRICS: dict[str, Callable[[Findings, Cell], FloatArray]] = {
     "hops_mean": _column("hops_mean"),
     "latency_mean": _column("latency_mean_ns", 1e-3),
     "latency_p99": _column("latency_p99_ns", 1e-3),
+    "makespan": _column("makespan_ns"),
     "fraction_below_2us": _fraction_below,
     "settling_latency": _settling_latency,
     "settling_throughput": _settling_throughput,
@@ -80,7 +89,14 @@ METRICS: dict[str, Callable[[Findings, Cell], FloatArray]] = {
 """Quantities of one cell: name and the values of every seed, in the units of claims (us, fractions, hops)."""
 
 STATEMENTS: dict[str, Callable[[Findings, Claim], tuple[float, str]]] = {
+    "fairness_ranking": fairness_ranking,
+    "falls_past_saturation": falls_past_saturation,
+    "halo_ranking": halo_ranking,
     "hop_limit_ordering": hop_limit_ordering,
+    "knee": knee,
+    "lowest_after_change": lowest_after_change,
+    "minima_at_multiples": minima_at_multiples,
+    "only_one_improves": only_one_improves,
     "table_memory": table_memory_ratio,
 }
 """Quantities of a whole figure: name and (value, details)."""
@@ -105,6 +121,7 @@ def measure_claim(claim: Claim, findings: Findings) -> Measured:
     with np.errstate(divide="ignore", invalid="ignore"):
         compared = {
             "ratio": lambda: own / other,
+            "ratio-at-most": lambda: own / other,
             "gap": lambda: other - own,
             "relative-gap": lambda: other / own - 1.0,
         }[claim.relation]()
@@ -123,8 +140,8 @@ def _values(claim: Claim, findings: Findings, policy: str) -> FloatArray:
 
 def _ordering(claim: Claim, findings: Findings, mean: float) -> str:
     """Whether policy and reference stand as published, and no rival between them."""
-    neutral = 1.0 if claim.relation == "ratio" else 0.0
-    if math.isnan(mean):
+    neutral = 1.0 if claim.relation.startswith("ratio") else 0.0
+    if math.isnan(mean) or claim.published == neutral:
         return ""
     if (mean - neutral) * (claim.published - neutral) <= 0:
         return "reversed"

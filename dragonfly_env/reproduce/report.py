@@ -169,7 +169,9 @@ def _published(verdict: Verdict) -> str:
     claim = verdict.claim
     if claim.relation == "ordering":
         return "ordering"
-    prefix = "at most " if claim.relation == "at-most" else ""
+    prefix = {"at-most": "at most ", "ratio-at-most": "at most ", "at-least": "at least "}.get(
+        claim.relation, ""
+    )
     return prefix + _number(claim.published, claim.unit)
 
 

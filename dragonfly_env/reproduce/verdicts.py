@@ -48,7 +48,11 @@ def judge(claim: Claim, measured: Measured) -> Verdict:
         verdict = MET if measured.ordering == "holds" else DEVIATES
         return Verdict(claim, measured, math.nan, verdict, measured.details)
     deviation = _deviation(claim, measured.mean)
-    inside = deviation if claim.relation == "at-most" else abs(deviation)
+    inside = abs(deviation)
+    if claim.relation in ("at-most", "ratio-at-most"):
+        inside = deviation
+    elif claim.relation == "at-least":
+        inside = -deviation
     met = inside <= claim.tolerance + _SLACK and measured.ordering != "reversed"
     return Verdict(claim, measured, deviation, MET if met else DEVIATES, measured.details)
 

@@ -1,4 +1,4 @@
-"""Curves over simulated time: figures 7 and 8 of HPDC 2021."""
+"""Curves over simulated time: figures 7 and 8 of HPDC 2021, figure 17 of TACO 2025."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dragonfly_env.plots.style import grid
+from dragonfly_env.plots.style import grid, looks, policy_legend
 from dragonfly_env.reproduce.cells import Cell
 from dragonfly_env.reproduce.figures.panels import COLOURS, letter, say_missing
-from dragonfly_env.reproduce.findings import Findings
+from dragonfly_env.reproduce.findings import Findings, NotFoundYetError
 
 _STYLES = ("-", "--", ":")
+_BEFORE_NS, _AFTER_NS = 300.0, 1500.0
 
 
 def convergence(findings: Findings, figure: str, panels: tuple[tuple[str, ...], ...]) -> Figure:
@@ -87,3 +88,31 @@ def _finish(axes: Axes, findings: Findings, figure: str, title: str, filled: boo
     axes.set_ylim(bottom=0.0)
     axes.margins(x=0.01)
     axes.legend(frameon=False, fontsize=8)
+
+
+def after_change(findings: Findings, figure: str) -> Figure:
+    """Mean latency of the packets that were generated in each bin around a change of the traffic; one panel per change.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    cells = findings.of(figure)
+    if not cells:
+        raise NotFoundYetError(f"{figure} was not run")
+    changes = tuple(dict.fromkeys(cell.traffic for cell in cells))
+    look = looks(tuple(dict.fromkeys(cell.policy for cell in cells)))
+    drawn, axes = grid(4.8, 3.1, 1, len(changes))
+    for index, (panel, change) in enumerate(zip(axes[0], changes, strict=True)):
+        for cell in (cell for cell in cells if cell.traffic == change):
+            ends_us, curves = findings.series(cell, "generated_latency_mean_ns")
+            since_ns = ends_us * 1000.0 - cell.schedule[-1][0]
+            shown = (since_ns > -_BEFORE_NS) & (since_ns <= _AFTER_NS)
+            panel.plot(since_ns[shown], curves[:, shown].mean(axis=0), color=look[cell.policy].colour,
+                       label=cell.policy, linewidth=1.4)  # fmt: skip
+        panel.axvline(0.0, color="#999999", linestyle=":", linewidth=1.0)
+        panel.set_title(f"({letter(index)}) {change.replace('->', ' to ')}, load {cells[0].load:g}")
+        panel.set_xlabel("generated so many ns after the change")
+        panel.set_ylim(bottom=0.0)
+    axes[0][0].set_ylabel("mean packet latency (ns)")
+    policy_legend(drawn, axes[0][0])
+    return drawn
