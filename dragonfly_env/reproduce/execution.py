@@ -10,60 +10,16 @@ from typing import Any
 
 import dragonfly_env as dfe
 from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.experiments.choices import PolicyChoice, TrafficChoice
+from dragonfly_env.experiments.listed import Batch
 from dragonfly_env.experiments.progress import Reporter
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.experiments.runner import SweepReport, run_sweep
-from dragonfly_env.experiments.scenario import Scenario
 from dragonfly_env.experiments.storage import ResultsFolder
 from dragonfly_env.reproduce.cells import Cell, Setup
 from dragonfly_env.reproduce.findings import Findings, read_findings
 from dragonfly_env.reproduce.paper import Effort, Paper, PaperFigure
 
 _NS_PER_US = 1000.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch(Scenario):
-    """A scenario whose runs are listed, not crossed: cells have windows of their own.
-
-    Attributes:
-        listed: The runs.
-    """
-
-    listed: tuple[Run, ...] = ()
-
-    @classmethod
-    def of(cls, name: str, runs: Sequence[Run]) -> Batch:
-        """The scenario of at least one run."""
-        first = runs[0].config
-        return cls(
-            name=name,
-            topology=first.topology,
-            network=first.network,
-            policies=tuple(
-                PolicyChoice(run.config.policy_object, label)
-                for label, run in {run.policy_label: run for run in runs}.items()
-            ),
-            traffic=tuple(
-                TrafficChoice(run.config.traffic_object, label)
-                for label, run in {run.traffic_label: run for run in runs}.items()
-            ),
-            loads=(),
-            seeds=tuple(sorted({run.config.seed for run in runs})),
-            warmup_ns=0.0,
-            measure_ns=1.0,
-            options={},
-            listed=tuple(runs),
-        )
-
-    def runs(self) -> list[Run]:
-        """Every run once."""
-        return list({run.id: run for run in self.listed}.values())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for provenance."""
-        return {"name": self.name, "runs": [run.configuration for run in self.runs()]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

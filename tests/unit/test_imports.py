@@ -39,6 +39,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("experiments",),
     ("plots",),
     ("reproduce",),
+    ("benchmark",),
     ("cli",),
 )
 

@@ -1,0 +1,41 @@
+"""The leaderboard's rows as texts: what the terminal, the Markdown page and the HTML page show."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from dragonfly_env.benchmark.scores import CLOSE
+
+HEADINGS = ("policy", "kind", "geometric mean", "worst", "worst cell", "within 2 %", "saturated", "cells")
+_OWN = "yours"
+
+
+def explanation() -> str:
+    """How to read the tables, in one paragraph."""
+    return (
+        "In every cell: the policy's value over that of the best reference policy (for accepted loads the other way "
+        f"round): 1 is as good, more is worse. Within 2 %: share of cells with a ratio up to {CLOSE:g}. Saturated: "
+        "cells in which it does not carry the load although some reference does."
+    )
+
+
+def cells_of(row: pd.Series) -> tuple[str, ...]:
+    """A row of the leaderboard as texts, one per heading."""
+    return (
+        str(row["policy"]),
+        str(row["kind"]) or _OWN,
+        _ratio(row["geometric_mean"]),
+        _ratio(row["worst"]),
+        str(row["worst_cell"]),
+        f"{row['close_share']:.0%}".replace("%", " %"),
+        str(row["saturated"]),
+        f"{row['cells']} of {row['of']}",
+    )
+
+
+def _ratio(value: float) -> str:
+    if math.isnan(value):
+        return "-"
+    return f"{value:.3f}" if value < 10 else f"{value:.0f}"

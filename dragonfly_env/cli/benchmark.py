@@ -1,0 +1,137 @@
+"""``dragonfly-env benchmark``: is a policy better than the references, everywhere that matters?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.cli import options
+from dragonfly_env.cli.comparison import resumable, tell_failures, this_command
+from dragonfly_env.cli.console import console, note, show
+from dragonfly_env.cli.guard import FAILED, guarded
+
+if TYPE_CHECKING:
+    from dragonfly_env.benchmark import Benchmark
+
+_MOST_SEEDS = 1000
+
+
+@guarded
+@options.taking(how=options.REDO)
+def benchmark(
+    policies: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="POLICY...",
+            help="What to measure beside the references: a built-in policy with its parameters, a saved agent, a class "
+            "of yours ([bold]module:Class[/bold] or [bold]file.py:Class[/bold]); a name may stand before it: "
+            "[bold]mine=agent.zip[/bold]. [dim]\\[default: the references alone][/dim]",
+            show_default=False,
+        ),
+    ] = None,
+    suite: Annotated[str, typer.Option("--suite", help="The suite, with its version.")] = "dragonfly-v1",
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full/--quick",
+            help="All cells of the suite (hours); or a few small ones in minutes.",
+            show_default="quick",
+        ),
+    ] = False,
+    boards: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--board", help="Only this board (steady, saturation, transient, applications); repeat."
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            "--seeds", metavar="N", help="Runs of each cell. [dim]\\[default: quick 1, full 5][/dim]"
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The results folder. [dim]\\[default: results/SUITE-MODE][/dim]"),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            "-j",
+            help="Runs at a time, each in its own process. [dim]\\[default: one per processor][/dim]",
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many runs there are.")] = False,
+    *,
+    how: options.Given,
+) -> None:
+    """Measure policies on a versioned suite of patterns, loads, sizes and networks, against the best reference of each.
+
+    References are heuristics as published, heuristics tuned on the training part, and learners that begin with nothing.
+    The cells of the part [bold]train[/bold] may be trained on; those called [bold]unseen[/bold] may not.
+
+    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops and keeps what is finished; the same command again
+    does the rest, and further policies may be added to the same folder later.
+
+    [bold]Examples[/bold]
+
+    dragonfly-env benchmark
+
+    dragonfly-env benchmark my_policy.py:MyPolicy
+
+    dragonfly-env benchmark results/dqn/agent.zip --full --board steady
+
+    [bold]Results folder[/bold]
+
+    benchmark.html (heat map and tables), benchmark.md (leaderboard), heatmap.png, scores.parquet (one row per cell and
+    policy), runs/.
+    """
+    from dragonfly_env.benchmark import Benchmark, find_suite
+
+    chosen = find_suite(suite)
+    effort = "full" if full else "quick"
+    if seeds is not None:
+        check_integer("--seeds", seeds, 1, _MOST_SEEDS)
+    if workers is not None:
+        check_integer("--workers", workers, 1, 4096)
+    if out is not None and out.exists() and not out.is_dir():
+        raise config_error("--out", str(out), "must be a folder")
+    chosen.choose(tuple(boards or ()))
+    work = Benchmark(
+        suite=chosen,
+        effort="full" if full else "quick",
+        policies=tuple(policies or ()),
+        folder=out or Path("results") / f"{chosen.name}-{effort}",
+        boards=tuple(boards or ()),
+        seeds=seeds,
+    )
+    for label, reason in work.unfit().items():
+        note(Text(f"{label} is measured where it can act: {reason}", style="yellow"))
+    runs = work.runs()
+    todo = runs if how["redo"] else work.todo()
+    there = f", {len(runs) - len(todo)} are there already" if len(todo) < len(runs) else ""
+    note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {len(runs)} runs{there}"))
+    if not dry_run:
+        _perform(work, workers, how["redo"])
+
+
+def _perform(work: Benchmark, workers: int | None, redo: bool) -> None:
+    from dragonfly_env.benchmark.report import render_leaderboard, write_reports
+    from dragonfly_env.experiments.progress import Bar
+
+    with resumable(work.folder), Bar(console(error=True)) as bar:
+        report = work.execute(workers=workers, reporter=bar, redo=redo)
+    tell_failures(report)
+    scores = work.scores()
+    show(render_leaderboard(scores))
+    with console(error=True).status("writing tables and figures"):
+        files = write_reports(work, scores, this_command("--redo"))
+    for name, path in files.items():
+        note(Text(f"{name + ':':<13}{path}", style="bold" if name == "page" else ""))
+    if report.failures:
+        raise typer.Exit(FAILED)
