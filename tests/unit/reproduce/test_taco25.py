@@ -212,7 +212,6 @@ def test_at_least_and_at_most(identity: str, measured: float, expected: str) -> 
 
 def test_the_command_draws_every_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With windows that decide nothing and few cells of each figure, on 72 hosts."""
-
     out_of_reach = {f"adv+{offset}" for offset in range(9, 37)}  # with 9 groups
 
     def fewer(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
