@@ -21,7 +21,7 @@ native_sources := csrc/CMakeLists.txt $(shell find csrc -name '*.cpp' -not -path
 cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rllib test-matrix test-extras fuzz fuzz-sanitized lint types format format-check cpp-test sanitize bench docs docs-links clean distclean
+.PHONY: help setup demo test test-rllib test-matrix test-extras fuzz fuzz-sanitized lint types format format-check cpp-test sanitize bench docs docs-links wheel clean distclean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -78,6 +78,9 @@ bench: setup ## speed and scale, as JSON in results/bench/
 
 docs: setup $(DOCS)/installed ## the documentation's site in build/docs/: snippets run, links checked, warnings are errors
 	$(DOCS)/bin/python -m sphinx -b html -E -a -n -W --keep-going -q docs build/docs
+
+wheel: setup ## a source archive and a manylinux wheel in dist/, each installed elsewhere and tried
+	@.ci/wheel $(BIN) dist build/wheel
 
 docs-links: docs ## whether the links to other sites lead somewhere (needs a network)
 	$(DOCS)/bin/python -m sphinx -b linkcheck -n -W --keep-going -q docs build/docs-links

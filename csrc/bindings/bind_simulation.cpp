@@ -105,6 +105,8 @@ py::dict statistics_dict(Simulation& simulation) {
   out["router_injected"] = to_array<std::int64_t>(s.router_injected);
   out["link_packets"] = to_array<std::int64_t>(s.link_packets);
   out["link_stall_ps"] = to_array<std::int64_t>(s.link_stall_ps);
+  out["link_queued_packets"] = to_array<std::int64_t>(s.link_queued);
+  out["link_occupancy_packets"] = to_array<std::int64_t>(s.link_occupancy);
   py::dict per_class;
   for (std::size_t i = 0; i < s.link_packet_ps.size(); ++i) {
     per_class[py::str(simulation.topology().class_name(static_cast<LinkClass>(i)))] = s.link_packet_ps[i];

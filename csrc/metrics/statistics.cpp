@@ -55,6 +55,8 @@ Statistics collect_statistics(Network& network, const StatisticsBase& base, Time
       s.link_packets.push_back(output.sent);
       const Tick open = output.blocked_since >= 0 ? now - output.blocked_since : 0;
       s.link_stall_ps.push_back(plan.to_ps(output.stalled + open));
+      s.link_queued.push_back(output.queued);
+      s.link_occupancy.push_back(output.occupancy);
     }
   }
   return s;

@@ -36,6 +36,8 @@ struct Statistics {
   std::vector<std::uint64_t> router_delivered;  // [router]
   std::vector<std::uint64_t> link_packets;      // [router * radix + port]
   std::vector<std::int64_t> link_stall_ps;      // [router * radix + port]
+  std::vector<std::uint32_t> link_queued;       // [router * radix + port]: packets in its queues, now
+  std::vector<std::uint32_t> link_occupancy;    // the same and the credits in use, now: what policies see
   std::vector<TimePs> link_packet_ps;           // serialisation by link class
   TimePs series_bin_ps = 0;
   std::optional<WorkloadStatistics> workload;  // none: open loop

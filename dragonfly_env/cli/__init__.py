@@ -23,6 +23,7 @@ from dragonfly_env.cli.reproduce import reproduce
 from dragonfly_env.cli.simulate import simulate
 from dragonfly_env.cli.sweep import sweep
 from dragonfly_env.cli.train import train
+from dragonfly_env.cli.view import view
 
 __all__ = ["app", "main"]
 
@@ -38,6 +39,7 @@ app.command()(info)
 app.command()(simulate)
 app.command()(sweep)
 app.command()(plot)
+app.command()(view)
 app.command()(train)
 app.command()(evaluate)
 app.command()(benchmark)

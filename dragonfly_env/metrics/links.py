@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from dragonfly_env.config.topology import Dragonfly
 
+COUNTERS = ("link_packets", "link_stall_ps", "link_queued_packets", "link_occupancy_packets")
+"""What the core counts at every output port, connected or not."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LinkClassTotals:

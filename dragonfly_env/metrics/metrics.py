@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.values import PS_PER_NS, check_real
 from dragonfly_env.metrics.fairness import Fairness
-from dragonfly_env.metrics.links import LinkClassTotals, LinkTable
+from dragonfly_env.metrics.links import COUNTERS, LinkClassTotals, LinkTable
 from dragonfly_env.metrics.messages import MessageMetrics, percentile_ps
 from dragonfly_env.metrics.series import in_bins
 
@@ -79,6 +79,10 @@ class Metrics:
     """(num_routers * radix,) packets sent by each output port."""
     link_stall_ps: IntArray
     """(num_routers * radix,) time that each output port had a packet but no credit."""
+    link_queued_packets: IntArray
+    """(num_routers * radix,) packets in the queues of each output port at the moment of the snapshot."""
+    link_occupancy_packets: IntArray
+    """(num_routers * radix,) those and the credits in use, then: the occupancy that policies compare."""
     link_busy_ps_per_packet: IntArray
     """(classes,) time that a packet keeps a link of each class busy (``Dragonfly.link_classes``)."""
     series: Mapping[str, IntArray] | None = None
@@ -116,14 +120,7 @@ class Metrics:
         sums = ("packet_hops", "latency_sum_ps", "network_latency_sum_ps", "hops_sum", "minimal_delivered")
         for name in (*sums, "latency_min_ps", "latency_max_ps"):
             scalars[name] = name
-        arrays = (
-            "latency_histogram",
-            "hop_histogram",
-            "router_injected",
-            "router_delivered",
-            "link_packets",
-            "link_stall_ps",
-        )
+        arrays = ("latency_histogram", "hop_histogram", "router_injected", "router_delivered", *COUNTERS)
         series = statistics.get("series")
         busy = statistics["link_busy_ps_per_packet"]
         fields: dict[str, Any] = {field: int(statistics[key]) for field, key in scalars.items()}

@@ -91,7 +91,7 @@ def _attempt(random: Random, alarm: Alarm, folder: Path) -> Outcome:
     (folder / "broken.py").write_text("def", encoding="utf-8")
     (folder / "garbage.zip").write_bytes(random.randbytes(200))
     (folder / "trace.csv").write_text("time_ns,src,dst,bytes\n1,0,5,100\n7.5,3,2,300\n", encoding="utf-8")
-    command = random.choices(list(_COMMANDS), (2, 8, 2, 1, 0.05, 1, 0.5))[0]
+    command = random.choices(list(_COMMANDS), (2, 8, 2, 1, 0.05, 1, 0.5, 1))[0]
     end = give(_mutated(random, [command, *_COMMANDS[command](random)]), alarm)
     if command == "sweep" and end is Outcome.RUN and random.random() < 0.5:
         folders = [path for path in folder.iterdir() if path.is_dir()]
@@ -268,6 +268,18 @@ def _reproduce(random: Random) -> list[str]:
     return [*options, "--dry-run", "--out", random.choice(_NAMES)]
 
 
+def _view(random: Random) -> list[str]:
+    policies = [word for _ in range(random.choice((0, 1, 2, 2, 3))) for word in ("-p", _policy(random))]
+    options = [*_system(random), *policies, "--traffic", _traffic(random), "--load", "0.3", *_window(random)]
+    return [
+        *options,
+        "--frames",
+        random.choice(("1", "2", "3", "7", "0")),
+        "--out",
+        random.choice(_NAMES) + ".html",
+    ]
+
+
 _COMMANDS: dict[str, Callable[[Random], list[str]]] = {
     "info": _info,
     "simulate": _simulate,
@@ -276,6 +288,7 @@ _COMMANDS: dict[str, Callable[[Random], list[str]]] = {
     "train": _train,
     "plot": _plot,
     "reproduce": _reproduce,
+    "view": _view,
 }
 
 

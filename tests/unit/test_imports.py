@@ -38,6 +38,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("",),  # the package itself, which only hands out names
     ("experiments",),
     ("plots",),
+    ("view",),
     ("reproduce",),
     ("benchmark",),
     ("cli",),

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -100,3 +101,51 @@ def test_tensorboard_starts() -> None:
     pytest.importorskip("tensorboard", reason="needs the extra [sb3]")
     done = run(sys.executable, "-m", "tensorboard.main", "--version_tb")
     assert done.returncode == 0, done.stderr
+
+
+def test_the_version_stands_in_one_place() -> None:
+    import dragonfly_env
+
+    version = PROJECT["version"]
+    assert dragonfly_env.__version__ == version
+    heading = re.search(r"^## .*", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert heading is not None
+    assert version in heading[0]  # the other place that names it is a text for people
+    places = ("csrc/CMakeLists.txt", "Makefile", "docs/conf.py", "README.md", "dragonfly_env/__init__.py")
+    assert [name for name in places if version in (ROOT / name).read_text(encoding="utf-8")] == []
+
+
+def test_a_source_archive_holds_all_that_the_package_is_made_of_and_each_once(tmp_path: Path) -> None:
+    build = "import sys; from scikit_build_core.build import build_sdist as build; build(sys.argv[1])"
+    done = run(sys.executable, "-c", build, tmp_path)
+    assert done.returncode == 0, done.stderr
+    (archive,) = tmp_path.glob(f"*-{PROJECT['version']}.tar.gz")
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
+    package = {
+        str(path.relative_to(ROOT))
+        for folder in ("dragonfly_env", "agents", "baselines", "csrc")
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file()
+        and path.suffix in (".py", ".pyi", ".html", ".css", ".js", ".cpp", ".hpp", ".npz", ".csv")
+    }
+    linked = {
+        name for name in package if name.startswith(("dragonfly_env/agents/", "dragonfly_env/baselines/"))
+    }
+    assert package - linked <= names
+    assert len(package - linked) > 300
+    assert [
+        name for name in names if name.startswith(("dragonfly_env/agents", ".ci", "build", "results"))
+    ] == []
+
+
+def test_what_tries_a_wheel_does_the_first_run_of_a_scenario(tmp_path: Path) -> None:
+    scenario = tmp_path / "small.toml"
+    scenario.write_text(
+        'topology = "72"\npolicies = ["par", "min"]\nloads = [0.2, 0.1]\ntraffic = ["uniform"]\n'
+        "warmup_ns = 0\nmeasure_ns = 1000\n"
+    )
+    lines = [run(sys.executable, ROOT / ".ci" / "first_run.py", scenario).stdout for _ in range(2)]
+    said = f"dragonfly-env {PROJECT['version']}, par under uniform at load 0.1, seed 1: "
+    assert re.fullmatch(re.escape(said) + r"[1-9]\d* packets delivered, [0-9a-f]{16}\n", lines[0])
+    assert lines[0] == lines[1]

@@ -24,7 +24,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "140"})
 
 
-COMMANDS = ["info", "simulate", "sweep", "plot", "train", "evaluate", "reproduce"]
+COMMANDS = ["info", "simulate", "sweep", "plot", "view", "train", "evaluate", "reproduce"]
 
 
 @pytest.mark.parametrize("command", [[], *([command] for command in COMMANDS)])

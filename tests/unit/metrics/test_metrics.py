@@ -43,6 +43,8 @@ def statistics(**changes: Any) -> dict[str, Any]:
         "router_injected": np.array([1, 2, 0, 2, 4, 2]),
         "link_packets": np.arange(18),
         "link_stall_ps": np.arange(18) * 10 * PS,
+        "link_queued_packets": np.arange(18),
+        "link_occupancy_packets": np.arange(18) * 2,
         "link_busy_ps_per_packet": {"host": 10 * PS, "local": 20 * PS, "global": 30 * PS},
         "packet_hops": 31,
     }

@@ -1,0 +1,21 @@
+"""Does the first run of a scenario with the package that is installed, and prints its version and the history's hash.
+
+Usage: python .ci/first_run.py scenario.toml
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import dragonfly_env as dfe
+from dragonfly_env.experiments import Scenario
+from dragonfly_env.experiments.measure import measure
+
+if __name__ == "__main__":
+    first = Scenario.from_toml(Path(sys.argv[1])).runs()[0]
+    row, provenance = measure(first)
+    print(
+        f"dragonfly-env {dfe.__version__}, {first.describe()}: {row['packets_delivered']} packets delivered, "
+        f"{provenance['trace_hash']}"
+    )

@@ -1,0 +1,105 @@
+"""``dragonfly-env view``: a page on which one sees packets being routed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.cli import options
+from dragonfly_env.cli.console import console, note, show
+from dragonfly_env.cli.guard import guarded
+
+if TYPE_CHECKING:
+    from dragonfly_env.experiments.run import Run
+    from dragonfly_env.view import Recording
+
+_WARMUP_NS, _MEASURE_NS = 0.0, 30_000.0
+_MOST_POLICIES = 2
+
+
+@guarded
+@options.taking(given=options.SIMULATE)
+def view(
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--policy",
+            "-p",
+            metavar="NAME[:SETTING=..]",
+            help="A routing policy, e.g. min or ugal-n:bias_packets=2, or an agent as of 'evaluate'; twice for two "
+            "side by side. [dim]\\[default: min and ugal-n][/dim]",
+            rich_help_panel=options.SYSTEM,
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", "-s", help="Seed of the random streams.", rich_help_panel=options.TIME)
+    ] = 1,
+    frames: Annotated[
+        int,
+        typer.Option(
+            "--frames",
+            "-f",
+            help="Pictures that the measured time is cut into.",
+            rich_help_panel=options.TIME,
+        ),
+    ] = 60,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.html", help="The page.")] = Path(
+        "results/view.html"
+    ),
+    *,
+    given: options.Given,
+) -> None:
+    """Write a page on which one sees routing: one HTML file that needs neither a network nor a server.
+
+    Groups on a circle, links coloured by utilisation over time, two policies side by side under the same packets.
+    Click a router for its queues, a link for the traffic between its two groups. There is no warm-up unless
+    --warmup-ns asks for one, so that the network is seen filling; --measure-ns is 30000 if not given.
+
+    [bold]Examples[/bold]
+
+    dragonfly-env view
+
+    dragonfly-env view -p min -p q-adaptive --traffic adv+1 --load 0.3 --measure-ns 200000 --frames 100
+
+    dragonfly-env view -t theta-m8 -p min -p ugal-n --load 0.6 --out theta.html
+    """
+    from dragonfly_env.experiments.scenario import Scenario
+    from dragonfly_env.view import record, write_view
+
+    policies = policy or ["min", "ugal-n"]
+    if len(policies) > _MOST_POLICIES:
+        raise config_error("--policy", ", ".join(policies), f"must be given at most {_MOST_POLICIES} times")
+    settings = options.scenario_settings(
+        {"warmup_ns": _WARMUP_NS, "measure_ns": _MEASURE_NS}, given, policies=policies, seeds=[seed]
+    )
+    runs = Scenario.from_dict(settings, name="view").runs()
+    _check_writable(out)
+    with console(error=True).status("simulating") as status:
+        recordings: list[Recording] = []
+        for run in runs:
+
+            def progress(done: float, run: Run = run) -> None:
+                status.update(Text(f"simulating {run.policy_label}: {done:.0%}"))
+
+            recordings.append(record(run, frames=frames, progress=progress))
+        status.update("writing the page")
+        write_view(recordings, out)
+    note(Text(f"{out.stat().st_size / 1e6:.1f} MB; open it in a browser"))
+    show(Text(str(out)))
+
+
+def _check_writable(path: Path) -> None:
+    """Complain about a page that cannot be written before simulating for it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        there = path.exists()
+        with path.open("ab"):
+            pass
+        if not there:
+            path.unlink()
+    except OSError as error:
+        raise config_error("--out", str(path), f"must be a writable file ({error.strerror})") from error

@@ -1,0 +1,162 @@
+"""The page: recordings, a script that plays them, and their style in one HTML file.
+
+It opens from a file, offline. Numbers stand in it as compressed binary arrays, as they were counted.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+import re
+import zlib
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import dragonfly_env as dfe
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.groups import Grid
+from dragonfly_env.view.recording import Recording
+
+SCRIPTS = ("data", "geometry", "panel", "charts", "details", "main")
+"""Files of the script, in order: each knows those before it."""
+MOST_RUNS = 2
+
+_TYPES = {"u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "i4": np.int32, "f4": np.float32}
+_COUNT_TYPES = {"u1": 0xFF, "u2": 0xFFFF, "u4": 0xFFFF_FFFF}
+
+
+def write_view(recordings: Sequence[Recording], path: Path) -> Path:
+    """Write the page.
+
+    Args:
+        recordings: One run, or two to be seen side by side: of one topology, with equal frames at equal times.
+        path: The file to write.
+
+    Returns:
+        ``path``.
+
+    Raises:
+        ConfigError: If the runs cannot stand side by side, or the file cannot be written.
+    """
+    _check_comparable(recordings)
+    packed = _Packed()
+    meta = _meta(recordings, packed)
+    page = files("dragonfly_env.view").joinpath("page")
+    parts = {
+        "TITLE": html.escape(" and ".join(recording.run.policy_label for recording in recordings)),
+        "STYLE": page.joinpath("view.css").read_text(encoding="utf-8"),
+        "META": json.dumps(meta, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        "DATA": packed.text(),
+        "SCRIPT": "\n".join(
+            page.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS
+        ).replace("</script", "<\\/script"),
+    }
+    template = page.joinpath("view.html").read_text(encoding="utf-8")
+    text = re.sub(r"\{\{([A-Z]+)\}\}", lambda match: parts[match[1]], template)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise config_error("page", str(path), f"must be writable ({error.strerror})") from error
+    return path
+
+
+class _Packed:
+    """Arrays one behind the other, each at a multiple of four bytes, and where each one is."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._length = 0
+
+    def add(self, kind: str, values: npt.NDArray[Any]) -> dict[str, Any]:
+        raw = np.ascontiguousarray(values, np.dtype(_TYPES[kind]).newbyteorder("<")).tobytes()
+        place = {"type": kind, "offset": self._length, "length": int(values.size)}
+        raw += bytes(-len(raw) % 4)
+        self._parts.append(raw)
+        self._length += len(raw)
+        return place
+
+    def counts(self, values: npt.NDArray[np.int64]) -> dict[str, Any]:
+        """Counters, in the smallest type that holds them all."""
+        top = int(values.max(initial=0))
+        return self.add(next(kind for kind, most in _COUNT_TYPES.items() if top <= most), values)
+
+    def text(self) -> str:
+        return base64.b64encode(zlib.compress(b"".join(self._parts), 6)).decode()
+
+
+def _check_comparable(recordings: Sequence[Recording]) -> None:
+    if not 1 <= len(recordings) <= MOST_RUNS:
+        raise config_error("recordings", len(recordings), f"must be one run or {MOST_RUNS}")
+    first = recordings[0]
+    for other in recordings[1:]:
+        if other.run.config.topology != first.run.config.topology:
+            raise config_error("recordings", other.run.describe(), "must be of the same topology")
+        if (other.start_ns, other.frame_ns, other.num_frames) != (
+            first.start_ns,
+            first.frame_ns,
+            first.num_frames,
+        ):
+            raise config_error("recordings", other.run.describe(), "must have the same frames")
+
+
+def _meta(recordings: Sequence[Recording], packed: _Packed) -> dict[str, Any]:
+    first = recordings[0]
+    topology = first.run.config.topology
+    shape = topology.group
+    return {
+        "version": dfe.__version__,
+        "system": {
+            "hosts": topology.num_hosts,
+            "routers": topology.num_routers,
+            "groups": topology.num_groups,
+            "p": topology.p,
+            "a": topology.a,
+            "radix": topology.radix,
+            "arrangement": topology.arrangement,
+            "group": str(shape),
+            "grid": [shape.rows, shape.columns] if isinstance(shape, Grid) else None,
+            "classes": topology.link_classes,
+            "portClass": topology.port_classes().tolist(),
+            "portLinks": [topology.port_links(port) for port in range(topology.radix)],
+        },
+        "frames": {"count": first.num_frames, "ns": first.frame_ns, "startNs": first.start_ns},
+        "links": {
+            name: packed.add("i4", first.links[:, column])
+            for column, name in enumerate(("router", "port", "peer", "peerPort"))
+        },
+        "runs": [_run_meta(recording, packed) for recording in recordings],
+    }
+
+
+def _run_meta(recording: Recording, packed: _Packed) -> dict[str, Any]:
+    run = recording.run
+    latency = np.nan_to_num(recording.latency_mean_ns, nan=-1.0)  # none; JSON and canvas know no NaN
+    return {
+        "label": run.policy_label,
+        "traffic": run.traffic_label,
+        "load": None if run.closed_loop else run.load,
+        "seed": run.config.seed,
+        "packetBytes": run.config.network.packet_bytes,
+        "packetNs": run.config.network.packet_time_ns,
+        "busyNs": recording.busy_ns_per_packet.tolist(),
+        "figures": {name: [_known(value) for value in row] for name, row in recording.figures.items()},
+        "packets": packed.counts(recording.packets),
+        "stall": packed.add("u1", np.rint(np.clip(recording.stall_fraction, 0.0, 1.0) * 255)),
+        "queued": packed.counts(recording.queued_packets),
+        "occupancy": packed.counts(recording.occupancy_packets),
+        "delivered": packed.counts(recording.delivered),
+        "latency": packed.add("f4", latency),
+        "configuration": json.dumps(run.configuration, sort_keys=True),
+    }
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,180 @@
+"""A run as a film: what every link, queue and pair of groups did, frame by frame.
+
+A frame is a window of statistics, so nothing is sampled: what the frames of a recording count adds up to what one
+window over all of them would have counted. Queues are looked at when a frame ends.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env.checks.values import PS_PER_NS, check_instance, check_integer, config_error, ns_to_ps
+from dragonfly_env.experiments.agent_simulation import simulation_of
+from dragonfly_env.experiments.run import Run
+from dragonfly_env.metrics import Metrics
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+MOST_FRAMES = 2000
+MOST_BYTES = 128 * 2**20
+"""Of one recording in memory; a page with twice that is as much as a browser opens willingly."""
+BYTES_PER_LINK = 7
+BYTES_PER_PAIR = 6
+
+FIGURES = (
+    "offered_load",
+    "accepted_load",
+    "latency_mean_ns",
+    "hops_mean",
+    "minimal_fraction",
+    "packets_in_network",
+    "packets_in_source_queues",
+)
+"""Figures of the whole network that are kept of each frame, as `Metrics` names them."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """What one run did, frame by frame. T frames, L directed links that leave a router, g groups; arrays by frame.
+
+    Attributes:
+        run: What was simulated.
+        start_ns: Simulated time at which the first frame begins.
+        frame_ns: Length of each frame.
+        links: (L, 4) router, port, and the router and port at the other end (-1 where that is a host), by router and
+            port.
+        busy_ns_per_packet: By class of link (``Dragonfly.link_classes``): how long a packet keeps a link busy.
+        packets: (T, L) packets sent.
+        stall_fraction: (T, L) the part of the frame in which a port had a packet, but no credit for it.
+        queued_packets: (T, L) packets in the port's queues, at the frame's end.
+        occupancy_packets: (T, L) those and the credits in use, which is what policies compare, at the frame's end.
+        delivered: (T, g, g) packets delivered, by the groups of source and destination.
+        latency_mean_ns: (T, g, g) their mean latency; NaN where there is none.
+        figures: Of the whole network (`FIGURES`), (T,) each.
+    """
+
+    run: Run
+    start_ns: float
+    frame_ns: float
+    links: IntArray
+    busy_ns_per_packet: FloatArray
+    packets: IntArray
+    stall_fraction: FloatArray
+    queued_packets: IntArray
+    occupancy_packets: IntArray
+    delivered: IntArray
+    latency_mean_ns: FloatArray
+    figures: dict[str, FloatArray]
+
+    @property
+    def num_frames(self) -> int:
+        """How many frames there are."""
+        return len(self.packets)
+
+    @property
+    def utilisation(self) -> FloatArray:
+        """(T, L) the part of each frame in which a link carried bits."""
+        topology = self.run.config.topology
+        busy = self.busy_ns_per_packet[topology.port_classes()[self.links[:, 1]]]
+        return np.asarray(self.packets * busy / self.frame_ns, np.float64)
+
+
+def record(run: Run, *, frames: int = 60, progress: Callable[[float], None] | None = None) -> Recording:
+    """Do a run and keep what is seen of it.
+
+    Args:
+        run: What to simulate; its window is cut into frames of equal length, whole picoseconds each.
+        frames: How many, at most `MOST_FRAMES`.
+        progress: Called now and then with the fraction done.
+
+    Raises:
+        ConfigError: If a setting is impossible, a frame would be shorter than a packet on a link of a host, or the
+            system is too large for so many frames.
+        DeadlockError: If the watchdog fires.
+        IllegalActionError: If an agent chooses what is not legal.
+    """
+    check_instance("run", run, Run)
+    frames = check_integer("frames", frames, 1, MOST_FRAMES)
+    _check_size(run, frames)
+    frame_ps = ns_to_ps("measure_ns", run.measure_ns) // frames
+    shortest_ns = run.config.network.packet_time_ns
+    if frame_ps < shortest_ns * PS_PER_NS:
+        most = max(1, int(run.measure_ns // shortest_ns))
+        raise config_error(
+            "frames",
+            frames,
+            f"must be at most {most} for {run.measure_ns:g} ns: no frame may be shorter than a packet on "
+            f"a host's link ({shortest_ns:g} ns)",
+        )
+    simulation = simulation_of(
+        dataclasses.replace(run, config=run.config.replace(group_latency=True, series_bin_ns=None))
+    )
+    simulation.run(run.warmup_ns)
+    taken: list[Metrics] = []
+    for i in range(frames):
+        if i > 0 or run.warmup_ns > 0:  # what is there at time 0 belongs to the first frame
+            simulation.reset_statistics()
+        simulation.run(frame_ps / PS_PER_NS)
+        taken.append(simulation.metrics())
+        if progress is not None:
+            progress((i + 1) / frames)
+    return _of(run, taken, frame_ps / PS_PER_NS)
+
+
+def _check_size(run: Run, frames: int) -> None:
+    topology = run.config.topology
+    per_frame = (
+        BYTES_PER_LINK * topology.num_routers * topology.radix + BYTES_PER_PAIR * topology.num_groups**2
+    )
+    if frames * per_frame > MOST_BYTES:
+        most = MOST_BYTES // per_frame
+        allowed = (
+            f"must be at most {most} for {topology.num_hosts} hosts, or the page gets too large for browsers"
+        )
+        if most == 0:
+            allowed = f"is too large for a page: a single frame takes {per_frame / 2**20:.0f} MB"
+            raise config_error("topology", f"{topology.num_hosts} hosts", allowed)
+        raise config_error("frames", frames, allowed)
+
+
+def _of(run: Run, frames: list[Metrics], frame_ns: float) -> Recording:
+    topology = run.config.topology
+    first = frames[0].links
+    leads_to = np.full((topology.num_routers, topology.radix, 2), -1, np.int64)
+    between = topology.links().astype(np.int64)
+    leads_to[between[:, 0], between[:, 1]] = between[:, 2:]
+    links = np.concatenate(
+        [np.stack([first.router, first.port], axis=1), leads_to[first.router, first.port]], axis=1
+    )
+    place = first.router * topology.radix + first.port
+    latencies = [frame.group_latency_mean_ns for frame in frames]
+    delivered = [frame.group_delivered for frame in frames]
+    recording = Recording(
+        run=run,
+        start_ns=frames[0].start_ps / PS_PER_NS,
+        frame_ns=frame_ns,
+        links=links,
+        busy_ns_per_packet=frames[0].link_busy_ps_per_packet / PS_PER_NS,
+        packets=np.stack([frame.link_packets[place] for frame in frames]),
+        stall_fraction=np.stack([frame.links.stall_fraction for frame in frames]),
+        queued_packets=np.stack([frame.link_queued_packets[place] for frame in frames]),
+        occupancy_packets=np.stack([frame.link_occupancy_packets[place] for frame in frames]),
+        delivered=np.stack([counted for counted in delivered if counted is not None]),
+        latency_mean_ns=np.stack([mean for mean in latencies if mean is not None]),
+        figures={
+            name: np.array([getattr(frame, name) for frame in frames], dtype=np.float64) for name in FIGURES
+        },
+    )
+    for array in (*_arrays(recording), *recording.figures.values()):
+        array.setflags(write=False)
+    return recording
+
+
+def _arrays(recording: Recording) -> list[npt.NDArray[np.generic]]:
+    values = (getattr(recording, field.name) for field in dataclasses.fields(recording))
+    return [value for value in values if isinstance(value, np.ndarray)]

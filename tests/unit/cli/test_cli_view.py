@@ -1,0 +1,46 @@
+"""``dragonfly-env view`` on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dragonfly_env.cli import app
+
+SMALL = ("view", "-t", "72", "--measure-ns", "2000", "--frames", "3")
+
+
+def test_view_writes_a_page_and_says_where(tmp_path: Path) -> None:
+    page = tmp_path / "new" / "page.html"
+    done = CliRunner().invoke(app, [*SMALL, "-p", "min", "-p", "par", "--out", str(page)])
+    assert (done.exit_code, done.stdout.split()) == (0, [str(page)])
+    text = page.read_text(encoding="utf-8")
+    assert "<title>min and par" in text
+    assert '"count":3' in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-p", "min", "-p", "par", "-p", "pb"), "must be given at most 2 times"),
+        (("-p", "mni"), "policy = 'mni'"),
+        (("--frames", "0"), "frames = 0"),
+        (("--frames", "100"), "frames = 100: must be at most 62"),
+    ],
+)
+def test_what_is_impossible_is_said_and_leaves_no_file(
+    arguments: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(app, [*SMALL, *arguments, "--out", str(page)])
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert not page.exists()
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_anything_is_simulated(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, [*SMALL, "--measure-ns", "1e9", "--out", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "must be a writable file" in done.stderr
