@@ -152,8 +152,8 @@ def train(
         evaluation_warmup_ns: Not counted there.
         evaluation_ns: Counted there.
         log_dir: Where event files for TensorBoard go.
-        checkpoint_dir: Where ``episode-0010.zip``, ... and ``latest.zip`` go; ``latest.zip`` is written in
-            any case, also when the training is interrupted.
+        checkpoint_dir: Where ``episode-0010.zip``, ... and ``latest.zip`` go; it is made if need be. ``latest.zip`` is
+            written in any case, also when the training is interrupted.
         checkpoint_every: After how many episodes.
         callback: Called after every episode; if it returns False, the training ends.
         stop_after_s: The training ends after the first episode that ends later than this real time.
@@ -199,6 +199,8 @@ def train(
         log = _open_log(None if log_dir is None else check_path("log_dir", log_dir))
         clock = _Clock()
         decisions, simulated_ns, learned = decisions_before, 0.0, False
+        if folder is not None:
+            _make(folder)  # before anything is learned: not every learner's save() would
         try:
             for number, episode in zip(schedule.numbers, _episodes(agent, config, schedule), strict=False):
                 clock.stop()
@@ -280,6 +282,14 @@ class _Clock:
 
     def start(self) -> None:
         self._since = time.perf_counter()
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        allowed = f"must be a folder that can be made and written to ({error.strerror})"
+        raise config_error("checkpoint_dir", str(folder), allowed) from error
 
 
 def _open_log(folder: str | Path | None) -> Callable[[Progress | None], None] | None:
