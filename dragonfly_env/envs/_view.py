@@ -15,9 +15,9 @@ from gymnasium import spaces
 
 from dragonfly_env.checks.values import check_choice, check_integer, config_error, did_you_mean
 from dragonfly_env.config.simulation import SimulationConfig
-from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs.batched import BatchedRoutingEnv
+from dragonfly_env.envs.defaults import check_options
 from dragonfly_env.envs.render import Renderer
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from dragonfly_env.policies import make_policy
@@ -67,8 +67,6 @@ def make_core(
         raise config_error(
             "config", config, "must be a SimulationConfig, or None with single settings instead"
         )
-    if "topology" in fields and not isinstance(fields["topology"], Dragonfly):
-        fields["topology"] = Dragonfly.preset(fields["topology"])
     config = SimulationConfig(**fields) if config is None else config.replace(**fields)
     # Nobody collects transitions or feedback here: the views pay through rewards.
     options = {
@@ -224,8 +222,7 @@ class RouterView(ABC):
         """Reset everything that is common; the first batch."""
         if self._closed:
             raise StateError("reset(): this environment is closed")
-        if options is not None and not isinstance(options, Mapping):
-            raise config_error("options", options, "must be a dictionary or None; none are used")
+        check_options(options)
         try:
             batch = self._core.reset(seed=seed)
         except ConfigError:

@@ -53,10 +53,10 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
         Args:
             seed: Seed of the traffic; None: the generator goes on.
-            options: Not used.
+            options: Empty or None; none are used.
 
         Raises:
-            ConfigError: For an impossible seed.
+            ConfigError: For an option or an impossible seed.
             StateError: After close.
         """
         batch = self._begin(seed, options)

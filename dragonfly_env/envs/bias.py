@@ -27,7 +27,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.arrays import as_numbers
-from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import (
     check_choice,
     check_integer,
@@ -39,8 +38,7 @@ from dragonfly_env.checks.values import (
 )
 from dragonfly_env.config.rows import reject_unknown
 from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
-from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.envs.defaults import changing_config, view_config
+from dragonfly_env.envs.defaults import changing_config, check_options, view_config
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.windows import WindowFeatures
 from dragonfly_env.errors import IllegalActionError, StateError
@@ -110,8 +108,6 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
         **fields: Any,
     ) -> None:
         reject_unknown(SimulationConfig, fields, "BiasControl", extra=_SETTINGS)
-        if not isinstance(topology := fields.get("topology"), (Dragonfly, type(None))):
-            fields["topology"] = Dragonfly.preset(topology)
         self._config = (changing_config() if config is None else view_config(config)).replace(**fields)
         self._policy = _check_policy(self._config.policy_object)
         self._discrete = check_choice("action", action, _ACTIONS) == "discrete"
@@ -179,8 +175,7 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
         Raises:
             ConfigError: For a seed out of range or an unknown option.
         """
-        if options is not None and check_mapping("options", options):
-            raise config_error("options", options, "there are none; give None or {}")
+        check_options(options)
         if seed is not None:
             seed = check_integer("seed", seed, 0, MAX_SEED)
         elif self._np_random is None:

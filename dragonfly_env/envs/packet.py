@@ -27,14 +27,13 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_choice, check_integer, config_error, shown
 from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._background import Background, make_background
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_config
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, check_options, view_config
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.errors import IllegalActionError, StateError
 
@@ -161,8 +160,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             ConfigError: For an option or an impossible seed; or if no packet asks in the whole simulated time.
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
-        if options is not None and check_mapping("options", options):
-            raise config_error("options", options, "must be empty or None; none are used")
+        check_options(options)
         if seed is not None:
             seed = check_integer("seed", seed, 0, MAX_SEED)
         first = not self._started

@@ -47,13 +47,13 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
 
         Args:
             seed: Seed of the traffic; None: the generator goes on.
-            options: Not used.
+            options: Empty or None; none are used.
 
         Returns:
             Observations and infos of all routers.
 
         Raises:
-            ConfigError: For an impossible seed.
+            ConfigError: For an option or an impossible seed.
             StateError: After close.
         """
         self._open(self._begin(seed, options))

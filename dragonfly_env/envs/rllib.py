@@ -29,11 +29,11 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from dragonfly_env.checks.values import check_choice, config_error
+from dragonfly_env.checks.values import check_choice
 from dragonfly_env.envs._turns import Turns
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_config
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, check_options, view_config
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.errors import IllegalActionError, StateError
 
@@ -115,8 +115,7 @@ class RouterMultiAgentEnv(MultiAgentEnv):
         Raises:
             ConfigError: For an option or an impossible seed.
         """
-        if options:
-            raise config_error("options", options, "must be empty or None; none are used")
+        check_options(options)
         super().reset(seed=seed)
         first, self._first_seed = self._first_seed, None
         self._turns = None

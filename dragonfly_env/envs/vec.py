@@ -29,7 +29,7 @@ from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.envs._turns import Turns
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_config
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, check_options, view_config
 from dragonfly_env.envs.render import Renderer
 from dragonfly_env.errors import IllegalActionError, StateError
 
@@ -105,8 +105,8 @@ class RouterVecEnv(VecEnv):
         Raises:
             ConfigError: If ``set_options`` named any option; there are none.
         """
-        if any(self._options):
-            raise config_error("options", self._options[0], "must be empty; none are used")
+        for options in self._options:
+            check_options(options)
         seed = self._seeds[0]
         self._reset_seeds()
         self._reset_options()

@@ -1,4 +1,4 @@
-"""A learner of one's own, with a file format of its own: trained, kept, continued and evaluated by name of its class."""
+"""A learner of one's own, with a file format of its own: trained, kept, continued and evaluated by its class."""
 
 from __future__ import annotations
 
