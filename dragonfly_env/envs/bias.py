@@ -18,6 +18,7 @@ Version history: v0, the first one.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -39,6 +40,7 @@ from dragonfly_env.checks.values import (
 from dragonfly_env.config.rows import reject_unknown
 from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
 from dragonfly_env.envs.defaults import changing_config, check_options, view_config
+from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.windows import WindowFeatures
 from dragonfly_env.errors import IllegalActionError, StateError
@@ -69,7 +71,7 @@ def biased_policies() -> tuple[str, ...]:
     return tuple(name for name in policies() if "bias_packets" in policy_class(name).settings_names())
 
 
-class BiasControl(gymnasium.Env[FloatArray, Any]):
+class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
     """One agent sets the bias towards minimal paths of every router, once per interval.
 
     Args:
@@ -144,6 +146,12 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
         self._bias_packets = math.nan
         self._latency_ns = 0.0
 
+    def _seed_state(self) -> dict[str, Any]:
+        return {"generator": copy.deepcopy(self._np_random)}
+
+    def _go_on(self, seeds: dict[str, Any]) -> None:
+        self._np_random = seeds["generator"]
+
     @property
     def layout(self) -> tuple[str, ...]:
         """The name of each figure of the observation."""
@@ -208,7 +216,7 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
         """
         simulation = self._simulation
         if simulation is None:
-            raise StateError("step(): call reset() first")
+            raise self._not_begun("step()")
         if self._intervals_done == self._num_intervals or self._complete:
             raise StateError("step(): the episode is over; call reset()")
         self._bias_packets = self._bias_of(action)
@@ -227,7 +235,7 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
             StateError: Before ``reset``, or without a ``render_mode``.
         """
         if self._metrics is None:
-            raise StateError("render(): call reset() first")
+            raise self._not_begun("render()")
         return self._renderer.render(self._metrics)
 
     def trace_hash(self) -> int:
@@ -237,7 +245,7 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
             StateError: Before ``reset``.
         """
         if self._simulation is None:
-            raise StateError("trace_hash(): call reset() first")
+            raise self._not_begun("trace_hash()")
         return self._simulation.trace_hash()
 
     def close(self) -> None:

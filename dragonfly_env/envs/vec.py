@@ -30,8 +30,9 @@ from dragonfly_env.envs._turns import Turns
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, check_options, view_config
+from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.envs.render import Renderer
-from dragonfly_env.errors import IllegalActionError, StateError
+from dragonfly_env.errors import IllegalActionError
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -46,7 +47,7 @@ IntArray = npt.NDArray[np.int64]
 Indices = int | Iterable[int] | None
 
 
-class RouterVecEnv(VecEnv):
+class RouterVecEnv(ByRecipe, VecEnv):
     """All routers of one network behind one shared policy. ``MaskablePPO`` finds the action masks by itself.
 
     Args:
@@ -225,6 +226,13 @@ class RouterVecEnv(VecEnv):
         """False for every slot: there are no single environments that could be wrapped."""
         return [False] * len(self._slots(indices))
 
+    def _seed_state(self) -> dict[str, Any]:
+        return self._env._seed_state() | {"given": list(self._seeds)}
+
+    def _go_on(self, seeds: dict[str, Any]) -> None:
+        self._env._go_on(seeds)
+        self._seeds = seeds["given"]
+
     def _restart(self, seed: int | None) -> FloatArray:
         self._turns = None
         self._turns = turns = Turns(self._env, seed=seed)
@@ -281,5 +289,5 @@ class RouterVecEnv(VecEnv):
 
     def _running(self, call: str) -> Turns:
         if self._turns is None:
-            raise StateError(f"{call}: call reset() first")
+            raise self._not_begun(call)
         return self._turns
