@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from dragonfly_env.agents._trained_on import OtherNetworkWarning
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
 from dragonfly_env.agents.protocol import IntArray, Learner
 from dragonfly_env.agents.q_adaptive import QAdaptive
@@ -44,6 +45,7 @@ __all__ = [
     "Learner",
     "MaskedPpoAgent",
     "MaskedPpoSettings",
+    "OtherNetworkWarning",
     "Policy",
     "Progress",
     "QAdaptive",

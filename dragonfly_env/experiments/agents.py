@@ -27,7 +27,8 @@ FORMS = (
     "learner of your own and what it saved"
 )
 AtWork = Callable[[], AbstractContextManager[None]]
-_UNTELLING = ("agent", "latest", "final", "best", "model", "checkpoints")
+_UNTELLING = ("agent", "latest", "final", "best", "model")
+_UNTELLING_FOLDERS = ("checkpoints",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +165,10 @@ def _file_sha256(path: Path, spec: str) -> str:
 
 
 def _name_of_file(path: Path) -> str:
-    names = [path.stem, *(folder.name for folder in path.parents)]
-    return next((name for name in names if name and name not in _UNTELLING), path.stem)
+    if path.stem not in _UNTELLING:
+        return path.stem
+    folders = (folder.name for folder in path.parents)  # whatever it is called: somebody chose it
+    return next((name for name in folders if name and name not in _UNTELLING_FOLDERS), path.stem)
 
 
 def import_class(spec: str, folder: Path) -> tuple[LoadedModule, Any]:
