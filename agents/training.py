@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 Callback = Callable[["Progress"], "bool | None"]
 _MOST_EPISODES = 10_000_000
 
+# How a training's evaluations measure, if nobody says otherwise.
+EVALUATION_SEEDS = (10_001,)
+EVALUATION_WARMUP_NS = 20_000.0
+EVALUATION_NS = 50_000.0
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Progress:
@@ -124,9 +129,9 @@ def train(
     first_episode: int = 0,
     decisions_before: int = 0,
     evaluate_every: int = 0,
-    evaluation_seeds: Sequence[int] = (10_001,),
-    evaluation_warmup_ns: float = 20_000.0,
-    evaluation_ns: float = 50_000.0,
+    evaluation_seeds: Sequence[int] = EVALUATION_SEEDS,
+    evaluation_warmup_ns: float = EVALUATION_WARMUP_NS,
+    evaluation_ns: float = EVALUATION_NS,
     log_dir: str | Path | None = None,
     checkpoint_dir: str | Path | None = None,
     checkpoint_every: int = 10,

@@ -253,13 +253,16 @@ def _train(plan: TrainingPlan, folder: Path, fresh: bool) -> None:
 
 
 def _draw(plan: TrainingPlan, report: TrainingReport, folder: Path) -> None:
+    from dragonfly_env.experiments.references import heuristics_on
     from dragonfly_env.plots.learning import learning_figure
     from dragonfly_env.plots.style import save
 
     traffic = plan.config.traffic_object.spec
     hosts = plan.config.topology.num_hosts
     title = f"{plan.kind}, seed {plan.seed}: {traffic} at load {plan.config.load:g} on {hosts:,} hosts"
-    picture, _ = save(learning_figure(report.rows, title), folder, "learning")
+    with console(error=True).status("measuring heuristics for the figure"):
+        heuristics = heuristics_on(plan.config)
+    picture, _ = save(learning_figure(report.rows, title, heuristics), folder, "learning")
     note(Text(f"figure: {picture}"))
 
 

@@ -229,7 +229,10 @@ class Metrics:
 
     @property
     def minimal_fraction(self) -> float:
-        """Fraction of delivered packets that took no detour."""
+        """Fraction of delivered packets that took no detour: every hop was on a shortest path by the direct link of
+        the two groups. A third group makes a path non-minimal even where it has no more hops, whether chosen port
+        by port or as a path.
+        """
         return self._per_packet(self.minimal_delivered)
 
     @property
