@@ -2,7 +2,7 @@
 
 ``Policy`` is what answers batches of decisions; ``protocol`` says what one that learns can do besides; ``training`` and
 ``evaluation`` treat all of them alike; ``registry`` finds them by kind, file or class. ``deep_q`` and ``masked_ppo``
-need PyTorch and Stable-Baselines3 (``pip install 'dragonfly-env[sb3]'``) and are imported only when they are used.
+need PyTorch and Stable-Baselines3 (``pip install '.[sb3]'`` in a checkout) and are imported only when they are used.
 """
 
 from __future__ import annotations

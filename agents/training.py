@@ -20,6 +20,7 @@ import numpy as np
 
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, make_env
 from dragonfly_env.agents.protocol import Learner
+from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.outside import check_items, check_path
 from dragonfly_env.checks.values import check_instance, check_integer, check_real, check_time_ns, config_error
 from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
@@ -304,7 +305,7 @@ def _open_log(folder: str | Path | None) -> Callable[[Progress | None], None] | 
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
-        allowed = f"needs PyTorch and TensorBoard: pip install 'dragonfly-env[sb3]' tensorboard ({error})"
+        allowed = f"needs PyTorch and TensorBoard: {how_to_install('sb3')} ({error})"
         raise config_error("log_dir", str(folder), allowed) from error
     writer: Any = SummaryWriter(str(folder))
 

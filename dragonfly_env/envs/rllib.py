@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.values import check_choice
 from dragonfly_env.envs._form import Form
 from dragonfly_env.envs._turns import Turns
@@ -42,9 +43,7 @@ from dragonfly_env.errors import IllegalActionError, StateError
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
 except ImportError as error:
-    raise ImportError(
-        "RouterMultiAgentEnv needs RLlib, an extra: pip install 'dragonfly-env[rllib]'"
-    ) from error
+    raise ImportError(f"RouterMultiAgentEnv needs RLlib, an extra: {how_to_install('rllib')}") from error
 
 Observation = dict[str, npt.NDArray[np.float32]]
 IntArray = npt.NDArray[np.int64]

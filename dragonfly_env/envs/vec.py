@@ -24,6 +24,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.values import check_choice, config_error
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.envs._turns import Turns
@@ -37,9 +38,7 @@ from dragonfly_env.errors import IllegalActionError
 try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
-    raise ImportError(
-        "RouterVecEnv needs Stable-Baselines3, an extra: pip install 'dragonfly-env[sb3]'"
-    ) from error
+    raise ImportError(f"RouterVecEnv needs Stable-Baselines3, an extra: {how_to_install('sb3')}") from error
 
 FloatArray = npt.NDArray[np.float32]
 BoolArray = npt.NDArray[np.bool_]

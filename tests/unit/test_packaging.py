@@ -100,3 +100,15 @@ def test_tensorboard_starts() -> None:
     pytest.importorskip("tensorboard", reason="needs the extra [sb3]")
     done = run(sys.executable, "-m", "tensorboard.main", "--version_tb")
     assert done.returncode == 0, done.stderr
+
+
+def test_no_text_sends_anybody_to_an_index_that_does_not_have_this_package() -> None:
+    """What works is an installation from a checkout: ``pip install '.[sb3]'``."""
+    texts = [
+        file
+        for folder in ("agents", "dragonfly_env", "docs", "examples")
+        for file in (ROOT / folder).rglob("*")
+    ]
+    texts = [ROOT / "README.md", *(file for file in texts if file.suffix in (".py", ".md"))]
+    wrong = [str(file) for file in texts if "dragonfly-env[" in file.read_text(encoding="utf-8")]
+    assert wrong == []
