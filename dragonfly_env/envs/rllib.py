@@ -11,13 +11,17 @@ Reward                  what the environment paid the router since it acted last
 Episode                 ``duration_ns``; truncated at its end, never terminated
 ======================  ====================================================================================
 
-One step is one round: every router with pending packets answers its earliest. Needs the extra ``[rllib]``. With RLlib::
+One step is one round: every router with pending packets answers its earliest. Needs the extra ``[rllib]``. RLlib's
+default modules take no ``Dict``: ``examples/rllib_ppo.py`` is a recipe that works, with RLlib's module for action
+masks::
 
-    from dragonfly_env.envs.rllib import RouterMultiAgentEnv
-    from ray.rllib.algorithms.ppo import PPOConfig
-
-    config = PPOConfig().environment(RouterMultiAgentEnv, env_config={"traffic": "adv+1", "load": 0.35})
-    config.multi_agent(policies={"router"}, policy_mapping_fn=lambda agent, *_, **__: "router")
+    router = RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config={"head_fcnet_hiddens": [32]})
+    config = (
+        PPOConfig()
+        .environment(RouterMultiAgentEnv, env_config={"traffic": "adv+1", "load": 0.35}, disable_env_checking=True)
+        .multi_agent(policies={"router"}, policy_mapping_fn=lambda agent, *_args, **_kwargs: "router")
+        .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={"router": router}))
+    )
 """
 
 from __future__ import annotations
