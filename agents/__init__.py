@@ -2,7 +2,7 @@
 
 ``Policy`` is what answers batches of decisions; ``protocol`` says what one that learns can do besides; ``training`` and
 ``evaluation`` treat all of them alike; ``registry`` finds them by kind, file or class. ``deep_q`` and ``masked_ppo``
-need PyTorch and Stable-Baselines3 (``pip install 'dragonfly-env[sb3]'``) and are imported only when they are used.
+need PyTorch and Stable-Baselines3 (``pip install '.[sb3]'`` in a checkout) and are imported only when they are used.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from dragonfly_env.agents._trained_on import OtherNetworkWarning
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
 from dragonfly_env.agents.protocol import IntArray, Learner
 from dragonfly_env.agents.q_adaptive import QAdaptive
@@ -44,6 +45,7 @@ __all__ = [
     "Learner",
     "MaskedPpoAgent",
     "MaskedPpoSettings",
+    "OtherNetworkWarning",
     "Policy",
     "Progress",
     "QAdaptive",

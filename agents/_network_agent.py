@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from dragonfly_env.agents._layouts import LayoutFacts
+from dragonfly_env.agents._trained_on import network_of, warn_elsewhere
 from dragonfly_env.agents._weights import member_names, pack, unpack
 from dragonfly_env.agents.storage import read_agent, read_header, uncompressed_bytes, write_agent
 from dragonfly_env.checks.outside import check_mapping
@@ -37,6 +38,7 @@ class NetworkAgent(ABC):
         ConfigError: For settings of another class, or a seed out of range.
     """
 
+    says_where: ClassVar[bool] = True  # itself, if it is asked about another network than it was trained on
     kind: ClassVar[str]
     settings_class: ClassVar[type[Any]]
     settings: Any
@@ -49,7 +51,8 @@ class NetworkAgent(ABC):
         self.metadata: dict[str, Any] = {}
         self._facts: LayoutFacts | None = None
         self._layout: object = None  # the layout object that was checked last
-        self._topology: dict[str, Any] = {}
+        self._trained_on: dict[str, Any] = {}  # see `network_of`; empty: nothing was learned yet
+        self._here: dict[str, Any] = {}
         self._network: Any = None  # that learns
 
     @property
@@ -78,7 +81,8 @@ class NetworkAgent(ABC):
 
         check_instance("env", env, BatchedRoutingEnv)
         self._fit_layout(env.layout, env.num_actions)
-        self._topology = env.config.topology.to_dict()
+        self._here = network_of(env.config)
+        warn_elsewhere(self._trained_on, env.config, f"this {self.kind} agent")
 
     def save(self, path: str | Path) -> None:
         """See ``Learner.save``."""
@@ -90,7 +94,9 @@ class NetworkAgent(ABC):
             "settings": dataclasses.asdict(self.settings),
             "seed": self.seed,
             "layout": dataclasses.asdict(self._facts),
-            "topology": self._topology,
+            "topology": {},
+            "network": {},
+            **(self._trained_on or self._here),
             **self._counts(),
         }
         write_agent(path, header, pack(self._parts()))
@@ -103,13 +109,15 @@ class NetworkAgent(ABC):
             name: check_mapping(f"agent.{name}", header.get(name))
             for name in ("settings", "metadata", "layout", "topology")
         }
+        tables["network"] = check_mapping("agent.network", header.get("network", {}))  # older files have none
         settings = tables["settings"]
         reject_unknown(cls.settings_class, settings, f"a saved {cls.kind} agent")
         agent = cls(
             cls.settings_class(**settings),
             seed=check_integer("agent.seed", header.get("seed"), 0, _MOST_SEED),
         )
-        agent.metadata, agent._topology = tables["metadata"], tables["topology"]
+        agent.metadata = tables["metadata"]
+        agent._trained_on = {name: tables[name] for name in ("topology", "network")}
         agent._facts = LayoutFacts.from_dict(tables["layout"])
         agent._recount(
             {
@@ -144,6 +152,10 @@ class NetworkAgent(ABC):
             self._build(self._facts)
 
     # For the agents.
+
+    def _learns_here(self) -> None:
+        """Something is learned in the environment that the agent was prepared for last."""
+        self._trained_on = self._here
 
     @abstractmethod
     def _build(self, facts: LayoutFacts) -> None:

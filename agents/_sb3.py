@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.errors import ConfigError
 
 try:
@@ -23,7 +24,7 @@ try:
     from stable_baselines3.dqn.policies import DQNPolicy
 except ImportError as error:
     raise ConfigError(
-        f"this agent needs PyTorch and Stable-Baselines3: pip install 'dragonfly-env[sb3]' ({error})"
+        f"this agent needs PyTorch and Stable-Baselines3: {how_to_install('sb3')} ({error})"
     ) from error
 
 __all__ = [

@@ -112,6 +112,7 @@ class DeepQAgent(NetworkAgent):
         facts, settings = self._facts, self.settings
         if facts is None:
             raise StateError("learn(): call prepare(env) or act(batch) first")
+        self._learns_here()
         if self._replay is None:
             rng = np.random.default_rng([self.seed, 1, self._steps])
             self._replay = TransitionBuffer(

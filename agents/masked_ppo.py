@@ -109,6 +109,7 @@ class MaskedPpoAgent(NetworkAgent):
             config, **self.env_options(), duration_ns=schedule.episode_ns, warmup_ns=schedule.warmup_ns
         )
         self.prepare(vec.core)
+        self._learns_here()
         if self.settings.pays_bonus:
             vec = DeliveryBonus(vec, self.settings.delivery_bonus_ns / self.settings.reward_scale_ns)
         settings, first = self.settings, schedule.numbers[0]

@@ -8,8 +8,10 @@ from typing import Any
 
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.agents.storage import read_header
+from dragonfly_env.checks.outside import check_path
 from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.config.rows import SettingInfo, describe, reject_unknown
+from dragonfly_env.errors import ConfigError
 
 AGENTS: dict[str, str] = {
     "deep-q": "dragonfly_env.agents.deep_q:DeepQAgent",
@@ -73,19 +75,51 @@ def agent_settings(kind: str) -> tuple[SettingInfo, ...]:
     return describe(settings_class(kind))
 
 
-def load_agent(path: str | Path) -> Learner:
-    """Read a saved agent, whatever its kind.
+def load_agent(path: str | Path, learner: type[Learner] | None = None) -> Learner:
+    """Read a saved agent.
+
+    Args:
+        path: The file.
+        learner: The class of a learner of one's own, whose ``load`` reads the file; None: the file says which kind of
+            ``AGENTS`` it is. (A file never says which class is to be imported: data is not code.)
 
     Raises:
         ConfigError: If the file is no saved agent, or what its kind needs is not installed.
     """
-    kind = read_header(path).get("kind")
+    if learner is not None:
+        known = learner_type(learner, "learner", learner)
+        source = check_path("agent", path)
+        if not source.is_file():
+            raise config_error("agent", str(source), "must be a saved agent (no such file)")
+        return known.load(source)
+    try:
+        kind = read_header(path).get("kind")
+    except ConfigError as error:
+        raise ConfigError(f"{error}; {_OWN}") from error
     if not isinstance(kind, str) or kind not in AGENTS:
-        raise config_error(
-            "agent", str(path), f"holds an agent of unknown kind {kind!r}, known are {', '.join(AGENTS)}"
-        )
-    learner: Learner = agent_class(kind).load(path)
-    return learner
+        allowed = f"holds an agent of unknown kind {kind!r}, known are {', '.join(AGENTS)}; {_OWN}"
+        raise config_error("agent", str(path), allowed)
+    agent: Learner = agent_class(kind).load(path)
+    return agent
+
+
+_OWN = (
+    "of a learner of your own name the class: load_agent(path, Class), on the command line file.py:Class@PATH"
+)
+_LEARNS = ("act", "env_options", "prepare", "set_training", "learn", "statistics", "save", "load")
+
+
+def learner_type(found: object, field: str, value: object) -> type[Learner]:
+    """A class as that of a learner.
+
+    Raises:
+        ConfigError: If it is no class, or lacks what a learner can do.
+    """
+    lacks = [name for name in _LEARNS if not callable(getattr(found, name, None))]
+    if not isinstance(found, type) or lacks:
+        missing = f"it lacks {', '.join(lacks)}" if lacks else "it is no class"
+        raise config_error(field, value, f"must be the class of a learner ({missing})")
+    return found
 
 
 def read_metadata(path: str | Path) -> dict[str, Any]:

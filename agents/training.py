@@ -20,6 +20,7 @@ import numpy as np
 
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, make_env
 from dragonfly_env.agents.protocol import Learner
+from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.outside import check_items, check_path
 from dragonfly_env.checks.values import check_instance, check_integer, check_real, check_time_ns, config_error
 from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 
 Callback = Callable[["Progress"], "bool | None"]
 _MOST_EPISODES = 10_000_000
+
+# How a training's evaluations measure, if nobody says otherwise.
+EVALUATION_SEEDS = (10_001,)
+EVALUATION_WARMUP_NS = 20_000.0
+EVALUATION_NS = 50_000.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -124,9 +130,9 @@ def train(
     first_episode: int = 0,
     decisions_before: int = 0,
     evaluate_every: int = 0,
-    evaluation_seeds: Sequence[int] = (10_001,),
-    evaluation_warmup_ns: float = 20_000.0,
-    evaluation_ns: float = 50_000.0,
+    evaluation_seeds: Sequence[int] = EVALUATION_SEEDS,
+    evaluation_warmup_ns: float = EVALUATION_WARMUP_NS,
+    evaluation_ns: float = EVALUATION_NS,
     log_dir: str | Path | None = None,
     checkpoint_dir: str | Path | None = None,
     checkpoint_every: int = 10,
@@ -152,8 +158,8 @@ def train(
         evaluation_warmup_ns: Not counted there.
         evaluation_ns: Counted there.
         log_dir: Where event files for TensorBoard go.
-        checkpoint_dir: Where ``episode-0010.zip``, ... and ``latest.zip`` go; ``latest.zip`` is written in
-            any case, also when the training is interrupted.
+        checkpoint_dir: Where ``episode-0010.zip``, ... and ``latest.zip`` go; it is made if need be. ``latest.zip`` is
+            written in any case, also when the training is interrupted.
         checkpoint_every: After how many episodes.
         callback: Called after every episode; if it returns False, the training ends.
         stop_after_s: The training ends after the first episode that ends later than this real time.
@@ -199,6 +205,8 @@ def train(
         log = _open_log(None if log_dir is None else check_path("log_dir", log_dir))
         clock = _Clock()
         decisions, simulated_ns, learned = decisions_before, 0.0, False
+        if folder is not None:
+            _make(folder)  # before anything is learned: not every learner's save() would
         try:
             for number, episode in zip(schedule.numbers, _episodes(agent, config, schedule), strict=False):
                 clock.stop()
@@ -282,6 +290,14 @@ class _Clock:
         self._since = time.perf_counter()
 
 
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        allowed = f"must be a folder that can be made and written to ({error.strerror})"
+        raise config_error("checkpoint_dir", str(folder), allowed) from error
+
+
 def _open_log(folder: str | Path | None) -> Callable[[Progress | None], None] | None:
     """A function that writes a progress for TensorBoard, and closes the log if it is given None."""
     if folder is None:
@@ -289,7 +305,7 @@ def _open_log(folder: str | Path | None) -> Callable[[Progress | None], None] | 
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
-        allowed = f"needs PyTorch and TensorBoard: pip install 'dragonfly-env[sb3]' tensorboard ({error})"
+        allowed = f"needs PyTorch and TensorBoard: {how_to_install('sb3')} ({error})"
         raise config_error("log_dir", str(folder), allowed) from error
     writer: Any = SummaryWriter(str(folder))
 

@@ -17,7 +17,6 @@ from dragonfly_env import _process
 if _process.is_command_line():  # before the imports below, which take a second or two
     _process.begin()
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.config.groups import Grid
@@ -39,10 +38,7 @@ from dragonfly_env import agents, baselines  # isort: skip
 if TYPE_CHECKING:
     from dragonfly_env.envs.vec import RouterVecEnv
 
-try:
-    __version__ = version("dragonfly-env")
-except PackageNotFoundError:  # used from a source tree that is not installed
-    __version__ = "0+unknown"
+    __version__: str
 
 __all__ = [
     "AllToAll",
@@ -74,8 +70,20 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":  # looked up when asked: nobody who only wants to simulate waits for it
+        globals()[name] = _installed_version()
+        return globals()[name]
     if name == "RouterVecEnv":  # needs Stable-Baselines3, which is an extra
         from dragonfly_env.envs.vec import RouterVecEnv
 
         return RouterVecEnv
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _installed_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("dragonfly-env")
+    except PackageNotFoundError:  # used from a source tree that is not installed
+        return "0+unknown"

@@ -6,9 +6,11 @@ what Python has imported anyway when it begins: until then Ctrl-C has its usual 
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,15 +39,63 @@ def begin() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
-def imported() -> None:
-    """Everything is imported: from now on Ctrl-C is ``KeyboardInterrupt``, and commands keep what they have."""
-    if signal.getsignal(signal.SIGINT) is _end:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+class Interruptible:
+    """While a command works, Ctrl-C is ``KeyboardInterrupt``, so that it can keep what it has; see `_raise`."""
+
+    def __enter__(self) -> None:
+        if signal.getsignal(signal.SIGINT) is _end:  # begun here, by the main thread of the command line
+            signal.signal(signal.SIGINT, _raise)
+
+    def __exit__(self, *error: object) -> None:
+        if signal.getsignal(signal.SIGINT) is _raise:
+            signal.signal(signal.SIGINT, _end)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """End at once: an exception might be swallowed by whatever is being imported, and nothing can be lost yet."""
+    """End at once: nothing can be lost, and whatever is under way might swallow an exception, as imports do."""
     try:
         os.write(2, b"interrupted\n")
     finally:
         os._exit(INTERRUPTED)
+
+
+_AGAIN_S = 0.05
+_waiting = False  # a Ctrl-C that came during an import is to come again
+_again = False  # this one is that
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    """Raise ``KeyboardInterrupt``, but not into the import of a library: some swallow it, some make ``ImportError`` of
+    it, some stay half imported. It comes again when the library is there; who presses once more, or whose own module is
+    being imported, does not wait.
+    """
+    global _waiting, _again
+    ours, _again = _again, False
+    if _imports_library(frame) and (ours or not _waiting):
+        _waiting = True
+        _thread.start_new_thread(_press_again, ())  # takes no lock that the interrupted code may hold
+        return
+    _waiting = False
+    raise KeyboardInterrupt
+
+
+def _press_again() -> None:
+    global _again
+    time.sleep(_AGAIN_S)
+    if _waiting:
+        _again = True
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def _imports_library(frame: FrameType | None) -> bool:
+    """Whether a library is being imported: the innermost module whose import is under way is not the user's."""
+    inner = None
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return inner is None or inner.startswith(_LIBRARIES) or f"{os.sep}site-packages{os.sep}" in inner
+        inner = frame.f_code.co_filename
+        frame = frame.f_back
+    return False
+
+
+_LIBRARIES = (sys.prefix, sys.base_prefix, os.path.dirname(__file__), "<")  # noqa: PTH120

@@ -27,10 +27,16 @@ Settings, the same for all three:
   action and candidates as that policy needs them.
 * ``illegal_action``: ``"remap"`` (default) sends the packet minimally and counts in ``info["illegal_actions"]``, per
   agent and episode; ``"raise"`` raises ``IllegalActionError`` and changes nothing.
+* ``mask_in``: ``"both"`` (default), ``"observation"`` or ``"info"``: where the mask stands. With ``"info"`` an
+  observation is the features alone, a ``Box``.
+* ``flat_observation=True``: observations are one ``Box``, the features and then (unless ``mask_in="info"``) the mask,
+  for wrappers that take no ``Dict``.
 * ``max_cycles``: rounds after which the episode is truncated; None: only time ends it.
 * ``render_mode``: ``"rgb_array"``, ``"ansi"``, ``"human"`` (prints the text) or None.
 
 ``pettingzoo.make("parallel", dragonfly_v0.ENV_ID, **settings)`` (or ``"aec"``) does the same.
+
+Environments can be pickled and copied, as vector classes do; a copy has settings and seeds, not the running episode.
 
 Version history: v0, the first.
 """

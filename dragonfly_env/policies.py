@@ -286,6 +286,20 @@ def policy_class(name: str) -> type[Policy]:
     raise unknown_name("policy", name, policies())
 
 
+def describe_policy(name: str) -> tuple[SettingInfo, ...]:
+    """The parameters that may be given with a policy's name, whether a class describes it or only the core's rows.
+
+    Raises:
+        ConfigError: For an unknown name.
+    """
+    cls = policy_class(name)
+    if cls is not CorePolicy:
+        fixed = cls.variants[_aliases.get(name, name)]
+        return tuple(row for row in cls.describe() if row.name not in fixed)
+    rows = _registry()[name]["parameters"]
+    return describe(dataclasses.make_dataclass(name, [(row["name"], Any, of_row(row)) for row in rows]))
+
+
 def make_policy(name: str, **parameters: Any) -> Policy:
     """A policy by name.
 

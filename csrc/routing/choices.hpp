@@ -54,8 +54,12 @@ void mark_minimal_ports(const QuestionPlan& plan, const RouteContext& context, P
     packet.plan = Plan::kMinimal;
     if (!packet.non_minimal && !answer.shortest) {
       const std::uint32_t next = topology.neighbor(router, answer.port).router;
-      packet.non_minimal = topology.minimal_hops(next, packet.destination_router) + 1U !=
-                           topology.minimal_hops(router, packet.destination_router);
+      // A way through a third group is a detour even where it has no more hops than the direct link's, as it
+      // is with candidate paths.
+      packet.non_minimal =
+          topology.minimal_hops(next, packet.destination_router) + 1U !=
+              topology.minimal_hops(router, packet.destination_router) ||
+          (topology.is_global(answer.port) && topology.group_of(next) != packet.destination_group);
     }
     return {answer.port,
             paths.ladder().vc(Stage::kSource, topology.is_global(answer.port), true, false, packet.hops, 0)};

@@ -11,7 +11,6 @@ from typing import Annotated, NoReturn
 import typer
 from rich.text import Text
 
-from dragonfly_env import _process
 from dragonfly_env.cli import streams
 from dragonfly_env.cli.benchmark import benchmark
 from dragonfly_env.cli.console import note
@@ -80,12 +79,11 @@ def _root(
 
 
 def main() -> NoReturn:
-    """Run the command line and exit.
+    """Run the command line and exit. Commands are interruptible (`guarded`); elsewhere Ctrl-C ends the process.
 
     Exit codes: 0 done; 1 a run failed, or results could not be written; 2 an impossible setting or wrong usage;
     130 Ctrl-C.
     """
-    _process.imported()
     closed = sys.stdout is None
     streams.prepare()
     warnings.showwarning = lambda message, *_, **__: note(Text(f"warning: {message}", style="yellow"))

@@ -24,8 +24,9 @@ def evaluate(
             metavar="POLICY...",
             help="What to compare, in any mixture: a built-in policy ([bold]ugal-n[/bold], "
             "[bold]ugal-n:bias_packets=2[/bold]), a saved agent ([bold]results/dqn/agent.zip[/bold]), a class of yours "
-            "([bold]module:Class[/bold] or [bold]file.py:Class[/bold]) with a method act(batch). A name for tables and "
-            "figures may stand before it: [bold]mine=results/dqn/agent.zip[/bold].",
+            "([bold]module:Class[/bold] or [bold]file.py:Class[/bold]) with a method act(batch), or what a learner of "
+            "yours saved ([bold]file.py:Class@results/mine/agent.zip[/bold]). A name for tables and figures may stand "
+            "before it: [bold]mine=results/dqn/agent.zip[/bold].",
             show_default=False,
         ),
     ] = None,
@@ -72,14 +73,13 @@ def evaluate(
 
 def _trained_with(specs: Sequence[str]) -> dict[str, Any]:
     """The settings of the network and traffic that the first saved agent among ``specs`` knows; they may be none."""
-    from dragonfly_env.agents.registry import read_metadata
     from dragonfly_env.experiments.choices import PolicyChoice
 
     for spec in specs:
         source = PolicyChoice.parse(spec).agent
         if source is None or not source.is_file:
             continue
-        known = read_metadata(source.path).get("configuration")
+        known = source.metadata().get("configuration")
         if isinstance(known, dict) and {"topology", "network", "traffic", "load"} <= known.keys():
             kept = {name: known[name] for name in _KEPT if name in known}
             return {

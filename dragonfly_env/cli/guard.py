@@ -9,7 +9,7 @@ from typing import ParamSpec
 import typer
 from rich.text import Text
 
-from dragonfly_env._process import INTERRUPTED
+from dragonfly_env._process import INTERRUPTED, Interruptible
 from dragonfly_env.cli.console import note
 from dragonfly_env.errors import ConfigError, DeadlockError
 
@@ -26,7 +26,8 @@ def guarded(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
     @functools.wraps(command)
     def wrapped(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            with Interruptible():
+                command(*args, **kwargs)
         except BaseException as error:
             code = report(error)
             if code is None:

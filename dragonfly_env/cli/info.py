@@ -21,7 +21,7 @@ from dragonfly_env.cli.guard import guarded
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import SettingInfo, describe
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.policies import policies, policy_class
+from dragonfly_env.policies import describe_policy, policies
 
 _LEARNERS = {
     "deep-q": "deep Q-learning (the DQN of Stable-Baselines3) from exact transitions of every packet",
@@ -202,8 +202,7 @@ def _policy(name: str) -> RenderableType:
     head.append(
         f"Decides {decides.get(policy['scope'], policy['scope'])}; the answer is a {policy['action']}."
     )
-    fixed = policy_class(name).variants.get(name, {})
-    settings = [item for item in policy_class(name).describe() if item.name not in fixed]
+    settings = describe_policy(name)
     if not settings:
         return Group(head, Text("No parameters.", style="dim"))
     usage = f"Parameters, e.g. --policy {name}:{settings[0].name}={_example(settings[0])}"

@@ -22,6 +22,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
+from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -253,6 +254,21 @@ def _log_table(simulation: Simulation, run: Run) -> pa.Table:
     return table.replace_schema_metadata({METADATA_KEY: json.dumps(provenance)})
 
 
+def _warning(results: Mapping[str, Any]) -> str:
+    """What a reader of the figures must know first."""
+    if results["saturated"]:
+        return (
+            f"SATURATED: less than {SATURATED_BELOW:.0%} of what was offered was accepted in the window's second half; "
+            "latencies are those of growing queues, and grow with the window"
+        )
+    if results["stationary"] is False:
+        return (
+            f"NOT STATIONARY: the mean latency changed by more than {STATIONARY_WITHIN:.0%} between the window's "
+            "halves; a longer --warmup-ns may help"
+        )
+    return ""
+
+
 def _table(run: Run, results: Mapping[str, Any]) -> RenderableType:
     topology = run.config.topology
     system = f"{topology.num_hosts:,} hosts (p={topology.p}, a={topology.a}, h={topology.h}, g={topology.g}, "
@@ -261,6 +277,8 @@ def _table(run: Run, results: Mapping[str, Any]) -> RenderableType:
         ended = "complete" if results["makespan_ns"] is not None else "not complete"
         times = f"{ended} after {results['duration_ns'] / 1000:g} us"
     head = Text.assemble((run.describe(), "bold"), f"\n{system}{topology.arrangement}), {times}")
+    if warning := _warning(results):
+        head.append(f"\n{warning}", style="yellow")
     table = Table(box=box.SIMPLE, show_header=False)
     table.add_column("what")
     table.add_column("value", justify="right")

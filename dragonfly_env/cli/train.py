@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
 
 if TYPE_CHECKING:
+    from dragonfly_env.experiments.learners import LearnerSource
     from dragonfly_env.experiments.training_run import Sofar, TrainingPlan, TrainingReport
 
 DEFAULT_DURATION_NS = 2_000_000.0
@@ -34,7 +34,9 @@ def train(
     agent: Annotated[
         str,
         typer.Argument(
-            metavar="AGENT", help="What learns: deep-q or masked-ppo. 'dragonfly-env info deep-q' says more."
+            metavar="AGENT",
+            help="What learns: deep-q or masked-ppo ('dragonfly-env info deep-q' says more), or a learner of "
+            "yours: [bold]module:Class[/bold] or [bold]file.py:Class[/bold].",
         ),
     ] = "deep-q",
     agent_settings: Annotated[
@@ -139,7 +141,7 @@ def train(
     """Train a routing agent: every router asks it where packets go, and pays it in delivery time.
 
     [bold]Ctrl-C[/bold] stops and keeps the agent as it is; the same command again goes on.
-    Needs the extra "sb3": PyTorch and Stable-Baselines3.
+    deep-q and masked-ppo need the extra "sb3": PyTorch and Stable-Baselines3.
 
     [bold]Examples[/bold]
 
@@ -149,6 +151,10 @@ def train(
 
     dragonfly-env evaluate results/dqn/agent.zip min ugal-n
 
+    dragonfly-env train my_learner.py:Mine --out results/mine
+
+    dragonfly-env evaluate my_learner.py:Mine@results/mine/agent.zip min ugal-n
+
     [bold]The folder[/bold]
 
     agent.zip: the trained agent, with everything that made it
@@ -157,18 +163,20 @@ def train(
 
     checkpoints/, tensorboard/: for tensorboard --logdir FOLDER
     """
+    from dragonfly_env.experiments.learners import LearnerSource
     from dragonfly_env.experiments.scenario import Scenario
     from dragonfly_env.experiments.training_run import TrainingPlan
 
     settings = options.scenario_settings({}, given, policies=[warmup_policy])
     (run,) = Scenario.from_dict(settings, name="train").runs()
-    folder = out or Path("results") / agent
+    learner = LearnerSource.find(agent)
+    folder = out or Path("results") / learner.name
     seeds = list(dict.fromkeys(seed or [1]))
     plans = [
         TrainingPlan(
             kind=agent,
             config=run.config,
-            settings=_parse_settings(agent, agent_settings or ()),
+            settings=_parse_settings(learner, agent_settings or ()),
             seed=one,
             episodes=_episodes(duration_ns, episode_ns),
             episode_ns=episode_ns,
@@ -184,9 +192,9 @@ def train(
         place = folder if len(plans) == 1 else folder / f"seed-{plan.seed}"
         _train(plan, place, fresh)
     if len(plans) > 1:
-        agents = " ".join(str(folder / f"seed-{plan.seed}" / "agent.zip") for plan in plans)
+        agents = " ".join(learner.saved(folder / f"seed-{plan.seed}" / "agent.zip") for plan in plans)
     else:
-        agents = str(folder / "agent.zip")
+        agents = learner.saved(folder / "agent.zip")
     note(Text(f"to compare:  dragonfly-env evaluate {agents} min ugal-n", style="bold"))
 
 
@@ -203,12 +211,11 @@ def _episodes(duration_ns: float, episode_ns: float) -> int:
     return -(-duration_ps // episode_ps)
 
 
-def _parse_settings(agent: str, texts: Sequence[str]) -> dict[str, Any]:
+def _parse_settings(learner: LearnerSource, texts: Sequence[str]) -> dict[str, Any]:
     """``name=value`` pairs; a list is written ``64,64``."""
-    from dragonfly_env.agents.registry import settings_class
     from dragonfly_env.experiments.fields import parse_assignment, parse_value
 
-    lists = {field.name for field in dataclasses.fields(settings_class(agent)) if "tuple" in str(field.type)}
+    lists = learner.list_settings()
     settings: dict[str, Any] = {}
     for text in texts:
         name, value = parse_assignment(text, "--agent-setting")
@@ -246,13 +253,16 @@ def _train(plan: TrainingPlan, folder: Path, fresh: bool) -> None:
 
 
 def _draw(plan: TrainingPlan, report: TrainingReport, folder: Path) -> None:
+    from dragonfly_env.experiments.references import heuristics_on
     from dragonfly_env.plots.learning import learning_figure
     from dragonfly_env.plots.style import save
 
     traffic = plan.config.traffic_object.spec
     hosts = plan.config.topology.num_hosts
     title = f"{plan.kind}, seed {plan.seed}: {traffic} at load {plan.config.load:g} on {hosts:,} hosts"
-    picture, _ = save(learning_figure(report.rows, title), folder, "learning")
+    with console(error=True).status("measuring heuristics for the figure"):
+        heuristics = heuristics_on(plan.config)
+    picture, _ = save(learning_figure(report.rows, title, heuristics), folder, "learning")
     note(Text(f"figure: {picture}"))
 
 

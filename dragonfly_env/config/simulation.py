@@ -39,7 +39,7 @@ class SimulationConfig:
     """
 
     topology: Dragonfly
-    """The wiring."""
+    """The wiring; the name of a preset (``"1056"``, ``1056``, ``"theta"``) is understood too."""
 
     network: NetworkConfig = dataclasses.field(default_factory=NetworkConfig)
     """Links, routers and buffers; a preset's name is understood too."""
@@ -105,8 +105,10 @@ class SimulationConfig:
 
     def __post_init__(self) -> None:
         normalise(self)
+        if isinstance(self.topology, (str, int)):
+            object.__setattr__(self, "topology", Dragonfly.preset(self.topology))
         if not isinstance(self.topology, Dragonfly):
-            raise config_error("topology", self.topology, "must be a Dragonfly")
+            raise config_error("topology", self.topology, "must be a Dragonfly or the name of a preset")
         if isinstance(self.network, str):
             object.__setattr__(self, "network", NetworkConfig.preset(self.network))
         if not isinstance(self.network, NetworkConfig):
@@ -206,9 +208,8 @@ class SimulationConfig:
         """The configuration that ``to_dict`` described; absent fields have their defaults.
 
         Args:
-            values: Fields by name. ``topology`` is a table (p, a, h, ... or preset), ``network`` a table
-            (optionally
-                with ``preset``) or a preset's name, ``policy`` a name or a table with ``name``.
+            values: Fields by name. ``topology`` is a table (p, a, h, ... or preset) or a preset's name, ``network`` a
+                table (optionally with ``preset``) or a preset's name, ``policy`` a name or a table with ``name``.
 
         Raises:
             ConfigError: For an unknown key or a value out of range.
@@ -217,7 +218,7 @@ class SimulationConfig:
         reject_unknown(cls, given, "a simulation")
         if "topology" not in given:
             raise config_error("topology", None, "must be given, e.g. preset = '1056' or p = 4, a = 8, h = 4")
-        if not isinstance(given["topology"], Dragonfly):
+        if not isinstance(given["topology"], (Dragonfly, str, int)):
             given["topology"] = Dragonfly.from_dict(given["topology"])
         if isinstance(given.get("network"), Mapping):
             given["network"] = NetworkConfig.from_dict(given["network"])

@@ -22,8 +22,10 @@ IntArray = npt.NDArray[np.int64]
 class DecisionBatch:
     """N decisions that wait for an answer; rows are ordered by partition of the network, then by time.
 
-    From an environment the arrays are read-only views into the memory of the core: valid until its next
-    ``reset`` or ``step``, after that they show something else. ``copy()`` keeps them.
+    From an environment the arrays are read-only views into the memory of the core: valid until its next ``reset`` or
+    ``step``, after that they show something else. ``copy()`` keeps them. ``torch.from_dlpack(batch.obs)`` is a tensor
+    of the same memory, not to be written to; ``torch.from_numpy`` warns of that, because it does not know of arrays
+    that are read-only. (With a NumPy before 2.1 copy: ``torch.tensor(batch.obs)``.)
 
     Attributes:
         obs: (N, F) float32, see ``layout``.

@@ -79,13 +79,16 @@ class _Predicts:
 
     def __init__(self, model: Any) -> None:
         self._model = model
+        self._vector = ""  # which form of flat observations it takes
         self._asks_masks = "action_masks" in inspect.signature(model.predict).parameters
 
     def prepare(self, env: BatchedRoutingEnv) -> None:
         space = self._model.observation_space
         shapes = {name: part.shape for name, part in getattr(space, "spaces", {}).items()}
         needed = {"observation": (env.num_features,), "action_mask": (env.num_actions,)}
-        if shapes != needed:
+        flat = {(env.num_features,): "features", (env.num_features + env.num_actions,): "both"}
+        self._vector = "" if shapes else flat.get(space.shape, "")
+        if shapes != needed and not self._vector:
             raise config_error(
                 "background",
                 type(self._model).__name__,
@@ -95,7 +98,11 @@ class _Predicts:
     def act(self, batch: DecisionBatch) -> IntArray:
         # Copies, as PyTorch cannot have arrays that are read only.
         masks = {"action_masks": batch.mask.copy()} if self._asks_masks else {}
-        seen = {"observation": batch.obs.copy(), "action_mask": batch.mask.astype(np.int8)}
+        seen: Any = {"observation": batch.obs.copy(), "action_mask": batch.mask.astype(np.int8)}
+        if self._vector == "features":
+            seen = seen["observation"]
+        elif self._vector:
+            seen = np.concatenate([batch.obs, batch.mask.astype(np.float32)], axis=1)
         actions: IntArray = np.asarray(self._model.predict(seen, deterministic=True, **masks)[0], np.int64)
         legal = batch.mask[np.arange(len(batch)), actions]
         return np.where(legal, actions, batch.minimal_actions())

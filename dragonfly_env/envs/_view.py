@@ -15,9 +15,11 @@ from gymnasium import spaces
 
 from dragonfly_env.checks.values import check_choice, check_integer, config_error, did_you_mean
 from dragonfly_env.config.simulation import SimulationConfig
-from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.decisions.batch import DecisionBatch
+from dragonfly_env.envs._form import FORM_SETTINGS, Form
 from dragonfly_env.envs.batched import BatchedRoutingEnv
+from dragonfly_env.envs.defaults import check_options
+from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.envs.render import Renderer
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from dragonfly_env.policies import make_policy
@@ -30,6 +32,7 @@ FloatArray = npt.NDArray[np.float64]
 # Integers that need no closer look; bool is no integer here although Python says so.
 INTEGER_TYPES = frozenset({int, np.int64, np.int32, np.intp})
 _MOST_CYCLES = 2**62
+_OWN_SETTINGS = {"config", "for_policy", "illegal_action", "max_cycles", *FORM_SETTINGS}
 _CONFIG_FIELDS = frozenset(field.name for field in dataclasses.fields(SimulationConfig))
 _ENV_OPTIONS = frozenset(inspect.signature(BatchedRoutingEnv.__init__).parameters) - {"self", "config"}
 
@@ -57,7 +60,7 @@ def make_core(
     options = {name: value for name, value in settings.items() if name in _ENV_OPTIONS}
     for name, value in settings.items():
         if name not in fields and name not in options:
-            known = _CONFIG_FIELDS | _ENV_OPTIONS | {"config", "for_policy", "illegal_action", "max_cycles"}
+            known = _CONFIG_FIELDS | _ENV_OPTIONS | _OWN_SETTINGS
             raise config_error(
                 name, value, f"is no setting of this environment{did_you_mean(name, sorted(known))}"
             )
@@ -67,8 +70,6 @@ def make_core(
         raise config_error(
             "config", config, "must be a SimulationConfig, or None with single settings instead"
         )
-    if "topology" in fields and not isinstance(fields["topology"], Dragonfly):
-        fields["topology"] = Dragonfly.preset(fields["topology"])
     config = SimulationConfig(**fields) if config is None else config.replace(**fields)
     # Nobody collects transitions or feedback here: the views pay through rewards.
     options = {
@@ -84,7 +85,7 @@ def make_core(
     return BatchedRoutingEnv(config, **options)
 
 
-class RouterView(ABC):
+class RouterView(ByRecipe, ABC):
     """One agent per router, ``router_0`` and so on, on top of a ``BatchedRoutingEnv``.
 
     Args:
@@ -94,6 +95,9 @@ class RouterView(ABC):
             a router without a pending packet) and is counted. ``"raise"``: it raises, and nothing has changed.
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints the text) or None.
         max_cycles: Rounds after which the episode is truncated, or None.
+        mask_in: Where the mask stands: ``"both"``, ``"observation"`` or ``"info"``. With ``"info"`` an observation is
+            the features alone, a ``Box``.
+        flat_observation: Observations are one ``Box``: the features, then (unless ``mask_in="info"``) the mask.
         **settings: Fields of ``SimulationConfig`` and options of ``BatchedRoutingEnv``.
 
     Raises:
@@ -112,6 +116,8 @@ class RouterView(ABC):
         illegal_action: str = "remap",
         render_mode: str | None = None,
         max_cycles: int | None = None,
+        mask_in: str = "both",
+        flat_observation: bool = False,
         **settings: Any,
     ) -> None:
         self._core = make_core(config, for_policy, settings)
@@ -125,6 +131,7 @@ class RouterView(ABC):
         self.agents = []
         self._index = {name: i for i, name in enumerate(self.possible_agents)}
         self._idle = self._core.num_actions
+        self._form = Form(mask_in, flat_observation, self._core.layout, self._idle + 1)
         self._idle_mask = np.zeros(self._idle + 1, np.int8)
         self._idle_mask[self._idle] = 1
         # What each router saw when it decided last; it is shown again while the router is idle.
@@ -136,17 +143,11 @@ class RouterView(ABC):
         self._make_spaces()
 
     def _make_spaces(self) -> None:
-        layout = self._core.layout
         # Own objects for every agent: they are seeded and sampled one by one.
         self.observation_spaces: dict[str, spaces.Space[Any]] = {}
         self.action_spaces: dict[str, spaces.Space[Any]] = {}
         for name in self.possible_agents:
-            self.observation_spaces[name] = spaces.Dict(
-                {
-                    "observation": spaces.Box(layout.low, layout.high, dtype=np.float32),
-                    "action_mask": spaces.MultiBinary(self._idle + 1),
-                }
-            )
+            self.observation_spaces[name] = self._form.space()
             self.action_spaces[name] = spaces.Discrete(self._idle + 1)
         routers, radix = self._core.state_shape
         self.state_space = spaces.Box(0.0, 1.0, (routers, radix + 1), np.float32)
@@ -159,7 +160,8 @@ class RouterView(ABC):
         return self._core
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,))``: the same object at every call.
+        """``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,))``, or one ``Box`` with
+        ``mask_in="info"`` or ``flat_observation``: the same object at every call.
 
         Raises:
             ConfigError: If there is no such agent.
@@ -224,8 +226,7 @@ class RouterView(ABC):
         """Reset everything that is common; the first batch."""
         if self._closed:
             raise StateError("reset(): this environment is closed")
-        if options is not None and not isinstance(options, Mapping):
-            raise config_error("options", options, "must be a dictionary or None; none are used")
+        check_options(options)
         try:
             batch = self._core.reset(seed=seed)
         except ConfigError:
@@ -255,11 +256,17 @@ class RouterView(ABC):
         self.agents = agents
         return batch
 
+    def _seed_state(self) -> dict[str, Any]:
+        return self._core._seed_state()
+
+    def _go_on(self, seeds: dict[str, Any]) -> None:
+        self._core._go_on(seeds)
+
     def _check_open(self, call: str) -> None:
         if self._closed:
             raise StateError(f"{call}: this environment is closed")
         if not self._started:
-            raise StateError(f"{call}: call reset() first")
+            raise self._not_begun(call)
 
     def _check_running(self) -> None:
         self._check_open("step()")

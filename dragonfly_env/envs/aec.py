@@ -53,10 +53,10 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
         Args:
             seed: Seed of the traffic; None: the generator goes on.
-            options: Not used.
+            options: Empty or None; none are used.
 
         Raises:
-            ConfigError: For an impossible seed.
+            ConfigError: For an option or an impossible seed.
             StateError: After close.
         """
         batch = self._begin(seed, options)
@@ -98,10 +98,10 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         if self._paid:
             self._clear_payments()
         follows = self._next[k]
-        self.infos[agent] = {
-            "action_mask": self._masks[follows] if follows is not None else self._idle_mask.copy(),
-            "illegal_actions": self._illegal[self._who[k]],
-        }
+        self.infos[agent] = {"illegal_actions": self._illegal[self._who[k]]}
+        if self._form.in_info:
+            mask = self._masks[follows] if follows is not None else self._idle_mask.copy()
+            self.infos[agent]["action_mask"] = mask
         k += 1
         if k < self._stop:
             self._position = k
@@ -121,11 +121,10 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         selected = self.agents and agent == self.agent_selection and not self._over
         k = self._position if selected else self._earliest(self._number(agent))
         if k is None:
-            return {
-                "observation": self._last_seen(self._number(agent)),
-                "action_mask": self._idle_mask.copy(),
-            }
-        return {"observation": self._views[k], "action_mask": self._masks[k]}
+            seen: Observation = self._form.one(self._last_seen(self._number(agent)), self._idle_mask.copy())
+        else:
+            seen = self._form.one(self._views[k], self._masks[k])
+        return seen
 
     @property
     def selected_batch(self) -> DecisionBatch:
@@ -176,7 +175,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         self._next = _next_turns(rounds.agents[: self._stop])
         names = self.possible_agents
         self.infos = {name: self._idle_info(i) for i, name in enumerate(names)}
-        for k in range(rounds.ends[0]):
+        for k in range(rounds.ends[0] if self._form.in_info else 0):
             self.infos[self._names[k]]["action_mask"] = self._masks[k]
         self.agent_selection = self._names[0]
 
@@ -229,7 +228,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         self._paid = _EMPTY
 
     def _idle_info(self, number: int) -> Info:
-        return {"action_mask": self._idle_mask.copy(), "illegal_actions": self._illegal[number]}
+        return {"illegal_actions": self._illegal[number]} | self._form.info(self._idle_mask.copy())
 
     def _earliest(self, number: int) -> int | None:
         """The next turn of a router in this window."""
@@ -266,6 +265,9 @@ class OrderEnforcing(OrderEnforcingWrapper[str, Observation, int]):
     """
 
     env: AecRoutingEnv
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OrderEnforcing, (self.env,)  # and nothing of the running episode
 
     def step(self, action: int | None) -> None:
         """As ``AecRoutingEnv.step``."""

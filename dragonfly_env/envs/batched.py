@@ -21,6 +21,7 @@ from dragonfly_env.decisions.layout import Layout
 from dragonfly_env.envs._reports import EpisodeReports
 from dragonfly_env.envs.needs import needed_options
 from dragonfly_env.envs.options import EnvOptions, documented, next_seed, takes
+from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics.series import check_series, limit_of_drain
 
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
 
 
 @documented
-class BatchedRoutingEnv(EpisodeReports):
+class BatchedRoutingEnv(ByRecipe, EpisodeReports):
     """Routers that ask for decisions in batches. Not for several threads at once.
+
+    It is pickled and copied by its recipe: the arguments and the seed that comes next. A running episode is not
+    carried: a copy begins with ``reset()``. So are all views.
 
     Args:
         config: The network and its traffic. ``config.policy`` routes the warm-up, ``config.seed`` is the seed of
@@ -53,6 +57,7 @@ class BatchedRoutingEnv(EpisodeReports):
         super().__init__()
         self._drained = False
         self._started = False
+        self._seed_follows = False  # the next episode has the seed that follows on the present one
         self._episode = 0
         self._batch: DecisionBatch | None = None
         self._core = self._build()
@@ -106,11 +111,11 @@ class BatchedRoutingEnv(EpisodeReports):
         with self._alone:
             if seed is not None:
                 self._config = self._config.replace(seed=seed)
-            elif self._started:
+            elif self._seed_follows:
                 self._config = self._config.replace(seed=next_seed(self._config.seed))
             self._batch = None
             self._core = self._build()
-            self._broken, self._drained, self._started = None, False, True
+            self._broken, self._drained, self._started, self._seed_follows = None, False, True, True
             self._episode += 1
             with self._marks_broken():
                 self._core.advance()
@@ -158,7 +163,7 @@ class BatchedRoutingEnv(EpisodeReports):
         """
         with self._alone:
             if not self._started:
-                raise StateError("pending: call reset() first")
+                raise self._not_begun("pending")
             return self._batch if self._batch is not None else self._take_batch()
 
     def state(self) -> npt.NDArray[np.float32]:
@@ -262,19 +267,26 @@ class BatchedRoutingEnv(EpisodeReports):
         )
         return self._batch
 
+    def _seed_state(self) -> dict[str, Any]:
+        return {"seed": self._config.seed, "follows": self._seed_follows}
+
+    def _go_on(self, seeds: dict[str, Any]) -> None:
+        self._config = self._config.replace(seed=seeds["seed"])
+        self._seed_follows = seeds["follows"]
+
     def _check_series(self, end_ps: int) -> None:
         if (bin_ns := self._config.series_bin_ns) is not None:
             check_series(bin_ns, self._core.simulation.num_partitions, end_ps)
 
     def _require_running(self, call: str) -> None:
         if not self._started:
-            raise StateError(f"{call}(): call reset() first")
+            raise self._not_begun(f"{call}()")
         if self._core.done:
             raise StateError(f"{call}(): the episode is over; call reset()")
 
     def _require_done(self, call: str) -> None:
         if not self._started:
-            raise StateError(f"{call}(): call reset() first")
+            raise self._not_begun(f"{call}()")
         if not self._core.done:
             raise StateError(f"{call}(): only after the end of an episode (done)")
         if self._drained:

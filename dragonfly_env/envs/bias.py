@@ -18,6 +18,7 @@ Version history: v0, the first one.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,7 +28,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.arrays import as_numbers
-from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import (
     check_choice,
     check_integer,
@@ -39,8 +39,8 @@ from dragonfly_env.checks.values import (
 )
 from dragonfly_env.config.rows import reject_unknown
 from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
-from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.envs.defaults import changing_config, view_config
+from dragonfly_env.envs.defaults import changing_config, check_options, view_config
+from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.windows import WindowFeatures
 from dragonfly_env.errors import IllegalActionError, StateError
@@ -71,7 +71,7 @@ def biased_policies() -> tuple[str, ...]:
     return tuple(name for name in policies() if "bias_packets" in policy_class(name).settings_names())
 
 
-class BiasControl(gymnasium.Env[FloatArray, Any]):
+class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
     """One agent sets the bias towards minimal paths of every router, once per interval.
 
     Args:
@@ -110,8 +110,6 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
         **fields: Any,
     ) -> None:
         reject_unknown(SimulationConfig, fields, "BiasControl", extra=_SETTINGS)
-        if not isinstance(topology := fields.get("topology"), (Dragonfly, type(None))):
-            fields["topology"] = Dragonfly.preset(topology)
         self._config = (changing_config() if config is None else view_config(config)).replace(**fields)
         self._policy = _check_policy(self._config.policy_object)
         self._discrete = check_choice("action", action, _ACTIONS) == "discrete"
@@ -148,6 +146,12 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
         self._bias_packets = math.nan
         self._latency_ns = 0.0
 
+    def _seed_state(self) -> dict[str, Any]:
+        return {"generator": copy.deepcopy(self._np_random)}
+
+    def _go_on(self, seeds: dict[str, Any]) -> None:
+        self._np_random = seeds["generator"]
+
     @property
     def layout(self) -> tuple[str, ...]:
         """The name of each figure of the observation."""
@@ -179,8 +183,7 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
         Raises:
             ConfigError: For a seed out of range or an unknown option.
         """
-        if options is not None and check_mapping("options", options):
-            raise config_error("options", options, "there are none; give None or {}")
+        check_options(options)
         if seed is not None:
             seed = check_integer("seed", seed, 0, MAX_SEED)
         elif self._np_random is None:
@@ -213,7 +216,7 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
         """
         simulation = self._simulation
         if simulation is None:
-            raise StateError("step(): call reset() first")
+            raise self._not_begun("step()")
         if self._intervals_done == self._num_intervals or self._complete:
             raise StateError("step(): the episode is over; call reset()")
         self._bias_packets = self._bias_of(action)
@@ -232,7 +235,7 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
             StateError: Before ``reset``, or without a ``render_mode``.
         """
         if self._metrics is None:
-            raise StateError("render(): call reset() first")
+            raise self._not_begun("render()")
         return self._renderer.render(self._metrics)
 
     def trace_hash(self) -> int:
@@ -242,7 +245,7 @@ class BiasControl(gymnasium.Env[FloatArray, Any]):
             StateError: Before ``reset``.
         """
         if self._simulation is None:
-            raise StateError("trace_hash(): call reset() first")
+            raise self._not_begun("trace_hash()")
         return self._simulation.trace_hash()
 
     def close(self) -> None:

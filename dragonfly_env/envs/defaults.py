@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
@@ -37,6 +38,18 @@ def view_config(config: SimulationConfig | Mapping[str, Any] | None = None) -> S
     if isinstance(config, Mapping):
         return SimulationConfig.from_dict(config)
     raise config_error("config", config, "must be a SimulationConfig, a mapping of its fields, or None")
+
+
+def check_options(options: object) -> None:
+    """Check what ``reset`` was given as options, the same in every view: there are none.
+
+    The one name that is let through does nothing: PettingZoo's checkers call ``reset(options={"options": 1})``.
+
+    Raises:
+        ConfigError: For anything but None and an empty mapping.
+    """
+    if options is not None and set(check_mapping("options", options)) - {"options"}:
+        raise config_error("options", options, "must be empty or None; none are used")
 
 
 def changing_config() -> SimulationConfig:

@@ -20,6 +20,7 @@ Version history: v0, the first one.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,14 +28,15 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_choice, check_integer, config_error, shown
 from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._background import Background, make_background
+from dragonfly_env.envs._form import Form
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_config
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, check_options, view_config
+from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.errors import IllegalActionError, StateError
 
@@ -44,7 +46,7 @@ BoolArray = npt.NDArray[np.bool_]
 _REWARDS = ("hop", "delivery")
 
 
-class PacketRouting(gymnasium.Env[Any, np.int64]):
+class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
     """One tagged packet asks, all others follow a background policy.
 
     Args:
@@ -58,6 +60,9 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         illegal_action: ``"remap"``: the minimal action is taken instead and counted in ``info["illegal_actions"]``;
             ``"raise"``: ``IllegalActionError``, and nothing has happened.
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints the text) or None.
+        mask_in: Where the mask stands: ``"both"``, ``"observation"`` or ``"info"``. With ``"info"`` an observation is
+            the features alone, a ``Box``.
+        flat_observation: Observations are one ``Box``: the features, then (unless ``mask_in="info"``) the mask.
         **settings: Fields of ``SimulationConfig``, which replace those of ``config``, and options of
             ``BatchedRoutingEnv``: ``scope``, ``action``, ``features``, ``duration_ns`` (after so much simulated time a
             new network is made), ``warmup_ns``, ...
@@ -76,6 +81,8 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         reward: str = "hop",
         illegal_action: str = "remap",
         render_mode: str | None = None,
+        mask_in: str = "both",
+        flat_observation: bool = False,
         **settings: Any,
     ) -> None:
         self._pays_hops = check_choice("reward", reward, _REWARDS) == "hop"
@@ -96,13 +103,8 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         self._renderer = Renderer(self._env.config, render_mode)
         self.render_mode = render_mode
 
-        layout = self._env.layout
-        self.observation_space = gymnasium.spaces.Dict(
-            {
-                "observation": gymnasium.spaces.Box(layout.low, layout.high, dtype=np.float32),
-                "action_mask": gymnasium.spaces.MultiBinary(self._env.num_actions),
-            }
-        )
+        self._form = Form(mask_in, flat_observation, self._env.layout, self._env.num_actions)
+        self.observation_space = self._form.space()
         self.action_space = gymnasium.spaces.Discrete(self._env.num_actions)
         self._batch: DecisionBatch | None = None  # None: there is no network to go on with
         self._row = -1  # of the tagged packet in the batch; below 0: no episode
@@ -143,6 +145,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
         chosen = make_background(background)
         chosen.check(self._env)
         self._background = chosen
+        self._recipe[1]["background"] = background  # copies have it too
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -161,12 +164,11 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             ConfigError: For an option or an impossible seed; or if no packet asks in the whole simulated time.
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
-        if options is not None and check_mapping("options", options):
-            raise config_error("options", options, "must be empty or None; none are used")
+        check_options(options)
         if seed is not None:
             seed = check_integer("seed", seed, 0, MAX_SEED)
         first = not self._started
-        super().reset(seed=self._env.config.seed if seed is None and first else seed)
+        super().reset(seed=self._env.config.seed if seed is None and self._np_random is None else seed)
         if first or seed is not None or self._batch is None:
             self._rebuild(seed)
         self._row = -1
@@ -192,7 +194,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
         if not self._started:
-            raise StateError("step(): call reset() first")
+            raise self._not_begun("step()")
         batch, row = self._batch, self._row
         if batch is None or row < 0:
             raise StateError("step(): the episode is over; call reset()")
@@ -238,7 +240,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             StateError: Before ``reset``.
         """
         if not self._started:
-            raise StateError("action_masks(): call reset() first")
+            raise self._not_begun("action_masks()")
         return self._shown["action_mask"].astype(np.bool_)
 
     def render(self) -> Any:
@@ -248,7 +250,7 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             StateError: Before ``reset``, or without a ``render_mode``.
         """
         if not self._started:
-            raise StateError("render(): call reset() first")
+            raise self._not_begun("render()")
         return self._renderer.render(self._env.metrics(), self._env.time_ns)
 
     def close(self) -> None:
@@ -319,14 +321,23 @@ class PacketRouting(gymnasium.Env[Any, np.int64]):
             self._batch = None
 
     def _copy_of_shown(self) -> Observation:
-        return {name: values.copy() for name, values in self._shown.items()}
+        copies = {name: values.copy() for name, values in self._shown.items()}
+        shown: Observation = self._form.one(copies["observation"], copies["action_mask"])
+        return shown
+
+    def _seed_state(self) -> dict[str, Any]:
+        return self._env._seed_state() | {"generator": copy.deepcopy(self._np_random)}
+
+    def _go_on(self, seeds: dict[str, Any]) -> None:
+        self._env._go_on(seeds)
+        self._np_random = seeds["generator"]
 
     def _info(self) -> dict[str, Any]:
         return {
             **self._packet,
             "time_ns": self._env.time_ns,
             "illegal_actions": self._illegal,
-            "action_mask": self._shown["action_mask"].copy(),
+            **self._form.info(self._shown["action_mask"].copy()),
         }
 
     def _legal(self, batch: DecisionBatch, row: int, action: Any) -> tuple[int, bool]:

@@ -47,13 +47,13 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
 
         Args:
             seed: Seed of the traffic; None: the generator goes on.
-            options: Not used.
+            options: Empty or None; none are used.
 
         Returns:
             Observations and infos of all routers.
 
         Raises:
-            ConfigError: For an impossible seed.
+            ConfigError: For an option or an impossible seed.
             StateError: After close.
         """
         self._open(self._begin(seed, options))
@@ -154,14 +154,17 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         masks = self._masks()
         self._legal = masks.astype(bool).ravel()  # a copy: callers may write into theirs
         rows = list(masks)
-        observations = {
-            name: {"observation": seen, "action_mask": mask}
-            for name, seen, mask in zip(names, self._seen.copy(), rows, strict=True)
-        }
-        infos = {
-            name: {"action_mask": mask, "illegal_actions": count}
-            for name, mask, count in zip(names, rows, self._illegal, strict=True)
-        }
+        observations = dict(zip(names, self._form.many(self._seen.copy(), masks), strict=True))
+        infos: Infos
+        if self._form.in_info:
+            infos = {
+                name: {"action_mask": mask, "illegal_actions": count}
+                for name, mask, count in zip(names, rows, self._illegal, strict=True)
+            }
+        else:
+            infos = {
+                name: {"illegal_actions": count} for name, count in zip(names, self._illegal, strict=True)
+            }
         return observations, infos
 
     def _read(self, actions: Mapping[str, int]) -> IntArray:

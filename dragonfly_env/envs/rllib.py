@@ -11,13 +11,17 @@ Reward                  what the environment paid the router since it acted last
 Episode                 ``duration_ns``; truncated at its end, never terminated
 ======================  ====================================================================================
 
-One step is one round: every router with pending packets answers its earliest. Needs the extra ``[rllib]``. With RLlib::
+One step is one round: every router with pending packets answers its earliest. Needs the extra ``[rllib]``. RLlib's
+default modules take no ``Dict``: ``examples/rllib_ppo.py`` is a recipe that works, with RLlib's module for action
+masks::
 
-    from dragonfly_env.envs.rllib import RouterMultiAgentEnv
-    from ray.rllib.algorithms.ppo import PPOConfig
-
-    config = PPOConfig().environment(RouterMultiAgentEnv, env_config={"traffic": "adv+1", "load": 0.35})
-    config.multi_agent(policies={"router"}, policy_mapping_fn=lambda agent, *_, **__: "router")
+    router = RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config={"head_fcnet_hiddens": [32]})
+    config = (
+        PPOConfig()
+        .environment(RouterMultiAgentEnv, env_config={"traffic": "adv+1", "load": 0.35}, disable_env_checking=True)
+        .multi_agent(policies={"router"}, policy_mapping_fn=lambda agent, *_args, **_kwargs: "router")
+        .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={"router": router}))
+    )
 """
 
 from __future__ import annotations
@@ -29,26 +33,27 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from dragonfly_env.checks.values import check_choice, config_error
+from dragonfly_env.checks.extras import how_to_install
+from dragonfly_env.checks.values import check_choice
+from dragonfly_env.envs._form import Form
 from dragonfly_env.envs._turns import Turns
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_config
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, check_options, view_config
+from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.errors import IllegalActionError, StateError
 
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
 except ImportError as error:
-    raise ImportError(
-        "RouterMultiAgentEnv needs RLlib, an extra: pip install 'dragonfly-env[rllib]'"
-    ) from error
+    raise ImportError(f"RouterMultiAgentEnv needs RLlib, an extra: {how_to_install('rllib')}") from error
 
 Observation = dict[str, npt.NDArray[np.float32]]
 IntArray = npt.NDArray[np.int64]
 
 
-class RouterMultiAgentEnv(MultiAgentEnv):
+class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
     """Every router an agent of RLlib.
 
     Args:
@@ -56,8 +61,9 @@ class RouterMultiAgentEnv(MultiAgentEnv):
             fields; absent: 72 hosts, ``adv+1`` at a load of 0.35), ``for_policy``, ``illegal_action`` (``"remap"``: the
             minimal action is taken instead and counted in ``info["illegal_actions"]``; ``"raise"``: an error, for which
             RLlib needs ``disable_env_checking=True``, as its check samples without the mask), ``render_mode``,
-            and fields of ``SimulationConfig`` and options of ``BatchedRoutingEnv`` by name. The first episode has the
-            configuration's seed in the first environment of RLlib, and another one in each further environment.
+            ``mask_in`` and ``flat_observation`` (see ``dragonfly_v0``), and fields of ``SimulationConfig`` and options
+            of ``BatchedRoutingEnv`` by name. The first episode has the configuration's seed in the first environment of
+            RLlib, and another one in each further environment.
 
     Raises:
         ConfigError: For an unknown setting or a value out of range.
@@ -72,6 +78,7 @@ class RouterMultiAgentEnv(MultiAgentEnv):
         choice = settings.pop("illegal_action", "remap")
         self._raises = check_choice("illegal_action", choice, ILLEGAL_ACTIONS) == "raise"
         self.render_mode = settings.pop("render_mode", None)
+        mask_in, flat = settings.pop("mask_in", "both"), settings.pop("flat_observation", False)
         env = make_core(view_config(config), for_policy, settings)
         self._env = env
         self._renderer = Renderer(env.config, self.render_mode)
@@ -83,13 +90,15 @@ class RouterMultiAgentEnv(MultiAgentEnv):
         self._seen = np.zeros((env.num_agents, env.num_features), np.float32)
         self.possible_agents = [f"router_{i}" for i in range(env.num_agents)]
         self.agents = self.possible_agents[:]
-        observation_space = spaces.Dict(
-            {
-                "observations": spaces.Box(env.layout.low, env.layout.high, dtype=np.float32),
-                "action_mask": spaces.Box(0.0, 1.0, (env.num_actions,), np.float32),
-            }
+        self._form = Form(
+            mask_in,
+            flat,
+            env.layout,
+            env.num_actions,
+            feature_key="observations",
+            mask_space=spaces.Box(0.0, 1.0, (env.num_actions,), np.float32),
         )
-        self.observation_spaces = dict.fromkeys(self.possible_agents, observation_space)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, self._form.space())
         self.action_spaces = dict.fromkeys(self.possible_agents, spaces.Discrete(env.num_actions))
         super().__init__()
 
@@ -115,8 +124,7 @@ class RouterMultiAgentEnv(MultiAgentEnv):
         Raises:
             ConfigError: For an option or an impossible seed.
         """
-        if options:
-            raise config_error("options", options, "must be empty or None; none are used")
+        check_options(options)
         super().reset(seed=seed)
         first, self._first_seed = self._first_seed, None
         self._turns = None
@@ -150,7 +158,7 @@ class RouterMultiAgentEnv(MultiAgentEnv):
         """
         turns = self._turns
         if turns is None:
-            raise StateError("step(): call reset() first")
+            raise self._not_begun("step()")
         if turns.over:
             raise StateError("step(): the episode is over; call reset()")
         actions = self._legal(turns, self._read(turns, action_dict))
@@ -176,12 +184,19 @@ class RouterMultiAgentEnv(MultiAgentEnv):
             StateError: Before ``reset``, or without a ``render_mode``.
         """
         if self._turns is None:
-            raise StateError("render(): call reset() first")
+            raise self._not_begun("render()")
         return self._renderer.render(self._env.metrics(), self._env.time_ns)
 
     def close(self) -> None:
         """Forget the episode; ``reset`` starts a new one."""
         self._turns = None
+
+    def _seed_state(self) -> dict[str, Any]:
+        return self._env._seed_state() | {"first": self._first_seed}
+
+    def _go_on(self, seeds: dict[str, Any]) -> None:
+        self._env._go_on(seeds)
+        self._first_seed = seeds["first"]
 
     def _show(self, turns: Turns) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
         """Observations and infos of this round's routers, in new arrays."""
@@ -198,12 +213,9 @@ class RouterMultiAgentEnv(MultiAgentEnv):
         self, agents: IntArray, seen: npt.NDArray[np.float32], masks: npt.NDArray[np.float32]
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
         names = [self.possible_agents[agent] for agent in agents.tolist()]
-        observations = {
-            name: {"observations": row, "action_mask": mask}
-            for name, row, mask in zip(names, seen, masks, strict=True)
-        }
+        observations = dict(zip(names, self._form.many(seen, masks), strict=True))
         infos: dict[str, dict[str, Any]] = {
-            name: {"action_mask": mask, "illegal_actions": count}
+            name: {"illegal_actions": count} | self._form.info(mask)
             for name, mask, count in zip(names, masks.copy(), self._illegal[agents].tolist(), strict=True)
         }
         return observations, infos

@@ -24,21 +24,21 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.values import check_choice, config_error
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.envs._turns import Turns
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_config
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, check_options, view_config
+from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.envs.render import Renderer
-from dragonfly_env.errors import IllegalActionError, StateError
+from dragonfly_env.errors import IllegalActionError
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
-    raise ImportError(
-        "RouterVecEnv needs Stable-Baselines3, an extra: pip install 'dragonfly-env[sb3]'"
-    ) from error
+    raise ImportError(f"RouterVecEnv needs Stable-Baselines3, an extra: {how_to_install('sb3')}") from error
 
 FloatArray = npt.NDArray[np.float32]
 BoolArray = npt.NDArray[np.bool_]
@@ -46,7 +46,7 @@ IntArray = npt.NDArray[np.int64]
 Indices = int | Iterable[int] | None
 
 
-class RouterVecEnv(VecEnv):
+class RouterVecEnv(ByRecipe, VecEnv):
     """All routers of one network behind one shared policy. ``MaskablePPO`` finds the action masks by itself.
 
     Args:
@@ -105,8 +105,8 @@ class RouterVecEnv(VecEnv):
         Raises:
             ConfigError: If ``set_options`` named any option; there are none.
         """
-        if any(self._options):
-            raise config_error("options", self._options[0], "must be empty; none are used")
+        for options in self._options:
+            check_options(options)
         seed = self._seeds[0]
         self._reset_seeds()
         self._reset_options()
@@ -225,6 +225,13 @@ class RouterVecEnv(VecEnv):
         """False for every slot: there are no single environments that could be wrapped."""
         return [False] * len(self._slots(indices))
 
+    def _seed_state(self) -> dict[str, Any]:
+        return self._env._seed_state() | {"given": list(self._seeds)}
+
+    def _go_on(self, seeds: dict[str, Any]) -> None:
+        self._env._go_on(seeds)
+        self._seeds = seeds["given"]
+
     def _restart(self, seed: int | None) -> FloatArray:
         self._turns = None
         self._turns = turns = Turns(self._env, seed=seed)
@@ -281,5 +288,5 @@ class RouterVecEnv(VecEnv):
 
     def _running(self, call: str) -> Turns:
         if self._turns is None:
-            raise StateError(f"{call}: call reset() first")
+            raise self._not_begun(call)
         return self._turns

@@ -10,10 +10,28 @@ table = load_results(Path("results/demo")).table       # one row per run
 
 from __future__ import annotations
 
-from dragonfly_env.experiments.results import Results, aggregate, load_results
-from dragonfly_env.experiments.run import Run
-from dragonfly_env.experiments.runner import Failure, SweepInterrupted, SweepReport, run_sweep
-from dragonfly_env.experiments.scenario import Scenario
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dragonfly_env.experiments.results import Results, aggregate, load_results
+    from dragonfly_env.experiments.run import Run
+    from dragonfly_env.experiments.runner import Failure, SweepInterrupted, SweepReport, run_sweep
+    from dragonfly_env.experiments.scenario import Scenario
+
+# Where each name is: tables come with pandas, which takes longer to import than all else. Who wants one part of this
+# room, as the command line does for its options, does not wait for the others.
+_HOMES = {
+    "Failure": "runner",
+    "Results": "results",
+    "Run": "run",
+    "Scenario": "scenario",
+    "SweepInterrupted": "runner",
+    "SweepReport": "runner",
+    "aggregate": "results",
+    "load_results": "results",
+    "run_sweep": "runner",
+}
 
 __all__ = [
     "Failure",
@@ -26,3 +44,13 @@ __all__ = [
     "load_results",
     "run_sweep",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted((*globals(), *__all__))

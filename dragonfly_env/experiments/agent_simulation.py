@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from dragonfly_env.agents.evaluation import join
 from dragonfly_env.batch_policy import BatchPolicy
-from dragonfly_env.checks.values import config_error
+from dragonfly_env.checks.values import PS_PER_NS, config_error, ns_to_ps
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.experiments.agents import AtWork
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.metrics import Metrics
+from dragonfly_env.metrics.steadiness import Marks
 from dragonfly_env.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -74,6 +76,8 @@ class AgentSimulation:
         with self._at_work():
             self._env = self._make(1.0)
         self._started = False
+        self._marks = Marks()
+        self._window_ps = 0  # when the window began
 
     def _make(self, duration_ns: float) -> BatchedRoutingEnv:
         try:
@@ -98,6 +102,14 @@ class AgentSimulation:
         """
         if duration_ns == 0.0:
             return
+        now_ps = ns_to_ps("time_ns", self.time_ns) if self._started else 0
+        for piece_ps in self._marks.pieces(self._window_ps, now_ps, ns_to_ps("duration_ns", duration_ns)):
+            self._run(piece_ps / PS_PER_NS)
+            now_ps += piece_ps
+            if self._marks.is_due(self._window_ps, now_ps):
+                self._marks.note(self._env.metrics().end_mark)
+
+    def _run(self, duration_ns: float) -> None:
         with self._at_work():
             if self._started:
                 batch = self._env.extend(duration_ns)
@@ -111,10 +123,13 @@ class AgentSimulation:
     def reset_statistics(self) -> None:
         """Forget what was counted so far."""
         self._env.reset_statistics()
+        self._marks.clear()
+        self._window_ps = ns_to_ps("time_ns", self.time_ns) if self._started else 0
 
     def metrics(self) -> Metrics:
         """What was counted since the last ``reset_statistics``."""
-        return self._env.metrics()
+        metrics = self._env.metrics()
+        return replace(metrics, middle=self._marks.middle(self._window_ps, metrics.end_ps))
 
     def trace_hash(self) -> int:
         """A hash over every delivery since time 0."""

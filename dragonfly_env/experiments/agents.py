@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dragonfly_env.agents.protocol import IntArray
-from dragonfly_env.agents.registry import load_agent
+from dragonfly_env.agents.protocol import IntArray, Learner
+from dragonfly_env.agents.registry import load_agent, read_metadata
 from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
@@ -20,9 +22,13 @@ from dragonfly_env.experiments.agent_modules import LoadedModule, load_module
 if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch
 
-FORMS = "the file of a saved agent, or module:Class (or file.py:Class) with a method act(batch)"
+FORMS = (
+    "the file of a saved agent, or module:Class (or file.py:Class) with a method act(batch), or file.py:Class@FILE, a "
+    "learner of your own and what it saved"
+)
 AtWork = Callable[[], AbstractContextManager[None]]
-_UNTELLING = ("agent", "latest", "final", "best", "model", "checkpoints")
+_UNTELLING = ("agent", "latest", "final", "best", "model")
+_UNTELLING_FOLDERS = ("checkpoints",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +36,12 @@ class AgentSource:
     """Where a policy in Python comes from; safe to send to another process.
 
     Attributes:
-        spec: The file of a saved agent, or ``module:Class``.
+        spec: The file of a saved agent; ``module:Class``; or ``module:Class@file``, a learner and what it saved.
         folder: Where relative files and modules are looked for.
         label: A short name: what the policy calls itself; of a saved agent that of the file (or of its folder, if
             the file's name says nothing).
-        sha256: Of the saved agent; or of the module and what it imports from beside it. A changed policy makes a new
-            run.
+        sha256: Of the saved agent; or of the module and what it imports from beside it; or of both. A changed policy
+            makes a new run.
     """
 
     spec: str
@@ -53,19 +59,42 @@ class AgentSource:
         folder = Path.cwd()
         if means_file(spec, folder):
             return cls(spec, str(folder), _name_of_file(folder / spec), _file_sha256(folder / spec, spec))
-        loaded, _ = _import(spec, folder)
+        loaded, _ = import_class(_class_of(spec), folder)
+        if file := _file_of(spec, folder):
+            sha256 = hashlib.sha256((loaded.sha256 + _file_sha256(folder / file, spec)).encode()).hexdigest()
+            agent = cls(spec, str(folder), _name_of_file(folder / file), sha256)
+            agent.load()
+            return agent
         agent = cls(spec, str(folder), "", loaded.sha256)
-        return replace(agent, label=agent.load()[0].name)
+        policy = agent.load()[0]
+        if isinstance(policy, Learner):
+            warnings.warn(
+                f"{spec} is a learner as it is made, trained by nobody: for one that was trained name its file too, "
+                f"{spec}@FILE",
+                stacklevel=2,
+            )
+        return replace(agent, label=policy.name)
 
     @property
     def is_file(self) -> bool:
         """Whether it is a saved agent, and not a class."""
-        return means_file(self.spec, Path(self.folder))
+        return _file_of(self.spec, Path(self.folder)) != ""
 
     @property
     def path(self) -> Path:
         """The file of the saved agent."""
-        return Path(self.folder) / self.spec
+        return Path(self.folder) / _file_of(self.spec, Path(self.folder))
+
+    def metadata(self) -> dict[str, Any]:
+        """What a saved agent says of how it was made.
+
+        Raises:
+            ConfigError: If it is none.
+        """
+        if means_file(self.spec, Path(self.folder)):
+            return read_metadata(self.path)
+        found = getattr(self.load()[0], "metadata", {})
+        return found if isinstance(found, dict) else {}
 
     def load(self) -> tuple[BatchPolicy, AtWork]:
         """The policy, ready to act, and what is to be entered whenever code of it runs: it may import what is beside
@@ -75,10 +104,16 @@ class AgentSource:
             ConfigError: If it cannot be loaded or made, is no policy, or has changed since it was found.
         """
         try:
-            if self.is_file:
+            folder = Path(self.folder)
+            if means_file(self.spec, folder):
                 self._check_unchanged(_file_sha256(self.path, self.spec))
                 return load_agent(self.path), nullcontext
-            loaded, found = _import(self.spec, Path(self.folder))
+            loaded, found = import_class(_class_of(self.spec), folder)
+            if self.is_file:
+                both = loaded.sha256 + _file_sha256(self.path, self.spec)
+                self._check_unchanged(hashlib.sha256(both.encode()).hexdigest())
+                with loaded.at_work():
+                    return load_agent(self.path, found), loaded.at_work
             self._check_unchanged(loaded.sha256)
             with loaded.at_work():
                 made = found() if isinstance(found, type) else found
@@ -87,9 +122,8 @@ class AgentSource:
             raise
         except Exception as error:  # whatever a user's class does when it is made
             reason = f"{type(error).__name__}: {error}"
-            raise config_error(
-                "policy", self.spec, f"must be loadable without arguments ({reason})"
-            ) from error
+            how = "what load() of its class reads" if self.is_file else "loadable without arguments"
+            raise config_error("policy", self.spec, f"must be {how} ({reason})") from error
 
     def _check_unchanged(self, sha256: str) -> None:
         """A run is known by the contents that its policy had when it was planned."""
@@ -100,7 +134,26 @@ class AgentSource:
 def means_file(spec: str, folder: Path) -> bool:
     """Whether a user who wrote this means the file of a saved agent."""
     # Not Path.is_file: before Python 3.14 that raises for names that are too long.
-    return spec.endswith(".zip") or (os.path.isfile(folder / spec) and not spec.endswith(".py"))  # noqa: PTH113
+    if os.path.isfile(folder / spec):  # noqa: PTH113
+        return not spec.endswith(".py")
+    return spec.endswith(".zip") and not _CLASS_AND_FILE.match(spec)
+
+
+_CLASS_AND_FILE = re.compile(r"(?P<spec>[^@]+:[^\W\d]\w*)@(?P<file>.+)", re.DOTALL)
+
+
+def _class_of(spec: str) -> str:
+    """``module:Class`` of ``module:Class@file``."""
+    both = _CLASS_AND_FILE.fullmatch(spec)
+    return both["spec"] if both else spec
+
+
+def _file_of(spec: str, folder: Path) -> str:
+    """The file that a user who wrote this names; empty for a class alone."""
+    if means_file(spec, folder):
+        return spec
+    both = _CLASS_AND_FILE.fullmatch(spec)
+    return both["file"] if both else ""
 
 
 def _file_sha256(path: Path, spec: str) -> str:
@@ -112,12 +165,18 @@ def _file_sha256(path: Path, spec: str) -> str:
 
 
 def _name_of_file(path: Path) -> str:
-    names = [path.stem, *(folder.name for folder in path.parents)]
-    return next((name for name in names if name and name not in _UNTELLING), path.stem)
+    if path.stem not in _UNTELLING:
+        return path.stem
+    folders = (folder.name for folder in path.parents)  # whatever it is called: somebody chose it
+    return next((name for name in folders if name and name not in _UNTELLING_FOLDERS), path.stem)
 
 
-def _import(spec: str, folder: Path) -> tuple[LoadedModule, Any]:
-    """The module, and the class in it, that ``module:Class`` or ``file.py:Class`` names."""
+def import_class(spec: str, folder: Path) -> tuple[LoadedModule, Any]:
+    """The module, and the class in it, that ``module:Class`` or ``file.py:Class`` names.
+
+    Raises:
+        ConfigError: If there is none, or it has no method ``act``.
+    """
     module, _, name = spec.rpartition(":")
     if not module or not name:
         raise config_error("policy", spec, f"must be {FORMS}")

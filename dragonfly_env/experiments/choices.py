@@ -85,7 +85,7 @@ def _split_label(text: str) -> tuple[str, str]:
 
 def _is_built_in(spec: str) -> bool:
     name, _, settings = spec.partition(":")
-    if name in policies() or "=" in settings:
+    if name in policies() or ("=" in settings and "@" not in settings):
         return True
     return not (settings or means_file(spec, Path.cwd()) or "/" in spec or spec.endswith(".py"))
 

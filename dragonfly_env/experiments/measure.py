@@ -143,7 +143,10 @@ def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[st
         "measure_ns": run.measure_ns,
         "num_hosts": topology.num_hosts,
         **{f"topology_{key}": value for key, value in topology.to_dict().items()},
-        **metrics.to_dict(),
+        **{
+            name: int(value) if isinstance(value, bool) else value
+            for name, value in metrics.to_dict().items()
+        },
         **{f"latency_p{q}_ns": _known(metrics.latency_percentile_ns(q)) for q in PERCENTILES},
         **(arrays_of(metrics) if run.arrays else {}),
         **{key: value for key, value in provenance.items() if key not in ("run_id", "seed", "configuration")},

@@ -22,10 +22,9 @@ from dragonfly_env.checks.values import (
 from dragonfly_env.experiments.columns import KEYS, check_columns
 from dragonfly_env.experiments.statistics import mean_and_ci95
 from dragonfly_env.experiments.storage import MERGED_NAME, ResultsFolder, read_rows
+from dragonfly_env.metrics.steadiness import SATURATED_BELOW
 
 _LONGEST_ID = 64
-SATURATED_BELOW = 0.95
-"""A run is called saturated if it accepts less than this fraction of the offered load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +201,8 @@ def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
     Returns:
         One row per (traffic, policy, load), in the scenario's order, with for every column ``c`` the mean
         ``c`` and the half width ``c_ci95`` (NaN with a single seed), the number of ``seeds``, and
-        ``saturated``: whether less than `SATURATED_BELOW` of the offered load was accepted.
+        ``saturated``: whether less than `SATURATED_BELOW` of the offered load was accepted; and ``stationary``:
+        whether no run is known to be otherwise (`Metrics.stationary`).
     """
     check_instance("results", results, Results)
     columns = [
@@ -218,6 +218,8 @@ def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
         row["saturated"] = bool(
             group["accepted_load"].mean() < SATURATED_BELOW * float(group["load"].iloc[0])
         )
+        steady = group["stationary"] if "stationary" in group else pd.Series(dtype=float)
+        row["stationary"] = not bool((pd.to_numeric(steady, errors="coerce") == 0).any())
         rows.append(row)
     frame = pd.DataFrame(rows)
     frame["traffic"] = pd.Categorical(frame["traffic"], categories=list(results.traffic), ordered=True)

@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from joblib.externals.loky.backend import resource_tracker as loky_resource_trac
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 import dragonfly_env as dfe
+from dragonfly_env.agents import OtherNetworkWarning
 from dragonfly_env.checks.outside import check_path
 from dragonfly_env.checks.values import check_bool, check_instance, check_integer
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError
@@ -279,6 +281,7 @@ def _execute_in_worker(run: Run, folder: Path, caller_pid: int) -> tuple[str, Fa
     """
     if os.getpid() != caller_pid:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        warnings.simplefilter("ignore", OtherNetworkWarning)  # the parent has said so
         _end_with_parent()
     return _execute_one(run, folder)
 

@@ -10,7 +10,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dragonfly_env.experiments.results import SATURATED_BELOW, Results, aggregate
+from dragonfly_env.experiments.results import Results, aggregate
+from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN
 
 SUMMARY = (
     "accepted_load",
@@ -61,6 +62,12 @@ def verdict_table(results: Results) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+_NOT_STATIONARY = (
+    f"With ~: not stationary, the mean latency changed by more than {STATIONARY_WITHIN:.0%} between the window's "
+    "halves (a longer --warmup-ns?). "
+)
+
+
 def render_summary(results: Results) -> RenderableType:
     """For a terminal: latency by load and policy for each traffic, then what each policy carries."""
     table = summary_table(results)
@@ -69,7 +76,8 @@ def render_summary(results: Results) -> RenderableType:
     parts.append(
         Text(
             f"A latency in brackets: saturated, less than {SATURATED_BELOW:.0%} of the load was accepted. "
-            "Load: fraction of the host links' bandwidth.",
+            + (_NOT_STATIONARY if bool((~table["stationary"] & ~table["saturated"]).any()) else "")
+            + "Load: fraction of the host links' bandwidth.",
             style="dim",
         )
     )
@@ -101,7 +109,9 @@ def _latencies(results: Results, table: pd.DataFrame, traffic: str) -> Renderabl
 def _latency(row: pd.Series[float]) -> str:
     mean, half = row["latency_mean_ns"] / 1000, row["latency_mean_ns_ci95"] / 1000
     text = microseconds(mean) + ("" if math.isnan(half) else f" ±{half:.2f}")
-    return f"[dim]({text})[/dim]" if row["saturated"] else text
+    if row["saturated"]:
+        return f"[dim]({text})[/dim]"
+    return text if row["stationary"] else f"~{text}"
 
 
 def _verdicts(results: Results) -> RenderableType:

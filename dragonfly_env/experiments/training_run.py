@@ -14,18 +14,11 @@ from typing import Any, cast
 
 import dragonfly_env as dfe
 from dragonfly_env.agents.protocol import Learner
-from dragonfly_env.agents.registry import (
-    agent_class,
-    load_agent,
-    make_agent,
-    read_metadata,
-    settings_class,
-)
 from dragonfly_env.agents.training import Progress, train
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_integer, check_real, check_time_ns, config_error
-from dragonfly_env.config.rows import reject_unknown
 from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.experiments.learners import LearnerSource
 from dragonfly_env.experiments.measure import machine
 from dragonfly_env.experiments.training_folder import TrainingFolder
 
@@ -40,7 +33,8 @@ class TrainingPlan:
     """What to train, on what, and for how long.
 
     Attributes:
-        kind: Of the agent.
+        kind: Of the agent; or ``module:Class`` or ``file.py:Class`` for a learner of one's own, which is made with the
+            settings as arguments (and ``seed``, if it takes one).
         config: The network and its traffic.
         settings: Of the agent.
         seed: Of the agent and of the episodes' traffic.
@@ -70,10 +64,7 @@ class TrainingPlan:
     tensorboard: bool = True
 
     def __post_init__(self) -> None:
-        described = settings_class(self.kind)
-        reject_unknown(described, self.settings, f"agent {self.kind!r}")
-        described(**self.settings)
-        agent_class(self.kind)  # what it needs is installed
+        self.learner.check(self.settings)  # and what it needs is installed
         check_integer("seed", self.seed, 0, _MAX_AGENT_SEED)
         for name in ("episodes", "checkpoint_every"):
             check_integer(name, getattr(self, name), 1, _MOST_EPISODES)
@@ -84,6 +75,15 @@ class TrainingPlan:
             raise config_error("warmup_ns", self.warmup_ns, f"must be below episode_ns = {self.episode_ns:g}")
         if self.stop_after_s is not None:
             check_real("stop_after_s", self.stop_after_s, 0.0, 1e9, unit="s", open_low=True)
+
+    @property
+    def learner(self) -> LearnerSource:
+        """Where the agent comes from.
+
+        Raises:
+            ConfigError: If there is no such learner.
+        """
+        return LearnerSource.find(self.kind)
 
     def identity(self) -> dict[str, Any]:
         """Everything that what is learned in an episode depends on, as JSON types: trainings that differ in it
@@ -158,7 +158,7 @@ def run_training(
     """
     files = TrainingFolder(folder)
     files.prepare()
-    with files.locked():
+    with files.locked(), plan.learner.working():
         if fresh:
             files.clear()
         before = _resume_point(plan, files)
@@ -297,18 +297,18 @@ class _Sitting:
         """Make the last checkpoint the trained agent, if it is not yet: there is nothing left to train."""
         files = self._files
         if files.agent.exists():
-            known = read_metadata(files.agent).get("training")
+            known = self._plan.learner.metadata_of(files.agent).get("training")
             if known == dataclasses.asdict(self.sofar):
                 return
-        agent = load_agent(files.latest)
+        agent = self._plan.learner.load(files.latest)
         agent.metadata = self._provenance()
         agent.save(files.agent)
 
     def _agent(self) -> Learner:
         """The agent, new or from the checkpoint."""
         if self._before.episode > 0:
-            return load_agent(self._files.latest)
-        return make_agent(self._plan.kind, seed=self._plan.seed, **self._plan.settings)
+            return self._plan.learner.load(self._files.latest)
+        return self._plan.learner.make(self._plan.settings, self._plan.seed)
 
     def _keep(self) -> None:
         """Note how far the latest checkpoint got."""

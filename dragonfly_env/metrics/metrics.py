@@ -17,9 +17,11 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.values import PS_PER_NS, check_real
 from dragonfly_env.metrics.fairness import Fairness
+from dragonfly_env.metrics.figures import figures_of
 from dragonfly_env.metrics.links import COUNTERS, LinkClassTotals, LinkTable
 from dragonfly_env.metrics.messages import MessageMetrics, percentile_ps
 from dragonfly_env.metrics.series import in_bins
+from dragonfly_env.metrics.steadiness import Mark, is_saturated, is_stationary
 
 if TYPE_CHECKING:
     from dragonfly_env.config.network import NetworkConfig
@@ -92,12 +94,18 @@ class Metrics:
     group_latency_sum_ps: IntArray | None = None
     group_delivered: IntArray | None = None
     """(g, g) packets delivered by source group and destination group, if ``group_latency`` was asked for."""
+    middle: Mark | None = None
+    """What was counted up to about the middle of the window; None if nobody noted it."""
     messages: MessageMetrics | None = None
     """Messages of closed-loop traffic; None for open-loop traffic, whose messages nobody puts together again."""
 
     @classmethod
     def from_statistics(
-        cls, statistics: Mapping[str, Any], topology: Dragonfly, network: NetworkConfig
+        cls,
+        statistics: Mapping[str, Any],
+        topology: Dragonfly,
+        network: NetworkConfig,
+        middle: Mark | None = None,
     ) -> Metrics:
         """Metrics from what ``_core.Simulation.statistics`` returns.
 
@@ -106,6 +114,7 @@ class Metrics:
                 ``end_ps`` and the packet counts without ``packets_``.
             topology: The simulated system.
             network: The simulated network.
+            middle: What was counted up to about the middle of the window, if that is known.
         """
         scalars = {
             "start_ps": "start_ps",
@@ -133,7 +142,30 @@ class Metrics:
             fields["series_start_ps"] = int(statistics["series_start_ps"])
         fields["messages"] = MessageMetrics.from_statistics(statistics)
         buckets = _read_only(np.array(statistics["latency_bucket_ps"], np.float64))
-        return cls(topology=topology, network=network, latency_bucket_ps=buckets, **fields)
+        return cls(topology=topology, network=network, middle=middle, latency_bucket_ps=buckets, **fields)
+
+    @property
+    def saturated(self) -> bool | None:
+        """Whether the network did not keep up: less than 95 % of what hosts offered in the second half of the window
+        was accepted (`dragonfly_env.metrics.steadiness`). None for closed-loop traffic, if nothing was offered, and
+        in environments. Where a full source queue stalls its generator, hosts offer less instead: compare
+        `offered_load` with the configured load.
+        """
+        return None if self.messages is not None else is_saturated(self.middle, self.end_mark)
+
+    @property
+    def stationary(self) -> bool | None:
+        """Whether the mean latencies of the window's halves differ by at most 10 %; if not, the warm-up was too
+        short, the traffic changes, or the network is saturated. None if that is not known: for closed-loop traffic,
+        for fewer than 200 packets in a half, and in environments, which go from batch to batch.
+        """
+        return None if self.messages is not None else is_stationary(self.middle, self.end_mark)
+
+    @property
+    def end_mark(self) -> Mark:
+        """What was counted up to the end of the window, as `middle` has it for the middle."""
+        offered = self.packets_generated + self.packets_lost
+        return Mark(self.end_ps, offered, self.packets_delivered, self.latency_sum_ps)
 
     @property
     def duration_ns(self) -> float:
@@ -226,7 +258,10 @@ class Metrics:
 
     @property
     def minimal_fraction(self) -> float:
-        """Fraction of delivered packets that took no detour."""
+        """Fraction of delivered packets that took no detour: every hop was on a shortest path by the direct link of
+        the two groups. A third group makes a path non-minimal even where it has no more hops, whether chosen port
+        by port or as a path.
+        """
         return self._per_packet(self.minimal_delivered)
 
     @property
@@ -323,56 +358,20 @@ class Metrics:
         return np.asarray(self.group_latency_sum_ps / (packets * PS_PER_NS), np.float64)
 
     def to_dict(self) -> dict[str, int | float | None]:
-        """Every figure that is one number, for JSON or one row of a table; None where there is no value."""
-        row: dict[str, int | float | None] = {
-            "duration_ns": self.duration_ns,
-            "offered_load": self.offered_load,
-            "accepted_load": self.accepted_load,
-            "packets_generated": self.packets_generated,
-            "packets_lost": self.packets_lost,
-            "packets_injected": self.packets_injected,
-            "packets_delivered": self.packets_delivered,
-            "packets_in_network": self.packets_in_network,
-            "packets_in_source_queues": self.packets_in_source_queues,
-            "packets_in_flight": self.packets_in_flight,
-            "packet_hops": self.packet_hops,
-            "latency_mean_ns": self.latency_mean_ns,
-            "latency_min_ns": self.latency_min_ns,
-            "latency_p50_ns": self.latency_percentile_ns(50),
-            "latency_p95_ns": self.latency_percentile_ns(95),
-            "latency_p99_ns": self.latency_percentile_ns(99),
-            "latency_p99_9_ns": self.latency_percentile_ns(99.9),
-            "latency_max_ns": self.latency_max_ns,
-            "network_latency_mean_ns": self.network_latency_mean_ns,
-            "hops_mean": self.hops_mean,
-            "minimal_fraction": self.minimal_fraction,
-        }
-        row |= {
-            "makespan_ns": self.makespan_ns,
-            "messages_delivered": None if self.messages is None else self.messages.delivered,
-            "message_latency_mean_ns": self.message_latency_mean_ns,
-            "message_latency_p50_ns": self.message_latency_percentile_ns(50),
-            "message_latency_p99_ns": self.message_latency_percentile_ns(99),
-            "message_latency_max_ns": self.message_latency_percentile_ns(100),
-        }
-        for prefix, fairness in (("router", self.fairness), ("group", self.group_fairness)):
-            row[f"{prefix}_accepted_load_min"] = fairness.min
-            row[f"{prefix}_accepted_load_max"] = fairness.max
-            row[f"{prefix}_fairness_jain"] = fairness.jain
-        for kind, totals in self.link_classes.items():
-            prefix = kind.replace("-", "_")
-            row.update({f"{prefix}_link_{name}": value for name, value in dataclasses.asdict(totals).items()})
-        return {
-            name: None if isinstance(value, float) and math.isnan(value) else value
-            for name, value in row.items()
-        }
+        """Every figure that is one number (or yes and no), for JSON or one row of a table; None where there is no
+        value.
+        """
+        return figures_of(self)
 
     def __repr__(self) -> str:
         return (
             f"<Metrics of {self.duration_ns:g} ns: offered {self.offered_load:.4f}, "
             f"accepted {self.accepted_load:.4f}, {self.packets_delivered} packets "
-            f"in {self.latency_mean_ns:.1f} ns and {self.hops_mean:.3f} hops on average>"
+            f"in {self.latency_mean_ns:.1f} ns and {self.hops_mean:.3f} hops on average{self._warning()}>"
         )
+
+    def _warning(self) -> str:
+        return ", SATURATED" if self.saturated else ", not stationary" if self.stationary is False else ""
 
     def _load(self, packets: int, hosts: int) -> float:
         return packets * self._load_of_one_packet(hosts)

@@ -22,6 +22,7 @@ _COLUMNS = (*(f"latency_{name}_ns" for name in _PERCENTILES), "latency_mean_ns")
 _LOG_ABOVE = (
     12.0  # ratio of the largest to the smallest figure from which a linear axis would flatten the boxes
 )
+_LEGEND_ENTRY_IN = 1.35  # the width of the widest
 _MEAN: dict[str, Any] = {"marker": "D", "color": "white", "markeredgecolor": "black", "markersize": 5}
 _P95: dict[str, Any] = {"marker": "_", "color": "black", "markersize": 13, "markeredgewidth": 1.6}
 _P99: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 6, "markeredgewidth": 1.4}
@@ -64,7 +65,8 @@ def distribution_figure(results: Results, load: float | None = None) -> Figure:
     ]
     if bool(table["saturated"].any()):
         handles.append(Line2D([], [], linestyle="none", marker="$*$", color="black", label="saturated"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
+    columns = max(1, min(len(handles), int(figure.get_figwidth() / _LEGEND_ENTRY_IN)))
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
     return figure
 
 

@@ -7,24 +7,34 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from dragonfly_env.plots.style import grid, plain
+from dragonfly_env.plots.style import grid, looks, plain
 
 _PANELS = (
     ("latency_mean_ns", "mean latency (us)", 1e-3),
     ("accepted_load", "accepted load", 1.0),
     ("minimal_fraction", "minimal paths (fraction)", 1.0),
 )
+_MOST_HEADROOM = 1.6  # a line further above the curves would flatten them
+_LEGEND_ENTRY_IN = 2.2  # the width of the widest
 _EXPLORING, _GREEDY = "#56b4e9", "#d55e00"
 
 
-def learning_figure(rows: Sequence[Mapping[str, Any]], title: str = "") -> Figure:
+def learning_figure(
+    rows: Sequence[Mapping[str, Any]], title: str = "", heuristics: Mapping[str, Any] | None = None
+) -> Figure:
     """The figure.
 
     Args:
         rows: One per episode, as `Progress.to_dict` gives them.
         title: Above the panels.
+        heuristics: What others reach, by name: objects with the attributes that the panels show, as ``Evaluation`` has.
+            Each is a horizontal line; one that would flatten the curves is off the scale, and the legend says so.
     """
+    lines = heuristics or {}
+    look = looks(tuple(lines))
+    off_scale = set()
     figure, axes = grid(3.3, 2.6, 1, len(_PANELS))
     steps = np.array([row["decisions"] for row in rows], dtype=np.float64) / 1e3
     for panel, (name, label, scale) in zip(axes[0], _PANELS, strict=True):
@@ -39,10 +49,21 @@ def learning_figure(rows: Sequence[Mapping[str, Any]], title: str = "") -> Figur
         panel.set_xlabel("thousand decisions")
         panel.set_ylabel(label)
         shown = np.concatenate([values[np.isfinite(values)], measured[known]])
-        if shown.size:
-            panel.set_ylim(0.0, 1.08 * float(shown.max()) or 1.0)
+        top = 1.08 * float(shown.max()) if shown.size else 0.0
+        for other, reached in lines.items():
+            height = getattr(reached, name) * scale
+            if np.isfinite(height) and (height <= _MOST_HEADROOM * top or not top):
+                panel.axhline(height, color=look[other].colour, linestyle="--", linewidth=1.2)
+                top = max(top, 1.08 * height)
+            elif np.isfinite(height):
+                off_scale.add(other)
+        panel.set_ylim(0.0, top or 1.0)
     handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    for other in lines:
+        handles.append(Line2D([], [], color=look[other].colour, linestyle="--", linewidth=1.2))
+        labels.append(plain(other) + (" (off the scale)" if other in off_scale else ""))
+    columns = max(1, min(len(labels), int(figure.get_figwidth() / _LEGEND_ENTRY_IN)))
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
     if title:
         figure.suptitle(plain(title), fontsize=10)
     return figure

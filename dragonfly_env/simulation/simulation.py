@@ -20,6 +20,7 @@ from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.errors import StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.series import check_series, limit_of_drain, series_end_ps
+from dragonfly_env.metrics.steadiness import Mark, Marks
 from dragonfly_env.policies import Policy
 from dragonfly_env.simulation.core_owner import CoreOwner
 from dragonfly_env.simulation.q_values import as_q_table
@@ -52,6 +53,8 @@ class Simulation(CoreOwner):
         self._config = config
         self._closed_loop = config.traffic_object.is_closed_loop
         self._core = config.make_core()
+        self._marks = Marks()
+        self._window_ps = 0  # when the window began
 
     def __repr__(self) -> str:
         try:
@@ -98,7 +101,14 @@ class Simulation(CoreOwner):
             if (bin_ns := self._config.series_bin_ns) is not None:
                 check_series(bin_ns, self.num_partitions, self._core.time_ps + duration_ps)
             with self._marks_broken():
-                self._core.run(duration_ps)
+                for piece_ps in self._marks.pieces(self._window_ps, self._core.time_ps, duration_ps):
+                    self._core.run(piece_ps)
+                    self._note()
+
+    def _note(self) -> None:
+        """Remember what was counted so far, for the halves of the window."""
+        if not self._closed_loop and self._marks.is_due(self._window_ps, self._core.time_ps):
+            self._marks.note(Mark.of(self._core.statistics()))
 
     def run_to_completion(self, limit_ns: float | None = None) -> Metrics:
         """Run closed-loop traffic until every task has done its work and every message has arrived.
@@ -241,6 +251,8 @@ class Simulation(CoreOwner):
         """
         with self._alone:
             self._core.reset_statistics()
+            self._marks.clear()
+            self._window_ps = self._core.time_ps
 
     def metrics(self) -> Metrics:
         """What was counted since the last ``reset_statistics``: a snapshot that later runs do not change.
@@ -250,7 +262,8 @@ class Simulation(CoreOwner):
         """
         with self._alone:
             statistics = self._core.statistics()
-        return Metrics.from_statistics(statistics, self._config.topology, self._config.network)
+            middle = self._marks.middle(self._window_ps, self._core.time_ps)
+        return Metrics.from_statistics(statistics, self._config.topology, self._config.network, middle)
 
     def trace_hash(self) -> int:
         """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories.

@@ -127,7 +127,7 @@ def test_a_source_archive_holds_all_that_the_package_is_made_of_and_each_once(tm
         for folder in ("dragonfly_env", "agents", "baselines", "csrc")
         for path in (ROOT / folder).rglob("*")
         if path.is_file()
-        and path.suffix in (".py", ".pyi", ".html", ".css", ".js", ".cpp", ".hpp", ".npz", ".csv")
+        and path.suffix in (".py", ".pyi", ".html", ".css", ".js", ".cpp", ".hpp", ".npz", ".csv", ".toml", ".json")
     }
     linked = {
         name for name in package if name.startswith(("dragonfly_env/agents/", "dragonfly_env/baselines/"))
@@ -149,3 +149,15 @@ def test_what_tries_a_wheel_does_the_first_run_of_a_scenario(tmp_path: Path) -> 
     said = f"dragonfly-env {PROJECT['version']}, par under uniform at load 0.1, seed 1: "
     assert re.fullmatch(re.escape(said) + r"[1-9]\d* packets delivered, [0-9a-f]{16}\n", lines[0])
     assert lines[0] == lines[1]
+
+
+def test_no_text_sends_anybody_to_an_index_that_does_not_have_this_package() -> None:
+    """What works is an installation from a checkout: ``pip install '.[sb3]'``."""
+    texts = [
+        file
+        for folder in ("agents", "dragonfly_env", "docs", "examples")
+        for file in (ROOT / folder).rglob("*")
+    ]
+    texts = [ROOT / "README.md", *(file for file in texts if file.suffix in (".py", ".md"))]
+    wrong = [str(file) for file in texts if "dragonfly-env[" in file.read_text(encoding="utf-8")]
+    assert wrong == []

@@ -6,7 +6,7 @@ import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED, code, prose, spelled, table, toctree
 from dragonfly_docs.systems import smallest_preset
 from dragonfly_env import _core
-from dragonfly_env.policies import CorePolicy, Policy, policy_class
+from dragonfly_env.policies import CorePolicy, Policy, describe_policy, policy_class
 
 FOLDER = "routing/policies"
 _MOST_VCS = 16
@@ -63,19 +63,8 @@ def _vcs(name: str) -> str:
     )
 
 
-def _parameters(name: str, kind: type[Policy]) -> str:
-    if kind is CorePolicy:
-        infos = next(info for info in _core.policies() if info["name"] == name)["parameters"]
-        return table(
-            ("parameter", "default", "unit", "meaning"),
-            ((code(p["name"]), code(spelled(p["default"])), p["unit"], p["doc"]) for p in infos),
-        )
-    fixed = kind.variants[name]
-    rows = [
-        (code(s.name), code(spelled(s.default)), s.unit, s.doc)
-        for s in kind.describe()
-        if s.name not in fixed
-    ]
+def _parameters(name: str) -> str:
+    rows = [(code(s.name), code(spelled(s.default)), s.unit, s.doc) for s in describe_policy(name)]
     return table(("parameter", "default", "unit", "meaning"), rows)
 
 
@@ -113,7 +102,7 @@ def _page(info: _core.PolicyInfo) -> str:
     parts.append(table(("", ""), facts))
     if kind is not CorePolicy:
         parts += ["## Rule\n", prose(kind)]
-    parameters = _parameters(name, kind)
+    parameters = _parameters(name)
     parts += ["## Parameters\n", parameters or "None.\n"]
     if parameters:
         parts.append(

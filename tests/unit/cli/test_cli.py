@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
@@ -65,6 +66,16 @@ def test_info_says_where_a_traffic_pattern_comes_from(name: str) -> None:
     done = run("info", name)
     assert done.exit_code == 0
     assert "Source: " in done.stdout
+
+
+def test_info_lists_the_parameters_of_a_policy_without_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One C++ file and one line: the rows of the registry say what it takes."""
+    described = run("info", "acor").stdout
+    monkeypatch.delitem(importlib.import_module("dragonfly_env.policies")._classes, "acor")
+    bare = run("info", "acor").stdout
+    assert "No parameters" not in bare
+    assert bare == described
+    assert "No parameters." in run("info", "min").stdout
 
 
 def test_info_has_the_numbers_of_a_topology() -> None:

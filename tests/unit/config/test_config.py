@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
+from dragonfly_env import dragonfly_v0
 from dragonfly_env.baselines import Ugal
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
@@ -24,7 +25,7 @@ def config(**changes: Any) -> dfe.SimulationConfig:
 
 
 BAD: dict[str, tuple[Any, ...]] = {
-    "topology": (None, "72", 72, (2, 4, 2)),
+    "topology": (None, "73", 73, "", True, (2, 4, 2), 72.0),
     "network": (None, 3, {}, "q_adaptive"),
     "policy": (None, 3, "ugl-n", [], Ugal),
     "load": (0, 0.0, -0.1, 1.0001, NAN, INF, -INF, "0.5", None, True, 10**400),
@@ -39,6 +40,15 @@ BAD: dict[str, tuple[Any, ...]] = {
     "group_latency": (0, 1, None, "yes"),
     "watchdog_ns": (0, 999, -1, NAN, INF, None, "1e6"),
 }
+
+
+@pytest.mark.parametrize("name", ["72", 72])
+def test_the_name_of_a_preset_is_a_topology(name: Any) -> None:
+    named = dfe.SimulationConfig(topology=name)
+    assert named == dfe.SimulationConfig(topology=TOPOLOGY)
+    assert named.replace(topology="theta").topology == dfe.Dragonfly.preset("theta")
+    assert dfe.SimulationConfig.from_dict({"topology": name}) == named
+    assert dragonfly_v0.parallel_env(topology=name).core.config.topology == TOPOLOGY
 
 
 def test_every_field_has_bad_values() -> None:
@@ -200,7 +210,7 @@ def test_toml_may_be_short() -> None:
     [
         ("", r"^topology = None: must be given"),
         ("[topology", r"^toml = .*must be TOML"),
-        ("topology = 3", r"^topology = 3: must be a table"),
+        ("topology = 3", r"^topology = .3.: must be one of .72."),
         ("topology = {preset='72'}\nloads = 1", r"^loads = 1: .*did you mean 'load'"),
         ("topology = {preset='72', q=1}", r"^q = 1: a topology has no such setting"),
         ("topology = {p=1}", r"^topology = .*lacks a, h"),

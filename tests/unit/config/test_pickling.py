@@ -8,12 +8,12 @@ import pickle
 import pytest
 
 import dragonfly_env as dfe
-from tests.unit.small_env import config, make
+from tests.unit.small_env import config
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_a_core_cannot_be_pickled_and_says_so(protocol: int) -> None:
-    for owner in (dfe.Simulation(config()), make(), config().topology.to_core()):
+    for owner in (dfe.Simulation(config()), config().topology.to_core()):
         with pytest.raises(TypeError, match="cannot pickle"):
             pickle.dumps(owner, protocol)
 

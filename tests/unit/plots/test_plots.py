@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib.image
 import numpy as np
@@ -17,7 +18,9 @@ from dragonfly_env import ConfigError
 from dragonfly_env.experiments import Results, Scenario, aggregate, load_results, run_sweep
 from dragonfly_env.plots import FIGURES, draw
 from dragonfly_env.plots.choose import representative_load
+from dragonfly_env.plots.distributions import distribution_figure
 from dragonfly_env.plots.fairness import fairness_figure
+from dragonfly_env.plots.learning import learning_figure
 from dragonfly_env.plots.links import global_links_figure, ports_figure
 from dragonfly_env.plots.loads import COLUMNS, latency_limit_ns, load_figure
 from dragonfly_env.plots.style import looks
@@ -218,3 +221,41 @@ def test_the_page_holds_every_result_and_escapes_names(results: Results, tmp_pat
         assert policy in body
     for word in ("72 hosts", "package version", "CPU time", "Configuration"):
         assert word in page
+
+
+def test_no_legend_is_wider_than_its_figure(results: Results) -> None:
+    """With one panel and few policies, figures are narrow."""
+    one = results.select(policies=["min", "par"], traffic=["adv+1"])
+    rows = [{"decisions": 1000, "latency_mean_ns": 900.0, "accepted_load": 0.3, "minimal_fraction": 0.5}]
+    reached = {
+        name: SimpleNamespace(latency_mean_ns=950.0, accepted_load=0.3, minimal_fraction=1.0) for name in "ab"
+    }
+    for figure in (distribution_figure(one), learning_figure(rows, "title", reached)):
+        figure.draw_without_rendering()
+        box = figure.legends[0].get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+
+
+def test_a_learning_curve_has_a_line_for_every_heuristic() -> None:
+    rows = [
+        {"decisions": 1000 * i, "latency_mean_ns": 2000.0 / i, "accepted_load": 0.3, "minimal_fraction": 0.5}
+        for i in (1, 2, 3)
+    ]
+    reached = {
+        "min": SimpleNamespace(latency_mean_ns=60_000.0, accepted_load=0.1, minimal_fraction=1.0),
+        "ugal-n": SimpleNamespace(latency_mean_ns=1_500.0, accepted_load=0.3, minimal_fraction=0.4),
+    }
+    figure = learning_figure(rows, "title", reached)
+    latency, load = figure.axes[:2]
+    heights = [
+        [float(line.get_ydata()[0]) for line in panel.lines if line.get_linestyle() == "--"]
+        for panel in (latency, load)
+    ]
+    assert heights == [[1.5], [0.1, 0.3]], "min is far above what the first panel shows"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "while learning",
+        "min (off the scale)",
+        "ugal-n",
+    ]
+    assert latency.get_ylim()[1] < 3.0

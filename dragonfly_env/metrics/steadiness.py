@@ -1,0 +1,109 @@
+"""Whether a window measured a steady network: a simple test on its two halves.
+
+*Saturated*: in the second half less than `SATURATED_BELOW` of what hosts offered was accepted: source queues grow,
+and latencies with them, as long as one measures. *Stationary*: the mean latency of the packets delivered in the
+second half differs from that of the first by at most `STATIONARY_WITHIN`. What is not stationary tells of the way to
+a steady state, or of none: a longer warm-up helps against the first.
+
+Halves of fewer than `FEWEST_PACKETS` delivered packets say nothing about latencies. Slow changes pass, as do bursts
+that both halves have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+SATURATED_BELOW = 0.95
+STATIONARY_WITHIN = 0.1
+FEWEST_PACKETS = 200
+_NEAR_THE_MIDDLE = 0.2  # so much of the window a mark may be away from its middle
+_MARKS_PER_WINDOW = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What was counted in a window up to some instant.
+
+    Attributes:
+        time_ps: The instant.
+        offered: Packets that hosts generated, lost ones included.
+        delivered: Packets.
+        latency_sum_ps: Of those.
+    """
+
+    time_ps: int
+    offered: int
+    delivered: int
+    latency_sum_ps: int
+
+    @classmethod
+    def of(cls, statistics: Mapping[str, Any]) -> Mark:
+        """From what the core counted."""
+        return cls(
+            int(statistics["now_ps"]),
+            int(statistics["generated"]) + int(statistics["lost"]),
+            int(statistics["delivered"]),
+            int(statistics["latency_sum_ps"]),
+        )
+
+
+class Marks:
+    """Instants of a window at which counts were noted, so that one near its middle is known whenever it ends."""
+
+    def __init__(self) -> None:
+        self._marks: list[Mark] = []
+
+    def clear(self) -> None:
+        """A new window begins."""
+        self._marks.clear()
+
+    def pieces(self, start_ps: int, now_ps: int, duration_ps: int) -> tuple[int, ...]:
+        """A run in pieces, each to be followed by `note`: in two, if nothing is known yet about the middle of the
+        window.
+
+        Args:
+            start_ps: Of the window.
+            now_ps: The beginning of the run.
+            duration_ps: Its length.
+        """
+        middle_ps = (start_ps + now_ps + duration_ps) // 2
+        if now_ps < middle_ps:
+            return middle_ps - now_ps, now_ps + duration_ps - middle_ps
+        return (duration_ps,)
+
+    def is_due(self, start_ps: int, now_ps: int) -> bool:
+        """Whether so much time has gone since the last one that another would be worth it."""
+        last_ps = self._marks[-1].time_ps if self._marks else start_ps
+        return (now_ps - last_ps) * _MARKS_PER_WINDOW >= now_ps - start_ps
+
+    def note(self, mark: Mark) -> None:
+        """Note it."""
+        self._marks.append(mark)
+
+    def middle(self, start_ps: int, end_ps: int) -> Mark | None:
+        """The mark nearest to the middle of a window; None if there is none near."""
+        double_ps = start_ps + end_ps
+        near = min(self._marks, key=lambda mark: abs(2 * mark.time_ps - double_ps), default=None)
+        if near is None or abs(2 * near.time_ps - double_ps) > 2 * _NEAR_THE_MIDDLE * (end_ps - start_ps):
+            return None
+        return near
+
+
+def is_saturated(middle: Mark | None, end: Mark) -> bool | None:
+    """Whether the network did not keep up in the second half; None if nothing was offered, or no middle is known (whole
+    windows are no measure: without a warm-up, packets on their way make up the difference).
+    """
+    if middle is None or end.offered == middle.offered:
+        return None
+    return end.delivered - middle.delivered < SATURATED_BELOW * (end.offered - middle.offered)
+
+
+def is_stationary(middle: Mark | None, end: Mark) -> bool | None:
+    """Whether both halves have the same mean latency, nearly; None if too little is known of them."""
+    if middle is None or min(middle.delivered, end.delivered - middle.delivered) < FEWEST_PACKETS:
+        return None
+    first = middle.latency_sum_ps / middle.delivered
+    second = (end.latency_sum_ps - middle.latency_sum_ps) / (end.delivered - middle.delivered)
+    return abs(second - first) <= STATIONARY_WITHIN * first

@@ -1,0 +1,128 @@
+"""The command line: Ctrl-C at any moment ends it with 130 and without a traceback, and nobody waits for what he did
+not ask for.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+COMMAND = (sys.executable, "-m", "dragonfly_env.cli")
+SHORT = ("--topology", "72", "--load", "0.1", "--warmup-ns", "0", "--measure-ns", "1000")
+SWEPT = (*SHORT, "--policy", "min", "--traffic", "uniform", "--jobs", "1")
+
+# Begins with the interpreter, before anything of ours: it interrupts itself when it is about to import a module.
+PRESS = """
+import os, signal, sys
+
+class Press:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ["PRESS_AT"]:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+        return None
+
+sys.meta_path.insert(0, Press())
+"""
+
+
+def run_and_press(folder: Path, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (folder / "sitecustomize.py").write_text(PRESS)
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder), "PRESS_AT": module},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        ("dragonfly_env.errors", ("--help",)),
+        ("numpy._core.multiarray", ("--help",)),
+        ("dragonfly_env._core", ("info",)),
+        ("rich.markdown", ("--help",)),
+        ("pyarrow.lib", ("simulate", *SHORT)),
+        ("pandas._libs.hashtable", ("sweep", *SWEPT)),
+        ("matplotlib.ft2font", ("sweep", *SWEPT)),
+        ("plotly.graph_objects", ("sweep", *SWEPT)),
+    ],
+)
+def test_ctrl_c_during_an_import_ends_a_command_with_130(
+    tmp_path: Path, module: str, arguments: tuple[str, ...]
+) -> None:
+    done = run_and_press(tmp_path, module, *arguments)
+    assert (done.returncode, done.stderr.splitlines()[-1][:11]) == (130, "interrupted"), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_modules_of_these_tests_are_imported_at_all(tmp_path: Path) -> None:
+    """Otherwise nothing was pressed: a name that nobody imports changes nothing."""
+    done = run_and_press(tmp_path, "no.such.module", "info")
+    assert done.returncode == 0, done.stderr
+
+
+def test_ctrl_c_ends_a_module_of_the_users_that_never_ends(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nwhile True:\n    pass\n"
+    )
+    done = run_and_press(tmp_path, "", "evaluate", "mine.py:Mine", *SHORT)
+    assert done.returncode == 130, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_during_a_run_ends_the_command_line_with_130(tmp_path: Path) -> None:
+    log = tmp_path / "log.parquet"  # appears when the simulation is about to begin
+    long = ("--measure-ns", "1e12", "--load", "0.8", "--packet-log", str(log))
+    with subprocess.Popen(
+        [*COMMAND, "simulate", *long],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    ) as process:
+        while process.poll() is None and not log.exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        try:
+            shown = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 130, shown
+    assert "Traceback" not in shown[1]
+
+
+HEAVY = (
+    "joblib",
+    "matplotlib",
+    "networkx",
+    "pandas",
+    "plotly",
+    "pyarrow",
+    "ray",
+    "torch",
+)
+
+
+@pytest.mark.parametrize("command", [(), ("info",), ("simulate",), ("sweep",), ("train",), ("reproduce",)])
+def test_help_imports_nothing_heavy(command: tuple[str, ...]) -> None:
+    """What takes a tenth of a second and more, and a list of options has no use for."""
+    code = (
+        "import sys\nfrom dragonfly_env.cli import app\n"
+        f"app({[*command, '--help']!r}, standalone_mode=False)\n"
+        f"print('HEAVY', sorted(sys.modules.keys() & set({HEAVY!r})))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout.splitlines()[-1:] == ["HEAVY []"], done.stdout + done.stderr

@@ -1,0 +1,91 @@
+"""Agents know on which network they were trained, and say when they act on another one."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny_learner  # conftest.py has put it where commands find it
+
+import dragonfly_env as dfe
+from dragonfly_env.agents import OtherNetworkWarning, evaluate_policy, fit, load_agent, make_agent
+from dragonfly_env.agents.storage import read_header
+from dragonfly_env.experiments.agents import AgentSource
+
+SMALL = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.5)
+ELSEWHERE = SMALL.replace(topology=dfe.Dragonfly(p=1, a=3, h=1, arrangement="absolute"))
+SHORT: dict[str, Any] = {"warmup_ns": 0.0, "measure_ns": 1_000.0}
+
+
+@pytest.fixture(params=["deep-q", "masked-ppo"])
+def trained(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """A loaded agent that was trained a little on `SMALL`, and its file."""
+    pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
+    settings: dict[str, Any] = {"hidden_units": (4,)}
+    if request.param == "masked-ppo":
+        settings |= {"rollout_steps": 16, "batch_steps": 16, "epochs": 1}
+    agent = make_agent(request.param, **settings)
+    fit(agent, SMALL, episodes=1, episode_ns=1_000.0)
+    agent.save(tmp_path / "agent.zip")
+    return load_agent(tmp_path / "agent.zip")
+
+
+def test_the_network_of_the_training_is_no_news(trained: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate_policy(trained, SMALL.replace(traffic="uniform", load=0.3, seed=9), **SHORT)
+
+
+def test_another_arrangement_is_told(trained: Any) -> None:
+    message = r"was trained in another network .*topology.arrangement was 'palmtree' and is 'absolute'"
+    with pytest.warns(OtherNetworkWarning, match=message):
+        evaluate_policy(trained, ELSEWHERE, **SHORT)
+
+
+def test_other_links_and_buffers_are_told(trained: Any) -> None:
+    with pytest.warns(OtherNetworkWarning, match=r"network.global_latency_ns was 300.0 and is 200.0"):
+        evaluate_policy(trained, SMALL.replace(network=dfe.NetworkConfig(global_latency_ns=200.0)), **SHORT)
+
+
+def test_looking_elsewhere_changes_nothing_and_learning_there_does(trained: Any, tmp_path: Path) -> None:
+    file = tmp_path / "again.zip"
+    with pytest.warns(OtherNetworkWarning):
+        evaluate_policy(trained, ELSEWHERE, **SHORT)
+    trained.save(file)
+    assert read_header(file)["topology"] == SMALL.topology.to_dict()
+    assert read_header(file)["network"] == SMALL.network.to_dict()
+    with pytest.warns(OtherNetworkWarning):
+        fit(trained, ELSEWHERE, episodes=1, episode_ns=1_000.0)
+    trained.save(file)
+    assert read_header(file)["topology"]["arrangement"] == "absolute"
+
+
+def test_a_learner_of_ones_own_is_known_by_its_metadata() -> None:
+    agent = tiny_learner.TinyLearner()
+    agent.metadata = {"configuration": SMALL.to_dict()}
+    with pytest.warns(OtherNetworkWarning, match="topology.arrangement"):
+        evaluate_policy(agent, ELSEWHERE, **SHORT)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate_policy(agent, SMALL, **SHORT)
+
+
+@pytest.mark.parametrize(
+    ("file", "label"),
+    [
+        ("results/agent/agent.zip", "agent"),
+        ("results/dqn/agent.zip", "dqn"),
+        ("results/agent/checkpoints/latest.zip", "agent"),
+        ("results/dqn/checkpoints/episode-0010.zip", "episode-0010"),
+        ("mine.zip", "mine"),
+    ],
+)
+def test_an_agent_is_called_after_its_file_or_the_folder_that_somebody_chose(
+    file: str, label: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    Path(file).write_bytes(b"")
+    assert AgentSource.find(file).label == label

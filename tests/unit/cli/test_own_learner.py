@@ -1,0 +1,204 @@
+"""A learner of one's own, with a file format of its own: trained, kept, continued and evaluated by its class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner, Result
+
+import dragonfly_env as dfe
+from dragonfly_env.agents import fit, load_agent
+from dragonfly_env.cli import app
+
+# Its file is its own, and save() makes no folder.
+OWN = """
+import json
+from pathlib import Path
+
+import numpy as np
+
+
+class Mine:
+    name, scope, action = "mine", "source", "path"
+
+    def __init__(self, *, seed=0, optimism=0.0):
+        self.metadata = {}
+        self.seed, self.optimism = seed, optimism
+        self.sums, self.counts = np.zeros(8), np.zeros(8)
+
+    def env_options(self):
+        return {"scope": self.scope, "action": self.action}
+
+    def prepare(self, env):
+        from beside import FIRST  # looked for beside this file, whenever it runs
+
+        self.first = FIRST
+
+    def set_training(self, on):
+        self.training = on
+
+    def act(self, batch):
+        means = self.optimism + self.sums / np.maximum(self.counts, 1)
+        return np.where(batch.mask, means[: batch.mask.shape[1]], -np.inf).argmax(axis=1)
+
+    def learn(self, transitions):
+        np.add.at(self.sums, transitions.actions, transitions.rewards)
+        np.add.at(self.counts, transitions.actions, 1)
+
+    def statistics(self):
+        return {}
+
+    def save(self, path):
+        with open(path, "wb") as file:
+            np.savez(file, sums=self.sums, counts=self.counts, metadata=json.dumps([self.metadata, self.seed]))
+
+    @classmethod
+    def load(cls, path):
+        made = cls()
+        with np.load(path) as arrays:
+            made.sums, made.counts = arrays["sums"], arrays["counts"]
+            made.metadata, made.seed = json.loads(str(arrays["metadata"]))
+        return made
+
+
+class Crooked(Mine):
+    def save(self, path):
+        Path(path).write_text("nothing")
+
+
+class Half:
+    name, scope, action = "half", "source", "path"
+
+    def act(self, batch):
+        return batch.minimal_actions()
+"""
+SHORT = ("--topology", "p=1,a=3,h=1", "--load", "0.4", "--episode-ns", "2000", "--no-tensorboard")
+MEASURED = (
+    "--topology",
+    "p=1,a=3,h=1",
+    "--warmup-ns",
+    "0",
+    "--measure-ns",
+    "2000",
+    "--jobs",
+    "1",
+    "--no-plots",
+)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").write_text(OWN)
+    Path("beside.py").write_text("FIRST = 1\n")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
+
+
+def own() -> Any:
+    namespace: dict[str, Any] = {}
+    exec(OWN.replace("from beside import FIRST", "FIRST = 1"), namespace)
+    return namespace["Mine"]
+
+
+def test_a_folder_for_checkpoints_is_made_before_anything_is_learned() -> None:
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), load=0.4)
+    fit(own()(), config, episodes=2, episode_ns=2_000, checkpoint_dir="new/one", checkpoint_every=1)
+    assert sorted(file.name for file in Path("new/one").iterdir()) == [
+        "episode-0001.zip",
+        "episode-0002.zip",
+        "latest.zip",
+    ]
+    Path("file").write_text("")
+    with pytest.raises(
+        dfe.ConfigError, match="checkpoint_dir = 'file/new': must be a folder that can be made"
+    ):
+        fit(own()(), config, episodes=1, episode_ns=2_000, checkpoint_dir="file/new")
+
+
+def test_a_file_of_an_own_learner_is_loaded_by_its_class() -> None:
+    mine = own()
+    agent = mine(seed=5)
+    agent.sums[2] = 3.0
+    agent.save("agent.zip")
+    loaded = load_agent("agent.zip", mine)
+    assert (type(loaded), loaded.sums[2], loaded.seed) == (mine, 3.0, 5)  # type: ignore[attr-defined]
+    with pytest.raises(dfe.ConfigError, match=r"name the class: load_agent\(path, Class\)"):
+        load_agent("agent.zip")
+    with pytest.raises(dfe.ConfigError, match="no such file"):
+        load_agent("missing.zip", mine)
+    with pytest.raises(dfe.ConfigError, match=r"must be the class of a learner .it lacks act, env_options"):
+        load_agent("agent.zip", int)  # type: ignore[arg-type]
+
+
+def test_an_own_learner_is_trained_goes_on_and_is_evaluated() -> None:
+    command = ("train", "own.py:Mine", *SHORT, "--out", "out", "-a", "optimism=2.5", "--seed", "7")
+    done = run(*command, "--duration-ns", "4000")
+    assert done.exit_code == 0, done.output
+    assert "dragonfly-env evaluate own.py:Mine@out/agent.zip min ugal-n" in done.stderr
+    learned = np.load("out/agent.zip")["counts"].sum()
+    assert learned > 0
+    further = run(*command, "--duration-ns", "8000")
+    assert further.exit_code == 0, further.output
+    assert "going on after episode 2 in out" in further.stderr
+    assert np.load("out/agent.zip")["counts"].sum() > learned
+    again = run(*command, "--duration-ns", "8000")
+    assert "complete already: out" in again.stderr
+
+    measured = run("evaluate", "own.py:Mine@out/agent.zip", "min", *MEASURED)
+    assert measured.exit_code == 0, measured.output
+    table = pd.read_parquet("results/evaluate/results.parquet")
+    assert table["policy"].tolist() == ["out", "min"]
+    assert set(table["load"]) == {0.4}, "the network and traffic that it was trained with"
+    named = run("evaluate", "x=own.py:Mine@out/agent.zip", "min", *MEASURED, "--out", "named")
+    assert named.exit_code == 0, named.output
+    assert pd.read_parquet("named/results.parquet")["policy"].tolist() == ["x", "min"]
+
+
+def test_the_folder_is_named_after_the_class() -> None:
+    assert run("train", "own.py:Mine", *SHORT, "--duration-ns", "2000").exit_code == 0
+    assert Path("results/Mine/agent.zip").exists()
+
+
+def test_a_learner_nobody_trained_is_not_measured_without_a_word() -> None:
+    with pytest.warns(UserWarning, match="own.py:Mine is a learner as it is made, trained by nobody"):
+        assert run("evaluate", "own.py:Mine", "-l", "0.4", "--traffic", "adv+1", *MEASURED).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("train", "own.py:Half"), "must be the class of a learner (it lacks env_options, prepare"),
+        (("train", "own.py:Nothing"), "cannot be imported"),
+        (("train", "none.py:Mine"), "there is no file 'none.py'"),
+        (("train", "own.py:Mine", "-a", "opt=1"), "must be arguments of own.py:Mine"),
+        (("train", "dqn"), "module:Class"),
+        (
+            ("evaluate", "own.py:Half@own.py", "-l", "0.4", "--traffic", "adv+1"),
+            "must be the class of a learner",
+        ),
+        (("evaluate", "own.py:Mine@none.zip", "-l", "0.4", "--traffic", "adv+1"), "No such file"),
+        (
+            ("evaluate", "own.py:Mine@own.py", "-l", "0.4", "--traffic", "adv+1"),
+            "must be what load() of its class",
+        ),
+    ],
+)
+def test_a_mistake_is_one_line(arguments: tuple[str, ...], message: str) -> None:
+    done = run(*arguments)
+    assert done.exit_code == 2, done.output
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_learner_that_cannot_read_what_it_saved_is_told_so() -> None:
+    assert run("train", "own.py:Crooked", *SHORT, "--duration-ns", "2000", "--out", "out").exit_code == 0
+    further = run("train", "own.py:Crooked", *SHORT, "--duration-ns", "4000", "--out", "out")
+    assert (further.exit_code, "Traceback" in further.stderr) == (2, False), further.output
+    assert "error: agent = 'own.py:Crooked': cannot be loaded" in further.stderr

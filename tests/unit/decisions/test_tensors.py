@@ -1,0 +1,25 @@
+"""The arrays of a batch become tensors without a copy and without a warning, as the pages say."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from tests.unit.small_env import make
+
+
+def test_dlpack_hands_the_memory_of_a_batch_to_pytorch() -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra [sb3]")
+    if tuple(map(int, np.__version__.split(".")[:2])) < (2, 1):
+        pytest.skip("before NumPy 2.1 read-only arrays have no DLPack")
+    batch = make().reset()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for array in (batch.obs, batch.mask, batch.agents, batch.time_ns):
+            tensor = torch.from_dlpack(array)
+            assert tensor.data_ptr() == array.__array_interface__["data"][0]
+            assert np.array_equal(tensor.numpy(), array)
+        copied = torch.tensor(batch.obs)
+    assert copied.data_ptr() != batch.obs.__array_interface__["data"][0]

@@ -1,0 +1,114 @@
+"""Where a view shows the mask, and flat observations: the same decisions in every form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from pettingzoo.test import api_test, parallel_api_test
+
+import dragonfly_env as dfe
+from dragonfly_env import dragonfly_v0
+
+SHORT: dict[str, Any] = {"duration_ns": 600.0, "warmup_ns": 300.0, "seed": 4}
+FORMS = [
+    {"mask_in": place, "flat_observation": flat}
+    for place in ("both", "observation", "info")
+    for flat in (False, True)
+]
+forms = pytest.mark.parametrize("form", FORMS, ids=str)
+
+
+def parts(seen: Any, info: dict[str, Any], form: dict[str, Any], features: int) -> tuple[Any, Any]:
+    """Features and mask of what a view showed; where the mask stands twice, it is the same."""
+    place, flat = form["mask_in"], form["flat_observation"]
+    assert ("action_mask" in info) == (place != "observation")
+    if place == "info":
+        assert seen.shape == (features,)
+        return seen, info["action_mask"]
+    if flat:
+        assert seen.dtype == np.float32
+        shown, mask = seen[:features], seen[features:].astype(np.int8)
+    else:
+        shown, mask = seen["observation"], seen["action_mask"]
+    if place == "both":
+        assert np.array_equal(info["action_mask"], mask)
+    return shown, mask
+
+
+def parallel_history(form: dict[str, Any]) -> list[Any]:
+    env = dragonfly_v0.parallel_env(**SHORT, **form)
+    observations, infos = env.reset()
+    history = []
+    while env.agents:
+        actions = {}
+        for name, seen in observations.items():
+            assert env.observation_space(name).contains(seen)
+            shown, mask = parts(seen, infos[name], form, env.core.num_features)
+            history.append((shown.tolist(), mask.tolist()))
+            actions[name] = int(np.flatnonzero(mask)[-1])
+        observations, rewards, _, _, infos = env.step(actions)
+        history.append(list(rewards.values()))
+    return [*history, env.core.trace_hash()]
+
+
+def aec_history(form: dict[str, Any]) -> list[Any]:
+    env = dragonfly_v0.env(**SHORT, **form)
+    env.reset()
+    history = []
+    for name in env.agent_iter():
+        seen, reward, _, over, info = env.last()
+        assert env.observation_space(name).contains(seen)
+        shown, mask = parts(seen, info, form, env.unwrapped.core.num_features)
+        history.append((shown.tolist(), mask.tolist(), reward))
+        env.step(None if over else int(np.flatnonzero(mask)[-1]))
+    return history
+
+
+def packet_history(form: dict[str, Any]) -> list[Any]:
+    env = gymnasium.make("dragonfly_env/PacketRouting-v0", **SHORT, **form)
+    core = env.unwrapped.core  # type: ignore[attr-defined]
+    history = []
+    for episode in range(4):
+        seen, info = env.reset(seed=2 if episode == 0 else None)
+        over = False
+        while not over:
+            assert env.observation_space.contains(seen)
+            shown, mask = parts(seen, info, form, core.num_features)
+            assert np.array_equal(env.unwrapped.action_masks(), mask)  # type: ignore[attr-defined]
+            history.append((shown.tolist(), mask.tolist()))
+            seen, _, terminated, truncated, info = env.step(int(np.flatnonzero(mask)[-1]))
+            over = terminated or truncated
+    return [*history, core.trace_hash()]
+
+
+@forms
+@pytest.mark.parametrize("history", [parallel_history, aec_history, packet_history])
+def test_every_form_shows_the_same_decisions(history: Any, form: dict[str, Any]) -> None:
+    assert history(form) == history(FORMS[0])
+
+
+@pytest.mark.filterwarnings("ignore:Observation")  # PettingZoo's wish for plain arrays
+@forms
+def test_the_official_checkers_take_every_form(form: dict[str, Any]) -> None:
+    parallel_api_test(dragonfly_v0.parallel_env(**SHORT, **form), num_cycles=20)
+    if form["mask_in"] != "info":  # without a mask in sight it samples what is illegal, which is remapped
+        api_test(dragonfly_v0.env(**SHORT, **form), num_cycles=20)
+    check_env(gymnasium.make("dragonfly_env/PacketRouting-v0", **SHORT, **form).unwrapped)
+
+
+@pytest.mark.parametrize("make", [dragonfly_v0.parallel_env, dragonfly_v0.env, dfe.envs.packet.PacketRouting])
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"mask_in": "infos"}, "mask_in = 'infos': must be one of 'both', 'observation', 'info'"),
+        ({"flat_observation": 1}, "flat_observation = 1"),
+        ({"mask": "info"}, "mask = 'info': is no setting of this environment; did you mean 'mask_in'"),
+    ],
+)
+def test_a_form_that_there_is_not_is_refused(make: Any, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=message):
+        make(**settings)

@@ -1,0 +1,149 @@
+"""``Metrics`` says when its figures are those of a saturated network, or of one on its way to a steady state."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import dragonfly_env as dfe
+from dragonfly_env.agents import RandomPolicy
+from dragonfly_env.cli import app
+from dragonfly_env.experiments import Scenario, load_results, run_sweep
+from dragonfly_env.experiments.results import aggregate
+from dragonfly_env.experiments.summary import render_summary
+from dragonfly_env.metrics.steadiness import Mark, Marks, is_saturated, is_stationary
+
+
+def measured(
+    load: float, *, warmup_ns: float = 10_000.0, measure_ns: float = 10_000.0, **changes: Any
+) -> dfe.Metrics:
+    config = dfe.SimulationConfig(topology="72", load=load, **changes)
+    return dfe.simulate(config, warmup_ns=warmup_ns, measure_ns=measure_ns)
+
+
+def test_a_network_that_keeps_up_is_neither() -> None:
+    metrics = measured(0.5)
+    assert (metrics.saturated, metrics.stationary) == (False, True)
+    assert "SATURATED" not in repr(metrics)
+    assert "stationary" not in repr(metrics)
+
+
+def test_a_network_that_does_not_is_saturated_and_its_latencies_grow() -> None:
+    metrics = measured(0.5, traffic="adv+1")
+    assert (metrics.saturated, metrics.stationary) == (True, False)
+    assert repr(metrics).endswith(", SATURATED>")
+
+
+def test_a_change_of_the_traffic_is_not_stationary() -> None:
+    traffic = [(0.0, "uniform", 0.2), (15_000.0, "advc", 0.2)]
+    metrics = measured(0.2, traffic=traffic)
+    assert (metrics.saturated, metrics.stationary) == (False, False)
+    assert repr(metrics).endswith(", not stationary>")
+
+
+def test_filling_the_network_is_not_taken_for_saturation() -> None:
+    metrics = measured(0.5, warmup_ns=0.0, measure_ns=6_000.0)
+    assert metrics.accepted_load < 0.95 * metrics.offered_load
+    assert metrics.saturated is False
+
+
+def test_little_is_not_judged() -> None:
+    assert measured(0.01, measure_ns=2_000.0).stationary is None
+    assert measured(0.5, measure_ns=0.001).to_dict()["saturated"] is None
+    closed = dfe.Simulation(dfe.SimulationConfig(topology="72", traffic="all-to-all:message_bytes=4096"))
+    metrics = closed.run_to_completion()
+    assert (metrics.saturated, metrics.stationary) == (None, None)
+    env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology="72"), duration_ns=1_000.0)
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(batch.minimal_actions())
+    assert (env.metrics().saturated, env.metrics().stationary) == (None, None)
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 4, 5, 40, 1_000])
+def test_a_window_may_be_run_in_any_pieces(pieces: int) -> None:
+    config = dfe.SimulationConfig(topology="72", traffic="adv+1", load=0.5)
+    simulation = dfe.Simulation(config)
+    simulation.run(5_000)
+    simulation.reset_statistics()
+    for _ in range(pieces):
+        simulation.run(20_000 / pieces)
+    metrics = simulation.metrics()
+    assert metrics.middle is not None
+    off_ps = abs(2 * metrics.middle.time_ps - metrics.start_ps - metrics.end_ps)
+    assert off_ps <= 0.4 * (metrics.end_ps - metrics.start_ps)
+    assert (metrics.saturated, metrics.stationary) == (True, False)
+    whole = dfe.Simulation(config)
+    whole.run(25_000)
+    assert whole.trace_hash() == simulation.trace_hash()
+
+
+def test_marks_stay_few() -> None:
+    marks = Marks()
+    for now in range(1, 100_001):
+        if marks.is_due(0, now):
+            marks.note(Mark(now, now, now, now))
+    assert len(marks._marks) < 400
+    middle = marks.middle(0, 100_000)
+    assert middle is not None
+    assert abs(middle.time_ps - 50_000) < 2_000
+    assert marks.middle(0, 10**9) is None
+
+
+def test_the_thresholds() -> None:
+    middle = Mark(10, 1_000, 1_000, 100_000)
+    for delivered, saturated in ((950, False), (949, True)):
+        assert is_saturated(middle, Mark(20, 2_000, 1_000 + delivered, 0)) is saturated
+    for latency, stationary in ((110, True), (111, False), (90, True), (89, False)):
+        assert is_stationary(middle, Mark(20, 2_000, 2_000, 100_000 + latency * 1_000)) is stationary
+    assert is_stationary(middle, Mark(20, 1_199, 1_199, 200_000)) is None
+    assert is_saturated(middle, Mark(20, 1_000, 1_100, 0)) is None
+
+
+def test_the_command_line_says_so_in_tables_and_json() -> None:
+    system = ["simulate", "-t", "72", "--warmup-ns", "10000", "--measure-ns", "10000"]
+    steady = CliRunner().invoke(app, [*system, "--load", "0.5"])
+    assert "SATURATED" not in steady.stdout
+    assert "NOT STATIONARY" not in steady.stdout
+    saturated = CliRunner().invoke(app, [*system, "--traffic", "adv+1"])
+    assert "SATURATED: less than 95%" in saturated.stdout
+    shown = CliRunner().invoke(app, [*system, "--traffic", "adv+1", "--json"])
+    results = json.loads(shown.stdout)["results"]
+    assert (results["saturated"], results["stationary"]) == (True, False)
+
+
+def test_tables_of_results_mark_what_is_not_stationary(tmp_path: Any) -> None:
+    from rich.console import Console
+
+    scenario = {
+        "topology": "72",
+        "policies": ["min"],
+        "traffic": [{"schedule": [[0, "uniform", 0.2], [15_000, "advc", 0.2]]}, "uniform"],
+        "loads": [0.2],
+        "warmup_ns": 10_000,
+        "measure_ns": 10_000,
+    }
+    run_sweep(Scenario.from_dict(scenario), tmp_path, jobs=1)
+    results = load_results(tmp_path)
+    assert aggregate(results, ())["stationary"].tolist() == [False, True]
+    console = Console(width=160, record=True, file=io.StringIO())
+    console.print(render_summary(results))
+    text = console.export_text()
+    assert text.count("~") == 2, "one latency, and the note that explains it"
+    assert "not stationary" in text
+
+
+def test_agents_are_judged_as_the_core_is(tmp_path: Any) -> None:
+    from dragonfly_env.experiments.agent_simulation import AgentSimulation
+
+    config = dfe.SimulationConfig(topology="72", traffic="uniform", load=0.2)
+    simulation = AgentSimulation(config, RandomPolicy())
+    simulation.run(5_000.0)
+    simulation.reset_statistics()
+    simulation.run(8_000.0)
+    metrics = simulation.metrics()
+    assert (metrics.saturated, metrics.stationary) == (False, True)
