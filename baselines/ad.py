@@ -140,6 +140,7 @@ class AriesMode(_Aries):
     in_group: bool = parameter()
     levels_near: float = parameter()
     levels_far: float = parameter()
+    level_empty: int = parameter()
     wire_share: float = parameter()
     avoid_destination_group: bool | None = parameter()
 
@@ -184,6 +185,7 @@ class Aries(_Aries):
     in_group: bool = parameter()
     levels_near: float = parameter()
     levels_far: float = parameter()
+    level_empty: int = parameter()
     wire_share: float = parameter()
     avoid_destination_group: bool | None = parameter()
 

@@ -66,13 +66,13 @@ struct AdParams : DetourParams {
        "of it"}};
 };
 
-// Aries: at every router of the source group the least loaded of some shortest paths against the least loaded
-// of some detours by a random other group; once in that group, and once in the destination group, the same
-// against detours by a random router of the group. Loads are those of the first port, in 16 levels; each
-// side's is shifted and added to, by the mode and the hops taken. Source: Chunduri et al., IPDPS 2021,
-// section II-D; Alverson et al., "Cray XC Series Network", 2012. Deviation: what the neighbours report of
-// their load is left out, and whether a gateway is near or not does not matter to Aries' tables: here minimal
-// paths are the shortest.
+// Aries: at every router of the source group the least loaded of some shortest paths against the least
+// loaded of some detours by a random other group; once in that group, and once in the destination group, the
+// same against detours by a random router of the group. Loads are those of the first port, in 16 levels; each
+// side's is shifted and added to, by the mode and the hops taken.
+// Source: Chunduri et al., IPDPS 2021, section II-D; Alverson et al., "Cray XC Series Network", 2012.
+// Deviation: what the neighbours report of their load is left out (how it is mapped is not public), and
+// minimal paths are the shortest, where Aries' tables may name every gateway to a group.
 class Ad final : public PerQuestion<Ad> {
  public:
   struct Settings {

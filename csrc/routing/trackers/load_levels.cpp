@@ -15,12 +15,17 @@ struct LevelParams : ParameterSet {
   using ParameterSet::ParameterSet;
   Real near_levels{
       this,
-      {"levels_near", 16.0, "levels",
+      {"levels_near", 64.0, "levels",
        "that a full buffer's worth of packets in the port's own queue makes, one after the other",
        between(0, 1024)}};
   Real far_levels{this,
-                  {"levels_far", 16.0, "levels", "that a full buffer of packets behind the link makes",
+                  {"levels_far", 64.0, "levels", "that a full buffer of packets behind the link makes",
                    between(0, 1024)}};
+  Count empty_level{
+      this,
+      {"level_empty", 1.0, "levels",
+       "of a port with nothing; above 0 a bias that multiplies also holds against an empty port",
+       whole(0, 15)}};
   Real wire_share{this,
                   {"wire_share", 1.0, "",
                    "of what the link carries at its full rate, there and back: so many of the packets whose "
@@ -31,11 +36,12 @@ struct LevelParams : ParameterSet {
 // How loaded the router's ports are, in the 16 levels of Aries: what stands in the port's own queue, and what
 // it has sent that is still in the buffer behind the link. A buffer is that of a tile: the largest that a VC
 // has on any link of the network, times the parallel links behind the port; so bundles compare with single
-// links. Deviation: Aries has tables of its own choice for both, which are not public, and follows what is on
-// the wire by a pipe that mimics the cable; here a level is as wide as any other, and the wire is taken to
-// hold what it carries at full rate. So a link that is used little seems to hold none of its packets behind
-// it, which is nearly true. Nothing is remembered, the ports are looked at when somebody asks. Source:
-// register descriptions of the Aries router; Chunduri et al., IPDPS 2021, section II-D.
+// links. Nothing is remembered, the ports are looked at when somebody asks.
+// Deviation: Aries has tables of its own for both, which are not public, and follows what is on the wire by
+// a pipe that mimics the cable. Here a level is as wide as any other, and the wire is taken to hold what it
+// carries at full rate: a link that is used little seems to hold none of its packets behind it, which is
+// nearly true. By default AD0 and AD3 differ at light load as they are said to (docs/aries.md).
+// Source: register descriptions of the Aries router; Chunduri et al., IPDPS 2021, section II-D.
 class LoadLevels final : public RouterTracker {
  public:
   LoadLevels(const TrackerSite& site, const LevelParams& params)
@@ -43,7 +49,8 @@ class LoadLevels final : public RouterTracker {
         first_port_{site.topology.p()},
         first_router_{site.first_router},
         near_levels_{params.near_levels},
-        far_levels_{params.far_levels} {
+        far_levels_{params.far_levels},
+        empty_level_{static_cast<double>(params.empty_level)} {
     const Dragonfly& topology = site.topology;
     double tile = 0;
     for (std::size_t i = 1; i < topology.num_link_classes(); ++i) {
@@ -68,7 +75,7 @@ class LoadLevels final : public RouterTracker {
     const double sent = port.occupancy - port.queued;
     const double level =
         (port.queued * near_levels_ + std::max(0.0, sent - scale.wire) * far_levels_) / scale.buffer;
-    return std::floor(std::min(level, kHighestLoadLevel));
+    return std::min(empty_level_ + std::floor(level), kHighestLoadLevel);
   }
 
  private:
@@ -82,6 +89,7 @@ class LoadLevels final : public RouterTracker {
   std::uint32_t first_router_;
   double near_levels_;  // of a full buffer
   double far_levels_;
+  double empty_level_;
   std::vector<Scale> scales_;  // [port - p]
   const OutputPort* ports_ = nullptr;
 };

@@ -251,7 +251,7 @@ def test_a_level_is_a_sixteenth_of_a_tiles_buffer_whatever_the_bundle() -> None:
         action="path",
         detours=("lg",),
         features=["queue_packets", "load_level"],
-        trackers={"load-levels": {"levels_near": 64, "levels_far": 0}},
+        trackers={"load-levels": {"levels_near": 64, "levels_far": 0, "level_empty": 0}},
         duration_ns=3000.0,
     )
     links = np.array([GRID.port_links(port) for port in range(GRID.p, GRID.radix)])
