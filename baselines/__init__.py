@@ -8,6 +8,7 @@ names exist is decided by its registry (``dragonfly_env.policies()``), and
 from __future__ import annotations
 
 from dragonfly_env.baselines.acor import Acor, PiggybackAcor
+from dragonfly_env.baselines.ad import Aries, AriesMode
 from dragonfly_env.baselines.lia import Lia
 from dragonfly_env.baselines.minimal import Minimal
 from dragonfly_env.baselines.mlp import Mlp
@@ -22,6 +23,8 @@ from dragonfly_env.policies import register_policies
 
 __all__ = [
     "Acor",
+    "Aries",
+    "AriesMode",
     "Lia",
     "Minimal",
     "Mlp",
@@ -35,4 +38,6 @@ __all__ = [
     "Valiant",
 ]
 
-register_policies((Minimal, Valiant, Ugal, UgalIdeal, Par, Piggyback, Acor, PiggybackAcor, Tpr, Lia, Mlp))
+register_policies(
+    (Minimal, Valiant, Ugal, UgalIdeal, Par, Piggyback, Acor, PiggybackAcor, Tpr, Lia, Aries, AriesMode, Mlp)
+)

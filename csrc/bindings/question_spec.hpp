@@ -34,7 +34,12 @@ inline void read_question_spec(const pybind11::dict& given, QuestionSpec& spec) 
       spec.action == ActionMode::kPath ? DecisionScope::kSourceGroup : DecisionScope::kEvery;
   const auto scope = member<std::string>(given, "scope");
   spec.scope = one_of<DecisionScope>("scope", scope,
-                                     {{"source", DecisionScope::kSource}, {"every", every}, {"all", every}});
+                                     {{"source", DecisionScope::kSource},
+                                      {"source-any", DecisionScope::kSourceAny},
+                                      {"way", DecisionScope::kWay},
+                                      {"progressive", DecisionScope::kProgressive},
+                                      {"every", every},
+                                      {"all", every}});
   spec.forced_too = scope == "all";
   spec.max_hops = member<std::uint8_t>(given, "max_hops");
   for (const auto& name : member<std::vector<std::string>>(given, "detours")) {
@@ -42,7 +47,8 @@ inline void read_question_spec(const pybind11::dict& given, QuestionSpec& spec) 
                                               {{"lgl", DetourKind::kLgl},
                                                {"lg", DetourKind::kLg},
                                                {"gl", DetourKind::kGl},
-                                               {"g", DetourKind::kG}}));
+                                               {"g", DetourKind::kG},
+                                               {"l", DetourKind::kL}}));
   }
   spec.minimal_candidates = member<std::uint32_t>(given, "minimal_candidates");
   spec.detour_candidates = member<std::uint32_t>(given, "detour_candidates");

@@ -21,6 +21,8 @@ PathBudget union_of(const PathBudget& x, const PathBudget& y) {
   return {.detours = x.detours || y.detours,
           .detour_router = x.detour_router || y.detour_router,
           .reconsiders = x.reconsiders || y.reconsiders,
+          .progressive = x.progressive || y.progressive,
+          .local_detours = x.local_detours || y.local_detours,
           .any_port = x.any_port || y.any_port,
           .longest_path = std::max(x.longest_path, y.longest_path)};
 }

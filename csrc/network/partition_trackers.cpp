@@ -9,13 +9,21 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
                                      std::uint32_t num_routers)
     : plan_{plan}, first_router_{first_router} {
   numbers_.policy_trackers = &plan.policy_trackers;
+  TrackerSite site{.topology = plan.topology,
+                   .first_router = first_router,
+                   .num_routers = num_routers,
+                   .signal_delay = plan.signal_delay,
+                   .clock = plan.timing.clock,
+                   .quantum_ps = plan.timing.quantum_ps};
+  for (std::size_t link = 1; link < plan.topology.num_link_classes(); ++link) {
+    const Timing& timing = plan.timing;
+    const Tick there_and_back =
+        timing.hop_delay[link] + timing.routing_delay + timing.clock + timing.credit_delay[link];
+    site.links[link] = {
+        .buffer_packets = plan.links[link].buffer_packets,
+        .wire_packets = static_cast<double>(there_and_back) / static_cast<double>(timing.packet[link])};
+  }
   for (const TrackerRequest& request : plan.trackers) {
-    const TrackerSite site{.topology = plan.topology,
-                           .first_router = first_router,
-                           .num_routers = num_routers,
-                           .signal_delay = plan.signal_delay,
-                           .clock = plan.timing.clock,
-                           .quantum_ps = plan.timing.quantum_ps};
     auto tracker = request.info->make(*request.info, request.parameters, site);
     const TrackedEvents hears = tracker->hears();
     std::uint8_t classes = 0;

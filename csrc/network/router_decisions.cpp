@@ -18,9 +18,9 @@ RouterDecisions::RouterDecisions(const Blueprint& blueprint, PacketStore& store,
 
 // Precondition: the packet stands at `router`.
 inline RouteContext RouterDecisions::context_of(const Packet& packet, std::uint32_t router,
-                                                std::uint32_t group) {
+                                                std::uint32_t group, Port came_by) {
   const std::size_t first = std::size_t{router - first_router_} * radix_;
-  return {around_, packet, router, group, &outputs_[first], &queues_[first * plan_.queue_stride]};
+  return {around_, packet, router, group, &outputs_[first], &queues_[first * plan_.queue_stride], came_by};
 }
 
 // All decisions of an instant: each sees the router before any of them takes effect.
@@ -65,20 +65,20 @@ void RouterDecisions::put_questions(Tick now) {
     if (learns && packet.destination_group == group) {
       asked = asked && hears_arrival(plan_.topology, packet, input.port);
     } else {
-      asked = asked && has_choice(plan_.scope, plan_.topology, packet, group);
+      asked = asked && has_choice(plan_.scope, plan_.topology, packet, router, group, input.port);
     }
     if (!asked) {
       go_on(undecided, now);
       continue;
     }
-    const RouteContext context = context_of(packet, router, group);
+    const RouteContext context = context_of(packet, router, group, input.port);
     if constexpr (asker == Asker::kSeeing) {
       if (!sheet_->add(context, now)) {
         go_on(undecided, now);
         continue;
       }
     }
-    questions_.emplace_back(context, undecided.packet, undecided.input_vc, input.port,
+    questions_.emplace_back(context, undecided.packet, undecided.input_vc,
                             static_cast<std::uint32_t>(questions_.size()));
   }
   if (questions_.empty()) return;
@@ -117,7 +117,7 @@ bool RouterDecisions::ask(const Undecided& undecided, Tick now) {
   const InputVc& input = input_vcs_[undecided.input_vc];
   const std::uint32_t router = first_router_ + input.router;
   const RouteContext context =
-      context_of(packets_[undecided.packet], router, plan_.topology.group_of(router));
+      context_of(packets_[undecided.packet], router, plan_.topology.group_of(router), input.port);
   if (!desk_->raise(context, undecided.packet, undecided.input_vc, input.port, now)) return false;
   if (plan_.timing.routing_delay > 0) await_effect(undecided.packet, undecided.input_vc, now);
   return true;

@@ -32,7 +32,8 @@ class RouterDecisions : public RouterPorts {
   [[gnu::noinline]] void put_questions(Tick now);
   [[gnu::always_inline]] void go_on(const Undecided& undecided, Tick now);
   [[nodiscard]] bool ask(const Undecided& undecided, Tick now);
-  [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router, std::uint32_t group);
+  [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router, std::uint32_t group,
+                                        Port came_by);
 
   Surroundings around_;
   std::vector<Question> questions_;       // of the present instant

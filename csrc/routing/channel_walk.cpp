@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include "routing/detour.hpp"
 
@@ -41,43 +42,19 @@ class Walker {
   }
 
   void start(std::uint32_t from, std::uint32_t to, std::uint32_t number) {
-    const Packet packet = packet_between(from, to, number);
-    const Stage first = budget_.reconsiders ? Stage::kFirst : Stage::kSource;
-    follow(packet, from, nullptr, first);
-    if (topology_.group_of(from) == topology_.group_of(to)) return;
-    for (const Detour& detour : detours(from)) {
-      Packet detoured = packet;
-      PathFollower::set_detour(detoured, detour);
-      follow(detoured, from, nullptr, first);
-    }
-    if (budget_.reconsiders) reconsider(packet, from);
+    visited_.clear();
+    follow(packet_between(from, to, number), from, nullptr, kFromHost);
   }
 
-  // After one minimal hop inside the source group: every detour from there.
-  void reconsider(const Packet& packet, std::uint32_t from) {
-    for (const std::uint32_t choice : choices_) {
-      Packet moved = packet;
-      const Hop hop = paths_.next(moved, from, topology_.group_of(from), Stage::kFirst, choice);
-      const std::uint32_t second = topology_.neighbor(from, hop.port).router;
-      if (topology_.group_of(second) != topology_.group_of(from)) continue;
-      const Channel held{from, hop.port, hop.vc};
-      moved.hops = 1;
-      moved.vc = hop.vc;
-      for (const Detour& detour : detours(second)) {
-        Packet detoured = moved;
-        PathFollower::set_detour(detoured, detour);
-        follow(detoured, second, &held, Stage::kSource);
-      }
-    }
-  }
-
-  std::vector<Detour> detours(std::uint32_t router) const {
+  // All that the policy may draw for a packet that stands here.
+  std::vector<Detour> detours(const Packet& packet, std::uint32_t router) const {
     std::vector<Detour> all;
     const std::uint32_t own = topology_.group_of(router);
     for (const DetourKind kind : policy_.detour_kinds()) {
+      if (!may_take(kind, packet, own)) continue;
       const bool own_link = kind == DetourKind::kGl || kind == DetourKind::kG;
       for (std::uint32_t group = 0; group < topology_.num_groups(); ++group) {
-        if (group == own || (own_link && !has_link(router, group))) continue;
+        if ((group == own) != (kind == DetourKind::kL) || (own_link && !has_link(router, group))) continue;
         Detour detour{.kind = kind, .group = static_cast<std::uint16_t>(group)};
         if (!visits_router(kind)) {
           all.push_back(detour);
@@ -85,6 +62,10 @@ class Walker {
         }
         for (std::uint32_t i = 0; i < topology_.a(); ++i) {
           detour.router = group * topology_.a() + i;
+          if (kind == DetourKind::kL &&
+              (detour.router == router || detour.router == packet.destination_router)) {
+            continue;
+          }
           all.push_back(detour);
         }
       }
@@ -99,18 +80,37 @@ class Walker {
     return false;
   }
 
-  // Every way on, whatever is drawn. `stage`: of a hop from the source router.
-  void follow(const Packet& packet, std::uint32_t router, const Channel* held, Stage stage) {
+  // Every way on, whatever is drawn and decided. `came_by`: the port by which it has entered the router.
+  void follow(const Packet& packet, std::uint32_t router, const Channel* held, Port came_by) {
     if (router == packet.destination_router && packet.plan != Plan::kToDetour) {
       longest_ = std::max(longest_, std::uint32_t{packet.hops});
       return;
     }
+    // What follows depends on nothing else.
+    if (!visited_
+             .insert({router, came_by, packet.hops, packet.plan, packet.detour_kind, packet.detour_router,
+                      packet.detour_group, packet.non_minimal, held != nullptr ? *held : Channel{}})
+             .second) {
+      return;
+    }
+    const std::uint32_t group = topology_.group_of(router);
+    go_on(packet, router, held);
+    if (!has_choice(policy_.scope(), topology_, packet, router, group, came_by)) return;
+    for (const Detour& detour : detours(packet, router)) {
+      Packet detoured = packet;
+      PathFollower::set_detour(detoured, detour);
+      go_on(detoured, router, held);
+    }
+  }
+
+  // By its plan.
+  void go_on(const Packet& packet, std::uint32_t router, const Channel* held) {
     const VcCounts vcs = paths_.ladder().required();
     std::vector<Hop> done;
     for (const std::uint32_t choice : choices_) {
       Packet moved = packet;
-      const Hop hop = paths_.next(moved, router, topology_.group_of(router),
-                                  packet.hops == 0 ? stage : Stage::kSource, choice);
+      const Hop hop =
+          paths_.next(moved, router, topology_.group_of(router), paths_.source_stage(packet), choice);
       if (router == packet.destination_router && topology_.port_class(hop.port) == LinkClass::kHost) {
         longest_ = std::max(longest_, std::uint32_t{packet.hops});
         return;
@@ -128,7 +128,8 @@ class Walker {
         throw std::logic_error{"a path takes more than the declared " + std::to_string(budget_.longest_path) +
                                " hops"};
       }
-      follow(moved, topology_.neighbor(router, hop.port).router, &wanted, stage);
+      const Endpoint next = topology_.neighbor(router, hop.port);
+      follow(moved, next.router, &wanted, next.port);
     }
   }
 
@@ -141,6 +142,10 @@ class Walker {
     return all;
   }
   static constexpr std::uint32_t kMostWays = 8;  // in a group of the small systems that are walked
+  static constexpr Port kFromHost = 0;
+
+  using Standpoint = std::tuple<std::uint32_t, Port, std::uint8_t, Plan, DetourKind, std::uint32_t,
+                                std::uint16_t, bool, Channel>;
 
   std::vector<std::uint32_t> choices_;
   const PathFollower& paths_;
@@ -148,6 +153,7 @@ class Walker {
   const RoutingPolicy& policy_;
   PathBudget budget_;
   std::set<ChannelDependency> seen_;
+  std::set<Standpoint> visited_;  // by the packet that is being walked
   std::uint32_t longest_ = 0;
 };
 

@@ -122,8 +122,7 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
                      ? detour_hops(topology, packet, left, router, way.hop.port)
                      : static_cast<std::int8_t>(hops_through(topology, router, way.hop.port, target))));
   } else {
-    const bool reconsiders = plan.paths.ladder().reconsiders();
-    const Stage stage = packet.hops == 0 && reconsiders ? Stage::kFirst : Stage::kSource;
+    const Stage stage = plan.paths.source_stage(packet);
     RandomStream choices = context.minimal_choice_stream();
     const std::uint32_t possible = topology.num_choices();
     for (std::uint32_t i = 0; i < (possible == 1 ? 1U : spec.minimal_candidates); ++i) {

@@ -26,7 +26,9 @@ struct Way {
 [[nodiscard]] inline Standing standing_of(const QuestionSpec& asked, const RouteContext& context) noexcept {
   const Packet& packet = context.packet();
   if (packet.plan == Plan::kRouted || context.router() == packet.destination_router) return Standing::kNone;
-  if (has_choice(asked.scope, context.topology(), packet, context.group())) return Standing::kFree;
+  if (has_choice(asked.scope, context.topology(), packet, context.router(), context.group(),
+                 context.came_by()))
+    return Standing::kFree;
   return asked.forced_too ? Standing::kForced : Standing::kNone;
 }
 

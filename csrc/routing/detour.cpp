@@ -43,10 +43,27 @@ std::uint16_t draw_own_link(const RouteContext& context, RandomStream& random, b
   return kNoGroup;
 }
 
+// Uniform over the routers of the present group except this one and the destination.
+Detour draw_own_router(const RouteContext& context, RandomStream& random) {
+  const Dragonfly& topology = context.topology();
+  const std::uint32_t first = context.group() * topology.a();
+  const std::uint32_t own = context.router();
+  const bool ends_here = context.packet().destination_group == context.group();
+  const std::uint32_t other = ends_here ? context.packet().destination_router : own;
+  const std::uint32_t excluded = other == own ? 1 : 2;
+  if (topology.a() <= excluded) return {};
+  std::uint32_t router = first + random.below(topology.a() - excluded);
+  if (router >= std::min(own, other)) ++router;
+  if (excluded == 2 && router >= std::max(own, other)) ++router;
+  return {.kind = DetourKind::kL, .router = router, .group = static_cast<std::uint16_t>(context.group())};
+}
+
 }  // namespace
 
 Detour draw_detour(const RouteContext& context, RandomStream& random, DetourKind kind,
                    bool avoid_destination_group) {
+  if (!may_take(kind, context.packet(), context.group())) return {};
+  if (kind == DetourKind::kL) return draw_own_router(context, random);
   const bool own_link = kind == DetourKind::kGl || kind == DetourKind::kG;
   Detour detour{.kind = kind};
   detour.group = own_link ? draw_own_link(context, random, avoid_destination_group)

@@ -17,9 +17,19 @@ namespace dragonfly {
     case DetourKind::kGl:
       return 5;
     case DetourKind::kG:
+    case DetourKind::kL:  // as a minimal path with one more local hop
       break;
   }
   return 4;
+}
+
+// Whether a packet that stands in `group` may take such a detour: one to another group as long as it is on a
+// minimal path out of its own, one inside a group where it goes from here to its destination or has entered
+// the group of its detour.
+[[nodiscard]] inline bool may_take(DetourKind kind, const Packet& packet, std::uint32_t group) noexcept {
+  const bool leaves = packet.destination_group != group;
+  if (kind == DetourKind::kL) return !leaves || packet.plan != Plan::kMinimal;
+  return leaves && packet.plan == Plan::kMinimal;
 }
 
 // A uniformly random detour of this kind for a packet that leaves its group, the next one of
@@ -28,6 +38,7 @@ namespace dragonfly {
 //   lg   such a group
 //   gl   one of the router's own global links, then a router of the group behind it
 //   g    one of the router's own global links
+//   l    another router of the present group, not the destination
 // Does not exist (`!exists()`) where the topology offers none: two groups with
 // `avoid_destination_group`, or a router without a suitable global link.
 // Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.2.

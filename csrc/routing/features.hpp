@@ -150,7 +150,7 @@ inline constexpr auto kFeatures = [] {
               [](View view, float* out) {
                 *out = detail::squash(static_cast<float>(view.recent), kHalfTraffic);
               }},
-      Feature{"candidate_kind", kCandidate, "-1 none, 0 minimal, 1 lgl, 2 lg, 3 gl, 4 g",
+      Feature{"candidate_kind", kCandidate, "-1 none, 0 minimal, 1 lgl, 2 lg, 3 gl, 4 g, 5 l",
               [](Sizes) { return FeatureScale{kMostHops, 0, -1.0F / kMostHops, 1}; },
               [](View view, float* out) {
                 detail::per_candidate(view, out, view.per_hop,

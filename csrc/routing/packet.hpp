@@ -25,6 +25,7 @@ enum class DetourKind : std::uint8_t {
   kLg,   // to a random group, whichever router it is entered by ("Valiant-group")
   kGl,   // through one of the source router's own global links, then to a random router there
   kG,    // through one of the source router's own global links
+  kL,    // inside a group: to a random router of the group that the packet has just entered
 };
 
 struct alignas(64) Packet {

@@ -28,7 +28,7 @@ struct Detour {
 };
 
 [[nodiscard]] constexpr bool visits_router(DetourKind kind) noexcept {
-  return kind == DetourKind::kLgl || kind == DetourKind::kGl;
+  return kind == DetourKind::kLgl || kind == DetourKind::kGl || kind == DetourKind::kL;
 }
 
 class PathFollower {
@@ -60,7 +60,7 @@ class PathFollower {
 
   // Where a packet stands that goes on by itself in its source group.
   [[nodiscard]] Stage source_stage(const Packet& packet) const noexcept {
-    return packet.hops == 0 && ladder_.reconsiders() ? Stage::kFirst : Stage::kSource;
+    return ladder_.may_reconsider(packet.hops) ? Stage::kFirst : Stage::kSource;
   }
 
   // The draws by which a packet chooses among several shortest ways at this hop.
@@ -72,11 +72,11 @@ class PathFollower {
     return topology_->draws_ways() ? choices(seed_, packet).below(topology_->num_choices()) : 0U;
   }
 
-  // The first hop that a packet would take from here on a minimal path, and on a detour. `choice`:
-  // which of several equally short paths (only with trunking).
+  // The first hop that a packet would take from here on a minimal path (what is left of it, behind a detour),
+  // and on a detour. `choice`: which of several equally short paths (only with trunking).
   [[nodiscard]] Hop minimal_hop(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                 Stage source_stage, std::uint32_t choice) const noexcept {
-    return towards_destination(packet, router, group, source_stage, choice, true);
+    return towards_destination(packet, router, group, source_stage, choice, packet.plan == Plan::kMinimal);
   }
   [[nodiscard]] Hop detour_hop(const Packet& packet, const Detour& detour, std::uint32_t router,
                                std::uint32_t group) const noexcept {
@@ -142,7 +142,9 @@ class PathFollower {
     const bool with_router = visits_router(detour.kind);
     if (group == detour.group) {  // only with a detour router
       const WayStep way = topology_->minimal_way(router, group, detour.router, group, choice);
-      return {way.port, ladder_.vc(Stage::kDetourIn, false, false, with_router, packet.hops, way.position)};
+      const bool ends_here = detour.kind == DetourKind::kL && group == packet.destination_group;
+      const Stage stage = ends_here ? Stage::kLastDetour : Stage::kDetourIn;
+      return {way.port, ladder_.vc(stage, false, false, with_router, packet.hops, way.position)};
     }
     // Without draws all packets of a host take the links in turn.
     const WayStep way = topology_->way_towards_group(router, group, detour.group,

@@ -12,16 +12,10 @@ namespace dragonfly {
 class Question : public RouteContext {
  public:
   // `packet_index`, `input_vc`: for who applies the answer. `number`: among the questions of the instant.
-  Question(const RouteContext& context, std::uint32_t packet_index, std::uint32_t input_vc, Port came_by,
+  Question(const RouteContext& context, std::uint32_t packet_index, std::uint32_t input_vc,
            std::uint32_t number)
-      : RouteContext{context},
-        packet_index_{packet_index},
-        input_vc_{input_vc},
-        number_{number},
-        came_by_{came_by} {}
+      : RouteContext{context}, packet_index_{packet_index}, input_vc_{input_vc}, number_{number} {}
 
-  // The port by which the packet entered the router.
-  [[nodiscard]] Port came_by() const noexcept { return came_by_; }
   [[nodiscard]] bool leaves() const noexcept { return packet().destination_group != group(); }
 
   // For policies that asked for rows (RoutingPolicy::sees): what is seen, which actions are legal, and, where
@@ -43,7 +37,6 @@ class Question : public RouteContext {
   std::uint32_t packet_index_;
   std::uint32_t input_vc_;
   std::uint32_t number_;
-  Port came_by_;
 };
 
 // A port; or a detour; or, with neither, to stay on the shortest path. Who answers a port must be asked at

@@ -1,6 +1,7 @@
 // What a policy wants to be asked, and how it answers: the same words for policies in the core and outside.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -19,9 +20,13 @@ namespace dragonfly {
 enum class DecisionScope : std::uint8_t {
   kNowhere,      // minimal routing
   kSource,       // the source router
+  kSourceAny,    // ... also about packets that stay in its group
   kSourceGroup,  // and once more the second router of the source group, if the packet is on its minimal path
   kWay,          // every router of the way, as long as the packet is on its minimal path
-  kEvery,        // every router
+  // As kWay inside the source group; then the router by which the packet enters a group: that of its detour,
+  // and that of its destination (Aries).
+  kProgressive,
+  kEvery,  // every router
 };
 
 // What answers are.
@@ -30,24 +35,59 @@ enum class ActionMode : std::uint8_t {
   kPath,  // action i = candidate path i, minimal ones first; the packet then follows it
 };
 
-// The one rule of who is asked: whether `group` may still choose for this packet.
+// The one rule of who is asked: whether this router of `group` may still choose for the packet, which has
+// entered it by the port `came_by`.
 [[nodiscard]] inline bool has_choice(DecisionScope scope, const Dragonfly& topology, const Packet& packet,
-                                     std::uint32_t group) noexcept {
-  if (packet.destination_group == group) return false;
+                                     std::uint32_t router, std::uint32_t group, Port came_by) noexcept {
+  const bool asks_inside = scope == DecisionScope::kProgressive || scope == DecisionScope::kSourceAny;
+  if (packet.destination_group == group) {
+    const bool enters =
+        packet.hops == 0 || (scope == DecisionScope::kProgressive && topology.is_global(came_by));
+    return asks_inside && enters && router != packet.destination_router;
+  }
   if (packet.hops == 0) return scope != DecisionScope::kNowhere;
   switch (scope) {
     case DecisionScope::kNowhere:
     case DecisionScope::kSource:
+    case DecisionScope::kSourceAny:
       return false;
     case DecisionScope::kSourceGroup:
       return packet.hops == 1 && !packet.non_minimal &&
              group == topology.group_of(topology.router_of_host(packet.source_host));
     case DecisionScope::kWay:
       return !packet.non_minimal;
+    case DecisionScope::kProgressive:
+      return packet.plan == Plan::kMinimal ||
+             (packet.plan == Plan::kToDetour && packet.detour_group == group && topology.is_global(came_by));
     case DecisionScope::kEvery:
       break;
   }
   return true;
+}
+
+// The paths that detours of these kinds lead to, where groups are full meshes.
+[[nodiscard]] inline PathBudget budget_of_paths(const std::vector<DetourKind>& kinds,
+                                                DecisionScope scope) noexcept {
+  PathBudget budget;
+  for (const DetourKind kind : kinds) {
+    const bool inside = kind == DetourKind::kL;
+    budget.detours = budget.detours || !inside;
+    budget.local_detours = budget.local_detours || inside;
+    budget.detour_router = budget.detour_router || (visits_router(kind) && !inside);
+    budget.longest_path = std::max(budget.longest_path, longest_path_hops(kind));
+  }
+  if (scope == DecisionScope::kSource || scope == DecisionScope::kSourceAny) return budget;
+  // Asked again at the second router of the source group, or at all of its minimal path there.
+  budget.reconsiders = true;
+  budget.progressive = scope == DecisionScope::kWay || scope == DecisionScope::kProgressive;
+  ++budget.longest_path;
+  if (scope == DecisionScope::kProgressive && budget.local_detours) {
+    // A router of the detour group, and one of the destination group.
+    if (budget.detours)
+      budget.longest_path = static_cast<std::uint8_t>(budget.longest_path + (budget.detour_router ? 1 : 2));
+    budget.detour_router = budget.detours;
+  }
+  return budget;
 }
 
 // What is asked and shown. Policies that weigh what RouteContext tells them need none of it; those that
@@ -73,22 +113,8 @@ struct QuestionSpec {
 
   // The paths that answers can lead to where groups are full meshes; the VC ladder is built from it.
   [[nodiscard]] PathBudget budget() const noexcept {
-    PathBudget budget;
-    if (action == ActionMode::kPort) {
-      budget.any_port = true;
-      budget.longest_path = max_hops;
-      return budget;
-    }
-    budget.detours = !detours.empty();
-    for (const DetourKind kind : detours) {
-      budget.detour_router = budget.detour_router || visits_router(kind);
-      if (longest_path_hops(kind) > budget.longest_path) budget.longest_path = longest_path_hops(kind);
-    }
-    if (scope != DecisionScope::kSource) {  // asked again at the second router of the source group
-      budget.reconsiders = true;
-      ++budget.longest_path;
-    }
-    return budget;
+    if (action == ActionMode::kPath) return budget_of_paths(detours, scope);
+    return {.any_port = true, .longest_path = max_hops};
   }
   // The same on a topology. The longest route of ports is what it is; paths are as long as its local ways
   // make them.

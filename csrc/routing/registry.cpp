@@ -19,6 +19,7 @@ namespace dragonfly {
   X(acor)                     \
   X(tpr)                      \
   X(lia)                      \
+  X(ad)                       \
   X(mlp)                      \
   X(q_routing)                \
   X(q_adaptive)

@@ -15,12 +15,20 @@ namespace dragonfly {
 class RouteContext {
  public:
   RouteContext(const Surroundings& around, const Packet& packet, std::uint32_t router, std::uint32_t group,
-               const OutputPort* ports, const VcQueue* queues)
-      : around_{&around}, packet_{&packet}, ports_{ports}, queues_{queues}, router_{router}, group_{group} {}
+               const OutputPort* ports, const VcQueue* queues, Port came_by)
+      : around_{&around},
+        packet_{&packet},
+        ports_{ports},
+        queues_{queues},
+        router_{router},
+        group_{group},
+        came_by_{came_by} {}
 
   [[nodiscard]] const Packet& packet() const noexcept { return *packet_; }
   [[nodiscard]] std::uint32_t router() const noexcept { return router_; }
   [[nodiscard]] std::uint32_t group() const noexcept { return group_; }
+  // The port by which the packet entered the router.
+  [[nodiscard]] Port came_by() const noexcept { return came_by_; }
   [[nodiscard]] const Dragonfly& topology() const noexcept { return around_->paths.topology(); }
   [[nodiscard]] const PathFollower& paths() const noexcept { return around_->paths; }
 
@@ -85,6 +93,7 @@ class RouteContext {
   const VcQueue* queues_;
   std::uint32_t router_;
   std::uint32_t group_;
+  Port came_by_;
 };
 
 }  // namespace dragonfly

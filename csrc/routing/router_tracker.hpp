@@ -11,6 +11,7 @@
 //   - numbers are read by decisions only, which come last in an instant.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -65,6 +66,13 @@ struct TrackedEvents {
   TimePs window_ps = 0;        // windows of that length end, from time 0 on; 0: none
 };
 
+// What a tracker may know of the ports of one class of link.
+struct TrackedLinks {
+  std::uint32_t buffer_packets = 1;  // the buffer behind the port, per VC
+  double wire_packets = 0;  // sent at the link's rate from a packet's departure until its credit is back, if
+                            // the router behind passes it on at once
+};
+
 // Where a tracker runs: the routers of one partition.
 struct TrackerSite {
   const Dragonfly& topology;
@@ -73,6 +81,7 @@ struct TrackerSite {
   Tick signal_delay = 0;  // of what a router tells the others of its group: the latency of a local link
   Tick clock = 1;         // of the routers
   TimePs quantum_ps = 1;  // a tick
+  std::array<TrackedLinks, kMostLinkClasses> links{};  // [link class]
   // The first whole number of ticks that is not shorter.
   [[nodiscard]] Tick ticks_of(TimePs time) const noexcept { return (time + quantum_ps - 1) / quantum_ps; }
 };

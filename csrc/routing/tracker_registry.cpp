@@ -14,7 +14,8 @@ namespace dragonfly {
   X(link_occupancy)         \
   X(offered_traffic)        \
   X(remote_traffic)         \
-  X(detour_length)
+  X(detour_length)          \
+  X(load_levels)
 // clang-format on
 
 #define DRAGONFLY_DECLARE(name) TrackerInfo name##_tracker();

@@ -1,12 +1,13 @@
 // Which VC a hop uses: the whole deadlock argument, in one place.
 //
-// A packet passes stages in a fixed order: source group, detour group on the way in, detour group
-// on the way out, destination group. Every scheme gives each hop of a path a rank that rises
-// strictly from stage to stage. Within one stage a path takes local hops, each at a higher position
-// than the one before (topology's WayStep; a full mesh has one position), and then at most one global
-// hop; every position has VCs of its own. Channels (link, VC) therefore form a directed acyclic graph and no
-// set of packets can wait for each other in a circle (Dally and Seitz 1988). Tests walk every path
-// of every policy and check the graph.
+// A packet passes stages in a fixed order: source group (as long as it may still change its mind, then for
+// good), detour group on the way in, detour group on the way out, destination group (by a router off the
+// shortest way, then to its own). It may skip any of them, but never goes back. Every scheme gives each hop
+// of a path a rank that rises strictly from stage to stage. Within one stage a path takes local hops, each at
+// a higher position than the one before (topology's WayStep; a full mesh has one position), and then at most
+// one global hop; every position has VCs of its own. Channels (link, VC) therefore form a directed acyclic
+// graph and no set of packets can wait for each other in a circle (Dally and Seitz 1988). Tests walk every
+// path of every policy and check the graph.
 #pragma once
 
 #include <array>
@@ -18,10 +19,11 @@
 namespace dragonfly {
 
 enum class Stage : std::uint8_t {
-  kFirst,        // the first minimal hop of a policy that may still change its mind (PAR)
-  kSource,       // leaving the source group
+  kFirst,   // the first minimal hop of a policy that may still change its mind (PAR), or all of them (Aries)
+  kSource,  // leaving the source group
   kDetourIn,     // inside the detour group, heading for the detour router
   kDetourOut,    // inside the detour group, leaving it
+  kLastDetour,   // inside the destination group, heading for a router that lies off the shortest way (Aries)
   kDestination,  // inside the destination group
 };
 
@@ -45,6 +47,8 @@ struct PathBudget {
   bool detours = false;           // non-minimal paths exist
   bool detour_router = false;     // ... that visit a router of the detour group on purpose (lgl, gl)
   bool reconsiders = false;       // a minimal first hop may be followed by a detour (PAR)
+  bool progressive = false;       // ... and so may any minimal hop inside the source group
+  bool local_detours = false;     // detours inside the group that was entered last (kind l)
   bool any_port = false;          // ports are chosen hop by hop: only the hops taken can number the VCs
   std::uint8_t longest_path = 3;  // hops; of a policy: where groups are full meshes
 
@@ -52,7 +56,8 @@ struct PathBudget {
   // where ports are chosen hop by hop, only the two of the minimal rest.
   [[nodiscard]] constexpr PathBudget with_local_ways(std::uint32_t local_way_hops) const noexcept {
     const std::uint32_t global_hops = detours ? 2 : 1;
-    const std::uint32_t ways = any_port ? 2 : longest_path - global_hops - (reconsiders ? 1U : 0U);
+    const bool first_alone = reconsiders && !progressive;
+    const std::uint32_t ways = any_port ? 2 : longest_path - global_hops - (first_alone ? 1U : 0U);
     PathBudget longer = *this;
     longer.longest_path = static_cast<std::uint8_t>(longest_path + ways * (local_way_hops - 1));
     return longer;
@@ -72,8 +77,9 @@ class VcLadder {
   VcLadder(VcScheme scheme, const PathBudget& budget, std::uint32_t local_way_hops = 1)
       : scheme_{budget.any_port && scheme != VcScheme::kUnsafeSingle ? VcScheme::kHop : scheme},
         stages_{static_cast<std::uint8_t>(2 + (budget.detours ? 1 : 0) + (budget.detour_router ? 1 : 0) +
-                                          (budget.reconsiders ? 1 : 0))},
-        shift_{static_cast<std::uint8_t>(budget.reconsiders ? 1 : 0)},
+                                          (budget.reconsiders ? 1 : 0) + (budget.local_detours ? 1 : 0))},
+        first_steps_{static_cast<std::uint8_t>(budget.reconsiders ? 1 : 0)},
+        first_vcs_{static_cast<std::uint8_t>(budget.progressive ? local_way_hops : first_steps_)},
         positions_{static_cast<std::uint8_t>(local_way_hops)},
         budget_{budget} {
     for (std::uint8_t i = 0; i < kNumStages; ++i) {
@@ -89,15 +95,19 @@ class VcLadder {
     }
   }
 
-  // Whether a first minimal hop has a stage of its own.
-  [[nodiscard]] bool reconsiders() const noexcept { return budget_.reconsiders; }
+  // Whether a minimal hop inside the source group behind so many others is in the stage of those that may yet
+  // be followed by a detour.
+  [[nodiscard]] bool may_reconsider(std::uint8_t hops) const noexcept {
+    return budget_.progressive || (budget_.reconsiders && hops == 0);
+  }
 
   [[nodiscard]] VcCounts required() const noexcept {
     switch (scheme_) {
       case VcScheme::kStage:
-        return {staged_local(static_cast<std::uint8_t>(stages_ - shift_)), stages_};
+        return {staged_local(static_cast<std::uint8_t>(stages_ - first_steps_)), stages_};
       case VcScheme::kLadder:
-        return budget_.detours ? VcCounts{staged_local(4), 2} : VcCounts{staged_local(2), 1};
+        if (!budget_.detours) return {staged_local(2), 1};
+        return {staged_local(budget_.local_detours ? 5 : 4), 2};
       case VcScheme::kHop:
         return {budget_.longest_path, budget_.longest_path};
       case VcScheme::kUnsafeSingle:
@@ -121,7 +131,7 @@ class VcLadder {
     std::uint8_t first = 0;
     bool per_position = false;
   };
-  static constexpr std::uint8_t kNumStages = 5;
+  static constexpr std::uint8_t kNumStages = 6;
 
   [[nodiscard]] static constexpr std::size_t index_of_hop(Stage stage, bool global, bool minimal,
                                                           bool with_router) noexcept {
@@ -132,32 +142,35 @@ class VcLadder {
   [[nodiscard]] Number number_of(Stage stage, bool global, bool minimal, bool with_router) const noexcept {
     if (scheme_ == VcScheme::kStage) {
       const std::uint8_t step = stage_step(stage, minimal, with_router);
-      if (global || stage == Stage::kFirst) return {step, false};
-      return {local_vc(static_cast<std::uint8_t>(step - shift_)), true};
+      if (global) return {step, false};
+      if (stage == Stage::kFirst) return {0, budget_.progressive};
+      return {local_vc(static_cast<std::uint8_t>(step - first_steps_)), true};
     }
     if (scheme_ != VcScheme::kLadder) return {};
     if (global) return {static_cast<std::uint8_t>(stage == Stage::kDetourOut ? 1 : 0), false};
-    if (stage == Stage::kFirst) return {};
+    if (stage == Stage::kFirst) return {0, budget_.progressive};
     return {local_vc(ladder_step(stage, minimal)), true};
   }
 
-  // The local VCs of so many steps; a first hop that may be reconsidered has one of its own before them.
+  // The local VCs of so many steps; hops that may be reconsidered have theirs before them.
   [[nodiscard]] std::uint8_t staged_local(std::uint8_t steps) const noexcept {
-    return static_cast<std::uint8_t>(shift_ + steps * positions_);
+    return static_cast<std::uint8_t>(first_vcs_ + steps * positions_);
   }
   // The one of the first position in a step.
   [[nodiscard]] std::uint8_t local_vc(std::uint8_t step) const noexcept {
-    return static_cast<std::uint8_t>(shift_ + step * positions_);
+    return static_cast<std::uint8_t>(first_vcs_ + step * positions_);
   }
 
   [[nodiscard]] std::uint8_t stage_step(Stage stage, bool minimal, bool with_router) const noexcept {
-    // Counted from the end, so that the destination group always has the highest VC.
-    std::uint8_t from_end = 1;
+    // Counted from the end, so that the destination group always has the highest VC. A detour to a group may
+    // yet become one to a router, where there are detours inside groups.
+    const bool by_router = with_router || (budget_.local_detours && budget_.detour_router);
+    int from_end = 1;
     switch (stage) {
       case Stage::kFirst:
         return 0;
       case Stage::kSource:
-        from_end = minimal ? 2 : (with_router ? 4 : 3);
+        from_end = minimal ? 2 : (by_router ? 4 : 3);
         break;
       case Stage::kDetourIn:
         from_end = 3;
@@ -165,13 +178,15 @@ class VcLadder {
       case Stage::kDetourOut:
         from_end = 2;
         break;
+      case Stage::kLastDetour:
       case Stage::kDestination:
         break;
     }
+    if (budget_.local_detours && stage != Stage::kDestination) ++from_end;
     return static_cast<std::uint8_t>(stages_ - from_end);
   }
 
-  [[nodiscard]] static std::uint8_t ladder_step(Stage stage, bool minimal) noexcept {
+  [[nodiscard]] std::uint8_t ladder_step(Stage stage, bool minimal) const noexcept {
     switch (stage) {
       case Stage::kFirst:
       case Stage::kSource:
@@ -180,15 +195,19 @@ class VcLadder {
         return 1;
       case Stage::kDetourOut:
         return 2;
+      case Stage::kLastDetour:
+        return 3;
       case Stage::kDestination:
         break;
     }
-    return minimal ? 1 : 3;
+    if (minimal) return 1;
+    return budget_.local_detours ? 4 : 3;
   }
 
   VcScheme scheme_;
   std::uint8_t stages_;
-  std::uint8_t shift_;
+  std::uint8_t first_steps_;
+  std::uint8_t first_vcs_;
   std::uint8_t positions_;
   PathBudget budget_;
   std::array<Number, std::size_t{kNumStages} * 8> numbers_{};  // [index_of_hop()]

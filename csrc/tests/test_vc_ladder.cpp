@@ -34,6 +34,13 @@ const std::vector<Step> kGroupPath{kSourceLocal, kSourceGlobal, kOutLocal, kOutG
 constexpr PathBudget kMin{};
 constexpr PathBudget kValg{.detours = true, .longest_path = 5};
 constexpr PathBudget kValn{.detours = true, .detour_router = true, .longest_path = 6};
+// Aries: with local ways of two hops, which every one of its stages grows to.
+constexpr PathBudget kAries{.detours = true,
+                            .detour_router = true,
+                            .reconsiders = true,
+                            .progressive = true,
+                            .local_detours = true,
+                            .longest_path = 14};
 constexpr PathBudget kPar{.detours = true, .detour_router = true, .reconsiders = true, .longest_path = 7};
 
 std::vector<int> vcs(const VcLadder& ladder, const std::vector<Step>& path, bool minimal, bool with_router) {
@@ -109,6 +116,58 @@ TEST(every_path_rises_and_stays_within_the_vcs_that_it_asks_for) {
     CHECK(numbers[0] < numbers[1]);
     CHECK(numbers.back() < ladder.required().local);
   }
+}
+
+// Two minimal hops, then for good: to the detour group, by a router there, and by a router of the last group.
+TEST(vcs_of_aries_rise_through_all_of_its_stages_on_a_grid) {
+  struct Hop {
+    Stage stage;
+    bool global;
+    std::uint8_t position;
+  };
+  std::vector<Hop> path;
+  const auto two_hops = [&path](Stage stage) {
+    for (const std::uint8_t position : {0, 1}) path.push_back({stage, kLocal, position});
+  };
+  two_hops(Stage::kFirst);
+  two_hops(Stage::kSource);
+  path.push_back({Stage::kSource, kGlobal, 0});
+  two_hops(Stage::kDetourIn);
+  two_hops(Stage::kDetourOut);
+  path.push_back({Stage::kDetourOut, kGlobal, 0});
+  two_hops(Stage::kLastDetour);
+  two_hops(Stage::kDestination);
+  for (const VcScheme scheme : {VcScheme::kStage, VcScheme::kLadder, VcScheme::kHop}) {
+    const VcLadder ladder{scheme, kAries, 2};
+    int last[2] = {-1, -1};
+    std::uint8_t hops = 0;
+    for (const Hop& hop : path) {
+      const bool minimal = hop.stage == Stage::kFirst;
+      // That it visits a router may turn out only when it has entered the group.
+      const bool with_router = hops >= 5;
+      const int vc = ladder.vc(hop.stage, hop.global, minimal, with_router, hops++, hop.position);
+      CHECK(vc > last[hop.global ? 1 : 0]);
+      last[hop.global ? 1 : 0] = vc;
+    }
+    CHECK_EQ(last[0] + 1, int{ladder.required().local});
+    CHECK(last[1] < ladder.required().global);
+  }
+  const VcLadder ladder{VcScheme::kLadder, kAries, 2};
+  CHECK_EQ(ladder.required().local, 12);
+  CHECK_EQ(ladder.required().global, 2);
+  // A global hop stands between the local ones of two groups: on the scheme of stages they share a scale.
+  const VcLadder stages{VcScheme::kStage, kAries, 2};
+  CHECK_EQ(stages.vc(Stage::kFirst, kGlobal, true, false, 2, 0), 0);
+  CHECK_EQ(stages.vc(Stage::kSource, kGlobal, false, false, 4, 0), 1);
+  CHECK_EQ(stages.vc(Stage::kDetourOut, kGlobal, false, true, 9, 0), 3);
+}
+
+TEST(only_aries_counts_every_minimal_hop_as_one_that_may_be_reconsidered) {
+  const VcLadder aries{VcScheme::kLadder, kAries, 2};
+  const VcLadder par{VcScheme::kLadder, kPar, 2};
+  CHECK(aries.may_reconsider(0) && aries.may_reconsider(1));
+  CHECK(par.may_reconsider(0) && !par.may_reconsider(1));
+  CHECK(!VcLadder(VcScheme::kLadder, kValn, 2).may_reconsider(0));
 }
 
 TEST(a_vc_scheme_has_a_name) {

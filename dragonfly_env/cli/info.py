@@ -17,6 +17,7 @@ from dragonfly_env.agents.registry import AGENTS, agent_settings
 from dragonfly_env.checks.values import unknown_name
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import show
+from dragonfly_env.cli.drawing import draw_grid
 from dragonfly_env.cli.guard import guarded
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import SettingInfo, describe
@@ -188,7 +189,9 @@ def _topology(made: Dragonfly) -> RenderableType:
     for heading, value, remark in facts:
         table.add_row(heading, value, Text(remark, style="dim"))
     table.columns[1].justify = "right"
-    return _titled(f"Dragonfly p={made.p}, a={made.a}, h={made.h}, g={made.num_groups}", table)
+    titled = _titled(f"Dragonfly p={made.p}, a={made.a}, h={made.h}, g={made.num_groups}", table)
+    drawing = draw_grid(made)
+    return Group(titled, Text(f"\n{drawing}\n")) if drawing else titled
 
 
 def _policy(name: str) -> RenderableType:
@@ -196,6 +199,7 @@ def _policy(name: str) -> RenderableType:
     decides = {
         "source": "at the source router only",
         "every": "at every router with more than one legal output",
+        "progressive": "at every router of the source group while the path is minimal, and on entering a group",
         "all": "at every router",
     }
     head = Text.assemble((name, "bold"), f": {policy['summary']}.\nSource: {policy['source']}.\n")

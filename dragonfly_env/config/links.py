@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import PS_PER_NS, config_error, did_you_mean, ns_to_ps
+from dragonfly_env.config.groups import ALL_TO_ALL
 from dragonfly_env.config.network_fields import MAX_BANDWIDTH, MAX_BUFFER, MAX_LATENCY_NS, MAX_VCS
 from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from dragonfly_env.config.topology import Dragonfly
 
 _BUNDLE_STEP_PS = 10
+_OF_GRIDS = ("rank-1", "rank-2", "rank-3")
 
 LinkRow = tuple[int, int, int, int]
 """Packet time and latency (ps), buffer (packets per VC), VCs: of a port, as the core takes it."""
@@ -82,13 +84,13 @@ def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[LinkRow]:
     """The classes of links between routers, local ones first, as the core takes them.
 
     Raises:
-        ConfigError: If the network sets a class that the topology does not have, or a port is too fast, too slow, or
-            has too large a buffer.
+        ConfigError: If the network sets a class that the topology does not have (those of grids it may set anywhere),
+            or a port is too fast, too slow, or has too large a buffer.
     """
     given = dict(network.links)
     classes = topology.link_classes[1:]
     for name in given:
-        if name not in classes:
+        if name not in classes and not (name in _OF_GRIDS and topology.group == ALL_TO_ALL):
             allowed = f"this topology has {', '.join(classes)}{did_you_mean(name, classes)}"
             raise config_error("network.links", name, allowed)
     bundled: dict[str, int] = {

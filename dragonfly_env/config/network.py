@@ -1,8 +1,8 @@
 """``NetworkConfig``: what links, routers and buffers are like; the only place with their defaults.
 
-Three presets: ``default`` (for learning), ``q-adaptive`` (the simulator of the HPDC'21 paper) and ``lia``
-(the network of the TACO'25 paper). One engine runs them all; a preset is nothing but values of these
-fields.
+Presets: ``default`` (for learning), ``q-adaptive`` (the simulator of the HPDC'21 paper), ``lia`` (the network
+of the TACO'25 paper), and ``aries`` and ``aries-256`` (Cray's Aries, with 64 and 256 bytes of payload in a
+packet). One engine runs them all; a preset is nothing but values of these fields.
 
 Sources: Kang, Wang, Lan, "Q-adaptive", HPDC 2021, section 5.1, and the behaviour of the authors' simulator
 (SST/Merlin), called *Q* below; "LIA", TACO 2025, table 1, and the simulators FOGSim and CAMINOS, called *L*.
@@ -311,7 +311,7 @@ class NetworkConfig:
         """A published network by name, with single fields changed.
 
         Args:
-            name: ``"default"``, ``"q-adaptive"`` or ``"lia"``.
+            name: ``"default"``, ``"q-adaptive"``, ``"lia"``, ``"aries"`` or ``"aries-256"``.
             **overrides: Fields that differ from the preset.
 
         Raises:

@@ -38,7 +38,7 @@ TRACKED_FEATURES: tuple[str, ...] = tuple(
 VC_QUEUES = "candidate_queue_packets"
 _AHEAD = {"group": "group", "peer": "router"}
 
-KINDS = {"none": -1, "minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4}
+KINDS = {"none": -1, "minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4, "l": 5}
 """The numbers of ``DecisionBatch.candidates["kind"]``."""
 
 
@@ -91,6 +91,7 @@ class Layout:
         blocks: The features in the order of their columns.
         candidates: Path actions: the kind of every candidate (``"minimal"``, ``"lgl"``, ...); else empty.
         num_actions: A, the width of the mask.
+        first_port: The port of a router that the first column of a feature per port stands for.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class Layout:
         )
         self.candidates: tuple[str, ...] = tuple(candidates)
         self.num_actions = num_actions
-        self._first_port = topology.p
+        self.first_port = topology.p
         self._first_global = topology.p + topology.num_local_ports
         self._links_per_router = topology.h
         self._by_name = {block.name: block for block in self.blocks}
@@ -163,7 +164,7 @@ class Layout:
         for block in self.blocks:
             width = block.columns.stop - block.columns.start
             if block.per == "port":
-                names += [f"{block.name}[port {self._first_port + i}]" for i in range(width)]
+                names += [f"{block.name}[port {self.first_port + i}]" for i in range(width)]
             elif block.per == "link":
                 ends = (divmod(i, self._links_per_router) for i in range(width))
                 names += [

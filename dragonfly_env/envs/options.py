@@ -30,6 +30,8 @@ from dragonfly_env.decisions.layout import select_features
 from dragonfly_env.policies import highest
 
 DETOURS = ("lgl", "lg", "gl", "g")
+_KINDS = (*DETOURS, "l")
+_OF_PATHS = ("source-any", "way", "progressive")
 _SPARE_HOPS = 2  # beyond a minimal path: 5 in all where groups are meshes, as in HPDC 2021, section 4.2
 _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _MAX_REAL = 1e12  # of any parameter
@@ -57,9 +59,12 @@ class EnvOptions:
 
     scope: str = choice(
         "every",
-        ("source", "every", "all"),
+        ("source", "every", "all", *_OF_PATHS),
         doc="Which routers ask: the source router, every router where the packet has more than one legal output, or "
-        "all on its way (forced hops too, with one legal action).",
+        "all on its way (forced hops too, with one legal action). Path actions only: the source router, for packets "
+        "that stay in its group too (``source-any``); every router of the source group while the packet is on its "
+        "minimal path (``way``); these, and the router by which a packet enters the group of its detour and that of "
+        "its destination (``progressive``).",
     )
     action: str = choice(
         "port",
@@ -122,8 +127,9 @@ class EnvOptions:
     detours: Sequence[str] = _option(
         DETOURS,
         lambda field, value: _detours(field, value),
-        "Path actions: kinds of the non-minimal candidates.",
-        allowed="some of " + ", ".join(DETOURS),
+        "Path actions: kinds of the non-minimal candidates. ``l``, a random router of the group that the packet is "
+        "in, is legal where scopes ``source-any`` and ``progressive`` ask inside a group, and only there.",
+        allowed="some of " + ", ".join(_KINDS),
     )
     minimal_candidates: int = integer(
         1,
@@ -160,6 +166,8 @@ class EnvOptions:
     def __post_init__(self) -> None:
         normalise(self)
         select_features(self.features)
+        if self.scope in _OF_PATHS and self.action != "path":
+            raise config_error("scope", self.scope, "must be 'source', 'every' or 'all' with action='port'")
         for field in ("duration_ns", "warmup_ns"):
             ns_to_ps(field, getattr(self, field))
         if self.warmup_ns + self.duration_ns > MAX_RUN_NS:
@@ -303,12 +311,10 @@ def _names(field: str, features: Any) -> tuple[Any, ...]:
 
 def _detours(field: str, detours: Any) -> tuple[str, ...]:
     if isinstance(detours, str) or not isinstance(detours, (list, tuple)):
-        raise config_error(field, detours, f"must be some of {', '.join(DETOURS)}")
+        raise config_error(field, detours, f"must be some of {', '.join(_KINDS)}")
     for i, kind in enumerate(detours):
-        if kind not in DETOURS:
-            raise config_error(
-                field, kind, f"must be one of {', '.join(DETOURS)}{did_you_mean(kind, DETOURS)}"
-            )
+        if kind not in _KINDS:
+            raise config_error(field, kind, f"must be one of {', '.join(_KINDS)}{did_you_mean(kind, _KINDS)}")
         if kind in detours[:i]:
             raise config_error(field, list(detours), f"names {kind!r} twice")
     return tuple(detours)

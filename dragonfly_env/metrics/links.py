@@ -21,7 +21,11 @@ COUNTERS = ("link_packets", "link_stall_ps", "link_queued_packets", "link_occupa
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LinkClassTotals:
-    """The links of one class together. Means are over links; all are NaN without links or time."""
+    """The links of one class together. Means are over links; all are NaN without links or time.
+
+    ``stalls`` are those of an operator's counters: the time in which a port had a packet but no credit for it, in times
+    of a flit on that port.
+    """
 
     links: int
     packets: int
@@ -30,6 +34,17 @@ class LinkClassTotals:
     utilisation_max: float
     stall_fraction_mean: float
     stall_fraction_max: float
+    stalls: float
+
+    @property
+    def stalls_to_flits(self) -> float:
+        """Stalls per flit sent; NaN if none was."""
+        return self.stalls / self.flits if self.flits else math.nan
+
+    @property
+    def utilisation(self) -> float:
+        """``utilisation_mean``."""
+        return self.utilisation_mean
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +53,8 @@ class LinkTable:
 
     ``kind`` is the class of the link (``Dragonfly.port_kind``), ``"host"`` into hosts. ``utilisation`` is the fraction
     of the window in which the link carried bits, ``stall_fraction`` that in which the port had a packet but no credit
-    for it; both are NaN if the window is empty.
+    for it; both are NaN if the window is empty. ``stalls`` is that time in times of a flit on the port: by
+    ``to_frame().groupby("router")`` what a router's counters say, ``stalls / flits`` the ratio that operators look at.
     """
 
     router: npt.NDArray[np.int64]
@@ -48,6 +64,7 @@ class LinkTable:
     flits: npt.NDArray[np.int64]
     utilisation: npt.NDArray[np.float64]
     stall_fraction: npt.NDArray[np.float64]
+    stalls: npt.NDArray[np.float64]
 
     @classmethod
     def build(
@@ -91,6 +108,7 @@ class LinkTable:
             flits=sent * flits_per_packet,
             utilisation=sent * busy_ps_per_packet[kind] / window,
             stall_fraction=stall_ps[index] / window,
+            stalls=stall_ps[index] * flits_per_packet / busy_ps_per_packet[kind],
         )
         for column in table.to_dict().values():
             column.setflags(write=False)
@@ -128,5 +146,6 @@ class LinkTable:
                 utilisation_max=float(used.max()) if some else math.nan,
                 stall_fraction_mean=float(stalled.mean()) if some else math.nan,
                 stall_fraction_max=float(stalled.max()) if some else math.nan,
+                stalls=float(self.stalls[rows].sum()),
             )
         return result

@@ -306,7 +306,7 @@ class Metrics:
 
     @property
     def link_utilisation(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns of ``links``: router, port, kind, packets, flits, utilisation, stall_fraction."""
+        """The columns of ``links``: router, port, kind, packets, flits, utilisation, stall_fraction, stalls."""
         return self.links.to_dict()
 
     @property

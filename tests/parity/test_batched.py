@@ -14,6 +14,7 @@ import dragonfly_env as dfe
 from dragonfly_env.experiments.agent_simulation import AgentSimulation
 from tests.parity.cases import PRESETS, SHAPES, config_of, config_of_shape, native, play
 from tests.ready import ready
+from tests.topologies import topology_of
 
 TWINS = dfe.policies()  # test_learners.py has more about those that learn
 
@@ -132,6 +133,12 @@ def test_histories_stay_equal_until_the_network_is_empty(name: str) -> None:
             {"window_ns": 1000, "remote_packets": 3, "minimal_candidates": 2, "nonminimal_candidates": 2},
         ),
         ("lia", {"avoid_destination_group": False, "adverse_bias_packets": -3}),
+        ("ad", {"ties": "random", "minimal_candidates": 1, "nonminimal_candidates": 3}),
+        ("ad", {"nonminimal_shift_second": 1, "minimal_add_first": 2, "nonminimal_add_later": 3}),
+        ("ad0", {"ties": "nonminimal", "avoid_destination_group": False}),
+        ("ad0", {"decide": "source"}),
+        ("ad1", {"in_group": False, "levels_near": 64, "levels_far": 8, "wire_share": 0.5}),
+        ("ad3", {"decide": "source", "in_group": False, "ties": "random", "levels_near": 100}),
     ],
 )
 @pytest.mark.parametrize("trunking", [1, 2])
@@ -189,7 +196,22 @@ def test_what_routers_tell_each_other_does_not_depend_on_threads(threads: int) -
     assert answered(config, policy, 1500.0).trace_hash() == expected
 
 
-@pytest.mark.parametrize("name", ["ugal-n", "par", "pb", "ugal-ideal", "pb-acor", "tpr", "lia"])
+@pytest.mark.parametrize("traffic", ["uniform", "adv+1"])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"ties": "random"}, {"decide": "source"}, {"in_group": False}], ids=str
+)
+@pytest.mark.parametrize("name", ["ad0", "ad1", "ad2", "ad3"])
+def test_the_modes_of_aries_run_the_same_history_on_its_machine(
+    name: str, parameters: dict[str, Any], traffic: str
+) -> None:
+    policy = dfe.make_policy(name, **parameters)
+    for topology in (dfe.Dragonfly.preset("theta-m8"), topology_of(SHAPES["2 x 3 grid"])):
+        config = config_of(topology=topology, network="aries", traffic=traffic, load=0.7)
+        env = check_equal(config, policy, 1500.0)
+        assert 0 < env.metrics().minimal_fraction < 1
+
+
+@pytest.mark.parametrize("name", ["ugal-n", "par", "pb", "ugal-ideal", "pb-acor", "tpr", "lia", "ad0", "ad3"])
 def test_the_policy_under_test_decides_something(name: str) -> None:
     """Equal hashes would mean little if everything went one way."""
     share = answered(config_of(load=0.4), dfe.make_policy(name), 5000.0).metrics().minimal_fraction

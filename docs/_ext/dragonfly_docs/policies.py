@@ -13,6 +13,7 @@ _MOST_VCS = 16
 _DECIDES = {
     "source": "the source router only",
     "every": "every router with more than one legal output",
+    "progressive": "every router of the source group while the path is minimal, and on entering a group",
     "all": "every router, forced hops included",
 }
 _SCHEMES = {"q-adaptive": "one number per stage", "lia": "local and global links counted apart"}

@@ -83,7 +83,7 @@ def test_baselines_and_the_random_policy_are_policies() -> None:
     for policy in (make_policy("min"), make_policy("ugal-n"), RandomPolicy(), RandomPolicy(action="port")):
         assert isinstance(policy, Policy)
         assert policy.name
-        assert policy.scope in ("source", "every", "all")
+        assert policy.scope in ("source", "every", "all", "progressive")
 
 
 def test_a_saved_agent_is_one_readable_file(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_every_policy_of_the_core_has_a_python_class_that_keeps_its_name(name: s
     assert type(policy) is policy_class(name) is not CorePolicy
     assert policy.source
     assert policy.summary
-    assert policy.scope in ("source", "every", "all")
+    assert policy.scope in ("source", "every", "all", "progressive")
     assert policy.action in ("path", "port")
     assert (type(policy).__doc__ or "").count("Source:") == 1
 

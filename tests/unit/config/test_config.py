@@ -214,7 +214,7 @@ def test_toml_may_be_short() -> None:
         ("topology = {preset='72'}\nloads = 1", r"^loads = 1: .*did you mean 'load'"),
         ("topology = {preset='72', q=1}", r"^q = 1: a topology has no such setting"),
         ("topology = {p=1}", r"^topology = .*lacks a, h"),
-        ("topology = {preset='72'}\nnetwork = {preset='aries'}", r"^network = 'aries'"),
+        ("topology = {preset='72'}\nnetwork = {preset='slingshot'}", r"^network = 'slingshot'"),
         ("topology = {preset='72'}\npolicy = {bias_packets=1}", r"^policy = .*must have a 'name'"),
     ],
 )

@@ -158,6 +158,20 @@ def test_a_grid_that_does_not_fit_is_refused(arguments: dict[str, Any], message:
         dfe.Dragonfly(**{"p": 1, **arguments})
 
 
+def test_settings_for_grids_change_nothing_where_groups_are_all_to_all() -> None:
+    mesh = dfe.Dragonfly.preset("72")
+    network = dfe.NetworkConfig(links={"rank-1": {"latency_ns": 5.0}, "rank-3": {"vcs": 8}})
+    runs = [
+        dfe.Simulation(dfe.SimulationConfig(topology=mesh, network=one, load=0.5))
+        for one in (network, dfe.NetworkConfig())
+    ]
+    for simulation in runs:
+        simulation.run(2000)
+    assert runs[0].trace_hash() == runs[1].trace_hash()
+    with pytest.raises(dfe.ConfigError, match=r"network.links = 'rank-4': this topology has local, global"):
+        dfe.Simulation(dfe.SimulationConfig(topology=mesh, network=dfe.NetworkConfig(links={"rank-4": {}})))
+
+
 @pytest.mark.parametrize("name", ["group", "arrangement"])
 def test_an_array_is_no_name(name: str) -> None:
     wrong = {"p": 1, "a": 2, "h": 1, name: np.array([1.0, 2.0])}

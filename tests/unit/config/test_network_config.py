@@ -96,7 +96,7 @@ def test_the_default_is_the_preset_for_learning() -> None:
     assert NetworkConfig() == NetworkConfig.preset(
         "q-adaptive", decide_at="arrival", routing_delay_ns=100, periodic_intervals="exact"
     )
-    assert NetworkConfig.presets() == ("default", "q-adaptive", "lia")
+    assert NetworkConfig.presets() == ("default", "q-adaptive", "lia", "aries", "aries-256")
 
 
 def test_preset_q_adaptive_has_the_numbers_of_the_paper_and_its_simulator() -> None:
@@ -143,7 +143,7 @@ def test_preset_lia_has_the_numbers_of_its_table_1() -> None:
     assert network.periodic_intervals == "exact"
 
 
-@pytest.mark.parametrize("name", ["q_adaptive", "Lia", "aries", "", 3, None])
+@pytest.mark.parametrize("name", ["q_adaptive", "Lia", "slingshot", "", 3, None])
 def test_an_unknown_preset_is_refused_with_the_known_ones(name: Any) -> None:
     with pytest.raises(ConfigError, match=r"^network = .*'default', 'q-adaptive', 'lia'"):
         NetworkConfig.preset(name)
@@ -197,7 +197,9 @@ def test_a_dictionary_gives_the_same_network_back(name: str) -> None:
     network = NetworkConfig.preset(name)
     values = network.to_dict()
     assert NetworkConfig.from_dict(values) == network
-    assert all(isinstance(value, (str, int, float, bool)) for value in values.values())
+    plain = [value for name, value in values.items() if name != "links"]
+    plain += [value for link in values.get("links", {}).values() for value in link.values()]
+    assert all(isinstance(value, (str, int, float, bool)) for value in plain)
     assert all(math.isfinite(value) for value in values.values() if isinstance(value, float))
 
 

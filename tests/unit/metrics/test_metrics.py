@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import pickle
@@ -147,6 +148,9 @@ def test_links_have_their_router_port_kind_and_use() -> None:
     assert links.flits.tolist() == list(range(0, 180, 10))
     assert links.utilisation == pytest.approx(np.arange(18) * np.tile([10, 20, 30], 6) / 1000)
     assert links.stall_fraction == pytest.approx(np.arange(18) * 10 / 1000)
+    assert links.stalls == pytest.approx(
+        np.arange(18) * 10 / np.tile([1, 2, 3], 6)
+    )  # flits take a tenth of a packet
     assert list(links.to_frame().columns) == list(metrics().link_utilisation)
 
 
@@ -158,6 +162,10 @@ def test_sums_by_link_class() -> None:
     assert totals["local"].flits == 10 * totals["local"].packets
     assert totals["global"].utilisation_max == pytest.approx(17 * 30 / 1000)
     assert totals["host"].stall_fraction_mean == pytest.approx((0 + 3 + 6 + 9 + 12 + 15) / 6 * 10 / 1000)
+    assert totals["local"].stalls == pytest.approx(totals["local"].packets * 10 / 2)
+    assert totals["local"].stalls_to_flits == pytest.approx(0.5)
+    assert totals["local"].utilisation == totals["local"].utilisation_mean
+    assert math.isnan(dataclasses.replace(totals["local"], flits=0).stalls_to_flits)
 
 
 def test_unconnected_ports_are_no_links() -> None:

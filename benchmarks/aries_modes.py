@@ -1,0 +1,123 @@
+"""How the modes of Aries behave on the small Theta: ``python -m benchmarks.aries_modes [modes|levels|adversarial]``.
+
+Tables in Markdown, as in ``docs/aries.md``: what share of the packets goes around, what that costs in latency and in
+packets on links between groups, and what the open parameters (how levels are cut, who wins ties) do to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import dragonfly_env as dfe
+
+MODES = ("ad0", "ad1", "ad2", "ad3")
+LEVELS: tuple[dict[str, Any], ...] = (
+    {},
+    {"level_empty": 0},
+    {"levels_near": 16, "levels_far": 16, "level_empty": 0},
+    {"levels_near": 16, "levels_far": 16},
+    {"levels_near": 32, "levels_far": 32},
+    {"levels_far": 16},
+    {"wire_share": 0},
+    {"ties": "random"},
+    {"in_group": False},
+    {"decide": "source"},
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Measured:
+    """One run: means over all packets."""
+
+    latency_ns: float
+    accepted: float
+    around: float
+    """Share of the packets that were sent off the minimal path, in a group or between groups."""
+    rank_3: float
+    """Packets on links between groups, per packet delivered."""
+    hops: float
+
+
+def measure(policy: dfe.Policy, traffic: str, load: float, *, time_ns: float, seed: int) -> Measured:
+    """A run on an eighth of Theta with packets of 64 bytes of payload."""
+    config = dfe.SimulationConfig(
+        topology=dfe.Dragonfly.preset("theta-m8"),
+        network="aries",
+        traffic=traffic,
+        load=load,
+        policy=policy,
+        injection="poisson",
+        seed=seed,
+    )
+    metrics = dfe.simulate(config, warmup_ns=time_ns, measure_ns=time_ns)
+    return Measured(
+        metrics.latency_mean_ns,
+        metrics.accepted_load,
+        1.0 - metrics.minimal_fraction,
+        metrics.link_classes["rank-3"].packets / metrics.packets_delivered,
+        metrics.hops_mean,
+    )
+
+
+def modes(traffic: str, loads: Iterable[float], **run: Any) -> list[str]:
+    """Every mode at every load."""
+    lines = [
+        "| load | mode | latency (ns) | accepted | sent around | rank-3 packets | hops |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for load in loads:
+        for name in ("min", *MODES):
+            m = measure(dfe.make_policy(name), traffic, load, **run)
+            lines.append(
+                f"| {load:g} | `{name}` | {m.latency_ns:.0f} | {m.accepted:.3f} | {m.around:.0%} | {m.rank_3:.2f} "
+                f"| {m.hops:.2f} |"
+            )
+    return lines
+
+
+def levels(loads: Sequence[float], **run: Any) -> list[str]:
+    """AD0 against AD3 under uniform traffic, for other readings of what is not public."""
+    lines = [
+        "| parameters | load | AD0 / AD3 latency (ns) | ratio | AD0 / AD3 sent around | AD0 / AD3 rank-3 packets |",
+        "|---|---|---|---|---|---|",
+    ]
+    for parameters in LEVELS:
+        text = ", ".join(f"{name}={value}" for name, value in parameters.items()) or "defaults"
+        for load in loads:
+            zero, three = (
+                measure(dfe.make_policy(name, **parameters), "uniform", load, **run)
+                for name in ("ad0", "ad3")
+            )
+            lines.append(
+                f"| {text} | {load:g} | {zero.latency_ns:.0f} / {three.latency_ns:.0f} "
+                f"| {zero.latency_ns / three.latency_ns:.2f} | {zero.around:.0%} / {three.around:.0%} "
+                f"| {zero.rank_3:.2f} / {three.rank_3:.2f} |"
+            )
+    return lines
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print one table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("table", choices=("modes", "adversarial", "levels"))
+    parser.add_argument("--loads", type=float, nargs="+", help="offered, of the rate of a host's link")
+    parser.add_argument(
+        "--time-ns", type=float, default=10_000.0, help="of the warm-up, and of the measurement"
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args(arguments)
+    run = {"time_ns": given.time_ns, "seed": given.seed}
+    if given.table == "levels":
+        lines = levels(given.loads or (0.1, 0.3), **run)
+    elif given.table == "modes":
+        lines = modes("uniform", given.loads or (0.05, 0.1, 0.2, 0.3, 0.4, 0.5), **run)
+    else:
+        lines = modes("adv+1", given.loads or (0.05, 0.1, 0.2, 0.3), **run)
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

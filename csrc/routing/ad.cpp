@@ -1,0 +1,232 @@
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <ranges>
+#include <string>
+#include <utility>
+
+#include "routing/detour.hpp"
+#include "routing/load_level.hpp"
+#include "routing/policy.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+constexpr std::uint32_t kMostShift = 2;
+constexpr std::uint32_t kMostAdd = 63;
+
+// What a load is turned into before it is compared: (load << shift) + add.
+struct Bias {
+  std::uint32_t shift = 0;
+  std::uint32_t add = 0;
+  [[nodiscard]] std::uint32_t of(std::uint32_t load) const noexcept { return (load << shift) + add; }
+};
+
+// By hops taken: none, one, more.
+using Biases = std::array<Bias, 3>;
+constexpr std::array<const char*, 3> kHopClasses{"first", "second", "later"};
+
+struct Mode {
+  const char* name;
+  const char* summary;
+  Biases nonminimal;
+};
+
+// Source: Chunduri et al., IPDPS 2021, section II-D. The numbers of AD1 are not public: that its bias grows
+// with the hops taken is (US patent 9,577,918); that it does so by shifts of 0, 1 and 2 is assumed.
+constexpr std::array<Mode, 4> kModes{{
+    {"ad0", "Aries, no bias: a detour as soon as it is less loaded", {}},
+    {"ad1", "Aries, a bias towards minimal paths that grows with the hops taken", {{{0, 0}, {1, 0}, {2, 0}}}},
+    {"ad2", "Aries, a small bias: a detour must be four levels less loaded", {{{0, 4}, {0, 4}, {0, 4}}}},
+    {"ad3", "Aries, a strong bias: a detour must be four times less loaded", {{{2, 0}, {2, 0}, {2, 0}}}},
+}};
+
+enum class Ties : std::uint32_t { kMinimal, kNonminimal, kRandom };
+
+struct AdParams : DetourParams {
+  using DetourParams::DetourParams;
+  Count minimal_candidates{this,
+                           {"minimal_candidates", 2.0, "paths",
+                            "shortest paths that are drawn, the least loaded is compared", whole(1, 16)}};
+  Count nonminimal_candidates{this,
+                              {"nonminimal_candidates", 2.0, "paths",
+                               "detours that are drawn, the least loaded is compared", whole(1, 16)}};
+  Choice ties{this,
+              {"ties", std::string{"minimal"}, "", "who wins if both sides are alike",
+               among({"minimal", "nonminimal", "random"})}};
+  Choice decide{this,
+                {"decide", std::string{"progressive"}, "",
+                 "whether only the source router decides, or routers behind it again",
+                 among({"progressive", "source"})}};
+  Flag in_group{
+      this,
+      {"in_group", true, "",
+       "whether packets may take a detour inside the group that they have entered, by another router "
+       "of it"}};
+};
+
+// Aries: at every router of the source group the least loaded of some shortest paths against the least
+// loaded of some detours by a random other group; once in that group, and once in the destination group, the
+// same against detours by a random router of the group. Loads are those of the first port, in 16 levels; each
+// side's is shifted and added to, by the mode and the hops taken.
+// Source: Chunduri et al., IPDPS 2021, section II-D; Alverson et al., "Cray XC Series Network", 2012.
+// Deviation: what the neighbours report of their load is left out (how it is mapped is not public), and
+// minimal paths are the shortest, where Aries' tables may name every gateway to a group.
+class Ad final : public PerQuestion<Ad> {
+ public:
+  struct Settings {
+    AdParams candidates;
+    Biases minimal{};
+    Biases nonminimal{};
+  };
+
+  Ad(const Settings& settings, TrackerRequest levels) : settings_{settings}, levels_{std::move(levels)} {}
+
+  [[nodiscard]] DecisionScope scope() const noexcept override {
+    if (settings_.candidates.decide == 1) {
+      return settings_.candidates.in_group ? DecisionScope::kSourceAny : DecisionScope::kSource;
+    }
+    return settings_.candidates.in_group ? DecisionScope::kProgressive : DecisionScope::kWay;
+  }
+  [[nodiscard]] PathBudget budget() const noexcept override {
+    return budget_of_paths(detour_kinds(), scope());
+  }
+  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override {
+    if (!settings_.candidates.in_group) return {DetourKind::kLg};
+    return {DetourKind::kLg, DetourKind::kL};
+  }
+  [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {levels_}; }
+
+  [[nodiscard]] Answer route(const Question& question) const {
+    const AdParams& candidates = settings_.candidates;
+    const Packet& packet = question.packet();
+    const PathFollower& paths = question.paths();
+    const Stage stage = paths.source_stage(packet);
+
+    // Where it goes on by a detour that it has just reached, its plan must be moved on: no start is named.
+    Answer stay;
+    std::uint32_t load = 0;
+    const bool names_start = packet.plan != Plan::kToDetour;
+    const auto weigh = [&](std::uint32_t choice, bool first) {
+      const Hop hop = paths.minimal_hop(packet, question.router(), question.group(), stage, choice);
+      const std::uint32_t level = level_of(question, hop.port);
+      if (!first && level >= load) return;
+      stay = {.minimal_choice = choice, .start = names_start ? hop : Hop{}};
+      load = level;
+    };
+    const std::uint32_t possible = question.topology().num_choices();
+    if (possible > 1 && candidates.minimal_candidates > 1) {
+      RandomStream choices = question.minimal_choice_stream();
+      for (std::uint32_t i = 0; i < candidates.minimal_candidates; ++i)
+        weigh(choices.below(possible), i == 0);
+    } else {
+      weigh(paths.choice_of(packet), true);
+    }
+
+    const bool leaves = may_take(DetourKind::kLg, packet, question.group());
+    if (!leaves && !candidates.in_group) return stay;
+    const DetourKind kind = leaves ? DetourKind::kLg : DetourKind::kL;
+    RandomStream draws = question.detour_stream(kind);
+    Answer leave;
+    std::uint32_t detour_load = 0;
+    for (std::uint32_t i = 0; i < candidates.nonminimal_candidates; ++i) {
+      const Detour detour = draw_detour(question, draws, kind, candidates.avoid_destination_group);
+      if (!detour.exists()) break;
+      const Hop hop = paths.detour_hop(packet, detour, question.router(), question.group());
+      const std::uint32_t level = level_of(question, hop.port);
+      if (leave.detour.exists() && level >= detour_load) continue;
+      leave = {.detour = detour, .start = hop};
+      detour_load = level;
+    }
+    if (!leave.detour.exists()) return stay;
+
+    const std::size_t hops = std::min<std::size_t>(packet.hops, kHopClasses.size() - 1);
+    const std::uint32_t straight = settings_.minimal[hops].of(load);
+    const std::uint32_t around = settings_.nonminimal[hops].of(detour_load);
+    if (straight != around) return straight < around ? stay : leave;
+    switch (static_cast<Ties>(static_cast<std::uint32_t>(candidates.ties))) {
+      case Ties::kMinimal:
+        break;
+      case Ties::kNonminimal:
+        return leave;
+      case Ties::kRandom:
+        return question.learning_stream().uniform() < 0.5 ? stay : leave;
+    }
+    return stay;
+  }
+
+ private:
+  [[nodiscard]] static std::uint32_t level_of(const Question& question, Port port) {
+    const std::uint32_t column = port - question.topology().first_local_port();
+    return static_cast<std::uint32_t>(question.tracked(0, 0, column));
+  }
+
+  Settings settings_;
+  TrackerRequest levels_;
+};
+
+std::string name_of(const char* side, const char* what, std::size_t hops) {
+  return std::string{side} + "_" + what + "_" + kHopClasses[hops];
+}
+
+std::vector<ParameterInfo> bias_parameters() {
+  constexpr std::array<const char*, 3> when{"at the source router", "behind one hop",
+                                            "behind two hops or more"};
+  std::vector<ParameterInfo> rows;
+  for (const char* side : {"minimal", "nonminimal"}) {
+    const std::string of = side == std::string{"minimal"} ? "minimal paths" : "detours";
+    for (std::size_t hops = 0; hops < kHopClasses.size(); ++hops) {
+      rows.push_back({name_of(side, "shift", hops), 0.0, "bits",
+                      std::string{"by which the load of "} + of + " is shifted up " + when[hops],
+                      whole(0, kMostShift)});
+      rows.push_back({name_of(side, "add", hops), 0.0, "levels",
+                      std::string{"added to the load of "} + of + ", once shifted, " + when[hops],
+                      whole(0, kMostAdd)});
+    }
+  }
+  return rows;
+}
+
+Biases read_biases(const PolicyInfo& info, const Parameters& given, const char* side) {
+  Biases biases;
+  for (std::size_t hops = 0; hops < biases.size(); ++hops) {
+    biases[hops] = {count_parameter(info, given, name_of(side, "shift", hops)),
+                    count_parameter(info, given, name_of(side, "add", hops))};
+  }
+  return biases;
+}
+
+std::unique_ptr<RoutingPolicy> make_ad(const PolicyInfo& info, const Parameters& given,
+                                       const PolicyEnvironment& environment) {
+  Ad::Settings settings{.candidates = {info, given, environment.avoid_destination_group}};
+  const auto mode = std::ranges::find(kModes, info.name, &Mode::name);
+  if (mode != kModes.end()) {
+    settings.nonminimal = mode->nonminimal;
+  } else {
+    settings.minimal = read_biases(info, given, "minimal");
+    settings.nonminimal = read_biases(info, given, "nonminimal");
+  }
+  return std::make_unique<Ad>(settings, request_tracker(kLoadLevels, info, given));
+}
+
+}  // namespace
+
+std::vector<PolicyInfo> ad_policies() {
+  constexpr const char* source = "Chunduri et al., IPDPS 2021, section II-D; Cray XC";
+  std::vector<ParameterInfo> shared = rows_of<AdParams>();
+  std::ranges::copy(find_tracker(kLoadLevels).parameters, std::back_inserter(shared));
+  std::vector<ParameterInfo> all = bias_parameters();
+  std::ranges::copy(shared, std::back_inserter(all));
+  std::vector<PolicyInfo> policies{
+      {"ad",
+       "Aries: minimal or a detour, by the load of ports in 16 levels and a bias for "
+       "each side and number of hops",
+       source, "progressive", "path", std::move(all), make_ad}};
+  for (const Mode& mode : kModes) {
+    policies.push_back({mode.name, mode.summary, source, "progressive", "path", shared, make_ad});
+  }
+  return policies;
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "core/parameter_set.hpp"
+#include "routing/load_level.hpp"
+#include "routing/router_tracker.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+struct LevelParams : ParameterSet {
+  using ParameterSet::ParameterSet;
+  Real near_levels{
+      this,
+      {"levels_near", 64.0, "levels",
+       "that a full buffer's worth of packets in the port's own queue makes, one after the other",
+       between(0, 1024)}};
+  Real far_levels{this,
+                  {"levels_far", 64.0, "levels", "that a full buffer of packets behind the link makes",
+                   between(0, 1024)}};
+  Count empty_level{
+      this,
+      {"level_empty", 1.0, "levels",
+       "of a port with nothing; above 0 a bias that multiplies also holds against an empty port",
+       whole(0, 15)}};
+  Real wire_share{this,
+                  {"wire_share", 1.0, "",
+                   "of what the link carries at its full rate, there and back: so many of the packets whose "
+                   "credit is not back count as on the wire, not as in the buffer",
+                   between(0, 16)}};
+};
+
+// How loaded the router's ports are, in the 16 levels of Aries: what stands in the port's own queue, and what
+// it has sent that is still in the buffer behind the link. A buffer is that of a tile: the largest that a VC
+// has on any link of the network, times the parallel links behind the port; so bundles compare with single
+// links. Nothing is remembered, the ports are looked at when somebody asks.
+// Deviation: Aries has tables of its own for both, which are not public, and follows what is on the wire by
+// a pipe that mimics the cable. Here a level is as wide as any other, and the wire is taken to hold what it
+// carries at full rate: a link that is used little seems to hold none of its packets behind it, which is
+// nearly true. By default AD0 and AD3 differ at light load as they are said to (docs/aries.md).
+// Source: register descriptions of the Aries router; Chunduri et al., IPDPS 2021, section II-D.
+class LoadLevels final : public RouterTracker {
+ public:
+  LoadLevels(const TrackerSite& site, const LevelParams& params)
+      : radix_{site.topology.radix()},
+        first_port_{site.topology.p()},
+        first_router_{site.first_router},
+        near_levels_{params.near_levels},
+        far_levels_{params.far_levels},
+        empty_level_{static_cast<double>(params.empty_level)} {
+    const Dragonfly& topology = site.topology;
+    double tile = 0;
+    for (std::size_t i = 1; i < topology.num_link_classes(); ++i) {
+      const double links = topology.bundled(static_cast<LinkClass>(i));
+      tile = std::max(tile, site.links[i].buffer_packets / links);
+    }
+    for (Port port = topology.first_local_port(); port < topology.radix(); ++port) {
+      const LinkClass link = topology.port_class(port);
+      const double buffer = tile * topology.bundled(link);
+      scales_.push_back(
+          {.buffer = buffer, .wire = params.wire_share * site.links[index_of(link)].wire_packets});
+    }
+  }
+
+  [[nodiscard]] TrackedEvents hears() const noexcept override { return {}; }
+  void look_at(const PartitionPorts& ports) override { ports_ = ports.ports; }
+
+  [[nodiscard]] double read(std::uint32_t /*field*/, std::uint32_t reader, std::uint32_t column,
+                            Tick /*now*/) override {
+    const Scale& scale = scales_[column];
+    const OutputPort& port = ports_[std::size_t{reader - first_router_} * radix_ + first_port_ + column];
+    const double sent = port.occupancy - port.queued;
+    const double level =
+        (port.queued * near_levels_ + std::max(0.0, sent - scale.wire) * far_levels_) / scale.buffer;
+    return std::min(empty_level_ + std::floor(level), kHighestLoadLevel);
+  }
+
+ private:
+  struct Scale {
+    double buffer = 1;  // packets
+    double wire = 0;
+  };
+
+  std::uint32_t radix_;
+  std::uint32_t first_port_;
+  std::uint32_t first_router_;
+  double near_levels_;  // of a full buffer
+  double far_levels_;
+  double empty_level_;
+  std::vector<Scale> scales_;  // [port - p]
+  const OutputPort* ports_ = nullptr;
+};
+
+std::unique_ptr<RouterTracker> make_load_levels(const TrackerInfo& info, const Parameters& given,
+                                                const TrackerSite& site) {
+  return std::make_unique<LoadLevels>(site, LevelParams{info, given});
+}
+
+}  // namespace
+
+TrackerInfo load_levels_tracker() {
+  return {.name = kLoadLevels,
+          .summary = "how loaded the router's ports are, in the 16 levels of Aries",
+          .fields = {{.name = "load_level",
+                      .per = TrackedPer::kPort,
+                      .unit = 16,
+                      .doc = "load of the port, 0 to 15: its queue, and the buffer behind the link"}},
+          .parameters = rows_of<LevelParams>(),
+          .make = make_load_levels};
+}
+
+}  // namespace dragonfly

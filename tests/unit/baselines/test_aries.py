@@ -1,0 +1,266 @@
+"""Aries' modes: the rule row by row, who is asked, and what the parameters change."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import _core
+from dragonfly_env.baselines import Aries, AriesMode
+from dragonfly_env.decisions.layout import KINDS, Layout
+
+GRID = dfe.Dragonfly.preset("theta-m8")
+MESH = dfe.Dragonfly.preset("72")
+KINDS_OF_PATHS = ("minimal", "minimal", "lg", "lg", "l", "l")
+FIRST = MESH.p
+NUM_PORTS = MESH.radix - FIRST
+MODES = ("ad0", "ad1", "ad2", "ad3")
+
+Loads = tuple[int | None, ...]
+
+
+def batch_of(*rows: Loads, hops: int = 0, draw: float = 0.0) -> dfe.DecisionBatch:
+    """Decisions in which path k leaves by the port p + k, whose load level is given; None: there is no such path."""
+    n, k = len(rows), len(KINDS_OF_PATHS)
+    candidates = np.zeros((n, k), dtype=_core.candidate_dtype)
+    blocks: list[dict[str, Any]] = [
+        {"name": "hops", "per": "decision", "offset": 0, "width": 1, "unit": 8.0},
+        {"name": "load_level", "per": "port", "offset": 1, "width": NUM_PORTS, "unit": 16.0},
+    ]
+    for block in blocks:
+        block |= {"half": 0.0, "low": 0.0, "high": 1.0, "doc": ""}
+    assert k <= NUM_PORTS + 1
+    obs = np.zeros((n, 1 + NUM_PORTS), dtype=np.float32)
+    obs[:, 0] = hops / 8
+    for i, row in enumerate(rows):
+        for path, load in enumerate(row):
+            port = path % NUM_PORTS
+            candidates[i, path]["kind"] = -1 if load is None else KINDS[KINDS_OF_PATHS[path]]
+            candidates[i, path]["port"] = FIRST + port
+            if load is not None:
+                obs[i, 1 + port] = load / 16
+    return dfe.DecisionBatch(
+        layout=Layout(blocks, MESH, KINDS_OF_PATHS, k),
+        obs=obs,
+        mask=candidates["kind"] >= 0,
+        agents=np.zeros(n, dtype=np.int32),
+        decision_ids=np.arange(n),
+        packets=np.zeros(n, dtype=_core.packet_dtype),
+        time_ns=np.zeros(n),
+        draws=np.full((n, 2), draw),
+        candidates=candidates,
+    )
+
+
+def leaves(policy: dfe.Policy, minimal: int, detour: int, *, hops: int = 0) -> bool:
+    """Whether the detour is taken from equal pairs of candidates."""
+    (action,) = policy.act(batch_of((minimal, 15, detour, 15, None, None), hops=hops))
+    assert action in (0, 2)
+    return bool(action == 2)
+
+
+def test_a_detour_is_taken_if_its_biased_load_is_lower() -> None:
+    """Section II-D: AD0 compares loads, AD2 adds 4, AD3 multiplies by 4; ties go minimal. All pairs of levels."""
+    pairs = list(itertools.product(range(16), repeat=2))
+
+    def choices(mode: str, hops: int = 0) -> list[bool]:
+        batch = batch_of(*((minimal, 15, detour, 15, None, None) for minimal, detour in pairs), hops=hops)
+        actions = AriesMode(mode=mode).act(batch)
+        return [bool(action == 2) for action in actions]
+
+    assert choices("ad0") == [detour < minimal for minimal, detour in pairs]
+    assert choices("ad2") == [detour + 4 < minimal for minimal, detour in pairs]
+    assert choices("ad3") == [4 * detour < minimal for minimal, detour in pairs]
+    for hops, factor in ((0, 1), (1, 2), (2, 4), (5, 4)):
+        assert choices("ad1", hops) == [factor * detour < minimal for minimal, detour in pairs]
+
+
+def test_a_bias_of_ones_own_may_stand_on_either_side() -> None:
+    policy = Aries(
+        minimal_shift_first=1, nonminimal_add_first=3, minimal_add_second=2, nonminimal_shift_later=2
+    )
+    assert [leaves(policy, load, 5) for load in (3, 4, 5)] == [False, False, True]  # 2 * load > 5 + 3
+    assert [leaves(policy, load, 5, hops=1) for load in (2, 3, 4)] == [False, False, True]  # load + 2 > 5
+    assert [leaves(policy, 9, load, hops=3) for load in (2, 3)] == [True, False]  # 9 > 4 * load
+
+
+def test_of_each_side_the_least_loaded_is_weighed_and_the_first_of_equals() -> None:
+    batch = batch_of((3, 2, 1, 0, None, None), (3, 3, 2, 2, None, None), (0, 0, 0, 0, None, None))
+    assert AriesMode(mode="ad0").act(batch).tolist() == [3, 2, 0]
+
+
+def test_inside_a_group_detours_by_its_routers_are_weighed() -> None:
+    batch = batch_of((3, 4, None, None, 2, None), (1, 4, None, None, 2, None), (5, 4, None, None, None, None))
+    assert AriesMode(mode="ad0").act(batch).tolist() == [4, 0, 1]
+
+
+def test_ties_go_where_they_are_told() -> None:
+    tie = (2, 2, 2, 2, None, None)
+    assert AriesMode(mode="ad0", ties="nonminimal").act(batch_of(tie)).tolist() == [2]
+    assert AriesMode(mode="ad0", ties="random").act(batch_of(tie, draw=0.4)).tolist() == [0]
+    assert AriesMode(mode="ad0", ties="random").act(batch_of(tie, draw=0.6)).tolist() == [2]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_mode_is_ad_with_these_numbers(mode: str) -> None:
+    shifts = {"ad1": (0, 1, 2), "ad3": (2, 2, 2)}.get(mode, (0, 0, 0))
+    adds = (4, 4, 4) if mode == "ad2" else (0, 0, 0)
+    own = Aries(
+        **{
+            f"nonminimal_shift_{hops}": n
+            for hops, n in zip(("first", "second", "later"), shifts, strict=True)
+        },
+        **{f"nonminimal_add_{hops}": n for hops, n in zip(("first", "second", "later"), adds, strict=True)},
+    )
+    hashes = set()
+    for policy in (own, dfe.make_policy(mode)):
+        simulation = dfe.Simulation(
+            dfe.SimulationConfig(
+                topology=GRID, network="aries", policy=policy, traffic="adv+1", load=0.3, seed=5
+            )
+        )
+        simulation.run(3000)
+        hashes.add(simulation.trace_hash())
+    assert len(hashes) == 1
+
+
+def routes(policy: dfe.Policy, traffic: str, load: float) -> list[list[int]]:
+    simulation = dfe.Simulation(
+        dfe.SimulationConfig(
+            topology=GRID, network="aries", policy=policy, traffic=traffic, load=load, packet_log=True, seed=2
+        )
+    )
+    simulation.run(8000)
+    log = simulation.packet_log()
+    return [route.tolist() for route in np.split(log["routers"], log["route_offsets"][1:-1]) if len(route)]
+
+
+def groups_of(route: list[int]) -> list[int]:
+    return [group for group, _ in itertools.groupby(router // GRID.a for router in route)]
+
+
+def stays(route: list[int]) -> list[list[int]]:
+    """The routers of the route, group by group."""
+    return [list(routers) for _, routers in itertools.groupby(route, key=lambda router: router // GRID.a)]
+
+
+def is_long(stay: list[int]) -> bool:
+    """Whether a stay in a group took more hops than it had to, between its ends."""
+    return len(stay) - 1 > GRID.minimal_hops(stay[0], stay[-1])
+
+
+def test_packets_take_detours_in_the_source_group_the_detour_group_and_the_last() -> None:
+    taken = routes(AriesMode(mode="ad0"), "uniform", 0.8)
+    around = [route for route in taken if len(groups_of(route)) == 3]
+    straight = [route for route in taken if len(groups_of(route)) <= 2]
+    assert len(around) > 500 < len(straight)
+    assert max(len(groups_of(route)) for route in taken) == 3, "one other group at most"
+    assert any(is_long(stays(route)[1]) for route in around), "a router of the detour group on purpose"
+    assert any(is_long(stays(route)[-1]) for route in straight), (
+        "a router of the destination group on purpose"
+    )
+    assert any(len(groups_of(route)) == 1 and is_long(route) for route in taken), "inside one group"
+    # Every row has a gateway to every group, so nobody needs two hops to leave one, unless he changes his mind.
+    assert any(len(stays(route)[0]) == 3 for route in around)
+    assert max(map(len, taken)) - 1 <= 14
+
+
+def test_without_in_group_a_packet_goes_the_shortest_way_inside_its_groups() -> None:
+    for decide in ("progressive", "source"):
+        taken = routes(AriesMode(mode="ad0", in_group=False, decide=decide), "uniform", 0.8)
+        assert any(len(groups_of(route)) == 3 for route in taken)
+        assert not any(is_long(stay) for route in taken for stay in stays(route)[1:])
+
+
+def test_with_decide_source_only_the_source_router_decides() -> None:
+    taken = routes(AriesMode(mode="ad0", decide="source"), "uniform", 0.8)
+    assert any(len(groups_of(route)) == 3 for route in taken)
+    assert any(len(groups_of(route)) == 1 and is_long(route) for route in taken)
+    assert not any(is_long(stay) for route in taken for stay in stays(route)[1:])
+    assert all(len(stays(route)[0]) <= 2 for route in taken if len(groups_of(route)) > 1)
+
+
+@pytest.mark.parametrize(
+    ("decide", "in_group", "scope"),
+    [
+        ("progressive", True, "progressive"),
+        ("progressive", False, "way"),
+        ("source", True, "source-any"),
+        ("source", False, "source"),
+    ],
+)
+def test_an_environment_asks_where_the_policy_is_asked(decide: str, in_group: bool, scope: str) -> None:
+    policy = AriesMode(mode="ad3", decide=decide, in_group=in_group)
+    assert policy.scope == policy.env_options()["scope"] == scope
+    config = dfe.SimulationConfig(topology=GRID, network="aries", traffic="uniform", load=0.5, seed=1)
+    env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=1500.0)
+    batch = env.reset()
+    inside = late = 0
+    while not env.done:
+        at = batch.agents // GRID.a
+        inside += int((at == batch.packets["destination_group"]).sum())
+        late += int((batch.packets["hops"] > 0).sum())
+        local = np.array([kind == "l" for kind in env.layout.candidates])
+        out_of_group = at != batch.packets["destination_group"]
+        first = batch.packets["hops"] == 0
+        assert not batch.mask[np.ix_(out_of_group & first, local)].any(), "no detour inside the source group"
+        batch = env.step(policy.act(batch))
+    assert (inside > 0) == in_group
+    assert (late > 0) == (decide == "progressive")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("ties", "minimum"),
+        ("decide", "every"),
+        ("in_group", 2),
+        ("minimal_candidates", 0),
+        ("nonminimal_candidates", 17),
+        ("levels_near", -1),
+        ("levels_far", float("nan")),
+        ("wire_share", "1"),
+        ("nonminimal_shift_first", 3),
+        ("minimal_add_later", 64),
+        ("minimal_add_second", 0.5),
+    ],
+)
+def test_a_bad_parameter_is_refused(field: str, value: Any) -> None:
+    with pytest.raises(dfe.ConfigError, match=f"^{field} = "):
+        Aries(**{field: value})
+
+
+def test_scopes_of_paths_are_none_for_ports() -> None:
+    config = dfe.SimulationConfig(topology=MESH)
+    with pytest.raises(dfe.ConfigError, match=r"^scope = 'progressive': .*action='port'"):
+        dfe.BatchedRoutingEnv(config, scope="progressive", action="port")
+
+
+def test_a_level_is_a_sixteenth_of_a_tiles_buffer_whatever_the_bundle() -> None:
+    """A tile holds 64 packets: with 64 levels for a full one, packets count one by one on single links, and in
+    threes on bundles of three.
+    """
+    config = dfe.SimulationConfig(topology=GRID, network="aries", traffic="adv+1", load=0.8, seed=4)
+    env = dfe.BatchedRoutingEnv(
+        config,
+        scope="source",
+        action="path",
+        detours=("lg",),
+        features=["queue_packets", "load_level"],
+        trackers={"load-levels": {"levels_near": 64, "levels_far": 0, "level_empty": 0}},
+        duration_ns=3000.0,
+    )
+    links = np.array([GRID.port_links(port) for port in range(GRID.p, GRID.radix)])
+    batch = env.reset()
+    seen: set[int] = set()
+    while not env.done:
+        queued = batch.layout.counts(batch.obs, "queue_packets")
+        level = batch.layout.counts(batch.obs, "load_level")
+        assert np.array_equal(level, np.minimum(queued // links, 15))
+        seen |= set(level.ravel().tolist())
+        batch = env.step(np.zeros(len(batch), dtype=np.int64))
+    assert len(seen) > 5
