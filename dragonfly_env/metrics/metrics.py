@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.values import PS_PER_NS, check_real
 from dragonfly_env.metrics.fairness import Fairness
+from dragonfly_env.metrics.jobs import JobInfo, JobMetrics
 from dragonfly_env.metrics.links import LinkClassTotals, LinkTable
 from dragonfly_env.metrics.messages import MessageMetrics, percentile_ps
 from dragonfly_env.metrics.series import in_bins
@@ -88,12 +89,18 @@ class Metrics:
     group_latency_sum_ps: IntArray | None = None
     group_delivered: IntArray | None = None
     """(g, g) packets delivered by source group and destination group, if ``group_latency`` was asked for."""
+    jobs: tuple[JobMetrics, ...] = ()
+    """One for each of ``SimulationConfig.jobs``, in their order."""
     messages: MessageMetrics | None = None
     """Messages of closed-loop traffic; None for open-loop traffic, whose messages nobody puts together again."""
 
     @classmethod
     def from_statistics(
-        cls, statistics: Mapping[str, Any], topology: Dragonfly, network: NetworkConfig
+        cls,
+        statistics: Mapping[str, Any],
+        topology: Dragonfly,
+        network: NetworkConfig,
+        jobs: Sequence[JobInfo] = (),
     ) -> Metrics:
         """Metrics from what ``_core.Simulation.statistics`` returns.
 
@@ -102,6 +109,7 @@ class Metrics:
                 ``end_ps`` and the packet counts without ``packets_``.
             topology: The simulated system.
             network: The simulated network.
+            jobs: Who they were, in their order.
         """
         scalars = {
             "start_ps": "start_ps",
@@ -116,14 +124,8 @@ class Metrics:
         sums = ("packet_hops", "latency_sum_ps", "network_latency_sum_ps", "hops_sum", "minimal_delivered")
         for name in (*sums, "latency_min_ps", "latency_max_ps"):
             scalars[name] = name
-        arrays = (
-            "latency_histogram",
-            "hop_histogram",
-            "router_injected",
-            "router_delivered",
-            "link_packets",
-            "link_stall_ps",
-        )
+        links = ("link_packets", "link_stall_ps")
+        arrays = ("latency_histogram", "hop_histogram", "router_injected", "router_delivered", *links)
         series = statistics.get("series")
         busy = statistics["link_busy_ps_per_packet"]
         fields: dict[str, Any] = {field: int(statistics[key]) for field, key in scalars.items()}
@@ -134,6 +136,7 @@ class Metrics:
             fields["series"] = {name: _integers(values) for name, values in series.items()}
             fields["series_bin_ps"] = int(statistics["series_bin_ps"])
             fields["series_start_ps"] = int(statistics["series_start_ps"])
+        fields["jobs"] = JobMetrics.of(jobs, statistics)
         fields["messages"] = MessageMetrics.from_statistics(statistics)
         buckets = _read_only(np.array(statistics["latency_bucket_ps"], np.float64))
         return cls(topology=topology, network=network, latency_bucket_ps=buckets, **fields)
