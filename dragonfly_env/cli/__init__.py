@@ -13,6 +13,7 @@ from rich.text import Text
 
 from dragonfly_env import _process
 from dragonfly_env.cli import streams
+from dragonfly_env.cli.calibrate import calibrate
 from dragonfly_env.cli.console import note
 from dragonfly_env.cli.evaluate import evaluate
 from dragonfly_env.cli.guard import DONE, FAILED, WRONG_SETTING, complain, report
@@ -39,6 +40,7 @@ app.command()(sweep)
 app.command()(plot)
 app.command()(train)
 app.command()(evaluate)
+app.command()(calibrate)
 app.command()(reproduce)
 
 

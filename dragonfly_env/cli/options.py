@@ -219,6 +219,9 @@ TOPOLOGY = (_topology_option(DEFAULT_TOPOLOGY), _ARRANGEMENT)
 SIMULATE = (*_one_traffic(None, 0.5), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
 """Of one run."""
 
+MACHINE_ONLY = (*TOPOLOGY, *_NETWORK, _THREADS)
+"""Of `calibrate`."""
+
 COMPARE = (
     *_COMPARED,
     *TOPOLOGY,
