@@ -16,7 +16,7 @@ from dragonfly_env.jobs.program import Program
 ITERATION = "iteration"
 """The operation that every iteration of a rank is measured as."""
 
-_MOST_OPERATIONS = 2**28
+_MOST_OPERATIONS = 2**24
 
 
 class CompiledProgram:
@@ -27,18 +27,18 @@ class CompiledProgram:
     def __init__(self, program: Program, ranks: int, packet_bytes: int) -> None:
         labels: dict[str, int] = {}
         names: dict[str, int] = {ITERATION: 0}
-        first, rows = [0], []
+        first, parts = [0], []
         for rank in range(ranks):
-            for operation in _iteration(program, rank, ranks):
-                kind, partner, amount, label = operation
+            rows = []
+            for kind, partner, amount, label in _iteration(program, rank, ranks):
                 known = names if kind in (BEGIN, END) else labels
                 rows.append((kind, partner, amount, known.setdefault(label, len(known))))
-            first.append(len(rows))
-            if len(rows) > _MOST_OPERATIONS:
-                raise config_error(
-                    "program", program.spec, f"must have at most {_MOST_OPERATIONS} operations"
-                )
-        columns = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+            parts.append(np.array(rows, dtype=np.int64))
+            first.append(first[-1] + len(rows))
+            if first[-1] > _MOST_OPERATIONS:
+                allowed = f"must have at most {_MOST_OPERATIONS} operations on {ranks} hosts"
+                raise config_error("program", program.spec, allowed)
+        columns = np.concatenate(parts).T
         self.operation_names = tuple(names)
         self.script = _core.Script(
             program.spec,

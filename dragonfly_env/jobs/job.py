@@ -47,7 +47,11 @@ def _spelled(name: str, value: str) -> Any:
         return value
     if name == "placement":
         hosts = [host for host in value.split(";") if host]
-        return tuple(map(int, hosts)) if all(host.isdecimal() for host in hosts) else value
+        return (
+            tuple(map(int, hosts))
+            if hosts and all(host.isdecimal() and len(host) < 10 for host in hosts)
+            else value
+        )
     for kind in (int, float):
         try:
             return kind(value)

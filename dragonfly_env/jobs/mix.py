@@ -88,7 +88,7 @@ class BackgroundMix:
         """Its jobs on a machine of which so many hosts are taken."""
         draws = random.Random(f"{NAME} {seed}")
         left = int(self.fill * topology.num_hosts) - taken
-        sizes = sorted({max(2, 1 << (int(topology.num_hosts / part).bit_length() - 1)) for part in _PARTS})
+        sizes = sorted({max(2, 1 << int(topology.num_hosts / part).bit_length() >> 1) for part in _PARTS})
         while fitting := [size for size in sizes if size <= left]:
             (size,) = draws.choices(fitting, [1 / one for one in fitting])
             (program,) = draws.choices(list(SHARES), list(SHARES.values()))

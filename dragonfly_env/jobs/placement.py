@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from dragonfly_env import _core
-from dragonfly_env.checks.values import config_error, unknown_name
+from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.values import check_integer, config_error, unknown_name
 from dragonfly_env.config.topology import Dragonfly
 
 PLACEMENTS = ("consecutive", "random", "random-routers", "random-groups")
@@ -30,18 +29,15 @@ def check_placement(field: str, placement: object) -> str | tuple[int, ...]:
         if placement in PLACEMENTS or (parse_groups(placement) or 0) > 0:
             return placement
         raise unknown_name(field, placement, (*PLACEMENTS, "groups=k", "a list of hosts"))
-    if isinstance(placement, Iterable):
-        hosts = tuple(placement)
-        if any(isinstance(host, bool) or not isinstance(host, int) or host < 0 for host in hosts):
-            raise config_error(field, hosts, "must list hosts by their number")
-        if len(set(hosts)) < len(hosts):
-            twice = next(host for host in hosts if hosts.count(host) > 1)
-            raise config_error(field, twice, "must list each host only once")
-        if hosts:
-            return hosts
-    raise config_error(
-        field, placement, f"must be one of {', '.join(PLACEMENTS)}, groups=k, or a list of hosts"
-    )
+    allowed = f"must be one of {', '.join(PLACEMENTS)}, groups=k, or a list of hosts"
+    items = check_items(field, placement, allowed)
+    hosts = tuple(check_integer(field, host, 0, 2**32 - 1) for host in items)
+    if not hosts:
+        raise config_error(field, placement, allowed)
+    if len(set(hosts)) < len(hosts):
+        twice = next(host for host in hosts if hosts.count(host) > 1)
+        raise config_error(field, twice, "must list each host only once")
+    return hosts
 
 
 class Machine:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -38,6 +39,9 @@ from dragonfly_env.jobs.program import MOST_HOSTS, Program
 
 RankProgram: TypeAlias = Callable[[int, int], Iterable[Operation]]
 """A program of one's own: (rank, ranks) -> the operations of one iteration."""
+
+MOST_OPERATIONS = 2**21
+"""Of a written program: a trace that is longer is cut into several jobs or iterations."""
 
 _MOST_FILE_BYTES = 2**28
 _MOST_BYTES = 2**31 - 1
@@ -148,7 +152,7 @@ class _Parsed(NamedTuple):
 
 @functools.lru_cache(maxsize=16)
 def _parse(name: str, text: str) -> _Parsed:
-    ranks = 0
+    ranks, total = 0, 0
     done: list[list[Operation]] = []
     lines: list[list[int]] = []
     for number, raw in enumerate(text.splitlines(), start=1):
@@ -166,11 +170,14 @@ def _parse(name: str, text: str) -> _Parsed:
         given = dict(_assignments(where, words[2:]))
         for rank in who:
             line = _Line(where, dict(given), ranks)
-            made = tuple(OPERATIONS[words[1]](line, rank))
+            made = tuple(itertools.islice(OPERATIONS[words[1]](line, rank), MOST_OPERATIONS + 1))
             for unread, value in line.values.items():
                 raise line.refuse(unread, value, f"is nothing that {words[1]!r} has")
             done[rank] += made
             lines[rank] += [number] * len(made)
+            if (total := total + len(made)) > MOST_OPERATIONS:
+                allowed = f"makes too many: a written program has at most {MOST_OPERATIONS} operations"
+                raise config_error(where, raw.strip()[:100], allowed)
     if not ranks:
         raise config_error(name, text[:50], "must begin with a line 'ranks N'")
     return _Parsed(tuple(map(tuple, done)), tuple(map(tuple, lines)))
@@ -299,6 +306,10 @@ def _written(name: str, function: RankProgram, ranks: int) -> Iterator[str]:
     for rank in range(ranks):
         for number, item in enumerate(function(rank, ranks)):
             where = f"{name}, operation {number} of rank {rank}"
+            if number > MOST_OPERATIONS:
+                raise config_error(
+                    where, item, f"must be among the first {MOST_OPERATIONS}: a program has an end"
+                )
             if not isinstance(item, Operation):
                 raise config_error(where, item, "must be an Operation, as send(..) and receive(..) make them")
             kind, partner, amount, label = item

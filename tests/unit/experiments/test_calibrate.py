@@ -32,7 +32,7 @@ def test_a_calibrated_gap_gives_the_share_in_a_run_of_its_own() -> None:
 def test_what_cannot_be_calibrated_is_named() -> None:
     with pytest.raises(dfe.ConfigError, match="program = 'all-to-all'"):
         calibrate_gap(CONFIG, "all-to-all", 16)
-    with pytest.raises(dfe.ConfigError, match="share = 1.5"):
+    with pytest.raises(dfe.ConfigError, match=r"share = 1\.5"):
         calibrate_gap(CONFIG, "milc", 16, share=1.5)
 
 
