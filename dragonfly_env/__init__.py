@@ -27,6 +27,7 @@ from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, HopFeedback, Transitions
 from dragonfly_env.envs import registration as _registration  # noqa: F401 - names for gymnasium.make
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError, StateError
+from dragonfly_env.jobs import Job
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import Policy, make_policy, policies
 from dragonfly_env.simulation import Simulation, simulate
@@ -50,6 +51,7 @@ __all__ = [
     "Grid",
     "HopFeedback",
     "IllegalActionError",
+    "Job",
     "LinkConfig",
     "Metrics",
     "NetworkConfig",

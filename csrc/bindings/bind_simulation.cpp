@@ -63,7 +63,28 @@ py::dict series_dict(const Statistics& s) {
   return series;
 }
 
-void add_workload(py::dict& out, const WorkloadStatistics& s) {
+// One row per job: tasks that are not finished, when the last one finished, what came; and of each of its
+// operations, in its order.
+py::list job_rows(const WorkloadStatistics& s, const Simulation& simulation) {
+  py::list rows;
+  for (std::uint32_t job = 0; job < s.jobs.size(); ++job) {
+    py::dict row;
+    row["unfinished"] = s.jobs[job].unfinished;
+    row["end_ps"] = simulation.ps_of(s.jobs[job].last_end);
+    row["packets_delivered"] = s.jobs[job].packets_delivered;
+    const std::vector<OperationRecord> own{
+        s.operations.begin() + simulation.workload()->first_operation(job),
+        s.operations.begin() + simulation.workload()->first_operation(job + 1)};
+    row["counts"] = column<std::int64_t>(own, [](const OperationRecord& o) { return o.count; });
+    row["total_ps"] = column<std::int64_t>(own, [](const OperationRecord& o) { return o.total_ps; });
+    row["max_ps"] = column<std::int64_t>(own, [](const OperationRecord& o) { return o.max_ps; });
+    rows.append(row);
+  }
+  return rows;
+}
+
+void add_workload(py::dict& out, const WorkloadStatistics& s, const Simulation& simulation) {
+  out["jobs"] = job_rows(s, simulation);
   out["makespan_ps"] = s.makespan_ps;
   out["messages_sent"] = s.messages.sent;
   out["messages_delivered"] = s.messages.delivered;
@@ -99,7 +120,7 @@ py::dict statistics_dict(Simulation& simulation) {
   out["latency_max_ps"] = d.latency_max_ps;
   out["latency_histogram"] = to_array<std::int64_t>(d.latencies.counts());
   out["latency_bucket_ps"] = bucket_middles(d.latencies);
-  if (s.workload) add_workload(out, *s.workload);
+  if (s.workload) add_workload(out, *s.workload, simulation);
   out["hop_histogram"] = to_array<std::int64_t>(d.hops);
   out["router_delivered"] = to_array<std::int64_t>(s.router_delivered);
   out["router_injected"] = to_array<std::int64_t>(s.router_injected);

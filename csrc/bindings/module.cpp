@@ -9,6 +9,7 @@ void bind_errors(py::module_& module);
 void bind_turnstile(py::module_& module);
 void bind_topology(py::module_& module);
 void bind_traffic(py::module_& module);
+void bind_jobs(py::module_& module);
 void bind_neural(py::module_& module);
 void bind_simulation(py::module_& module);
 void bind_environment(py::module_& module);
@@ -21,6 +22,7 @@ PYBIND11_MODULE(_core, module) {
   dragonfly::bind_turnstile(module);
   dragonfly::bind_topology(module);
   dragonfly::bind_traffic(module);
+  dragonfly::bind_jobs(module);
   dragonfly::bind_neural(module);
   dragonfly::bind_simulation(module);
   dragonfly::bind_environment(module);

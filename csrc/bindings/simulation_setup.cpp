@@ -72,6 +72,8 @@ RecordOptions record_options(const py::dict& options) {
         throw ConfigError{"series_bin_ps", std::to_string(record.series_bin_ps), "at least 0"};
     } else if (name == "packet_log") {
       record.packet_log = py::cast<bool>(value);
+    } else if (name == "job_policies") {
+      continue;  // job_policies()
     } else if (name == "group_latency") {
       record.group_latency = py::cast<bool>(value);
     } else {
@@ -79,6 +81,28 @@ RecordOptions record_options(const py::dict& options) {
     }
   }
   return record;
+}
+
+// (field, name, parameters) of each.
+std::vector<PolicyChoice> job_policies(const py::dict& options, const Workload* workload) {
+  std::vector<PolicyChoice> choices;
+  if (options.contains("job_policies")) {
+    using Row = std::tuple<std::string, std::string, py::dict>;
+    for (const auto& [field, name, parameters] : member<std::vector<Row>>(options, "job_policies")) {
+      choices.push_back({.field = field, .name = name, .parameters = parameters_of(field, parameters)});
+    }
+  }
+  if (choices.size() > 255) throw ConfigError{"job_policies", std::to_string(choices.size()), "at most 255"};
+  if (workload == nullptr) return choices;
+  for (const Job& job : workload->jobs()) {
+    for (const std::uint8_t policy : job.policies) {
+      if (policy > choices.size()) {
+        throw ConfigError{"job_policies", std::to_string(choices.size()),
+                          "at least " + std::to_string(policy)};
+      }
+    }
+  }
+  return choices;
 }
 
 }  // namespace
@@ -96,6 +120,7 @@ SimulationSetup simulation_setup(const std::shared_ptr<Dragonfly>& topology, con
           .network = network_params(network),
           .policy = policy,
           .policy_parameters = parameters_of("policy", policy_parameters),
+          .job_policies = job_policies(options, source.workload.get()),
           .threads = threads,
           .options = {.seed = seed,
                       .source_queue_packets = source_queue_packets,

@@ -18,6 +18,7 @@ enum class Purpose : std::uint32_t {
   kRouting = 4,      // entity = source host, index = packet (several blocks per decision)
   kLearning = 5,     // exploration of learning policies
   kPlacement = 6,    // where the tasks of a job live; entity = job
+  kCompute = 7,      // jitter of computing times; entity = rank, index = computation, sub-stream = job
 };
 
 namespace detail {

@@ -24,9 +24,17 @@ std::optional<WorkloadStatistics> collect_workload(const Network& network) {
   WorkloadStatistics s;
   if (network.complete()) s.makespan_ps = plan.to_ps(network.last_progress());
   s.packets_total = plan.workload->total_packets();
+  s.jobs.resize(plan.workload->jobs().size());
+  s.operations.resize(plan.workload->num_operations());
   for (const Partition& partition : network.partitions()) {
-    s.packets_delivered += partition.programs()->packets_delivered();
     s.messages.merge(partition.programs()->record());
+    const auto& jobs = partition.programs()->jobs();
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      s.jobs[i].merge(jobs[i]);
+      if (!plan.workload->jobs()[i].program->is_endless()) s.packets_delivered += jobs[i].packets_delivered;
+    }
+    const auto& operations = partition.programs()->operations();
+    for (std::size_t i = 0; i < operations.size(); ++i) s.operations[i].merge(operations[i]);
   }
   return s;
 }

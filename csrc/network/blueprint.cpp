@@ -27,10 +27,31 @@ PathBudget union_of(const PathBudget& x, const PathBudget& y) {
           .longest_path = std::max(x.longest_path, y.longest_path)};
 }
 
+// Jobs may bring any policies along that share the rules by which VCs are numbered; there are then VCs for
+// the paths of all of them. Reports of learners are about every hop of every packet, whoever decides for it.
+void require_same_rules(RoutingPolicy& first, const std::vector<JobPolicy>& others) {
+  for (const JobPolicy& other : others) {
+    if (other.policy->learner() != nullptr || first.learner() != nullptr) {
+      throw ConfigError{
+          other.field, "'" + other.name + "'",
+          "must learn nothing, nor may the policy of the run, where jobs have different policies"};
+    }
+    if (other.policy->budget().any_port != first.budget().any_port) {
+      throw ConfigError{
+          other.field, "'" + other.name + "'",
+          "must share the rules for virtual channels with the policy of the run: one of the two "
+          "numbers them by hops, as it may take any port"};
+    }
+  }
+}
+
 PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy, const TrafficSource& source,
-                         const NetworkOptions& options) {
+                         const NetworkOptions& options, const std::vector<JobPolicy>& others) {
   const std::uint32_t local_hops = topology.local_way_hops();
   PathBudget budget = policy.budget().with_local_ways(local_hops);
+  for (const JobPolicy& other : others) {
+    budget = union_of(budget, other.policy->budget().with_local_ways(local_hops));
+  }
   if (options.decisions) {
     const PathBudget asked = options.decisions->budget_on(topology);
     budget = options.warms_up ? union_of(budget, asked) : asked;
@@ -58,10 +79,25 @@ TrackerRequest tracker_of_feature(const TrackedFeature& feature, const QuestionS
   return own != of_policy.end() ? *own : request_tracker(name, Parameters{});
 }
 
-std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const NetworkOptions& options) {
+std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const NetworkOptions& options,
+                                            const std::vector<JobPolicy>& others) {
   const std::vector<TrackerRequest> of_policy = policy.trackers();
   std::vector<TrackerRequest> all;
-  if (!options.decisions || options.warms_up) all = of_policy;
+  if (!options.decisions || options.warms_up) {
+    all = of_policy;
+    for (const JobPolicy& other : others) {
+      for (const TrackerRequest& wanted : other.policy->trackers()) {
+        const auto running = std::ranges::find(all, wanted.info, &TrackerRequest::info);
+        if (running == all.end()) {
+          all.push_back(wanted);
+        } else if (*running != wanted) {
+          throw ConfigError{other.field, "'" + other.name + "'",
+                            "must have the parameters of '" + wanted.info->name +
+                                "' that other policies of this run have: routers remember it once"};
+        }
+      }
+    }
+  }
   if (!options.decisions) return all;
   const QuestionSpec& spec = *options.decisions;
   for (const std::string& name : spec.tracked) {
@@ -109,9 +145,8 @@ std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t requi
 
 Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, RoutingPolicy& policy_in,
                      const TrafficSource& source_in, const NetworkOptions& options_in,
-                     const Workload* workload_in)
-    : topology{topology_in},
-      policy{&policy_in},
+                     const Workload* workload_in, const std::vector<JobPolicy>& job_policies)
+    : topology{(require_same_rules(policy_in, job_policies), topology_in)},
       learner{policy_in.learner()},
       source{source_in},
       workload{workload_in},
@@ -120,10 +155,9 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       timing{(validate(params), make_timing(params, links))},
       paths{topology_in,
             VcLadder{parse_vc_scheme(params.vc_scheme),
-                     needed_budget(topology_in, policy_in, source_in, options_in),
+                     needed_budget(topology_in, policy_in, source_in, options_in, job_policies),
                      topology_in.local_way_hops()},
             options_in.seed},
-      scope{policy_in.scope()},
       shared_output{params.output_queue == "shared"},
       timed_start{params.link_start == "timer"},
       cut_through{params.switching == "cut-through"},
@@ -146,8 +180,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
     signal_delay = std::max(signal_delay, links[i].latency_ps / timing.quantum_ps);
   }
   signal_delay *= topology.local_way_hops();
-  trackers = needed_trackers(*policy, options);
-  policy_trackers = positions_in(trackers, *policy);
+  trackers = needed_trackers(policy_in, options, job_policies);
   if (topology.num_groups() >= kNoGroup) {
     throw ConfigError{"topology.g", std::to_string(topology.num_groups()),
                       "below 65535 groups in a simulation"};
@@ -177,7 +210,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
     decisions = std::make_unique<const DecisionPlan>(*options.decisions, paths, buffer_sizes(),
                                                      timing.quantum_ps, trackers);
   }
-  if (!options.decisions || options.warms_up) seen = sight_of(policy_in);
+  add_deciders(policy_in, job_policies);
 
   if (learner != nullptr) {
     for (std::size_t i = 1; i < num_classes; ++i) {
@@ -222,8 +255,22 @@ std::unique_ptr<const QuestionPlan> Blueprint::sight_of(RoutingPolicy& of) const
   return plan;
 }
 
+void Blueprint::add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>& others) {
+  const auto add = [this](RoutingPolicy& policy) {
+    Decider decider{.policy = &policy,
+                    .scope = policy.scope(),
+                    .trackers = positions_in(trackers, policy),
+                    .seen = nullptr};
+    if (!options.decisions || options.warms_up) decider.seen = sight_of(policy);
+    deciders.push_back(std::move(decider));
+  };
+  add(first);
+  for (const JobPolicy& other : others) add(*other.policy);
+}
+
 void Blueprint::replace_policy(const std::string& name, RoutingPolicy& other) {
-  if (other.budget() != policy->budget() || other.scope() != scope || learner != nullptr) {
+  Decider& first = deciders.front();
+  if (other.budget() != first.policy->budget() || other.scope() != first.scope || learner != nullptr) {
     throw ConfigError{
         "policy", "'" + name + "'",
         "must need the same paths and the same decisions as the policy that the simulation was made with"};
@@ -235,9 +282,9 @@ void Blueprint::replace_policy(const std::string& name, RoutingPolicy& other) {
         "must need no tracker that does not run already, with the same parameters, in this simulation"};
   }
   auto sight = sight_of(other);
-  policy = &other;
-  policy_trackers = std::move(positions);
-  seen = std::move(sight);
+  first.policy = &other;
+  first.trackers = std::move(positions);
+  first.seen = std::move(sight);
   ++policies_before;
 }
 

@@ -33,17 +33,37 @@ struct NetworkOptions {
   bool warms_up = false;                    // ... after a time in which the policy routes them
 };
 
+// A policy at work in a network.
+struct Decider {
+  const RoutingPolicy* policy = nullptr;  // never null
+  DecisionScope scope = DecisionScope::kNowhere;
+  std::vector<std::uint8_t> trackers;        // which of those that run it asks for, in its order
+  std::unique_ptr<const QuestionPlan> seen;  // what it sees of its questions; null: no rows
+};
+
+// A policy that a job brings along; it must outlive the blueprint.
+struct JobPolicy {
+  std::string field;  // for messages: "jobs[2].policy"
+  std::string name;
+  RoutingPolicy* policy = nullptr;
+};
+
 class Blueprint {
  public:
   // Throws ConfigError. All references must outlive the blueprint.
   // `workload`: what runs on hosts; the others, and all without it, send what the source says.
+  // `job_policies`: those that jobs of the workload name (Job::policies); they must number VCs by the same
+  // rules as `policy`, and if there are any, nobody may learn.
   Blueprint(const Dragonfly& topology, const NetworkParams& params, RoutingPolicy& policy,
-            const TrafficSource& source, const NetworkOptions& options, const Workload* workload = nullptr);
+            const TrafficSource& source, const NetworkOptions& options, const Workload* workload = nullptr,
+            const std::vector<JobPolicy>& job_policies = {});
 
   const Dragonfly& topology;
-  const RoutingPolicy* policy;  // never null
-  LearningPolicy* learner;      // the same, if it learns; else null
-  HopTimes hop_times{};         // for the learner
+  // Who decides: the policy of the run, then those that jobs bring along. MessagePart::policy says whose a
+  // packet is.
+  std::vector<Decider> deciders;
+  LearningPolicy* learner;  // the first policy, if it learns; else null
+  HopTimes hop_times{};     // for the learner
   const TrafficSource& source;
   const Workload* workload;  // null: open loop
   NetworkOptions options;
@@ -51,7 +71,6 @@ class Blueprint {
   Timing timing;
   Tick window = 1;  // partitions run on their own for so long
   PathFollower paths;
-  DecisionScope scope;
   bool shared_output;  // one output FIFO per port; credits are taken at the crossbar
   bool timed_start;    // link_start = "timer"
   bool cut_through;
@@ -65,15 +84,12 @@ class Blueprint {
   std::uint32_t input_vcs = 0;                       // input VCs per router
   std::vector<std::uint16_t> first_input_vc;         // [port]: of that port, within the router
   Tick signal_delay = 0;  // of what routers of a group tell each other: the latency of a local link
-  // What routers remember: what the policy asks for, then what only observations show. And which of them the
-  // policy asks for, in its order.
+  // What routers remember: what policies ask for, then what only observations show.
   std::vector<TrackerRequest> trackers;
-  std::vector<std::uint8_t> policy_trackers;
-  std::unique_ptr<const DecisionPlan> decisions;  // null: the policy alone routes
-  std::unique_ptr<const QuestionPlan> seen;       // what the policy sees of its questions; null: no rows
-  std::uint32_t policies_before = 0;              // replaced ones: says whether `seen` is still the same
+  std::unique_ptr<const DecisionPlan> decisions;  // null: policies alone route
+  std::uint32_t policies_before = 0;  // replaced ones: says whether Decider::seen is still the same
 
-  // Puts another policy in the place of the present one; it must outlive the blueprint. Throws ConfigError if
+  // Puts another policy in the place of the first one; it must outlive the blueprint. Throws ConfigError if
   // it needs other paths or other decisions: buffers and VCs are there for what the first policy needed. A
   // policy that learns cannot be replaced, nor take over: reports are under way. Trackers run from the start
   // to the end and never start anew: a policy that needs one that does not run, or with other parameters, is
@@ -99,6 +115,7 @@ class Blueprint {
 
  private:
   [[nodiscard]] BufferSizes buffer_sizes() const noexcept;
+  void add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>& others);
   // Throws ConfigError if the policy cannot work with what it would see here.
   [[nodiscard]] std::unique_ptr<const QuestionPlan> sight_of(RoutingPolicy& of) const;
 };

@@ -10,12 +10,22 @@ namespace dragonfly {
 
 HostPrograms::HostPrograms(const Workload& workload, std::uint32_t first_host, std::uint32_t num_hosts,
                            TimePs quantum_ps)
-    : workload_{workload}, first_host_{first_host}, quantum_ps_{quantum_ps}, hosts_(num_hosts) {
+    : workload_{workload},
+      first_host_{first_host},
+      quantum_ps_{quantum_ps},
+      hosts_(num_hosts),
+      jobs_(workload.jobs().size()),
+      operations_(workload.num_operations()) {
   for (std::uint32_t host = 0; host < num_hosts; ++host) {
     const Workload::Place& place = workload.place_of(first_host + host);
     if (!place.exists()) continue;
-    hosts_[host].task = workload.jobs()[place.job].program->make_task(place.task);
+    const Program& program = *workload.jobs()[place.job].program;
+    hosts_[host].task = program.make_task(place.task);
+    hosts_[host].job = place.job;
+    hosts_[host].endless = program.is_endless();
+    if (hosts_[host].endless) continue;
     ++unfinished_;
+    ++jobs_[place.job].unfinished;
   }
   pool_.reserve(num_hosts);
 }
@@ -28,15 +38,25 @@ Tick HostPrograms::ask(std::uint32_t host, Tick now, Question question) {
   set_alarm_ = kNoAlarm;
   Host& asked = hosts_[host];
   question(*asked.task);
-  if (!asked.finished && asked.task->finished()) {
+  if (!asked.finished && asked.task->finished() && !asked.endless) {
     asked.finished = true;
     --unfinished_;
     last_progress_ = std::max(last_progress_, now);
+    JobRecord& job = jobs_[asked.job];
+    --job.unfinished;
+    job.last_end = std::max(job.last_end, now);
   }
   return set_alarm_;
 }
 
 Tick HostPrograms::start(std::uint32_t host) {
+  const TimePs start_ps = workload_.jobs()[hosts_[host].job].start_ps;
+  if (start_ps > 0) {
+    asked_ = host;
+    wake_at(start_ps);
+    return hosts_[host].alarm;
+  }
+  hosts_[host].started = true;
   return ask(host, 0, [this](Task& task) { task.start(*this); });
 }
 
@@ -44,15 +64,22 @@ Tick HostPrograms::wake(std::uint32_t host, Tick now) {
   Host& asked = hosts_[host];
   if (asked.alarm != now) return kNoAlarm;  // it was set anew meanwhile
   asked.alarm = kNoAlarm;
+  if (!asked.started) {
+    asked.started = true;
+    return ask(host, now, [this](Task& task) { task.start(*this); });
+  }
   return ask(host, now, [this](Task& task) { task.wake(*this); });
 }
 
 Tick HostPrograms::deliver(std::uint32_t host, std::uint32_t source_host, const MessagePart& part, Tick now) {
-  ++packets_delivered_;
+  const bool endless = hosts_[host].endless;
+  ++jobs_[hosts_[host].job].packets_delivered;
   if (!hosts_[host].arriving.add(source_host, part.number, part.packets)) return kNoAlarm;
   const TimePs latency = (now - part.sent) * quantum_ps_;
-  --under_way_;
-  last_progress_ = std::max(last_progress_, now);
+  if (!endless) {
+    --under_way_;
+    last_progress_ = std::max(last_progress_, now);
+  }
   ++record_.delivered;
   record_.latency_ps += latency;
   record_.latency_min_ps = std::min(record_.latency_min_ps, latency);
@@ -84,7 +111,7 @@ const QueuedMessage& HostPrograms::begin_message(std::uint32_t host) {
   return sender.sending;
 }
 
-std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag) {
+std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag, Lane lane) {
   assert(packets > 0);
   Host& sender = hosts_[asked_];
   std::uint32_t index = free_;
@@ -94,10 +121,13 @@ std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std:
   } else {
     free_ = pool_[index].next;
   }
-  const std::uint32_t job = workload_.place_of(first_host_ + asked_).job;
   pool_[index] = {
-      .destination = workload_.host_of(job, task),
-      .part = {.number = sender.messages, .tag = tag, .packets = packets, .sent = now_},
+      .destination = workload_.host_of(sender.job, task),
+      .part = {.number = sender.messages,
+               .tag = tag,
+               .packets = packets,
+               .policy = workload_.jobs()[sender.job].policies[static_cast<std::size_t>(lane)],
+               .sent = now_},
   };
   if (sender.first == kNil) {
     sender.first = index;
@@ -106,7 +136,7 @@ std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std:
   }
   sender.last = index;
   sender.queued_packets += packets;
-  ++under_way_;
+  under_way_ += sender.endless ? 0 : 1;
   ++record_.sent;
   return sender.messages++;
 }
@@ -116,9 +146,18 @@ void HostPrograms::wake_at(TimePs when_ps) {
   set_alarm_ = hosts_[asked_].alarm = std::max(due, now_ + 1);
 }
 
+void HostPrograms::record(std::uint32_t operation, TimePs took_ps) {
+  operations_[workload_.first_operation(hosts_[asked_].job) + operation].add(took_ps);
+}
+
+void HostPrograms::reset_records() {
+  record_.clear();
+  operations_.assign(operations_.size(), {});
+}
+
 std::string HostPrograms::describe_unfinished() const {
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
-    if (hosts_[host].task == nullptr || hosts_[host].finished) continue;
+    if (hosts_[host].task == nullptr || hosts_[host].finished || hosts_[host].endless) continue;
     const Workload::Place& place = workload_.place_of(first_host_ + host);
     return "task " + std::to_string(place.task) + " of job " + std::to_string(place.job) + " on host " +
            std::to_string(first_host_ + host) + " waits for " + hosts_[host].task->waits_for();

@@ -35,6 +35,7 @@ class HostPrograms final : private TaskPort {
   [[nodiscard]] bool runs_on(std::uint32_t host) const noexcept { return hosts_[host].task != nullptr; }
 
   // These ask the program of a host, and return when its alarm must go off; kNoAlarm: it set none.
+  // start(): at time 0, whenever its job starts.
   Tick start(std::uint32_t host);
   Tick wake(std::uint32_t host, Tick now);
   Tick deliver(std::uint32_t host, std::uint32_t source_host, const MessagePart& part, Tick now);
@@ -53,14 +54,17 @@ class HostPrograms final : private TaskPort {
     return hosts_[host].queued_packets;
   }
 
+  // What follows is about jobs that end.
   // Tasks that have not done everything.
   [[nodiscard]] std::uint32_t unfinished() const noexcept { return unfinished_; }
   // Messages sent by hosts here less those completed at hosts here; over all partitions, those under way.
   [[nodiscard]] std::int64_t under_way() const noexcept { return under_way_; }
   // When a message was last completed here, or a task finished.
   [[nodiscard]] Tick last_progress() const noexcept { return last_progress_; }
-  [[nodiscard]] std::uint64_t packets_delivered() const noexcept { return packets_delivered_; }
-  [[nodiscard]] MessageRecord& record() noexcept { return record_; }
+  [[nodiscard]] const std::vector<JobRecord>& jobs() const noexcept { return jobs_; }
+  // Workload::first_operation() says whose they are.
+  [[nodiscard]] const std::vector<OperationRecord>& operations() const noexcept { return operations_; }
+  void reset_records();
   [[nodiscard]] const MessageRecord& record() const noexcept { return record_; }
   // "task 3 of job 0 on host 17 waits for 4 of 71 messages", of the first that is not finished.
   [[nodiscard]] std::string describe_unfinished() const;
@@ -72,7 +76,10 @@ class HostPrograms final : private TaskPort {
     std::uint32_t last = kNil;
     std::uint64_t queued_packets = 0;
     std::uint32_t messages = 0;  // sent so far
+    bool started = false;
     bool finished = false;
+    bool endless = false;
+    std::uint32_t job = 0;
     Tick alarm = kNoAlarm;
     QueuedMessage sending{};
     MessageTable arriving;
@@ -83,8 +90,9 @@ class HostPrograms final : private TaskPort {
   [[nodiscard]] TaskMessage seen_by(std::uint32_t other_host, const MessagePart& part) const;
 
   [[nodiscard]] TimePs now_ps() const override { return now_ * quantum_ps_; }
-  std::uint32_t send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag) override;
+  std::uint32_t send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag, Lane lane) override;
   void wake_at(TimePs when_ps) override;
+  void record(std::uint32_t operation, TimePs took_ps) override;
 
   const Workload& workload_;
   const std::uint32_t first_host_;
@@ -102,8 +110,9 @@ class HostPrograms final : private TaskPort {
   std::uint32_t unfinished_ = 0;
   std::int64_t under_way_ = 0;
   Tick last_progress_ = 0;
-  std::uint64_t packets_delivered_ = 0;
   MessageRecord record_;
+  std::vector<JobRecord> jobs_;
+  std::vector<OperationRecord> operations_;  // of all jobs
 };
 
 }  // namespace dragonfly

@@ -32,4 +32,35 @@ struct MessageRecord {
   }
 };
 
+// Of one kind of operation of a job, such as its all-reduces: times from begin to end, over all tasks.
+struct OperationRecord {
+  std::uint64_t count = 0;
+  std::int64_t total_ps = 0;
+  std::int64_t max_ps = 0;
+
+  void add(std::int64_t took_ps) noexcept {
+    ++count;
+    total_ps += took_ps;
+    max_ps = std::max(max_ps, took_ps);
+  }
+  void merge(const OperationRecord& other) noexcept {
+    count += other.count;
+    total_ps += other.total_ps;
+    max_ps = std::max(max_ps, other.max_ps);
+  }
+};
+
+// How far a job is.
+struct JobRecord {
+  std::uint32_t unfinished = 0;  // tasks
+  std::int64_t last_end = 0;     // instant at which the last task finished so far
+  std::uint64_t packets_delivered = 0;
+
+  void merge(const JobRecord& other) noexcept {
+    unfinished += other.unfinished;
+    last_end = std::max(last_end, other.last_end);
+    packets_delivered += other.packets_delivered;
+  }
+};
+
 }  // namespace dragonfly

@@ -67,7 +67,7 @@ class Network {
   // Whether nothing will ever happen again.
   [[nodiscard]] bool over() const noexcept;
   [[nodiscard]] bool mail_waits() const noexcept;
-  // Whether some host sends that has no program.
+  // Whether something goes on when the workload is complete.
   [[nodiscard]] bool has_background() const noexcept;
   [[nodiscard]] std::optional<RunEnd> ended(RunGoal goal) const noexcept;
   // While no packet and no credit is under way nothing can happen before the next message of a host.

@@ -27,6 +27,7 @@ struct MessagePart {
   std::uint32_t number = 0;   // k-th message of its source host
   std::uint32_t tag = 0;      // the sender's
   std::uint32_t packets = 0;  // of the whole message; 0: of an open-loop source, which nobody waits for
+  std::uint8_t policy = 0;    // who decides for it: Blueprint::deciders
   Tick sent = 0;              // given to the source queue
 };
 

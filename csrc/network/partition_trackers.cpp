@@ -8,7 +8,7 @@ namespace dragonfly {
 PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_router,
                                      std::uint32_t num_routers)
     : plan_{plan}, first_router_{first_router} {
-  numbers_.policy_trackers = &plan.policy_trackers;
+  numbers_.policy_trackers = &plan.deciders.front().trackers;
   TrackerSite site{.topology = plan.topology,
                    .first_router = first_router,
                    .num_routers = num_routers,

@@ -29,34 +29,65 @@ void RouterDecisions::make_decisions(Tick now) {
     for (const Undecided& undecided : undecided_) {
       if (!ask(undecided, now)) go_on(undecided, now);
     }
-  } else if (plan_.scope == DecisionScope::kNowhere) {
-    for (const Undecided& undecided : undecided_) go_on(undecided, now);
+  } else if (plan_.deciders.size() > 1) {
+    ask_policies_of_jobs(now);
   } else {
-    around_.now = now;
-    if (plan_.learner != nullptr) {
-      put_questions<Asker::kLearner>(now);
-    } else if (plan_.seen != nullptr) {
-      put_questions<Asker::kSeeing>(now);
-    } else {
-      put_questions<Asker::kPlain>(now);
-    }
+    ask_policy<false>(0, now);
   }
   undecided_.clear();
 }
 
-// What nobody is asked about goes on at once; the others wait until all questions are answered.
-template <RouterDecisions::Asker asker>
-void RouterDecisions::put_questions(Tick now) {
-  constexpr bool learns = asker == Asker::kLearner;
-  if constexpr (asker == Asker::kSeeing) {
-    if (sheet_ == nullptr || sheet_of_ != plan_.policies_before) {
-      sheet_ = std::make_unique<QuestionSheet>(*plan_.seen, first_router_, num_routers_);
-      sheet_of_ = plan_.policies_before;
+template <bool kShared>
+inline void RouterDecisions::ask_policy(std::uint32_t decider, Tick now) {
+  const Decider& asked = plan_.deciders[decider];
+  if (asked.scope == DecisionScope::kNowhere) {
+    for (const Undecided& undecided : undecided_) {
+      if (!kShared || messages_[undecided.packet].policy == decider) go_on(undecided, now);
     }
-    sheet_->clear();
+    return;
+  }
+  around_.now = now;
+  if (plan_.learner != nullptr) {
+    put_questions<Asker::kLearner, false>(decider, now);  // it never shares
+  } else if (asked.seen != nullptr) {
+    put_questions<Asker::kSeeing, kShared>(decider, now);
+  } else {
+    put_questions<Asker::kPlain, kShared>(decider, now);
+  }
+}
+
+// One after the other: an answer changes nothing but its packet before the instant is over, so that all see
+// the network before any answer takes effect, as with one policy.
+void RouterDecisions::ask_policies_of_jobs(Tick now) {
+  TrackedNumbers& tracked = trackers_.numbers();
+  for (std::uint32_t decider = 0; decider < plan_.deciders.size(); ++decider) {
+    tracked.policy_trackers = &plan_.deciders[decider].trackers;
+    ask_policy<true>(decider, now);
+  }
+  tracked.policy_trackers = &plan_.deciders.front().trackers;
+}
+
+// What nobody is asked about goes on at once; the others wait until all questions are answered.
+template <RouterDecisions::Asker asker, bool kShared>
+void RouterDecisions::put_questions(std::uint32_t decider, Tick now) {
+  constexpr bool learns = asker == Asker::kLearner;
+  const Decider& who = plan_.deciders[decider];
+  QuestionSheet* sheet = nullptr;
+  if constexpr (asker == Asker::kSeeing) {
+    sheets_.resize(plan_.deciders.size());
+    Sheet& own = sheets_[decider];
+    if (own.rows == nullptr || own.of != plan_.policies_before) {
+      own.rows = std::make_unique<QuestionSheet>(*who.seen, first_router_, num_routers_);
+      own.of = plan_.policies_before;
+    }
+    sheet = own.rows.get();
+    sheet->clear();
   }
   questions_.clear();
   for (const Undecided& undecided : undecided_) {
+    if constexpr (kShared) {
+      if (messages_[undecided.packet].policy != decider) continue;
+    }
     const Packet& packet = packets_[undecided.packet];
     const InputVc& input = input_vcs_[undecided.input_vc];
     const std::uint32_t router = first_router_ + input.router;
@@ -65,7 +96,7 @@ void RouterDecisions::put_questions(Tick now) {
     if (learns && packet.destination_group == group) {
       asked = asked && hears_arrival(plan_.topology, packet, input.port);
     } else {
-      asked = asked && has_choice(plan_.scope, plan_.topology, packet, router, group, input.port);
+      asked = asked && has_choice(who.scope, plan_.topology, packet, router, group, input.port);
     }
     if (!asked) {
       go_on(undecided, now);
@@ -73,7 +104,7 @@ void RouterDecisions::put_questions(Tick now) {
     }
     const RouteContext context = context_of(packet, router, group, input.port);
     if constexpr (asker == Asker::kSeeing) {
-      if (!sheet_->add(context, now)) {
+      if (!sheet->add(context, now)) {
         go_on(undecided, now);
         continue;
       }
@@ -82,9 +113,9 @@ void RouterDecisions::put_questions(Tick now) {
                             static_cast<std::uint32_t>(questions_.size()));
   }
   if (questions_.empty()) return;
-  if constexpr (asker == Asker::kSeeing) around_.rows = sheet_->rows();
+  if constexpr (asker == Asker::kSeeing) around_.rows = sheet->rows();
   if (answers_.size() < questions_.size()) answers_.resize(questions_.capacity());
-  plan_.policy->decide(questions_, std::span{answers_}.first(questions_.size()));
+  who.policy->decide(questions_, std::span{answers_}.first(questions_.size()));
   const Answer* answer = answers_.data();
   for (const Question& question : questions_) {
     Packet& packet = packets_[question.packet_index()];

@@ -28,18 +28,26 @@ class RouterDecisions : public RouterPorts {
 
  private:
   enum class Asker : std::uint8_t { kPlain, kSeeing, kLearner };  // what the policy is
-  template <Asker asker>
-  [[gnu::noinline]] void put_questions(Tick now);
+  // The rows of one of Blueprint::deciders.
+  struct Sheet {
+    std::unique_ptr<QuestionSheet> rows;
+    std::uint32_t of = 0;  // Blueprint::policies_before when it was made
+  };
+  // kShared: of several deciders, only the packets that are this one's.
+  template <Asker asker, bool kShared>
+  [[gnu::noinline]] void put_questions(std::uint32_t decider, Tick now);
+  template <bool kShared>
+  void ask_policy(std::uint32_t decider, Tick now);
+  [[gnu::noinline]] void ask_policies_of_jobs(Tick now);
   [[gnu::always_inline]] void go_on(const Undecided& undecided, Tick now);
   [[nodiscard]] bool ask(const Undecided& undecided, Tick now);
   [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                         Port came_by);
 
   Surroundings around_;
-  std::vector<Question> questions_;       // of the present instant
-  std::vector<Answer> answers_;           // to them
-  std::unique_ptr<QuestionSheet> sheet_;  // what they show, if the policy wants to see rows
-  std::uint32_t sheet_of_ = 0;            // Blueprint::policies_before when that was made
+  std::vector<Question> questions_;  // of the present instant
+  std::vector<Answer> answers_;      // to them
+  std::vector<Sheet> sheets_;        // [decider]: what they show, if it wants to see rows
 };
 
 }  // namespace dragonfly

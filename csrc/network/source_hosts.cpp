@@ -43,7 +43,9 @@ void SourceHosts::build_hosts() {
     next_packet<false>(host, sender);
     schedule_host(host, sender, -1);
   }
-  if (programs_ != nullptr) start_programs();
+  if (programs_ == nullptr) return;
+  has_background_ = has_background_ || plan_.workload->has_endless();
+  start_programs();
 }
 
 // Whether a full source queue turns the message of `cursor` away, which has `packets` packets; the
@@ -233,7 +235,7 @@ void SourceHosts::call_hosts_before(Tick end) {
 }
 
 void SourceHosts::reset_programs() {
-  if (programs_ != nullptr) programs_->record().clear();
+  if (programs_ != nullptr) programs_->reset_records();
 }
 
 void SourceHosts::stop_generating(Tick now) {

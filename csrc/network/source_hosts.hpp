@@ -24,7 +24,7 @@ class SourceHosts : public Deliveries {
   void stop_generating(Tick now);
   // Null in an open-loop run.
   [[nodiscard]] const HostPrograms* programs() const noexcept { return programs_.get(); }
-  // Whether a host here without a program sends, in a closed-loop run.
+  // Whether something here goes on when the workload is complete: hosts without a program, jobs without end.
   [[nodiscard]] bool has_background() const noexcept { return has_background_; }
   // What a host believes: places in its router's buffer that are free.
   [[nodiscard]] std::uint32_t host_credits(std::uint32_t host) const { return hosts_[host].credits; }

@@ -8,12 +8,26 @@ namespace dragonfly {
 
 Simulation::Simulation(SimulationSetup setup)
     : setup_{std::move(setup)},
-      policy_{make_policy(setup_.policy, setup_.policy_parameters,
-                          {.avoid_destination_group = setup_.network.detours_avoid_destination_group})},
-      network_{std::make_unique<Network>(
-          std::make_unique<Blueprint>(*setup_.topology, setup_.network, *policy_, *setup_.source,
-                                      setup_.options, setup_.workload.get()),
-          setup_.threads)} {}
+      policy_{policy_of(setup_.policy, setup_.policy_parameters)},
+      network_{make_network()} {}
+
+std::unique_ptr<RoutingPolicy> Simulation::policy_of(const std::string& name,
+                                                     const Parameters& parameters) const {
+  return make_policy(name, parameters,
+                     {.avoid_destination_group = setup_.network.detours_avoid_destination_group});
+}
+
+std::unique_ptr<Network> Simulation::make_network() {
+  std::vector<JobPolicy> others;
+  for (const PolicyChoice& choice : setup_.job_policies) {
+    job_policies_.push_back(policy_of(choice.name, choice.parameters));
+    others.push_back({.field = choice.field, .name = choice.name, .policy = job_policies_.back().get()});
+  }
+  return std::make_unique<Network>(
+      std::make_unique<Blueprint>(*setup_.topology, setup_.network, *policy_, *setup_.source, setup_.options,
+                                  setup_.workload.get(), others),
+      setup_.threads);
+}
 
 bool Simulation::run(TimePs duration_ps, const std::function<bool()>& keep_going) {
   return run_until(time_ps_ + duration_ps, keep_going) == RunEnd::kFinished;
@@ -67,8 +81,7 @@ bool Simulation::drain(TimePs max_ps, const std::function<bool()>& keep_going) {
 }
 
 void Simulation::set_policy(const std::string& name, const Parameters& parameters) {
-  auto policy = make_policy(name, parameters,
-                            {.avoid_destination_group = setup_.network.detours_avoid_destination_group});
+  auto policy = policy_of(name, parameters);
   network_->replace_policy(name, *policy);
   policy_ = std::move(policy);
 }

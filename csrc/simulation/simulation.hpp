@@ -5,12 +5,20 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "metrics/statistics.hpp"
 #include "network/network.hpp"
 #include "routing/policy.hpp"
 
 namespace dragonfly {
+
+// A policy that jobs bring along (Job::policies).
+struct PolicyChoice {
+  std::string field;  // for messages
+  std::string name;
+  Parameters parameters;
+};
 
 struct SimulationSetup {
   std::shared_ptr<const Dragonfly> topology;
@@ -19,6 +27,7 @@ struct SimulationSetup {
   NetworkParams network;
   std::string policy = "min";
   Parameters policy_parameters;
+  std::vector<PolicyChoice> job_policies;
   std::uint32_t threads = 1;
   NetworkOptions options;
 };
@@ -59,16 +68,22 @@ class Simulation {
     return network_->blueprint().num_partitions();
   }
   [[nodiscard]] const Dragonfly& topology() const noexcept { return *setup_.topology; }
+  [[nodiscard]] const Workload* workload() const noexcept { return setup_.workload.get(); }
+  [[nodiscard]] TimePs ps_of(Tick tick) const noexcept { return network_->blueprint().to_ps(tick); }
   // The policy, if it is one that learns; null for others.
   [[nodiscard]] LearningPolicy* learner() noexcept { return policy_->learner(); }
   [[nodiscard]] Network& network() noexcept { return *network_; }
   void check_invariants() { network_->check_invariants(); }
 
  private:
+  [[nodiscard]] std::unique_ptr<RoutingPolicy> policy_of(const std::string& name,
+                                                         const Parameters& parameters) const;
+  [[nodiscard]] std::unique_ptr<Network> make_network();
   [[nodiscard]] TimePs counted_until_ps() const;
 
   SimulationSetup setup_;
   std::unique_ptr<RoutingPolicy> policy_;
+  std::vector<std::unique_ptr<RoutingPolicy>> job_policies_;
   std::unique_ptr<Network> network_;
   TimePs time_ps_ = 0;
   bool stopped_ = false;  // generators and programs

@@ -2,7 +2,7 @@
 //
 // A program is written for tasks 0 .. n-1, one per host of its job; which host a task lives on is none of
 // its business (traffic/placement.hpp). A task is asked
-//   start()      at time 0
+//   start()      when its job starts
 //   received()   a message is complete: the last bit of its last packet has reached the host
 //   wake()       the alarm that it had set
 //   sent()       the last packet of a message has left the source queue
@@ -16,6 +16,7 @@
 // `program`, and its line in registry.cpp. CONTRIBUTING.md shows one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -32,6 +33,10 @@ struct TaskMessage {
   std::uint32_t packets = 1;
 };
 
+// What a message is part of: a job may have its all-to-all exchanges routed by a policy of their own.
+enum class Lane : std::uint8_t { kUsual, kAllToAll };
+inline constexpr std::size_t kLanes = 2;
+
 // What a task may do while it is asked.
 class TaskPort {
  public:
@@ -43,10 +48,13 @@ class TaskPort {
   [[nodiscard]] virtual TimePs now_ps() const = 0;
   // Puts a message at the end of the host's source queue; returns its number. Messages of a host leave one
   // after the other. Precondition: packets > 0.
-  virtual std::uint32_t send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag) = 0;
+  virtual std::uint32_t send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag,
+                             Lane lane = Lane::kUsual) = 0;
   // Sets the one alarm of the task, in place of any that is set: wake() at the first instant of the clock
   // loop at or after `when_ps` and after now.
   virtual void wake_at(TimePs when_ps) = 0;
+  // One of the program's operations took so long, and is over. Precondition: operation < num_operations().
+  virtual void record(std::uint32_t operation, TimePs took_ps) = 0;
 };
 
 class Task {
@@ -94,6 +102,10 @@ class Program {
   [[nodiscard]] virtual std::unique_ptr<Task> make_task(std::uint32_t task) const = 0;
   // Of all messages that all tasks send from start to end.
   [[nodiscard]] virtual std::uint64_t total_packets() const = 0;
+  // How many kinds of operations its tasks record().
+  [[nodiscard]] virtual std::uint32_t num_operations() const { return 0; }
+  // Whether it goes on for as long as anybody watches: a run is complete without it.
+  [[nodiscard]] virtual bool is_endless() const { return false; }
   // Memory of one task, about.
   [[nodiscard]] virtual std::uint64_t task_bytes() const { return 64; }
 };

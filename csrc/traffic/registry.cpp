@@ -228,6 +228,15 @@ std::shared_ptr<const Workload> make_workload(const Dragonfly& topology, std::ui
   return std::make_shared<const Workload>(topology.num_hosts(), std::move(jobs));
 }
 
+ProgramPtr make_program(const std::string& spec, std::uint32_t num_tasks, std::uint32_t packet_bytes) {
+  PatternSpec parsed;
+  const PatternInfo& info = resolve({.name = spec, .arguments = {}}, parsed);
+  if (!info.closed_loop()) {
+    throw ConfigError(std::string{kField}, "'" + info.name + "'", "must be a closed-loop pattern");
+  }
+  return info.program({num_tasks, packet_bytes}, parsed.arguments);
+}
+
 PatternPtr make_part(const PatternContext& parent, std::shared_ptr<const Area> area,
                      const PatternSpec& spec) {
   return build(parent.topology, std::move(area), parent.seed, parent.num_parts,

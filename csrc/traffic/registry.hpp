@@ -67,6 +67,10 @@ struct PatternInfo {
                                                             const PatternSpec& spec,
                                                             std::uint32_t packet_bytes);
 
+// The program that a spec string names, for so many tasks wherever they live.
+[[nodiscard]] ProgramPtr make_program(const std::string& spec, std::uint32_t num_tasks,
+                                      std::uint32_t packet_bytes);
+
 // Builds a part of a mixture in its area.
 [[nodiscard]] PatternPtr make_part(const PatternContext& parent, std::shared_ptr<const Area> area,
                                    const PatternSpec& spec);

@@ -6,15 +6,18 @@
 namespace dragonfly {
 
 Workload::Workload(std::uint32_t num_hosts, std::vector<Job> jobs)
-    : jobs_{std::move(jobs)}, places_(num_hosts) {
+    : jobs_{std::move(jobs)}, places_(num_hosts), first_operation_{0} {
   for (std::uint32_t job = 0; job < jobs_.size(); ++job) {
     const std::vector<std::uint32_t>& hosts = jobs_[job].hosts;
     for (std::uint32_t task = 0; task < hosts.size(); ++task) {
       assert(hosts[task] < num_hosts && !places_[hosts[task]].exists());
       places_[hosts[task]] = {.job = job, .task = task};
     }
-    total_packets_ += jobs_[job].program->total_packets();
-    task_bytes_ += jobs_[job].program->task_bytes() * hosts.size();
+    const Program& program = *jobs_[job].program;
+    first_operation_.push_back(first_operation_.back() + program.num_operations());
+    has_endless_ = has_endless_ || program.is_endless();
+    total_packets_ += program.total_packets();
+    task_bytes_ += program.task_bytes() * hosts.size();
   }
 }
 

@@ -1,6 +1,7 @@
 // Closed-loop traffic of a whole system: jobs side by side, each a program on some of the hosts.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,6 +14,9 @@ namespace dragonfly {
 struct Job {
   ProgramPtr program;
   std::vector<std::uint32_t> hosts;  // [task], no host twice
+  TimePs start_ps = 0;
+  // [lane]: who routes its packets. 0: the policy of the run, i > 0: the i-th of those that jobs bring along.
+  std::array<std::uint8_t, kLanes> policies{};
 };
 
 // Const after construction: may be asked from any thread. A host without a task sends what the open-loop
@@ -33,7 +37,14 @@ class Workload {
     return jobs_[job].hosts[task];
   }
   [[nodiscard]] std::span<const Job> jobs() const noexcept { return jobs_; }
-  // Of all messages of all jobs from start to end.
+  // Operations of all jobs stand in one row: those of a job from here on.
+  [[nodiscard]] std::uint32_t first_operation(std::uint32_t job) const noexcept {
+    return first_operation_[job];
+  }
+  [[nodiscard]] std::uint32_t num_operations() const noexcept { return first_operation_.back(); }
+  // Whether some job never ends.
+  [[nodiscard]] bool has_endless() const noexcept { return has_endless_; }
+  // Of all messages of all jobs that end, from start to end.
   [[nodiscard]] std::uint64_t total_packets() const noexcept { return total_packets_; }
   // Memory that all tasks take together, about.
   [[nodiscard]] std::uint64_t task_bytes() const noexcept { return task_bytes_; }
@@ -42,7 +53,9 @@ class Workload {
   static constexpr std::uint32_t kNone = 0xffff'ffffU;
 
   std::vector<Job> jobs_;
-  std::vector<Place> places_;  // [host]
+  std::vector<Place> places_;                   // [host]
+  std::vector<std::uint32_t> first_operation_;  // [job], and one more
+  bool has_endless_ = false;
   std::uint64_t total_packets_ = 0;
   std::uint64_t task_bytes_ = 0;
 };

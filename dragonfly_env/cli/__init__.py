@@ -13,6 +13,7 @@ from rich.text import Text
 
 from dragonfly_env.cli import streams
 from dragonfly_env.cli.benchmark import benchmark
+from dragonfly_env.cli.calibrate import calibrate
 from dragonfly_env.cli.console import note
 from dragonfly_env.cli.evaluate import evaluate
 from dragonfly_env.cli.guard import DONE, FAILED, WRONG_SETTING, complain, report
@@ -42,6 +43,7 @@ app.command()(view)
 app.command()(train)
 app.command()(evaluate)
 app.command()(benchmark)
+app.command()(calibrate)
 app.command()(reproduce)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Iterable
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from dragonfly_env.cli.guard import guarded
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import SettingInfo, describe
 from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.jobs import Motif
 from dragonfly_env.policies import describe_policy, policies
 
 _LEARNERS = {
@@ -37,7 +39,8 @@ def info(
         str | None,
         typer.Argument(
             metavar="NAME",
-            help="A topology by its hosts, a routing policy, an agent, a traffic pattern or a network preset. "
+            help="A topology by its hosts, a routing policy, an agent, a traffic pattern, a program "
+            "of jobs or a network preset. "
             "Without it: lists.",
             show_default=False,
         ),
@@ -78,12 +81,21 @@ def _about(name: str, arrangement: str | None) -> RenderableType:
     for pattern in patterns.values():
         if name in (pattern["name"], pattern["example"]) or _is_spec_of(name, pattern["name"]):
             parts.append(_pattern(pattern))
+    if name in Motif.classes:
+        parts.append(_program(name))
     if name in NetworkConfig.presets():
         parts.append(_network(name))
     if name in AGENTS:
         parts.append(_agent(name))
     if not parts:
-        everything = (*Dragonfly.presets(), *policies(), *patterns, *NetworkConfig.presets(), *AGENTS)
+        everything = (
+            *Dragonfly.presets(),
+            *policies(),
+            *patterns,
+            *Motif.classes,
+            *NetworkConfig.presets(),
+            *AGENTS,
+        )
         raise unknown_name("name", name, everything)
     return Group(*parts)
 
@@ -115,6 +127,9 @@ def _lists() -> RenderableType:
     traffic = _new_table("example", "what it is", "source")
     for pattern in _core.patterns():
         traffic.add_row(pattern["example"] or pattern["name"], pattern["summary"], pattern["source"])
+    jobs = _new_table("name", "what it is", "source")
+    for motif in Motif.classes.values():
+        jobs.add_row(motif.name, motif.summary, motif.source)
     agents = _new_table("name", "what it is")
     for kind in AGENTS:
         agents.add_row(kind, _LEARNERS.get(kind, kind))
@@ -124,6 +139,7 @@ def _lists() -> RenderableType:
         _titled("Networks (--network)", networks),
         _titled("Routing policies (--policy)", routing),
         _titled("Traffic patterns (--traffic)", traffic),
+        _titled("Programs of jobs (simulate --job); closed-loop traffic patterns are programs, too", jobs),
         _titled("Agents (dragonfly-env train)", agents),
         hint,
     )
@@ -225,6 +241,14 @@ def _pattern(pattern: _core.PatternInfo) -> RenderableType:
     for parameter in pattern["parameters"]:
         table.add_row(parameter["name"], str(parameter["default"]), parameter["doc"])
     return Group(head, _titled("Arguments", table))
+
+
+def _program(name: str) -> RenderableType:
+    motif = Motif.classes[name]
+    head = Text.assemble(
+        (name, "bold"), f": {motif.summary}.\nSource: {motif.source}.\n\n{inspect.getdoc(motif)}\n"
+    )
+    return Group(head, _settings_table(f"Settings, e.g. --job {name}:hosts=32,scale=0.25", describe(motif)))
 
 
 def _network(name: str) -> RenderableType:

@@ -159,13 +159,16 @@ _REDO = _option(
 )
 
 
-def _one_traffic(traffic: str, load: float) -> tuple[Option, ...]:
+def _one_traffic(traffic: str | None, load: float) -> tuple[Option, ...]:
+    text = "Who sends to whom, e.g. uniform, adv+1, advc; 'dragonfly-env info' lists them."
+    if traffic is None:
+        text = _by_default(f"{text} With --job: what hosts without one send.", "uniform; none with --job")
     return (
         _option(
             "traffic",
-            str,
+            str if traffic else str | None,
             "--traffic",
-            text="Who sends to whom, e.g. uniform, adv+1, advc; 'dragonfly-env info' lists them.",
+            text=text,
             panel=LOAD,
             default=traffic,
         ),
@@ -213,8 +216,11 @@ _COMPARED = (
 TOPOLOGY = (_topology_option(DEFAULT_TOPOLOGY), _ARRANGEMENT)
 """Of `info`."""
 
-SIMULATE = (*_one_traffic("uniform", 0.5), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
+SIMULATE = (*_one_traffic(None, 0.5), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
 """Of one run."""
+
+MACHINE_ONLY = (*TOPOLOGY, *_NETWORK, _THREADS)
+"""Of `calibrate`."""
 
 COMPARE = (
     *_COMPARED,

@@ -22,12 +22,14 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
+from dragonfly_env.cli.job_table import job_table
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from dragonfly_env.experiments.run import Run
+    from dragonfly_env.metrics.jobs import JobMetrics
     from dragonfly_env.simulation import Simulation
 
 # (heading, column, divisor, form, unit) of the table; what is not here is in --json.
@@ -78,6 +80,17 @@ def simulate(
             rich_help_panel=options.SYSTEM,
         ),
     ] = "min",
+    job: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--job",
+            metavar="PROGRAM:hosts=N[,FIELD=..]",
+            help="A job, e.g. milc:hosts=32,placement=random-routers,policy=ugal-n,iterations=4,scale=0.25; fields of "
+            "the job and settings of its program. Repeat for several. 'dragonfly-env info' lists programs.",
+            rich_help_panel=options.LOAD,
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option("--seed", "-s", help="Seed of the random streams.", rich_help_panel=options.TIME)
     ] = 1,
@@ -85,7 +98,7 @@ def simulate(
         bool,
         typer.Option(
             "--to-completion",
-            help="Closed-loop traffic such as all-to-all: run until its last message has arrived, however long it "
+            help="Closed-loop traffic such as all-to-all, or jobs: run to the end of them, however long it "
             "takes. Without it such a run ends after --measure-ns at the latest. It has no warm-up and no load.",
             rich_help_panel=options.TIME,
         ),
@@ -119,14 +132,21 @@ def simulate(
     dragonfly-env simulate --topology 16512 --policy par --threads 2
 
     dragonfly-env simulate --topology 342 --traffic all-to-all:message_bytes=4096 --to-completion
+
+    dragonfly-env simulate --topology 342 --job milc:hosts=64,scale=0.01,placement=random-routers --job nek5000:hosts=64
+    --to-completion
     """
     from dragonfly_env.experiments.fields import LONGEST_NS
     from dragonfly_env.experiments.scenario import Scenario
     from dragonfly_env.experiments.storage import write_table
+    from dragonfly_env.jobs.workload import parse_jobs
 
-    settings = options.scenario_settings({}, given, policies=[policy], seeds=[seed])
+    jobs = [one.to_dict() for one in parse_jobs(job or [])]
+    if given["traffic"] is None:
+        given = {**given, "traffic": "none" if jobs else "uniform"}
+    settings = options.scenario_settings({}, given, policies=[policy], seeds=[seed], jobs=jobs)
     if to_completion:
-        _check_completable(given["traffic"], given["measure_ns"])
+        _check_completable(given["traffic"], jobs, given["measure_ns"])
         settings["measure_ns"] = LONGEST_NS
     (run,) = Scenario.from_dict(settings, name="simulate").runs()
     if packet_log is not None:
@@ -141,11 +161,13 @@ def simulate(
         _show(run, measured, as_json)
 
 
-def _check_completable(traffic: str, measure_ns: float | None) -> None:
+def _check_completable(traffic: str, jobs: list[dict[str, Any]], measure_ns: float | None) -> None:
     from dragonfly_env.traffic import parse_traffic
 
-    if not parse_traffic(traffic).is_closed_loop:
-        raise config_error("--traffic", traffic, "has no end: --to-completion needs closed-loop traffic")
+    if not jobs and not parse_traffic(traffic).is_closed_loop:
+        raise config_error(
+            "--traffic", traffic, "has no end: --to-completion needs closed-loop traffic, or jobs"
+        )
     if measure_ns is not None:
         raise config_error("--measure-ns", measure_ns, "must be left out with --to-completion")
 
@@ -153,9 +175,12 @@ def _check_completable(traffic: str, measure_ns: float | None) -> None:
 def _show(run: Run, measured: _Measured, as_json: bool) -> None:
     results, provenance = measured.results, measured.provenance
     if as_json:
-        show(json.dumps({"results": results, **provenance}, indent=2, allow_nan=False))
+        jobs = {"jobs": [one.to_dict() for one in measured.jobs]} if measured.jobs else {}
+        show(json.dumps({"results": results, **jobs, **provenance}, indent=2, allow_nan=False))
     else:
         show(_table(run, results))
+        if measured.jobs:
+            show(job_table(measured.jobs))
         speed = provenance["packet_hops_per_cpu_s"]
         seconds = provenance["measured_cpu_seconds"]
         if speed is not None:
@@ -173,11 +198,13 @@ class _Measured:
 
     Attributes:
         results: `Metrics.to_dict`.
+        jobs: What was measured of each.
         provenance: What made them.
         log: One row per packet, if the configuration asks for that.
     """
 
     results: dict[str, Any] = dataclasses.field(default_factory=dict)
+    jobs: tuple[JobMetrics, ...] = ()
     provenance: dict[str, Any] = dataclasses.field(default_factory=dict)
     log: pa.Table = None
 
@@ -189,7 +216,8 @@ def _simulate(run: Run) -> _Measured:
     measured = _Measured()
 
     def inspect(simulation: Simulation) -> None:
-        measured.results = simulation.metrics().to_dict()
+        metrics = simulation.metrics()
+        measured.results, measured.jobs = metrics.to_dict(), metrics.jobs
         if run.config.packet_log:
             measured.log = _log_table(simulation, run)
 

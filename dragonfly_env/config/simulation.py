@@ -22,8 +22,23 @@ from dragonfly_env.config.links import link_rows
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.jobs.workload import (
+    JobPolicies,
+    PlacedJob,
+    expand_jobs,
+    job_source,
+    parse_jobs,
+    place_jobs,
+)
 from dragonfly_env.policies import Policy, make_policy, parse_policy
-from dragonfly_env.traffic import ClosedLoop, Traffic, make_source, parse_traffic, traffic_from_dict
+from dragonfly_env.traffic import (
+    ClosedLoop,
+    Silence,
+    Traffic,
+    make_source,
+    parse_traffic,
+    traffic_from_dict,
+)
 
 MAX_SEED = 2**64 - 1
 _ROUND_TRIPS = 4
@@ -44,10 +59,11 @@ class SimulationConfig:
     network: NetworkConfig = dataclasses.field(default_factory=NetworkConfig)
     """Links, routers and buffers; a preset's name is understood too."""
 
-    traffic: Any = "uniform"
+    traffic: Any = None
     """Who sends to whom: a spec string (``"adv+1"``), a traffic object, a demand matrix (num_hosts,
     num_hosts), or a schedule of (time_ns, traffic, load) steps. A string stays one, everything else becomes
-    a ``Traffic``."""
+    a ``Traffic``. Beside jobs: what hosts without one send, open loop, to whomever. None becomes ``"none"``
+    (silence) with jobs and ``"uniform"`` without."""
 
     load: float = real(
         0.5,
@@ -61,6 +77,10 @@ class SimulationConfig:
     policy: Any = "min"
     """The routing policy: a name, or an object with parameters (``dragonfly_env.baselines``). An object whose
     parameters are all at their defaults becomes its name, so that equal settings are equal."""
+
+    jobs: Any = ()
+    """Programs on some of the hosts (``Job``), beside each other; the last may be a ``BackgroundMix``. Strings and
+    tables are understood, too. Becomes a tuple."""
 
     injection: str = choice(
         "auto",
@@ -118,11 +138,15 @@ class SimulationConfig:
         policy = parse_policy(self.policy)
         by_name = not policy.needs and policy == make_policy(policy.name)
         object.__setattr__(self, "policy", policy.name if by_name else policy)
+        object.__setattr__(self, "jobs", parse_jobs(self.jobs))
+        if self.traffic is None:
+            object.__setattr__(self, "traffic", "none" if self.jobs else "uniform")
         traffic = parse_traffic(self.traffic)
         if not isinstance(self.traffic, str):
             object.__setattr__(self, "traffic", traffic)
         traffic.check(self.topology)
         self._check_injection(traffic)
+        self._check_jobs(traffic)
         patience_ns = _ROUND_TRIPS * self.network.round_trip_ns
         if self.watchdog_ns < patience_ns:
             raise config_error(
@@ -163,6 +187,30 @@ class SimulationConfig:
             raise config_error("source_queue_full", "lose", allowed)
         traffic.build(self.topology.to_core(), 0, packet_bytes=self.network.packet_bytes)
 
+    def _check_jobs(self, traffic: Traffic) -> None:
+        if not self.jobs:
+            if isinstance(traffic, Silence):
+                raise config_error("traffic", "none", "must be some traffic where there are no jobs")
+            return
+        if isinstance(traffic, ClosedLoop):
+            raise config_error("traffic", traffic.spec, "must be open loop, or none, beside jobs")
+        if self.source_queue_full == "lose":
+            allowed = "must be 'stall' beside jobs: what a program has sent is never lost"
+            raise config_error("source_queue_full", "lose", allowed)
+        self.placed_jobs()
+
+    def placed_jobs(self) -> tuple[PlacedJob, ...]:
+        """Every job with its hosts: rank i lives on ``hosts[i]``. They follow from the seed."""
+        jobs = expand_jobs(self.jobs, self.topology, self.seed)
+        return place_jobs(jobs, self.topology, self.seed, self.network.packet_bytes)
+
+    @property
+    def ends(self) -> bool:
+        """Whether a run comes to its end by itself: closed-loop traffic, or a job that is not endless."""
+        if self.jobs:
+            return any(not job.is_endless for job in self.jobs)
+        return self.traffic_object.is_closed_loop
+
     @property
     def traffic_object(self) -> Traffic:
         """The traffic as an object, whatever form it was given in."""
@@ -176,6 +224,8 @@ class SimulationConfig:
     @property
     def loses_when_full(self) -> bool:
         """Whether a message that finds the source queue full is lost (or its generator stalls)."""
+        if self.jobs:
+            return False
         if self.source_queue_full is not None:
             return self.source_queue_full == "lose"
         return self.injection in ("bernoulli", "poisson")
@@ -188,6 +238,8 @@ class SimulationConfig:
             ConfigError: For an unknown field or a value out of range.
         """
         reject_unknown(SimulationConfig, changes, "a simulation")
+        if changes.get("traffic", "") is None and changes.get("jobs", self.jobs):
+            changes["traffic"] = "none"
         if "traffic" in changes and "injection" not in changes:
             was, becomes = self.traffic_object, parse_traffic(changes["traffic"])
             if was.is_closed_loop != becomes.is_closed_loop:
@@ -201,6 +253,7 @@ class SimulationConfig:
         values["network"] = self.network.to_dict()
         values["policy"] = self.policy_object.to_dict()
         values["traffic"] = self.traffic if isinstance(self.traffic, str) else self.traffic_object.to_dict()
+        values["jobs"] = [job.to_dict() for job in self.jobs] or None
         return {name: value for name, value in values.items() if value is not None}
 
     @classmethod
@@ -272,15 +325,11 @@ class SimulationConfig:
         options: dict[str, Any] = {"packet_log": self.packet_log, "group_latency": self.group_latency}
         if self.series_bin_ns is not None:
             options["series_bin_ps"] = ns_to_ps("series_bin_ns", self.series_bin_ns)
-        source = make_source(
-            self.traffic_object,
-            self.topology,
-            load=self.load,
-            injection=self.injection,
-            seed=self.seed,
-            message_packets=self.message_packets,
-            network=self.network,
-        )
+        placed = self.placed_jobs() if self.jobs else ()
+        policies = JobPolicies([one.job for one in placed], policy)
+        if of_jobs := policies.to_core():
+            options["job_policies"] = of_jobs
+        source = self._make_source(placed, policies)
         return (
             self.topology.to_core(),
             self.network.to_core(self.topology, watchdog_ns=self.watchdog_ns),
@@ -292,4 +341,28 @@ class SimulationConfig:
             self.seed,
             self.threads,
             options,
+        )
+
+    def _make_source(self, placed: tuple[PlacedJob, ...], policies: JobPolicies) -> _core.Source:
+        traffic = self.traffic_object
+        background = None
+        if not isinstance(traffic, Silence):
+            background = make_source(
+                traffic,
+                self.topology,
+                load=self.load,
+                injection=self.injection,
+                seed=self.seed,
+                message_packets=self.message_packets,
+                network=self.network,
+            )
+            if not self.jobs:
+                return background
+        return job_source(
+            placed,
+            self.topology,
+            background=background,
+            policies=policies,
+            seed=self.seed,
+            packet_bytes=self.network.packet_bytes,
         )

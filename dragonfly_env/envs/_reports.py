@@ -13,6 +13,7 @@ from dragonfly_env.decisions.batch import Transitions
 from dragonfly_env.decisions.feedback import HopFeedback
 from dragonfly_env.envs._facts import EnvFacts
 from dragonfly_env.errors import StateError
+from dragonfly_env.jobs.workload import job_infos
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.simulation.core_owner import CoreOwner
 
@@ -78,7 +79,8 @@ class EpisodeReports(EnvFacts, CoreOwner):
         """
         with self._alone:
             statistics = self._core.simulation.statistics()
-        return Metrics.from_statistics(statistics, self._config.topology, self._config.network)
+        jobs = job_infos(self._config.placed_jobs()) if self._config.jobs else ()
+        return Metrics.from_statistics(statistics, self._config.topology, self._config.network, jobs)
 
     def packet_log(self) -> dict[str, npt.NDArray[Any]]:
         """Take the packet log, as ``Simulation.packet_log``.

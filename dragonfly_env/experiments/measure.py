@@ -163,7 +163,8 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
         ``link_stall_fraction`` (L,), one entry per directed link that leaves a router; ``hop_histogram``;
         ``histogram_latency_ns`` and ``histogram_packets``, the buckets of latency that hold packets; and, if
         asked for, ``series_*``, one entry per bin, and ``group_latency_mean_ns`` (g*g,), source group by
-        destination group.
+        destination group. With jobs ``job_run_time_ns`` and ``job_mpi_share``,
+        in their order, NaN where there is none.
     """
     links = metrics.links
     filled = np.flatnonzero(metrics.latency_histogram)
@@ -179,6 +180,9 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
     }
     for name, values in (metrics.time_series or {}).items():
         arrays[f"series_{name}"] = values
+    if metrics.jobs:
+        arrays["job_run_time_ns"] = np.array([job.run_time_ns for job in metrics.jobs])
+        arrays["job_mpi_share"] = np.array([job.mpi_share for job in metrics.jobs])
     if metrics.group_latency_mean_ns is not None:
         arrays["group_latency_mean_ns"] = metrics.group_latency_mean_ns.ravel()
     return arrays

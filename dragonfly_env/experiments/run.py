@@ -60,7 +60,7 @@ class Run:
     @property
     def closed_loop(self) -> bool:
         """Whether the run ends when its workload is complete."""
-        return self.config.traffic_object.is_closed_loop
+        return self.config.ends
 
     @property
     def work(self) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from dragonfly_env.checks.values import PS_PER_NS, check_real
 from dragonfly_env.metrics.fairness import Fairness
 from dragonfly_env.metrics.figures import figures_of
+from dragonfly_env.metrics.jobs import JobInfo, JobMetrics
 from dragonfly_env.metrics.links import COUNTERS, LinkClassTotals, LinkTable
 from dragonfly_env.metrics.messages import MessageMetrics, percentile_ps
 from dragonfly_env.metrics.series import in_bins
@@ -96,6 +97,8 @@ class Metrics:
     """(g, g) packets delivered by source group and destination group, if ``group_latency`` was asked for."""
     middle: Mark | None = None
     """What was counted up to about the middle of the window; None if nobody noted it."""
+    jobs: tuple[JobMetrics, ...] = ()
+    """One for each of ``SimulationConfig.jobs``, in their order."""
     messages: MessageMetrics | None = None
     """Messages of closed-loop traffic; None for open-loop traffic, whose messages nobody puts together again."""
 
@@ -106,6 +109,7 @@ class Metrics:
         topology: Dragonfly,
         network: NetworkConfig,
         middle: Mark | None = None,
+        jobs: Sequence[JobInfo] = (),
     ) -> Metrics:
         """Metrics from what ``_core.Simulation.statistics`` returns.
 
@@ -115,6 +119,7 @@ class Metrics:
             topology: The simulated system.
             network: The simulated network.
             middle: What was counted up to about the middle of the window, if that is known.
+            jobs: Who they were, in their order.
         """
         scalars = {
             "start_ps": "start_ps",
@@ -140,6 +145,7 @@ class Metrics:
             fields["series"] = {name: _integers(values) for name, values in series.items()}
             fields["series_bin_ps"] = int(statistics["series_bin_ps"])
             fields["series_start_ps"] = int(statistics["series_start_ps"])
+        fields["jobs"] = JobMetrics.of(jobs, statistics)
         fields["messages"] = MessageMetrics.from_statistics(statistics)
         buckets = _read_only(np.array(statistics["latency_bucket_ps"], np.float64))
         return cls(topology=topology, network=network, middle=middle, latency_bucket_ps=buckets, **fields)
@@ -325,7 +331,7 @@ class Metrics:
         last_ps = self.end_ps if self.end_ps > self.start_ps else self.series_start_ps
         bins = max(0, -(-(last_ps - self.series_start_ps) // self.series_bin_ps))
         names = ("generated", "delivered", "latency_sum_ps", "hops_sum", "arrived", "arrived_latency_sum_ps")
-        injected, delivered, latency_sum_ps, hops_sum, arrived, arrived_latency_sum_ps = (
+        injected, delivered, latency_sum_ps, hops_sum, arrived, arrived_sum_ps = (
             in_bins(self.series[name], bins) for name in names
         )
         begin_ps = self.series_start_ps + np.arange(bins, dtype=np.int64) * self.series_bin_ps
@@ -342,7 +348,7 @@ class Metrics:
             "accepted_load": delivered * to_load,
             "latency_mean_ns": latency_sum_ps * per_packet / PS_PER_NS,
             "hops_mean": hops_sum * per_packet,
-            "generated_latency_mean_ns": arrived_latency_sum_ps
+            "generated_latency_mean_ns": arrived_sum_ps
             / np.where(arrived > 0, arrived, math.nan)
             / PS_PER_NS,
         }

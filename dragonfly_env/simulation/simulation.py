@@ -18,6 +18,7 @@ from dragonfly_env.checks.values import (
 )
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.errors import StateError
+from dragonfly_env.jobs.workload import job_infos
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.series import check_series, limit_of_drain, series_end_ps
 from dragonfly_env.metrics.steadiness import Mark, Marks
@@ -51,7 +52,8 @@ class Simulation(CoreOwner):
         if not isinstance(config, SimulationConfig):
             raise config_error("config", config, "must be a SimulationConfig")
         self._config = config
-        self._closed_loop = config.traffic_object.is_closed_loop
+        self._closed_loop = config.ends
+        self._jobs = config.placed_jobs() if config.jobs else ()
         self._core = config.make_core()
         self._marks = Marks()
         self._window_ps = 0  # when the window began
@@ -111,7 +113,7 @@ class Simulation(CoreOwner):
             self._marks.note(Mark.of(self._core.statistics()))
 
     def run_to_completion(self, limit_ns: float | None = None) -> Metrics:
-        """Run closed-loop traffic until every task has done its work and every message has arrived.
+        """Run closed-loop traffic or jobs until every task has done its work and every message has arrived.
 
         The time is then that of the last completion, however the run was cut into pieces, and ``metrics().makespan_ns``
         says it. If the limit comes first the metrics are those of an unfinished run: ``makespan_ns`` is NaN and
@@ -155,6 +157,8 @@ class Simulation(CoreOwner):
             return self._core.progress
 
     def _require_closed_loop(self, call: str) -> None:
+        if not self._closed_loop and self._config.jobs:
+            raise StateError(f"{call}(): all jobs are endless; use run()")
         if not self._closed_loop:
             spec = self._config.traffic_object.spec
             raise StateError(f"{call}(): traffic {shown(spec)} is open loop and has no end; use run()")
@@ -263,7 +267,9 @@ class Simulation(CoreOwner):
         with self._alone:
             statistics = self._core.statistics()
             middle = self._marks.middle(self._window_ps, self._core.time_ps)
-        return Metrics.from_statistics(statistics, self._config.topology, self._config.network, middle)
+        return Metrics.from_statistics(
+            statistics, self._config.topology, self._config.network, middle, job_infos(self._jobs)
+        )
 
     def trace_hash(self) -> int:
         """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories.

@@ -11,7 +11,8 @@ What ``SimulationConfig`` and its users call (signatures)::
     ClosedLoop(Traffic): .build(topology: _core.Topology, seed: int, *, packet_bytes: int) -> _core.Source
 
 Patterns: ``Uniform Adversarial AdversarialConsecutive Permutation Hotspot Tornado LiaC1 LiaC2 DemandMatrix
-HostMixture WeightedMixture``. Besides: ``Trace`` and ``Schedule``. Closed loop: ``AllToAll``.
+HostMixture WeightedMixture``. Besides: ``Trace`` and ``Schedule``. Closed loop: ``AllToAll``. Nothing: ``Silence``, or
+``none``, where jobs are all there is.
 
 Spec strings: ``uniform``, ``adv+4``, ``adv-1``, ``advc``, ``hotspot:hosts=4,fraction=0.2`` (a list of hosts:
 ``hosts=1;5;9``), ``weighted:uniform=0.7,adv+1=0.3``, ``all-to-all:message_bytes=4096,placement=random``,
@@ -23,7 +24,7 @@ injection process is. Source of each pattern: its docstring, and ``dragonfly-env
 
 from __future__ import annotations
 
-from dragonfly_env.traffic.base import ClosedLoop, Pattern, Traffic
+from dragonfly_env.traffic.base import ClosedLoop, Pattern, Silence, Traffic
 from dragonfly_env.traffic.mixtures import DemandMatrix, HostMixture, WeightedMixture
 from dragonfly_env.traffic.parse import (
     Schedule,
@@ -58,6 +59,7 @@ __all__ = [
     "Pattern",
     "Permutation",
     "Schedule",
+    "Silence",
     "Tornado",
     "Trace",
     "Traffic",

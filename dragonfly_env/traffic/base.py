@@ -45,6 +45,25 @@ class Traffic(ABC):
         """Raise ``ConfigError`` if this traffic is impossible on ``topology``."""
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Silence(Traffic):
+    """Nobody sends anything: what hosts without a job do where ``SimulationConfig.jobs`` is all there is."""
+
+    @property
+    def spec(self) -> str:
+        return "none"
+
+    @property
+    def is_closed_loop(self) -> bool:
+        return True
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"pattern": "none"}
+
+    def check(self, topology: Dragonfly) -> None:
+        pass
+
+
 class NamedTraffic(Traffic):
     """What has a name in the core's registry. Subclasses are frozen dataclasses whose fields are the arguments."""
 

@@ -24,7 +24,7 @@ from dragonfly_env.checks.values import (
 )
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.traffic.base import ClosedLoop, Pattern, Traffic, make_named, named_from_dict
+from dragonfly_env.traffic.base import ClosedLoop, Pattern, Silence, Traffic, make_named, named_from_dict
 from dragonfly_env.traffic.mixtures import DemandMatrix
 from dragonfly_env.traffic.trace import Trace
 
@@ -150,6 +150,8 @@ def _parse_string(text: str) -> Traffic:
     kind, _, rest = text.strip().partition(":")
     if kind.lower() == "trace" and rest:
         return Trace.from_file(rest)
+    if text.strip().lower() == "none":
+        return Silence()
     if kind.lower() == "demand" and rest:
         return DemandMatrix(_load_matrix(rest))
     return make_named(text, {})
@@ -166,6 +168,8 @@ def _from_table(values: Mapping[str, Any]) -> Traffic:
         return Schedule.from_dict(values)
     if "trace" in values:
         return Trace.from_dict(values)
+    if dict(values) == {"pattern": "none"}:
+        return Silence()
     return named_from_dict(values)
 
 

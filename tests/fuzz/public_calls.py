@@ -137,6 +137,7 @@ def _traffic() -> list[Call]:
     patterns = (traffic.Uniform, traffic.Adversarial, traffic.Hotspot)
     network = dfe.NetworkConfig()
     source = {"load": 0.5, "injection": "periodic", "seed": 1, "message_packets": 1, "network": network}
+    job = tuple(field.name for field in dataclasses.fields(dfe.Job))
     return [
         *(of(pattern) for pattern in patterns),
         of(dfe.AllToAll),
@@ -163,6 +164,11 @@ def _traffic() -> list[Call]:
         of(traffic.WeightedMixture.from_arguments, arguments={"parts": [{"weight": 1, "traffic": "adv+1"}]}),
         of(traffic.DemandMatrix.from_arguments, arguments={"matrix": np.eye(6)}),
         of(_QUIET.traffic.check, topology=_TOPOLOGY),
+        of(traffic.Silence().check, topology=_TOPOLOGY),
+        of(dfe.Job, program="milc", hosts=4),
+        of(dfe.Job.from_dict, values={"program": "milc", "hosts": 4}),
+        of(dfe.Job.parse, text="milc:hosts=4,scale=0.5"),
+        Call("replace", lambda: dfe.Job("milc", 4).replace, {}, job),
         of(_QUIET.traffic.build_source, topology=_TOPOLOGY.to_core(), packet_bytes=128),
     ]
 

@@ -62,6 +62,7 @@ TARGETS: tuple[Target, ...] = (
     Target("scenario_files", 12),
     Target("hostile_values", 80),
     Target("tampered_agents", 25),
+    Target("tampered_jobs", 80),
     Target("tampered_json", 60),
     Target("tampered_q_tables", 200),
     Target("tampered_results", 25),

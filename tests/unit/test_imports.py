@@ -29,6 +29,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("decisions",),
     ("batch_policy",),
     ("policies",),
+    ("jobs",),
     ("config",),  # SimulationConfig
     ("simulation",),
     ("envs",),

@@ -8,9 +8,10 @@ from types import ModuleType
 
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED
-from dragonfly_env import agents, baselines, batch_policy, dragonfly_v0, envs, traffic
+from dragonfly_env import agents, baselines, batch_policy, dragonfly_v0, envs, jobs, traffic
 from dragonfly_env.decisions import layout
 from dragonfly_env.envs import aec, bias, packet, parallel
+from dragonfly_env.metrics import jobs as measured
 
 FOLDER = "api"
 
@@ -19,6 +20,7 @@ _NEED_EXTRAS = ("RouterVecEnv", "DeepQAgent", "DeepQSettings", "MaskedPpoAgent",
 # Plain values and types have no docstring of their own.
 _VALUES = {
     "AGENTS": "The kinds of agents that ``make_agent`` knows, and where their classes are.",
+    "ENDLESS": "As ``Job.iterations``: for as long as the run lasts.",
     "ENV_ID": "The name under which ``pettingzoo.make`` and ``gymnasium.make`` find the environments.",
     "IntArray": "An array of integers: actions.",
     "Policy": "What answers batches of decisions: ``dragonfly_env.batch_policy.BatchPolicy``, below.",
@@ -26,7 +28,7 @@ _VALUES = {
 }
 _ROUTING = ("Policy", "make_policy", "policies")
 _ENVIRONMENTS = (*(name for name in envs.__all__ if name in dfe.__all__), "RouterVecEnv")
-_ELSEWHERE = (*_ROUTING, *_ENVIRONMENTS, "traffic_patterns", "AllToAll")
+_ELSEWHERE = (*_ROUTING, *_ENVIRONMENTS, "traffic_patterns", "AllToAll", "Job")
 
 
 def _directive(module: ModuleType, name: str) -> str:
@@ -110,6 +112,14 @@ def api_pages() -> dict[str, str]:
             "`dragonfly_env.traffic`; what most need is in `dragonfly_env` too. [](../traffic/index.md) explains each "
             "name.",
             _entries(traffic, _public(traffic)),
+        ),
+        "jobs": _page(
+            "Jobs and programs",
+            "`dragonfly_env.jobs`; `Job` is in `dragonfly_env` too. [](../jobs.md) explains them.",
+            [
+                *_entries(jobs, _public(jobs)),
+                *_entries(measured, ("JobMetrics", "OperationMetrics")),
+            ],
         ),
         "agents": _page(
             "Agents",

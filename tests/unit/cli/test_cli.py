@@ -365,3 +365,19 @@ def test_a_failing_run_has_exit_code_1_and_shows_its_configuration(
     assert done.exit_code == 1
     assert "error: min under uniform at load 0.4, seed 1: DeadlockError: nothing moves" in done.stderr
     assert '"load": 0.4' in done.stderr
+
+
+def test_simulate_runs_jobs_beside_each_other() -> None:
+    jobs = ("--job", "milc:hosts=8,scale=0.001,gap_ns=100,iterations=2", "--job", "all-to-all:hosts=4")
+    shown = run("simulate", "--topology", "72", *jobs, "--to-completion")
+    for word in ("milc", "allreduce", "makespan", "all-to-all", "under none"):
+        assert word in shown.stdout
+    found = json.loads(run("simulate", "--topology", "72", *jobs, "--to-completion", "--json").stdout)
+    assert [job["program"] for job in found["jobs"]] == ["milc:gap_ns=100.0,scale=0.001", "all-to-all"]
+    assert found["jobs"][0]["operations"]["allreduce"]["count"] == 2 * 2 * 8
+    assert found["configuration"]["jobs"][0]["iterations"] == 2
+
+
+def test_info_knows_programs() -> None:
+    assert "rayleigh" in run("info").stdout
+    assert "piece_bytes" in run("info", "qbox").stdout

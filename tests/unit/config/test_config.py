@@ -29,6 +29,7 @@ BAD: dict[str, tuple[Any, ...]] = {
     "network": (None, 3, {}, "q_adaptive"),
     "policy": (None, 3, "ugl-n", [], Ugal),
     "load": (0, 0.0, -0.1, 1.0001, NAN, INF, -INF, "0.5", None, True, 10**400),
+    "jobs": ("milc", 3, {"program": "milc"}, dfe.Job("milc", 2)),
     "injection": ("", "poison", None, 1),
     "source_queue_packets": (0, -1, 1.0, "20", True, NAN),
     "source_queue_full": ("", "drop", True),

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import _core
+from dragonfly_env import _core, jobs
+from dragonfly_env.jobs.compiled import compile_program
 from dragonfly_env.traffic import Trace, Uniform
 
 SMALL = dfe.Dragonfly.preset("72")
@@ -40,6 +41,7 @@ def made() -> dict[type, object]:
         env._core,
         _core.Turnstile("taken"),
         dfe.baselines.MlpNetwork.random(hidden_units=(4,)).to_core(),
+        compile_program(jobs.Nek5000(gap_ns=1), 4, 128).script,
     )
     return {type(value): value for value in objects}
 
@@ -97,6 +99,9 @@ def proper_calls() -> dict[str, tuple[Callable[..., Any], list[Any]]]:
         "synthetic_source": (_core.synthetic_source, [topology, steps, "periodic", 0, 1, 32_000, 32_000, 0]),
         "trace_source": (_core.trace_source, [topology, time_ps, one, one, one, None, None]),
         "channel_dependencies": (_core.channel_dependencies, [topology, "min", {}, "ladder"]),
+        "job_source": (_core.job_source, [topology, None, []]),
+        "place_tasks": (_core.place_tasks, [topology, "random", 1, 0]),
+        "check_program": (_core.check_program, ["all-to-all", 4, 128]),
         "Simulation": (_core.Simulation, list(config.core_arguments())),
         "RoutingEnvironment": (
             _core.RoutingEnvironment,

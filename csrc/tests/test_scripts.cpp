@@ -1,0 +1,237 @@
+// Scripts: how they are checked, and what ranks do in which order.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "tests/check.hpp"
+#include "tests/programs.hpp"
+#include "traffic/script_program.hpp"
+
+namespace {
+
+using namespace dragonfly;
+using Kind = Step::Kind;
+
+struct Line {
+  Kind kind;
+  std::uint32_t partner = 0;
+  std::int64_t amount = 0;
+  std::uint32_t label = 0;
+};
+using Rank = std::vector<Line>;
+
+Line send(std::uint32_t to, std::int64_t bytes, std::uint32_t label = 0) {
+  return {Kind::kSend, to, bytes, label};
+}
+Line receive(std::uint32_t from, std::uint32_t label = 0) {
+  return {Kind::kReceive, from, ScriptText::kAnyBytes, label};
+}
+Line wait(std::uint32_t label = 0) { return {Kind::kWait, 0, 0, label}; }
+Line wait_all() { return {Kind::kWaitAll}; }
+Line compute(std::int64_t ps) { return {Kind::kCompute, 0, ps}; }
+Line begin(std::uint32_t operation) { return {Kind::kBegin, 0, 0, operation}; }
+Line end(std::uint32_t operation) { return {Kind::kEnd, 0, 0, operation}; }
+
+ScriptText text_of(const std::vector<Rank>& ranks, std::uint32_t packet_bytes = 128) {
+  ScriptText text{.name = "test",
+                  .packet_bytes = packet_bytes,
+                  .first = {0},
+                  .kinds = {},
+                  .partners = {},
+                  .amounts = {},
+                  .labels = {},
+                  .lines = {},
+                  .label_names = {"a", "b"},
+                  .operation_names = {"one", "two"}};
+  for (const Rank& rank : ranks) {
+    for (const Line& line : rank) {
+      text.kinds.push_back(static_cast<std::uint8_t>(line.kind));
+      text.partners.push_back(line.partner);
+      text.amounts.push_back(line.amount);
+      text.labels.push_back(line.label);
+    }
+    text.first.push_back(text.kinds.size());
+  }
+  return text;
+}
+
+std::string error_of(const std::vector<Rank>& ranks) {
+  try {
+    static_cast<void>(Script{text_of(ranks)});
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool says(const std::vector<Rank>& ranks, const std::string& words) {
+  return error_of(ranks).find(words) != std::string::npos;
+}
+
+Simulation run_of(const std::vector<Rank>& ranks, ScriptRun run, std::uint32_t threads = 1) {
+  auto topology = std::make_shared<const Dragonfly>(kSmall);
+  const auto count = static_cast<std::uint32_t>(ranks.size());
+  std::vector<Job> jobs(1);
+  jobs[0].program = make_script_program(std::make_shared<const Script>(text_of(ranks)), run);
+  jobs[0].hosts = first_hosts(count);
+  auto workload = std::make_shared<const Workload>(topology->num_hosts(), std::move(jobs));
+  SimulationSetup setup = closed_system(std::move(topology), std::move(workload));
+  setup.threads = threads;
+  return Simulation{std::move(setup)};
+}
+
+TimePs makespan(Simulation& simulation) { return simulation.statistics().workload->makespan_ps; }
+
+TEST(a_script_names_who_waits_for_what_nobody_sends) {
+  CHECK(says({{receive(1), wait()}, {}},
+             "test, operation 0 of rank 0, receive = 'a' from rank 1: must be "
+             "sent: rank 0 waits for rank 1, which does not send it 'a'"));
+  CHECK(says({{receive(1), receive(1), wait()}, {send(0, 8)}}, "does not send it 'a' as often"));
+  CHECK(says({{send(1, 8)}, {}}, "rank 1 never receives 'a' from rank 0"));
+  CHECK(says({{send(1, 8), send(1, 8)}, {receive(0)}}, "rank 1 does not receive 'a' from rank 0 as often"));
+  CHECK(says({{send(1, 8, 1)}, {receive(0)}}, "rank 1 never receives 'b' from rank 0"));
+  CHECK(says({{send(2, 8)}, {}}, "partner = 2: must be a rank, 0 to 1"));
+}
+
+TEST(a_script_names_ranks_that_wait_in_a_circle) {
+  const Rank waits_first[] = {{receive(1), wait(), send(1, 8)}, {receive(0), wait(), send(0, 8)}};
+  CHECK(
+      says({waits_first[0], waits_first[1]},
+           "must not wait in a circle: rank 0 waits for rank 1 ('a', operation 1 of rank 0), which waits for "
+           "rank 0 ('a', operation 1 of rank 1)"));
+  // Two chains, of which only the second is closed; the first rank that is stuck is not in the circle.
+  CHECK(says({{receive(1), wait()},
+              {receive(2), wait(), send(0, 8)},
+              {receive(2), wait_all(), send(2, 8), send(1, 8)}},
+             "1 rank: must not wait in a circle: rank 2 waits for rank 2"));
+  CHECK(error_of({{receive(1), send(1, 8), wait()}, {receive(0), wait(), send(0, 8), wait_all()}}).empty());
+}
+
+TEST(receives_get_the_size_of_their_send) {
+  const Script script{text_of({{send(1, 300), send(1, 0)}, {receive(0), receive(0)}})};
+  CHECK_EQ(script.steps(1)[0].amount, 3);  // packets of 128 bytes
+  CHECK_EQ(script.steps(1)[1].amount, 1);  // no message is without a packet
+  CHECK_EQ(script.packets(), 4U);
+  std::vector<Rank> ranks{{send(1, 300)}, {receive(0)}};
+  ranks[1][0].amount = 200;
+  CHECK(says(ranks,
+             "operation 0 of rank 1, bytes = 200: must be 300, as rank 0 sends (operation 0 of rank 0)"));
+}
+
+TEST(computations_follow_one_another_exactly_without_jitter) {
+  Simulation simulation = run_of({{compute(3'200'000), compute(6'400'000)}, {}}, {.repetitions = 5});
+  CHECK(simulation.run_to_completion(1'000'000'000, always) == RunEnd::kComplete);
+  CHECK_EQ(makespan(simulation), 5 * 9'600'000);
+}
+
+TEST(jitter_has_the_deviation_that_was_asked_for) {
+  constexpr std::uint32_t kTimes = 10'000;
+  constexpr TimePs kEach = 1'000'000;
+  Simulation simulation =
+      run_of({{begin(0), compute(kEach), end(0)}}, {.repetitions = kTimes, .jitter = 0.01, .seed = 3});
+  CHECK(simulation.run_to_completion(100'000'000'000'000, always) == RunEnd::kComplete);
+  const OperationRecord one = simulation.statistics().workload->operations[0];
+  CHECK_EQ(one.count, kTimes);
+  // The mean of so many lies within 4 standard deviations / sqrt(count); rounding to instants adds one of
+  // them.
+  const double mean = static_cast<double>(one.total_ps) / kTimes;
+  CHECK(mean > 0.9996 * kEach && mean < 1.0004 * kEach + 3200);
+  CHECK(one.max_ps > kEach * 102 / 100 && one.max_ps < kEach * 107 / 100);
+}
+
+TEST(open_sends_are_sent_in_turn) {
+  // Rank 0 sends 8 packets to each of two others, in pieces of 2: both are complete about the same time,
+  // while in pieces of 8 the first is complete when the second begins.
+  const std::vector<Rank> ranks{{send(1, 1024), send(2, 1024), wait()},
+                                {begin(0), receive(0), wait(), end(0)},
+                                {begin(1), receive(0), wait(), end(1)}};
+  const auto times = [&](std::uint32_t piece) {
+    Simulation simulation = run_of(ranks, {.piece_packets = piece});
+    CHECK(simulation.run_to_completion(1'000'000'000, always) == RunEnd::kComplete);
+    const auto operations = simulation.statistics().workload->operations;
+    return std::pair{operations[0].total_ps, operations[1].total_ps};
+  };
+  const auto [first_whole, second_whole] = times(8);
+  const auto [first_turn, second_turn] = times(2);
+  // Three pieces of the other's come before its last one; idle links start by a timer of less than a packet
+  // time.
+  constexpr TimePs kPacket = 32'000;
+  CHECK(first_turn - first_whole > 5 * kPacket && first_turn - first_whole < 7 * kPacket);
+  CHECK(second_turn < second_whole + kPacket && second_turn > second_whole - kPacket);
+}
+
+TEST(repetitions_take_no_memory_and_the_same_bits_with_any_threads) {
+  std::vector<Rank> ring;
+  constexpr std::uint32_t kRanks = 24;
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+    ring.push_back({receive((rank + kRanks - 1) % kRanks), send((rank + 1) % kRanks, 1000), wait_all(),
+                    compute(500'000)});
+  }
+  std::uint64_t hash = 0;
+  for (const std::uint32_t threads : {1U, 2U, 3U}) {
+    Simulation simulation =
+        run_of(ring, {.repetitions = 20, .piece_packets = 3, .jitter = 0.01, .seed = 5}, threads);
+    CHECK(simulation.run_to_completion(10'000'000'000, always) == RunEnd::kComplete);
+    CHECK_EQ(simulation.statistics().deliveries.delivered, 20ULL * kRanks * 8);
+    simulation.check_invariants();
+    if (threads == 1) hash = simulation.trace_hash();
+    CHECK_EQ(simulation.trace_hash(), hash);
+  }
+}
+
+TEST(a_job_starts_when_it_is_told_and_an_endless_one_holds_up_nobody) {
+  auto topology = std::make_shared<const Dragonfly>(kSmall);
+  const auto script = std::make_shared<const Script>(
+      text_of({{receive(1), send(1, 1000), wait()}, {receive(0), send(0, 1000), wait()}}));
+  std::vector<Job> jobs(2);
+  jobs[0] = {.program = make_script_program(script, {.repetitions = 3}),
+             .hosts = {0, 9},
+             .start_ps = 5'000'000,
+             .policies = {}};
+  jobs[1] = {.program = make_script_program(script, {.repetitions = ScriptRun::kEndless}),
+             .hosts = {30, 50},
+             .start_ps = 0,
+             .policies = {}};
+  auto workload = std::make_shared<const Workload>(topology->num_hosts(), std::move(jobs));
+  Simulation simulation{closed_system(std::move(topology), std::move(workload))};
+  CHECK(simulation.run_to_completion(1'000'000'000, always) == RunEnd::kComplete);
+  const auto s = *simulation.statistics().workload;
+  CHECK(s.makespan_ps > 5'000'000 && s.makespan_ps < 10'000'000);
+  CHECK_EQ(s.jobs[0].unfinished, 0U);
+  CHECK_EQ(s.jobs[0].packets_delivered, 3ULL * 16);
+  CHECK(s.jobs[1].packets_delivered > s.jobs[0].packets_delivered);
+  CHECK_EQ(s.packets_total, 3ULL * 16);
+}
+
+TEST(jobs_may_each_have_a_policy_of_their_own) {
+  // The policy of the run routes nobody's packets here: that of the jobs alone decides.
+  const auto hash_of = [](const std::string& policy, const std::string& of_jobs) {
+    auto topology = std::make_shared<const Dragonfly>(kSmall);
+    const auto hosts = topology->num_hosts();
+    std::vector<Job> jobs(2);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      jobs[i].program = make_program("all-to-all:message_bytes=700,in_flight=2", hosts / 2, 128);
+      for (std::uint32_t host = i; host < hosts; host += 2) jobs[i].hosts.push_back(host);
+      if (!of_jobs.empty()) jobs[i].policies = {1, 1};
+    }
+    auto workload = std::make_shared<const Workload>(hosts, std::move(jobs));
+    SimulationSetup setup = closed_system(std::move(topology), std::move(workload), policy);
+    if (!of_jobs.empty()) {
+      setup.job_policies.push_back({"jobs[0].policy", of_jobs, needed_parameters(of_jobs)});
+    }
+    setup.policy_parameters = needed_parameters(policy);
+    Simulation simulation{std::move(setup)};
+    CHECK(simulation.run_to_completion(1'000'000'000, always) == RunEnd::kComplete);
+    simulation.check_invariants();
+    return simulation.trace_hash();
+  };
+  for (const std::string policy : {"ugal-n", "par", "pb", "mlp"}) {
+    CHECK_EQ(hash_of("min", policy), hash_of(policy, ""));
+    CHECK(hash_of("min", policy) != hash_of("min", ""));
+  }
+}
+
+}  // namespace

@@ -1,0 +1,102 @@
+"""``dragonfly-env calibrate``: computing times of programs from their MPI shares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from dragonfly_env.cli import options
+from dragonfly_env.cli.console import note, show
+from dragonfly_env.cli.guard import guarded
+
+
+@guarded
+@options.taking(given=options.MACHINE_ONLY)
+def calibrate(
+    programs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PROGRAM]...", help="Programs of jobs; without any: all of them.", show_default=False
+        ),
+    ] = None,
+    hosts: Annotated[
+        int, typer.Option("--hosts", "-n", help="Hosts of the job.", rich_help_panel=options.SYSTEM)
+    ] = 32,
+    scale: Annotated[
+        float,
+        typer.Option(
+            "--scale",
+            help="Size of messages, as a multiple of the application's.",
+            rich_help_panel=options.LOAD,
+        ),
+    ] = 1.0,
+    share: Annotated[
+        float | None,
+        typer.Option(
+            "--share",
+            help="The share of the time that ranks shall spend in operations; without it: the paper's, by program.",
+            show_default=False,
+            rich_help_panel=options.LOAD,
+        ),
+    ] = None,
+    iterations: Annotated[
+        int, typer.Option("--iterations", help="Of each run.", rich_help_panel=options.TIME)
+    ] = 3,
+    policy: Annotated[
+        str,
+        typer.Option(
+            "--policy", "-p", metavar="NAME", help="The routing policy.", rich_help_panel=options.SYSTEM
+        ),
+    ] = "min",
+    seed: Annotated[
+        int, typer.Option("--seed", "-s", help="Seed of the random streams.", rich_help_panel=options.TIME)
+    ] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Write the results into this file, beside what it has.",
+            rich_help_panel=options.MACHINE,
+        ),
+    ] = None,
+    *,
+    given: options.Given,
+) -> None:
+    """Find the computing time of each program with which its MPI share is that of the paper (Chunduri et al., IPDPS
+    2021, table I), in a run of one job alone on the machine.
+
+    The package's own are in [bold]dragonfly_env/jobs/data/gaps.json[/bold]; jobs without gap_ns take the row with the
+    nearest number of hosts.
+
+    [bold]Examples[/bold]
+
+    dragonfly-env calibrate milc hacc --hosts 32 --scale 0.25 --topology 342
+
+    dragonfly-env calibrate --topology 1056 --network q-adaptive --policy ugal-n --out gaps.json
+    """
+    from dragonfly_env.config.simulation import SimulationConfig
+    from dragonfly_env.experiments.calibrate import calibrate_gap, merge_gaps
+    from dragonfly_env.experiments.scenario import DEFAULT_TOPOLOGY
+    from dragonfly_env.jobs import Motif
+
+    settings = options.scenario_settings({"topology": {"preset": DEFAULT_TOPOLOGY}}, given)
+    config = SimulationConfig.from_dict({**settings, "policy": policy, "seed": seed})
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("program", "gap (ns)", "MPI share"):
+        table.add_column(heading, justify="left" if heading == "program" else "right")
+    rows = []
+    for program in programs or list(Motif.classes):
+        row = calibrate_gap(config, program, hosts, scale=scale, share=share, iterations=iterations)
+        rows.append(row)
+        table.add_row(program, f"{row['gap_ns']:,.0f}", f"{row['mpi_share']:.3f}")
+        if out is not None:
+            merge_gaps(out, rows)
+    show(table)
+    if out is not None:
+        note(Text(f"gaps: {out}"))

@@ -1,0 +1,124 @@
+"""Finding the computing time of a program that gives it a wanted MPI share, in an isolated run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.values import check_real, config_error
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.jobs import Job, Motif
+from dragonfly_env.jobs.gaps import PAPER_SHARES
+from dragonfly_env.simulation import Simulation
+
+KEYS = ("program", "hosts", "scale", "topology", "network", "policy")
+"""What a row of calibrated gaps is for."""
+
+_MOST_ROUNDS = 12
+_CLOSE = 0.005
+
+
+def mpi_share(
+    config: SimulationConfig, program: Motif, hosts: int, gap_ns: float, iterations: int
+) -> tuple[float, float]:
+    """Of a job that is alone on the machine, its hosts by number.
+
+    Returns:
+        The share of its iterations' time that ranks spend in operations, and the mean of the rest of an iteration's
+        time: what they spend in operations, in ns.
+    """
+    job = Job(Motif.classes[program.name](gap_ns=gap_ns, scale=program.scale), hosts, iterations=iterations)
+    metrics = Simulation(config.replace(traffic=None, jobs=[job])).run_to_completion()
+    (measured,) = metrics.jobs
+    return measured.mpi_share, measured.mpi_share * measured.iterations.mean_ns
+
+
+def calibrate_gap(
+    config: SimulationConfig,
+    program: str,
+    hosts: int,
+    *,
+    scale: float = 1.0,
+    share: float | None = None,
+    iterations: int = 3,
+) -> dict[str, Any]:
+    """The gap with which a program has a wanted MPI share.
+
+    The time in operations hardly depends on the gap, so that the gap follows from it in a few rounds.
+
+    Args:
+        config: Topology, network, policy and seed.
+        program: The name of a motif.
+        hosts: Of the job.
+        scale: Of its messages.
+        share: What is wanted, between 0.01 and 0.99; None: the paper's (``PAPER_SHARES``).
+        iterations: Of each run.
+
+    Returns:
+        A row of ``data/gaps.json``.
+
+    Raises:
+        ConfigError: For an unknown program; or if its share does not follow the gap.
+    """
+    if program not in Motif.classes:
+        raise config_error("program", program, f"must be one of {', '.join(Motif.classes)}")
+    wanted = check_real("share", PAPER_SHARES[program] if share is None else share, 0.01, 0.99)
+    motif = Motif.classes[program](scale=scale)
+    gap_ns, found = 0.0, 1.0
+    for _ in range(_MOST_ROUNDS):
+        found, in_operations_ns = mpi_share(config, motif, hosts, gap_ns, iterations)
+        if gap_ns and abs(found - wanted) < _CLOSE:
+            break
+        gap_ns = float(round(in_operations_ns * (1.0 - wanted) / wanted))
+    else:
+        raise config_error(
+            "share", wanted, f"cannot be had; {program} came to {found:.3f} with {gap_ns:g} ns"
+        )
+    return {
+        "program": program,
+        "hosts": hosts,
+        "scale": scale,
+        "topology": config.topology.to_dict(),
+        "network": _named(config.network),
+        "policy": config.policy_object.to_dict(),
+        "seed": config.seed,
+        "iterations": iterations,
+        "gap_ns": gap_ns,
+        "mpi_share": round(found, 4),
+    }
+
+
+def _named(network: NetworkConfig) -> dict[str, Any]:
+    """A preset, and what differs from it as little as can be."""
+    values = network.to_dict()
+
+    def changes(preset: str) -> dict[str, Any]:
+        usual = NetworkConfig.preset(preset).to_dict()
+        return {name: value for name, value in values.items() if usual.get(name) != value}
+
+    preset = min(NetworkConfig.presets(), key=lambda name: len(changes(name)))
+    return {"preset": preset, **changes(preset)}
+
+
+def merge_gaps(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Write rows into a file like ``data/gaps.json``, in the place of those for the same run.
+
+    Raises:
+        ConfigError: If the file is there and no such file.
+    """
+    known: dict[str, dict[str, Any]] = {}
+    old: list[dict[str, Any]] = []
+    if path.exists():
+        document = parse_json(path.read_text(encoding="utf-8"))
+        if not isinstance(document, dict) or not isinstance(document.get("gaps"), list):
+            raise config_error("--out", str(path), "must be a file of gaps")
+        old = document["gaps"]
+    for row in [*old, *rows]:
+        known[json.dumps([row[key] for key in KEYS], sort_keys=True)] = row
+    ordered = sorted(known.values(), key=lambda row: (row["program"], row["hosts"], row["scale"]))
+    lines = ",\n".join("  " + json.dumps(row, sort_keys=True) for row in ordered)
+    path.write_text(f'{{"gaps": [\n{lines}\n]}}\n', encoding="utf-8")

@@ -1,0 +1,48 @@
+"""Jobs: programs beside each other on the hosts of one machine.
+
+``Job`` says which program runs where; ``SimulationConfig(jobs=[...])`` runs them. Programs are the motifs of
+applications (``dragonfly_env.jobs.programs``), closed-loop patterns, texts of operations (``file:PATH``), or functions
+of one's own made of ``send``, ``receive``, ``wait``, ``compute`` and the collectives.
+"""
+
+from __future__ import annotations
+
+from dragonfly_env.jobs.collectives import allreduce, alltoallv, barrier, broadcast, reduce
+from dragonfly_env.jobs.job import ENDLESS, Job
+from dragonfly_env.jobs.mix import BackgroundMix
+from dragonfly_env.jobs.operations import Operation, begin, compute, end, receive, send, silent_wait, wait
+from dragonfly_env.jobs.parse import parse_program
+from dragonfly_env.jobs.parse import programs as program_names
+from dragonfly_env.jobs.program import Motif, Program
+from dragonfly_env.jobs.programs import Hacc, Milc, MilcReorder, Nek5000, Qbox, Rayleigh
+from dragonfly_env.jobs.texts import OperationText
+
+__all__ = [
+    "ENDLESS",
+    "BackgroundMix",
+    "Hacc",
+    "Job",
+    "Milc",
+    "MilcReorder",
+    "Motif",
+    "Nek5000",
+    "Operation",
+    "OperationText",
+    "Program",
+    "Qbox",
+    "Rayleigh",
+    "allreduce",
+    "alltoallv",
+    "barrier",
+    "begin",
+    "broadcast",
+    "compute",
+    "end",
+    "parse_program",
+    "program_names",
+    "receive",
+    "reduce",
+    "send",
+    "silent_wait",
+    "wait",
+]

@@ -1,0 +1,166 @@
+"""Collective operations, made of sends, receives and waits as MPI libraries make them.
+
+``members`` are the ranks that take part, in the same order for all of them; ``rank`` is one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from dragonfly_env.jobs.operations import (
+    SEND_ALL_TO_ALL,
+    Operation,
+    begin,
+    end,
+    receive,
+    send,
+    silent_wait,
+)
+
+OPEN_STEPS = 8
+"""Steps of an all-to-all exchange that a rank has open at most: the default throttle of Cray MPICH."""
+
+
+def allreduce(
+    rank: int, members: Sequence[int], num_bytes: int, *, name: str = "allreduce"
+) -> Iterator[Operation]:
+    """A reduction of which every member gets the result: recursive doubling.
+
+    With a number of members that is no power of two, the odd ones of the first few leave their part to their
+    neighbour and get the result at the end.
+
+    Source: Thakur et al., Optimization of collective communication operations in MPICH, IJHPCA 2005, section 4.5.
+    """
+    count, me = len(members), members.index(rank)
+    doubled = 1 << (count.bit_length() - 1)
+    extra = count - doubled
+
+    def exchange(other: int, *, sends: bool = True, receives: bool = True) -> Iterator[Operation]:
+        if receives:
+            yield receive(members[other], label=name)
+        if sends:
+            yield send(members[other], num_bytes, name)
+        yield silent_wait(name)
+
+    yield begin(name)
+    folded = me < 2 * extra and me % 2 == 1
+    if me < 2 * extra:
+        yield from exchange(me ^ 1, sends=folded, receives=not folded)
+    if not folded:
+        place = me // 2 if me < 2 * extra else me - extra
+        distance = 1
+        while distance < doubled:
+            other = place ^ distance
+            yield from exchange(2 * other if other < extra else other + extra)
+            distance *= 2
+    if me < 2 * extra:
+        yield from exchange(me ^ 1, sends=not folded, receives=folded)
+    yield end(name)
+
+
+def barrier(rank: int, members: Sequence[int]) -> Iterator[Operation]:
+    """Nobody goes on before all have come: an all-reduce of nothing."""
+    return allreduce(rank, members, 0, name="barrier")
+
+
+def alltoallv(
+    rank: int, members: Sequence[int], num_bytes: int | Callable[[int], int], *, name: str = "alltoallv"
+) -> Iterator[Operation]:
+    """Everyone has something for everyone: step i sends to the i-th member behind, receives from the i-th before.
+
+    At most ``OPEN_STEPS`` are open. Its packets belong to the job's ``all_to_all_policy``.
+
+    Args:
+        rank: One of the members.
+        members: Who takes part.
+        num_bytes: For each other member; or a function of the receiver.
+        name: What its time counts as.
+    """
+    count, me = len(members), members.index(rank)
+    size = num_bytes if callable(num_bytes) else lambda _: num_bytes
+    yield begin(name)
+    for step in range(1, count):
+        label = f"{name} {step % OPEN_STEPS}"
+        if step > OPEN_STEPS:
+            yield silent_wait(label)
+        to = members[(me + step) % count]
+        yield receive(members[(me - step) % count], label=label)
+        yield Operation(SEND_ALL_TO_ALL, to, size(to), label)
+    for step in range(max(1, count - OPEN_STEPS), count):
+        yield silent_wait(f"{name} {step % OPEN_STEPS}")
+    yield end(name)
+
+
+def broadcast(
+    rank: int,
+    members: Sequence[int],
+    num_bytes: int,
+    *,
+    root: int = 0,
+    segment_bytes: int | None = None,
+    name: str = "broadcast",
+) -> Iterator[Operation]:
+    """From one to all, down a binomial tree; in segments, each rank passes one on while the next comes.
+
+    Args:
+        rank: One of the members.
+        members: Who takes part.
+        num_bytes: In all.
+        root: The place among the members of the one who has it.
+        segment_bytes: Of a part that is sent on its own; None: all at once.
+        name: What its time counts as.
+    """
+    parent, children = _tree(rank, members, root)
+    yield begin(name)
+    for size in _segments(num_bytes, segment_bytes):
+        if parent is not None:
+            yield receive(parent, label=name)
+            yield silent_wait(name)
+        for child in children:
+            yield send(child, size, name)
+    yield silent_wait(name)
+    yield end(name)
+
+
+def reduce(
+    rank: int,
+    members: Sequence[int],
+    num_bytes: int,
+    *,
+    root: int = 0,
+    segment_bytes: int | None = None,
+    name: str = "reduce",
+) -> Iterator[Operation]:
+    """From all to one, up a binomial tree: ``broadcast`` backwards."""
+    parent, children = _tree(rank, members, root)
+    yield begin(name)
+    for size in _segments(num_bytes, segment_bytes):
+        for child in children:
+            yield receive(child, label=name)
+        yield silent_wait(name)
+        if parent is not None:
+            yield send(parent, size, name)
+    yield silent_wait(name)
+    yield end(name)
+
+
+def _segments(num_bytes: int, segment_bytes: int | None) -> list[int]:
+    if segment_bytes is None or segment_bytes >= num_bytes:
+        return [num_bytes]
+    whole, rest = divmod(num_bytes, segment_bytes)
+    return [segment_bytes] * whole + ([rest] if rest else [])
+
+
+def _tree(rank: int, members: Sequence[int], root: int) -> tuple[int | None, list[int]]:
+    """Parent and children in a binomial tree, the nearest to the leaves last."""
+    count = len(members)
+    me = (members.index(rank) - root) % count
+    lowest = me & -me if me else 1 << (count - 1).bit_length()
+    parent = members[(me - lowest + root) % count] if me else None
+    children = []
+    step = lowest >> 1
+    while step:
+        if me + step < count:
+            children.append(members[(me + step + root) % count])
+        step >>= 1
+    return parent, children

@@ -1,0 +1,200 @@
+"""``Job``: a program on some of the hosts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import MAX_SETTING_NS, check_integer, check_text, config_error
+from dragonfly_env.config.rows import integer, normalise, reject_unknown, setting, time_ns
+from dragonfly_env.jobs.parse import parse_program
+from dragonfly_env.jobs.placement import check_placement
+from dragonfly_env.jobs.program import MOST_HOSTS, Program
+from dragonfly_env.jobs.registered import RegisteredJob
+from dragonfly_env.jobs.texts import OperationText
+from dragonfly_env.policies import Policy, make_policy, parse_policy
+
+ENDLESS: Final = "endless"
+"""As a number of iterations: for as long as the run lasts, which is complete without such a job."""
+
+MAX_SEED: Final = 2**64 - 1
+_MOST_ITERATIONS = 2**31 - 1
+
+
+def _check_iterations(name: str, value: object) -> int | str:
+    if isinstance(value, str) and value == ENDLESS:
+        return ENDLESS
+    if isinstance(value, str):
+        raise config_error(name, value, f"must be a whole number, or {ENDLESS!r}")
+    return check_integer(name, value, 1, _MOST_ITERATIONS)
+
+
+def as_policy(value: object) -> Policy | str | None:
+    """The policy of a job in its plain form: one whose parameters are all at their defaults becomes its name, so that
+    equal settings are equal.
+    """
+    if value is None:
+        return None
+    policy = parse_policy(value)
+    return policy.name if not policy.needs and policy == make_policy(policy.name) else policy
+
+
+def _spelled(name: str, value: str) -> Any:
+    """The value of a field of a job in a string."""
+    if name in ("policy", "all_to_all_policy", "name"):
+        return value
+    if name == "placement":
+        hosts = [host for host in value.split(";") if host]
+        return (
+            tuple(map(int, hosts))
+            if hosts and all(host.isdecimal() and len(host) < 10 for host in hosts)
+            else value
+        )
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Job:
+    """A program on some of the hosts, beside other jobs and background traffic.
+
+    Args:
+        program: ``"milc"`` or another name of ``dragonfly_env.jobs.programs()``, with settings as in
+            ``"milc:scale=0.25"``; ``"file:PATH"``; an object; or a function ``(rank, ranks) -> operations`` of one's
+            own (``dragonfly_env.jobs``).
+        hosts: How many. May be left out where the placement lists them or the program is written for a number.
+        placement: ``"consecutive"`` (the first free hosts by number), ``"random"``, ``"random-routers"`` (routers in
+            random order, all hosts of one before the next), ``"random-groups"``, ``"groups=k"`` (an even share in
+            each of k random groups), or a list: rank i lives on the i-th. Jobs take hosts in the order in which they
+            are listed, those with lists first.
+        policy: Who routes its packets; None: the run's policy. Any two policies of a run must share the rules for
+            virtual channels, and none may learn.
+        all_to_all_policy: The same for the packets of its all-to-all operations; None: as ``policy``.
+        start_ns: When its ranks start.
+        iterations: How often the program is repeated; ``"endless"``: as long as the run lasts.
+        seed: Of its placement and its jitter; None: the run's.
+        name: In tables; empty: the program's.
+
+    Raises:
+        ConfigError: For whatever no job can be; the message names the field.
+    """
+
+    program: Any
+    hosts: int | None = integer(None, 1, MOST_HOSTS, optional=True, doc="How many hosts it has.")
+    placement: Any = setting(
+        "consecutive",
+        check_placement,
+        "",
+        "Which hosts: consecutive, random, random-routers, random-groups, groups=k, or a list.",
+    )
+    policy: Any = None
+    all_to_all_policy: Any = None
+    start_ns: float = time_ns(0.0, 0.0, MAX_SETTING_NS, doc="When its ranks start.")
+    iterations: Any = setting(
+        1, _check_iterations, "", f"How often the program is repeated; {ENDLESS}: as long as the run lasts."
+    )
+    seed: int | None = integer(
+        None, 0, MAX_SEED, optional=True, doc="Of its placement and jitter; unset: the run's."
+    )
+    name: str = setting("", check_text, "", "In tables; empty: the program's.")
+
+    def __post_init__(self) -> None:
+        normalise(self)
+        if callable(self.program) and not isinstance(self.program, Program):
+            if self.hosts is None:
+                raise config_error("hosts", None, "must be given for a program that is a function")
+            object.__setattr__(self, "program", OperationText.of(self.program, self.hosts))
+        program = parse_program(self.program)
+        object.__setattr__(self, "program", program)
+        if self.hosts is None:
+            listed = len(self.placement) if isinstance(self.placement, tuple) else program.num_hosts()
+            if listed is None:
+                raise config_error("hosts", None, "must be given: how many hosts the job has")
+            object.__setattr__(self, "hosts", listed)
+        if isinstance(self.placement, tuple) and len(self.placement) != self.hosts:
+            raise config_error("hosts", self.hosts, f"must be {len(self.placement)}, as the placement lists")
+        program.check(self.num_hosts)
+        if isinstance(program, RegisteredJob) and self.iterations != 1:
+            raise config_error("iterations", self.iterations, f"must be 1 for {program.spec}")
+        for field in ("policy", "all_to_all_policy"):
+            object.__setattr__(self, field, as_policy(getattr(self, field)))
+        if not self.name:
+            object.__setattr__(self, "name", program.spec)
+
+    @property
+    def num_hosts(self) -> int:
+        """How many hosts it has."""
+        assert self.hosts is not None
+        return self.hosts
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether it goes on for as long as the run does."""
+        return bool(self.iterations == ENDLESS)
+
+    @classmethod
+    def parse(cls, text: str) -> Job:
+        """From ``"milc:hosts=32,placement=random-routers,scale=0.25"``: fields of the job, and settings of its program.
+        A list of hosts is ``placement=3;1;4``, a policy a name. ``"file:ring.ops,placement=random"`` reads a program.
+
+        Raises:
+            ConfigError: For an unknown name or a value out of range.
+        """
+        head, _, rest = check_text("job", text).strip().partition(":")
+        if head == "file":
+            path, _, rest = rest.partition(",")
+            head = f"file:{path}"
+        fields = {field.name for field in dataclasses.fields(cls)} - {"program"}
+        own: dict[str, Any] = {}
+        settings = []
+        for part in filter(str.strip, rest.split(",")):
+            name, sign, value = (word.strip() for word in part.partition("="))
+            if not sign or not value:
+                raise config_error("job", part, "must have the form name=value")
+            if name in fields:
+                own[name] = _spelled(name, value)
+            else:
+                settings.append(f"{name}={value}")
+        return cls(":".join([head, *filter(None, [",".join(settings)])]), **own)
+
+    def replace(self, **changes: Any) -> Job:
+        """A copy with some fields changed.
+
+        Raises:
+            ConfigError: For an unknown field or a value out of range.
+        """
+        reject_unknown(Job, changes, "a job")
+        if "program" in changes and "name" not in changes and self.name == self.program.spec:
+            changes["name"] = ""
+        return dataclasses.replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for TOML and JSON; ``from_dict`` is the inverse."""
+        values: dict[str, Any] = {"program": self.program.to_dict(), "hosts": self.hosts}
+        for field in dataclasses.fields(self)[2:]:
+            value = getattr(self, field.name)
+            if value == field.default or (field.name == "name" and value == self.program.spec):
+                continue
+            values[field.name] = list(value) if isinstance(value, tuple) else value
+            if isinstance(value, Policy):
+                values[field.name] = value.to_dict()
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Job:
+        """The job that ``to_dict`` described.
+
+        Raises:
+            ConfigError: For an unknown key or a value out of range.
+        """
+        given = check_mapping("job", values)
+        reject_unknown(cls, given, "a job")
+        if "program" not in given:
+            raise config_error("program", None, "must be given: the name of a program")
+        return cls(**given)

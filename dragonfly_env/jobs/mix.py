@@ -1,0 +1,115 @@
+"""The production mix: jobs that fill a machine as its users do, for one job to run among."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.config.rows import normalise, real, reject_unknown, time_ns
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.jobs.job import ENDLESS, Job, as_policy
+from dragonfly_env.jobs.parse import assignments
+from dragonfly_env.policies import Policy
+
+NAME: Final = "background-mix"
+
+SHARES: Final = {
+    "milc": 0.40,
+    "nek5000": 0.20,
+    "hacc": 0.15,
+    "qbox": 0.075,
+    "rayleigh": 0.075,
+    "silent": 0.10,
+}
+"""Of the hosts that the mix has (assumption: the paper says nothing of what else ran)."""
+
+_PARTS = (34, 17, 8.6)  # of the machine: 128, 256 and 512 of Theta's 4,392 nodes
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BackgroundMix:
+    """Endless jobs on the hosts that the other jobs of a run leave, up to a part of the machine.
+
+    Their sizes are the powers of two up to 1/34, 1/17 and 1/8.6 of the machine (128, 256 and 512 nodes of Theta), with
+    the same number of hosts for each; programs are drawn by ``SHARES``, where what is silent keeps its hosts idle; half
+    are placed consecutively and half by random routers; each starts at a random time. All draws follow from the run's
+    seed.
+
+    Args:
+        fill: Part of the machine's hosts that have a job, those of other jobs included.
+        scale: Sizes of large messages, as for the programs.
+        phase_ns: Jobs start between 0 and this.
+        policy: As of a job; None: the run's.
+        all_to_all_policy: As of a job.
+
+    Source: sizes from Chunduri et al., IPDPS 2021, section II-F; shares, placements and phases are our assumptions.
+    """
+
+    fill: float = real(0.9, 0.0, 1.0, doc="Part of the machine's hosts that have a job.")
+    scale: float = real(1.0, 1e-6, 1e3, doc="Size of the large messages, as a multiple of the applications'.")
+    phase_ns: float = time_ns(200_000.0, doc="Jobs start between 0 and this.")
+    policy: Any = None
+    all_to_all_policy: Any = None
+
+    def __post_init__(self) -> None:
+        normalise(self)
+        for field in ("policy", "all_to_all_policy"):
+            object.__setattr__(self, field, as_policy(getattr(self, field)))
+
+    @property
+    def is_endless(self) -> bool:
+        """Yes: it goes on for as long as the run does."""
+        return True
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> BackgroundMix:
+        """The mix with some settings.
+
+        Raises:
+            ConfigError: For an unknown one or a value out of range.
+        """
+        given = check_mapping(NAME, settings)
+        reject_unknown(cls, given, f"{NAME!r}")
+        return cls(**given)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for TOML and JSON."""
+        values: dict[str, Any] = {"program": NAME}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if value != field.default:
+                values[field.name] = value.to_dict() if isinstance(value, Policy) else value
+        return values
+
+    def jobs(self, topology: Dragonfly, taken: int, seed: int) -> Iterator[Job]:
+        """Its jobs on a machine of which so many hosts are taken."""
+        draws = random.Random(f"{NAME} {seed}")
+        left = int(self.fill * topology.num_hosts) - taken
+        sizes = sorted({max(2, 1 << int(topology.num_hosts / part).bit_length() >> 1) for part in _PARTS})
+        while fitting := [size for size in sizes if size <= left]:
+            (size,) = draws.choices(fitting, [1 / one for one in fitting])
+            (program,) = draws.choices(list(SHARES), list(SHARES.values()))
+            placement = draws.choice(("consecutive", "random-routers"))
+            start_ns = float(draws.randint(0, int(self.phase_ns)))
+            left -= size
+            if program == "silent":
+                continue
+            yield Job(
+                program if self.scale == 1.0 else f"{program}:scale={self.scale!r}",
+                size,
+                placement,
+                policy=self.policy,
+                all_to_all_policy=self.all_to_all_policy,
+                start_ns=start_ns,
+                iterations=ENDLESS,
+                name=f"{NAME}: {program}",
+            )
+
+
+def parse_mix(text: str) -> BackgroundMix:
+    """From ``"background-mix:fill=0.8,policy=ad0"``."""
+    _, _, rest = text.partition(":")
+    return BackgroundMix.from_settings(dict(assignments("job", rest)))

@@ -1,0 +1,88 @@
+"""Programs as users name them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dragonfly_env import _core
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import check_text, config_error, unknown_name
+from dragonfly_env.jobs import programs as _programs  # noqa: F401 - they register themselves
+from dragonfly_env.jobs.program import Motif, Program
+from dragonfly_env.jobs.registered import RegisteredJob
+from dragonfly_env.jobs.texts import OperationText
+
+
+def programs() -> tuple[str, ...]:
+    """The names of all programs that a job may run; besides, ``file:PATH`` reads one."""
+    closed = tuple(info["name"] for info in _core.patterns() if info["closed_loop"])
+    return (*Motif.classes, *closed)
+
+
+def parse_program(program: object) -> Program:
+    """A program in any of its forms.
+
+    Args:
+        program: ``"milc"``, ``"milc:scale=0.25,gap_ns=1000"``, ``"file:ring.ops"``, a closed-loop pattern such as
+            ``"all-to-all:message_bytes=4096"``, an object, or a table as ``Program.to_dict`` gives.
+
+    Raises:
+        ConfigError: If it is none of these; unknown names come with the nearest match.
+    """
+    if isinstance(program, Program):
+        return program
+    if isinstance(program, Mapping):
+        return _from_table(check_mapping("program", program))
+    if not isinstance(program, str):
+        raise config_error("program", program, "must be the name of a program, a function, or a program")
+    text = check_text("program", program).strip()
+    name, _, rest = text.partition(":")
+    if name == "file":
+        return OperationText.read(rest)
+    if name in Motif.classes:
+        return Motif.classes[name].from_settings(dict(assignments("program", rest)))
+    if name not in programs():
+        raise unknown_name("program", name, (*programs(), "file:PATH"))
+    return RegisteredJob(text)
+
+
+def _from_table(table: dict[str, Any]) -> Program:
+    if "file" in table:
+        return OperationText.read(table.pop("file"), **_text_settings(table))
+    if "text" in table:
+        name = table.pop("name", "text")
+        return OperationText(name, table.pop("text"), **_text_settings(table))
+    name = table.pop("name", None)
+    if not isinstance(name, str) or name not in Motif.classes:
+        raise unknown_name("program", name, Motif.classes)
+    return Motif.classes[name].from_settings(table)
+
+
+def _text_settings(table: dict[str, Any]) -> dict[str, Any]:
+    for name, value in table.items():
+        if name not in ("jitter", "piece_bytes"):
+            raise config_error(name, value, "is no setting of a written program, only jitter and piece_bytes")
+    return table
+
+
+def assignments(field: str, text: str) -> list[tuple[str, int | float | bool | str]]:
+    """``name=value`` pairs, separated by commas."""
+    pairs = []
+    for part in filter(str.strip, text.split(",")):
+        name, sign, value = part.partition("=")
+        if not sign or not value.strip():
+            raise config_error(field, part, "must have the form name=value")
+        pairs.append((name.strip(), _value(value.strip())))
+    return pairs
+
+
+def _value(text: str) -> int | float | bool | str:
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

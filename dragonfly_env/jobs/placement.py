@@ -1,0 +1,113 @@
+"""Which hosts a job gets, and which of its ranks lives on which."""
+
+from __future__ import annotations
+
+from dragonfly_env import _core
+from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.values import check_integer, config_error, unknown_name
+from dragonfly_env.config.topology import Dragonfly
+
+PLACEMENTS = ("consecutive", "random", "random-routers", "random-groups")
+"""Rules by name; besides ``groups=k`` and lists of hosts."""
+
+
+def parse_groups(placement: str) -> int | None:
+    """The k of ``groups=k``; None for anything else."""
+    name, sign, count = placement.partition("=")
+    if name.strip() != "groups" or not sign or not count.strip().isdecimal() or len(count) > 9:
+        return None
+    return int(count)
+
+
+def check_placement(field: str, placement: object) -> str | tuple[int, ...]:
+    """A placement in its plain form.
+
+    Raises:
+        ConfigError: For what is none.
+    """
+    if isinstance(placement, str):
+        if placement in PLACEMENTS or (parse_groups(placement) or 0) > 0:
+            return placement
+        raise unknown_name(field, placement, (*PLACEMENTS, "groups=k", "a list of hosts"))
+    allowed = f"must be one of {', '.join(PLACEMENTS)}, groups=k, or a list of hosts"
+    items = check_items(field, placement, allowed)
+    hosts = tuple(check_integer(field, host, 0, 2**32 - 1) for host in items)
+    if not hosts:
+        raise config_error(field, placement, allowed)
+    if len(set(hosts)) < len(hosts):
+        twice = next(host for host in hosts if hosts.count(host) > 1)
+        raise config_error(field, twice, "must list each host only once")
+    return hosts
+
+
+class Machine:
+    """The hosts that are free while jobs take theirs, one job after the other."""
+
+    def __init__(self, topology: Dragonfly) -> None:
+        self._topology = topology
+        self._core = topology.to_core()
+        self._owner: dict[int, str] = {}
+
+    def take_listed(self, job: str, hosts: tuple[int, ...]) -> list[int]:
+        """Exactly these hosts.
+
+        Raises:
+            ConfigError: If one does not exist or belongs to another job.
+        """
+        for host in hosts:
+            if host >= self._topology.num_hosts:
+                allowed = f"must be a host, 0 to {self._topology.num_hosts - 1}"
+                raise config_error(f"{job}.placement", host, allowed)
+            if host in self._owner:
+                raise config_error(f"{job}.placement", host, f"must not be a host of {self._owner[host]}")
+        return self._give(job, list(hosts))
+
+    def take(self, job: str, number: int, placement: str, count: int, seed: int) -> list[int]:
+        """So many free hosts, by a rule.
+
+        Args:
+            job: Its name for messages.
+            number: Of the job; jobs of one seed draw differently.
+            placement: The rule.
+            count: Of hosts.
+            seed: Random rules follow from it.
+
+        Raises:
+            ConfigError: If there are not so many.
+        """
+        left = self._topology.num_hosts - len(self._owner)
+        if count > left:
+            raise config_error(f"{job}.hosts", count, f"must be at most {left}, the hosts that are left")
+        groups = parse_groups(placement)
+        if groups is not None:
+            return self._give(job, self._in_groups(job, number, groups, count, seed))
+        order = _core.place_tasks(self._core, placement, seed, number)
+        return self._give(job, [host for host in order if host not in self._owner][:count])
+
+    def _in_groups(self, job: str, number: int, groups: int, count: int, seed: int) -> list[int]:
+        """An even share in each of so many groups, which are drawn among those that have room."""
+        size = self._topology.num_hosts // self._topology.num_groups
+        field = f"{job}.placement"
+        if groups > min(count, self._topology.num_groups):
+            most = min(count, self._topology.num_groups)
+            raise config_error(
+                field, f"groups={groups}", f"must be at most {most}: groups, and hosts of the job"
+            )
+        free: dict[int, list[int]] = {}
+        for host in _core.place_tasks(self._core, "random-groups", seed, number):
+            if host not in self._owner:
+                free.setdefault(host // size, []).append(host)
+        share, rest = divmod(count, groups)
+        shares = [share + 1] * rest + [share] * (groups - rest)
+        chosen: list[int] = []
+        for hosts in free.values():
+            if len(shares) and len(hosts) >= shares[0]:
+                chosen += hosts[: shares.pop(0)]
+        if shares:
+            allowed = f"must find {shares[0]} free hosts in each of its groups; there are not so many"
+            raise config_error(field, f"groups={groups}", allowed)
+        return chosen
+
+    def _give(self, job: str, hosts: list[int]) -> list[int]:
+        self._owner.update(dict.fromkeys(hosts, job))
+        return hosts

@@ -1,0 +1,136 @@
+"""What a program is: the operations of each rank, and the settings that they follow from."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import MAX_SETTING_NS, config_error
+from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
+from dragonfly_env.jobs.gaps import calibrated_gap_ns
+from dragonfly_env.jobs.operations import Operation
+
+MOST_HOSTS = 2**20
+_MAX_PIECE_BYTES = 2**31 - 1
+
+
+class Program(ABC):
+    """What the ranks of a job do: frozen, comparable, hashable. Ranks are numbered from 0, one per host."""
+
+    __slots__ = ()
+
+    jitter: float
+    piece_bytes: int
+
+    @property
+    @abstractmethod
+    def spec(self) -> str:
+        """What a string of a job says for it, or a short readable name where none can."""
+
+    @abstractmethod
+    def operations(self, rank: int, ranks: int) -> Iterable[Operation]:
+        """One iteration of one rank."""
+
+    def check(self, hosts: int) -> None:  # noqa: B027 - most programs run on any number
+        """Raise ``ConfigError`` if the program cannot run on so many hosts."""
+
+    def num_hosts(self) -> int | None:
+        """How many it is for, if it is written for a certain number."""
+        return None
+
+    def lines(self) -> tuple[tuple[int, ...], ...] | None:
+        """Where in a file the operations of each rank stand; None: in none."""
+        return None
+
+    def rank_order(self, ranks: int, seed: int) -> list[int]:
+        """Ranks in the order in which they take the hosts that the placement gives them."""
+        return list(range(ranks))
+
+    @abstractmethod
+    def to_dict(self) -> str | dict[str, Any]:
+        """As TOML and JSON have it; ``parse_program`` is the inverse."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Motif(Program):
+    """An application's way of communicating, with the settings that all of them share.
+
+    Args:
+        gap_ns: The computation of one iteration; None: calibrated, see ``dragonfly_env.jobs.gaps``.
+        scale: Messages (but for those of a few bytes) are so many times as large as the application's.
+        jitter: Standard deviation of computing times, as a share of them. Without any, ranks run in lock-step.
+        piece_bytes: A message leaves in pieces of so many bytes, in turn over all that are open.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    source: ClassVar[str]
+    classes: ClassVar[dict[str, type[Motif]]] = {}
+
+    gap_ns: float | None = time_ns(
+        None,
+        0.0,
+        MAX_SETTING_NS,
+        optional=True,
+        doc="Computation of one iteration; None: calibrated, so that the MPI share is that of the paper's table I.",
+    )
+    scale: float = real(1.0, 1e-6, 1e3, doc="Size of the large messages, as a multiple of the application's.")
+    jitter: float = real(0.01, 0.0, 0.15, doc="Standard deviation of computing times, as a share of them.")
+    piece_bytes: int = integer(
+        4096,
+        1,
+        _MAX_PIECE_BYTES,
+        unit="bytes",
+        doc="Messages leave in pieces of so many, in turn over all that are open.",
+    )
+
+    def __init_subclass__(cls) -> None:
+        if "name" in cls.__dict__:
+            Motif.classes[cls.name] = cls
+
+    def __post_init__(self) -> None:
+        normalise(self)
+
+    @property
+    def spec(self) -> str:
+        changed = ",".join(f"{name}={value}" for name, value in self._changed().items())
+        return f"{self.name}:{changed}".rstrip(":")
+
+    def _changed(self) -> dict[str, Any]:
+        return {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        }
+
+    def to_dict(self) -> str | dict[str, Any]:
+        changed = self._changed()
+        return {"name": self.name, **changed} if changed else self.name
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Motif:
+        """The motif with some settings.
+
+        Raises:
+            ConfigError: For an unknown one or a value out of range.
+        """
+        given = check_mapping("program", settings)
+        reject_unknown(cls, given, f"program {cls.name!r}")
+        return cls(**given)
+
+    def gap(self, ranks: int) -> float:
+        """The computation of one iteration, in ns."""
+        return calibrated_gap_ns(self.name, ranks, self.scale) if self.gap_ns is None else self.gap_ns
+
+    def scaled(self, num_bytes: float) -> int:
+        """A large message's size."""
+        return max(1, round(num_bytes * self.scale))
+
+
+def require_hosts(program: Motif, hosts: int, least: int) -> None:
+    """Raise ``ConfigError`` for fewer hosts than a program needs."""
+    if hosts < least:
+        raise config_error("hosts", hosts, f"must be at least {least} for program {program.name!r}")

@@ -1,0 +1,208 @@
+"""Several jobs beside each other: placed, compiled and handed to the core."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from dragonfly_env import _core
+from dragonfly_env.checks.outside import check_items, check_mapping
+from dragonfly_env.checks.values import config_error, ns_to_ps
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.errors import ConfigError
+from dragonfly_env.jobs.compiled import compile_program, run_settings
+from dragonfly_env.jobs.job import Job
+from dragonfly_env.jobs.mix import NAME, BackgroundMix, parse_mix
+from dragonfly_env.jobs.placement import Machine
+from dragonfly_env.jobs.registered import RegisteredJob
+from dragonfly_env.metrics.jobs import JobInfo
+from dragonfly_env.policies import Policy, parse_policy
+
+MOST_JOBS = 4096
+_MOST_PACKETS_OF_HOST = 2**32 - 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PlacedJob:
+    """A job with its hosts: rank i lives on ``hosts[i]``."""
+
+    job: Job
+    hosts: tuple[int, ...]
+    operation_names: tuple[str, ...]
+
+
+@contextmanager
+def _named(job: str) -> Iterator[None]:
+    """What is wrong in a job says in which one."""
+    try:
+        yield
+    except ConfigError as error:
+        text = str(error)
+        raise error if text.startswith(job) else ConfigError(f"{job}.{text}") from None
+
+
+def parse_jobs(jobs: object) -> tuple[Job | BackgroundMix, ...]:
+    """Jobs as objects, given as such, as tables or as strings.
+
+    Raises:
+        ConfigError: For anything else; the message names the job by its place.
+    """
+    if jobs is None:
+        return ()
+    if isinstance(jobs, (Job, BackgroundMix, Mapping, str)):
+        raise config_error("jobs", jobs, "must be a list of jobs")
+    parsed: list[Job | BackgroundMix] = []
+    for index, item in enumerate(check_items("jobs", jobs, "must be a list of jobs", MOST_JOBS)):
+        with _named(f"jobs[{index}]"):
+            parsed.append(_parse_job(f"jobs[{index}]", item))
+            if index and isinstance(parsed[index - 1], BackgroundMix):
+                raise config_error(
+                    f"jobs[{index - 1}]", NAME, "must be the last, as it fills what others leave"
+                )
+    return tuple(parsed)
+
+
+def _parse_job(field: str, item: object) -> Job | BackgroundMix:
+    if isinstance(item, (Job, BackgroundMix)):
+        return item
+    if isinstance(item, str):
+        return parse_mix(item) if item.strip().partition(":")[0] == NAME else Job.parse(item)
+    if isinstance(item, Mapping):
+        table = check_mapping("job", item)
+        if table.get("program") != NAME:
+            return Job.from_dict(table)
+        del table["program"]
+        return BackgroundMix.from_settings(table)
+    allowed = "must be a Job, a table of its fields, or a string such as 'milc:hosts=32'"
+    raise config_error(field, item, allowed)
+
+
+def expand_jobs(jobs: Sequence[Job | BackgroundMix], topology: Dragonfly, seed: int) -> tuple[Job, ...]:
+    """The jobs themselves, those of a mix at the end."""
+    plain = [job for job in jobs if isinstance(job, Job)]
+    taken = sum(job.num_hosts for job in plain)
+    for mix in jobs:
+        if isinstance(mix, BackgroundMix):
+            plain += mix.jobs(topology, taken, seed)
+    return tuple(plain)
+
+
+def place_jobs(
+    jobs: Sequence[Job], topology: Dragonfly, seed: int, packet_bytes: int
+) -> tuple[PlacedJob, ...]:
+    """Every job with its hosts, its program compiled.
+
+    Raises:
+        ConfigError: If they overlap, do not fit, or a program waits for what nobody sends.
+    """
+    machine = Machine(topology)
+    taken: dict[int, list[int]] = {}
+    for index, job in sorted(enumerate(jobs), key=lambda item: not isinstance(item[1].placement, tuple)):
+        name = f"jobs[{index}]"
+        own_seed = seed if job.seed is None else job.seed
+        if isinstance(job.placement, tuple):
+            taken[index] = machine.take_listed(name, job.placement)
+            continue
+        places = machine.take(name, index, job.placement, job.num_hosts, own_seed)
+        hosts = [0] * len(places)
+        for rank, host in zip(job.program.rank_order(len(places), own_seed), places, strict=True):
+            hosts[rank] = host
+        taken[index] = hosts
+    placed = []
+    for index, job in enumerate(jobs):
+        with _named(f"jobs[{index}]"):
+            placed.append(PlacedJob(job, tuple(taken[index]), _operations(job, packet_bytes)))
+    return tuple(placed)
+
+
+def _operations(job: Job, packet_bytes: int) -> tuple[str, ...]:
+    if isinstance(job.program, RegisteredJob):
+        _core.check_program(job.program.pattern, job.num_hosts, packet_bytes)
+        return ()
+    compiled = compile_program(job.program, job.num_hosts, packet_bytes)
+    if not job.is_endless and job.iterations * compiled.script.most_packets > _MOST_PACKETS_OF_HOST:
+        most = _MOST_PACKETS_OF_HOST // compiled.script.most_packets
+        raise config_error(
+            "iterations", job.iterations, f"must be at most {most}: a host may send 2^32 packets"
+        )
+    return compiled.operation_names
+
+
+def job_infos(placed: Iterable[PlacedJob]) -> tuple[JobInfo, ...]:
+    """What metrics say about who was measured."""
+    return tuple(
+        JobInfo(
+            name=one.job.name,
+            program=one.job.program.spec,
+            hosts=one.hosts,
+            start_ps=ns_to_ps("start_ns", one.job.start_ns),
+            endless=one.job.is_endless,
+            operation_names=one.operation_names,
+        )
+        for one in placed
+    )
+
+
+class JobPolicies:
+    """The policies that jobs bring along: each once, numbered from 1; 0 is the run's."""
+
+    def __init__(self, jobs: Sequence[Job], policy: Policy) -> None:
+        self._known = [policy]
+        self._fields = [""]
+        self.numbers: list[tuple[int, int]] = []
+        for index, job in enumerate(jobs):
+            usual = self._number(f"jobs[{index}].policy", job.policy, 0)
+            self.numbers.append(
+                (usual, self._number(f"jobs[{index}].all_to_all_policy", job.all_to_all_policy, usual))
+            )
+
+    def _number(self, field: str, policy: object, otherwise: int) -> int:
+        if policy is None:
+            return otherwise
+        parsed = parse_policy(policy)
+        if parsed not in self._known:
+            self._known.append(parsed)
+            self._fields.append(field)
+        return self._known.index(parsed)
+
+    def to_core(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """(field, name, parameters) of each but the run's."""
+        pairs = zip(self._fields[1:], self._known[1:], strict=True)
+        return [(field, policy.name, policy.core_parameters()) for field, policy in pairs]
+
+
+def job_source(
+    placed: Iterable[PlacedJob],
+    topology: Dragonfly,
+    *,
+    background: _core.Source | None,
+    policies: JobPolicies,
+    seed: int,
+    packet_bytes: int,
+) -> _core.Source:
+    """What hosts do: their jobs; those without one send what the background says.
+
+    Raises:
+        ConfigError: For what is impossible, naming the job.
+    """
+    rows: list[dict[str, Any]] = []
+    for index, (one, numbers) in enumerate(zip(placed, policies.numbers, strict=True)):
+        job = one.job
+        row: dict[str, Any] = {
+            "hosts": list(one.hosts),
+            "start_ps": ns_to_ps("start_ns", job.start_ns),
+            "policies": list(numbers),
+            "packet_bytes": packet_bytes,
+        }
+        if isinstance(job.program, RegisteredJob):
+            row["script"] = job.program.pattern
+        else:
+            row |= run_settings(job.program, packet_bytes)
+            row["script"] = compile_program(job.program, job.num_hosts, packet_bytes).script
+            row["iterations"] = 0 if job.is_endless else job.iterations
+            row["seed"] = seed if job.seed is None else job.seed
+            row["number"] = index
+        rows.append(row)
+    return _core.job_source(topology.to_core(), background, rows)

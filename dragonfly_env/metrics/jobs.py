@@ -1,0 +1,135 @@
+"""What a run measured of its jobs: their time, and the time of their operations."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dragonfly_env.checks.values import PS_PER_NS
+
+_ITERATION = "iteration"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class JobInfo:
+    """Who was measured."""
+
+    name: str
+    program: str
+    hosts: tuple[int, ...]
+    start_ps: int
+    endless: bool
+    operation_names: tuple[str, ...]
+    """The first is that of whole iterations."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OperationMetrics:
+    """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that ended in the window, of all
+    ranks.
+    """
+
+    count: int
+    total_ps: int
+    max_ps: int
+
+    @property
+    def mean_ns(self) -> float:
+        """Mean time that a rank spent in one; NaN if there was none."""
+        return self.total_ps / (self.count * PS_PER_NS) if self.count else math.nan
+
+    @property
+    def max_ns(self) -> float:
+        """The longest; NaN if there was none."""
+        return self.max_ps / PS_PER_NS if self.count else math.nan
+
+    @property
+    def total_ns(self) -> float:
+        """Over all ranks together."""
+        return self.total_ps / PS_PER_NS
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class JobMetrics:
+    """A job. Its run time does not depend on ``reset_statistics``, its operations are those of the window."""
+
+    name: str
+    program: str
+    hosts: tuple[int, ...]
+    """Rank i lives on the i-th."""
+    start_ps: int
+    end_ps: int
+    """When its last rank had done everything; -1: not yet, or it is endless."""
+    unfinished_ranks: int
+    packets_delivered: int
+    """To its hosts, from its hosts, since time 0."""
+    operations: Mapping[str, OperationMetrics]
+    """By name: ``wait``, ``allreduce``, ``alltoallv`` ..., and what programs of one's own begin and end."""
+    iterations: OperationMetrics
+    """Whole iterations: of each rank from the begin to the end of its list."""
+
+    @classmethod
+    def of(cls, infos: Sequence[JobInfo], statistics: Mapping[str, Any]) -> tuple[JobMetrics, ...]:
+        """Of every job, from what ``_core.Simulation.statistics`` returns."""
+        if not infos:
+            return ()
+        return tuple(cls._from_row(*pair) for pair in zip(infos, statistics["jobs"], strict=True))
+
+    @classmethod
+    def _from_row(cls, info: JobInfo, row: Mapping[str, Any]) -> JobMetrics:
+        columns = zip(row["counts"], row["total_ps"], row["max_ps"], strict=True)
+        measured = [OperationMetrics(int(count), int(total), int(most)) for count, total, most in columns]
+        by_name = dict(zip(info.operation_names, measured, strict=True))
+        complete = not info.endless and int(row["unfinished"]) == 0
+        return cls(
+            name=info.name,
+            program=info.program,
+            hosts=info.hosts,
+            start_ps=info.start_ps,
+            end_ps=int(row["end_ps"]) if complete else -1,
+            unfinished_ranks=len(info.hosts) if info.endless else int(row["unfinished"]),
+            packets_delivered=int(row["packets_delivered"]),
+            iterations=by_name.pop(_ITERATION, OperationMetrics(0, 0, 0)),
+            operations=by_name,
+        )
+
+    @property
+    def complete(self) -> bool:
+        """Whether every rank has done everything."""
+        return self.end_ps >= 0
+
+    @property
+    def run_time_ns(self) -> float:
+        """From its start to the end of its last rank; NaN while it is not complete."""
+        return (self.end_ps - self.start_ps) / PS_PER_NS if self.complete else math.nan
+
+    @property
+    def mpi_share(self) -> float:
+        """Share of its iterations' time that ranks spent in operations; NaN before the first iteration has ended."""
+        if not self.iterations.total_ps:
+            return math.nan
+        return sum(one.total_ps for one in self.operations.values()) / self.iterations.total_ps
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None where there is no value."""
+
+        def known(value: float) -> float | None:
+            return None if math.isnan(value) else value
+
+        return {
+            "name": self.name,
+            "program": self.program,
+            "hosts": list(self.hosts),
+            "start_ns": self.start_ps / PS_PER_NS,
+            "run_time_ns": known(self.run_time_ns),
+            "mpi_share": known(self.mpi_share),
+            "packets_delivered": self.packets_delivered,
+            "iterations": self.iterations.count,
+            "iteration_mean_ns": known(self.iterations.mean_ns),
+            "operations": {
+                name: {"count": one.count, "mean_ns": known(one.mean_ns), "max_ns": known(one.max_ns)}
+                for name, one in self.operations.items()
+            },
+        }

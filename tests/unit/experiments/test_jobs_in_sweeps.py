@@ -1,0 +1,62 @@
+"""Scenarios with jobs: the jobs stay, policies and seeds vary."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.experiments.measure import measure
+from dragonfly_env.experiments.scenario import Scenario
+
+JOBS = [
+    {"program": "milc:scale=0.001,gap_ns=1000", "hosts": 16, "placement": "random", "iterations": 2},
+    {"program": "all-to-all", "hosts": 8, "start_ns": 1e6},
+]
+
+
+def test_a_row_has_the_times_of_jobs() -> None:
+    settings = {
+        "topology": "72",
+        "network": "q-adaptive",
+        "policies": ["min", "par"],
+        "traffic": ["none"],
+        "seeds": [1, 2],
+        "measure_ns": 500_000,
+        "jobs": JOBS,
+    }
+    runs = Scenario.from_dict(settings).runs()
+    assert len({run.id for run in runs}) == len(runs) == 4
+    assert all(run.closed_loop and run.warmup_ns == 0 for run in runs)
+    row, provenance = measure(runs[0])
+    assert row["duration_ns"] == 500_000
+    assert row["job_run_time_ns"][0] > 2000
+    assert np.isnan(row["job_run_time_ns"][1])
+    again = dfe.SimulationConfig.from_dict(
+        {
+            key: value
+            for key, value in json.loads(row["configuration"]).items()
+            if key not in ("warmup_ns", "measure_ns", "arrays")
+        }
+    )
+    assert again.jobs == runs[0].config.jobs
+    assert provenance["trace_hash"] == f"{rerun(again):016x}"
+
+
+def rerun(config: dfe.SimulationConfig) -> int:
+    simulation = dfe.Simulation(config)
+    simulation.run_to_completion(500_000)
+    return simulation.trace_hash()
+
+
+def test_jobs_of_a_scenario_are_checked() -> None:
+    settings = {
+        "topology": "72",
+        "policies": ["min"],
+        "traffic": ["none"],
+        "jobs": [{"program": "milc", "hosts": 99}],
+    }
+    with pytest.raises(dfe.ConfigError, match=r"jobs\[0\].hosts = 99: must be at most 72"):
+        Scenario.from_dict(settings).runs()
