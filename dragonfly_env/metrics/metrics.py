@@ -322,8 +322,7 @@ class Metrics:
         ``time_ns`` (start of the bin), ``duration_ns`` (the window may cut the first and the last bin short; what
         happens at its very end is in the last one), ``injected`` and ``injected_load`` (packets that left their source
         queue), ``delivered`` and ``accepted_load``, ``latency_mean_ns`` and ``hops_mean`` (of the packets delivered in
-        the bin; NaN if there are none), ``generated_latency_mean_ns`` (of the packets generated in the bin and
-        delivered since: what a change of the traffic did to those that were generated after it).
+        the bin; NaN if there are none), ``generated_latency_mean_ns`` (of those generated in it and delivered since).
         """
         if self.series is None:
             return None
