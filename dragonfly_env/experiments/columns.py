@@ -37,6 +37,7 @@ _TEXT = (
 # Lists of numbers; those of one line have equally many in every row.
 _LISTS = (
     ("router_accepted_load",),
+    ("source_router_load",),
     ("link_router", "link_port", "link_utilisation", "link_stall_fraction"),
     ("hop_histogram",),
     ("histogram_latency_ns", "histogram_packets"),

@@ -12,6 +12,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import dragonfly_env as dfe
 from dragonfly_env.checks.values import PS_PER_NS, ns_to_ps
@@ -82,7 +83,10 @@ def measure(
         provenance |= {"agent": printable(run.agent.spec), "agent_sha256": run.agent.sha256}
     if inspect is not None and isinstance(simulation, dfe.Simulation):
         inspect(simulation)
-    return row_of(run, metrics, provenance), provenance
+    row = row_of(run, metrics, provenance)
+    if run.arrays and run.config.packet_log and isinstance(simulation, dfe.Simulation):
+        row["source_router_load"] = _load_of_sources(run, simulation, metrics)
+    return row, provenance
 
 
 def _advance(
@@ -186,6 +190,18 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
     if metrics.group_latency_mean_ns is not None:
         arrays["group_latency_mean_ns"] = metrics.group_latency_mean_ns.ravel()
     return arrays
+
+
+def _load_of_sources(run: Run, simulation: dfe.Simulation, metrics: Metrics) -> npt.NDArray[np.float32]:
+    """(num_routers,) what was delivered of each router's hosts, as a fraction of their links.
+
+    Beside ``router_accepted_load``, which counts what left the source queues: deep injection buffers go on accepting
+    for long after the network has stopped to.
+    """
+    topology = run.config.topology
+    packets = np.bincount(simulation.packet_log()["src"] // topology.p, minlength=topology.num_routers)
+    per_packet = run.config.network.packet_time_ns / (topology.p * metrics.duration_ns)
+    return (packets * per_packet).astype(np.float32)
 
 
 def _known(value: float) -> float | None:

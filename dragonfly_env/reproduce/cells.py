@@ -87,6 +87,7 @@ class Cell:
         series_bin_ns: Width of the bins of a time series, or None.
         schedule: Steps, if the traffic changes.
         network_settings: What differs from the network of the paper's setup.
+        packet_log: Whether results say what was delivered of each router's hosts.
     """
 
     hosts: int
@@ -98,6 +99,7 @@ class Cell:
     series_bin_ns: float | None = None
     schedule: tuple[Step, ...] = field(default=())
     network_settings: Settings = ()
+    packet_log: bool = False
 
     @property
     def policy(self) -> str:
@@ -147,6 +149,7 @@ class Cell:
                 policy=make_policy(routing.registered, **dict(routing.settings)),
                 seed=seed,
                 series_bin_ns=self.series_bin_ns,
+                packet_log=self.packet_log,
                 **({} if self.closed_loop else offered),
             ),
             policy_label=self.policy,

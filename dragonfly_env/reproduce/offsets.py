@@ -31,18 +31,20 @@ def throughput_by_offset(findings: Findings, figure: str, policy: str) -> dict[i
 def remote_counter(findings: Findings, cell: Cell) -> FloatArray:
     """(seeds,) packets of a router in a window that share the most loaded type of local link.
 
-    Under ADV+(k h + m) the share m / h of a router's packets would leave the groups between by one type of local link
-    and the rest by the next one (section 4.3.2).
+    Under ADV+(k h + m) the share m / h of a router's packets would leave the groups between by local links of type
+    k + 1 and the rest by those of type k (section 4.3.2), which for k = 0 is no link at all.
     """
     topology = findings.setup.topology(cell.hosts)
-    part = offset_of(cell) % topology.h / topology.h
+    offset = offset_of(cell)
+    part = offset % topology.h / topology.h
+    share = part if offset < topology.h else max(part, 1.0 - part)
     packets = findings.values(cell, "accepted_load") * topology.p * _WINDOW_NS / _PACKET_NS
-    counter: FloatArray = packets * max(part, 1.0 - part)
+    counter: FloatArray = packets * share
     return counter
 
 
 def knee(findings: Findings, claim: Claim) -> tuple[float, str]:
-    """The remote counter at which -G- saturates: the mean over offsets 1 to h.
+    """The remote counter at which -G- saturates: the mean over the offsets up to h at which it does.
 
     Raises:
         NotFoundYetError: If one of them was not simulated.

@@ -9,12 +9,12 @@ from dragonfly_env.reproduce.findings import Findings, FloatArray
 
 
 def loads_of_routers(findings: Findings, cell: Cell) -> FloatArray:
-    """(seeds, routers of a group) accepted load of the hosts of each router, the mean over all groups.
+    """(seeds, routers of a group) what was delivered of the hosts of each router, the mean over all groups.
 
     All groups are alike under the patterns that are shown so; the paper shows group 0 alone.
     """
     routers = findings.setup.topology(cell.hosts).a
-    rows = [np.asarray(row["router_accepted_load"], np.float64) for row in findings.rows[cell]]
+    rows = [np.asarray(row["source_router_load"], np.float64) for row in findings.rows[cell]]
     means: FloatArray = np.stack([row.reshape(-1, routers).mean(axis=0) for row in rows])
     return means
 
