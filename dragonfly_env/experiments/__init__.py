@@ -10,9 +10,10 @@ table = load_results(Path("results/demo")).table       # one row per run
 
 from __future__ import annotations
 
+from dragonfly_env.experiments.execute import Failure
 from dragonfly_env.experiments.results import Results, aggregate, load_results
 from dragonfly_env.experiments.run import Run
-from dragonfly_env.experiments.runner import Failure, SweepInterrupted, SweepReport, run_sweep
+from dragonfly_env.experiments.runner import SweepInterrupted, SweepReport, run_sweep
 from dragonfly_env.experiments.scenario import Scenario
 
 __all__ = [
