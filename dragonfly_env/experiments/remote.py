@@ -23,7 +23,7 @@ MOST_LOSSES = 4
 """A run whose worker was lost so often while it was in progress is given up: it may be what kills them."""
 MOST_ROUNDS_IN_VAIN = 3
 _LOOK_EVERY_S = 0.25
-_LAST_LOOKS = 40  # at workers that have saved all, before they are ended
+_LOOKS_AT_THE_ENGINE, _LAST_LOOKS = 10, 40  # when all is saved, before workers are ended
 
 
 def execute_remotely(
@@ -97,9 +97,11 @@ class _Call(threading.Thread):
 
 
 def _wait_for_last_words(call: _Call, files: ResultsFolder) -> None:
-    """Let workers that have saved their last run take their marks away."""
-    for _ in range(_LAST_LOOKS):
-        if call.ended(_LOOK_EVERY_S) or not list(files.runs.glob("*.running")):
+    """Let workers that have saved their last run take their marks away, and the engine see that they end."""
+    for look in range(_LAST_LOOKS):
+        if call.ended(_LOOK_EVERY_S) or (
+            look >= _LOOKS_AT_THE_ENGINE and not [*files.runs.glob("*.running")]
+        ):
             return
 
 
