@@ -14,6 +14,7 @@ ONLY ?=
 FUZZ ?=
 RLLIB := build/rllib-venv
 EXTRAS := build/extras-venv
+ENGINES := build/engines-venv
 DOCS := build/docs-venv
 ECOSYSTEMS := gymnasium*.py pettingzoo*.py rllib*.py sb3*.py
 
@@ -21,7 +22,7 @@ native_sources := csrc/CMakeLists.txt $(shell find csrc -name '*.cpp' -not -path
 cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rllib test-matrix test-extras fuzz fuzz-sanitized lint types format format-check cpp-test sanitize bench docs docs-links wheel clean distclean
+.PHONY: help setup demo test test-rllib test-matrix test-extras test-engines fuzz fuzz-sanitized lint types format format-check cpp-test sanitize bench docs docs-links wheel clean distclean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -44,6 +45,9 @@ test-matrix: cpp-test ## the wheel on every Python found, on the oldest one with
 test-extras: setup $(EXTRAS)/installed ## learners and checkers with the oldest versions of [sb3] and [rllib]
 	$(EXTRAS)/bin/python -m pytest -n $(JOBS) tests/conformance/test_rllib.py tests/conformance/test_sb3.py \
 		tests/unit/agents/test_deep_q.py tests/unit/agents/test_masked_ppo.py tests/unit/cli/test_cli_train.py tests/unit/test_packaging.py
+
+test-engines: setup $(ENGINES)/installed ## sweeps on real clusters of this machine: Ray, Dask, Slurm's jobs; workers are killed
+	$(ENGINES)/bin/python -m pytest -n $(JOBS) --dist loadfile tests/engines
 
 fuzz: setup ## generated inputs on everything that takes some (SECONDS=600 ONLY=simulations FUZZ='--seed 7')
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(addprefix --only ,$(ONLY)) $(FUZZ)
@@ -115,6 +119,12 @@ $(RLLIB)/installed: .ci/overlay-venv $(CONSTRAINTS) | $(VENV)/installed
 $(EXTRAS)/installed: .ci/overlay-venv .ci/oldest.py pyproject.toml | $(VENV)/installed
 	@mkdir -p build && $(BIN)/python .ci/oldest.py sb3 rllib >build/oldest-extras.txt
 	@.ci/overlay-venv $(BIN)/python $(EXTRAS) -r build/oldest-extras.txt
+	@touch $@
+
+# What other machines do sweeps with.
+$(ENGINES)/installed: .ci/overlay-venv .ci/extra.py $(CONSTRAINTS) pyproject.toml | $(VENV)/installed
+	@mkdir -p build && for extra in ray dask slurm; do $(BIN)/python .ci/extra.py $$extra; done >build/engines-requirements.txt
+	@.ci/overlay-venv $(BIN)/python $(ENGINES) -c $(CONSTRAINTS) -r build/engines-requirements.txt
 	@touch $@
 
 # Sphinx and its theme too, so that .venv stays small: what the extra [docs] names, in front of .venv.

@@ -8,13 +8,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.text import Text
 
 from dragonfly_env._process import INTERRUPTED
 from dragonfly_env.cli.console import console, note, show
+from dragonfly_env.cli.engine_options import engine_of
 from dragonfly_env.cli.guard import FAILED, complain
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from dragonfly_env.experiments.scenario import Scenario
 
 
-def compare(plan: Scenario, folder: Path, *, jobs: int | None, redo: bool, plots: bool) -> None:
-    """Do what the folder lacks of a scenario, then print tables and draw figures.
+def compare(plan: Scenario, folder: Path, *, jobs: int | None, redo: bool, plots: bool, **how: Any) -> None:
+    """Do what the folder lacks of a scenario, then print tables and draw figures. ``how``: see `engine_of`.
 
     Raises:
         typer.Exit: If a run failed, or the sweep ended early (after saying how to go on).
@@ -32,8 +33,9 @@ def compare(plan: Scenario, folder: Path, *, jobs: int | None, redo: bool, plots
     from dragonfly_env.experiments.progress import Bar
     from dragonfly_env.experiments.runner import run_sweep
 
+    engine = engine_of(how)
     with resumable(folder), Bar(console(error=True)) as bar:
-        report = run_sweep(plan, folder, jobs=jobs, reporter=bar, redo=redo)
+        report = run_sweep(plan, folder, jobs=jobs, reporter=bar, redo=redo, engine=engine)
     _report(report, folder)
     if len(report.failures) < report.total:
         _show_results(folder, plots)

@@ -10,13 +10,14 @@ import typer
 
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
+from dragonfly_env.cli.engine_options import ENGINE
 from dragonfly_env.cli.guard import guarded
 
 _KEPT = ("injection", "source_queue_packets", "source_queue_full", "message_packets")
 
 
 @guarded
-@options.taking(given=options.COMPARE, how=options.FOLDER)
+@options.taking(given=options.COMPARE, how=(*options.FOLDER, *ENGINE))
 def evaluate(
     policies: Annotated[
         list[str] | None,

@@ -253,7 +253,10 @@ FOLDER = (
         int | None,
         "--jobs",
         "-j",
-        text=_by_default("Runs at a time, each in its own process.", "one per processor"),
+        text=_by_default(
+            "Runs at a time, each in its own process; with another engine, on the whole cluster.",
+            "one per processor",
+        ),
         panel=MACHINE,
     ),
     _REDO,

@@ -13,9 +13,11 @@ from dragonfly_env.checks.values import check_choice, check_integer, config_erro
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import resumable, tell_failures, this_command
 from dragonfly_env.cli.console import console, note, show
+from dragonfly_env.cli.engine_options import ENGINE, engine_of
 from dragonfly_env.cli.guard import FAILED, guarded
 
 if TYPE_CHECKING:
+    from dragonfly_env.experiments.engines import Engine
     from dragonfly_env.reproduce import Reproduction
     from dragonfly_env.reproduce.findings import Findings
 
@@ -23,7 +25,7 @@ _MOST_SEEDS = 1000
 
 
 @guarded
-@options.taking(how=options.REDO)
+@options.taking(how=(*options.REDO, *ENGINE))
 def reproduce(
     paper: Annotated[
         str,
@@ -84,7 +86,8 @@ def reproduce(
         typer.Option(
             "--workers",
             "-j",
-            help="Runs at a time, each in its own process. [dim]\\[default: one per processor][/dim]",
+            help="Runs at a time, each in its own process; with another engine, on the whole cluster. "
+            "[dim]\\[default: one per processor][/dim]",
         ),
     ] = None,
     dry_run: Annotated[
@@ -132,9 +135,10 @@ def reproduce(
     )
     if out is not None and out.exists() and not out.is_dir():
         raise config_error("--out", str(out), "must be a folder")
+    engine = engine_of(how)
     _announce(work, workers, how["redo"])
     if not dry_run:
-        _perform(work, workers, how["redo"])
+        _perform(work, workers, how["redo"], engine)
 
 
 def _settings(pairs: list[str]) -> dict[str, int | float | bool | str]:
@@ -164,13 +168,13 @@ def _announce(work: Reproduction, workers: int | None, redo: bool) -> None:
     note(Text(f"{work.paper.name} {names} ({work.effort.name}): {len(runs)} runs{there}{took}"))
 
 
-def _perform(work: Reproduction, workers: int | None, redo: bool) -> None:
+def _perform(work: Reproduction, workers: int | None, redo: bool, engine: Engine | None) -> None:
     from dragonfly_env.experiments.progress import Bar
     from dragonfly_env.reproduce import judge_all
     from dragonfly_env.reproduce.report import render_verdicts, write_reports
 
     with resumable(work.folder), Bar(console(error=True)) as bar:
-        report = work.execute(workers=workers, reporter=bar, redo=redo)
+        report = work.execute(workers=workers, reporter=bar, redo=redo, engine=engine)
     if report is not None:
         tell_failures(report)
     findings = work.findings()

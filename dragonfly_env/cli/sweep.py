@@ -10,11 +10,12 @@ import typer
 from dragonfly_env.checks.documents import read_toml
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
+from dragonfly_env.cli.engine_options import ENGINE
 from dragonfly_env.cli.guard import guarded
 
 
 @guarded
-@options.taking(given=options.COMPARE, how=options.FOLDER)
+@options.taking(given=options.COMPARE, how=(*options.FOLDER, *ENGINE))
 def sweep(
     scenario: Annotated[
         Path | None,

@@ -14,15 +14,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dragonfly_env.experiments.execute import Failure
     from dragonfly_env.experiments.results import Results, aggregate, load_results
     from dragonfly_env.experiments.run import Run
-    from dragonfly_env.experiments.runner import Failure, SweepInterrupted, SweepReport, run_sweep
+    from dragonfly_env.experiments.runner import SweepInterrupted, SweepReport, run_sweep
     from dragonfly_env.experiments.scenario import Scenario
 
 # Where each name is: tables come with pandas, which takes longer to import than all else. Who wants one part of this
 # room, as the command line does for its options, does not wait for the others.
 _HOMES = {
-    "Failure": "runner",
+    "Failure": "execute",
     "Results": "results",
     "Run": "run",
     "Scenario": "scenario",

@@ -10,7 +10,6 @@ import os
 import signal
 import threading
 import time
-import traceback
 import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,31 +25,14 @@ import dragonfly_env as dfe
 from dragonfly_env.agents import OtherNetworkWarning
 from dragonfly_env.checks.outside import check_path
 from dragonfly_env.checks.values import check_bool, check_instance, check_integer
-from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError
 from dragonfly_env.experiments.agent_simulation import simulation_of
-from dragonfly_env.experiments.measure import measure
+from dragonfly_env.experiments.engines import Engine, EngineError
+from dragonfly_env.experiments.execute import Failure, UnwritableError, execute_one
 from dragonfly_env.experiments.progress import Reporter, Silent
+from dragonfly_env.experiments.remote import execute_remotely
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.experiments.scenario import Scenario
 from dragonfly_env.experiments.storage import ResultsFolder
-
-_TELLING = (ConfigError, DeadlockError, IllegalActionError, MemoryError)
-"""Errors that say what was wrong and where; of others the traceback is kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A run that ended with an error.
-
-    Attributes:
-        run: What was to be done; ``run.config`` is complete.
-        error: The error's class and message on one line.
-        details: The traceback, or an empty string if the error says everything.
-    """
-
-    run: Run
-    error: str
-    details: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +87,6 @@ class SweepStoppedError(RuntimeError):
         self.total = total
 
 
-class _UnwritableError(Exception):
-    """A result that could not be saved: others cannot be either. From a worker to the process that started it."""
-
-
 def run_sweep(
     scenario: Scenario,
     folder: Path,
@@ -116,6 +94,7 @@ def run_sweep(
     jobs: int | None = None,
     reporter: Reporter | None = None,
     redo: bool = False,
+    engine: Engine | None = None,
 ) -> SweepReport:
     """Do every run of a scenario that the folder does not hold yet, then merge all into ``results.parquet``.
 
@@ -128,6 +107,8 @@ def run_sweep(
             threads).
         reporter: Told of the progress.
         redo: Do finished runs again.
+        engine: Who does the runs, of `find_engine`; None: processes of this machine. ``jobs`` is then the runs at a
+            time on the whole cluster, None for as many as it has room for, and all machines see the folder by its name.
 
     Returns:
         What was done. Failed runs are in it, not raised: they do not stop the others.
@@ -136,7 +117,7 @@ def run_sweep(
         ConfigError: If the folder is not writable or in use, or a run is impossible (so is one with an agent that
             was made for another network); before anything is run.
         SweepInterrupted: On Ctrl-C.
-        SweepStoppedError: If results cannot be written, or worker processes die before they begin.
+        SweepStoppedError: If results cannot be written, or workers die before they begin, again and again.
     """
     check_instance("scenario", scenario, Scenario)
     folder = check_path("folder", folder)
@@ -163,7 +144,12 @@ def run_sweep(
                 damaged = sum(files.remove_damaged(run.id) for run in todo if versions[run.id] is None)
             files.write_manifest(_manifest(scenario, runs))
             reporter.start(len(todo), sum(run.work for run in todo))
-            for run, failure in _execute_all(todo, files, workers):
+            done = (
+                _execute_all(todo, files, workers)
+                if engine is None
+                else execute_remotely(todo, files, engine, threads=scenario.threads, jobs=jobs)
+            )
+            for run, failure in done:
                 if failure is None:
                     kept.add(run.id)
                 else:
@@ -172,7 +158,7 @@ def run_sweep(
             files.merge(_labels(runs))
         except KeyboardInterrupt:
             raise SweepInterrupted(_count_kept(runs, kept, files), len(runs)) from None
-        except (OSError, _UnwritableError, BrokenProcessPool) as error:
+        except (OSError, UnwritableError, BrokenProcessPool, EngineError) as error:
             reason = " ".join(str(error).split())
             raise SweepStoppedError(reason, _count_kept(runs, kept, files), len(runs)) from error
         finally:
@@ -235,7 +221,7 @@ def _execute(runs: Sequence[Run], files: ResultsFolder, workers: int) -> Iterato
     workers = min(workers, len(runs))
     if workers == 1:
         for run in runs:
-            yield _execute_one(run, files.path)
+            yield execute_one(run, files.path)
         return
     pool = joblib.Parallel(n_jobs=workers, batch_size=1, return_as="generator_unordered")
     folder = files.path.absolute()  # a worker may stand elsewhere
@@ -274,7 +260,7 @@ def _ctrl_c_kept_from_children() -> Iterator[None]:
 
 
 def _execute_in_worker(run: Run, folder: Path, caller_pid: int) -> tuple[str, Failure | None]:
-    """As `_execute_one`, but Ctrl-C is left to the parent process, which then ends this one.
+    """As `execute_one`, but Ctrl-C is left to the parent process, which then ends this one.
 
     Where joblib has no processes to give (within a worker of its own), it calls this in the caller's
     process, whose signals are not ours to change.
@@ -283,7 +269,7 @@ def _execute_in_worker(run: Run, folder: Path, caller_pid: int) -> tuple[str, Fa
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         warnings.simplefilter("ignore", OtherNetworkWarning)  # the parent has said so
         _end_with_parent()
-    return _execute_one(run, folder)
+    return execute_one(run, folder)
 
 
 @functools.cache
@@ -297,36 +283,3 @@ def _end_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _execute_one(run: Run, folder: Path) -> tuple[str, Failure | None]:
-    """Do a run and save its row.
-
-    Raises:
-        _UnwritableError: If that cannot be written; whatever else goes wrong is the failure of this run.
-    """
-    files = ResultsFolder(folder)
-    marker = files.marker(run.id)
-    try:
-        with _writing():
-            marker.touch()
-        row, provenance = measure(run)
-        with _writing():
-            files.write_run(row, provenance)
-    except _UnwritableError:
-        raise
-    except Exception as error:  # whatever it is: the other runs shall not suffer
-        message = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        details = "" if isinstance(error, _TELLING) else traceback.format_exc()
-        return run.id, Failure(run, message, details)
-    finally:
-        marker.unlink(missing_ok=True)
-    return run.id, None
-
-
-@contextmanager
-def _writing() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise _UnwritableError(f"results cannot be written: {error}") from error

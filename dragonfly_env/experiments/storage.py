@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import json
 import os
+import secrets
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -58,6 +59,10 @@ class ResultsFolder:
         """A file that exists while a worker is busy with the run."""
         return self.runs / f"{run_id}.running"
 
+    def failure(self, run_id: str) -> Path:
+        """A file in which a worker on another machine says why a run failed, until the sweep has read it."""
+        return self.runs / f"{run_id}.failed"
+
     def prepare(self) -> None:
         """Create the folder and prove that it can be written to.
 
@@ -74,7 +79,7 @@ class ResultsFolder:
             ConfigError: If another sweep is writing to it.
         """
         with hold(self.path, "another sweep"):
-            for pattern in ("*.tmp", "*.running"):
+            for pattern in ("*.tmp", "*.running", "*.failed"):
                 for leftover in self.runs.glob(pattern):
                     leftover.unlink(missing_ok=True)
             yield
@@ -273,7 +278,9 @@ def replacing(target: Path) -> Iterator[Path]:
         own_name = hashlib.sha256(os.fsencode(path.name)).hexdigest()[
             :16
         ]  # its own may be as long as allowed
-        temporary = path.with_name(f"{own_name}.{os.getpid()}.tmp")
+        temporary = path.with_name(
+            f"{own_name}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
+        )  # machines share folders
         try:
             yield temporary
             temporary.replace(path)

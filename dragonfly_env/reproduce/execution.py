@@ -10,6 +10,7 @@ from typing import Any
 
 import dragonfly_env as dfe
 from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.experiments.engines import Engine
 from dragonfly_env.experiments.listed import Batch
 from dragonfly_env.experiments.progress import Reporter
 from dragonfly_env.experiments.run import Run
@@ -59,9 +60,14 @@ class Reproduction:
         return tuple(run for run in self.runs() if files.version_of(run.id) != dfe.__version__)
 
     def execute(
-        self, *, workers: int | None = None, reporter: Reporter | None = None, redo: bool = False
+        self,
+        *,
+        workers: int | None = None,
+        reporter: Reporter | None = None,
+        redo: bool = False,
+        engine: Engine | None = None,
     ) -> SweepReport | None:
-        """Do what the folder lacks; None if nothing needs to be simulated.
+        """Do what the folder lacks, here or on the cluster of an engine; None if nothing needs to be simulated.
 
         Raises:
             ConfigError: For whatever `run_sweep` refuses.
@@ -71,7 +77,7 @@ class Reproduction:
         if not runs:
             return None
         batch = Batch.of(self.paper.reference, runs)
-        return run_sweep(batch, self.folder, jobs=workers, reporter=reporter, redo=redo)
+        return run_sweep(batch, self.folder, jobs=workers, reporter=reporter, redo=redo, engine=engine)
 
     def findings(self) -> Findings:
         """What the folder holds, of all figures of the paper."""

@@ -33,8 +33,9 @@ class Geometry {
       this.groupY[group] = g > 1 ? Math.sin(angle) : 0;
       for (let place = 0; place < system.a; place++) this._put(group, place, angle);
     }
-    this.extentX = 1 + this.halfWidth + 0.13;
-    this.extentY = 1 + this.halfHeight + 0.13;
+    const circle = g > 1 ? 1 : 0; // a single group stands in the middle
+    this.extentX = circle + this.halfWidth + 0.13;
+    this.extentY = circle + this.halfHeight + 0.13;
   }
   _put(group, place, angle) {
     const router = group * this.system.a + place;

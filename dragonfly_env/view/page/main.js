@@ -19,7 +19,7 @@ class View {
     const { system, runs } = this, first = runs[0].meta, ns = system.frames.ns;
     const load = first.load === null ? "" : ` at load ${first.load}`;
     byId("title").textContent = runs.map((run) => run.label).join(" and ") + ` under ${first.traffic}${load}`;
-    byId("subtitle").textContent = `Dragonfly of ${system.hosts.toLocaleString("en")} hosts, ${system.routers.toLocaleString("en")} routers in ${system.groups} groups (${system.group}, ${system.arrangement}) · ` +
+    byId("subtitle").textContent = `Dragonfly of ${system.hosts.toLocaleString("en")} hosts, ${system.routers.toLocaleString("en")} routers in ${system.groups} group${system.groups > 1 ? "s" : ""} (${system.group}, ${system.arrangement}) · ` +
       `${system.frames.count} frames of ${number(ns, 4)} ns from ${number(system.beginUs(0))} µs on · seed ${[...new Set(runs.map((run) => run.meta.seed))].join(", ")} · dragonfly-env ${this.version}`;
     runs.forEach((run, i) => {
       const figure = document.createElement("figure");

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.experiments import Run, Scenario, SweepInterrupted, run_sweep, runner
+from dragonfly_env.experiments import Run, Scenario, SweepInterrupted, execute, run_sweep, runner
 from dragonfly_env.experiments.measure import measure
 from dragonfly_env.experiments.parquet import METADATA_KEY
 from dragonfly_env.experiments.progress import Estimate, spell_seconds
@@ -73,7 +73,7 @@ def busy_until(monkeypatch: pytest.MonkeyPatch) -> Any:
                 raise error
             return real(run)
 
-        monkeypatch.setattr(runner, "measure", measure_or_raise)
+        monkeypatch.setattr(execute, "measure", measure_or_raise)
 
     return install
 

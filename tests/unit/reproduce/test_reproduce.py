@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 import dragonfly_env.reproduce as reproduce
 from dragonfly_env.cli import app
-from dragonfly_env.experiments import runner
+from dragonfly_env.experiments import execute
 from dragonfly_env.experiments.measure import measure
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.experiments.runner import SweepInterrupted
@@ -266,7 +266,7 @@ def test_a_failed_run_is_told_and_does_not_stop_the_others(
             raise RuntimeError("no luck")
         return measure(run)
 
-    monkeypatch.setattr(runner, "measure", fail_for_par)
+    monkeypatch.setattr(execute, "measure", fail_for_par)
     done = run_command("hpdc21", "fig6", "--workers", "1", "--out", str(tmp_path))
     assert done.exit_code == 1
     assert "par under uniform at load 0.8, seed 1: RuntimeError: no luck" in done.output

@@ -1,0 +1,63 @@
+"""A sweep that every engine does, and what must come of it. Not a test itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from dragonfly_env.experiments import Scenario, SweepReport, load_results, run_sweep
+from dragonfly_env.experiments.engines import Engine
+from dragonfly_env.experiments.progress import Silent
+
+NUM_RUNS = 4
+
+
+def scenario(measure_ns: float = 2000.0, **changes: object) -> Scenario:
+    """Four runs; of milliseconds, unless a longer window is asked for."""
+    settings = {
+        "topology": "72",
+        "policies": ["min", "ugal-n"],
+        "traffic": ["uniform"],
+        "loads": [0.4],
+        "seeds": [1, 2],
+        "warmup_ns": 1000.0,
+        "measure_ns": measure_ns,
+        **changes,
+    }
+    return Scenario.from_dict(settings)
+
+
+class Watcher(Silent):
+    """Does something once, when the first run has ended."""
+
+    def __init__(self, do: Callable[[], None]) -> None:
+        self._do: Callable[[], None] | None = do
+
+    def advance(self, work: float, what: str) -> None:
+        do, self._do = self._do, None
+        if do is not None:
+            do()
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """The history of each run of a folder."""
+    table = load_results(folder).table
+    return dict(zip(table["run_id"], table["trace_hash"], strict=True))
+
+
+def check_all_done(report: SweepReport, folder: Path, plan: Scenario, here: Path) -> None:
+    """Every run is there once, nothing is left over, and all is as this machine alone makes it."""
+    assert (report.finished, report.failures) == (NUM_RUNS, ())
+    assert sorted(path.suffix for path in (folder / "runs").iterdir()) == [".parquet"] * NUM_RUNS
+    run_sweep(plan, here, jobs=2)
+    assert hashes(folder) == hashes(here)
+
+
+def check_resumes(engine: Engine, tmp_path: Path) -> None:
+    """What one engine has done, another need not do again; the folder alone says what that is."""
+    folder = tmp_path / "begun"
+    assert run_sweep(scenario(policies=["min"]), folder, jobs=1).finished == NUM_RUNS // 2
+    report = run_sweep(scenario(), folder, engine=engine)
+    assert (report.finished, report.reused) == (NUM_RUNS // 2, NUM_RUNS // 2)
+    again = run_sweep(scenario(), folder, jobs=1)
+    assert (again.finished, again.reused) == (0, NUM_RUNS)

@@ -1,0 +1,63 @@
+"""Sweeps on a real Dask cluster of two workers on this machine, of which one is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragonfly_env import ConfigError
+from dragonfly_env.experiments import run_sweep
+from dragonfly_env.experiments.engines import find_engine
+from tests.engines.sweeps import Watcher, check_all_done, check_resumes, scenario
+
+distributed = pytest.importorskip("distributed", reason="needs the extra [dask] (make test-engines)")
+
+pytestmark = pytest.mark.filterwarnings("default")  # Dask warns of its own affairs
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """Two processes with one thread each."""
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        yield cluster
+
+
+def test_runs_of_a_killed_worker_are_done_again(cluster: Any, tmp_path: Path) -> None:
+    plan = scenario(measure_ns=1_000_000.0)
+    folder, killed = tmp_path / "there", []
+
+    def kill() -> None:
+        killed.extend((folder / "runs").glob("*.running"))
+        os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+
+    engine = find_engine("dask", cluster.scheduler_address)
+    report = run_sweep(plan, folder, engine=engine, reporter=Watcher(kill))
+    assert killed
+    check_all_done(report, folder, plan, tmp_path / "here")
+
+
+def test_it_goes_on_where_another_engine_stopped(cluster: Any, tmp_path: Path) -> None:
+    engine = find_engine("dask", cluster.scheduler_address)
+    assert engine is not None
+    check_resumes(engine, tmp_path)
+
+
+def test_what_cannot_be_is_the_users_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dragonfly_env.experiments.engines import dask
+
+    with pytest.raises(ConfigError, match=r"address = None: must be that of a Dask scheduler"):
+        find_engine("dask")
+    with pytest.raises(ConfigError, match=r"jobs = 2: must be left out with Dask"):
+        run_sweep(scenario(), tmp_path, jobs=2, engine=find_engine("dask", "tcp://127.0.0.1:1"))
+    monkeypatch.setattr(dask, "_PATIENCE_S", 1.0)
+    with pytest.raises(
+        ConfigError, match=r"address = 'tcp://127\.0\.0\.1:1': must be that of a Dask scheduler"
+    ):
+        run_sweep(scenario(), tmp_path, engine=find_engine("dask", "tcp://127.0.0.1:1"))
