@@ -15,6 +15,7 @@ FUZZ ?=
 RLLIB := build/rllib-venv
 EXTRAS := build/extras-venv
 ENGINES := build/engines-venv
+FRAMEWORKS := build/frameworks-venv
 DOCS := build/docs-venv
 ECOSYSTEMS := gymnasium*.py pettingzoo*.py rllib*.py sb3*.py
 
@@ -22,11 +23,11 @@ native_sources := csrc/CMakeLists.txt $(shell find csrc -name '*.cpp' -not -path
 cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rllib test-matrix test-extras test-engines fuzz fuzz-sanitized lint types format format-check cpp-test sanitize bench docs docs-links wheel clean distclean
+.PHONY: help setup demo test test-rllib test-frameworks test-matrix test-extras test-engines fuzz fuzz-sanitized lint types format format-check cpp-test sanitize bench docs docs-links wheel clean distclean
 .DELETE_ON_ERROR:
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/installed ## create .venv, build the core, install everything for development
 
@@ -38,6 +39,9 @@ test: setup ## all Python tests (some of them: make test TESTS='-k topology -x')
 
 test-rllib: setup $(RLLIB)/installed ## the ecosystems' checkers with RLlib, and the older gymnasium that it pins
 	$(RLLIB)/bin/python -m pytest -n $(JOBS) -k 'not leave_nothing_behind' $(wildcard $(addprefix tests/conformance/test_,$(ECOSYSTEMS)))
+
+test-frameworks: setup $(FRAMEWORKS)/installed ## TorchRL, Tianshou and SuperSuit on the PettingZoo views, with their examples
+	$(FRAMEWORKS)/bin/python -m pytest -n $(JOBS) tests/conformance/test_frameworks.py
 
 test-matrix: cpp-test ## the wheel on every Python found, on the oldest one with the oldest versions allowed
 	@.ci/test-matrix $(BIN) build/matrix $(JOBS)
@@ -113,6 +117,11 @@ $(VENV)/installed: $(VENV)/ready $(native_sources)
 # RLlib wants a gymnasium of its own: both lie in a second environment in front of .venv.
 $(RLLIB)/installed: .ci/overlay-venv $(CONSTRAINTS) | $(VENV)/installed
 	@.ci/overlay-venv $(BIN)/python $(RLLIB) -c $(CONSTRAINTS) 'ray[rllib]'
+	@touch $@
+
+# What else takes the views brings much of its own, and is nobody's requirement.
+$(FRAMEWORKS)/installed: .ci/overlay-venv $(CONSTRAINTS) | $(VENV)/installed
+	@.ci/overlay-venv $(BIN)/python $(FRAMEWORKS) -c $(CONSTRAINTS) torchrl tianshou supersuit
 	@touch $@
 
 # So do the oldest versions of what the extras need. All else comes from .venv, the newest.

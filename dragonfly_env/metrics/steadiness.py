@@ -11,7 +11,7 @@ that both halves have.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,8 @@ SATURATED_BELOW = 0.95
 STATIONARY_WITHIN = 0.1
 FEWEST_PACKETS = 200
 _NEAR_THE_MIDDLE = 0.2  # so much of the window a mark may be away from its middle
-_MARKS_PER_WINDOW = 32
+_FIRST_PS = 1_000_000
+_MARKS_PER_DOUBLING = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,11 @@ class Mark:
 
 
 class Marks:
-    """Instants of a window at which counts were noted, so that one near its middle is known whenever it ends."""
+    """Instants of a window at which counts are noted, so that one near its middle is known whenever it ends.
+
+    Which these are follows from the beginning of the window alone, so that nothing depends on how a run is cut: four to
+    every doubling of the time since then, from 1,000 ns on.
+    """
 
     def __init__(self) -> None:
         self._marks: list[Mark] = []
@@ -59,24 +64,23 @@ class Marks:
         """A new window begins."""
         self._marks.clear()
 
-    def pieces(self, start_ps: int, now_ps: int, duration_ps: int) -> tuple[int, ...]:
-        """A run in pieces, each to be followed by `note`: in two, if nothing is known yet about the middle of the
-        window.
+    def pieces(self, start_ps: int, now_ps: int, duration_ps: int) -> Iterator[int]:
+        """A run in pieces that end where a mark is due, and the rest.
 
         Args:
             start_ps: Of the window.
             now_ps: The beginning of the run.
             duration_ps: Its length.
         """
-        middle_ps = (start_ps + now_ps + duration_ps) // 2
-        if now_ps < middle_ps:
-            return middle_ps - now_ps, now_ps + duration_ps - middle_ps
-        return (duration_ps,)
+        begun_ps, end_ps = now_ps - start_ps, now_ps - start_ps + duration_ps
+        while begun_ps < end_ps:
+            next_ps = min(_next_due(begun_ps), end_ps)
+            yield next_ps - begun_ps
+            begun_ps = next_ps
 
     def is_due(self, start_ps: int, now_ps: int) -> bool:
-        """Whether so much time has gone since the last one that another would be worth it."""
-        last_ps = self._marks[-1].time_ps if self._marks else start_ps
-        return (now_ps - last_ps) * _MARKS_PER_WINDOW >= now_ps - start_ps
+        """Whether this is an instant for a mark."""
+        return now_ps > start_ps and _next_due(now_ps - start_ps - 1) == now_ps - start_ps
 
     def note(self, mark: Mark) -> None:
         """Note it."""
@@ -107,3 +111,12 @@ def is_stationary(middle: Mark | None, end: Mark) -> bool | None:
     first = middle.latency_sum_ps / middle.delivered
     second = (end.latency_sum_ps - middle.latency_sum_ps) / (end.delivered - middle.delivered)
     return abs(second - first) <= STATIONARY_WITHIN * first
+
+
+def _next_due(since_ps: int) -> int:
+    """The first instant for a mark after another one, both counted from the beginning of the window."""
+    if since_ps < _FIRST_PS:
+        return _FIRST_PS
+    octave_ps = _FIRST_PS << (since_ps // _FIRST_PS).bit_length() - 1
+    step_ps = octave_ps // _MARKS_PER_DOUBLING
+    return octave_ps + ((since_ps - octave_ps) // step_ps + 1) * step_ps

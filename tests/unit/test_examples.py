@@ -21,6 +21,8 @@ PROMISES = {
     "masked_ppo.py": r"(after +\d+ steps: \d+ ns a packet\n){5}",
     "pettingzoo_loop.py": r"parallel: \d+ rounds.*\nAEC: \d+ turns",
     "rllib_ppo.py": r"iteration 2: \d+ rounds",
+    "tianshou_dqn.py": r"400 turns",
+    "torchrl_reinforce.py": r"episode 3",
     "sb3_dqn.py": r"DQN: +-[\d.]+ us",
 }
 FRAMEWORKS = ("rllib", "tianshou", "torchrl")  # each in an environment of its own, see the Makefile
@@ -44,7 +46,7 @@ def test_every_example_runs_and_prints_what_it_promises(name: str) -> None:
         pytest.skip("needs the extra [sb3]")
     for framework in FRAMEWORKS:
         if name.startswith(framework):
-            pytest.skip(f"needs {framework}; run by tests/conformance/test_{framework}.py")
+            pytest.skip(f"needs {framework}: make test-rllib and make test-frameworks run it")
     assert re.search(PROMISES[name], run(name))
 
 

@@ -75,23 +75,44 @@ def test_a_window_may_be_run_in_any_pieces(pieces: int) -> None:
     metrics = simulation.metrics()
     assert metrics.middle is not None
     off_ps = abs(2 * metrics.middle.time_ps - metrics.start_ps - metrics.end_ps)
-    assert off_ps <= 0.4 * (metrics.end_ps - metrics.start_ps)
+    assert off_ps <= 0.13 * (metrics.end_ps - metrics.start_ps)
     assert (metrics.saturated, metrics.stationary) == (True, False)
     whole = dfe.Simulation(config)
     whole.run(25_000)
     assert whole.trace_hash() == simulation.trace_hash()
+    again = dfe.simulate(config, warmup_ns=5_000, measure_ns=20_000)
+    assert again.to_dict() == metrics.to_dict()
 
 
-def test_marks_stay_few() -> None:
-    marks = Marks()
-    for now in range(1, 100_001):
-        if marks.is_due(0, now):
-            marks.note(Mark(now, now, now, now))
-    assert len(marks._marks) < 400
-    middle = marks.middle(0, 100_000)
-    assert middle is not None
-    assert abs(middle.time_ps - 50_000) < 2_000
-    assert marks.middle(0, 10**9) is None
+def test_marks_are_few_and_one_is_near_the_middle_wherever_a_window_ends() -> None:
+    marks, start, end = Marks(), 7_000_000, 10**12
+    now = start
+    for piece in marks.pieces(start, now, end):
+        now += piece
+        if marks.is_due(start, now):
+            marks.note(Mark(now, 0, 0, 0))
+    assert now == start + end
+    assert len(marks._marks) < 100
+    for length in (2_000_000, 3_333_333, 10**7, 123_456_789, 10**11, end):
+        middle = marks.middle(start, start + length)
+        assert middle is not None
+        assert abs(2 * (middle.time_ps - start) - length) <= 0.13 * length
+    assert marks.middle(start, start + 1_000_000) is None
+    assert marks.middle(start, 10**15) is None
+
+
+@pytest.mark.parametrize(
+    "cuts", [[], [1], [999_999, 1_000_000, 1_000_001], list(range(0, 9_000_000, 70_001))]
+)
+def test_where_marks_are_due_does_not_depend_on_how_a_run_is_cut(cuts: list[int]) -> None:
+    marks, now, due = Marks(), 0, []
+    for until in (*cuts, 9_000_000):
+        for piece in marks.pieces(0, now, until - now):
+            now += piece
+            if marks.is_due(0, now):
+                due.append(now)
+    microseconds = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8]
+    assert due == [int(one * 1_000_000) for one in microseconds]
 
 
 def test_the_thresholds() -> None:

@@ -1,0 +1,58 @@
+"""TorchRL on the parallel view: one masked policy that all routers share, trained by REINFORCE.
+
+Needs ``pip install torchrl`` beside the package; ``make test-frameworks`` runs this in an environment of its own.
+TorchRL takes the mask out of one place only: ``mask_in="info"`` leaves observations that are plain vectors.
+"""
+
+from __future__ import annotations
+
+import torch
+from tensordict.nn import TensorDictModule
+from torchrl.envs.libs.pettingzoo import PettingZooWrapper
+from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor
+
+from dragonfly_env import dragonfly_v0
+
+
+def make_env() -> PettingZooWrapper:
+    """All 36 routers in one group; an action that the mask forbids would raise."""
+    env = dragonfly_v0.parallel_env(
+        traffic="adv+1", load=0.35, duration_ns=2_000.0, mask_in="info", illegal_action="raise"
+    )
+    return PettingZooWrapper(env, group_map={"routers": env.possible_agents}, categorical_actions=True)
+
+
+def main() -> None:
+    """Train for a few episodes, far too few to route well."""
+    torch.set_num_threads(1)  # faster for networks this small
+    torch.manual_seed(1)
+    env = make_env()
+    num_actions = env.action_spec["routers", "action"].space.n
+    features = env.observation_spec["routers", "observation"].shape[-1]
+    network = MLP(in_features=features, out_features=num_actions, num_cells=[64])
+    scores = TensorDictModule(network, in_keys=[("routers", "observation")], out_keys=[("routers", "logits")])
+    actor = ProbabilisticActor(
+        scores,
+        in_keys={"logits": ("routers", "logits"), "mask": ("routers", "action_mask")},
+        out_keys=[("routers", "action")],
+        distribution_class=MaskedCategorical,
+        return_log_prob=True,
+        log_prob_key=("routers", "log_prob"),
+    )
+    optimiser = torch.optim.Adam(network.parameters(), lr=1e-3)
+    for episode in range(1, 4):
+        with torch.no_grad():
+            rounds = env.rollout(200, actor)
+        rewards = rounds["next", "routers", "reward"].squeeze(-1)
+        returns = rewards.flip(0).cumsum(0).flip(0)  # of each router, to the end of the episode
+        advantage = (returns - returns.mean(1, keepdim=True)) / (returns.std() + 1e-6)
+        distribution = actor.get_dist(rounds)
+        loss = -(distribution.log_prob(rounds["routers", "action"]) * advantage).mean()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        print(f"episode {episode}: {len(rounds)} rounds, paid {rewards.sum():.1f} us, loss {loss:.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""TorchRL, Tianshou and SuperSuit take the PettingZoo views as they are, with the form of observations that each wants.
+
+Where they are installed only: ``make test-frameworks`` gives them an environment of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dragonfly_env import Dragonfly, dragonfly_v0
+
+ROOT = Path(__file__).resolve().parents[2]
+SHORT: dict[str, Any] = {"topology": Dragonfly(p=1, a=2, h=1), "duration_ns": 1_000.0, "warmup_ns": 300.0}
+
+# They warn of their own: of versions that they were tested with, and of each other.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def run_example(name: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / name)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("form", [{"mask_in": "info"}, {"mask_in": "observation"}], ids=str)
+def test_torchrl_takes_the_mask_out_of_one_place(form: dict[str, Any]) -> None:
+    pytest.importorskip("torchrl", reason="run by make test-frameworks")
+    from torchrl.envs.libs.pettingzoo import PettingZooWrapper
+
+    inner = dragonfly_v0.parallel_env(illegal_action="raise", **SHORT, **form)
+    env = PettingZooWrapper(inner, group_map={"routers": inner.possible_agents})
+    seen = env.rollout(20)  # random actions, as the mask allows
+    assert seen["routers", "action_mask"].shape == (len(seen), 6, inner.core.num_actions + 1)
+    assert bool(seen["routers", "action_mask"].any(-1).all())
+
+
+def test_torchrls_example_learns_with_masks() -> None:
+    pytest.importorskip("torchrl", reason="run by make test-frameworks")
+    assert re.search(r"episode 3: \d+ rounds, paid -\d", run_example("torchrl_reinforce.py"))
+
+
+def test_tianshous_example_learns_with_masks() -> None:
+    pytest.importorskip("tianshou", reason="run by make test-frameworks")
+    shown = run_example("tianshou_dqn.py", NUMBA_DISABLE_JIT="1")  # compiling takes longer than learning
+    assert re.search(r"400 turns, [1-9]\d* updates of 6 learners", shown)
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_supersuits_vector_of_copies_takes_flat_observations(processes: int) -> None:
+    supersuit = pytest.importorskip("supersuit", reason="run by make test-frameworks")
+    env = dragonfly_v0.parallel_env(flat_observation=True, **SHORT)
+    vector = supersuit.concat_vec_envs_v1(
+        supersuit.pettingzoo_env_to_vec_env_v1(env), 2, num_cpus=processes, base_class="gymnasium"
+    )
+    try:
+        seen, _ = vector.reset(seed=1)
+        width = env.core.num_features + env.core.num_actions + 1
+        assert np.asarray(seen).shape == (2 * 6, width)
+        masks = np.asarray(seen)[:, env.core.num_features :]
+        assert (masks.sum(axis=1) >= 1).all()
+        for _ in range(3):
+            seen, rewards, *_ = vector.step(np.asarray(seen)[:, env.core.num_features :].argmax(axis=1))
+        assert np.asarray(rewards).shape == (12,)
+    finally:
+        vector.close()
+
+
+def test_supersuits_wrappers_take_plain_observations() -> None:
+    supersuit = pytest.importorskip("supersuit", reason="run by make test-frameworks")
+    env = supersuit.frame_stack_v1(dragonfly_v0.parallel_env(mask_in="info", **SHORT), 3)
+    observations, infos = env.reset(seed=1)
+    assert {seen.shape[-1] for seen in observations.values()} == {3 * env.unwrapped.core.num_features}
+    assert all(info["action_mask"].any() for info in infos.values())
