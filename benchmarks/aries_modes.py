@@ -45,7 +45,7 @@ def measure(policy: dfe.Policy, traffic: str, load: float, *, time_ns: float, se
     """A run on an eighth of Theta with packets of 64 bytes of payload."""
     config = dfe.SimulationConfig(
         topology=dfe.Dragonfly.preset("theta-m8"),
-        network="aries",
+        network=dfe.NetworkConfig.preset("aries"),
         traffic=traffic,
         load=load,
         policy=policy,

@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <iterator>
 #include <ranges>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "routing/detour.hpp"
 #include "routing/load_level.hpp"
@@ -81,7 +83,10 @@ class Ad final : public PerQuestion<Ad> {
     Biases nonminimal{};
   };
 
-  Ad(const Settings& settings, TrackerRequest levels) : settings_{settings}, levels_{std::move(levels)} {}
+  Ad(const Settings& settings, TrackerRequest levels)
+      : settings_{settings},
+        levels_{std::move(levels)},
+        lowest_{static_cast<std::uint32_t>(std::get<double>(levels_.parameters.at(kLevelOfEmptyPort)))} {}
 
   [[nodiscard]] DecisionScope scope() const noexcept override {
     if (settings_.candidates.decide == 1) {
@@ -115,14 +120,26 @@ class Ad final : public PerQuestion<Ad> {
       stay = {.minimal_choice = choice, .start = names_start ? hop : Hop{}};
       load = level;
     };
+    // Nothing is less loaded than an empty port: what cannot win is not looked at. Draws belong to the
+    // packet, so that changes no others.
     const std::uint32_t possible = question.topology().num_choices();
+    std::uint32_t first_choice = 0;
     if (possible > 1 && candidates.minimal_candidates > 1) {
       RandomStream choices = question.minimal_choice_stream();
-      for (std::uint32_t i = 0; i < candidates.minimal_candidates; ++i)
-        weigh(choices.below(possible), i == 0);
+      first_choice = choices.below(possible);  // as PathFollower::choice_of, where ways are drawn
+      weigh(first_choice, true);
+      for (std::uint32_t i = 1; i < candidates.minimal_candidates && load > lowest_; ++i) {
+        weigh(choices.below(possible), false);
+      }
     } else {
-      weigh(paths.choice_of(packet), true);
+      first_choice = paths.choice_of(packet);
+      weigh(first_choice, true);
     }
+    const std::size_t hops = std::min<std::size_t>(packet.hops, kHopClasses.size() - 1);
+    const std::uint32_t straight = settings_.minimal[hops].of(load);
+    const auto ties = static_cast<Ties>(static_cast<std::uint32_t>(candidates.ties));
+    const std::uint32_t best_around = settings_.nonminimal[hops].of(lowest_);
+    if (straight < best_around || (straight == best_around && ties == Ties::kMinimal)) return stay;
 
     const bool leaves = may_take(DetourKind::kLg, packet, question.group());
     if (!leaves && !candidates.in_group) return stay;
@@ -133,7 +150,7 @@ class Ad final : public PerQuestion<Ad> {
     for (std::uint32_t i = 0; i < candidates.nonminimal_candidates; ++i) {
       const Detour detour = draw_detour(question, draws, kind, candidates.avoid_destination_group);
       if (!detour.exists()) break;
-      const Hop hop = paths.detour_hop(packet, detour, question.router(), question.group());
+      const Hop hop = paths.detour_hop(packet, detour, question.router(), question.group(), first_choice);
       const std::uint32_t level = level_of(question, hop.port);
       if (leave.detour.exists() && level >= detour_load) continue;
       leave = {.detour = detour, .start = hop};
@@ -141,11 +158,9 @@ class Ad final : public PerQuestion<Ad> {
     }
     if (!leave.detour.exists()) return stay;
 
-    const std::size_t hops = std::min<std::size_t>(packet.hops, kHopClasses.size() - 1);
-    const std::uint32_t straight = settings_.minimal[hops].of(load);
     const std::uint32_t around = settings_.nonminimal[hops].of(detour_load);
     if (straight != around) return straight < around ? stay : leave;
-    switch (static_cast<Ties>(static_cast<std::uint32_t>(candidates.ties))) {
+    switch (ties) {
       case Ties::kMinimal:
         break;
       case Ties::kNonminimal:
@@ -164,6 +179,7 @@ class Ad final : public PerQuestion<Ad> {
 
   Settings settings_;
   TrackerRequest levels_;
+  std::uint32_t lowest_;  // level that a port may have
 };
 
 std::string name_of(const char* side, const char* what, std::size_t hops) {

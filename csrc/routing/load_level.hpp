@@ -4,6 +4,7 @@
 namespace dragonfly {
 
 inline constexpr const char* kLoadLevels = "load-levels";
-inline constexpr double kHighestLoadLevel = 15;  // four bits
+inline constexpr const char* kLevelOfEmptyPort = "level_empty";  // parameter: no port is below
+inline constexpr double kHighestLoadLevel = 15;                  // four bits
 
 }  // namespace dragonfly

@@ -80,7 +80,12 @@ class PathFollower {
   }
   [[nodiscard]] Hop detour_hop(const Packet& packet, const Detour& detour, std::uint32_t router,
                                std::uint32_t group) const noexcept {
-    return towards_detour(packet, detour, router, group, choice_of(packet));
+    return detour_hop(packet, detour, router, group, choice_of(packet));
+  }
+  // Where that choice is known already.
+  [[nodiscard]] Hop detour_hop(const Packet& packet, const Detour& detour, std::uint32_t router,
+                               std::uint32_t group, std::uint32_t choice) const noexcept {
+    return towards_detour(packet, detour, router, group, choice);
   }
 
   static void set_detour(Packet& packet, const Detour& detour) noexcept {

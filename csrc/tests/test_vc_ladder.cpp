@@ -127,7 +127,7 @@ TEST(vcs_of_aries_rise_through_all_of_its_stages_on_a_grid) {
   };
   std::vector<Hop> path;
   const auto two_hops = [&path](Stage stage) {
-    for (const std::uint8_t position : {0, 1}) path.push_back({stage, kLocal, position});
+    for (const auto position : {std::uint8_t{0}, std::uint8_t{1}}) path.push_back({stage, kLocal, position});
   };
   two_hops(Stage::kFirst);
   two_hops(Stage::kSource);

@@ -66,6 +66,34 @@ def test_random_actions_are_carried_out_and_everything_arrives(scope: str, actio
         assert all(step in linked for step in zip(route[:-1].tolist(), route[1:].tolist(), strict=True))
 
 
+@pytest.mark.parametrize(("scope", "longest"), [("source-any", 8), ("way", 10), ("progressive", 14)])
+@pytest.mark.parametrize("mesh", [False, True])
+def test_random_paths_with_detours_inside_groups_all_end(scope: str, longest: int, mesh: bool) -> None:
+    """Any legal answer where Aries asks: nothing gets stuck, and no route is longer than its stages are together."""
+    topology = dfe.Dragonfly.preset("72") if mesh else SMALL
+    env = dfe.BatchedRoutingEnv(
+        config(topology=topology, traffic="uniform", load=1.0, seed=3),
+        scope=scope,
+        action="path",
+        detours=("lg", "l") if scope != "way" else ("lg",),
+        duration_ns=3000,
+    )
+    rng = np.random.default_rng(1)
+    batch = env.reset()
+    seen: set[str] = set()
+    while not env.done:
+        noise = np.where(batch.mask, rng.random(batch.mask.shape), -1.0)
+        actions = noise.argmax(axis=1)
+        seen |= {env.layout.candidates[action] for action in actions}
+        batch = env.step(actions)
+    assert seen == ({"minimal", "lg"} if scope == "way" else {"minimal", "lg", "l"})
+    env.drain()
+    m = env.metrics()
+    assert m.packets_in_flight == 0
+    most = m.hop_histogram.nonzero()[0].max()
+    assert most <= (longest if not mesh else {"source-any": 5, "way": 6, "progressive": 8}[scope])
+
+
 def test_a_route_with_few_vcs_is_only_masked_more() -> None:
     env = dfe.BatchedRoutingEnv(config(load=1.0), max_hops=5, duration_ns=1000)
     batch = env.reset()

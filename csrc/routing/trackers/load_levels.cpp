@@ -23,7 +23,7 @@ struct LevelParams : ParameterSet {
                    between(0, 1024)}};
   Count empty_level{
       this,
-      {"level_empty", 1.0, "levels",
+      {kLevelOfEmptyPort, 1.0, "levels",
        "of a port with nothing; above 0 a bias that multiplies also holds against an empty port",
        whole(0, 15)}};
   Real wire_share{this,
