@@ -32,7 +32,7 @@ def job_table(jobs: Sequence[JobMetrics]) -> RenderableType:
         table.add_row(
             Text(f"{number}: {job.name}", style="bold"),
             f"{len(job.hosts):,}",
-            _number(job.run_time_ns / 1000) if job.complete else "not complete",
+            _number(job.run_time_ns / 1000) if job.complete else "endless" if job.endless else "not complete",
             f"{iterations:,}" if job.iterations.count else "",
             _number(100 * job.mpi_share),
             *[""] * 3,

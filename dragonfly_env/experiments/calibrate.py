@@ -18,7 +18,8 @@ from dragonfly_env.simulation import Simulation
 KEYS = ("program", "hosts", "scale", "topology", "network", "policy")
 """What a row of calibrated gaps is for."""
 
-_MOST_ROUNDS = 12
+_MOST_ROUNDS = 16
+_QUICK_ROUNDS = 3
 _CLOSE = 0.005
 
 
@@ -69,11 +70,13 @@ def calibrate_gap(
     wanted = check_real("share", PAPER_SHARES[program] if share is None else share, 0.01, 0.99)
     motif = Motif.classes[program](scale=scale)
     gap_ns, found = 0.0, 1.0
-    for _ in range(_MOST_ROUNDS):
+    for attempt in range(_MOST_ROUNDS):
         found, in_operations_ns = mpi_share(config, motif, hosts, gap_ns, iterations)
         if gap_ns and abs(found - wanted) < _CLOSE:
             break
-        gap_ns = float(round(in_operations_ns * (1.0 - wanted) / wanted))
+        estimate_ns = in_operations_ns * (1.0 - wanted) / wanted
+        # Where ranks that fall out of step wait longer after a longer gap, estimates swing about the answer.
+        gap_ns = float(round(estimate_ns if attempt < _QUICK_ROUNDS else (gap_ns + estimate_ns) / 2))
     else:
         raise config_error(
             "share", wanted, f"cannot be had; {program} came to {found:.3f} with {gap_ns:g} ns"
@@ -87,6 +90,7 @@ def calibrate_gap(
         "policy": config.policy_object.to_dict(),
         "seed": config.seed,
         "iterations": iterations,
+        "bytes_per_host": round(motif.bytes_per_host(hosts)),
         "gap_ns": gap_ns,
         "mpi_share": round(found, 4),
     }

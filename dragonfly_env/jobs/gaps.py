@@ -24,21 +24,21 @@ PAPER_SHARES: Final = {
 
 @functools.cache
 def calibrated_gaps() -> tuple[dict[str, Any], ...]:
-    """All rows: program, hosts, scale, topology, network, policy, gap_ns, mpi_share."""
+    """All rows: program, hosts, scale, topology, network, policy; bytes_per_host, gap_ns, mpi_share."""
     text = resources.files("dragonfly_env.jobs").joinpath("data", "gaps.json").read_text(encoding="utf-8")
     return tuple(json.loads(text)["gaps"])
 
 
-def calibrated_gap_ns(program: str, hosts: int, scale: float) -> float:
-    """The gap of the row with the nearest number of hosts and then the nearest scale, times the ratio of the scales:
-    what is sent, and so the time that it takes, grows with it.
+def calibrated_gap_ns(program: str, hosts: int, bytes_per_host: float) -> float:
+    """The gap of the row with the nearest number of hosts, in proportion to what a host sends in an iteration: the time
+    that this takes grows with it. 0 without any row.
     """
-    rows = [row for row in calibrated_gaps() if row["program"] == program]
-    if not rows:
-        return 0.0
 
     def far(a: float, b: float) -> float:
         return max(a / b, b / a)
 
-    row = min(rows, key=lambda one: (far(one["hosts"], hosts), far(one["scale"], scale)))
-    return float(round(row["gap_ns"] * scale / row["scale"]))
+    rows = [row for row in calibrated_gaps() if row["program"] == program]
+    if not rows:
+        return 0.0
+    row = min(rows, key=lambda one: (far(one["hosts"], hosts), far(one["bytes_per_host"], bytes_per_host)))
+    return float(round(row["gap_ns"] * bytes_per_host / row["bytes_per_host"]))

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.config.rows import normalise, real, reject_unknown, time_ns
+from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs.job import ENDLESS, Job, as_policy
 from dragonfly_env.jobs.parse import assignments
+from dragonfly_env.jobs.program import Motif
 from dragonfly_env.policies import Policy
 
 NAME: Final = "background-mix"
@@ -41,6 +42,7 @@ class BackgroundMix:
     Args:
         fill: Part of the machine's hosts that have a job, those of other jobs included.
         scale: Sizes of large messages, as for the programs.
+        stands_for: Nodes that a host stands for, as for ``Milc``.
         phase_ns: Jobs start between 0 and this.
         policy: As of a job; None: the run's.
         all_to_all_policy: As of a job.
@@ -50,6 +52,13 @@ class BackgroundMix:
 
     fill: float = real(0.9, 0.0, 1.0, doc="Part of the machine's hosts that have a job.")
     scale: float = real(1.0, 1e-6, 1e3, doc="Size of the large messages, as a multiple of the applications'.")
+    stands_for: int = integer(
+        1,
+        1,
+        4096,
+        unit="nodes",
+        doc="Nodes that a host stands for, as for milc: 8 on an eighth of a machine.",
+    )
     phase_ns: float = time_ns(200_000.0, doc="Jobs start between 0 and this.")
     policy: Any = None
     all_to_all_policy: Any = None
@@ -84,6 +93,12 @@ class BackgroundMix:
                 values[field.name] = value.to_dict() if isinstance(value, Policy) else value
         return values
 
+    def _program(self, name: str) -> Motif:
+        settings: dict[str, Any] = {"scale": self.scale}
+        if name == "milc":
+            settings["stands_for"] = self.stands_for
+        return Motif.classes[name].from_settings(settings)
+
     def jobs(self, topology: Dragonfly, taken: int, seed: int) -> Iterator[Job]:
         """Its jobs on a machine of which so many hosts are taken."""
         draws = random.Random(f"{NAME} {seed}")
@@ -98,7 +113,7 @@ class BackgroundMix:
             if program == "silent":
                 continue
             yield Job(
-                program if self.scale == 1.0 else f"{program}:scale={self.scale!r}",
+                self._program(program),
                 size,
                 placement,
                 policy=self.policy,

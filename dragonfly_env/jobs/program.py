@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
@@ -11,10 +12,11 @@ from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import MAX_SETTING_NS, config_error
 from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env.jobs.gaps import calibrated_gap_ns
-from dragonfly_env.jobs.operations import Operation
+from dragonfly_env.jobs.operations import SEND, SEND_ALL_TO_ALL, Operation
 
 MOST_HOSTS = 2**20
 _MAX_PIECE_BYTES = 2**31 - 1
+_FEW = 16
 
 
 class Program(ABC):
@@ -123,11 +125,24 @@ class Motif(Program):
 
     def gap(self, ranks: int) -> float:
         """The computation of one iteration, in ns."""
-        return calibrated_gap_ns(self.name, ranks, self.scale) if self.gap_ns is None else self.gap_ns
+        return _calibrated(self, ranks) if self.gap_ns is None else self.gap_ns
+
+    def bytes_per_host(self, ranks: int) -> float:
+        """What a host sends in an iteration: the mean of a few of them, spread over all."""
+        program = self if self.gap_ns == 0.0 else dataclasses.replace(self, gap_ns=0.0)
+        few = range(0, ranks, max(1, ranks // _FEW))
+        kinds = (SEND, SEND_ALL_TO_ALL)
+        each = (one.amount for rank in few for one in program.operations(rank, ranks) if one.kind in kinds)
+        return max(1.0, sum(each) / len(few))
 
     def scaled(self, num_bytes: float) -> int:
         """A large message's size."""
         return max(1, round(num_bytes * self.scale))
+
+
+@functools.lru_cache(maxsize=256)
+def _calibrated(program: Motif, ranks: int) -> float:
+    return calibrated_gap_ns(program.name, ranks, program.bytes_per_host(ranks))
 
 
 def require_hosts(program: Motif, hosts: int, least: int) -> None:

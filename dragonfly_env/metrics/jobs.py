@@ -59,6 +59,8 @@ class JobMetrics:
     program: str
     hosts: tuple[int, ...]
     """Rank i lives on the i-th."""
+    endless: bool
+    """Whether it goes on for as long as the run does."""
     start_ps: int
     end_ps: int
     """When its last rank had done everything; -1: not yet, or it is endless."""
@@ -87,6 +89,7 @@ class JobMetrics:
             name=info.name,
             program=info.program,
             hosts=info.hosts,
+            endless=info.endless,
             start_ps=info.start_ps,
             end_ps=int(row["end_ps"]) if complete else -1,
             unfinished_ranks=len(info.hosts) if info.endless else int(row["unfinished"]),
@@ -122,6 +125,7 @@ class JobMetrics:
             "name": self.name,
             "program": self.program,
             "hosts": list(self.hosts),
+            "endless": self.endless,
             "start_ns": self.start_ps / PS_PER_NS,
             "run_time_ns": known(self.run_time_ns),
             "mpi_share": known(self.mpi_share),

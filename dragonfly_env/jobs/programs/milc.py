@@ -47,6 +47,15 @@ class Milc(Motif):
         doc="Messages leave in pieces of so many, in turn over all open ones.",
     )
 
+    stands_for: int = integer(
+        1,
+        1,
+        4096,
+        unit="nodes",
+        doc="Nodes that a host stands for: messages are those of a job of so many times as many hosts. 8 on an eighth "
+        "of a machine, where 32 hosts stand for 256 nodes.",
+    )
+
     def check(self, hosts: int) -> None:
         require_hosts(self, hosts, 2)
 
@@ -57,7 +66,7 @@ class Milc(Motif):
 
     def plane_bytes(self, ranks: int) -> tuple[int, ...]:
         """What goes to a neighbour along each axis, per parity."""
-        lengths = self.lengths(ranks)
+        lengths = self.lengths(ranks * self.stands_for)
         sites = [whole / part for whole, part in zip(LATTICE, lengths, strict=True)]
         volume = math.prod(sites)
         return tuple(self.scaled(_PLANES * volume / side / 2 * _VECTOR_BYTES) for side in sites)

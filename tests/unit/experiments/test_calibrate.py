@@ -44,19 +44,28 @@ def test_every_program_has_a_share_and_calibrated_gaps() -> None:
         assert set(KEYS) <= row.keys()
 
 
-def test_a_gap_is_that_of_the_nearest_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gap_is_that_of_the_nearest_row_in_proportion_to_what_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rows = [
-        {"program": "milc", "hosts": 32, "scale": 1.0, "gap_ns": 1000.0},
-        {"program": "milc", "hosts": 32, "scale": 0.25, "gap_ns": 300.0},
-        {"program": "milc", "hosts": 256, "scale": 1.0, "gap_ns": 100.0},
+        {"program": "milc", "hosts": 32, "bytes_per_host": 4000, "gap_ns": 1000.0},
+        {"program": "milc", "hosts": 32, "bytes_per_host": 100, "gap_ns": 30.0},
+        {"program": "milc", "hosts": 256, "bytes_per_host": 4000, "gap_ns": 100.0},
     ]
     monkeypatch.setattr(gaps, "calibrated_gaps", lambda: tuple(rows))
-    assert calibrated_gap_ns("milc", 32, 1.0) == 1000
-    assert calibrated_gap_ns("milc", 40, 0.25) == 300
-    assert calibrated_gap_ns("milc", 64, 0.125) == 150
-    assert calibrated_gap_ns("milc", 512, 0.5) == 50
-    assert jobs.Milc(scale=0.25).gap(32) == 300
+    assert calibrated_gap_ns("milc", 32, 4000) == 1000
+    assert calibrated_gap_ns("milc", 40, 200) == 60
+    assert calibrated_gap_ns("milc", 512, 2000) == 50
+    assert calibrated_gap_ns("hacc", 32, 2000) == 0
     assert jobs.Milc(gap_ns=5).gap(32) == 5
+
+
+def test_what_a_host_sends() -> None:
+    assert jobs.Milc(gap_ns=1).bytes_per_host(256) == 2 * 2 * (3 * 839_808 + 419_904) + 2 * 8 * 8
+    whole, part = jobs.Milc().bytes_per_host(256), jobs.Milc(stands_for=8).bytes_per_host(32)
+    assert whole - part == 2 * 8 * (8 - 5)  # all-reduces of 32 ranks have five steps instead of eight
+    assert jobs.Milc(stands_for=8).plane_bytes(32) == jobs.Milc().plane_bytes(256)
+    assert jobs.Rayleigh().bytes_per_host(256) == 4 * 15 * 375_000
 
 
 def test_the_command_writes_rows_and_keeps_those_of_other_runs(tmp_path: Path) -> None:

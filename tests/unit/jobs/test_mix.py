@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.jobs import BackgroundMix
+from dragonfly_env.jobs import BackgroundMix, Milc
 from dragonfly_env.jobs.mix import SHARES
 
 MACHINE = dfe.Dragonfly(p=4, a=8, h=4, g=18)  # 576 hosts, as many as an eighth of Theta
@@ -42,12 +42,14 @@ def test_a_job_runs_among_the_mix_until_it_is_done() -> None:
     )
     assert config.jobs[1] == BackgroundMix(scale=0.0005, phase_ns=100, policy="par")
     assert dfe.SimulationConfig.from_toml(config.to_toml()) == config
+    assert BackgroundMix(stands_for=8)._program("milc") == Milc(stands_for=8)
     times = {}
     for seed in (1, 2):
         chosen = config.replace(seed=seed)
         placed = chosen.placed_jobs()
         metrics = dfe.Simulation(chosen).run_to_completion()
         assert len(metrics.jobs) == len(placed) > 2
+        assert [job.endless for job in metrics.jobs] == [False] + [True] * (len(placed) - 1)
         assert [job.complete for job in metrics.jobs] == [True] + [False] * (len(placed) - 1)
         taken = [host for one in placed for host in one.hosts]
         assert len(set(taken)) == len(taken) <= 0.9 * 72
