@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from dragonfly_env.benchmark.suite import KINDS, BenchmarkCell, Board, Effort
-from dragonfly_env.experiments.results import SATURATED_BELOW
 from dragonfly_env.experiments.statistics import mean_and_ci95
+from dragonfly_env.metrics.steadiness import SATURATED_BELOW
 
 CLOSE = 1.02
 """A policy is level with the best reference up to this ratio."""

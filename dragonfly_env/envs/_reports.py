@@ -80,7 +80,7 @@ class EpisodeReports(EnvFacts, CoreOwner):
         with self._alone:
             statistics = self._core.simulation.statistics()
         jobs = job_infos(self._config.placed_jobs()) if self._config.jobs else ()
-        return Metrics.from_statistics(statistics, self._config.topology, self._config.network, jobs)
+        return Metrics.from_statistics(statistics, self._config.topology, self._config.network, jobs=jobs)
 
     def packet_log(self) -> dict[str, npt.NDArray[Any]]:
         """Take the packet log, as ``Simulation.packet_log``.

@@ -127,7 +127,8 @@ def test_a_source_archive_holds_all_that_the_package_is_made_of_and_each_once(tm
         for folder in ("dragonfly_env", "agents", "baselines", "csrc")
         for path in (ROOT / folder).rglob("*")
         if path.is_file()
-        and path.suffix in (".py", ".pyi", ".html", ".css", ".js", ".cpp", ".hpp", ".npz", ".csv", ".toml", ".json")
+        and path.suffix
+        in (".py", ".pyi", ".html", ".css", ".js", ".cpp", ".hpp", ".npz", ".csv", ".toml", ".json")
     }
     linked = {
         name for name in package if name.startswith(("dragonfly_env/agents/", "dragonfly_env/baselines/"))
