@@ -73,9 +73,8 @@ def view(
     policies = policy or ["min", "ugal-n"]
     if len(policies) > _MOST_POLICIES:
         raise config_error("--policy", ", ".join(policies), f"must be given at most {_MOST_POLICIES} times")
-    settings = options.scenario_settings(
-        {"warmup_ns": _WARMUP_NS, "measure_ns": _MEASURE_NS}, given, policies=policies, seeds=[seed]
-    )
+    usual = {"warmup_ns": _WARMUP_NS, "measure_ns": _MEASURE_NS, "traffic": ["uniform"]}
+    settings = options.scenario_settings(usual, given, policies=policies, seeds=[seed])
     runs = Scenario.from_dict(settings, name="view").runs()
     _check_writable(out)
     with console(error=True).status("simulating") as status:

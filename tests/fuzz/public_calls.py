@@ -76,10 +76,11 @@ def _settings() -> list[Call]:
 def _heuristics(folder: Path) -> list[Call]:
     network = dfe.baselines.MlpNetwork.random(hidden_units=(2,))
     file = network.save(folder / "mlp.npz")
-    named = ("Minimal", "Par", "Piggyback", "UgalIdeal", "Acor", "PiggybackAcor", "Tpr", "Lia")
+    named = ("Minimal", "Par", "Piggyback", "UgalIdeal", "Acor", "PiggybackAcor", "Tpr", "Lia", "Aries")
     kinds = [getattr(dfe.baselines, name) for name in named]
     return [
         *(of(kind) for kind in kinds),
+        of(dfe.baselines.AriesMode, mode="ad3"),
         of(dfe.baselines.Ugal, detour="lgl"),
         of(dfe.baselines.Valiant, detour="lg"),
         of(dfe.baselines.Mlp, weights=str(file)),

@@ -45,7 +45,7 @@ NOT_CALLED: dict[str, str] = {
         (
             *("BatchedRoutingEnv.minimal_action", "DecisionBatch.rows", "CoreLearner.act", "DeepQAgent.act"),
             *("DeepQAgent.learn", "MaskedPpoAgent.act", "MaskedPpoAgent.learn", "Minimal.act", "Par.act"),
-            *("Acor.act", "Lia.act", "PiggybackAcor.act", "Tpr.act", "UgalIdeal.act"),
+            *("_Aries.act", "Acor.act", "Lia.act", "PiggybackAcor.act", "Tpr.act", "UgalIdeal.act"),
             *("Piggyback.act", "RandomPolicy.act", "Ugal.act", "Valiant.act", "Mlp.act", "Mlp.scores"),
         ),
         _PER_BATCH,
