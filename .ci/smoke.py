@@ -18,6 +18,20 @@ import dragonfly_env as dfe
 from dragonfly_env.policies import policy_class
 
 FOLDER = tempfile.TemporaryDirectory()
+KINDS = (
+    "min",
+    "ugal-n",
+    "par",
+    "pb",
+    "ugal-ideal",
+    "pb-acor",
+    "lia",
+    "ad3",
+    "mlp",
+    "q-routing",
+    "q-adaptive-queue",
+)
+"""Policies that differ in what they keep, hear and tell: the others run on one network, with one thread."""
 
 
 def ready(name: str) -> dfe.Policy:
@@ -173,12 +187,14 @@ def go_on_after_a_fork(hosts: str) -> None:
 
 def main() -> None:
     """Everything once on 72 hosts; then systems of several partitions, with one thread and with several."""
-    for preset in ("default", "q-adaptive", "lia"):
-        for policy in dfe.policies():
-            simulate("72", preset=preset, policy=policy, traffic="uniform", threads=1, duration_ns=4_000)
-    for traffic in dfe.traffic_patterns():
-        simulate("72", preset="q-adaptive", policy="min", traffic=traffic, threads=1, duration_ns=4_000)
     for policy in dfe.policies():
+        simulate("72", preset="default", policy=policy, traffic="uniform", threads=1, duration_ns=3_000)
+    for preset in ("q-adaptive", "lia", "aries"):
+        for policy in KINDS:
+            simulate("72", preset=preset, policy=policy, traffic="uniform", threads=1, duration_ns=3_000)
+    for traffic in dfe.traffic_patterns():
+        simulate("72", preset="q-adaptive", policy="min", traffic=traffic, threads=1, duration_ns=3_000)
+    for policy in KINDS:
         runs = [
             simulate(
                 "2550", preset="q-adaptive", policy=policy, traffic="adv+1", threads=n, duration_ns=1_200

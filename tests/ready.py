@@ -27,3 +27,7 @@ def ready(name: str) -> dfe.Policy:
         return dfe.make_policy(name)
     # Of both kinds of answer there are some: neither all minimal, nor all on a detour.
     return dfe.make_policy(name, weights=weights_file(seed=3, scope="every", detours=("lgl", "lg")))
+
+
+NETWORKS: tuple[str, ...] = tuple(name for name in dfe.NetworkConfig.presets() if name != "aries-256")
+"""Network presets for tests that take every policy through them; ``aries-256`` is ``aries`` with longer packets."""

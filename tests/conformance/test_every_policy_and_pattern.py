@@ -15,10 +15,10 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
-from tests.ready import ready
+from tests.ready import NETWORKS, ready
 from tests.topologies import GRIDS, Shape, topology_of
 
-PRESETS = dfe.NetworkConfig.presets()
+PRESETS = NETWORKS
 ARRANGEMENTS = tuple(_core.arrangements())
 SMALL = dfe.Dragonfly.preset("72")
 

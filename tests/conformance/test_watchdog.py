@@ -9,7 +9,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.traffic import make_source
-from tests.ready import ready
+from tests.ready import NETWORKS, ready
 
 SMALL = dfe.Dragonfly.preset("72")
 WATCHDOG_NS = 20_000.0
@@ -89,7 +89,7 @@ def test_draining_a_deadlocked_network_raises_instead_of_hanging() -> None:
 
 
 @pytest.mark.parametrize("policy", dfe.policies())
-@pytest.mark.parametrize("preset", dfe.NetworkConfig.presets())
+@pytest.mark.parametrize("preset", NETWORKS)
 def test_the_watchdog_is_silent_in_a_saturated_network(preset: str, policy: str) -> None:
     for traffic in ("adv+1", "hotspot:hosts=1,fraction=1", "uniform"):
         config = dfe.SimulationConfig(

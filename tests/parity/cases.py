@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import dragonfly_env as dfe
+from tests.ready import NETWORKS
 from tests.topologies import GRIDS, Shape, topology_of
 
-PRESETS = dfe.NetworkConfig.presets()
+PRESETS = NETWORKS
 
 SHAPES: dict[str, Shape] = {
     "trunked": (2, 4, 2, 5, 2),
