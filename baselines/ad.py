@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -51,9 +52,9 @@ class _Aries(Policy):
     decide: str
     in_group: bool
 
+    @abstractmethod
     def biases(self) -> tuple[IntArray, IntArray]:
         """(2, 3) shift and add of minimal paths, and of detours, by hops taken: none, one, more."""
-        raise NotImplementedError
 
     @property
     def scope(self) -> str:

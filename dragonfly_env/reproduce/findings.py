@@ -47,6 +47,17 @@ class Findings:
         """The simulated cells of a figure, in its order."""
         return tuple(cell for cell in self.cells.get(figure, ()) if cell in self.rows)
 
+    def simulated(self, figure: str) -> tuple[Cell, ...]:
+        """The same, of a figure of which something was simulated.
+
+        Raises:
+            NotFoundYetError: If nothing was; the message says why.
+        """
+        cells = self.of(figure)
+        if not cells:
+            raise NotFoundYetError("; ".join(self.absent(figure)) or f"{figure} was not run")
+        return cells
+
     def absent(self, figure: str) -> tuple[str, ...]:
         """Why something of a figure is missing; every reason once."""
         cells = self.cells.get(figure, ())
@@ -116,9 +127,7 @@ class Findings:
         Raises:
             NotFoundYetError: If there are none.
         """
-        cells = self.of(figure)
-        if not cells:
-            raise NotFoundYetError("; ".join(self.absent(figure)) or f"{figure} was not run")
+        cells = self.simulated(figure)
         rows = [
             {**row, "policy": cell.policy, "traffic": cell.traffic}
             for cell in cells

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from dragonfly_env.plots.style import grid, looks
 from dragonfly_env.reproduce.figures.panels import letter
-from dragonfly_env.reproduce.findings import Findings, NotFoundYetError
+from dragonfly_env.reproduce.findings import Findings
 
 _BASE = "min"
 
@@ -18,9 +18,7 @@ def speedups(findings: Findings, figure: str) -> Figure:
     Raises:
         NotFoundYetError: If nothing of it was simulated.
     """
-    cells = findings.of(figure)
-    if not cells:
-        raise NotFoundYetError(f"{figure} was not run")
+    cells = findings.simulated(figure)
     workloads = tuple(dict.fromkeys(cell.traffic for cell in cells))
     look = looks(tuple(dict.fromkeys(cell.policy for cell in cells)))
     drawn, axes = grid(3.0, 3.1, 1, len(workloads))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from dragonfly_env.plots.style import grid, looks, policy_legend
-from dragonfly_env.reproduce.findings import Findings, NotFoundYetError
+from dragonfly_env.reproduce.findings import Findings
 from dragonfly_env.reproduce.offsets import offset_of, remote_counter, throughput_by_offset
 
 
@@ -15,9 +15,7 @@ def offset_curves(findings: Findings, figure: str) -> Figure:
     Raises:
         NotFoundYetError: If nothing of it was simulated.
     """
-    cells = findings.of(figure)
-    if not cells:
-        raise NotFoundYetError(f"{figure} was not run")
+    cells = findings.simulated(figure)
     policies = tuple(dict.fromkeys(cell.policy for cell in cells))
     look = looks(policies)
     drawn, axes = grid(7.2, 3.2, 1, 1)
@@ -44,9 +42,7 @@ def saturation_counters(findings: Findings, figure: str) -> Figure:
     Raises:
         NotFoundYetError: If nothing of it was simulated.
     """
-    cells = findings.of(figure)
-    if not cells:
-        raise NotFoundYetError(f"{figure} was not run")
+    cells = findings.simulated(figure)
     drawn, axes = grid(4.8, 3.0, 1, 1)
     panel = axes[0][0]
     panel.bar(

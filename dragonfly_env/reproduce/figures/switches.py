@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from dragonfly_env.plots.style import grid, looks, policy_legend
-from dragonfly_env.reproduce.findings import Findings, NotFoundYetError
+from dragonfly_env.reproduce.findings import Findings
 from dragonfly_env.reproduce.switches import loads_of_routers
 
 
@@ -15,9 +15,7 @@ def switch_loads(findings: Findings, figure: str) -> Figure:
     Raises:
         NotFoundYetError: If nothing of it was simulated.
     """
-    cells = findings.of(figure)
-    if not cells:
-        raise NotFoundYetError(f"{figure} was not run")
+    cells = findings.simulated(figure)
     look = looks([cell.policy for cell in cells])
     drawn, axes = grid(5.6, 3.4, 1, 1)
     panel = axes[0][0]

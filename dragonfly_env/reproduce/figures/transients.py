@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from dragonfly_env.plots.style import grid, looks, policy_legend
 from dragonfly_env.reproduce.cells import Cell
 from dragonfly_env.reproduce.figures.panels import COLOURS, letter, say_missing
-from dragonfly_env.reproduce.findings import Findings, NotFoundYetError
+from dragonfly_env.reproduce.findings import Findings
 
 _STYLES = ("-", "--", ":")
 _BEFORE_NS, _AFTER_NS = 300.0, 1500.0
@@ -96,9 +96,7 @@ def after_change(findings: Findings, figure: str) -> Figure:
     Raises:
         NotFoundYetError: If nothing of it was simulated.
     """
-    cells = findings.of(figure)
-    if not cells:
-        raise NotFoundYetError(f"{figure} was not run")
+    cells = findings.simulated(figure)
     changes = tuple(dict.fromkeys(cell.traffic for cell in cells))
     look = looks(tuple(dict.fromkeys(cell.policy for cell in cells)))
     drawn, axes = grid(4.8, 3.1, 1, len(changes))
