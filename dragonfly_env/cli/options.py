@@ -363,6 +363,8 @@ def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> d
             else item
             for item in settings["traffic"]
         ]
+    if "warmup_ns" in changes:
+        settings.pop("learner_warmup_ns", None)
     return {**settings, **changes}
 
 

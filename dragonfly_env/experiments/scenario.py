@@ -43,6 +43,7 @@ class Scenario:
         loads: Offered loads for every traffic that states none itself; closed-loop traffic has none.
         seeds: One run for each; they give the confidence intervals.
         warmup_ns: Simulated time before measuring; closed-loop traffic has none.
+        learner_warmup_ns: The same for policies that learn, if theirs is another: they begin with empty tables.
         measure_ns: Simulated time that is measured; a closed loop ends at its completion if that comes first.
         options: Further arguments of `SimulationConfig`.
         threads: Threads of one simulation.
@@ -60,6 +61,7 @@ class Scenario:
     warmup_ns: float
     measure_ns: float
     options: Mapping[str, Any]
+    learner_warmup_ns: float | None = None
     threads: int = 1
     arrays: bool = True
 
@@ -71,8 +73,9 @@ class Scenario:
         or a table for `Dragonfly.from_dict` (``preset``, or ``p a h g trunking``; ``arrangement``);
         ``network``: a preset's name, or a table for `NetworkConfig.from_dict` (``preset`` and any field);
         ``policies``, ``traffic``: lists for `PolicyChoice.parse` and `TrafficChoice.parse`; ``loads``:
-        numbers, or ranges ``"0.1:1.0:0.1"``; ``seeds``: integers; ``warmup_ns``, ``measure_ns``; ``threads``;
-        ``arrays``; and the other fields of `SimulationConfig`, such as ``injection`` and ``source_queue_packets``.
+        numbers, or ranges ``"0.1:1.0:0.1"``; ``seeds``: integers; ``warmup_ns``, ``learner_warmup_ns``,
+        ``measure_ns``; ``threads``; ``arrays``; and the other fields of
+        `SimulationConfig`, such as ``injection`` and ``source_queue_packets``.
 
         Raises:
             ConfigError: Naming the field, its value and what is allowed.
@@ -94,6 +97,9 @@ class Scenario:
             seeds=tuple(check_integer("seeds", item, 0, MAX_SEED) for item in table.items("seeds") or [1]),
             warmup_ns=table.time_ns("warmup_ns", DEFAULT_WARMUP_NS, 0.0),
             measure_ns=table.time_ns("measure_ns", DEFAULT_MEASURE_NS, 1.0),
+            learner_warmup_ns=table.time_ns("learner_warmup_ns", 0.0, 0.0)
+            if "learner_warmup_ns" in settings
+            else None,
             threads=table.integer("threads", 1, 1, 1024),
             arrays=table.flag("arrays", True),
             options={key: value for key in _OPTIONS if (value := table.take(key)) is not None},
@@ -127,6 +133,7 @@ class Scenario:
             ],
             "seeds": list(self.seeds),
             "warmup_ns": self.warmup_ns,
+            **({} if self.learner_warmup_ns is None else {"learner_warmup_ns": self.learner_warmup_ns}),
             "measure_ns": self.measure_ns,
             **self.options,
         }
@@ -153,10 +160,12 @@ class Scenario:
         named = traffic.traffic
         return (1.0,) if named.is_trace or named.is_closed_loop else traffic.loads or self.loads
 
-    def _warmup_ns_of(self, traffic: TrafficChoice) -> float:
+    def _warmup_ns_of(self, traffic: TrafficChoice, policy: PolicyChoice) -> float:
         """A closed loop has none: what it does first is part of its makespan."""
         if traffic.traffic.is_closed_loop:
             return 0.0
+        if self.learner_warmup_ns is not None and policy.policy.learns:
+            return self.learner_warmup_ns
         return self.warmup_ns if traffic.warmup_ns is None else traffic.warmup_ns
 
     def _check_lists(self) -> None:
@@ -199,7 +208,7 @@ class Scenario:
                             policy_label=policy.label,
                             traffic_label=traffic.label,
                             load=load,
-                            warmup_ns=self._warmup_ns_of(traffic),
+                            warmup_ns=self._warmup_ns_of(traffic, policy),
                             measure_ns=self.measure_ns if traffic.measure_ns is None else traffic.measure_ns,
                             arrays=self.arrays,
                             agent=policy.agent,

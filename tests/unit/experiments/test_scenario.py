@@ -135,6 +135,27 @@ def test_a_traffic_may_have_loads_and_times_of_its_own() -> None:
     ]
 
 
+def test_policies_that_learn_may_have_a_longer_warmup() -> None:
+    settings = {
+        **SMALL,
+        "policies": ["min", "q-adaptive"],
+        "traffic": ["uniform", "all-to-all"],
+        "loads": [0.2],
+        "seeds": [1],
+        "warmup_ns": 10_000,
+        "learner_warmup_ns": 50_000,
+    }
+    scenario = Scenario.from_dict(settings)
+    assert [(run.traffic_label, run.policy_label, run.warmup_ns) for run in scenario.runs()] == [
+        ("uniform", "min", 10_000.0),
+        ("uniform", "q-adaptive", 50_000.0),
+        ("all-to-all", "min", 0.0),  # what a closed loop does first is part of its makespan
+        ("all-to-all", "q-adaptive", 0.0),
+    ]
+    assert scenario.to_dict()["learner_warmup_ns"] == 50_000.0
+    assert "learner_warmup_ns" not in Scenario.from_dict(SMALL).to_dict()
+
+
 def test_a_schedule_of_traffic_brings_its_own_loads() -> None:
     steps = [[0, "uniform", 0.3], [5_000, "adv+1", 0.2]]
     (run,) = Scenario.from_dict(
