@@ -122,8 +122,9 @@ std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const N
     if (running == all.end()) {
       all.push_back(wanted);
     } else if (*running != wanted) {
-      throw ConfigError{"trackers", "'" + wanted.info->name + "'",
-                        "must have the parameters of the policy that routes the warm-up, or the other packets"};
+      throw ConfigError{
+          "trackers", "'" + wanted.info->name + "'",
+          "must have the parameters of the policy that routes the warm-up, or the other packets"};
     }
   }
   for (const auto& [name, parameters] : spec.trackers) {

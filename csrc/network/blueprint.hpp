@@ -65,8 +65,8 @@ class Blueprint {
   // packet is.
   std::vector<Decider> deciders;
   std::optional<Decider> background;  // beside decisions from outside
-  LearningPolicy* learner;  // the first policy, if it learns; else null
-  HopTimes hop_times{};     // for the learner
+  LearningPolicy* learner;            // the first policy, if it learns; else null
+  HopTimes hop_times{};               // for the learner
   const TrafficSource& source;
   const Workload* workload;  // null: open loop
   NetworkOptions options;

@@ -158,13 +158,8 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
 bool is_path_choice(const QuestionPlan& plan, const RouteContext& context) {
   const QuestionSpec& spec = plan.asked;
   if (context.topology().num_choices() > 1 && spec.minimal_candidates > 1) return true;
-  return std::ranges::any_of(spec.detours, [&](DetourKind kind) {
-    RandomStream draws = context.detour_stream(kind);
-    for (std::uint32_t i = 0; i < spec.detour_candidates; ++i) {
-      if (draw_detour(context, draws, kind, spec.avoid_destination_group).exists()) return true;
-    }
-    return false;
-  });
+  return std::ranges::any_of(
+      spec.detours, [&](DetourKind kind) { return has_detour(context, kind, spec.avoid_destination_group); });
 }
 
 }  // namespace dragonfly

@@ -42,8 +42,8 @@ class QuestionWriter {
   const QuestionPlan& plan_;
   std::uint32_t first_router_;
   Tick period_;
-  std::vector<Recent> recent_;  // [router * groups + group], if observed
-  std::vector<float> minimal_;  // scratch: per port, 1 on a shortest path, else 0
+  std::vector<Recent> recent_;      // [router * groups + group], if observed
+  std::vector<float> minimal_;      // scratch: per port, 1 on a shortest path, else 0
   std::vector<std::uint8_t> mask_;  // scratch: of questions that nobody reads
 };
 

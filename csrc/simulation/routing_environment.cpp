@@ -153,16 +153,13 @@ void RoutingEnvironment::follow(std::size_t row) {
     }
     first = behind;
   }
-  simulation_.network().want({.kind = WantedPackets::Kind::kOne,
-                              .source_host = packet.source_host,
-                              .number = packet.number});
+  simulation_.network().want(
+      {.kind = WantedPackets::Kind::kOne, .source_host = packet.source_host, .number = packet.number});
   ++batches_answered_;
   collect();
 }
 
-void RoutingEnvironment::ask_outside() {
-  simulation_.network().want({.kind = WantedPackets::Kind::kAll});
-}
+void RoutingEnvironment::ask_outside() { simulation_.network().want({.kind = WantedPackets::Kind::kAll}); }
 
 void RoutingEnvironment::answer() {
   const std::int32_t* next = answers_.data();

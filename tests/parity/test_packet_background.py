@@ -99,6 +99,14 @@ def test_whenever_packets_ask(name: str, routing_delay_ns: float, decide_at: str
         {"policy": "ugal-n"},  # what it has sent on detours goes on with "min" in its place
         {"policy": "q-adaptive"},
         {"action": "path", "scope": "progressive", "detours": ("lgl", "g", "l")},
+        # Routers whose only global link leads to the destination group have no choice.
+        {
+            "action": "path",
+            "scope": "source",
+            "detours": ("g",),
+            "topology": dfe.Dragonfly(p=2, a=2, h=1, g=3),
+            "traffic": "uniform",
+        },
         {"traffic": "all-to-all", "load": 1.0},
         {"topology": dfe.Dragonfly(p=2, a=4, h=2, g=3)},
         {"topology": dfe.Dragonfly(p=2, h=1, g=5, group=dfe.Grid(rows=2, columns=3))},
