@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "bindings/question_spec.hpp"
@@ -59,11 +60,16 @@ std::unique_ptr<RoutingEnvironment> make_environment(
     const std::shared_ptr<Dragonfly>& topology, const py::dict& network, const SourceHandle& source,
     const std::string& policy, const py::dict& policy_parameters, std::uint32_t source_queue_packets,
     bool lose_when_full, std::uint64_t seed, std::uint32_t threads, const py::dict& options,
-    const py::dict& spec, TimePs warmup_ps, TimePs duration_ps) {
+    const py::dict& spec, TimePs warmup_ps, TimePs duration_ps, const py::object& background) {
   SimulationSetup setup = simulation_setup(topology, network, source, policy, policy_parameters,
                                            source_queue_packets, lose_when_full, seed, threads, options);
   setup.options.decisions = spec_of(spec);
   setup.options.warms_up = warmup_ps > 0;
+  if (!background.is_none()) {
+    const auto [name, parameters] = py::cast<std::tuple<std::string, py::dict>>(background);
+    setup.background = PolicyChoice{
+        .field = "background", .name = name, .parameters = parameters_of("background", parameters)};
+  }
   const py::gil_scoped_release release;
   return std::make_unique<RoutingEnvironment>(std::move(setup), warmup_ps, duration_ps);
 }
@@ -102,6 +108,31 @@ void step(RoutingEnvironment& self, const Actions& actions) {
     self.answer();
     return self.advance(keep_going);
   });
+}
+
+void require_background(const RoutingEnvironment& self) {
+  if (!self.has_background()) throw StateError{"there is no background policy in the core"};
+}
+
+void seek(RoutingEnvironment& self) {
+  require_background(self);
+  without_gil([&](auto keep_going) {
+    self.seek();
+    return self.advance(keep_going);
+  });
+}
+
+void follow(RoutingEnvironment& self, std::size_t row) {
+  require_background(self);
+  if (row >= self.batch().size) {
+    throw ConfigError{"row", std::to_string(row), "below " + std::to_string(self.batch().size)};
+  }
+  self.follow(row);
+}
+
+void ask_outside(RoutingEnvironment& self) {
+  require_background(self);
+  self.ask_outside();
 }
 
 py::tuple batch_arrays(RoutingEnvironment& self) {
@@ -234,9 +265,12 @@ void bind_environment(py::module_& module) {
   make_by(environment, &make_environment, py::arg("topology").none(false), py::arg("network_params"),
           py::arg("source"), py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"),
           py::arg("lose_when_full"), py::arg("seed"), py::arg("threads"), py::arg("options"), py::arg("spec"),
-          py::arg("warmup_ps"), py::arg("duration_ps"));
+          py::arg("warmup_ps"), py::arg("duration_ps"), py::arg("background") = py::none());
   environment.def("advance", &advance)
       .def("step", &step, py::arg("actions").noconvert())
+      .def("seek", &seek)
+      .def("follow", &follow, py::arg("row"))
+      .def("ask_outside", &ask_outside)
       .def("extend", by_reference(&RoutingEnvironment::extend), py::arg("duration_ps"))
       .def("begin_drain", by_reference(&RoutingEnvironment::begin_drain), py::arg("latest_ps") = INT64_MAX,
            py::arg("refusal") = std::string{})

@@ -95,6 +95,21 @@ void add_workload(py::dict& out, const WorkloadStatistics& s, const Simulation& 
   out["message_latency_bucket_ps"] = bucket_middles(s.messages.latencies);
 }
 
+// What `Mark` in Python is made of, as in statistics_dict().
+py::dict totals_dict(Simulation& simulation) {
+  const Totals totals = [&] {
+    const py::gil_scoped_release release;
+    return simulation.totals();
+  }();
+  py::dict out;
+  out["now_ps"] = totals.now_ps;
+  out["generated"] = totals.generated;
+  out["lost"] = totals.lost;
+  out["delivered"] = totals.delivered;
+  out["latency_sum_ps"] = totals.latency_ps;
+  return out;
+}
+
 py::dict statistics_dict(Simulation& simulation) {
   const Statistics s = [&] {
     const py::gil_scoped_release release;
@@ -343,6 +358,7 @@ void bind_simulation(py::module_& module) {
       .def("load_q_table", &load_q_table, py::arg("values").noconvert())
       .def("reset_statistics", by_reference(&Simulation::reset_statistics))
       .def("statistics", &statistics_dict)
+      .def("totals", &totals_dict)
       .def("packet_log", &packet_log)
       .def("trace_hash", by_reference(&Simulation::trace_hash))
       .def("check_invariants", by_reference(&Simulation::check_invariants))

@@ -39,6 +39,17 @@ std::optional<WorkloadStatistics> collect_workload(const Network& network) {
   return s;
 }
 
+Totals collect_totals(Network& network, const StatisticsBase& base, TimePs now_ps) {
+  Totals totals{.now_ps = now_ps, .generated = generated_ever(network) - base.generated};
+  for (const Partition& partition : network.partitions()) {
+    const DeliveryRecord& record = partition.record();
+    totals.lost += record.lost;
+    totals.delivered += record.delivered;
+    totals.latency_ps += record.latency_ps;
+  }
+  return totals;
+}
+
 Statistics collect_statistics(Network& network, const StatisticsBase& base, TimePs now_ps) {
   const Blueprint& plan = network.blueprint();
   Statistics s;

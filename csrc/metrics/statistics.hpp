@@ -45,9 +45,20 @@ struct Statistics {
   std::optional<WorkloadStatistics> workload;  // none: open loop
 };
 
+// The few counts that tell whether a window is steady: cheap enough to be read again and again.
+struct Totals {
+  TimePs now_ps = 0;
+  std::uint64_t generated = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t delivered = 0;
+  TimePs latency_ps = 0;  // sum over those delivered
+};
+
 [[nodiscard]] StatisticsBase read_base(Network& network, TimePs now_ps);
 // Nothing in an open-loop run.
 [[nodiscard]] std::optional<WorkloadStatistics> collect_workload(const Network& network);
+// The same as in the statistics.
+[[nodiscard]] Totals collect_totals(Network& network, const StatisticsBase& base, TimePs now_ps);
 [[nodiscard]] Statistics collect_statistics(Network& network, const StatisticsBase& base, TimePs now_ps);
 
 }  // namespace dragonfly

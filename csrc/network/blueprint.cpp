@@ -68,6 +68,20 @@ PathBudget needed_budget(const Dragonfly& topology, const RoutingPolicy& policy,
   return budget;
 }
 
+// Of who decides about what nobody outside wants.
+void add_needs_of(const RoutingPolicy& background, std::vector<TrackerRequest>& all) {
+  for (const TrackerRequest& wanted : background.trackers()) {
+    const auto running = std::ranges::find(all, wanted.info, &TrackerRequest::info);
+    if (running == all.end()) {
+      all.push_back(wanted);
+    } else if (*running != wanted) {
+      throw ConfigError{"background", "'" + wanted.info->name + "'",
+                        "must have the parameters of this tracker that the policy has which routes the "
+                        "warm-up: routers remember it once"};
+    }
+  }
+}
+
 // With the parameters given, else those that the policy has for it, else the defaults.
 TrackerRequest tracker_of_feature(const TrackedFeature& feature, const QuestionSpec& spec,
                                   const std::vector<TrackerRequest>& of_policy) {
@@ -80,7 +94,8 @@ TrackerRequest tracker_of_feature(const TrackedFeature& feature, const QuestionS
 }
 
 std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const NetworkOptions& options,
-                                            const std::vector<JobPolicy>& others) {
+                                            const std::vector<JobPolicy>& others,
+                                            const RoutingPolicy* background) {
   const std::vector<TrackerRequest> of_policy = policy.trackers();
   std::vector<TrackerRequest> all;
   if (!options.decisions || options.warms_up) {
@@ -99,6 +114,7 @@ std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const N
     }
   }
   if (!options.decisions) return all;
+  if (background != nullptr) add_needs_of(*background, all);
   const QuestionSpec& spec = *options.decisions;
   for (const std::string& name : spec.tracked) {
     const TrackerRequest wanted = tracker_of_feature(find_tracked_feature(name), spec, of_policy);
@@ -106,8 +122,9 @@ std::vector<TrackerRequest> needed_trackers(const RoutingPolicy& policy, const N
     if (running == all.end()) {
       all.push_back(wanted);
     } else if (*running != wanted) {
-      throw ConfigError{"trackers", "'" + wanted.info->name + "'",
-                        "must have the parameters of the policy that routes the warm-up"};
+      throw ConfigError{
+          "trackers", "'" + wanted.info->name + "'",
+          "must have the parameters of the policy that routes the warm-up, or the other packets"};
     }
   }
   for (const auto& [name, parameters] : spec.trackers) {
@@ -145,7 +162,8 @@ std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t requi
 
 Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, RoutingPolicy& policy_in,
                      const TrafficSource& source_in, const NetworkOptions& options_in,
-                     const Workload* workload_in, const std::vector<JobPolicy>& job_policies)
+                     const Workload* workload_in, const std::vector<JobPolicy>& job_policies,
+                     RoutingPolicy* background_in)
     : topology{(require_same_rules(policy_in, job_policies), topology_in)},
       learner{policy_in.learner()},
       source{source_in},
@@ -180,7 +198,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
     signal_delay = std::max(signal_delay, links[i].latency_ps / timing.quantum_ps);
   }
   signal_delay *= topology.local_way_hops();
-  trackers = needed_trackers(policy_in, options, job_policies);
+  trackers = needed_trackers(policy_in, options, job_policies, background_in);
   if (topology.num_groups() >= kNoGroup) {
     throw ConfigError{"topology.g", std::to_string(topology.num_groups()),
                       "below 65535 groups in a simulation"};
@@ -210,7 +228,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
     decisions = std::make_unique<const DecisionPlan>(*options.decisions, paths, buffer_sizes(),
                                                      timing.quantum_ps, trackers);
   }
-  add_deciders(policy_in, job_policies);
+  add_deciders(policy_in, job_policies, background_in);
 
   if (learner != nullptr) {
     for (std::size_t i = 1; i < num_classes; ++i) {
@@ -255,17 +273,18 @@ std::unique_ptr<const QuestionPlan> Blueprint::sight_of(RoutingPolicy& of) const
   return plan;
 }
 
-void Blueprint::add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>& others) {
-  const auto add = [this](RoutingPolicy& policy) {
-    Decider decider{.policy = &policy,
-                    .scope = policy.scope(),
-                    .trackers = positions_in(trackers, policy),
-                    .seen = nullptr};
-    if (!options.decisions || options.warms_up) decider.seen = sight_of(policy);
-    deciders.push_back(std::move(decider));
+void Blueprint::add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>& others,
+                             RoutingPolicy* beside) {
+  const auto made = [this](RoutingPolicy& policy, bool asked) {
+    return Decider{.policy = &policy,
+                   .scope = policy.scope(),
+                   .trackers = positions_in(trackers, policy),
+                   .seen = asked ? sight_of(policy) : nullptr};
   };
-  add(first);
-  for (const JobPolicy& other : others) add(*other.policy);
+  const bool asked = !options.decisions || options.warms_up;
+  deciders.push_back(made(first, asked));
+  for (const JobPolicy& other : others) deciders.push_back(made(*other.policy, asked));
+  if (beside != nullptr) background.emplace(made(*beside, true));
 }
 
 void Blueprint::replace_policy(const std::string& name, RoutingPolicy& other) {

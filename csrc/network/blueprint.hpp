@@ -54,16 +54,19 @@ class Blueprint {
   // `workload`: what runs on hosts; the others, and all without it, send what the source says.
   // `job_policies`: those that jobs of the workload name (Job::policies); they must number VCs by the same
   // rules as `policy`, and if there are any, nobody may learn.
+  // `background`: with decisions from outside, who decides about packets that nobody outside wants
+  // (WantedPackets); it may not learn, and its answers must be among those that `options.decisions` offers.
   Blueprint(const Dragonfly& topology, const NetworkParams& params, RoutingPolicy& policy,
             const TrafficSource& source, const NetworkOptions& options, const Workload* workload = nullptr,
-            const std::vector<JobPolicy>& job_policies = {});
+            const std::vector<JobPolicy>& job_policies = {}, RoutingPolicy* background = nullptr);
 
   const Dragonfly& topology;
   // Who decides: the policy of the run, then those that jobs bring along. MessagePart::policy says whose a
   // packet is.
   std::vector<Decider> deciders;
-  LearningPolicy* learner;  // the first policy, if it learns; else null
-  HopTimes hop_times{};     // for the learner
+  std::optional<Decider> background;  // beside decisions from outside
+  LearningPolicy* learner;            // the first policy, if it learns; else null
+  HopTimes hop_times{};               // for the learner
   const TrafficSource& source;
   const Workload* workload;  // null: open loop
   NetworkOptions options;
@@ -115,7 +118,7 @@ class Blueprint {
 
  private:
   [[nodiscard]] BufferSizes buffer_sizes() const noexcept;
-  void add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>& others);
+  void add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>& others, RoutingPolicy* background);
   // Throws ConfigError if the policy cannot work with what it would see here.
   [[nodiscard]] std::unique_ptr<const QuestionPlan> sight_of(RoutingPolicy& of) const;
 };

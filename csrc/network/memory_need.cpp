@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "network/partition.hpp"
+#include "routing/question_writer.hpp"
 
 namespace dragonfly {
 
@@ -22,6 +23,25 @@ std::uint64_t machine_memory() noexcept {
 
 std::string gigabytes(std::uint64_t bytes) {
   return std::to_string((bytes + 500'000'000) / 1'000'000'000) + " GB";
+}
+
+std::uint64_t bytes_of_trackers(const Blueprint& plan) noexcept {
+  std::uint64_t bytes = 0;
+  for (const TrackerRequest& request : plan.trackers) {
+    if (request.info->bytes != nullptr) bytes += request.info->bytes(plan.topology);
+  }
+  return bytes;
+}
+
+std::uint64_t bytes_of_questions(const Blueprint& plan) noexcept {
+  std::uint64_t bytes = 0;
+  const auto add = [&](const QuestionPlan* shown) {
+    if (shown != nullptr) bytes += shown->bytes() + QuestionWriter::bytes(*shown);
+  };
+  add(plan.decisions.get());
+  for (const Decider& decider : plan.deciders) add(decider.seen.get());
+  if (plan.background) add(plan.background->seen.get());
+  return bytes;
 }
 
 }  // namespace
@@ -45,7 +65,9 @@ MemoryNeed memory_need(const Blueprint& plan) noexcept {
           .source_queues = hosts * plan.options.source_queue_packets * sizeof(Tick),
           .partitions = parts * (wheel + sizeof(Partition) + groups * groups * 2 * sizeof(std::uint64_t)) +
                         parts * parts * (2 * sizeof(Mailbox) + sizeof(Mailbox*)),
-          .tables = tables};
+          .tables = tables,
+          .trackers = bytes_of_trackers(plan),
+          .questions = bytes_of_questions(plan)};
 }
 
 void require_memory(const Blueprint& plan) {

@@ -13,8 +13,10 @@ struct MemoryNeed {
   std::uint64_t source_queues = 0;  // bounded ones
   std::uint64_t partitions = 0;     // timing wheels, mailboxes, counters
   std::uint64_t tables = 0;         // of a learner, and its reports under way
+  std::uint64_t trackers = 0;       // of policies and of features, beside what they note while they run
+  std::uint64_t questions = 0;      // tables behind the rows that policies or environments are shown
   [[nodiscard]] std::uint64_t total() const noexcept {
-    return routers + hosts + source_queues + partitions + tables;
+    return routers + hosts + source_queues + partitions + tables + trackers + questions;
   }
 };
 

@@ -88,6 +88,10 @@ void Network::start_asking() {
   for (Partition& partition : partitions_) partition.start_asking();
 }
 
+void Network::want(const WantedPackets& wanted) {
+  for (Partition& partition : partitions_) partition.desk().want(wanted);
+}
+
 void Network::skip_silence(Tick until) {
   Tick next = until + 1;
   for (const Partition& partition : partitions_) {

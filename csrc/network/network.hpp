@@ -40,6 +40,8 @@ class Network {
   RunEnd run(Tick until, const std::function<bool()>& keep_going, RunGoal goal = RunGoal::kInstant);
   // From now on packets are routed from outside (Blueprint::decisions).
   void start_asking();
+  // With a background policy: whose decisions come to the desks from now on, beside it.
+  void want(const WantedPackets& wanted);
   void stop_generating();
   // Between runs: who decides from now on. Throws ConfigError, see Blueprint.
   void replace_policy(const std::string& name, RoutingPolicy& policy) { plan_->replace_policy(name, policy); }

@@ -33,13 +33,13 @@ void Partition::open_window(Tick end, Tick horizon, std::span<Mailbox* const> in
 bool Partition::go_on() {
   const Tick delay = plan_.timing.routing_delay;
   // Without a delay an answer may make something happen before the next event that is known now.
-  if (asking_ && delay == 0 && desk_->size() > 0) return false;
+  if (asking_ && delay == 0 && desk_->waits()) return false;
   for (Tick due = wheel_.next_due(cursor_, window_end_); due < window_end_;
        due = wheel_.next_due(cursor_, window_end_)) {
-    if (asking_ && desk_->size() > 0 && due >= desk_->first_time() + delay) return false;
+    if (asking_ && desk_->waits() && due >= desk_->first_time() + delay) return false;
     step(due);
     cursor_ = due + 1;
-    if (asking_ && delay == 0 && desk_->size() > 0) return false;
+    if (asking_ && delay == 0 && desk_->waits()) return false;
   }
   if (now_ == window_end_) return true;
   give_back_packets();

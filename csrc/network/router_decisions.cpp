@@ -16,6 +16,11 @@ RouterDecisions::RouterDecisions(const Blueprint& blueprint, PacketStore& store,
               .queue_stride = blueprint.queue_stride,
               .credits_at_crossbar = blueprint.shared_output} {}
 
+void RouterDecisions::start_asking() noexcept {
+  asking_ = desk_ != nullptr;
+  if (plan_.background) trackers_.numbers().policy_trackers = &plan_.background->trackers;
+}
+
 // Precondition: the packet stands at `router`.
 inline RouteContext RouterDecisions::context_of(const Packet& packet, std::uint32_t router,
                                                 std::uint32_t group, Port came_by) {
@@ -25,10 +30,12 @@ inline RouteContext RouterDecisions::context_of(const Packet& packet, std::uint3
 
 // All decisions of an instant: each sees the router before any of them takes effect.
 void RouterDecisions::make_decisions(Tick now) {
-  if (asking_) {
+  if (asking_ && desk_->wants_all()) {
     for (const Undecided& undecided : undecided_) {
       if (!ask(undecided, now)) go_on(undecided, now);
     }
+  } else if (asking_) {
+    ask_background(now);
   } else if (plan_.deciders.size() > 1) {
     ask_policies_of_jobs(now);
   } else {
@@ -67,14 +74,34 @@ void RouterDecisions::ask_policies_of_jobs(Tick now) {
   tracked.policy_trackers = &plan_.deciders.front().trackers;
 }
 
+// The desk looks first: it shows packets, and counts questions, as they are before anybody has decided.
+void RouterDecisions::ask_background(Tick now) {
+  for (const Undecided& undecided : undecided_) {
+    const InputVc& input = input_vcs_[undecided.input_vc];
+    const std::uint32_t router = first_router_ + input.router;
+    const RouteContext context =
+        context_of(packets_[undecided.packet], router, plan_.topology.group_of(router), input.port);
+    desk_->consider(context, undecided.packet, undecided.input_vc, input.port, now);
+  }
+  around_.now = now;
+  const auto place = static_cast<std::uint32_t>(plan_.deciders.size());
+  if (plan_.background->scope == DecisionScope::kNowhere) {
+    for (const Undecided& undecided : undecided_) go_on(undecided, now);
+  } else if (plan_.background->seen != nullptr) {
+    put_questions<Asker::kSeeing, false>(place, now);
+  } else {
+    put_questions<Asker::kPlain, false>(place, now);
+  }
+}
+
 // What nobody is asked about goes on at once; the others wait until all questions are answered.
 template <RouterDecisions::Asker asker, bool kShared>
 void RouterDecisions::put_questions(std::uint32_t decider, Tick now) {
   constexpr bool learns = asker == Asker::kLearner;
-  const Decider& who = plan_.deciders[decider];
+  const Decider& who = decider < plan_.deciders.size() ? plan_.deciders[decider] : *plan_.background;
   QuestionSheet* sheet = nullptr;
   if constexpr (asker == Asker::kSeeing) {
-    sheets_.resize(plan_.deciders.size());
+    sheets_.resize(plan_.deciders.size() + 1);
     Sheet& own = sheets_[decider];
     if (own.rows == nullptr || own.of != plan_.policies_before) {
       own.rows = std::make_unique<QuestionSheet>(*who.seen, first_router_, num_routers_);
@@ -165,10 +192,19 @@ void RouterDecisions::answer(const std::int32_t* actions) {
     }
     const PendingDecision& asked = desk_->pending(i);
     Packet& packet = packets_[asked.packet];
+    if (desk_->decided_before()) desk_->undo(i, packet);
     const Hop hop = desk_->answer(i, actions[i], packet, plan_.timing.credit_delay);
     packet.out_port = hop.port;
     packet.out_vc = hop.vc;
-    if (plan_.timing.routing_delay == 0) await_effect(asked.packet, asked.input_vc, asked.time);
+    if (desk_->decided_before()) {
+      // Without a routing delay it asks for the crossbar already, at the next clock edge.
+      InputVc& input = input_vcs_[asked.input_vc];
+      if (input.head != asked.packet || input.state != HeadState::kReady) continue;
+      input.out_port = hop.port;
+      input.out_vc = hop.vc;
+    } else if (plan_.timing.routing_delay == 0) {
+      await_effect(asked.packet, asked.input_vc, asked.time);
+    }
   }
   desk_->clear_pending();
 }

@@ -13,8 +13,8 @@ namespace dragonfly {
 
 class RouterDecisions : public RouterPorts {
  public:
-  // From now on the desk is asked instead of the policy.
-  void start_asking() noexcept { asking_ = desk_ != nullptr; }
+  // From now on the desk is asked instead of the policy, or the background policy beside it.
+  void start_asking() noexcept;
   // Answers all decisions on the desk, in their order. Precondition: the actions are legal.
   void answer(const std::int32_t* actions);
   [[nodiscard]] DecisionDesk& desk() noexcept { return *desk_; }
@@ -28,7 +28,7 @@ class RouterDecisions : public RouterPorts {
 
  private:
   enum class Asker : std::uint8_t { kPlain, kSeeing, kLearner };  // what the policy is
-  // The rows of one of Blueprint::deciders.
+  // The rows of one of Blueprint::deciders, or of its background policy.
   struct Sheet {
     std::unique_ptr<QuestionSheet> rows;
     std::uint32_t of = 0;  // Blueprint::policies_before when it was made
@@ -39,6 +39,7 @@ class RouterDecisions : public RouterPorts {
   template <bool kShared>
   void ask_policy(std::uint32_t decider, Tick now);
   [[gnu::noinline]] void ask_policies_of_jobs(Tick now);
+  [[gnu::noinline]] void ask_background(Tick now);
   [[gnu::always_inline]] void go_on(const Undecided& undecided, Tick now);
   [[nodiscard]] bool ask(const Undecided& undecided, Tick now);
   [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router, std::uint32_t group,
@@ -47,7 +48,7 @@ class RouterDecisions : public RouterPorts {
   Surroundings around_;
   std::vector<Question> questions_;  // of the present instant
   std::vector<Answer> answers_;      // to them
-  std::vector<Sheet> sheets_;        // [decider]: what they show, if it wants to see rows
+  std::vector<Sheet> sheets_;        // [decider]: what they show, if it wants to see rows; last: background
 };
 
 }  // namespace dragonfly

@@ -160,7 +160,7 @@ void RouterPorts::arrive(std::uint32_t index, Tick now) {
   input.tail = index;
   ++input.queued;
   if (plan_.decide_on_arrival) {
-    if (asking_) desk_->touch(index);
+    if (asking_ && desk_->wants_all()) desk_->touch(index);
     undecided_.push_back({index, input_id});
     if (!becomes_head) return;
     input.state = HeadState::kDeciding;

@@ -155,4 +155,11 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
   return legal;
 }
 
+bool is_path_choice(const QuestionPlan& plan, const RouteContext& context) {
+  const QuestionSpec& spec = plan.asked;
+  if (context.topology().num_choices() > 1 && spec.minimal_candidates > 1) return true;
+  return std::ranges::any_of(
+      spec.detours, [&](DetourKind kind) { return has_detour(context, kind, spec.avoid_destination_group); });
+}
+
 }  // namespace dragonfly

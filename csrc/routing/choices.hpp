@@ -43,6 +43,9 @@ std::uint32_t port_choices(const QuestionPlan& plan, const RouteContext& context
 std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, const Way& way,
                            std::uint8_t* mask, Candidate* candidates);
 
+// Whether path_choices() would find more than one that is legal. Not while forced.
+[[nodiscard]] bool is_path_choice(const QuestionPlan& plan, const RouteContext& context);
+
 // Marks the ports on a shortest path with 1, the other of num_ports with 0. `known`: one of those on a
 // shortest path.
 void mark_minimal_ports(const QuestionPlan& plan, const RouteContext& context, Port known,

@@ -20,27 +20,41 @@ std::uint16_t draw_group(const RouteContext& context, RandomStream& random, bool
   return static_cast<std::uint16_t>(group);
 }
 
+// The group behind the router's own global link j, if a detour may lead there.
+std::uint32_t usable_link(const RouteContext& context, std::uint32_t j, bool avoid_destination) noexcept {
+  const Dragonfly& topology = context.topology();
+  const std::uint32_t group =
+      topology.group_behind(context.router(), static_cast<Port>(topology.first_global_port() + j));
+  const bool wanted =
+      group != Id<void>::kNoneValue && !(avoid_destination && group == context.packet().destination_group);
+  return wanted ? group : Id<void>::kNoneValue;
+}
+
+std::uint32_t usable_links(const RouteContext& context, bool avoid_destination) noexcept {
+  const std::uint32_t h = context.topology().h();
+  std::uint32_t count = 0;
+  for (std::uint32_t j = 0; j < h; ++j) {
+    count += usable_link(context, j, avoid_destination) != Id<void>::kNoneValue ? 1 : 0;
+  }
+  return count;
+}
+
 // Uniform over the router's own connected global links.
 std::uint16_t draw_own_link(const RouteContext& context, RandomStream& random, bool avoid_destination) {
-  const Dragonfly& topology = context.topology();
-  const std::uint32_t h = topology.h();
-  if (h == 0) return kNoGroup;
-  const auto usable = [&](std::uint32_t j) {
-    const std::uint32_t group =
-        topology.group_behind(context.router(), static_cast<Port>(topology.first_global_port() + j));
-    const bool wanted =
-        group != Id<void>::kNoneValue && !(avoid_destination && group == context.packet().destination_group);
-    return wanted ? group : Id<void>::kNoneValue;
-  };
-  std::uint32_t count = 0;
-  for (std::uint32_t j = 0; j < h; ++j) count += usable(j) != Id<void>::kNoneValue ? 1 : 0;
+  const std::uint32_t count = usable_links(context, avoid_destination);
   if (count == 0) return kNoGroup;
   std::uint32_t pick = random.below(count);
-  for (std::uint32_t j = 0; j < h; ++j) {
-    const std::uint32_t group = usable(j);
+  for (std::uint32_t j = 0; j < context.topology().h(); ++j) {
+    const std::uint32_t group = usable_link(context, j, avoid_destination);
     if (group != Id<void>::kNoneValue && pick-- == 0) return static_cast<std::uint16_t>(group);
   }
   return kNoGroup;
+}
+
+// The destination, if it is in the present group; else this router.
+std::uint32_t excluded_beside(const RouteContext& context) noexcept {
+  const bool ends_here = context.packet().destination_group == context.group();
+  return ends_here ? context.packet().destination_router : context.router();
 }
 
 // Uniform over the routers of the present group except this one and the destination.
@@ -48,8 +62,7 @@ Detour draw_own_router(const RouteContext& context, RandomStream& random) {
   const Dragonfly& topology = context.topology();
   const std::uint32_t first = context.group() * topology.a();
   const std::uint32_t own = context.router();
-  const bool ends_here = context.packet().destination_group == context.group();
-  const std::uint32_t other = ends_here ? context.packet().destination_router : own;
+  const std::uint32_t other = excluded_beside(context);
   const std::uint32_t excluded = other == own ? 1 : 2;
   if (topology.a() <= excluded) return {};
   std::uint32_t router = first + random.below(topology.a() - excluded);
@@ -73,6 +86,21 @@ Detour draw_detour(const RouteContext& context, RandomStream& random, DetourKind
     detour.router = detour.group * a + random.below(a);
   }
   return detour;
+}
+
+bool has_detour(const RouteContext& context, DetourKind kind, bool avoid_destination_group) noexcept {
+  if (!may_take(kind, context.packet(), context.group())) return false;
+  switch (kind) {
+    case DetourKind::kL:
+      return context.topology().a() > (excluded_beside(context) == context.router() ? 1U : 2U);
+    case DetourKind::kGl:
+    case DetourKind::kG:
+      return usable_links(context, avoid_destination_group) > 0;
+    case DetourKind::kLgl:
+    case DetourKind::kLg:
+      break;
+  }
+  return context.topology().num_groups() > (avoid_destination_group ? 2U : 1U);
 }
 
 std::vector<ParameterInfo> detour_parameters() { return rows_of<DetourParams>(); }

@@ -45,6 +45,10 @@ namespace dragonfly {
 [[nodiscard]] Detour draw_detour(const RouteContext& context, RandomStream& random, DetourKind kind,
                                  bool avoid_destination_group);
 
+// Whether it would exist, which no draw decides.
+[[nodiscard]] bool has_detour(const RouteContext& context, DetourKind kind,
+                              bool avoid_destination_group) noexcept;
+
 // What every policy with random detours has.
 struct DetourParams : ParameterSet {
   using ParameterSet::ParameterSet;

@@ -34,6 +34,10 @@ struct QuestionPlan {
     }
   }
 
+  // Of the tables by router.
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    return connected.size() + num_connected.size() * sizeof(std::uint32_t);
+  }
   [[nodiscard]] bool by_port() const noexcept { return asked.action == ActionMode::kPort; }
 
   QuestionSpec asked;

@@ -15,9 +15,9 @@ QuestionWriter::QuestionWriter(const QuestionPlan& plan, std::uint32_t first_rou
     : plan_{plan},
       first_router_{first_router},
       period_{std::max<Tick>(1, kTrafficPeriodPs / plan.quantum_ps)},
-      recent_(plan.layout.counts_traffic() ? std::size_t{num_routers} * plan.paths.topology().num_groups()
-                                           : 0U),
-      minimal_(plan.num_ports) {}
+      recent_(counters(plan, num_routers)),
+      minimal_(plan.num_ports),
+      mask_(plan.num_ports) {}
 
 std::uint32_t QuestionWriter::count_traffic(std::uint32_t router, std::uint32_t group, Tick now) noexcept {
   if (recent_.empty()) return 0;
@@ -54,6 +54,19 @@ bool QuestionWriter::write(const RouteContext& context, Standing standing, Tick 
   if (plan_.layout.shows_minimal()) mark_minimal_ports(plan_, context, minimal_port, minimal_.data());
   const std::uint32_t recent = count_traffic(context.router(), packet.destination_group, now);
   plan_.layout.fill(features, context, minimal_.data(), candidates, recent, now);
+  return true;
+}
+
+bool QuestionWriter::note(const RouteContext& context, Standing standing, Tick now) {
+  if (standing == Standing::kFree) {
+    const std::uint32_t needed = plan_.asked.forced_too ? 1 : 2;
+    const bool asked = plan_.by_port() ? port_choices(plan_, context, false, kNoPort, mask_.data()) >= needed
+                                       : needed == 1 || is_path_choice(plan_, context);
+    if (!asked) return false;
+  }
+  if (plan_.layout.num_features() > 0) {
+    count_traffic(context.router(), context.packet().destination_group, now);
+  }
   return true;
 }
 

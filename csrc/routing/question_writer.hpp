@@ -13,11 +13,18 @@ class QuestionWriter {
  public:
   QuestionWriter(const QuestionPlan& plan, std::uint32_t first_router, std::uint32_t num_routers);
 
+  // Of all partitions together, beside scratch.
+  [[nodiscard]] static std::uint64_t bytes(const QuestionPlan& plan) noexcept {
+    return counters(plan, plan.paths.topology().num_routers()) * sizeof(Recent);
+  }
+
   // A row of num_features numbers, num_actions flags and num_candidates paths. Returns false, and leaves the
   // features as they are, if there is no choice and forced hops are not asked about. Sets `way` to where the
   // packet would go by itself. Precondition: standing is not kNone.
   bool write(const RouteContext& context, Standing standing, Tick now, float* features, std::uint8_t* mask,
              Candidate* candidates, Way& way);
+  // The same for a question that nobody reads: whether there is one. It counts where questions are counted.
+  bool note(const RouteContext& context, Standing standing, Tick now);
 
  private:
   // Questions to a router about packets to one group, in the present and the last period.
@@ -27,13 +34,17 @@ class QuestionWriter {
     std::uint16_t last = 0;
   };
 
+  [[nodiscard]] static std::size_t counters(const QuestionPlan& plan, std::uint32_t num_routers) noexcept {
+    return plan.layout.counts_traffic() ? std::size_t{num_routers} * plan.paths.topology().num_groups() : 0U;
+  }
   std::uint32_t count_traffic(std::uint32_t router, std::uint32_t group, Tick now) noexcept;
 
   const QuestionPlan& plan_;
   std::uint32_t first_router_;
   Tick period_;
-  std::vector<Recent> recent_;  // [router * groups + group], if observed
-  std::vector<float> minimal_;  // scratch: per port, 1 on a shortest path, else 0
+  std::vector<Recent> recent_;      // [router * groups + group], if observed
+  std::vector<float> minimal_;      // scratch: per port, 1 on a shortest path, else 0
+  std::vector<std::uint8_t> mask_;  // scratch: of questions that nobody reads
 };
 
 }  // namespace dragonfly

@@ -134,6 +134,8 @@ struct TrackerInfo {
   std::vector<TrackedField> fields;
   std::vector<ParameterInfo> parameters;
   std::unique_ptr<RouterTracker> (*make)(const TrackerInfo&, const Parameters&, const TrackerSite&) = nullptr;
+  // Its tables for all routers of a system, before the first packet (memory_need.hpp); null: next to nothing.
+  std::uint64_t (*bytes)(const Dragonfly&) = nullptr;
 };
 
 // A tracker with its parameters, all of them.

@@ -8,10 +8,13 @@ namespace dragonfly {
 RoutingEnvironment::RoutingEnvironment(SimulationSetup setup, TimePs warmup_ps, TimePs duration_ps)
     : simulation_{std::move(setup)},
       plan_{*simulation_.network().blueprint().decisions},
+      has_background_{simulation_.network().blueprint().background.has_value()},
       outcomes_{simulation_.network(), plan_},
       seed_{simulation_.network().blueprint().options.seed},
       warmup_ps_{warmup_ps},
-      target_ps_{warmup_ps + duration_ps} {}
+      target_ps_{warmup_ps + duration_ps} {
+  if (has_background_) simulation_.network().want({.kind = WantedPackets::Kind::kAtSource});
+}
 
 bool RoutingEnvironment::advance(const std::function<bool()>& keep_going) {
   if (done_ || batch_.size > 0) return true;
@@ -34,6 +37,11 @@ bool RoutingEnvironment::advance(const std::function<bool()>& keep_going) {
     if (end == RunEnd::kInterrupted) return false;
     collect();
     if (batch_.size > 0) break;
+    if (has_background_ && waits()) {
+      if (outcomes_.transitions() > 0) break;
+      clear_desks();
+      continue;
+    }
     if (end == RunEnd::kComplete) {
       done_ = true;
       break;
@@ -115,6 +123,44 @@ std::optional<IllegalAnswer> RoutingEnvironment::take_answers(std::span<const st
   return std::nullopt;
 }
 
+bool RoutingEnvironment::waits() {
+  return std::ranges::any_of(simulation_.network().partitions(),
+                             [](Partition& partition) { return partition.desk().waits(); });
+}
+
+void RoutingEnvironment::clear_desks() {
+  for (Partition& partition : simulation_.network().partitions()) partition.desk().clear_pending();
+}
+
+void RoutingEnvironment::seek() {
+  outcomes_.begin_step();
+  clear_desks();
+  simulation_.network().want({.kind = WantedPackets::Kind::kAtSource});
+  batch_.size = 0;
+  ++batches_answered_;
+}
+
+void RoutingEnvironment::follow(std::size_t row) {
+  const PacketFacts packet = batch_.packets.data()[row];
+  std::size_t first = 0;  // row of the partition
+  for (Partition& partition : simulation_.network().partitions()) {
+    DecisionDesk& desk = partition.desk();
+    const std::size_t behind = first + desk.size();
+    if (row >= first && row < behind) {
+      desk.keep_only(static_cast<std::uint32_t>(row - first));
+    } else {
+      desk.dismiss();
+    }
+    first = behind;
+  }
+  simulation_.network().want(
+      {.kind = WantedPackets::Kind::kOne, .source_host = packet.source_host, .number = packet.number});
+  ++batches_answered_;
+  collect();
+}
+
+void RoutingEnvironment::ask_outside() { simulation_.network().want({.kind = WantedPackets::Kind::kAll}); }
+
 void RoutingEnvironment::answer() {
   const std::int32_t* next = answers_.data();
   outcomes_.begin_step();
@@ -127,8 +173,14 @@ void RoutingEnvironment::answer() {
   ++batches_answered_;
 }
 
-double RoutingEnvironment::time_ns() const {
-  if (batch_.size > 0) return *std::min_element(batch_.times_ns.data(), batch_.times_ns.data() + batch_.size);
+double RoutingEnvironment::time_ns() {
+  if (batch_.size > 0 || has_background_) {
+    Tick first = Blueprint::kNeverTick;
+    for (Partition& partition : simulation_.network().partitions()) {
+      if (partition.desk().waits()) first = std::min(first, partition.desk().first_time());
+    }
+    if (first != Blueprint::kNeverTick) return plan_.to_ns(first);
+  }
   return static_cast<double>(simulation_.time_ps()) / static_cast<double>(kPsPerNs);
 }
 

@@ -49,6 +49,16 @@ class RoutingEnvironment {
   [[nodiscard]] std::optional<IllegalAnswer> take_answers(std::span<const std::int64_t> actions);
   // Gives the network the answers that were taken. Precondition: all were legal.
   void answer();
+  // With a background policy (Blueprint::background), to which all that is not answered is left. The batch
+  // shows packets that ask their source router, of which one may be followed; then it is only ever asked
+  // about that one, and advance() also comes back when that one's decision is completed.
+  [[nodiscard]] bool has_background() const noexcept { return has_background_; }
+  // Leaves what is asked now to it, and goes on to other packets at their source routers.
+  void seek();
+  // The packet of this row of the batch, which is the only row from now on.
+  void follow(std::size_t row);
+  // Everything is asked outside from now on. What has been asked before is left to it, but for the batch.
+  void ask_outside();
   // Goes on for a time after the end. Precondition: done(), not drained.
   void extend(TimePs duration_ps);
   // Where the episode ends, unless it is drained.
@@ -65,7 +75,7 @@ class RoutingEnvironment {
   [[nodiscard]] Simulation& simulation() noexcept { return simulation_; }
   [[nodiscard]] const DecisionPlan& plan() const noexcept { return plan_; }
   // The instant of the earliest decision, or, when none is asked, how far the network has got.
-  [[nodiscard]] double time_ns() const;
+  [[nodiscard]] double time_ns();
 
   // Uniform numbers in [0, 1) that belong to the decisions of the batch: `each` per row.
   void draw(double* into, std::uint32_t each) const;
@@ -75,9 +85,13 @@ class RoutingEnvironment {
 
  private:
   void collect();
+  // Whether any decision has been raised since all were answered, wanted or not.
+  [[nodiscard]] bool waits();
+  void clear_desks();
 
   Simulation simulation_;
   const DecisionPlan& plan_;
+  bool has_background_;
   Outcomes outcomes_;
   std::uint64_t seed_;
   TimePs warmup_ps_;

@@ -3,18 +3,39 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "routing/minimal_ports.hpp"
 
 namespace dragonfly {
 
 Simulation::Simulation(SimulationSetup setup)
     : setup_{std::move(setup)},
       policy_{policy_of(setup_.policy, setup_.policy_parameters)},
+      background_{background_policy()},
       network_{make_network()} {}
 
 std::unique_ptr<RoutingPolicy> Simulation::policy_of(const std::string& name,
                                                      const Parameters& parameters) const {
   return make_policy(name, parameters,
                      {.avoid_destination_group = setup_.network.detours_avoid_destination_group});
+}
+
+std::unique_ptr<RoutingPolicy> Simulation::background_policy() const {
+  if (!setup_.background) return nullptr;
+  const PolicyChoice& given = *setup_.background;
+  const auto refuse = [&given](const char* allowed) {
+    return ConfigError{given.field, "'" + given.name + "'", allowed};
+  };
+  if (!setup_.options.decisions) throw refuse("nobody where no decision is answered from outside");
+  auto policy = policy_of(given.name, given.parameters);
+  if (policy->learner() != nullptr) throw refuse("a policy that does not learn");
+  const DecisionSpec& asked = *setup_.options.decisions;
+  if (asked.action == ActionMode::kPort && policy->scope() == DecisionScope::kNowhere) {
+    return std::make_unique<MinimalPorts>(asked.max_hops);
+  }
+  if (policy->budget().any_port != asked.budget().any_port) {
+    throw refuse("a policy that answers as the environment is asked: ports or paths");
+  }
+  return policy;
 }
 
 std::unique_ptr<Network> Simulation::make_network() {
@@ -25,7 +46,7 @@ std::unique_ptr<Network> Simulation::make_network() {
   }
   return std::make_unique<Network>(
       std::make_unique<Blueprint>(*setup_.topology, setup_.network, *policy_, *setup_.source, setup_.options,
-                                  setup_.workload.get(), others),
+                                  setup_.workload.get(), others, background_.get()),
       setup_.threads);
 }
 
@@ -94,6 +115,8 @@ void Simulation::reset_statistics() {
 }
 
 Statistics Simulation::statistics() { return collect_statistics(*network_, base_, counted_until_ps()); }
+
+Totals Simulation::totals() { return collect_totals(*network_, base_, counted_until_ps()); }
 
 TimePs Simulation::counted_until_ps() const {
   return std::max(time_ps_, network_->clock() * network_->blueprint().timing.quantum_ps);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct SimulationSetup {
   std::string policy = "min";
   Parameters policy_parameters;
   std::vector<PolicyChoice> job_policies;
+  std::optional<PolicyChoice> background{};  // Blueprint::background
   std::uint32_t threads = 1;
   NetworkOptions options;
 };
@@ -61,6 +63,7 @@ class Simulation {
 
   void reset_statistics();
   [[nodiscard]] Statistics statistics();
+  [[nodiscard]] Totals totals();
   [[nodiscard]] std::vector<LoggedPacket> take_packet_log();
   [[nodiscard]] TimePs time_ps() const noexcept { return time_ps_; }
   [[nodiscard]] std::uint64_t trace_hash() const;
@@ -79,11 +82,13 @@ class Simulation {
   [[nodiscard]] std::unique_ptr<RoutingPolicy> policy_of(const std::string& name,
                                                          const Parameters& parameters) const;
   [[nodiscard]] std::unique_ptr<Network> make_network();
+  [[nodiscard]] std::unique_ptr<RoutingPolicy> background_policy() const;
   [[nodiscard]] TimePs counted_until_ps() const;
 
   SimulationSetup setup_;
   std::unique_ptr<RoutingPolicy> policy_;
   std::vector<std::unique_ptr<RoutingPolicy>> job_policies_;
+  std::unique_ptr<RoutingPolicy> background_;  // may be null
   std::unique_ptr<Network> network_;
   TimePs time_ps_ = 0;
   bool stopped_ = false;  // generators and programs

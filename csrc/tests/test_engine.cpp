@@ -169,6 +169,30 @@ TEST(a_full_queue_loses_whole_messages_and_counts_them) {
   CHECK_EQ(s.deliveries.lost % 3, 0U);
 }
 
+TEST(the_memory_of_a_network_includes_what_its_routers_remember) {
+  const auto need = [](SimulationSetup setup) {
+    return memory_need(Simulation{std::move(setup)}.network().blueprint());
+  };
+  const DragonflyParams& size = kSmall;
+  const std::uint64_t groups = size.a * size.h + 1;
+  const std::uint64_t routers = groups * size.a;
+  CHECK_EQ(need(small_system(kSmall, "min", "uniform", 0.5)).trackers, 0U);
+  // A flag per global link: as it is, as the others see it, and whether there is a link.
+  CHECK_EQ(need(small_system(kSmall, "pb", "uniform", 0.5)).trackers, routers * size.h * 3);
+  // Two counters per router and group, and its own links.
+  CHECK_EQ(need(small_system(kSmall, "tpr", "uniform", 0.5)).trackers,
+           routers * (groups * 8 + (size.h + 1) * 4));
+  // What only a feature of observations shows counts as well; so does the traffic that is counted for them.
+  SimulationSetup shown = small_system(kSmall, "min", "uniform", 0.5);
+  shown.options.decisions = usual_questions();
+  const MemoryNeed counted = need(shown);
+  CHECK(counted.questions >= routers * groups * 8);
+  shown.options.decisions->tracked = {"congested_links"};
+  shown.options.decisions->features = 0;
+  CHECK_EQ(need(shown).trackers, routers * size.h * 3);
+  CHECK(need(shown).questions < counted.questions);
+}
+
 TEST(a_network_too_large_for_the_machine_is_refused) {
   SimulationSetup all = small_system(kSmall, "min", "uniform", 0.5);
   all.options.source_queue_packets = 0x7fffffff;

@@ -39,6 +39,10 @@ class Benchmark:
     boards: tuple[str, ...] = ()
     seeds: int | None = None
     _choices: dict[str, PolicyChoice] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _made: dict[tuple[str, ...], dict[str, Run]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _refused: dict[tuple[str, ...], str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for spec in dict.fromkeys((*self.suite.reference_specs, *self.policies)):
@@ -62,36 +66,20 @@ class Benchmark:
     def unfit(self) -> dict[str, str]:
         """Agents that cannot act on some cell, each with the first reason: they are measured on the others only."""
         reasons: dict[str, str] = {}
-        for label, choice in self._choices.items():
-            if choice.agent is None:
-                continue
-            for cell in self._cells():
-                reason = _why_not(cell.run(choice, 1))
-                if reason:
+        for cell in self._cells():
+            for label in self._choices:
+                if reason := self._refusal(cell, label):
                     reasons.setdefault(label, reason)
         return reasons
 
     def runs(self) -> tuple[Run, ...]:
         """Every run, once."""
-        refused: dict[tuple[str, str, str], str] = {}
-        runs = {}
-        for cell in self._cells():
-            for label, choice in self._choices.items():
-                for seed in self.seeds_of():
-                    run = cell.run(choice, seed)
-                    if choice.agent is not None:
-                        where = (label, cell.hosts, cell.network)
-                        if where not in refused:
-                            refused[where] = _why_not(run)
-                        if refused[where]:
-                            continue
-                    runs[run.id] = run
-        return tuple(runs.values())
+        return tuple(self._by_id().values())
 
     def todo(self) -> tuple[Run, ...]:
         """Those that the folder does not hold."""
         files = ResultsFolder(self.folder)
-        return tuple(run for run in self.runs() if files.version_of(run.id) != dfe.__version__)
+        return tuple(run for name, run in self._by_id().items() if files.version_of(name) != dfe.__version__)
 
     def execute(
         self, *, workers: int | None = None, reporter: Reporter | None = None, redo: bool = False
@@ -113,20 +101,42 @@ class Benchmark:
             for spec in self.suite.reference_specs
             for label in (PolicyChoice.parse(spec).label,)
         }
+        folder = ResultsFolder(self.folder)
         for board in self.chosen:
             for cell in board.cells[self.effort]:
-                for label, choice in self._choices.items():
-                    rows = self._rows(cell, choice)
+                for label in self._choices:
+                    files = [folder.run_file(name) for name in self._runs_of(cell, label)]
+                    tables = read_rows([file for file in files if file.exists()])
+                    rows = [row for table in tables for row in table.to_pylist()]
                     if rows:
                         outcomes.append(outcome_of(board, cell, label, rows))
         return score(outcomes, self.chosen, self.effort, kinds, self.labels)
 
-    def _rows(self, cell: BenchmarkCell, choice: PolicyChoice) -> list[dict[str, object]]:
-        files = ResultsFolder(self.folder)
-        present = [
-            file for seed in self.seeds_of() if (file := files.run_file(cell.run(choice, seed).id)).exists()
-        ]
-        return [row for file in present for row in read_rows([file])[0].to_pylist()]
+    def _by_id(self) -> dict[str, Run]:
+        every = ((cell, label) for cell in self._cells() for label in self._choices)
+        return {
+            name: run
+            for cell, label in every
+            if not self._refusal(cell, label)
+            for name, run in self._runs_of(cell, label).items()
+        }
+
+    def _runs_of(self, cell: BenchmarkCell, label: str) -> dict[str, Run]:
+        """A policy in a cell, once per seed, by id: a hash of all that makes a run, so both are worked out once."""
+        key = (cell.board, cell.part, cell.name, label)
+        if key not in self._made:
+            runs = [cell.run(self._choices[label], seed) for seed in self.seeds_of()]
+            self._made[key] = {run.id: run for run in runs}
+        return self._made[key]
+
+    def _refusal(self, cell: BenchmarkCell, label: str) -> str:
+        """Why an agent cannot act in a cell, or an empty string: what it depends on is tried once."""
+        if self._choices[label].agent is None:
+            return ""
+        where = (label, cell.hosts, cell.network)
+        if where not in self._refused:
+            self._refused[where] = _why_not(next(iter(self._runs_of(cell, label).values())))
+        return self._refused[where]
 
     def _cells(self) -> Sequence[BenchmarkCell]:
         return [cell for board in self.chosen for cell in board.cells[self.effort]]

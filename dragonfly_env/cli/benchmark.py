@@ -8,20 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import resumable, tell_failures, this_command
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED, guarded
+from dragonfly_env.cli.settings import check_suite
 
 if TYPE_CHECKING:
     from dragonfly_env.benchmark import Benchmark
+    from dragonfly_env.benchmark.suite import Effort
 
-_MOST_SEEDS = 1000
+_HOW = options.suite(
+    whole="All cells of the suite (hours); or a few small ones in minutes.",
+    seeds="quick 1, full 5",
+    folder="results/SUITE-MODE",
+    engines=False,
+)
 
 
 @guarded
-@options.taking(how=options.REDO)
+@options.taking(how=_HOW)
 def benchmark(
     policies: Annotated[
         list[str] | None,
@@ -34,39 +40,12 @@ def benchmark(
         ),
     ] = None,
     suite: Annotated[str, typer.Option("--suite", help="The suite, with its version.")] = "dragonfly-v1",
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full/--quick",
-            help="All cells of the suite (hours); or a few small ones in minutes.",
-            show_default="quick",
-        ),
-    ] = False,
     boards: Annotated[
         list[str] | None,
         typer.Option(
             "--board", help="Only this board (steady, saturation, transient, applications); repeat."
         ),
     ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            "--seeds", metavar="N", help="Runs of each cell. [dim]\\[default: quick 1, full 5][/dim]"
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="The results folder. [dim]\\[default: results/SUITE-MODE][/dim]"),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            "-j",
-            help="Runs at a time, each in its own process. [dim]\\[default: one per processor][/dim]",
-        ),
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many runs there are.")] = False,
     *,
     how: options.Given,
 ) -> None:
@@ -94,21 +73,16 @@ def benchmark(
     from dragonfly_env.benchmark import Benchmark, find_suite
 
     chosen = find_suite(suite)
-    effort = "full" if full else "quick"
-    if seeds is not None:
-        check_integer("--seeds", seeds, 1, _MOST_SEEDS)
-    if workers is not None:
-        check_integer("--workers", workers, 1, 4096)
-    if out is not None and out.exists() and not out.is_dir():
-        raise config_error("--out", str(out), "must be a folder")
+    effort: Effort = "full" if how["full"] else "quick"
+    check_suite(how)
     chosen.choose(tuple(boards or ()))
     work = Benchmark(
         suite=chosen,
-        effort="full" if full else "quick",
+        effort=effort,
         policies=tuple(policies or ()),
-        folder=out or Path("results") / f"{chosen.name}-{effort}",
+        folder=how["out"] or Path("results") / f"{chosen.name}-{effort}",
         boards=tuple(boards or ()),
-        seeds=seeds,
+        seeds=how["seeds"],
     )
     for label, reason in work.unfit().items():
         note(Text(f"{label} is measured where it can act: {reason}", style="yellow"))
@@ -116,8 +90,8 @@ def benchmark(
     todo = runs if how["redo"] else work.todo()
     there = f", {len(runs) - len(todo)} are there already" if len(todo) < len(runs) else ""
     note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {len(runs)} runs{there}"))
-    if not dry_run:
-        _perform(work, workers, how["redo"])
+    if not how["dry_run"]:
+        _perform(work, how["workers"], how["redo"])
 
 
 def _perform(work: Benchmark, workers: int | None, redo: bool) -> None:

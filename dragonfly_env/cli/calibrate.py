@@ -13,6 +13,7 @@ from rich.text import Text
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import note, show
 from dragonfly_env.cli.guard import guarded
+from dragonfly_env.cli.settings import scenario_settings
 
 
 @guarded
@@ -85,7 +86,7 @@ def calibrate(
     from dragonfly_env.experiments.scenario import DEFAULT_TOPOLOGY
     from dragonfly_env.jobs import Motif
 
-    settings = options.scenario_settings({"topology": {"preset": DEFAULT_TOPOLOGY}}, given)
+    settings = scenario_settings({"topology": {"preset": DEFAULT_TOPOLOGY}}, given)
     config = SimulationConfig.from_dict({**settings, "policy": policy, "seed": seed})
     table = Table(box=box.SIMPLE_HEAD)
     for heading in ("program", "gap (ns)", "MPI share"):

@@ -12,6 +12,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
 from dragonfly_env.cli.engine_options import ENGINE
 from dragonfly_env.cli.guard import guarded
+from dragonfly_env.cli.settings import scenario_settings
 
 _KEPT = ("injection", "source_queue_packets", "source_queue_full", "message_packets")
 
@@ -67,7 +68,7 @@ def evaluate(
 
     specs = [*(policies or ()), *(more_policies or ())]
     folder = out or Path("results") / "evaluate"
-    settings = options.scenario_settings(_trained_with(specs), given, policies=specs)
+    settings = scenario_settings(_trained_with(specs), given, policies=specs)
     plan = Scenario.from_dict(settings, name=folder.resolve().name or "evaluate")
     compare(plan, folder, **how)
 

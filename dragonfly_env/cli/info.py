@@ -20,6 +20,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.console import show
 from dragonfly_env.cli.drawing import draw_grid
 from dragonfly_env.cli.guard import guarded
+from dragonfly_env.cli.settings import make_topology
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import SettingInfo, describe
 from dragonfly_env.config.topology import Dragonfly
@@ -64,7 +65,7 @@ def info(
     """
     topology, arrangement = given["topology"], given["arrangement"]
     if topology is not None or (arrangement is not None and name is None):
-        show(_topology(options.make_topology(topology, arrangement)))
+        show(_topology(make_topology(topology, arrangement)))
         if name is None:
             return
     show(_lists() if name is None else _about(name, arrangement))
@@ -74,7 +75,7 @@ def _about(name: str, arrangement: str | None) -> RenderableType:
     """Everything that answers to a name."""
     parts: list[RenderableType] = []
     if name in Dragonfly.presets():
-        parts.append(_topology(options.make_topology(name, arrangement)))
+        parts.append(_topology(make_topology(name, arrangement)))
     if name in policies():
         parts.append(_policy(name))
     patterns = {info["name"]: info for info in _core.patterns()}

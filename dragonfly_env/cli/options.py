@@ -5,9 +5,9 @@ A command takes a list of them as one argument::
     @guarded
     @options.taking(options.COMPARE)
     def sweep(scenario: Path, given: options.Given) -> None:
-        settings = options.scenario_settings(read_toml(scenario), given)
+        settings = scenario_settings(read_toml(scenario), given)
 
-and whatever stands in the list is an option of the command.
+and whatever stands in the list is an option of the command. What they amount to: ``dragonfly_env.cli.settings``.
 """
 
 from __future__ import annotations
@@ -16,16 +16,13 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from dragonfly_env.checks.values import config_error
-from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.rows import describe
 from dragonfly_env.config.simulation import SimulationConfig
-from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.experiments.fields import parse_assignment, parse_value
 
 DEFAULT_TOPOLOGY = "1056"
 UNBOUNDED = "unbounded"
@@ -149,6 +146,21 @@ _TIMES = (
     ),
 )
 _THREADS = _of_simulation("threads", int, MACHINE)
+
+
+def _runs_at_a_time(name: str, *, engines: bool = True) -> Option:
+    elsewhere = "; with another engine, on the whole cluster" if engines else ""
+    text = f"Runs at a time, each in its own process{elsewhere}."
+    return _option(
+        name,
+        int | None,
+        f"--{name}",
+        "-j",
+        text=_by_default(text, "one per processor"),
+        panel=MACHINE,
+    )
+
+
 _REDO = _option(
     "redo",
     bool,
@@ -244,21 +256,8 @@ COMPARE = (
 )
 """Of `sweep` and `evaluate`: what is run."""
 
-REDO = (_REDO,)
-"""Of what keeps runs in a folder."""
-
 FOLDER = (
-    _option(
-        "jobs",
-        int | None,
-        "--jobs",
-        "-j",
-        text=_by_default(
-            "Runs at a time, each in its own process; with another engine, on the whole cluster.",
-            "one per processor",
-        ),
-        panel=MACHINE,
-    ),
+    _runs_at_a_time("jobs"),
     _REDO,
     _option(
         "plots",
@@ -281,6 +280,46 @@ def training(topology: str, traffic: str, load: float) -> tuple[Option, ...]:
         *_one_traffic(traffic, load),
         *_SOURCES,
         _THREADS,
+    )
+
+
+def suite(*, whole: str, seeds: str, folder: str, engines: bool) -> tuple[Option, ...]:
+    """Those of `reproduce` and `benchmark`, which do what a paper or a suite has laid down.
+
+    Args:
+        whole: What --full and --quick mean.
+        seeds: How many runs of each kind there are by default.
+        folder: Where results go by default.
+        engines: Whether other machines may do the runs.
+    """
+    return (
+        _option("full", bool, "--full/--quick", text=whole, panel=TIME, default=False, show_default="quick"),
+        _option(
+            "seeds",
+            int | None,
+            "--seeds",
+            metavar="N",
+            text=_by_default("Runs of each kind; from 2 on there are confidence intervals.", seeds),
+            panel=TIME,
+        ),
+        _option(
+            "out",
+            Path | None,
+            "--out",
+            "-o",
+            text=_by_default("The results folder.", folder),
+            panel=MACHINE,
+        ),
+        _runs_at_a_time("workers", engines=engines),
+        _REDO,
+        _option(
+            "dry_run",
+            bool,
+            "--dry-run",
+            text="Only say how many runs there are and, if that is known, how long they take.",
+            panel=MACHINE,
+            default=False,
+        ),
     )
 
 
@@ -321,74 +360,3 @@ def taking(**lists: Sequence[Option]) -> Callable[[Callable[..., None]], Callabl
 def folder(help_text: str) -> Any:
     """The option --out of a command that fills a folder."""
     return typer.Option("--out", "-o", help=help_text, rich_help_panel=MACHINE)
-
-
-_TOPOLOGY_AND_NETWORK = ("topology", "arrangement", "network", "network_settings")
-
-
-def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> dict[str, Any]:
-    """Settings for `Scenario.from_dict`: those of ``base``, changed by the options that were given.
-
-    Args:
-        base: Settings of a file, or nothing.
-        given: What a command took, by the names of the options. Loads and times replace those of each traffic too.
-        **others: Further settings by their key; None for not given.
-
-    Raises:
-        ConfigError: If an option has the wrong form.
-    """
-    settings = dict(base)
-    changes = {
-        key: value
-        for key, value in {**given, **others}.items()
-        if value is not None and value != [] and key not in _TOPOLOGY_AND_NETWORK
-    }
-    if (topology := given.get("topology")) is not None:
-        settings["topology"] = _topology(topology)
-    if (arrangement := given.get("arrangement")) is not None:
-        table = _as_table(settings.get("topology", DEFAULT_TOPOLOGY))
-        settings["topology"] = {**table, "arrangement": arrangement}
-    if (network := given.get("network")) is not None:
-        settings["network"] = {"preset": network}
-    if assignments := given.get("network_settings"):
-        changed = dict(parse_assignment(text, "--set") for text in assignments)
-        settings["network"] = {**_as_table(settings.get("network", "default")), **changed}
-    if isinstance(queue := changes.get("source_queue_packets"), str):
-        changes["source_queue_packets"] = None if queue.strip() == UNBOUNDED else parse_value(queue)
-    replaced = changes.keys() & {"warmup_ns", "measure_ns", "loads"}
-    if "traffic" not in changes and replaced and isinstance(settings.get("traffic"), list):
-        settings["traffic"] = [
-            {key: value for key, value in item.items() if key not in replaced}
-            if isinstance(item, Mapping)
-            else item
-            for item in settings["traffic"]
-        ]
-    if "warmup_ns" in changes:
-        settings.pop("learner_warmup_ns", None)
-    return {**settings, **changes}
-
-
-def make_topology(topology: str | None, arrangement: str | None) -> Dragonfly:
-    """The topology that these two options describe.
-
-    Raises:
-        ConfigError: If there can be none.
-    """
-    settings = _topology(topology or DEFAULT_TOPOLOGY)
-    return Dragonfly.from_dict({**settings, **({} if arrangement is None else {"arrangement": arrangement})})
-
-
-def _topology(text: str) -> dict[str, Any]:
-    if "=" not in text:
-        return {"preset": text.strip()}
-    given = dict(parse_assignment(part, "--topology") for part in text.split(",") if part.strip())
-    of_grid = {field.name: given.pop(field.name) for field in dataclasses.fields(Grid) if field.name in given}
-    return {**given, "group": Grid(**of_grid)} if of_grid else given  # type: ignore[arg-type]  # it checks them
-
-
-def _as_table(value: object) -> dict[str, Any]:
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, (str, int)):
-        return {"preset": value}
-    raise config_error("topology or network", value, "must be a name or a table")

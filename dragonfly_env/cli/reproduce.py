@@ -9,23 +9,29 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from dragonfly_env.checks.values import check_choice, check_integer, config_error
+from dragonfly_env.checks.values import check_choice
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import resumable, tell_failures, this_command
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.engine_options import ENGINE, engine_of
 from dragonfly_env.cli.guard import FAILED, guarded
+from dragonfly_env.cli.settings import check_suite
 
 if TYPE_CHECKING:
     from dragonfly_env.experiments.engines import Engine
     from dragonfly_env.reproduce import Reproduction
     from dragonfly_env.reproduce.findings import Findings
 
-_MOST_SEEDS = 1000
+_HOW = options.suite(
+    whole="The paper's systems and windows with several seeds (hours); or every figure's shape in minutes.",
+    seeds="quick 1, full 5 (hpdc21) or 3 (taco25)",
+    folder="results/PAPER-MODE",
+    engines=True,
+)
 
 
 @guarded
-@options.taking(how=(*options.REDO, *ENGINE))
+@options.taking(how=(*_HOW, *ENGINE))
 def reproduce(
     paper: Annotated[
         str,
@@ -43,29 +49,12 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full/--quick",
-            help="The paper's systems and windows with several seeds (hours); or every figure's shape in minutes.",
-            show_default="quick",
-        ),
-    ] = False,
     injection: Annotated[
         str | None,
         typer.Option(
             "--injection",
             help="periodic or bernoulli, to see what changes. [dim]\\[default: as published: hpdc21 periodic, taco25 "
             "bernoulli][/dim]",
-        ),
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            "--seeds",
-            metavar="N",
-            help="Runs of each kind; from 2 on there are confidence intervals. "
-            "[dim]\\[default: quick 1, full 5 (hpdc21) or 3 (taco25)][/dim]",
         ),
     ] = None,
     learner: Annotated[
@@ -77,22 +66,6 @@ def reproduce(
             "integer_values=true; repeat.",
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="The results folder. [dim]\\[default: results/PAPER-MODE][/dim]"),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            "-j",
-            help="Runs at a time, each in its own process; with another engine, on the whole cluster. "
-            "[dim]\\[default: one per processor][/dim]",
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say how many runs there are and how long they take.")
-    ] = False,
     *,
     how: options.Given,
 ) -> None:
@@ -120,25 +93,22 @@ def reproduce(
     from dragonfly_env.reproduce import Reproduction, find_paper
 
     chosen = find_paper(paper)
-    effort = chosen.effort("full" if full else "quick")
-    if seeds is not None:
-        effort = replace(effort, seeds=check_integer("--seeds", seeds, 1, _MOST_SEEDS))
-    if workers is not None:
-        check_integer("--workers", workers, 1, 4096)
+    effort = chosen.effort("full" if how["full"] else "quick")
+    check_suite(how)
+    if how["seeds"] is not None:
+        effort = replace(effort, seeds=how["seeds"])
     work = Reproduction(
         paper=chosen,
         figures=chosen.choose(tuple(figures or ())),
         effort=effort,
         injection=check_choice("--injection", injection or chosen.setup.injection, ("periodic", "bernoulli")),
         learner_settings=_settings(learner or []),
-        folder=out or Path("results") / f"{chosen.name}-{effort.name}",
+        folder=how["out"] or Path("results") / f"{chosen.name}-{effort.name}",
     )
-    if out is not None and out.exists() and not out.is_dir():
-        raise config_error("--out", str(out), "must be a folder")
     engine = engine_of(how)
-    _announce(work, workers, how["redo"])
-    if not dry_run:
-        _perform(work, workers, how["redo"], engine)
+    _announce(work, how["workers"], how["redo"])
+    if not how["dry_run"]:
+        _perform(work, how["workers"], how["redo"], engine)
 
 
 def _settings(pairs: list[str]) -> dict[str, int | float | bool | str]:

@@ -23,6 +23,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.job_table import job_table
+from dragonfly_env.cli.settings import scenario_settings
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def simulate(
     jobs = [one.to_dict() for one in parse_jobs(job or [])]
     if given["traffic"] is None:
         given = {**given, "traffic": "none" if jobs else "uniform"}
-    settings = options.scenario_settings({}, given, policies=[policy], seeds=[seed], jobs=jobs)
+    settings = scenario_settings({}, given, policies=[policy], seeds=[seed], jobs=jobs)
     if to_completion:
         _check_completable(given["traffic"], jobs, given["measure_ns"])
         settings["measure_ns"] = LONGEST_NS

@@ -12,6 +12,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
 from dragonfly_env.cli.engine_options import ENGINE
 from dragonfly_env.cli.guard import guarded
+from dragonfly_env.cli.settings import scenario_settings
 
 
 @guarded
@@ -64,7 +65,7 @@ def sweep(
     from dragonfly_env.experiments.scenario import Scenario
 
     base = {} if scenario is None else read_toml(scenario)
-    settings = options.scenario_settings(base, given, policies=policy)
+    settings = scenario_settings(base, given, policies=policy)
     plan = Scenario.from_dict(settings, name=scenario.stem if scenario else "sweep")
     folder = out or Path("results") / (scenario.stem if scenario else "sweep")
     compare(plan, folder, **how)

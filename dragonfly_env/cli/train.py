@@ -18,6 +18,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
+from dragonfly_env.cli.settings import scenario_settings
 
 if TYPE_CHECKING:
     from dragonfly_env.experiments.learners import LearnerSource
@@ -167,7 +168,7 @@ def train(
     from dragonfly_env.experiments.scenario import Scenario
     from dragonfly_env.experiments.training_run import TrainingPlan
 
-    settings = options.scenario_settings({}, given, policies=[warmup_policy])
+    settings = scenario_settings({}, given, policies=[warmup_policy])
     (run,) = Scenario.from_dict(settings, name="train").runs()
     learner = LearnerSource.find(agent)
     folder = out or Path("results") / learner.name

@@ -12,6 +12,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
+from dragonfly_env.cli.settings import scenario_settings
 
 if TYPE_CHECKING:
     from dragonfly_env.experiments.run import Run
@@ -74,7 +75,7 @@ def view(
     if len(policies) > _MOST_POLICIES:
         raise config_error("--policy", ", ".join(policies), f"must be given at most {_MOST_POLICIES} times")
     usual = {"warmup_ns": _WARMUP_NS, "measure_ns": _MEASURE_NS, "traffic": ["uniform"]}
-    settings = options.scenario_settings(usual, given, policies=policies, seeds=[seed])
+    settings = scenario_settings(usual, given, policies=policies, seeds=[seed])
     runs = Scenario.from_dict(settings, name="view").runs()
     _check_writable(out)
     with console(error=True).status("simulating") as status:

@@ -38,6 +38,13 @@ class Background:
         return self._policy if says else None
 
     @property
+    def built_in(self) -> BuiltIn | None:
+        """The policy, if it is one of the core's."""
+        if self._policy is None:
+            return make_policy("min")
+        return self._policy if isinstance(self._policy, BuiltIn) else None
+
+    @property
     def hears(self) -> bool:
         """Whether it needs the environment's feedback."""
         return isinstance(self._policy, BuiltIn) and self._policy.learns

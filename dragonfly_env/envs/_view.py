@@ -6,8 +6,8 @@ import dataclasses
 import inspect
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._form import FORM_SETTINGS, Form
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.defaults import check_options
+from dragonfly_env.envs.needs import needed_options
 from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.envs.render import Renderer
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
@@ -26,6 +27,7 @@ from dragonfly_env.policies import make_policy
 
 Observation: TypeAlias = dict[str, npt.NDArray[Any]]
 Info: TypeAlias = dict[str, Any]
+CoreEnv = TypeVar("CoreEnv", bound=BatchedRoutingEnv)
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
@@ -43,8 +45,11 @@ DEFAULT_WARMUP_NS = 1_000.0
 
 
 def make_core(
-    config: SimulationConfig | None, for_policy: Any, settings: Mapping[str, Any]
-) -> BatchedRoutingEnv:
+    config: SimulationConfig | None,
+    for_policy: Any,
+    settings: Mapping[str, Any],
+    make: Callable[..., CoreEnv],
+) -> CoreEnv:
     """The batched environment under a view.
 
     Args:
@@ -52,6 +57,7 @@ def make_core(
         for_policy: A policy whose scope, action mode and candidates are wanted, or None.
         settings: Fields of ``SimulationConfig``, which replace those of ``config``, and options of
             ``BatchedRoutingEnv``.
+        make: Makes it, from a configuration and options by name.
 
     Raises:
         ConfigError: For an unknown name or an impossible value.
@@ -81,8 +87,8 @@ def make_core(
     }
     if for_policy is not None:
         for_policy = make_policy(for_policy) if isinstance(for_policy, str) else for_policy
-        return BatchedRoutingEnv.for_policy(config, for_policy, **options)
-    return BatchedRoutingEnv(config, **options)
+        options = {**needed_options(for_policy, config.topology), **options}
+    return make(config, **options)
 
 
 class RouterView(ByRecipe, ABC):
@@ -120,7 +126,7 @@ class RouterView(ByRecipe, ABC):
         flat_observation: bool = False,
         **settings: Any,
     ) -> None:
-        self._core = make_core(config, for_policy, settings)
+        self._core = make_core(config, for_policy, settings, BatchedRoutingEnv)
         self._raises = check_choice("illegal_action", illegal_action, ("remap", "raise")) == "raise"
         self._renderer = Renderer(self._core.config, render_mode)
         if max_cycles is not None:

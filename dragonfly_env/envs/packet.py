@@ -21,6 +21,7 @@ Version history: v0, the first one.
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,6 +34,7 @@ from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._background import Background, make_background
 from dragonfly_env.envs._form import Form
+from dragonfly_env.envs._packet_env import PacketEnv
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, check_options, view_config
@@ -98,7 +100,12 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             | settings
             | {"transitions": True, "reward": "hop"}
         )
-        self._env = make_core(view_config(config), self._background.chooses_env, options)
+        self._env = make_core(
+            view_config(config),
+            self._background.chooses_env,
+            options,
+            functools.partial(PacketEnv, background=self._background),
+        )
         self._background.check(self._env)
         self._renderer = Renderer(self._env.config, render_mode)
         self.render_mode = render_mode
@@ -145,6 +152,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         chosen = make_background(background)
         chosen.check(self._env)
         self._background = chosen
+        self._env.set_background(chosen)
         self._recipe[1]["background"] = background  # copies have it too
 
     def reset(
@@ -169,11 +177,12 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             seed = check_integer("seed", seed, 0, MAX_SEED)
         first = not self._started
         super().reset(seed=self._env.config.seed if seed is None and self._np_random is None else seed)
-        if first or seed is not None or self._batch is None:
+        fresh = first or seed is not None or self._batch is None
+        if fresh:
             self._rebuild(seed)
         self._row = -1
         self._started = True
-        self._tag()
+        self._tag(fresh)
         self._illegal = 0
         return self._copy_of_shown(), self._info()
 
@@ -199,7 +208,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         if batch is None or row < 0:
             raise StateError("step(): the episode is over; call reset()")
         chosen, illegal = self._legal(batch, row, action)
-        answers = self._background.act(batch)
+        answers = self._answers(batch)
         answers[row] = chosen
         decision, asked_ns = int(batch.decision_ids[row]), float(batch.time_ns[row])
         while True:
@@ -209,7 +218,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             (found,) = np.nonzero(completed.decision_ids == decision)
             if len(found) or self._env.done:
                 break
-            answers = self._background.act(batch)
+            answers = self._answers(batch)
         self._illegal += illegal
         if not len(found):  # out of time on its way
             self._end_episode()
@@ -264,9 +273,14 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         self._batch = self._env.reset(seed=seed)
         self._renderer.reset()
 
-    def _advance(self, answers: npt.NDArray[np.int64]) -> DecisionBatch:
+    def _answers(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
+        """The background's to a batch, or room for them where the core has them."""
+        return np.zeros(len(batch), np.int64) if self._env.inside else self._background.act(batch)
+
+    def _advance(self, answers: npt.NDArray[np.int64] | None) -> DecisionBatch:
+        """Answer the batch; with None the core's background does, which then seeks another packet."""
         try:
-            self._batch = self._env.step(answers)
+            self._batch = self._env.seek() if answers is None else self._env.step(answers)
         except IllegalActionError:
             raise  # of the background policy: nothing has changed
         except BaseException:  # Ctrl-C, or a deadlock: this network has come to its end
@@ -274,16 +288,22 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             raise
         return self._batch
 
-    def _tag(self) -> None:
-        """Go on to the next packet that asks its source router."""
+    def _tag(self, fresh: bool) -> None:
+        """Choose among the next packets that ask their source routers.
+
+        Args:
+            fresh: Whether that may be those of the present batch, the first one of a network. Of a later one the
+                background has answered for all but the packet of the last episode.
+        """
         rebuilt = False
         while True:
             assert self._batch is not None
-            rows = np.flatnonzero(self._batch.packets["hops"] == 0)
+            rows = np.flatnonzero(fresh & (self._batch.packets["hops"] == 0))
             if len(rows):
                 break
+            fresh = True
             if not self._env.done:
-                self._advance(self._background.act(self._batch))
+                self._advance(None if self._env.inside else self._background.act(self._batch))
                 self._env.transitions()  # nobody's: they would pile up
             elif rebuilt:
                 raise config_error(
@@ -295,6 +315,8 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
                 rebuilt = True
                 self._rebuild(None)
         row = int(rows[self.np_random.integers(len(rows))])
+        if self._env.inside:
+            self._batch, row = self._env.follow(row), 0
         packet = self._batch.packets[row]
         self._packet = {name: int(packet[name]) for name in ("source_host", "destination_host", "number")}
         self._created_ns = float(packet["created_ns"])

@@ -79,7 +79,7 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
         self._raises = check_choice("illegal_action", choice, ILLEGAL_ACTIONS) == "raise"
         self.render_mode = settings.pop("render_mode", None)
         mask_in, flat = settings.pop("mask_in", "both"), settings.pop("flat_observation", False)
-        env = make_core(view_config(config), for_policy, settings)
+        env = make_core(view_config(config), for_policy, settings, BatchedRoutingEnv)
         self._env = env
         self._renderer = Renderer(env.config, self.render_mode)
         self._first_seed = _seed_of_copy(env.config.seed, env_config)

@@ -74,7 +74,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
         **settings: Any,
     ) -> None:
         self._raises = check_choice("illegal_action", illegal_action, ILLEGAL_ACTIONS) == "raise"
-        env = make_core(view_config(config), for_policy, TRAINING_TIMES | settings)
+        env = make_core(view_config(config), for_policy, TRAINING_TIMES | settings, BatchedRoutingEnv)
         self._env = env
         self._renderer = Renderer(env.config, render_mode)
         self.render_mode = render_mode

@@ -41,7 +41,7 @@ class Mark:
 
     @classmethod
     def of(cls, statistics: Mapping[str, Any]) -> Mark:
-        """From what the core counted."""
+        """From what the core counted: all statistics, or the totals alone."""
         return cls(
             int(statistics["now_ps"]),
             int(statistics["generated"]) + int(statistics["lost"]),

@@ -110,7 +110,7 @@ class Simulation(CoreOwner):
     def _note(self) -> None:
         """Remember what was counted so far, for the halves of the window."""
         if not self._closed_loop and self._marks.is_due(self._window_ps, self._core.time_ps):
-            self._marks.note(Mark.of(self._core.statistics()))
+            self._marks.note(Mark.of(self._core.totals()))
 
     def run_to_completion(self, limit_ns: float | None = None) -> Metrics:
         """Run closed-loop traffic or jobs until every task has done its work and every message has arrived.

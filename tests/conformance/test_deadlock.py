@@ -6,7 +6,6 @@ channel a packet may hold while it waits for which (Dally and Seitz, IEEE Transa
 
 from __future__ import annotations
 
-import functools
 import itertools
 
 import networkx as nx
@@ -37,9 +36,8 @@ SHAPES: dict[str, Shape] = {
 Channel = tuple[int, int, int]
 
 
-@functools.cache
 def dependencies(shape: str, arrangement: str, policy: str, scheme: str) -> tuple[nx.DiGraph[Channel], int]:
-    """The channel-dependency graph, and the hops of the longest path."""
+    """The channel-dependency graph, and the hops of the longest path. Not to be kept: all of them are gigabytes."""
     topology = topology_of(SHAPES[shape], arrangement)
     parameters = ready(policy).core_parameters()
     rows, longest = _core.channel_dependencies(topology.to_core(), policy, parameters, scheme)

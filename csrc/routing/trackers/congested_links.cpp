@@ -39,6 +39,10 @@ class CongestedLinks final : public RouterTracker {
     }
   }
 
+  static std::uint64_t bytes(const Dragonfly& topology) {
+    return std::uint64_t{topology.num_routers()} * topology.h() * (1 + GroupSignals::kBytesPerBit);
+  }
+
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.global_occupancy = true}; }
 
   void occupancy_changed(std::uint32_t router, const OutputPort* ports, Tick now) override {
@@ -92,7 +96,8 @@ TrackerInfo congested_links_tracker() {
                       .doc = "1 if the global link is congested, as far as this router has heard",
                       .of_candidates = "candidate_congested"}},
           .parameters = rows_of<CongestionParams>(),
-          .make = make_congested_links};
+          .make = make_congested_links,
+          .bytes = CongestedLinks::bytes};
 }
 
 }  // namespace dragonfly

@@ -35,6 +35,10 @@ class DetourLength final : public RouterTracker {
         routers_(site.num_routers, State{.left = interval_}),
         refused_(std::size_t{site.num_routers} * hosts_, 0) {}
 
+  static std::uint64_t bytes(const Dragonfly& topology) {
+    return std::uint64_t{topology.num_routers()} * (sizeof(State) + topology.p());
+  }
+
   [[nodiscard]] TrackedEvents hears() const noexcept override {
     return {.forwards = true, .refused_heads = true};
   }
@@ -149,7 +153,8 @@ TrackerInfo detour_length_tracker() {
                       between(0, 1e9)},
                      {"hysteresis_ns", 500.0, "ns",
                       "the interval of the counter. Source: HI of LIA, TACO 2025, table 1", between(1, 1e6)}},
-      .make = make_detour_length};
+      .make = make_detour_length,
+      .bytes = DetourLength::bytes};
 }
 
 }  // namespace dragonfly

@@ -36,6 +36,11 @@ class OfferedTraffic final : public RouterTracker {
     }
   }
 
+  static std::uint64_t bytes(const Dragonfly& topology) {
+    const std::uint64_t links = (topology.h() + 1U) * sizeof(std::uint32_t);
+    return topology.num_routers() * (topology.num_groups() * sizeof(Count) + links);
+  }
+
   [[nodiscard]] TrackedEvents hears() const noexcept override {
     return {.injections = true, .forwards = true};
   }
@@ -176,7 +181,8 @@ TrackerInfo offered_traffic_tracker() {
                        "saturated_packets"),
                  links("own_links", "connected global links of the router")},
       .parameters = std::move(parameters),
-      .make = make_offered_traffic};
+      .make = make_offered_traffic,
+      .bytes = OfferedTraffic::bytes};
 }
 
 }  // namespace dragonfly

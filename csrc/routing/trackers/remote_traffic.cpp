@@ -41,6 +41,14 @@ class RemoteTraffic final : public RouterTracker {
     }
   }
 
+  // As if links of every type served every pair of groups, which is nearly so in full systems.
+  static std::uint64_t bytes(const Dragonfly& topology) {
+    const std::uint64_t types = topology.a() - 1U;
+    const std::uint64_t groups = topology.num_groups();
+    return topology.num_routers() * types * sizeof(Sum) +
+           groups * groups * (types * sizeof(Use) + sizeof(std::size_t));
+  }
+
   [[nodiscard]] TrackedEvents hears() const noexcept override {
     return {.injections = true, .forwards = true};
   }
@@ -159,7 +167,8 @@ TrackerInfo remote_traffic_tracker() {
                   .high = 1U << 16,
                   .doc = "the largest remote_packets of those links that serve the destination group"}},
       .parameters = window_parameters(),
-      .make = make_remote_traffic};
+      .make = make_remote_traffic,
+      .bytes = RemoteTraffic::bytes};
 }
 
 }  // namespace dragonfly

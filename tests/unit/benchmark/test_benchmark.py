@@ -12,10 +12,11 @@ from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
 import dragonfly_env.benchmark as benchmark
-from dragonfly_env.benchmark import Benchmark, Suite, find_suite, suite_names
+from dragonfly_env.benchmark import Benchmark, Suite, execution, find_suite, suite_names
 from dragonfly_env.benchmark.scores import Outcome, outcome_of, score
 from dragonfly_env.benchmark.suite import EFFORTS, KINDS
 from dragonfly_env.cli import app
+from dragonfly_env.experiments.run import Run
 from dragonfly_env.policies import policies
 
 SUITE = find_suite("dragonfly-v1")
@@ -222,6 +223,35 @@ def test_after_a_change_the_packets_generated_since_count() -> None:
         "latency_p99_ns": 500.0,
     }
     assert outcome_of(board, cell, "min", [row]).value == 200.0
+
+
+def test_an_agent_is_tried_once_on_each_system_and_runs_are_made_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "class Mine:\n"
+        "    name, scope, action = 'mine', 'source', 'path'\n"
+        "    def act(self, batch):\n"
+        "        return batch.minimal_actions()\n"
+    )
+    tried: list[int] = []
+
+    def why_not(run: Run) -> str:
+        tried.append(run.config.topology.num_hosts)
+        return "for no reason"
+
+    monkeypatch.setattr(execution, "_why_not", why_not)
+    work = Benchmark(
+        suite=Suite.from_dict(tiny()), effort="quick", policies=(f"{mine}:Mine",), folder=tmp_path
+    )
+    assert work.unfit() == {"mine": "for no reason"}
+    runs = work.runs()
+    assert "mine" not in {run.policy_label for run in runs}
+    assert work.todo() == runs
+    assert all(first is again for first, again in zip(runs, work.runs(), strict=True))
+    assert len(work.scores().table) == 0
+    assert tried == [72]
 
 
 # ------------------------------------------------------------------------------------------------ the command

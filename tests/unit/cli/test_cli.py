@@ -14,7 +14,8 @@ from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
 from dragonfly_env.agents.registry import agent_settings
-from dragonfly_env.cli import app, options
+from dragonfly_env.cli import app
+from dragonfly_env.cli.settings import scenario_settings
 from dragonfly_env.config.rows import describe
 from dragonfly_env.policies import policy_class
 from tests.unit.cli_arguments import SHORT, SWEEP
@@ -201,9 +202,7 @@ def test_an_unbounded_source_queue_is_one_also_against_a_file(tmp_path: Path) ->
         'topology = "72"\npolicies = ["min"]\ntraffic = ["uniform"]\nloads = [0.1]\nsource_queue_packets = 5\n'
     )
     assert (
-        options.scenario_settings({"source_queue_packets": 5}, {"source_queue_packets": None})[
-            "source_queue_packets"
-        ]
+        scenario_settings({"source_queue_packets": 5}, {"source_queue_packets": None})["source_queue_packets"]
         == 5
     )
     for extra, expected in (([], 5.0), (["--source-queue", "unbounded"], None)):

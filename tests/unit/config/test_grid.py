@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.cli.options import make_topology
+from dragonfly_env.cli.settings import make_topology
 
 SMALL = dfe.Dragonfly(
     p=2,

@@ -38,7 +38,7 @@ def journey(
     "settings", [{}, {"background": "par"}, {"scope": "all"}, {"reward_scale_ns": 250.0}], ids=str
 )
 def test_rewards_are_the_packets_own_times_in_the_log(settings: dict[str, Any]) -> None:
-    env = PacketRouting(**BUSY, packet_log=True, **settings)
+    env = PacketRouting(**{**BUSY, "duration_ns": 30_000.0}, packet_log=True, **settings)
     rng = np.random.default_rng(1)
     journeys = []
     for _ in range(40):
@@ -47,7 +47,7 @@ def test_rewards_are_the_packets_own_times_in_the_log(settings: dict[str, Any]) 
         rewards, infos, arrived = finish(env, rng)
         if arrived:
             journeys.append((infos[-1], first_ns, sum(rewards) * settings.get("reward_scale_ns", 1000.0)))
-        if env.core.time_ns > 15_000:  # the log is that of one network
+        if env.core.time_ns > 25_000:  # the log is that of one network
             break
     log = env.core.packet_log()
     assert len(journeys) > 5

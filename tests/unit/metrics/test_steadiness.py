@@ -84,6 +84,24 @@ def test_a_window_may_be_run_in_any_pieces(pieces: int) -> None:
     assert again.to_dict() == metrics.to_dict()
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"threads": 2, "topology": "1056"}, {"source_queue_packets": 2, "injection": "bernoulli"}],
+    ids=str,
+)
+def test_a_mark_is_the_same_from_the_few_counts_as_from_all_statistics(settings: dict[str, Any]) -> None:
+    fields = {"topology": "72", "traffic": "adv+1", "load": 0.9, **settings}
+    core = dfe.SimulationConfig(**fields).make_core()
+    marks = set()
+    for _ in range(4):
+        core.run(700_001)
+        marks.add(Mark.of(core.totals()))
+        assert Mark.of(core.totals()) == Mark.of(core.statistics())
+        if len(marks) == 2:
+            core.reset_statistics()
+    assert len(marks) == 4
+
+
 def test_marks_are_few_and_one_is_near_the_middle_wherever_a_window_ends() -> None:
     marks, start, end = Marks(), 7_000_000, 10**12
     now = start

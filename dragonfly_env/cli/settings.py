@@ -1,0 +1,100 @@
+"""What options of commands amount to: the settings of a scenario, a topology."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.cli.options import DEFAULT_TOPOLOGY, UNBOUNDED, Given
+from dragonfly_env.config.groups import Grid
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.experiments.fields import parse_assignment, parse_value
+
+_MOST_SEEDS = 1000
+_MOST_WORKERS = 4096
+_TOPOLOGY_AND_NETWORK = ("topology", "arrangement", "network", "network_settings")
+
+
+def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> dict[str, Any]:
+    """Settings for `Scenario.from_dict`: those of ``base``, changed by the options that were given.
+
+    Args:
+        base: Settings of a file, or nothing.
+        given: What a command took, by the names of the options. Loads and times replace those of each traffic too.
+        **others: Further settings by their key; None for not given.
+
+    Raises:
+        ConfigError: If an option has the wrong form.
+    """
+    settings = dict(base)
+    changes = {
+        key: value
+        for key, value in {**given, **others}.items()
+        if value is not None and value != [] and key not in _TOPOLOGY_AND_NETWORK
+    }
+    if (topology := given.get("topology")) is not None:
+        settings["topology"] = _topology(topology)
+    if (arrangement := given.get("arrangement")) is not None:
+        table = _as_table(settings.get("topology", DEFAULT_TOPOLOGY))
+        settings["topology"] = {**table, "arrangement": arrangement}
+    if (network := given.get("network")) is not None:
+        settings["network"] = {"preset": network}
+    if assignments := given.get("network_settings"):
+        changed = dict(parse_assignment(text, "--set") for text in assignments)
+        settings["network"] = {**_as_table(settings.get("network", "default")), **changed}
+    if isinstance(queue := changes.get("source_queue_packets"), str):
+        changes["source_queue_packets"] = None if queue.strip() == UNBOUNDED else parse_value(queue)
+    replaced = changes.keys() & {"warmup_ns", "measure_ns", "loads"}
+    if "traffic" not in changes and replaced and isinstance(settings.get("traffic"), list):
+        settings["traffic"] = [
+            {key: value for key, value in item.items() if key not in replaced}
+            if isinstance(item, Mapping)
+            else item
+            for item in settings["traffic"]
+        ]
+    if "warmup_ns" in changes:
+        settings.pop("learner_warmup_ns", None)
+    return {**settings, **changes}
+
+
+def check_suite(given: Given) -> None:
+    """Check what was given for the options of `options.suite`.
+
+    Raises:
+        ConfigError: If there cannot be so many runs, or the folder is something else.
+    """
+    if given["seeds"] is not None:
+        check_integer("--seeds", given["seeds"], 1, _MOST_SEEDS)
+    if given["workers"] is not None:
+        check_integer("--workers", given["workers"], 1, _MOST_WORKERS)
+    out = given["out"]
+    if out is not None and out.exists() and not out.is_dir():
+        raise config_error("--out", str(out), "must be a folder")
+
+
+def make_topology(topology: str | None, arrangement: str | None) -> Dragonfly:
+    """The topology that these two options describe.
+
+    Raises:
+        ConfigError: If there can be none.
+    """
+    settings = _topology(topology or DEFAULT_TOPOLOGY)
+    return Dragonfly.from_dict({**settings, **({} if arrangement is None else {"arrangement": arrangement})})
+
+
+def _topology(text: str) -> dict[str, Any]:
+    if "=" not in text:
+        return {"preset": text.strip()}
+    given = dict(parse_assignment(part, "--topology") for part in text.split(",") if part.strip())
+    of_grid = {field.name: given.pop(field.name) for field in dataclasses.fields(Grid) if field.name in given}
+    return {**given, "group": Grid(**of_grid)} if of_grid else given  # type: ignore[arg-type]  # it checks them
+
+
+def _as_table(value: object) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (str, int)):
+        return {"preset": value}
+    raise config_error("topology or network", value, "must be a name or a table")
