@@ -30,7 +30,8 @@ def reproduce(
     paper: Annotated[
         str,
         typer.Argument(
-            help="The paper: hpdc21 (Kang, Wang, Lan: Q-adaptive) or taco25 (Benito, Vallejo, Beivide: LIA).",
+            help="The paper: hpdc21 (Kang, Wang, Lan: Q-adaptive), taco25 (Benito, Vallejo, Beivide: LIA) or aries "
+            "(Chunduri et al.: routing bias).",
             show_default=False,
         ),
     ],
@@ -39,7 +40,8 @@ def reproduce(
         typer.Argument(
             metavar="FIGURE...",
             help="hpdc21: fig5 to fig9, maxq (Q-routing with a limit of hops), memory; taco25: fig5 fig6 fig7, fig9 to "
-            "fig15 and fig17 to fig19; or all. [dim]\\[default: all][/dim]",
+            "fig15 and fig17 to fig19; aries: fig2 to fig14, table1, table2, open (parameters that are not public; "
+            "--full only); or all. [dim]\\[default: all][/dim]",
             show_default=False,
         ),
     ] = None,
@@ -55,8 +57,8 @@ def reproduce(
         str | None,
         typer.Option(
             "--injection",
-            help="periodic or bernoulli, to see what changes. [dim]\\[default: as published: hpdc21 periodic, taco25 "
-            "bernoulli][/dim]",
+            help="periodic or bernoulli, to see what changes; jobs have none. [dim]\\[default: as published: hpdc21 "
+            "periodic, taco25 bernoulli][/dim]",
         ),
     ] = None,
     seeds: Annotated[
@@ -65,7 +67,7 @@ def reproduce(
             "--seeds",
             metavar="N",
             help="Runs of each kind; from 2 on there are confidence intervals. "
-            "[dim]\\[default: quick 1, full 5 (hpdc21) or 3 (taco25)][/dim]",
+            "[dim]\\[default: quick 1 (aries 4), full 5 (hpdc21), 3 (taco25) or 40 (aries)][/dim]",
         ),
     ] = None,
     learner: Annotated[
@@ -111,6 +113,8 @@ def reproduce(
     dragonfly-env reproduce hpdc21 fig7 --injection bernoulli
 
     dragonfly-env reproduce taco25 fig12 fig14
+
+    dragonfly-env reproduce aries table2 --full --seeds 20
 
     [bold]Results folder[/bold]
 

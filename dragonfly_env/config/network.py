@@ -55,7 +55,7 @@ class NetworkConfig:
         128, 1, 2**20, unit="bytes", doc="Size of a packet, all of it. Q: 128, L: 250."
     )
     payload_bytes: int | None = integer(
-        None, 1, 2**20, unit="bytes", doc="Bytes of a message in a packet; None: all. Aries: 64.", optional=True
+        None, 1, 2**20, unit="bytes", optional=True, doc="A message's part of it; None: all. Aries: 64."
     )
     flit_bytes: int = integer(
         128,

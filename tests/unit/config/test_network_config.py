@@ -300,7 +300,13 @@ def test_every_field_reaches_the_core() -> None:
     }
     base = NetworkConfig(link_start="immediate")
     for field in dataclasses.fields(NetworkConfig):
-        if field.name in ("flit_bytes", "uniform_excludes_sender", "periodic_intervals", "links"):
+        if field.name in (
+            "payload_bytes",
+            "flit_bytes",
+            "uniform_excludes_sender",
+            "periodic_intervals",
+            "links",
+        ):
             continue  # links: test_grid.py
         start = NetworkConfig() if field.name == "link_start" else base
         if field.name == "switching":

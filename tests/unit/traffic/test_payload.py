@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 import dragonfly_env as dfe
+from dragonfly_env.traffic.trace import Trace
 
 TOPOLOGY = dfe.Dragonfly(p=2, a=4, h=2)
 WORK: dict[str, dict[str, Any]] = {
     "pattern": {"traffic": "all-to-all:message_bytes=512"},
     "pattern as a job": {"jobs": [dfe.Job("all-to-all:message_bytes=512", 72)], "traffic": "none"},
     "program": {"jobs": [dfe.Job("rayleigh:scale=0.01,gap_ns=100,piece_bytes=128", 16)], "traffic": "none"},
-    "trace": {"traffic": dfe.Trace.from_columns(time_ns=[0, 1], src=[0, 1], dst=[9, 8], bytes=[1024, 256])},
+    "trace": {"traffic": Trace.from_columns(time_ns=[0, 1], src=[0, 1], dst=[9, 8], bytes=[1024, 256])},
 }
 
 
