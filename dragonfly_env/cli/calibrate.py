@@ -45,6 +45,14 @@ def calibrate(
             rich_help_panel=options.LOAD,
         ),
     ] = None,
+    stands_for: Annotated[
+        int,
+        typer.Option(
+            "--stands-for",
+            help="Nodes that a host stands for, for programs that ask (milc): 8 on theta-m8.",
+            rich_help_panel=options.LOAD,
+        ),
+    ] = 1,
     iterations: Annotated[
         int, typer.Option("--iterations", help="Of each run.", rich_help_panel=options.TIME)
     ] = 3,
@@ -93,7 +101,15 @@ def calibrate(
         table.add_column(heading, justify="left" if heading == "program" else "right")
     rows = []
     for program in programs or list(Motif.classes):
-        row = calibrate_gap(config, program, hosts, scale=scale, share=share, iterations=iterations)
+        row = calibrate_gap(
+            config,
+            program,
+            hosts,
+            scale=scale,
+            share=share,
+            iterations=iterations,
+            stands_for=stands_for,
+        )
         rows.append(row)
         table.add_row(program, f"{row['gap_ns']:,.0f}", f"{row['mpi_share']:.3f}")
         if out is not None:

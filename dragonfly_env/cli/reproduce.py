@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _HOW = options.suite(
     whole="The paper's systems and windows with several seeds (hours); or every figure's shape in minutes.",
-    seeds="quick 1, full 5 (hpdc21) or 3 (taco25)",
+    seeds="quick 1 (aries 4), full 5 (hpdc21), 3 (taco25) or 40 (aries)",
     folder="results/PAPER-MODE",
     engines=True,
 )
@@ -36,7 +36,8 @@ def reproduce(
     paper: Annotated[
         str,
         typer.Argument(
-            help="The paper: hpdc21 (Kang, Wang, Lan: Q-adaptive) or taco25 (Benito, Vallejo, Beivide: LIA).",
+            help="The paper: hpdc21 (Kang, Wang, Lan: Q-adaptive), taco25 (Benito, Vallejo, Beivide: LIA) or aries "
+            "(Chunduri et al.: routing bias).",
             show_default=False,
         ),
     ],
@@ -45,7 +46,8 @@ def reproduce(
         typer.Argument(
             metavar="FIGURE...",
             help="hpdc21: fig5 to fig9, maxq (Q-routing with a limit of hops), memory; taco25: fig5 fig6 fig7, fig9 to "
-            "fig15 and fig17 to fig19; or all. [dim]\\[default: all][/dim]",
+            "fig15 and fig17 to fig19; aries: fig2 to fig14, table1, table2, open (parameters that are not public; "
+            "--full only); or all. [dim]\\[default: all][/dim]",
             show_default=False,
         ),
     ] = None,
@@ -53,8 +55,8 @@ def reproduce(
         str | None,
         typer.Option(
             "--injection",
-            help="periodic or bernoulli, to see what changes. [dim]\\[default: as published: hpdc21 periodic, taco25 "
-            "bernoulli][/dim]",
+            help="periodic or bernoulli, to see what changes; jobs have none. [dim]\\[default: as published: hpdc21 "
+            "periodic, taco25 bernoulli][/dim]",
         ),
     ] = None,
     learner: Annotated[
@@ -84,6 +86,8 @@ def reproduce(
     dragonfly-env reproduce hpdc21 fig7 --injection bernoulli
 
     dragonfly-env reproduce taco25 fig12 fig14
+
+    dragonfly-env reproduce aries table2 --full --seeds 20
 
     [bold]Results folder[/bold]
 

@@ -54,6 +54,9 @@ class NetworkConfig:
     packet_bytes: int = integer(
         128, 1, 2**20, unit="bytes", doc="Size of a packet, all of it. Q: 128, L: 250."
     )
+    payload_bytes: int | None = integer(
+        None, 1, 2**20, unit="bytes", optional=True, doc="A message's part of it; None: all. Aries: 64."
+    )
     flit_bytes: int = integer(
         128,
         1,
@@ -210,6 +213,9 @@ class NetworkConfig:
 
     def __post_init__(self) -> None:
         normalise(self)
+        if self.message_bytes_of_packet > self.packet_bytes:
+            allowed = f"must be at most packet_bytes, which is {self.packet_bytes}"
+            raise config_error("payload_bytes", self.payload_bytes, allowed)
         if self.packet_bytes % self.flit_bytes:
             raise config_error(
                 "flit_bytes", self.flit_bytes, f"must divide packet_bytes, which is {self.packet_bytes}"
@@ -249,6 +255,11 @@ class NetworkConfig:
 
     def _packet_ps(self, gbytes_per_s: float) -> int:
         return round(self.packet_bytes * PS_PER_NS / gbytes_per_s)
+
+    @property
+    def message_bytes_of_packet(self) -> int:
+        """What a packet carries of a message, in bytes: ``payload_bytes``, or all of it."""
+        return self.packet_bytes if self.payload_bytes is None else self.payload_bytes
 
     @property
     def flits_per_packet(self) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 _ARIES: dict[str, Any] = {
     # A put of 64 bytes is 14 phits (W) of 48 bits (from the widths of its header, R): 84 bytes on a link.
     "packet_bytes": 84,
+    "payload_bytes": 64,
     "flit_bytes": 6,
     # A NIC passes 64 bytes of payload in 5 cycles of 800 MHz (W): 84 bytes in 6.25 ns.
     "host_bandwidth_gbytes_per_s": 13.44,
@@ -56,6 +57,7 @@ _ARIES_256: dict[str, Any] = {
     # Four packets as one, for long runs: 256 bytes of payload. Buffers keep their bytes.
     **_ARIES,
     "packet_bytes": 336,
+    "payload_bytes": 256,
     "host_buffer_packets": 16,
     "local_buffer_packets": 8,
     "global_buffer_packets": 16,

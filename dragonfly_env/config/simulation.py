@@ -185,7 +185,7 @@ class SimulationConfig:
         if self.source_queue_full == "lose":
             allowed = "must be 'stall' if the traffic is closed loop: what a program has sent is never lost"
             raise config_error("source_queue_full", "lose", allowed)
-        traffic.build(self.topology.to_core(), 0, packet_bytes=self.network.packet_bytes)
+        traffic.build(self.topology.to_core(), 0, packet_bytes=self.network.message_bytes_of_packet)
 
     def _check_jobs(self, traffic: Traffic) -> None:
         if not self.jobs:
@@ -202,7 +202,7 @@ class SimulationConfig:
     def placed_jobs(self) -> tuple[PlacedJob, ...]:
         """Every job with its hosts: rank i lives on ``hosts[i]``. They follow from the seed."""
         jobs = expand_jobs(self.jobs, self.topology, self.seed)
-        return place_jobs(jobs, self.topology, self.seed, self.network.packet_bytes)
+        return place_jobs(jobs, self.topology, self.seed, self.network.message_bytes_of_packet)
 
     @property
     def ends(self) -> bool:
@@ -364,5 +364,5 @@ class SimulationConfig:
             background=background,
             policies=policies,
             seed=self.seed,
-            packet_bytes=self.network.packet_bytes,
+            packet_bytes=self.network.message_bytes_of_packet,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +16,7 @@ from dragonfly_env.jobs import Job, Motif
 from dragonfly_env.jobs.gaps import PAPER_SHARES
 from dragonfly_env.simulation import Simulation
 
-KEYS = ("program", "hosts", "scale", "topology", "network", "policy")
+KEYS = ("program", "hosts", "scale", "stands_for", "topology", "network", "policy")
 """What a row of calibrated gaps is for."""
 
 _MOST_ROUNDS = 16
@@ -32,7 +33,7 @@ def mpi_share(
         The share of its iterations' time that ranks spend in operations, and the mean of the rest of an iteration's
         time: what they spend in operations, in ns.
     """
-    job = Job(Motif.classes[program.name](gap_ns=gap_ns, scale=program.scale), hosts, iterations=iterations)
+    job = Job(dataclasses.replace(program, gap_ns=gap_ns), hosts, iterations=iterations)
     metrics = Simulation(config.replace(traffic=None, jobs=[job])).run_to_completion()
     (measured,) = metrics.jobs
     return measured.mpi_share, measured.mpi_share * measured.iterations.mean_ns
@@ -46,6 +47,7 @@ def calibrate_gap(
     scale: float = 1.0,
     share: float | None = None,
     iterations: int = 3,
+    stands_for: int = 1,
 ) -> dict[str, Any]:
     """The gap with which a program has a wanted MPI share.
 
@@ -58,17 +60,20 @@ def calibrate_gap(
         scale: Of its messages.
         share: What is wanted, between 0.01 and 0.99; None: the paper's (``PAPER_SHARES``).
         iterations: Of each run.
+        stands_for: Nodes that a host stands for, if the program is one that asks.
 
     Returns:
         A row of ``data/gaps.json``.
 
     Raises:
-        ConfigError: For an unknown program; or if its share does not follow the gap.
+        ConfigError: For an unknown program, one whose hosts stand for themselves, or if its share does not follow the
+            gap.
     """
     if program not in Motif.classes:
         raise config_error("program", program, f"must be one of {', '.join(Motif.classes)}")
     wanted = check_real("share", PAPER_SHARES[program] if share is None else share, 0.01, 0.99)
-    motif = Motif.classes[program](scale=scale)
+    settings = {} if stands_for == 1 else {"stands_for": stands_for}
+    motif = Motif.classes[program].from_settings({"scale": scale, **settings})
     gap_ns, found = 0.0, 1.0
     for attempt in range(_MOST_ROUNDS):
         found, in_operations_ns = mpi_share(config, motif, hosts, gap_ns, iterations)
@@ -85,6 +90,7 @@ def calibrate_gap(
         "program": program,
         "hosts": hosts,
         "scale": scale,
+        "stands_for": stands_for,
         "topology": config.topology.to_dict(),
         "network": _named(config.network),
         "policy": config.policy_object.to_dict(),
@@ -104,7 +110,13 @@ def _named(network: NetworkConfig) -> dict[str, Any]:
         usual = NetworkConfig.preset(preset).to_dict()
         return {name: value for name, value in values.items() if usual.get(name) != value}
 
-    preset = min(NetworkConfig.presets(), key=lambda name: len(changes(name)))
+    # What a preset has and the network lacks cannot be said as a change of it.
+    fitting = [
+        name
+        for name in NetworkConfig.presets()
+        if NetworkConfig.preset(name).to_dict().keys() <= values.keys()
+    ]
+    preset = min(fitting, key=lambda name: len(changes(name)))
     return {"preset": preset, **changes(preset)}
 
 
@@ -122,7 +134,9 @@ def merge_gaps(path: Path, rows: Iterable[dict[str, Any]]) -> None:
             raise config_error("--out", str(path), "must be a file of gaps")
         old = document["gaps"]
     for row in [*old, *rows]:
-        known[json.dumps([row[key] for key in KEYS], sort_keys=True)] = row
-    ordered = sorted(known.values(), key=lambda row: (row["program"], row["hosts"], row["scale"]))
+        known[json.dumps([row.get(key) for key in KEYS], sort_keys=True)] = row
+    ordered = sorted(
+        known.values(), key=lambda row: (row["program"], row["hosts"], row["scale"], row.get("stands_for", 1))
+    )
     lines = ",\n".join("  " + json.dumps(row, sort_keys=True) for row in ordered)
     path.write_text(f'{{"gaps": [\n{lines}\n]}}\n', encoding="utf-8")

@@ -32,7 +32,7 @@ _TEXT = (
         "package_version",
         "trace_hash",
     ),
-    *("platform", "machine", "python_version", "date", "configuration", "agent", "agent_sha256"),
+    *("platform", "machine", "python_version", "date", "configuration", "agent", "agent_sha256", "jobs"),
 )
 # Lists of numbers; those of one line have equally many in every row.
 _LISTS = (
@@ -42,6 +42,9 @@ _LISTS = (
     ("hop_histogram",),
     ("histogram_latency_ns", "histogram_packets"),
     ("group_latency_mean_ns",),
+    ("job_run_time_ns", "job_mpi_share"),
+    ("host_stall_ns",),
+    ("nic_latency_ns",),
 )
 _SERIES = "series_"
 _SERIES_NEEDED = ("series_time_ns", "series_accepted_load", "series_latency_mean_ns")

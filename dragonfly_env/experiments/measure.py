@@ -18,6 +18,7 @@ import dragonfly_env as dfe
 from dragonfly_env.checks.values import PS_PER_NS, ns_to_ps
 from dragonfly_env.experiments.agent_simulation import Runnable, simulation_of
 from dragonfly_env.experiments.fields import printable
+from dragonfly_env.experiments.job_columns import host_columns, jobs_text
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.metrics import Metrics
 
@@ -85,7 +86,10 @@ def measure(
         inspect(simulation)
     row = row_of(run, metrics, provenance)
     if run.arrays and run.config.packet_log and isinstance(simulation, dfe.Simulation):
-        row["source_router_load"] = _load_of_sources(run, simulation, metrics)
+        log = simulation.packet_log()
+        row["source_router_load"] = _load_of_sources(run, log, metrics)
+        if metrics.jobs:
+            row |= host_columns(run.config, log)
     return row, provenance
 
 
@@ -167,8 +171,8 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
         ``link_stall_fraction`` (L,), one entry per directed link that leaves a router; ``hop_histogram``;
         ``histogram_latency_ns`` and ``histogram_packets``, the buckets of latency that hold packets; and, if
         asked for, ``series_*``, one entry per bin, and ``group_latency_mean_ns`` (g*g,), source group by
-        destination group. With jobs ``job_run_time_ns`` and ``job_mpi_share``,
-        in their order, NaN where there is none.
+        destination group. With jobs ``job_run_time_ns`` and ``job_mpi_share``, in their order, NaN where there is
+        none, and ``jobs``, all of it as JSON (`jobs_text`).
     """
     links = metrics.links
     filled = np.flatnonzero(metrics.latency_histogram)
@@ -187,19 +191,22 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
     if metrics.jobs:
         arrays["job_run_time_ns"] = np.array([job.run_time_ns for job in metrics.jobs])
         arrays["job_mpi_share"] = np.array([job.mpi_share for job in metrics.jobs])
+        arrays["jobs"] = jobs_text(metrics)
     if metrics.group_latency_mean_ns is not None:
         arrays["group_latency_mean_ns"] = metrics.group_latency_mean_ns.ravel()
     return arrays
 
 
-def _load_of_sources(run: Run, simulation: dfe.Simulation, metrics: Metrics) -> npt.NDArray[np.float32]:
+def _load_of_sources(
+    run: Run, log: Mapping[str, npt.NDArray[Any]], metrics: Metrics
+) -> npt.NDArray[np.float32]:
     """(num_routers,) what was delivered of each router's hosts, as a fraction of their links.
 
     Beside ``router_accepted_load``, which counts what left the source queues: deep injection buffers go on accepting
     for long after the network has stopped to.
     """
     topology = run.config.topology
-    packets = np.bincount(simulation.packet_log()["src"] // topology.p, minlength=topology.num_routers)
+    packets = np.bincount(log["src"] // topology.p, minlength=topology.num_routers)
     per_packet = run.config.network.packet_time_ns / (topology.p * metrics.duration_ns)
     return (packets * per_packet).astype(np.float32)
 

@@ -47,6 +47,10 @@ class Program(ABC):
         """Where in a file the operations of each rank stand; None: in none."""
         return None
 
+    def piece(self) -> int:
+        """The bytes of a message that leave before it is another one's turn."""
+        return self.piece_bytes
+
     def rank_order(self, ranks: int, seed: int) -> list[int]:
         """Ranks in the order in which they take the hosts that the placement gives them."""
         return list(range(ranks))
@@ -64,7 +68,9 @@ class Motif(Program):
         gap_ns: The computation of one iteration; None: calibrated, see ``dragonfly_env.jobs.gaps``.
         scale: Messages (but for those of a few bytes) are so many times as large as the application's.
         jitter: Standard deviation of computing times, as a share of them. Without any, ranks run in lock-step.
-        piece_bytes: A message leaves in pieces of so many bytes, in turn over all that are open.
+        piece_bytes: A message leaves in pieces of so many bytes, in turn over all that are open; scaled as messages
+            are, so that these mix in the same way: a host that sends one after the other, each at its full rate, fills
+            minimal paths that the application would not.
     """
 
     name: ClassVar[str]
@@ -86,7 +92,7 @@ class Motif(Program):
         1,
         _MAX_PIECE_BYTES,
         unit="bytes",
-        doc="Messages leave in pieces of so many, in turn over all that are open.",
+        doc="Messages leave in pieces of so many, times scale, in turn over all that are open.",
     )
 
     def __init_subclass__(cls) -> None:
@@ -134,6 +140,9 @@ class Motif(Program):
         kinds = (SEND, SEND_ALL_TO_ALL)
         each = (one.amount for rank in few for one in program.operations(rank, ranks) if one.kind in kinds)
         return max(1.0, sum(each) / len(few))
+
+    def piece(self) -> int:
+        return self.scaled(self.piece_bytes)
 
     def scaled(self, num_bytes: float) -> int:
         """A large message's size."""

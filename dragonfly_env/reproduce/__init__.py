@@ -11,6 +11,7 @@ verdicts = judge_all(paper.claims(), work.findings(), decides_all=work.effort.de
 from __future__ import annotations
 
 from dragonfly_env.checks.values import unknown_name
+from dragonfly_env.reproduce.aries import ARIES
 from dragonfly_env.reproduce.execution import Reproduction
 from dragonfly_env.reproduce.hpdc21 import HPDC21
 from dragonfly_env.reproduce.paper import Effort, Paper, PaperFigure
@@ -19,7 +20,7 @@ from dragonfly_env.reproduce.verdicts import Verdict, judge_all
 
 __all__ = ["PAPERS", "Effort", "Paper", "PaperFigure", "Reproduction", "Verdict", "find_paper", "judge_all"]
 
-PAPERS: tuple[Paper, ...] = (HPDC21, TACO25)
+PAPERS: tuple[Paper, ...] = (HPDC21, TACO25, ARIES)
 """Every paper that can be reproduced."""
 
 

@@ -88,6 +88,7 @@ class Cell:
         schedule: Steps, if the traffic changes.
         network_settings: What differs from the network of the paper's setup.
         packet_log: Whether results say what was delivered of each router's hosts.
+        most_seeds: Seeds that are enough for it, whatever the effort; None: as many as the effort has.
     """
 
     hosts: int
@@ -100,6 +101,7 @@ class Cell:
     schedule: tuple[Step, ...] = field(default=())
     network_settings: Settings = ()
     packet_log: bool = False
+    most_seeds: int | None = None
 
     @property
     def policy(self) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import dataclass
 from importlib import resources
 from typing import Literal, TypeAlias, get_args
 
 Relation: TypeAlias = Literal[
-    "value", "ratio", "ratio-at-most", "gap", "relative-gap", "at-most", "at-least", "ordering"
-]
+    "value", "ratio", "ratio-at-most", "gap", "relative-gap", "at-most", "at-least", "ordering",
+    "reduction", "paired-ratio", "spread-ratio", "lower", "higher", "input", "excluded",
+]  # fmt: skip
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 THROUGHPUT_TOLERANCE = 0.02
@@ -29,7 +31,7 @@ class Claim:
         section: Where the paper says so.
         figure: The figure whose simulations show it.
         hosts: Size of the system; 0 if it does not matter.
-        traffic: As in the figure's cells; ``any`` for the worst of them.
+        traffic: As in the figure's cells; ``any`` for the worst of them, nothing for claims about several.
         load: As in the figure's cells; None for the worst of all.
         policy: Whose quantity it is.
         reference: The policy that it is compared with, or an empty string.
@@ -39,10 +41,15 @@ class Claim:
         relation: ``value``: the policy's metric; ``ratio``: policy / reference; ``gap``: reference - policy;
             ``relative-gap``: reference / policy - 1; ``at-most``, ``at-least``: the metric does not exceed the number,
             or reaches it; ``ratio-at-most``: the ratio does not exceed it; ``ordering``: the metric is 1 if the
-            ordering holds.
+            ordering holds. Of pairs of runs that differ in the policy alone: ``reduction``: 1 - policy / reference;
+            ``paired-ratio``; ``spread-ratio``: of the runs' standard deviations; ``lower``, ``higher``: whether the
+            policy's is (metrics joined by ``+``: all of them). ``input``: what the reproduction starts from;
+            ``excluded``: what it cannot show, for the reason in ``note``.
         rivals: Policies of which none is better than ``policy``, if the paper ranks it ("second best").
         quick: Whether a quick run can decide it.
         note: What else the paper says, briefly.
+        low: The smallest value that counts as met, if the claim has bounds of its own.
+        high: The largest one.
     """
 
     id: str
@@ -60,6 +67,18 @@ class Claim:
     rivals: tuple[str, ...]
     quick: bool
     note: str
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """``low`` and ``high``, infinite where there is none."""
+        return (-math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
+
+    @property
+    def is_ordering(self) -> bool:
+        """Whether it says who is better, not by how much."""
+        return self.relation in ("ordering", "lower", "higher")
 
     @property
     def tolerance(self) -> float:
@@ -74,11 +93,19 @@ class Claim:
             "ratio-at-most": f"{metric}: {self.policy} / {self.reference}",
             "gap": f"{metric}: {self.reference} - {self.policy}",
             "relative-gap": f"{metric}: {self.reference} / {self.policy} - 1",
-            "ordering": self.note,
+            "reduction": f"{metric}: 1 - {self.policy} / {self.reference}",
+            "paired-ratio": f"{metric}: {self.policy} / {self.reference}",
+            "spread-ratio": f"standard deviation of {metric}: {self.policy} / {self.reference}",
+            **{
+                order: f"{metric.replace('+', ' and ')}: {self.policy} {order} than {self.reference}"
+                for order in ("lower", "higher")
+            },
+            **dict.fromkeys(("ordering", "excluded"), self.note),
+            "input": metric or self.note,
         }.get(self.relation, f"{metric}: {self.policy}")
         load = "" if self.load is None else f" {self.load:g}"
         hosts = f", {self.hosts:,} hosts" if self.hosts else ""
-        return f"{what}, {self.traffic}{load}{hosts}"
+        return f"{what}, {self.traffic}{load}{hosts}" if self.traffic else what
 
 
 def read_claims(package: str, name: str) -> tuple[Claim, ...]:
@@ -115,4 +142,6 @@ def _claim(row: dict[str, str]) -> Claim:
         rivals=tuple(row["rivals"].split()),
         quick=row["quick"] == "yes",
         note=row["note"],
+        low=float(row["low"]) if row.get("low") else None,
+        high=float(row["high"]) if row.get("high") else None,
     )

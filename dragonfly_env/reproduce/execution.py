@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,11 +17,15 @@ from dragonfly_env.experiments.progress import Reporter
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.experiments.runner import SweepReport, run_sweep
 from dragonfly_env.experiments.storage import ResultsFolder
+from dragonfly_env.jobs import Motif
+from dragonfly_env.jobs.gaps import PAPER_SHARES
+from dragonfly_env.jobs.workload import expand_jobs
 from dragonfly_env.reproduce.cells import Cell, Setup
 from dragonfly_env.reproduce.findings import Findings, read_findings
 from dragonfly_env.reproduce.paper import Effort, Paper, PaperFigure
 
 _NS_PER_US = 1000.0
+_HOPS_OF_JOBS = 6.0  # with the last one to the host: in a full machine about half of the packets go around
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +98,15 @@ class Reproduction:
         return replace(cell, routing=cell.routing.with_settings(self.learner_settings))
 
     def _seeds_of(self, cell: Cell) -> list[Run]:
-        return [cell.run(self.paper.setup, self.injection, seed) for seed in range(1, self.effort.seeds + 1)]
+        seeds = min(self.effort.seeds, cell.most_seeds or self.effort.seeds)
+        return [cell.run(self.paper.setup, self.injection, seed) for seed in range(1, seeds + 1)]
 
 
 def packet_hops(run: Run) -> float:
     """A rough number of the packet-hops (deliveries included) that a run simulates."""
     config = run.config
+    if config.jobs:
+        return job_packet_hops(run)
     if run.closed_loop:  # about one packet from every host to every other; the longest time says nothing
         return config.topology.num_hosts**2 * (_hops(run) + 1.0)
     duration_ns = run.warmup_ns + run.measure_ns
@@ -113,6 +121,30 @@ def packet_hops(run: Run) -> float:
         ) / max(duration_ns, 1.0)
     packets = config.topology.num_hosts * load * duration_ns / config.network.packet_time_ns
     return packets * (_hops(run) + 1.0)
+
+
+def job_packet_hops(run: Run) -> float:
+    """The same of jobs: for as long as the longest that ends would take if it were alone, all send as if they were."""
+    config = run.config
+    motifs = [
+        (job, job.program, job.program.gap(job.num_hosts) / (1.0 - PAPER_SHARES[job.program.name]))
+        for job in expand_jobs(config.jobs, config.topology, config.seed)
+        if isinstance(job.program, Motif)
+    ]
+    until_ns = max(
+        (
+            job.start_ns + job.iterations * iteration_ns
+            for job, _, iteration_ns in motifs
+            if not job.is_endless
+        ),
+        default=0.0,
+    )
+    packets = 0.0
+    for job, motif, iteration_ns in motifs:
+        iterations = (until_ns - job.start_ns) / max(iteration_ns, 1.0)
+        each = motif.bytes_per_host(job.num_hosts) / config.network.message_bytes_of_packet
+        packets += job.num_hosts * each * min(iterations, math.inf if job.is_endless else job.iterations)
+    return packets * _HOPS_OF_JOBS
 
 
 def _hops(run: Run) -> float:

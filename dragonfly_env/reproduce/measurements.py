@@ -13,6 +13,8 @@ from dragonfly_env.reproduce.cells import Cell
 from dragonfly_env.reproduce.claims import Claim
 from dragonfly_env.reproduce.findings import Findings, FloatArray, NotFoundYetError
 from dragonfly_env.reproduce.hop_limit import hop_limit_ordering
+from dragonfly_env.reproduce.job_metrics import JOB_METRICS
+from dragonfly_env.reproduce.job_orderings import JOB_STATEMENTS
 from dragonfly_env.reproduce.lia_orderings import (
     fairness_ranking,
     falls_past_saturation,
@@ -21,6 +23,7 @@ from dragonfly_env.reproduce.lia_orderings import (
     only_one_improves,
 )
 from dragonfly_env.reproduce.offsets import knee, minima_at_multiples
+from dragonfly_env.reproduce.paired import COMPARISONS, compare_claim
 from dragonfly_env.reproduce.tables import table_memory_ratio
 from dragonfly_env.reproduce.transients import settling_time_us
 
@@ -39,12 +42,14 @@ class Measured:
         ci95: Half the width of its 95 % confidence interval; NaN with one seed.
         ordering: ``holds`` or ``reversed``, if the claim says who is better; else empty.
         details: More, for the report.
+        uncertain: Whether the interval reaches over a bound, so that more runs might turn the verdict.
     """
 
     mean: float
     ci95: float
     ordering: str = ""
     details: str = ""
+    uncertain: bool = False
 
 
 def _column(name: str, scale: float = 1.0) -> Callable[[Findings, Cell], FloatArray]:
@@ -85,6 +90,7 @@ METRICS: dict[str, Callable[[Findings, Cell], FloatArray]] = {
     "fraction_below_2us": _fraction_below,
     "settling_latency": _settling_latency,
     "settling_throughput": _settling_throughput,
+    **JOB_METRICS,
 }
 """Quantities of one cell: name and the values of every seed, in the units of claims (us, fractions, hops)."""
 
@@ -110,6 +116,13 @@ def measure_claim(claim: Claim, findings: Findings) -> Measured:
     Raises:
         NotFoundYetError: If a simulation that it needs is missing; the message says why.
     """
+    if claim.relation in COMPARISONS:
+        paired, ordering, details = compare_claim(claim, findings)
+        return Measured(paired.mean, paired.half, ordering, details, "uncertain" in details)
+    if claim.metric in JOB_STATEMENTS:
+        statement = JOB_STATEMENTS[claim.metric](findings, claim)
+        ordering = "holds" if statement.holds else "reversed"
+        return Measured(float(statement.holds), math.nan, ordering, statement.details, not statement.sure)
     if claim.metric in STATEMENTS:
         value, details = STATEMENTS[claim.metric](findings, claim)
         ordering = ("holds" if value == 1.0 else "reversed") if claim.relation == "ordering" else ""

@@ -26,6 +26,7 @@ class Effort:
         transient_ns: Length of curves over time: from an empty network, or after a change.
         decides: Whether windows are as published and every claim can be decided; if not, only those that are
             marked for a quick run.
+        conditions: What the report says of the runs; empty: the windows.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Effort:
     measure_ns: float
     transient_ns: float
     decides: bool
+    conditions: str = ""
 
     def warmup_of(self, learns: bool) -> float:
         """The warm-up of a policy that learns, or not."""
@@ -69,6 +71,7 @@ class Paper:
         efforts: Ways to reproduce it, by name.
         figures: Its figures, in order.
         claims: What its text states in numbers.
+        rule: When a claim is met, for the report.
         readings: How terms and gaps of the paper were read, one sentence each, for the report.
     """
 
@@ -79,6 +82,10 @@ class Paper:
     figures: tuple[PaperFigure, ...]
     claims: Callable[[], tuple[Claim, ...]]
     readings: tuple[str, ...] = ()
+    rule: str = (
+        "Met: within 2 % (throughput, hops and their ratios) or 8 % (latencies, their ratios, times); and where two "
+        "policies are compared, the better one is the one that was published."
+    )
 
     def effort(self, name: str) -> Effort:
         """The effort with this name."""

@@ -21,13 +21,13 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.measure import machine
 from dragonfly_env.experiments.storage import replacing
 from dragonfly_env.reproduce.execution import Reproduction
-from dragonfly_env.reproduce.verdicts import DEVIATES, MET, NOT_RUN, Verdict
+from dragonfly_env.reproduce.verdicts import DEVIATES, EXCLUDED, INPUT, MET, NOT_RUN, Verdict
 
 COLUMNS = (
     "id", "section", "figure", "claim", "published", "measured", "ci95", "unit", "deviation", "ordering", "verdict",
     "remark",
 )  # fmt: skip
-_COLOURS = {MET: "green", DEVIATES: "yellow", NOT_RUN: "dim"}
+_COLOURS = {MET: "green", DEVIATES: "yellow", NOT_RUN: "dim", INPUT: "dim", EXCLUDED: "dim"}
 
 
 def render_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
@@ -55,7 +55,12 @@ def tally(verdicts: Sequence[Verdict]) -> str:
     """How many claims have which verdict, and how many orderings hold."""
     counts = Counter(verdict.verdict for verdict in verdicts)
     orderings = Counter(verdict.ordering for verdict in verdicts if verdict.ordering)
-    text = ", ".join(f"{counts[name]} {name}" for name in (MET, DEVIATES, NOT_RUN))
+    doubts = Counter(verdict.verdict for verdict in verdicts if verdict.uncertain)
+    text = ", ".join(
+        f"{counts[name]} {name}" + (f" ({doubts[name]} uncertain)" if doubts[name] else "")
+        for name in (MET, DEVIATES, NOT_RUN, INPUT, EXCLUDED)
+        if counts[name] or name in (MET, DEVIATES, NOT_RUN)
+    )
     if orderings:
         text += f"; orderings: {orderings['holds']} of {orderings.total()} hold"
     return f"{len(verdicts)} claims: {text}"
@@ -105,7 +110,7 @@ def as_csv(verdicts: Sequence[Verdict]) -> str:
                 claim.section,
                 claim.figure,
                 claim.describe(),
-                "" if claim.relation == "ordering" else claim.published,
+                "" if claim.is_ordering or claim.relation == "excluded" else claim.published,
                 "" if measured is None else _full(measured.mean),
                 "" if measured is None else _full(measured.ci95),
                 claim.unit,
@@ -130,8 +135,11 @@ def as_markdown(
         "",
         f"dragonfly-env {dfe.__version__}, {datetime.now(timezone.utc):%Y-%m-%d}, {machine()}, "
         f"{platform.system()}, Python {platform.python_version()}. Mode `{effort.name}`, {effort.seeds} seed(s), "
-        f"{work.injection} injection, warm-up {effort.warmup_ns / 1000:g} us (learners "
-        f"{effort.learner_warmup_ns / 1000:g} us), then {effort.measure_ns / 1000:g} us measured.",
+        + (
+            effort.conditions
+            or f"{work.injection} injection, warm-up {effort.warmup_ns / 1000:g} us (learners "
+            f"{effort.learner_warmup_ns / 1000:g} us), then {effort.measure_ns / 1000:g} us measured."
+        ),
         "",
     ]
     if work.learner_settings:
@@ -154,8 +162,7 @@ def as_markdown(
             remarks.setdefault(verdict.reason, []).append(verdict.claim.id)
     lines += ["", "## How to read it", ""]
     lines += [
-        "* Met: within 2 % (throughput, hops and their ratios) or 8 % (latencies, their ratios, times); and where two "
-        "policies are compared, the better one is the one that was published.",
+        f"* {work.paper.rule}",
         "* Measured: mean over seeds ± 95 % confidence interval (Student's t); in brackets: decides nothing.",
         *(f"* {reading}" for reading in work.paper.readings),
         *(f"* {', '.join(ids)}: {reason}." for reason, ids in remarks.items()),
@@ -167,8 +174,10 @@ def as_markdown(
 
 def _published(verdict: Verdict) -> str:
     claim = verdict.claim
-    if claim.relation == "ordering":
+    if claim.is_ordering:
         return "ordering"
+    if claim.relation == "excluded" or not claim.published:
+        return "-" if claim.relation in ("excluded", "input") else _number(claim.published, claim.unit)
     prefix = {"at-most": "at most ", "ratio-at-most": "at most ", "at-least": "at least "}.get(
         claim.relation, ""
     )
@@ -179,7 +188,7 @@ def _measured(verdict: Verdict) -> str:
     measured, claim = verdict.measured, verdict.claim
     if measured is None or math.isnan(measured.mean):
         return "-"
-    if claim.relation == "ordering":
+    if claim.is_ordering:
         return measured.ordering
     text = _number(measured.mean, claim.unit)
     if not math.isnan(measured.ci95):
@@ -190,13 +199,14 @@ def _measured(verdict: Verdict) -> str:
 def _deviation(verdict: Verdict) -> str:
     if math.isnan(verdict.deviation):
         return "-"
-    if verdict.claim.relation in ("gap", "relative-gap"):
+    if verdict.claim.relation in ("gap", "relative-gap", "reduction"):
         return f"{verdict.deviation:+.4f}"
     return f"{verdict.deviation:+.1%}".replace("%", " %")
 
 
 def _verdict(verdict: Verdict) -> str:
-    return verdict.verdict + (", ordering reversed" if verdict.ordering == "reversed" else "")
+    reversal = ", ordering reversed" if verdict.ordering == "reversed" else ""
+    return verdict.verdict + reversal + (" (uncertain)" if verdict.uncertain else "")
 
 
 def _number(value: float, unit: str) -> str:

@@ -214,9 +214,9 @@ def make_source(
     core = check_instance("topology", topology, Dragonfly).to_core()
     check_instance("network", network, NetworkConfig)
     if isinstance(traffic, Trace):
-        return traffic.build_source(core, packet_bytes=network.packet_bytes)
+        return traffic.build_source(core, packet_bytes=network.message_bytes_of_packet)
     if isinstance(traffic, ClosedLoop):
-        return traffic.build(core, seed, packet_bytes=network.packet_bytes)
+        return traffic.build(core, seed, packet_bytes=network.message_bytes_of_packet)
     if isinstance(traffic, Schedule):
         steps = traffic.steps
     elif isinstance(traffic, Pattern):

@@ -44,7 +44,7 @@ class Milc(Motif):
         1,
         2**31 - 1,
         unit="bytes",
-        doc="Messages leave in pieces of so many, in turn over all open ones.",
+        doc="Messages leave in pieces of so many, times scale, in turn over all open ones.",
     )
 
     stands_for: int = integer(

@@ -21,6 +21,7 @@ BAD_FLAGS = (0, 1, "true", None)
 
 BAD: dict[str, tuple[Any, ...]] = {
     "packet_bytes": (0, -128, 1.5, 128.0, True, None, "128", 2**20 + 1, NAN),
+    "payload_bytes": (0, -1, 1.5, True, "64", 2**20 + 1, NAN, 129),
     "flit_bytes": (0, -1, 1.5, True, None, "1", 2**20 + 1, NAN, 3, 256),
     "host_bandwidth_gbytes_per_s": BAD_BANDWIDTHS,
     "local_bandwidth_gbytes_per_s": BAD_BANDWIDTHS,
@@ -89,6 +90,16 @@ def test_a_bad_value_is_refused_by_name_value_and_range(field: str, value: Any) 
 def test_a_misspelt_name_gets_the_nearest_one(field: str, typo: str, meant: str) -> None:
     with pytest.raises(ConfigError, match=f"did you mean '{meant}'"):
         NetworkConfig().replace(**{field: typo})
+
+
+def test_packets_carry_messages_whole_unless_a_part_of_them_is_no_payload() -> None:
+    for name in NetworkConfig.presets():
+        network = NetworkConfig.preset(name)
+        carried = {"aries": 64, "aries-256": 256}.get(name, network.packet_bytes)
+        assert network.message_bytes_of_packet == carried
+        assert ("payload_bytes" in network.to_dict()) == (carried != network.packet_bytes)
+        assert NetworkConfig.from_dict(network.to_dict()) == network
+    assert NetworkConfig.preset("aries").message_bytes_of_packet / 84 == pytest.approx(0.762, abs=5e-4)
 
 
 def test_the_default_is_the_preset_for_learning() -> None:
@@ -289,7 +300,13 @@ def test_every_field_reaches_the_core() -> None:
     }
     base = NetworkConfig(link_start="immediate")
     for field in dataclasses.fields(NetworkConfig):
-        if field.name in ("flit_bytes", "uniform_excludes_sender", "periodic_intervals", "links"):
+        if field.name in (
+            "payload_bytes",
+            "flit_bytes",
+            "uniform_excludes_sender",
+            "periodic_intervals",
+            "links",
+        ):
             continue  # links: test_grid.py
         start = NetworkConfig() if field.name == "link_start" else base
         if field.name == "switching":

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import dragonfly_env as dfe
+from dragonfly_env.experiments.columns import check_columns
 from dragonfly_env.experiments.measure import measure
 from dragonfly_env.experiments.scenario import Scenario
 
@@ -42,6 +44,8 @@ def test_a_row_has_the_times_of_jobs() -> None:
         }
     )
     assert again.jobs == runs[0].config.jobs
+    assert [job["name"] for job in json.loads(row["jobs"])] == [job.name for job in again.jobs]
+    check_columns(pa.table({name: pa.array([value]) for name, value in row.items()}), "made here")
     assert provenance["trace_hash"] == f"{rerun(again):016x}"
 
 

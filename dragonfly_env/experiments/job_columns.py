@@ -1,0 +1,64 @@
+"""Columns of results that tell of jobs: their times, the links of their routers, and what their hosts saw."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.metrics import Metrics
+
+NIC_WINDOW_NS = 10_000.0
+"""Over which a host's latencies are averaged, as an operator's counters do over a second."""
+
+
+def jobs_text(metrics: Metrics) -> str:
+    """All jobs as JSON: ``JobMetrics.to_dict``, with the number of groups that each spans, and the flits and stalls of
+    the links, by class, that leave its routers (``tiles``).
+    """
+    topology, links = metrics.topology, metrics.links
+    described = []
+    for job in metrics.jobs:
+        routers = np.unique(np.asarray(job.hosts, np.int64) // topology.p)
+        own = np.isin(links.router, routers)
+        tiles = {
+            name: {"flits": int(links.flits[rows].sum()), "stalls": float(links.stalls[rows].sum())}
+            for name in topology.link_classes
+            if (rows := own & (links.kind == name)).any()
+        }
+        groups = len(np.unique(routers // topology.a))
+        described.append({**job.to_dict(), "groups": groups, "tiles": tiles})
+    return json.dumps(described)
+
+
+def host_columns(
+    config: SimulationConfig, log: Mapping[str, npt.NDArray[Any]]
+) -> dict[str, npt.NDArray[np.float32]]:
+    """What hosts saw, from a log of all packets.
+
+    Returns:
+        ``host_stall_ns`` (num_hosts,): for how long each had a packet and a free link, but no credit for the buffer of
+        its router; and ``nic_latency_ns`` (n,): means over the packets of a host that were delivered in one of
+        the windows of ``NIC_WINDOW_NS``, from leaving the host to delivery.
+    """
+    hosts = config.topology.num_hosts
+    order = np.lexsort((log["number"], log["src"]))
+    source, created, injected = (log[name][order] for name in ("src", "created_ns", "injected_ns"))
+    ready = np.maximum(created[1:], injected[:-1] + config.network.injection_packet_time_ns)
+    follows = source[1:] == source[:-1]
+    waited = np.where(follows, np.maximum(injected[1:] - ready, 0.0), 0.0)
+    stalls = np.bincount(source[1:].astype(np.int64), weights=waited, minlength=hosts)
+    window = (log["delivered_ns"] // NIC_WINDOW_NS).astype(np.int64)
+    window -= window.min(initial=0)
+    cell = log["src"].astype(np.int64) + hosts * window
+    packets = np.bincount(cell)
+    latency = np.bincount(cell, weights=log["delivered_ns"] - log["injected_ns"])
+    filled = packets > 0
+    return {
+        "host_stall_ns": stalls.astype(np.float32),
+        "nic_latency_ns": (latency[filled] / packets[filled]).astype(np.float32),
+    }

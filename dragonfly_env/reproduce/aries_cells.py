@@ -1,0 +1,208 @@
+"""What is simulated for Chunduri et al., IPDPS 2021: sizes, the production mix, controlled ensembles.
+
+An eighth of Theta (``theta-m8``: 576 hosts) has every ratio of bandwidths of the whole; a host stands for eight nodes,
+so that 256 nodes are 32 hosts. Seconds become a few iterations: messages are a part of the applications', and computing
+times are calibrated to the MPI shares of table I.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from dragonfly_env.jobs import BackgroundMix, Job, Motif
+from dragonfly_env.jobs.gaps import PAPER_SHARES
+from dragonfly_env.reproduce.cells import Routing
+from dragonfly_env.reproduce.job_cells import JobCell
+from dragonfly_env.reproduce.paper import Effort
+
+APPLICATIONS = ("milc", "milc-reorder", "nek5000", "hacc", "qbox", "rayleigh")
+MODES = tuple(Routing(name) for name in ("ad0", "ad1", "ad2", "ad3"))
+AD0, AD3 = MODES[0], MODES[3]
+BOTH = (AD0, AD3)
+NODES_PER_HOST = 8
+JOB_HOSTS = 32
+"""256 nodes."""
+
+ANYWHERE = ("consecutive", "random-routers", "groups=2", "groups=6")
+"""Where production runs find themselves: on one or two groups as well as on many (section IV-A: 1 to 12)."""
+
+_LONGEST = 30.0  # times the time that is watched
+_ALONE_SEEDS, _CORI_SEEDS, _CONTROLLED_SEEDS = 2, 2, 4
+_CONTROLLED_PART = 0.5  # of the watched time: all jobs are watched there
+# Milc's messages are so small that its ranks spend as much time in all-reduces as in waiting, the order of calls in
+# table I; the others' stay large where the paper says so, as far as an iteration fits the run.
+_SCALE_OF = {"nek5000": 25.0, "hacc": 2.5, "qbox": 2.0, "rayleigh": 2.5}
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """How large an effort's runs are.
+
+    Attributes:
+        scale: Of milc's and the mix's messages, as a part of the applications'.
+        watch_ns: About how long a watched job would take if it were alone.
+        phase_ns: Jobs of the mix start in this time, the watched ones after it.
+    """
+
+    scale: float
+    watch_ns: float
+    phase_ns: float
+
+
+SIZES = {
+    "quick": Sizing(scale=0.004, watch_ns=100_000.0, phase_ns=16_000.0),
+    "full": Sizing(scale=0.004, watch_ns=400_000.0, phase_ns=40_000.0),
+}
+
+
+def watched(name: str, hosts: int, sizing: Sizing, part: float = 1.0) -> Job:
+    """An application's job with as many iterations as the sizing has time for, one at least."""
+    settings: dict[str, Any] = {"scale": sizing.scale * _SCALE_OF.get(name, 1.0)}
+    if name.startswith("milc"):
+        settings["stands_for"] = NODES_PER_HOST
+    if name == "hacc":
+        settings["short"] = True
+    motif = Motif.classes[name].from_settings(settings)
+    iteration_ns = motif.gap(hosts) / (1.0 - PAPER_SHARES[name])
+    return Job(motif, hosts, iterations=max(1, round(part * sizing.watch_ns / iteration_ns)))
+
+
+def _cell(
+    effort: Effort,
+    traffic: str,
+    routing: Routing,
+    jobs: Iterable[Job],
+    sizing: Sizing | None = None,
+    **more: Any,
+) -> JobCell:
+    size = sizing or SIZES[effort.name]
+    system = more.pop("system", "theta-m8")
+    return JobCell(
+        hosts=1632 if system == "cori-m8" else 576,
+        traffic=traffic,
+        load=1.0,
+        routing=routing,
+        warmup_ns=1.2 * size.phase_ns if more.get("mix") else 0.0,
+        measure_ns=_LONGEST * size.watch_ns,
+        system=system,
+        jobs=tuple(jobs),
+        **more,
+    )
+
+
+def mix_of(sizing: Sizing, **changes: Any) -> BackgroundMix:
+    """The production mix at a scale."""
+    settings = {"scale": sizing.scale, "stands_for": NODES_PER_HOST, "phase_ns": sizing.phase_ns}
+    return BackgroundMix.from_settings({**settings, **changes})
+
+
+def in_the_mix(
+    effort: Effort,
+    name: str,
+    *,
+    hosts: int = JOB_HOSTS,
+    modes: Iterable[Routing] = BOTH,
+    label: str = "",
+    sizing: Sizing | None = None,
+    mix: BackgroundMix | None = None,
+    **more: Any,
+) -> tuple[JobCell, ...]:
+    """Production runs: the application alone changes its mode, all others have AD0, with AD1 for all-to-all operations
+    (Cray's defaults; section III-A).
+    """
+    size = sizing or SIZES[effort.name]
+    return tuple(
+        _cell(
+            effort,
+            label or f"{name} in the mix",
+            mode,
+            [watched(name, hosts, size)],
+            size,
+            **{
+                "mix": mix or mix_of(size),
+                "others": "ad0",
+                "others_all_to_all": "ad1",
+                "placements": ANYWHERE,
+                "packet_log": name == "milc",
+                **more,
+            },
+        )
+        for mode in modes
+    )
+
+
+def alone(effort: Effort, name: str, modes: Iterable[Routing] = (AD0,)) -> tuple[JobCell, ...]:
+    """Isolated runs."""
+    jobs = [watched(name, JOB_HOSTS, SIZES[effort.name])]
+    return tuple(
+        _cell(effort, f"{name} alone", mode, jobs, placements=ANYWHERE, most_seeds=_ALONE_SEEDS)
+        for mode in modes
+    )
+
+
+def ensemble(
+    effort: Effort,
+    name: str,
+    placement: str,
+    *,
+    modes: Iterable[Routing] = MODES,
+    copies: int = 16,
+    hosts: int = JOB_HOSTS,
+    label: str = "",
+    sizing: Sizing | None = None,
+    most_seeds: int | None = None,
+) -> tuple[JobCell, ...]:
+    """Controlled runs: jobs of one application that fill a reserved machine, all in one mode, started together
+    (section V).
+    """
+    jobs = [watched(name, hosts, sizing or SIZES[effort.name], _CONTROLLED_PART)] * copies
+    few = _CONTROLLED_SEEDS if effort.decides else 2 if copies < 16 else 1
+    return tuple(
+        _cell(
+            effort,
+            label or f"{copies} {name}, {placement}",
+            mode,
+            jobs,
+            sizing,
+            placements=(placement,),
+            most_seeds=most_seeds or few,
+            packet_log=name in ("milc", "hacc"),
+        )
+        for mode in modes
+    )
+
+
+def all_alike(effort: Effort) -> tuple[JobCell, ...]:
+    """Before and after the default was changed: the whole mix has the mode of milc (section V-C)."""
+    before = in_the_mix(effort, "milc", modes=(AD0,), label="milc in the mix, all alike")
+    after = in_the_mix(
+        effort,
+        "milc",
+        modes=(AD3,),
+        label="milc in the mix, all alike",
+        others="ad3",
+        others_all_to_all="ad3",
+    )
+    return before + after
+
+
+def mix_of_cori(effort: Effort) -> tuple[JobCell, ...]:
+    """Latencies of all hosts of an eighth of Cori, before and after (section V-D)."""
+    quick = SIZES["quick"]
+    size = Sizing(quick.scale, 0.5 * quick.watch_ns, quick.phase_ns)
+    cells: list[JobCell] = []
+    for mode, exchanges in ((AD0, "ad1"), (AD3, "ad3")):
+        cells += in_the_mix(
+            effort,
+            "milc",
+            modes=(mode,),
+            label="mix of Cori",
+            sizing=size,
+            system="cori-m8",
+            others=mode.label,
+            others_all_to_all=exchanges,
+            most_seeds=_CONTROLLED_SEEDS if effort.decides else _CORI_SEEDS,
+        )
+    return tuple(cells)
