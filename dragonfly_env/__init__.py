@@ -73,19 +73,12 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":  # looked up when asked: nobody who only wants to simulate waits for it
-        globals()[name] = _installed_version()
+        from dragonfly_env._version import installed_version
+
+        globals()[name] = installed_version()
         return globals()[name]
     if name == "RouterVecEnv":  # needs Stable-Baselines3, which is an extra
         from dragonfly_env.envs.vec import RouterVecEnv
 
         return RouterVecEnv
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def _installed_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("dragonfly-env")
-    except PackageNotFoundError:  # used from a source tree that is not installed
-        return "0+unknown"

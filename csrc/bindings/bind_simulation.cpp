@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "bindings/columns.hpp"
 #include "bindings/members.hpp"
 #include "bindings/sealed_class.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/simulation_setup.hpp"
+#include "bindings/statistics_dict.hpp"
 #include "core/error.hpp"
 #include "routing/channel_walk.hpp"
 #include "simulation/simulation.hpp"
@@ -19,148 +21,6 @@ namespace py = pybind11;
 
 namespace dragonfly {
 namespace {
-
-template <class T, class V>
-py::array_t<T> to_array(const std::vector<V>& values) {
-  py::array_t<T> array(static_cast<py::ssize_t>(values.size()));
-  T* out = array.mutable_data();
-  for (std::size_t i = 0; i < values.size(); ++i) out[i] = static_cast<T>(values[i]);
-  return array;
-}
-
-template <class T, class Rows, class Get>
-py::array_t<T> column(const Rows& rows, Get get) {
-  py::array_t<T> array(static_cast<py::ssize_t>(rows.size()));
-  T* out = array.mutable_data();
-  for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<T>(get(rows[i]));
-  return array;
-}
-
-// The middle of each bucket, in ps.
-py::array_t<double> bucket_middles(const LatencyHistogram& histogram) {
-  const std::size_t buckets = histogram.counts().size();
-  py::array_t<double> middles(static_cast<py::ssize_t>(buckets));
-  constexpr double kUnit = 1U << DeliveryRecord::kHistogramShift;
-  for (std::size_t i = 0; i < buckets; ++i) {
-    middles.mutable_data()[i] = (LatencyHistogram::middle_of(i) + 0.5) * kUnit;
-  }
-  return middles;
-}
-
-py::dict series_dict(const Statistics& s) {
-  const std::size_t first =
-      std::min(static_cast<std::size_t>(s.start_ps / s.series_bin_ps), s.deliveries.series.size());
-  const std::vector<SeriesBin> bins(s.deliveries.series.begin() + static_cast<std::ptrdiff_t>(first),
-                                    s.deliveries.series.end());
-  py::dict series;
-  series["generated"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.injected; });
-  series["delivered"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.delivered; });
-  series["latency_sum_ps"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.latency_ps; });
-  series["hops_sum"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.hops; });
-  series["arrived"] = column<std::int64_t>(bins, [](const SeriesBin& b) { return b.arrived; });
-  series["arrived_latency_sum_ps"] =
-      column<std::int64_t>(bins, [](const SeriesBin& b) { return b.arrived_latency_ps; });
-  return series;
-}
-
-// One row per job: tasks that are not finished, when the last one finished, what came; and of each of its
-// operations, in its order.
-py::list job_rows(const WorkloadStatistics& s, const Simulation& simulation) {
-  py::list rows;
-  for (std::uint32_t job = 0; job < s.jobs.size(); ++job) {
-    py::dict row;
-    row["unfinished"] = s.jobs[job].unfinished;
-    row["end_ps"] = simulation.ps_of(s.jobs[job].last_end);
-    row["packets_delivered"] = s.jobs[job].packets_delivered;
-    const std::vector<OperationRecord> own{
-        s.operations.begin() + simulation.workload()->first_operation(job),
-        s.operations.begin() + simulation.workload()->first_operation(job + 1)};
-    row["counts"] = column<std::int64_t>(own, [](const OperationRecord& o) { return o.count; });
-    row["total_ps"] = column<std::int64_t>(own, [](const OperationRecord& o) { return o.total_ps; });
-    row["max_ps"] = column<std::int64_t>(own, [](const OperationRecord& o) { return o.max_ps; });
-    rows.append(row);
-  }
-  return rows;
-}
-
-void add_workload(py::dict& out, const WorkloadStatistics& s, const Simulation& simulation) {
-  out["jobs"] = job_rows(s, simulation);
-  out["makespan_ps"] = s.makespan_ps;
-  out["messages_sent"] = s.messages.sent;
-  out["messages_delivered"] = s.messages.delivered;
-  out["message_latency_sum_ps"] = s.messages.latency_ps;
-  out["message_latency_min_ps"] = s.messages.delivered > 0 ? s.messages.latency_min_ps : 0;
-  out["message_latency_max_ps"] = s.messages.latency_max_ps;
-  out["message_latency_histogram"] = to_array<std::int64_t>(s.messages.latencies.counts());
-  out["message_latency_bucket_ps"] = bucket_middles(s.messages.latencies);
-}
-
-// What `Mark` in Python is made of, as in statistics_dict().
-py::dict totals_dict(Simulation& simulation) {
-  const Totals totals = [&] {
-    const py::gil_scoped_release release;
-    return simulation.totals();
-  }();
-  py::dict out;
-  out["now_ps"] = totals.now_ps;
-  out["generated"] = totals.generated;
-  out["lost"] = totals.lost;
-  out["delivered"] = totals.delivered;
-  out["latency_sum_ps"] = totals.latency_ps;
-  return out;
-}
-
-py::dict statistics_dict(Simulation& simulation) {
-  const Statistics s = [&] {
-    const py::gil_scoped_release release;
-    return simulation.statistics();
-  }();
-  const DeliveryRecord& d = s.deliveries;
-  py::dict out;
-  out["start_ps"] = s.start_ps;
-  out["now_ps"] = s.now_ps;
-  out["generated"] = s.generated;
-  out["lost"] = d.lost;
-  out["injected"] = d.injected;
-  out["delivered"] = d.delivered;
-  out["in_network"] = s.in_network;
-  out["in_source_queues"] = s.in_source_queues;
-  out["latency_sum_ps"] = d.latency_ps;
-  out["network_latency_sum_ps"] = d.network_latency_ps;
-  std::uint64_t hops = 0;
-  for (std::size_t i = 0; i < d.hops.size(); ++i) hops += i * d.hops[i];
-  out["hops_sum"] = hops;
-  out["minimal_delivered"] = d.minimal;
-  out["latency_min_ps"] = d.delivered > 0 ? d.latency_min_ps : 0;
-  out["latency_max_ps"] = d.latency_max_ps;
-  out["latency_histogram"] = to_array<std::int64_t>(d.latencies.counts());
-  out["latency_bucket_ps"] = bucket_middles(d.latencies);
-  if (s.workload) add_workload(out, *s.workload, simulation);
-  out["hop_histogram"] = to_array<std::int64_t>(d.hops);
-  out["router_delivered"] = to_array<std::int64_t>(s.router_delivered);
-  out["router_injected"] = to_array<std::int64_t>(s.router_injected);
-  out["link_packets"] = to_array<std::int64_t>(s.link_packets);
-  out["link_stall_ps"] = to_array<std::int64_t>(s.link_stall_ps);
-  out["link_queued_packets"] = to_array<std::int64_t>(s.link_queued);
-  out["link_occupancy_packets"] = to_array<std::int64_t>(s.link_occupancy);
-  py::dict per_class;
-  for (std::size_t i = 0; i < s.link_packet_ps.size(); ++i) {
-    per_class[py::str(simulation.topology().class_name(static_cast<LinkClass>(i)))] = s.link_packet_ps[i];
-  }
-  out["link_busy_ps_per_packet"] = per_class;
-  out["packet_hops"] = s.packet_hops;
-  if (s.series_bin_ps > 0) {
-    out["series"] = series_dict(s);
-    out["series_bin_ps"] = s.series_bin_ps;
-    out["series_start_ps"] = s.start_ps / s.series_bin_ps * s.series_bin_ps;
-  }
-  if (!d.group_delivered.empty()) {
-    const auto g = static_cast<py::ssize_t>(simulation.topology().num_groups());
-    out["group_latency_sum_ps"] = to_array<std::int64_t>(d.group_latency_ps).reshape({g, g});
-    out["group_delivered"] = to_array<std::int64_t>(d.group_delivered).reshape({g, g});
-  }
-  return out;
-}
 
 py::dict packet_log(Simulation& simulation) {
   const std::vector<LoggedPacket> log = simulation.take_packet_log();
@@ -354,11 +214,26 @@ void bind_simulation(py::module_& module) {
             self.set_policy(policy, parameters_of("policy", parameters));
           },
           py::arg("policy"), py::arg("policy_params"))
+      .def(
+          "add_policy",
+          [](Simulation& self, const std::string& field, const std::string& policy,
+             const py::dict& parameters) {
+            return self.add_policy(
+                {.field = field, .name = policy, .parameters = parameters_of(field, parameters)});
+          },
+          py::arg("field"), py::arg("policy"), py::arg("policy_params"))
+      .def(
+          "set_job_policies",
+          [](Simulation& self, std::uint32_t job, const JobPolicies& policies) {
+            self.network().set_job_policies(job, policies);
+          },
+          py::arg("job"), py::arg("policies"))
       .def("q_table", &q_table)
       .def("load_q_table", &load_q_table, py::arg("values").noconvert())
       .def("reset_statistics", by_reference(&Simulation::reset_statistics))
       .def("statistics", &statistics_dict)
       .def("totals", &totals_dict)
+      .def("counters", &counters_dict)
       .def("packet_log", &packet_log)
       .def("trace_hash", by_reference(&Simulation::trace_hash))
       .def("check_invariants", by_reference(&Simulation::check_invariants))

@@ -76,8 +76,11 @@ RecordOptions record_options(const py::dict& options) {
       continue;  // job_policies()
     } else if (name == "group_latency") {
       record.group_latency = py::cast<bool>(value);
+    } else if (name == "host_latency") {
+      record.host_latency = py::cast<bool>(value);
     } else {
-      throw ConfigError{"options", "'" + name + "'", "series_bin_ps, packet_log, group_latency"};
+      throw ConfigError{"options", "'" + name + "'",
+                        "series_bin_ps, packet_log, group_latency, host_latency"};
     }
   }
   return record;

@@ -29,9 +29,9 @@ PathBudget union_of(const PathBudget& x, const PathBudget& y) {
 
 // Jobs may bring any policies along that share the rules by which VCs are numbered; there are then VCs for
 // the paths of all of them. Reports of learners are about every hop of every packet, whoever decides for it.
-void require_same_rules(RoutingPolicy& first, const std::vector<JobPolicy>& others) {
+void require_same_rules(const RoutingPolicy& first, bool first_learns, const std::vector<JobPolicy>& others) {
   for (const JobPolicy& other : others) {
-    if (other.policy->learner() != nullptr || first.learner() != nullptr) {
+    if (other.policy->learner() != nullptr || first_learns) {
       throw ConfigError{
           other.field, "'" + other.name + "'",
           "must learn nothing, nor may the policy of the run, where jobs have different policies"};
@@ -164,7 +164,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
                      const TrafficSource& source_in, const NetworkOptions& options_in,
                      const Workload* workload_in, const std::vector<JobPolicy>& job_policies,
                      RoutingPolicy* background_in)
-    : topology{(require_same_rules(policy_in, job_policies), topology_in)},
+    : topology{(require_same_rules(policy_in, policy_in.learner() != nullptr, job_policies), topology_in)},
       learner{policy_in.learner()},
       source{source_in},
       workload{workload_in},
@@ -282,9 +282,40 @@ void Blueprint::add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>&
                    .seen = asked ? sight_of(policy) : nullptr};
   };
   const bool asked = !options.decisions || options.warms_up;
+  if (workload != nullptr) deciders.reserve(kMostDeciders);  // they stay where they are when others come
   deciders.push_back(made(first, asked));
   for (const JobPolicy& other : others) deciders.push_back(made(*other.policy, asked));
   if (beside != nullptr) background.emplace(made(*beside, true));
+}
+
+std::vector<std::uint8_t> Blueprint::running_trackers(const std::string& field, const std::string& name,
+                                                      const RoutingPolicy& policy) const {
+  std::vector<std::uint8_t> positions = positions_in(trackers, policy);
+  if (positions.size() == policy.trackers().size()) return positions;
+  throw ConfigError{
+      field, "'" + name + "'",
+      "must need no tracker that does not run already, with the same parameters, in this simulation"};
+}
+
+std::uint8_t Blueprint::add_policy(const JobPolicy& other) {
+  require_same_rules(*deciders.front().policy, learner != nullptr, {other});
+  const PathBudget needed = other.policy->budget().with_local_ways(topology.local_way_hops());
+  if (const PathBudget& there = paths.ladder().budget(); union_of(there, needed) != there) {
+    throw ConfigError{other.field, "'" + other.name + "'",
+                      "must need no other paths than the policies that the simulation was made with: virtual "
+                      "channels are there for those"};
+  }
+  if (deciders.size() == kMostDeciders) {
+    throw ConfigError{
+        other.field, "'" + other.name + "'",
+        "one of the " + std::to_string(kMostDeciders - 1) + " that jobs of this run had before"};
+  }
+  Decider decider{.policy = other.policy,
+                  .scope = other.policy->scope(),
+                  .trackers = running_trackers(other.field, other.name, *other.policy),
+                  .seen = sight_of(*other.policy)};
+  deciders.push_back(std::move(decider));
+  return static_cast<std::uint8_t>(deciders.size() - 1);
 }
 
 void Blueprint::replace_policy(const std::string& name, RoutingPolicy& other) {
@@ -294,12 +325,7 @@ void Blueprint::replace_policy(const std::string& name, RoutingPolicy& other) {
         "policy", "'" + name + "'",
         "must need the same paths and the same decisions as the policy that the simulation was made with"};
   }
-  std::vector<std::uint8_t> positions = positions_in(trackers, other);
-  if (positions.size() != other.trackers().size()) {
-    throw ConfigError{
-        "policy", "'" + name + "'",
-        "must need no tracker that does not run already, with the same parameters, in this simulation"};
-  }
+  std::vector<std::uint8_t> positions = running_trackers("policy", name, other);
   auto sight = sight_of(other);
   first.policy = &other;
   first.trackers = std::move(positions);

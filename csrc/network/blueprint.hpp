@@ -22,6 +22,7 @@ struct RecordOptions {
   TimePs series_bin_ps = 0;  // 0: no time series
   bool packet_log = false;
   bool group_latency = false;
+  bool host_latency = false;
 };
 
 struct NetworkOptions {
@@ -92,12 +93,18 @@ class Blueprint {
   std::unique_ptr<const DecisionPlan> decisions;  // null: policies alone route
   std::uint32_t policies_before = 0;  // replaced ones: says whether Decider::seen is still the same
 
+  static constexpr std::size_t kMostDeciders = 256;  // MessagePart::policy is a byte
+
   // Puts another policy in the place of the first one; it must outlive the blueprint. Throws ConfigError if
   // it needs other paths or other decisions: buffers and VCs are there for what the first policy needed. A
   // policy that learns cannot be replaced, nor take over: reports are under way. Trackers run from the start
   // to the end and never start anew: a policy that needs one that does not run, or with other parameters, is
   // refused, too; so what routers remember is kept.
   void replace_policy(const std::string& name, RoutingPolicy& other);
+  // A further policy, for jobs, under the conditions that those have which jobs brought along: it must learn
+  // nothing and share the rules for VCs; and it must make do with the VCs and the trackers that are there.
+  // Returns its number. Throws ConfigError.
+  std::uint8_t add_policy(const JobPolicy& other);
 
   // How many packets the network holds at most; what a buffer has room for may also be on the wire to it.
   [[nodiscard]] std::uint32_t most_packets() const noexcept;
@@ -118,6 +125,8 @@ class Blueprint {
 
  private:
   [[nodiscard]] BufferSizes buffer_sizes() const noexcept;
+  [[nodiscard]] std::vector<std::uint8_t> running_trackers(const std::string& field, const std::string& name,
+                                                           const RoutingPolicy& policy) const;
   void add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>& others, RoutingPolicy* background);
   // Throws ConfigError if the policy cannot work with what it would see here.
   [[nodiscard]] std::unique_ptr<const QuestionPlan> sight_of(RoutingPolicy& of) const;

@@ -14,6 +14,7 @@ Deliveries::Deliveries(const Blueprint& blueprint, PacketStore& store, FeedbackS
     record_.group_latency_ps.assign(groups * groups, 0);
     record_.group_delivered.assign(groups * groups, 0);
   }
+  if (blueprint.options.record.host_latency) record_.hosts.assign(blueprint.topology.num_hosts());
 }
 
 void Deliveries::reset_counts() {
@@ -97,6 +98,7 @@ void Deliveries::deliver(std::uint32_t index, Tick delivered_tick) {
     record_.group_latency_ps[cell] += latency;
     ++record_.group_delivered[cell];
   }
+  if (options.host_latency) record_.hosts.add(packet.source_host, latency, delivered - injected);
   if (options.packet_log) {
     const PathRecord& path = paths_[index];
     record_.log.push_back({packet.source_host,

@@ -21,6 +21,12 @@ void add_each(std::vector<T>& into, const std::vector<T>& from) {
 
 }  // namespace
 
+void HostLatencies::merge(const HostLatencies& other) {
+  add_each(latency_ps, other.latency_ps);
+  add_each(network_latency_ps, other.network_latency_ps);
+  add_each(delivered, other.delivered);
+}
+
 std::uint64_t delivery_digest(const Packet& packet, TimePs created, TimePs delivered) noexcept {
   std::uint64_t x = mix((std::uint64_t{packet.source_host} << 32 | packet.number) + 0x9e3779b97f4a7c15ULL);
   x = mix(x ^ (std::uint64_t{packet.destination_host} << 8 | packet.hops));
@@ -35,6 +41,7 @@ void DeliveryRecord::clear() {
   fresh.latencies.clear();
   fresh.group_latency_ps.assign(group_latency_ps.size(), 0);
   fresh.group_delivered.assign(group_delivered.size(), 0);
+  fresh.hosts.assign(hosts.delivered.size());
   *this = std::move(fresh);
 }
 
@@ -60,6 +67,7 @@ void DeliveryRecord::merge(const DeliveryRecord& other) {
   }
   add_each(group_latency_ps, other.group_latency_ps);
   add_each(group_delivered, other.group_delivered);
+  hosts.merge(other.hosts);
 }
 
 }  // namespace dragonfly

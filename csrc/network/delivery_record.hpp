@@ -26,6 +26,27 @@ struct SeriesBin {
   std::int64_t arrived = 0, arrived_latency_ps = 0;
 };
 
+// Of the packets of each source host that were delivered; empty unless asked for. Every partition has a row
+// for each host of the network, as it delivers packets from everywhere.
+struct HostLatencies {
+  std::vector<std::int64_t> latency_ps;          // [host]: from generation
+  std::vector<std::int64_t> network_latency_ps;  // [host]: from leaving the source queue
+  std::vector<std::uint64_t> delivered;          // [host]
+
+  [[nodiscard]] static std::uint64_t bytes_per_host() noexcept { return 3 * sizeof(std::uint64_t); }
+  void assign(std::size_t hosts) {
+    latency_ps.assign(hosts, 0);
+    network_latency_ps.assign(hosts, 0);
+    delivered.assign(hosts, 0);
+  }
+  void add(std::uint32_t host, std::int64_t latency, std::int64_t network_latency) noexcept {
+    latency_ps[host] += latency;
+    network_latency_ps[host] += network_latency;
+    ++delivered[host];
+  }
+  void merge(const HostLatencies& other);
+};
+
 struct DeliveryRecord {
   std::uint64_t injected = 0;  // packets that left their source queue
   std::uint64_t delivered = 0;
@@ -40,6 +61,7 @@ struct DeliveryRecord {
   std::vector<SeriesBin> series;
   std::vector<std::int64_t> group_latency_ps;  // [source group * g + destination group]
   std::vector<std::uint64_t> group_delivered;
+  HostLatencies hosts;
   std::vector<LoggedPacket> log;
 
   static constexpr int kHistogramShift = 7;  // 2^7 ps

@@ -27,7 +27,20 @@ HostPrograms::HostPrograms(const Workload& workload, std::uint32_t first_host, s
     ++unfinished_;
     ++jobs_[place.job].unfinished;
   }
+  for (const Job& job : workload.jobs()) policies_.push_back(job.policies);
   pool_.reserve(num_hosts);
+}
+
+void HostPrograms::set_job_policies(std::uint32_t job, const JobPolicies& policies) {
+  policies_[job] = policies;
+  for (Host& host : hosts_) {
+    if (host.task == nullptr || host.job != job) continue;
+    const auto turn = [&policies](MessagePart& part) {
+      part.policy = policies[static_cast<std::size_t>(part.lane)];
+    };
+    turn(host.sending.part);
+    for (std::uint32_t index = host.first; index != kNil; index = pool_[index].next) turn(pool_[index].part);
+  }
 }
 
 template <class Question>
@@ -80,6 +93,7 @@ Tick HostPrograms::deliver(std::uint32_t host, std::uint32_t source_host, const 
     --under_way_;
     last_progress_ = std::max(last_progress_, now);
   }
+  jobs_[hosts_[host].job].messages.add(latency);
   ++record_.delivered;
   record_.latency_ps += latency;
   record_.latency_min_ps = std::min(record_.latency_min_ps, latency);
@@ -126,7 +140,8 @@ std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std:
       .part = {.number = sender.messages,
                .tag = tag,
                .packets = packets,
-               .policy = workload_.jobs()[sender.job].policies[static_cast<std::size_t>(lane)],
+               .policy = policies_[sender.job][static_cast<std::size_t>(lane)],
+               .lane = lane,
                .sent = now_},
   };
   if (sender.first == kNil) {
@@ -153,6 +168,7 @@ void HostPrograms::record(std::uint32_t operation, TimePs took_ps) {
 void HostPrograms::reset_records() {
   record_.clear();
   operations_.assign(operations_.size(), {});
+  for (JobRecord& job : jobs_) job.messages = {};
 }
 
 std::string HostPrograms::describe_unfinished() const {

@@ -43,8 +43,11 @@ class HostPrograms final : private TaskPort {
   // From now on nobody is asked any more; what was sent is sent.
   void stop() noexcept { stopped_ = true; }
 
-  // The source queue. begin_message() takes its first message out of it to be sent packet by packet.
-  [[nodiscard]] bool has_message(std::uint32_t host) const noexcept { return hosts_[host].first != kNil; }
+  // Who routes what a job sends from now on, packets that wait in source queues included.
+  void set_job_policies(std::uint32_t job, const JobPolicies& policies);
+
+  // The source queue. begin_message() takes its first message out of it to be sent packet by packet; there
+  // must be one.
   const QueuedMessage& begin_message(std::uint32_t host);
   [[nodiscard]] const MessagePart& being_sent(std::uint32_t host) const noexcept {
     return hosts_[host].sending.part;
@@ -97,6 +100,7 @@ class HostPrograms final : private TaskPort {
   const Workload& workload_;
   const std::uint32_t first_host_;
   const TimePs quantum_ps_;
+  std::vector<JobPolicies> policies_;  // [job]
   std::vector<Host> hosts_;
   std::vector<QueuedMessage> pool_;  // of all source queues
   std::uint32_t free_ = kNil;

@@ -43,6 +43,15 @@ struct InputPort {
   LinkClass link_class = LinkClass::kHost;
 };
 
+// What an input port counts: the time in which at least one of its heads waits for room behind the crossbar.
+// Kept apart from InputPort, which every packet touches; this one only those that find no room.
+struct InputStall {
+  Tick since = 0;             // since when, if some head waits
+  Tick stalled = 0;           // before that, since the last reset
+  std::uint32_t waiting = 0;  // heads that wait now
+  [[nodiscard]] Tick until(Tick now) const noexcept { return stalled + (waiting > 0 ? now - since : 0); }
+};
+
 struct RouterState {
   Tick next_edge = -1;       // the clock edge at which the allocator will look; -1: none planned
   std::uint32_t served = 0;  // highest stamp of a grant so far

@@ -50,9 +50,12 @@ MemoryNeed memory_need(const Blueprint& plan) noexcept {
   const std::uint64_t routers = plan.topology.num_routers();
   const std::uint64_t hosts = plan.topology.num_hosts();
   const std::uint64_t parts = plan.num_partitions();
-  const std::uint64_t port = sizeof(OutputPort) + sizeof(InputPort) + plan.queue_stride * sizeof(VcQueue);
+  const std::uint64_t port =
+      sizeof(OutputPort) + sizeof(InputPort) + sizeof(InputStall) + plan.queue_stride * sizeof(VcQueue);
   const std::uint64_t input_vc = sizeof(InputVc) + sizeof(std::uint16_t);
   const std::uint64_t groups = plan.options.record.group_latency ? plan.topology.num_groups() : 0;
+  const std::uint64_t of_hosts =
+      plan.options.record.host_latency ? hosts * HostLatencies::bytes_per_host() : 0;
   const std::uint64_t wheel = Partition::wheel_bytes(plan.timing.horizon);
   const std::uint64_t program =
       plan.workload == nullptr ? 0 : HostPrograms::host_bytes() + plan.workload->task_bytes() / hosts;
@@ -63,8 +66,9 @@ MemoryNeed memory_need(const Blueprint& plan) noexcept {
                                 sizeof(RouterState) + 2 * sizeof(std::uint64_t)),
           .hosts = hosts * (sizeof(HostSender) + sizeof(SourceCursor) + sizeof(std::uint64_t) + program),
           .source_queues = hosts * plan.options.source_queue_packets * sizeof(Tick),
-          .partitions = parts * (wheel + sizeof(Partition) + groups * groups * 2 * sizeof(std::uint64_t)) +
-                        parts * parts * (2 * sizeof(Mailbox) + sizeof(Mailbox*)),
+          .partitions =
+              parts * (wheel + sizeof(Partition) + of_hosts + groups * groups * 2 * sizeof(std::uint64_t)) +
+              parts * parts * (2 * sizeof(Mailbox) + sizeof(Mailbox*)),
           .tables = tables,
           .trackers = bytes_of_trackers(plan),
           .questions = bytes_of_questions(plan)};

@@ -55,11 +55,13 @@ struct JobRecord {
   std::uint32_t unfinished = 0;  // tasks
   std::int64_t last_end = 0;     // instant at which the last task finished so far
   std::uint64_t packets_delivered = 0;
+  OperationRecord messages;  // since the last reset: from entering the source queue to the last bit
 
   void merge(const JobRecord& other) noexcept {
     unfinished += other.unfinished;
     last_end = std::max(last_end, other.last_end);
     packets_delivered += other.packets_delivered;
+    messages.merge(other.messages);
   }
 };
 

@@ -169,6 +169,18 @@ void Network::stop_generating() {
   for (Partition& partition : partitions_) partition.stop_generating(now_);
 }
 
+void Network::set_job_policies(std::uint32_t job, const JobPolicies& policies) {
+  if (plan_->workload == nullptr || job >= plan_->workload->jobs().size()) {
+    throw ConfigError{"job", std::to_string(job), "a job of this run"};
+  }
+  for (const std::uint8_t policy : policies) {
+    if (policy >= plan_->deciders.size()) {
+      throw ConfigError{"policies", std::to_string(policy), "the number of a policy of this run"};
+    }
+  }
+  for (Partition& partition : partitions_) partition.set_job_policies(job, policies);
+}
+
 std::uint64_t Network::in_network() const noexcept {
   std::uint64_t total = 0;
   for (const Partition& partition : partitions_) total += partition.in_network();

@@ -46,6 +46,12 @@ class Network {
   // Between runs: who decides from now on. Throws ConfigError, see Blueprint.
   void replace_policy(const std::string& name, RoutingPolicy& policy) { plan_->replace_policy(name, policy); }
 
+  // Between runs: a further one, for jobs. Throws ConfigError, see Blueprint.
+  std::uint8_t add_policy(const JobPolicy& policy) { return plan_->add_policy(policy); }
+  // Between runs: what hosts of a job send from now on is routed by these policies; what has left their
+  // source queues stays with those that it had. Throws ConfigError.
+  void set_job_policies(std::uint32_t job, const JobPolicies& policies);
+
   [[nodiscard]] Tick now() const noexcept { return now_; }
   // The same while decisions are asked: how far the partition has got that is ahead of the others.
   [[nodiscard]] Tick clock() const noexcept;

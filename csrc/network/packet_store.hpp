@@ -12,6 +12,7 @@
 
 #include "core/reserved_array.hpp"
 #include "routing/packet.hpp"
+#include "traffic/program.hpp"
 
 namespace dragonfly {
 
@@ -28,6 +29,7 @@ struct MessagePart {
   std::uint32_t tag = 0;      // the sender's
   std::uint32_t packets = 0;  // of the whole message; 0: of an open-loop source, which nobody waits for
   std::uint8_t policy = 0;    // who decides for it: Blueprint::deciders
+  Lane lane{};                // of its job: Job::policies
   Tick sent = 0;              // given to the source queue
 };
 

@@ -108,6 +108,10 @@ void Partition::reset_statistics(Tick now) {
     output.stalled = 0;
     if (output.blocked_since >= 0) output.blocked_since = now;
   }
+  for (InputStall& stall : input_stalls_) {
+    stall.stalled = 0;
+    stall.since = now;
+  }
 }
 
 }  // namespace dragonfly

@@ -28,6 +28,7 @@ class PartitionState {
   [[nodiscard]] std::uint32_t first_router() const noexcept { return first_router_; }
   [[nodiscard]] std::uint32_t num_routers() const noexcept { return num_routers_; }
   [[nodiscard]] const std::vector<OutputPort>& output_ports() const noexcept { return outputs_; }
+  [[nodiscard]] const std::vector<InputStall>& input_stalls() const noexcept { return input_stalls_; }
   // What its routers remember.
   [[nodiscard]] PartitionTrackers& trackers() noexcept { return trackers_; }
   // Packets in its routers and on its links.
@@ -78,9 +79,10 @@ class PartitionState {
   std::vector<OutputPort> outputs_;  // [router * radix + port]
   std::vector<std::uint16_t>
       last_inputs_;  // [router * radix + port]: input VC that the crossbar served last, if round-robin
-  std::vector<VcQueue> queues_;     // [(router * radix + port) * queue_stride + vc]
-  std::vector<InputPort> inputs_;   // [router * radix + port]
-  std::vector<InputVc> input_vcs_;  // [router * input_vcs + index]
+  std::vector<VcQueue> queues_;           // [(router * radix + port) * queue_stride + vc]
+  std::vector<InputPort> inputs_;         // [router * radix + port]
+  std::vector<InputStall> input_stalls_;  // the same
+  std::vector<InputVc> input_vcs_;        // [router * input_vcs + index]
   std::vector<RouterState> routers_;
   std::vector<std::uint16_t> ready_;  // [router * input_vcs + i]: indices of asking input VCs
 

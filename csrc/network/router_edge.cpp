@@ -134,7 +134,12 @@ bool RouterPorts::decides_again(InputVc& input) {
 void RouterPorts::wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now) {
   if (trackers_.hear_blocked_heads()) trackers_.head_blocked(input.router, input.port, packets_[input.head]);
   if (trackers_.hear_refused_heads()) hear_refusal(input, now);
-  if (plan_.decide_again && decides_again(input)) return;
+  InputStall& stall = input_stalls_[input.router * radix_ + input.port];
+  if (plan_.decide_again && decides_again(input)) {
+    stall.stalled += plan_.timing.clock;  // it asks anew at the next edge
+    return;
+  }
+  if (stall.waiting++ == 0) stall.since = now;
   input.state = HeadState::kWaiting;
   input.next_waiting = queue.first_waiting;
   queue.first_waiting = input.index;
@@ -145,7 +150,7 @@ void RouterPorts::wait_for_room(InputVc& input, OutputPort& output, VcQueue& que
 }
 
 // There is room again: whoever waited asks at the next clock edge.
-void RouterPorts::wake_waiting(std::uint32_t router_index, VcQueue& queue) {
+void RouterPorts::wake_waiting(std::uint32_t router_index, VcQueue& queue, Tick now) {
   std::uint16_t index = queue.first_waiting;
   if (index == kNoInputVc) return;
   queue.first_waiting = kNoInputVc;
@@ -153,6 +158,8 @@ void RouterPorts::wake_waiting(std::uint32_t router_index, VcQueue& queue) {
   while (index != kNoInputVc) {
     InputVc& input = input_vcs_[router_index * plan_.input_vcs + index];
     index = std::exchange(input.next_waiting, kNoInputVc);
+    InputStall& stall = input_stalls_[router_index * radix_ + input.port];
+    if (--stall.waiting == 0) stall.stalled += now - stall.since;
     input.state = HeadState::kReady;
     ready_[router_index * plan_.input_vcs + router.ready++] = input.index;
   }

@@ -26,7 +26,7 @@ void RouterPorts::take_credit(std::uint32_t item, Tick now) {
       output.stalled += now - output.blocked_since;
       output.blocked_since = -1;
     }
-    if (queue.first_waiting != kNoInputVc) wake_waiting(output.router, queue);
+    if (queue.first_waiting != kNoInputVc) wake_waiting(output.router, queue, now);
     return;
   }
   if (output.scheduled) return;
@@ -119,9 +119,9 @@ void RouterPorts::depart(std::uint32_t output_id, Tick now) {
   }
   const std::uint32_t router = output.router;
   if (plan_.shared_output) {
-    for (std::uint32_t vc = 0; vc < output.vcs; ++vc) wake_waiting(router, queues[vc]);
+    for (std::uint32_t vc = 0; vc < output.vcs; ++vc) wake_waiting(router, queues[vc], now);
   } else if (queue.first_waiting != kNoInputVc) {
-    wake_waiting(router, queue);
+    wake_waiting(router, queue, now);
   }
 
   const Tick arrival = now + plan_.timing.hop_delay[link];

@@ -36,7 +36,7 @@ class RouterPorts : public SourceHosts {
   [[gnu::always_inline]] void credit_upstream(const InputPort& port, std::uint8_t vc, Tick now);
   [[nodiscard]] std::uint32_t choose_ready_vc(const OutputPort& output, const VcQueue* queues, Tick now,
                                               std::int32_t& earliest) const noexcept;
-  void wake_waiting(std::uint32_t router, VcQueue& queue);
+  void wake_waiting(std::uint32_t router, VcQueue& queue, Tick now);
   [[nodiscard]] bool decides_again(InputVc& input);
   void wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now);
   [[nodiscard]] std::uint64_t allocator_key(const InputVc& input) const noexcept;

@@ -22,10 +22,18 @@ class SourceHosts : public Deliveries {
   }
   // No further message is generated after `now`, and programs are no longer asked.
   void stop_generating(Tick now);
+  // Between runs: who routes what a job sends from now on. Precondition: there are programs.
+  void set_job_policies(std::uint32_t job, const JobPolicies& policies) {
+    programs_->set_job_policies(job, policies);
+  }
   // Null in an open-loop run.
   [[nodiscard]] const HostPrograms* programs() const noexcept { return programs_.get(); }
   // Whether something here goes on when the workload is complete: hosts without a program, jobs without end.
   [[nodiscard]] bool has_background() const noexcept { return has_background_; }
+  // Packets that have left the source queue of each host, since the start.
+  void append_sent(std::vector<std::uint64_t>& into) const {
+    for (const HostSender& sender : hosts_) into.push_back(sender.number);
+  }
   // What a host believes: places in its router's buffer that are free.
   [[nodiscard]] std::uint32_t host_credits(std::uint32_t host) const { return hosts_[host].credits; }
 

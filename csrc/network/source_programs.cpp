@@ -18,13 +18,13 @@ void SourceHosts::start_programs() {
 void SourceHosts::heed(std::uint32_t host, Tick alarm, Tick now) {
   if (alarm != HostPrograms::kNoAlarm) push_host(kAlarmBit | host, alarm, now);
   HostSender& sender = hosts_[host];
-  if (sender.state != HostState::kSilent || sender.left > 0 || !programs_->has_message(host)) return;
+  if (sender.state != HostState::kSilent || sender.left > 0 || programs_->queued_packets(host) == 0) return;
   next_packet<true>(host, sender);
   schedule_host(host, sender, now);
 }
 
 bool SourceHosts::begin_message(std::uint32_t host, HostSender& sender) {
-  if (!programs_->has_message(host)) return false;
+  if (programs_->queued_packets(host) == 0) return false;
   const QueuedMessage& message = programs_->begin_message(host);
   sender.destination = HostId{message.destination};
   sender.left = message.part.packets;

@@ -95,6 +95,8 @@ class VcLadder {
     }
   }
 
+  [[nodiscard]] const PathBudget& budget() const noexcept { return budget_; }
+
   // Whether a minimal hop inside the source group behind so many others is in the stage of those that may yet
   // be followed by a detour.
   [[nodiscard]] bool may_reconsider(std::uint8_t hops) const noexcept {

@@ -63,7 +63,7 @@ RunEnd Simulation::run_until(TimePs target_ps, const std::function<bool()>& keep
 }
 
 RunEnd Simulation::run_to_completion(TimePs max_ps, const std::function<bool()>& keep_going) {
-  if (!closed_loop()) throw StateError{"open-loop traffic has no end"};
+  if (workload() == nullptr) throw StateError{"open-loop traffic has no end"};
   if (stopped_ && !network_->complete()) {
     throw StateError{"the programs of the workload were stopped by drain(): " +
                      network_->describe_unfinished()};
@@ -107,6 +107,14 @@ void Simulation::set_policy(const std::string& name, const Parameters& parameter
   policy_ = std::move(policy);
 }
 
+std::uint8_t Simulation::add_policy(const PolicyChoice& choice) {
+  auto policy = policy_of(choice.name, choice.parameters);
+  const std::uint8_t number =
+      network_->add_policy({.field = choice.field, .name = choice.name, .policy = policy.get()});
+  job_policies_.push_back(std::move(policy));
+  return number;
+}
+
 void Simulation::reset_statistics() {
   base_ = read_base(*network_, counted_until_ps());
   for (Partition& partition : network_->partitions()) {
@@ -117,6 +125,7 @@ void Simulation::reset_statistics() {
 Statistics Simulation::statistics() { return collect_statistics(*network_, base_, counted_until_ps()); }
 
 Totals Simulation::totals() { return collect_totals(*network_, base_, counted_until_ps()); }
+Counters Simulation::counters() const { return collect_counters(*network_, base_, counted_until_ps()); }
 
 TimePs Simulation::counted_until_ps() const {
   return std::max(time_ps_, network_->clock() * network_->blueprint().timing.quantum_ps);

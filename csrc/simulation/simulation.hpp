@@ -48,7 +48,6 @@ class Simulation {
   // Until the workload is complete, at most `max_ps`: kFinished then says that this time is over. Throws
   // StateError if it never will be, naming what waits; or without a workload.
   RunEnd run_to_completion(TimePs max_ps, const std::function<bool()>& keep_going);
-  [[nodiscard]] bool closed_loop() const noexcept { return setup_.workload != nullptr; }
   // The share of all packets of the workload that are delivered, 0 to 1. Throws StateError without one.
   [[nodiscard]] double progress() const;
   void stop_generating();
@@ -60,10 +59,15 @@ class Simulation {
   // Decisions from now on are this policy's. Throws ConfigError, and changes nothing, for an unknown policy
   // or one that needs other paths or decisions than the present one.
   void set_policy(const std::string& name, const Parameters& parameters);
+  // Makes another policy known to the run, for jobs, and returns its number (Job::policies). Throws
+  // ConfigError if it needs what the network was not made for, or if there are too many.
+  std::uint8_t add_policy(const PolicyChoice& choice);
 
   void reset_statistics();
   [[nodiscard]] Statistics statistics();
   [[nodiscard]] Totals totals();
+  // Less of it: what ports, hosts and jobs did.
+  [[nodiscard]] Counters counters() const;
   [[nodiscard]] std::vector<LoggedPacket> take_packet_log();
   [[nodiscard]] TimePs time_ps() const noexcept { return time_ps_; }
   [[nodiscard]] std::uint64_t trace_hash() const;
@@ -71,6 +75,7 @@ class Simulation {
     return network_->blueprint().num_partitions();
   }
   [[nodiscard]] const Dragonfly& topology() const noexcept { return *setup_.topology; }
+  // Null: open loop.
   [[nodiscard]] const Workload* workload() const noexcept { return setup_.workload.get(); }
   [[nodiscard]] TimePs ps_of(Tick tick) const noexcept { return network_->blueprint().to_ps(tick); }
   // The policy, if it is one that learns; null for others.

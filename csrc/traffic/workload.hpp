@@ -11,12 +11,14 @@
 
 namespace dragonfly {
 
+// [lane]: who routes its packets. 0: the policy of the run, i > 0: the i-th of those that jobs bring along.
+using JobPolicies = std::array<std::uint8_t, kLanes>;
+
 struct Job {
   ProgramPtr program;
   std::vector<std::uint32_t> hosts;  // [task], no host twice
   TimePs start_ps = 0;
-  // [lane]: who routes its packets. 0: the policy of the run, i > 0: the i-th of those that jobs bring along.
-  std::array<std::uint8_t, kLanes> policies{};
+  JobPolicies policies{};
 };
 
 // Const after construction: may be asked from any thread. A host without a task sends what the open-loop

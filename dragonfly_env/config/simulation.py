@@ -119,6 +119,9 @@ class SimulationConfig:
     )
     packet_log: bool = boolean(False, doc="Whether to log every delivered packet (about 100 bytes each).")
     group_latency: bool = boolean(False, doc="Whether to record latency by source and destination group.")
+    host_latency: bool = boolean(
+        False, doc="Whether to record latency by source host (24 bytes a host and partition)."
+    )
     watchdog_ns: float = time_ns(
         1_000_000.0, 1_000.0, doc="Time without any progress after which DeadlockError is raised."
     )
@@ -322,7 +325,9 @@ class SimulationConfig:
     def core_arguments(self) -> _core.SimulationArguments:
         """What every kind of core is built from."""
         policy = self.policy_object
-        options: dict[str, Any] = {"packet_log": self.packet_log, "group_latency": self.group_latency}
+        options: dict[str, Any] = {
+            name: getattr(self, name) for name in ("packet_log", "group_latency", "host_latency")
+        }
         if self.series_bin_ns is not None:
             options["series_bin_ps"] = ns_to_ps("series_bin_ns", self.series_bin_ns)
         placed = self.placed_jobs() if self.jobs else ()

@@ -17,7 +17,7 @@ from dragonfly_env.jobs.job import Job
 from dragonfly_env.jobs.mix import NAME, BackgroundMix, parse_mix
 from dragonfly_env.jobs.placement import Machine
 from dragonfly_env.jobs.registered import RegisteredJob
-from dragonfly_env.metrics.jobs import JobInfo
+from dragonfly_env.metrics.operations import JobInfo
 from dragonfly_env.policies import Policy, parse_policy
 
 MOST_JOBS = 4096
@@ -146,7 +146,11 @@ def job_infos(placed: Iterable[PlacedJob]) -> tuple[JobInfo, ...]:
 
 
 class JobPolicies:
-    """The policies that jobs bring along: each once, numbered from 1; 0 is the run's."""
+    """The policies that jobs bring along: each once, numbered from 1; 0 is the run's.
+
+    Attributes:
+        numbers: Of each job, that of its usual packets and that of its all-to-all operations.
+    """
 
     def __init__(self, jobs: Sequence[Job], policy: Policy) -> None:
         self._known = [policy]
@@ -166,6 +170,16 @@ class JobPolicies:
             self._known.append(parsed)
             self._fields.append(field)
         return self._known.index(parsed)
+
+    def find(self, policy: Policy) -> int | None:
+        """The number of one that a job brought along; None: it is new."""
+        # Not the run's, even if equal: that one may be replaced.
+        return next((i for i, known in enumerate(self._known) if i > 0 and known == policy), None)
+
+    def add(self, policy: Policy) -> None:
+        """Give a new one the next number."""
+        self._known.append(policy)
+        self._fields.append("policy")
 
     def to_core(self) -> list[tuple[str, str, dict[str, Any]]]:
         """(field, name, parameters) of each but the run's."""

@@ -8,47 +8,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dragonfly_env.checks.values import PS_PER_NS
+from dragonfly_env.metrics.counters import Counters
+from dragonfly_env.metrics.operations import ITERATION, JobInfo, OperationTotals
+from dragonfly_env.metrics.tiles import TileTable
 
-_ITERATION = "iteration"
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class JobInfo:
-    """Who was measured."""
-
-    name: str
-    program: str
-    hosts: tuple[int, ...]
-    start_ps: int
-    endless: bool
-    operation_names: tuple[str, ...]
-    """The first is that of whole iterations."""
+__all__ = ["JobInfo", "JobMetrics", "OperationMetrics"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class OperationMetrics:
+class OperationMetrics(OperationTotals):
     """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that ended in the window, of all
     ranks.
     """
 
-    count: int
-    total_ps: int
     max_ps: int
-
-    @property
-    def mean_ns(self) -> float:
-        """Mean time that a rank spent in one; NaN if there was none."""
-        return self.total_ps / (self.count * PS_PER_NS) if self.count else math.nan
 
     @property
     def max_ns(self) -> float:
         """The longest; NaN if there was none."""
         return self.max_ps / PS_PER_NS if self.count else math.nan
-
-    @property
-    def total_ns(self) -> float:
-        """Over all ranks together."""
-        return self.total_ps / PS_PER_NS
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,16 +49,23 @@ class JobMetrics:
     """By name: ``wait``, ``allreduce``, ``alltoallv`` ..., and what programs of one's own begin and end."""
     iterations: OperationMetrics
     """Whole iterations: of each rank from the begin to the end of its list."""
+    messages: OperationMetrics
+    """Its messages, from the entry into the source queue to the arrival of the last bit: those of the window."""
+    number: int = dataclasses.field(repr=False)
+    counters: Counters = dataclasses.field(repr=False, compare=False)
 
     @classmethod
-    def of(cls, infos: Sequence[JobInfo], statistics: Mapping[str, Any]) -> tuple[JobMetrics, ...]:
-        """Of every job, from what ``_core.Simulation.statistics`` returns."""
+    def of(
+        cls, infos: Sequence[JobInfo], statistics: Mapping[str, Any], counters: Counters
+    ) -> tuple[JobMetrics, ...]:
+        """Of every job, from what ``_core.Simulation.statistics`` returns, and the machine's counters."""
         if not infos:
             return ()
-        return tuple(cls._from_row(*pair) for pair in zip(infos, statistics["jobs"], strict=True))
+        rows = zip(infos, statistics["jobs"], strict=True)
+        return tuple(cls._from_row(info, row, number, counters) for number, (info, row) in enumerate(rows))
 
     @classmethod
-    def _from_row(cls, info: JobInfo, row: Mapping[str, Any]) -> JobMetrics:
+    def _from_row(cls, info: JobInfo, row: Mapping[str, Any], number: int, counters: Counters) -> JobMetrics:
         columns = zip(row["counts"], row["total_ps"], row["max_ps"], strict=True)
         measured = [OperationMetrics(int(count), int(total), int(most)) for count, total, most in columns]
         by_name = dict(zip(info.operation_names, measured, strict=True))
@@ -94,9 +79,17 @@ class JobMetrics:
             end_ps=int(row["end_ps"]) if complete else -1,
             unfinished_ranks=len(info.hosts) if info.endless else int(row["unfinished"]),
             packets_delivered=int(row["packets_delivered"]),
-            iterations=by_name.pop(_ITERATION, OperationMetrics(0, 0, 0)),
+            iterations=by_name.pop(ITERATION, OperationMetrics(0, 0, 0)),
+            messages=OperationMetrics(*map(int, row["messages"])),
+            number=number,
+            counters=counters,
             operations=by_name,
         )
+
+    @property
+    def tiles(self) -> TileTable:
+        """Flits and stalls of the routers that have hosts of this job: its local view (``Metrics.tiles`` has all)."""
+        return self.counters.tiles_of_job(self.number)
 
     @property
     def complete(self) -> bool:
@@ -132,6 +125,9 @@ class JobMetrics:
             "packets_delivered": self.packets_delivered,
             "iterations": self.iterations.count,
             "iteration_mean_ns": known(self.iterations.mean_ns),
+            "messages": self.messages.count,
+            "message_mean_ns": known(self.messages.mean_ns),
+            "message_max_ns": known(self.messages.max_ns),
             "operations": {
                 name: {"count": one.count, "mean_ns": known(one.mean_ns), "max_ns": known(one.max_ns)}
                 for name, one in self.operations.items()

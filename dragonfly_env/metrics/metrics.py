@@ -16,13 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import PS_PER_NS, check_real
+from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.fairness import Fairness
 from dragonfly_env.metrics.figures import figures_of
-from dragonfly_env.metrics.jobs import JobInfo, JobMetrics
+from dragonfly_env.metrics.hosts import HostTable
+from dragonfly_env.metrics.jobs import JobMetrics
 from dragonfly_env.metrics.links import COUNTERS, LinkClassTotals, LinkTable
 from dragonfly_env.metrics.messages import MessageMetrics, percentile_ps
-from dragonfly_env.metrics.series import in_bins
+from dragonfly_env.metrics.operations import JobInfo
+from dragonfly_env.metrics.series import series_columns
 from dragonfly_env.metrics.steadiness import Mark, is_saturated, is_stationary
+from dragonfly_env.metrics.tiles import TileTable
 
 if TYPE_CHECKING:
     from dragonfly_env.config.network import NetworkConfig
@@ -88,6 +92,8 @@ class Metrics:
     """(num_routers * radix,) those and the credits in use, then: the occupancy that policies compare."""
     link_busy_ps_per_packet: IntArray
     """(classes,) time that a packet keeps a link of each class busy (``Dragonfly.link_classes``)."""
+    counters: Counters
+    """What an operator reads: per tile, host and job."""
     series: Mapping[str, IntArray] | None = None
     """Counters per bin; see ``time_series``."""
     series_bin_ps: int = 0
@@ -145,7 +151,8 @@ class Metrics:
             fields["series"] = {name: _integers(values) for name, values in series.items()}
             fields["series_bin_ps"] = int(statistics["series_bin_ps"])
             fields["series_start_ps"] = int(statistics["series_start_ps"])
-        fields["jobs"] = JobMetrics.of(jobs, statistics)
+        fields["counters"] = Counters.from_statistics(statistics, topology, network, jobs)
+        fields["jobs"] = JobMetrics.of(jobs, statistics, fields["counters"])
         fields["messages"] = MessageMetrics.from_statistics(statistics)
         buckets = _read_only(np.array(statistics["latency_bucket_ps"], np.float64))
         return cls(topology=topology, network=network, middle=middle, latency_bucket_ps=buckets, **fields)
@@ -311,6 +318,16 @@ class Metrics:
         return self.links.totals(self.topology.link_classes)
 
     @property
+    def tiles(self) -> TileTable:
+        """Flits received and stalls of every tile, processor tiles included; sums ``.by("group", "kind")``."""
+        return self.counters.tiles
+
+    @property
+    def hosts(self) -> HostTable:
+        """What every host sent, and how long its packets took (``SimulationConfig.host_latency``)."""
+        return self.counters.hosts
+
+    @property
     def link_utilisation(self) -> dict[str, npt.NDArray[Any]]:
         """The columns of ``links``: router, port, kind, packets, flits, utilisation, stall_fraction, stalls."""
         return self.links.to_dict()
@@ -324,33 +341,7 @@ class Metrics:
         queue), ``delivered`` and ``accepted_load``, ``latency_mean_ns`` and ``hops_mean`` (of the packets delivered in
         the bin; NaN if there are none), ``generated_latency_mean_ns`` (of those generated in it and delivered since).
         """
-        if self.series is None:
-            return None
-        # An empty window has no bins, although it lies in one.
-        last_ps = self.end_ps if self.end_ps > self.start_ps else self.series_start_ps
-        bins = max(0, -(-(last_ps - self.series_start_ps) // self.series_bin_ps))
-        names = ("generated", "delivered", "latency_sum_ps", "hops_sum", "arrived", "arrived_latency_sum_ps")
-        injected, delivered, latency_sum_ps, hops_sum, arrived, arrived_sum_ps = (
-            in_bins(self.series[name], bins) for name in names
-        )
-        begin_ps = self.series_start_ps + np.arange(bins, dtype=np.int64) * self.series_bin_ps
-        inside_ps = np.maximum(begin_ps, self.start_ps)
-        width_ns = (np.minimum(begin_ps + self.series_bin_ps, self.end_ps) - inside_ps) / PS_PER_NS
-        per_packet = 1.0 / np.where(delivered > 0, delivered, math.nan)
-        to_load = self.network.packet_time_ns / (self.topology.num_hosts * width_ns)
-        return {
-            "time_ns": begin_ps / PS_PER_NS,
-            "duration_ns": width_ns,
-            "injected": injected,
-            "injected_load": injected * to_load,
-            "delivered": delivered,
-            "accepted_load": delivered * to_load,
-            "latency_mean_ns": latency_sum_ps * per_packet / PS_PER_NS,
-            "hops_mean": hops_sum * per_packet,
-            "generated_latency_mean_ns": arrived_sum_ps
-            / np.where(arrived > 0, arrived, math.nan)
-            / PS_PER_NS,
-        }
+        return series_columns(self)
 
     @property
     def group_latency_mean_ns(self) -> FloatArray | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from dragonfly_env.simulation.simulation import Simulation, simulate
+from dragonfly_env.simulation.at_once import simulate
+from dragonfly_env.simulation.simulation import Simulation
 
 __all__ = ["Simulation", "simulate"]

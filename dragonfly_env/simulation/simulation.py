@@ -11,25 +11,23 @@ from dragonfly_env.checks.values import (
     MAX_RUN_NS,
     MAX_TIME_PS,
     PS_PER_NS,
-    check_real,
+    check_integer,
     config_error,
-    ns_to_ps,
     shown,
 )
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.errors import StateError
-from dragonfly_env.jobs.workload import job_infos
+from dragonfly_env.jobs.workload import JobPolicies, job_infos
 from dragonfly_env.metrics import Metrics
+from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.series import check_series, limit_of_drain, series_end_ps
 from dragonfly_env.metrics.steadiness import Mark, Marks
-from dragonfly_env.policies import Policy
+from dragonfly_env.metrics.windows import CounterWindows
+from dragonfly_env.policies import Policy, parse_policy
 from dragonfly_env.simulation.core_owner import CoreOwner
+from dragonfly_env.simulation.durations import duration_ps_of
+from dragonfly_env.simulation.in_windows import run_in_windows
 from dragonfly_env.simulation.q_values import as_q_table
-
-
-def _duration_ps(field: str, value: object) -> int:
-    number = check_real(field, value, 0.0, MAX_RUN_NS, unit="ns")
-    return ns_to_ps(field, number)
 
 
 class Simulation(CoreOwner):
@@ -54,6 +52,7 @@ class Simulation(CoreOwner):
         self._config = config
         self._closed_loop = config.ends
         self._jobs = config.placed_jobs() if config.jobs else ()
+        self._job_policies = JobPolicies([one.job for one in self._jobs], config.policy_object)
         self._core = config.make_core()
         self._marks = Marks()
         self._window_ps = 0  # when the window began
@@ -96,7 +95,7 @@ class Simulation(CoreOwner):
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: After a ``DeadlockError``, or while another thread runs this simulation.
         """
-        duration_ps = _duration_ps("duration_ns", duration_ns)
+        duration_ps = duration_ps_of("duration_ns", duration_ns)
         with self._alone:
             if self._core.time_ps + duration_ps > MAX_TIME_PS:
                 raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
@@ -133,7 +132,7 @@ class Simulation(CoreOwner):
                 programs wait for what nobody sends (the message names the first), or were stopped by ``drain``; after a
                 ``DeadlockError``; or while another thread runs this simulation.
         """
-        limit_ps = None if limit_ns is None else _duration_ps("limit_ns", limit_ns)
+        limit_ps = None if limit_ns is None else duration_ps_of("limit_ns", limit_ns)
         self._require_closed_loop("run_to_completion")
         with self._alone:
             now_ps = self._core.time_ps
@@ -179,7 +178,7 @@ class Simulation(CoreOwner):
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: After a ``DeadlockError``, or while another thread runs this simulation.
         """
-        limit_ps = MAX_TIME_PS if max_ns is None else _duration_ps("max_ns", max_ns)
+        limit_ps = MAX_TIME_PS if max_ns is None else duration_ps_of("max_ns", max_ns)
         with self._alone:
             limit_ps = min(limit_ps, MAX_TIME_PS - self._core.time_ps)
             if self._config.series_bin_ns is None:
@@ -211,6 +210,41 @@ class Simulation(CoreOwner):
         with self._alone:
             self._core.set_policy(chosen.name, chosen.core_parameters())
         self._config = config
+
+    def set_job_policy(
+        self, job: int, policy: Policy | str | None, all_to_all_policy: Policy | str | None = None
+    ) -> None:
+        """Let other policies route what a job sends from now on: what is still in the source queues of its hosts, too.
+        What is on its way stays with the policy that it had; ``config`` goes on naming the first ones.
+
+        Args:
+            job: Index into ``config.placed_jobs()``.
+            policy: Of its packets: a name, or an object with parameters; None: the run's. It must share the rules for
+                virtual channels with the policies that the simulation was made with and need no other paths and no
+                other trackers than all of those together; and it must learn nothing.
+            all_to_all_policy: Of the packets of its all-to-all operations; None: as ``policy``.
+
+        Raises:
+            ConfigError: For an unknown job, what is no policy, or one that is not possible here; nothing has changed.
+            StateError: While another thread runs this simulation.
+        """
+        if not self._jobs:
+            raise config_error("job", job, "there are no jobs in this run")
+        index = check_integer("job", job, 0, len(self._jobs) - 1)
+        chosen = [None if one is None else parse_policy(one) for one in (policy, all_to_all_policy)]
+        with self._alone:
+            usual = self._number_of("policy", chosen[0])
+            all_to_all = usual if chosen[1] is None else self._number_of("all_to_all_policy", chosen[1])
+            self._core.set_job_policies(index, (usual, all_to_all))
+
+    def _number_of(self, field: str, policy: Policy | None) -> int:
+        if policy is None:
+            return 0
+        number = self._job_policies.find(policy)
+        if number is None:
+            number = self._core.add_policy(field, policy.name, policy.core_parameters())
+            self._job_policies.add(policy)
+        return number
 
     def q_table(self) -> npt.NDArray[np.float32]:
         """The tables of a policy that learns (``q-routing``, ``q-adaptive``), in ns.
@@ -271,6 +305,37 @@ class Simulation(CoreOwner):
             statistics, self._config.topology, self._config.network, middle, job_infos(self._jobs)
         )
 
+    def counters(self) -> Counters:
+        """What ports, hosts and jobs counted since the last ``reset_statistics``: a small part of ``metrics()``, to be
+        read often. ``later.since(earlier)`` is what happened between two readings.
+
+        Raises:
+            StateError: While another thread runs this simulation.
+        """
+        with self._alone:
+            counted = self._core.counters()
+        return Counters.from_statistics(
+            counted, self._config.topology, self._config.network, job_infos(self._jobs)
+        )
+
+    def run_in_windows(self, window_ns: float, duration_ns: float | None = None) -> CounterWindows:
+        """Advance the simulated time and read the counters again and again; the run is the same as without that.
+
+        Args:
+            window_ns: The time between two readings, a whole number of picoseconds above 0.
+            duration_ns: As for ``run``; None: as ``run_to_completion``, to the end of closed-loop traffic or jobs. The
+                last window is shorter if need be.
+
+        Returns:
+            What was counted in each window.
+
+        Raises:
+            ConfigError: If a time is out of range, or there would be too many windows to keep in memory.
+            DeadlockError: If nothing moved for ``watchdog_ns``.
+            StateError: As ``run`` or ``run_to_completion``.
+        """
+        return run_in_windows(self, window_ns, duration_ns)
+
     def trace_hash(self) -> int:
         """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories.
 
@@ -310,28 +375,3 @@ class Simulation(CoreOwner):
         """
         with self._alone:
             self._core.check_invariants()
-
-
-def simulate(config: SimulationConfig, *, warmup_ns: float = 0.0, measure_ns: float) -> Metrics:
-    """Run a warm-up that is not counted, then a window that is.
-
-    Args:
-        config: What to simulate.
-        warmup_ns: Simulated time before the window, 0 or more.
-        measure_ns: Length of the window, above 0.
-
-    Returns:
-        The metrics of the window.
-
-    Raises:
-        ConfigError: If a time is out of range.
-        DeadlockError: If nothing moved for ``watchdog_ns``.
-    """
-    _duration_ps("warmup_ns", warmup_ns)
-    if _duration_ps("measure_ns", measure_ns) == 0:
-        raise config_error("measure_ns", measure_ns, "must be above 0")
-    simulation = Simulation(config)
-    simulation.run(warmup_ns)
-    simulation.reset_statistics()
-    simulation.run(measure_ns)
-    return simulation.metrics()

@@ -45,6 +45,7 @@ def test_finished_simulations_leave_nothing_behind() -> None:
             threads=1 + i % 3,
             packet_log=True,
             group_latency=True,
+            host_latency=True,
             series_bin_ns=10,
         )
         simulation = dfe.Simulation(config)

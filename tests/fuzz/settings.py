@@ -265,6 +265,7 @@ def small_simulation(random: Random) -> SimulationConfig:
         "seed": random.randrange(2**64),
         "packet_log": random.random() < 0.3,
         "group_latency": random.random() < 0.3,
+        "host_latency": random.random() < 0.3,
         "series_bin_ns": random.choice((None, None, 100.0, 33.3)),
     }
     drawn = parse_traffic(given["traffic"])

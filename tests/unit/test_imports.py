@@ -15,7 +15,7 @@ import dragonfly_env
 
 PACKAGE = Path(dragonfly_env.__file__).parent
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("_core", "_process"),
+    ("_core", "_process", "_version"),
     ("errors",),
     ("checks",),
     ("config.rows",),
@@ -33,7 +33,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("config",),  # SimulationConfig
     ("simulation",),
     ("envs",),
-    ("dragonfly_v0",),
+    ("dragonfly_v0", "job_bias_v0"),
     ("baselines",),
     ("agents",),
     ("",),  # the package itself, which only hands out names

@@ -39,6 +39,7 @@ BAD: dict[str, tuple[Any, ...]] = {
     "series_bin_ns": (0, 0.5, -1.0, NAN, INF, "10", True, 10.00001),
     "packet_log": (0, 1, None, "yes"),
     "group_latency": (0, 1, None, "yes"),
+    "host_latency": (0, 1, None, "yes"),
     "watchdog_ns": (0, 999, -1, NAN, INF, None, "1e6"),
 }
 
@@ -162,6 +163,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "series_bin_ns": 1000,
         "packet_log": True,
         "group_latency": True,
+        "host_latency": True,
         "watchdog_ns": 50_000,
     },
     "schedule": {"traffic": [(0, "uniform", 0.2), (10_000, "adv+1", 0.4)]},

@@ -44,6 +44,8 @@ def statistics(**changes: Any) -> dict[str, Any]:
         "router_injected": np.array([1, 2, 0, 2, 4, 2]),
         "link_packets": np.arange(18),
         "link_stall_ps": np.arange(18) * 10 * PS,
+        "input_stall_ps": np.arange(18) * 5 * PS,
+        "host_sent": np.arange(6),
         "link_queued_packets": np.arange(18),
         "link_occupancy_packets": np.arange(18) * 2,
         "link_busy_ps_per_packet": {"host": 10 * PS, "local": 20 * PS, "global": 30 * PS},
@@ -174,12 +176,41 @@ def test_unconnected_ports_are_no_links() -> None:
         "router_injected": np.zeros(6, np.int64),
         "link_packets": np.zeros(24, np.int64),
         "link_stall_ps": np.zeros(24, np.int64),
+        "input_stall_ps": np.zeros(24, np.int64),
     }
     links = Metrics.from_statistics(statistics(**changes), topology, NETWORK).links
     assert np.sum(links.kind == "global") == 6
     connected = {(r, p) for r, p, _, _ in topology.links().tolist()}
     between = links.kind != "host"
     assert set(zip(links.router[between].tolist(), links.port[between].tolist(), strict=True)) == connected
+
+
+def test_tiles_receive_what_others_send() -> None:
+    """Router 0: its host is port 0, router 1 port 1, and the group before (router 5) port 2."""
+    tiles = metrics().tiles
+    first = {
+        kind: (port, flits, stalls, out)
+        for kind, port, flits, stalls, out in zip(
+            tiles.kind[tiles.router == 0].tolist(),
+            tiles.port[tiles.router == 0].tolist(),
+            tiles.flits[tiles.router == 0].tolist(),
+            tiles.stalls[tiles.router == 0].tolist(),
+            tiles.output_stalls[tiles.router == 0].tolist(),
+            strict=True,
+        )
+    }
+    peer, port = TOPOLOGY.neighbor(0, 2)
+    # Of host 0: nothing sent; of router 1's port 1: packet counter 4; flits are 10 a packet.
+    assert first == {
+        "host-in": (0, 0, 0.0, 0.0),
+        "local": (1, 40, pytest.approx(5 / 2), pytest.approx(10 / 2)),
+        "global": (2, (peer * 3 + port) * 10, pytest.approx(10 / 3), pytest.approx(20 / 3)),
+        "host-out": (0, 0, 0.0, 0.0),
+    }
+    by_group = tiles.by("group", "kind")
+    assert by_group["flits"][by_group["kind"] == "host-in"].tolist() == [10, 50, 90]
+    assert metrics().hosts.sent.tolist() == [0, 1, 2, 3, 4, 5]
+    assert math.isnan(metrics().hosts.latency_mean_ns[0])
 
 
 def test_a_time_series_has_loads_and_means_per_bin() -> None:

@@ -1,0 +1,54 @@
+// Counters as an operator reads them: monotonous between two resets, so that what happened between two
+// readings is their difference.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "network/network.hpp"
+
+namespace dragonfly {
+
+// What was already there when the statistics were reset.
+struct StatisticsBase {
+  TimePs start_ps = 0;
+  std::uint64_t generated = 0;
+  std::vector<std::uint64_t> host_sent{};  // [host]; empty: nothing
+};
+
+// All [router * radix + port].
+struct PortCounters {
+  std::vector<std::uint64_t> sent;            // packets that left by the port
+  std::vector<std::int64_t> output_stall_ps;  // it had a packet, but no credit for it
+  std::vector<std::int64_t> input_stall_ps;   // some head of its input buffers found no room to move on to
+};
+
+// Of a closed-loop run.
+struct WorkloadStatistics {
+  TimePs makespan_ps = -1;              // from time 0 to the end of the last task; -1: not complete
+  std::uint64_t packets_delivered = 0;  // since time 0, of jobs that end, as those below
+  std::uint64_t packets_total = 0;
+  MessageRecord messages;
+  std::vector<JobRecord> jobs;
+  std::vector<OperationRecord> operations;  // of all jobs, Workload::first_operation()
+};
+
+struct Counters {
+  TimePs start_ps = 0;
+  TimePs now_ps = 0;
+  std::vector<TimePs> link_packet_ps;    // serialisation by link class
+  PortCounters ports;                    // open stalls included
+  std::vector<std::uint64_t> host_sent;  // [host]: packets that left its source queue
+  HostLatencies hosts;
+  std::optional<WorkloadStatistics> workload;  // none: open loop
+};
+
+[[nodiscard]] StatisticsBase read_base(Network& network, TimePs now_ps);
+// Nothing in an open-loop run.
+[[nodiscard]] std::optional<WorkloadStatistics> collect_workload(const Network& network);
+[[nodiscard]] Counters collect_counters(const Network& network, const StatisticsBase& base, TimePs now_ps);
+// Packets that entered a source queue since the start.
+[[nodiscard]] std::uint64_t generated_ever(Network& network);
+
+}  // namespace dragonfly

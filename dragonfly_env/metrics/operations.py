@@ -1,0 +1,94 @@
+"""Who the jobs of a run are, and what was counted of their operations and messages."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from dragonfly_env.checks.values import PS_PER_NS
+
+ITERATION = "iteration"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class JobInfo:
+    """Who was measured."""
+
+    name: str
+    program: str
+    hosts: tuple[int, ...]
+    start_ps: int
+    endless: bool
+    operation_names: tuple[str, ...]
+    """The first is that of whole iterations."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OperationTotals:
+    """One kind of operation of a job, such as ``"allreduce"`` or ``"wait"``: those that ended in the window, of all
+    ranks.
+    """
+
+    count: int
+    total_ps: int
+
+    @property
+    def mean_ns(self) -> float:
+        """Mean time that a rank spent in one; NaN if there was none."""
+        return self.total_ps / (self.count * PS_PER_NS) if self.count else math.nan
+
+    @property
+    def total_ns(self) -> float:
+        """Over all ranks together."""
+        return self.total_ps / PS_PER_NS
+
+    def since(self, earlier: OperationTotals) -> OperationTotals:
+        """Those that an earlier reading had not."""
+        return OperationTotals(self.count - earlier.count, self.total_ps - earlier.total_ps)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class JobTotals:
+    """What was counted of a job; ``Counters.jobs``."""
+
+    name: str
+    hosts: tuple[int, ...]
+    """Rank i lives on the i-th."""
+    endless: bool
+    unfinished_ranks: int
+    """At the end of the window; of endless jobs all."""
+    packets_delivered: int
+    """To its hosts, from its hosts: since time 0, or in the window of ``Counters.since``."""
+    operations: Mapping[str, OperationTotals]
+    iterations: OperationTotals
+    messages: OperationTotals
+    """From the entry into the source queue to the arrival of the last bit."""
+
+    @classmethod
+    def of(cls, info: JobInfo, row: Mapping[str, Any]) -> JobTotals:
+        """From a row of the core."""
+        columns = zip(row["counts"], row["total_ps"], strict=True)
+        measured = [OperationTotals(int(count), int(total)) for count, total in columns]
+        operations = dict(zip(info.operation_names, measured, strict=True))
+        return cls(
+            name=info.name,
+            hosts=info.hosts,
+            endless=info.endless,
+            unfinished_ranks=len(info.hosts) if info.endless else int(row["unfinished"]),
+            packets_delivered=int(row["packets_delivered"]),
+            iterations=operations.pop(ITERATION, OperationTotals(0, 0)),
+            operations=operations,
+            messages=OperationTotals(int(row["messages"][0]), int(row["messages"][1])),
+        )
+
+    def since(self, earlier: JobTotals) -> JobTotals:
+        """What an earlier reading had not."""
+        return dataclasses.replace(
+            self,
+            packets_delivered=self.packets_delivered - earlier.packets_delivered,
+            iterations=self.iterations.since(earlier.iterations),
+            messages=self.messages.since(earlier.messages),
+            operations={name: one.since(earlier.operations[name]) for name, one in self.operations.items()},
+        )

@@ -1,0 +1,75 @@
+"""Tables of measurements: columns of equal length, as arrays, data frames and Parquet files."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env.checks.values import config_error
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from _typeshed import DataclassInstance
+
+_Self = TypeVar("_Self", bound="Table")
+
+
+class Table:
+    """Base of frozen dataclasses whose fields are columns."""
+
+    __slots__ = ()
+
+    def sealed(self: _Self) -> _Self:
+        """Itself, its columns read-only."""
+        for column in Table.to_dict(self).values():
+            column.setflags(write=False)
+        return self
+
+    def __len__(self) -> int:
+        return len(next(iter(Table.to_dict(self).values())))
+
+    def to_dict(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns by name, as ``pandas.DataFrame`` and ``pyarrow.table`` take them."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(_instance(self))}
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table as a data frame."""
+        import pandas as pd  # half a second, and most users of metrics do not need it
+
+        return pd.DataFrame(self.to_dict())
+
+
+def _instance(table: Any) -> DataclassInstance:
+    instance: DataclassInstance = table
+    return instance
+
+
+def write_table(
+    columns: Mapping[str, npt.NDArray[Any]], path: str | Path, about: Mapping[str, str] | None = None
+) -> None:
+    """Write columns as a Parquet file.
+
+    Args:
+        columns: Of equal length.
+        path: The file; its folder must exist.
+        about: Goes into the file's metadata.
+
+    Raises:
+        ConfigError: If the file cannot be written.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table({name: pa.array(np.asarray(column)) for name, column in columns.items()})
+    if about:
+        table = table.replace_schema_metadata(dict(about))
+    try:
+        with Path(path).open("wb") as file:
+            pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+    except (OSError, TypeError, ValueError) as error:
+        raise config_error("path", path, f"must be a file that can be written ({error})") from None

@@ -1,0 +1,139 @@
+"""An operator's counters: a map of all tiles by rank, and how they went over time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from dragonfly_env.checks.values import check_choice, check_instance, config_error
+from dragonfly_env.metrics.counters import Counters
+from dragonfly_env.metrics.windows import CounterWindows
+from dragonfly_env.plots.style import grid, plain
+
+_SHOWN = {
+    "stalls_to_flits": "stalls per flit",
+    "stalls": "stalls (times of a flit)",
+    "flits": "flits received",
+    "output_stalls": "output stalls (times of a flit)",
+}
+_COLOURS = ("#222222", "#0072b2", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#56b4e9", "#999933")
+
+
+def tiles_figure(counters: Counters, *, value: str = "stalls_to_flits", job: int | None = None) -> Figure:
+    """Heat maps of the tiles, one per class (rank): row = group, column = router of the group.
+
+    A router with several tiles of a class shows their sum (or the ratio of their sums). Grey: nothing was received.
+
+    Args:
+        counters: Of a window: ``metrics.counters``, ``sim.counters()``, or one of ``sim.run_in_windows()``.
+        value: ``"stalls_to_flits"``, ``"stalls"``, ``"flits"`` or ``"output_stalls"``.
+        job: Only the routers that have hosts of this job.
+
+    Raises:
+        ConfigError: For another value, or if there is no such job.
+    """
+    window = check_instance("counters", counters, Counters)
+    label = _SHOWN[check_choice("value", value, tuple(_SHOWN))]
+    table = window.tiles if job is None else window.tiles_of_job(job)
+    kinds = table.kinds
+    maps = {kind: _map(window, table.of_kind(kind).by("router"), value) for kind in kinds}
+    known = [values[~np.isnan(values)] for values in maps.values()]
+    top = max((float(values.max()) for values in known if len(values)), default=0.0)
+    columns = min(3, len(maps))
+    rows = math.ceil(len(maps) / columns)
+    figure, axes = grid(2.9, 2.4, rows, columns, sharex=True, sharey=True)
+    panels = [panel for row in axes for panel in row]
+    image = None
+    for panel, (kind, values) in zip(panels, maps.items(), strict=False):
+        panel.grid(visible=False)
+        panel.set_facecolor("#dddddd")
+        image = panel.imshow(
+            values, vmin=0.0, vmax=top or 1.0, cmap="viridis", interpolation="none", aspect="auto"
+        )
+        ratio = kinds[kind].stalls_to_flits
+        mean = "no flits" if math.isnan(ratio) else f"{ratio:.3g} stalls per flit"
+        panel.set_title(f"{kind}: {mean}", fontsize=9)
+        for axis in (panel.xaxis, panel.yaxis):
+            axis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    for panel in panels[len(maps) :]:
+        panel.set_visible(False)
+    for panel in axes[-1]:
+        panel.set_xlabel("router of its group", fontsize=8)
+    for row in axes:
+        row[0].set_ylabel("group")
+    if image is not None:
+        figure.colorbar(image, ax=panels, label=label, shrink=0.9)
+    return figure
+
+
+def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figure:
+    """Counters over simulated time: flits and stalls per flit by class of tiles; with a job the mean times of its
+    operations, and with ``SimulationConfig.host_latency`` the means of all hosts: their median, 95th percentile and
+    highest.
+
+    Args:
+        windows: From ``sim.run_in_windows()``.
+        job: Only the tiles of the routers that have hosts of this job, and its operations.
+
+    Raises:
+        ConfigError: If there is no such job, or there are no windows.
+    """
+    if not len(check_instance("windows", windows, CounterWindows)):
+        raise config_error("windows", windows, "must be one or more")
+    sums = windows.tiles("kind", job=job)
+    kinds = list(windows[0].tiles.kinds)
+    has_latency = windows[0].host_delivered is not None
+    figure, (panels,) = grid(3.6, 2.6, 1, 2 + (job is not None) + has_latency)
+    middle_us = (windows.time_ns + windows.duration_ns / 2) / 1000.0
+    marker = "o" if len(windows) == 1 else None
+    for kind, colour in zip(kinds, _COLOURS, strict=False):
+        rows = sums["kind"] == kind
+        for panel, values in (
+            (panels[0], sums["flits"][rows] / windows.duration_ns),
+            (panels[1], sums["stalls_to_flits"][rows]),
+        ):
+            panel.plot(middle_us, values, color=colour, label=kind, marker=marker)
+    panels[0].set_ylabel("flits per ns")
+    panels[1].set_ylabel("stalls per flit")
+    left = list(panels[2:])
+    if job is not None:
+        panel = left.pop(0)
+        spent = windows.operations(job)
+        names = [name for name in dict.fromkeys(spent["operation"].tolist()) if name != "iteration"]
+        for name, colour in zip(names, _COLOURS[1:] * len(names), strict=False):
+            rows = spent["operation"] == name
+            if not np.isnan(spent["mean_ns"][rows]).all():
+                panel.plot(
+                    middle_us, spent["mean_ns"][rows] / 1000.0, color=colour, label=plain(name), marker="."
+                )
+        panel.set_ylabel("mean of those that ended (us)")
+        panel.set_title(f"operations of job {job}", fontsize=9)
+    if has_latency:
+        means_us = windows.host_latency_mean_ns() / 1000.0
+        for q, colour in ((50, _COLOURS[1]), (95, _COLOURS[3]), (100, _COLOURS[0])):
+            values = [_percentile(row, q) for row in means_us]
+            left[0].plot(middle_us, values, color=colour, label=f"P{q}", marker=marker)
+        left[0].set_ylabel("mean latency of a host (us)")
+    for panel in panels:
+        panel.set_xlabel("simulated time (us)", fontsize=8)
+        panel.set_ylim(bottom=0.0)
+        panel.legend(fontsize=7)
+    return figure
+
+
+def _map(window: Counters, sums: dict[str, npt.NDArray[np.float64]], value: str) -> npt.NDArray[np.float64]:
+    """(groups, routers of a group), NaN where nothing was received."""
+    topology = window.topology
+    values = np.full(topology.num_routers, math.nan)
+    some = sums["flits"] > 0
+    values[sums["router"][some]] = sums[value][some]
+    return values.reshape(topology.num_groups, topology.a)
+
+
+def _percentile(values: npt.NDArray[np.float64], q: float) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.percentile(known, q, method="inverted_cdf")) if len(known) else math.nan

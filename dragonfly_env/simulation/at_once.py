@@ -1,0 +1,32 @@
+"""``simulate``: a warm-up and a window, in one call."""
+
+from __future__ import annotations
+
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.metrics import Metrics
+from dragonfly_env.simulation.durations import duration_ps_of
+from dragonfly_env.simulation.simulation import Simulation
+
+
+def simulate(config: SimulationConfig, *, warmup_ns: float = 0.0, measure_ns: float) -> Metrics:
+    """Run a warm-up that is not counted, then a window that is.
+
+    Args:
+        config: What to simulate.
+        warmup_ns: Simulated time before the window, 0 or more.
+        measure_ns: Length of the window, above 0.
+
+    Returns:
+        The metrics of the window.
+
+    Raises:
+        ConfigError: If a time is out of range.
+        DeadlockError: If nothing moved for ``watchdog_ns``.
+    """
+    duration_ps_of("warmup_ns", warmup_ns)
+    duration_ps_of("measure_ns", measure_ns, above_0=True)
+    simulation = Simulation(config)
+    simulation.run(warmup_ns)
+    simulation.reset_statistics()
+    simulation.run(measure_ns)
+    return simulation.metrics()
