@@ -33,9 +33,10 @@ from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._background import Background, make_background
 from dragonfly_env.envs._form import Form
+from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, check_options, view_config
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_config
 from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.errors import IllegalActionError, StateError
@@ -155,7 +156,8 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         Args:
             seed: Given: a new network with this seed. None: go on in the same network; in a new one, with the next
                 seed, when its time is over.
-            options: Empty or None; none are used.
+            options: Given: a new network, in which these are different: ``traffic``, ``load``, ``seed``. They hold as
+                long as this network does. None: nothing is different.
 
         Returns:
             What the packet's source router sees, and info.
@@ -164,13 +166,13 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             ConfigError: For an option or an impossible seed; or if no packet asks in the whole simulated time.
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
-        check_options(options)
+        (changes,) = check_changes(options)
         if seed is not None:
             seed = check_integer("seed", seed, 0, MAX_SEED)
         first = not self._started
         super().reset(seed=self._env.config.seed if seed is None and self._np_random is None else seed)
-        if first or seed is not None or self._batch is None:
-            self._rebuild(seed)
+        if first or changes or seed is not None or self._batch is None:
+            self._rebuild(seed, changes)
         self._row = -1
         self._started = True
         self._tag()
@@ -258,10 +260,10 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         self._batch = None
         self._row = -1
 
-    def _rebuild(self, seed: int | None) -> None:
+    def _rebuild(self, seed: int | None, changes: dict[str, Any]) -> None:
         """A new network, run to its first decisions."""
         self._batch = None
-        self._batch = self._env.reset(seed=seed)
+        self._batch = self._env.reset(seed=seed, options=changes)
         self._renderer.reset()
 
     def _advance(self, answers: npt.NDArray[np.int64]) -> DecisionBatch:
@@ -293,7 +295,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
                 )
             else:
                 rebuilt = True
-                self._rebuild(None)
+                self._rebuild(None, {})
         row = int(rows[self.np_random.integers(len(rows))])
         packet = self._batch.packets[row]
         self._packet = {name: int(packet[name]) for name in ("source_host", "destination_host", "number")}
