@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dragonfly_env.batch_policy import BatchPolicy
     from dragonfly_env.decisions.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
+    from dragonfly_env.envs.options import Several
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Evaluation:
 
 
 def make_env(
-    config: SimulationConfig,
+    config: SimulationConfig | Several,
     policy: BatchPolicy,
     *,
     duration_ns: float,
@@ -45,7 +46,8 @@ def make_env(
     """The batched environment that a policy needs.
 
     Args:
-        config: What to simulate; ``config.policy`` routes during the environment's warm-up.
+        config: What to simulate, or several scenarios, see ``BatchedRoutingEnv``; ``config.policy`` routes during the
+            environment's warm-up.
         policy: Says what it needs, see ``BatchedRoutingEnv.for_policy``.
         duration_ns: End of an episode.
         warmup_ns: Time before the first decision.
@@ -137,19 +139,23 @@ def _answer(env: BatchedRoutingEnv, batch: DecisionBatch, policy: BatchPolicy) -
 
 def evaluate_over_seeds(
     policy: BatchPolicy | str,
-    config: SimulationConfig,
+    config: SimulationConfig | Sequence[SimulationConfig],
     seeds: Sequence[int],
     *,
     warmup_ns: float = 50_000.0,
     measure_ns: float = 100_000.0,
     native: bool = True,
 ) -> Evaluation:
-    """``evaluate_policy`` for several seeds, and the means."""
+    """``evaluate_policy`` for several seeds, and the means; of several configurations those over all of them."""
     numbers = check_items("seeds", seeds, "must be a list of seeds")
     if not numbers:
         raise config_error("seeds", seeds, "must have at least one")
+    configs = (config,) if isinstance(config, SimulationConfig) else tuple(config)
+    if not configs:
+        raise config_error("config", config, "must be a SimulationConfig, or a list of them")
     runs = tuple(
-        evaluate_policy(policy, config, warmup_ns=warmup_ns, measure_ns=measure_ns, seed=seed, native=native)
+        evaluate_policy(policy, one, warmup_ns=warmup_ns, measure_ns=measure_ns, seed=seed, native=native)
+        for one in configs
         for seed in numbers
     )
     return Evaluation(

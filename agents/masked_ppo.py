@@ -38,6 +38,7 @@ from dragonfly_env.errors import StateError
 if TYPE_CHECKING:
     from dragonfly_env.config.simulation import SimulationConfig
     from dragonfly_env.decisions.batch import DecisionBatch, Transitions
+    from dragonfly_env.envs.options import Several
 
 
 class MaskedPpoAgent(NetworkAgent):
@@ -98,7 +99,7 @@ class MaskedPpoAgent(NetworkAgent):
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
         return pick(weights, batch.draws[:, 0])
 
-    def episodes(self, config: SimulationConfig, schedule: Schedule) -> Iterator[Episode]:
+    def episodes(self, config: SimulationConfig | Several, schedule: Schedule) -> Iterator[Episode]:
         """Train by rollouts of all routers; an episode is reported after the rollout in which it ended.
 
         See ``OwnLoop.episodes``.
@@ -223,11 +224,12 @@ class _Watch(BaseCallback):
 
     def _on_step(self) -> bool:
         self._reward_sum += float(np.sum(self.locals["rewards"], dtype=np.float64))
-        info = self.locals["infos"][0]
         if self.locals["dones"][0]:
-            metrics, decisions = info["metrics"], info["decisions"]
+            infos = self.locals["infos"]
+            metrics, *others = (info["metrics"] for info in infos if "metrics" in info)
+            decisions, simulated_ns = infos[0]["decisions"], infos[0]["simulated_ns"]
             self.finished.append(
-                Episode(metrics, decisions, decisions, self._reward_sum, info["simulated_ns"])
+                Episode(metrics, decisions, decisions, self._reward_sum, simulated_ns, tuple(others))
             )
             self._reward_sum = 0.0
         return True

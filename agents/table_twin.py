@@ -322,6 +322,8 @@ def _ps(ns: Any) -> Any:
 
 def _check(learner: CoreLearner, env: BatchedRoutingEnv) -> None:
     """Whether an environment asks and tells what the twin needs."""
+    if env.num_scenarios > 1:
+        raise config_error("env", env, "must have one scenario: a twin has the tables of one network")
     given = env.options
     topology = env.config.topology
     hops = given.hops(env.config.network, topology)

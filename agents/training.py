@@ -14,6 +14,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -22,10 +23,12 @@ from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, mak
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.outside import check_items, check_path
-from dragonfly_env.checks.values import check_instance, check_integer, check_real, check_time_ns, config_error
-from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
+from dragonfly_env.checks.values import check_integer, check_real, check_time_ns, config_error
+from dragonfly_env.config.simulation import MAX_SEED
 
 if TYPE_CHECKING:
+    from dragonfly_env.config.simulation import SimulationConfig
+    from dragonfly_env.envs.options import Several
     from dragonfly_env.metrics import Metrics
 
 Callback = Callable[["Progress"], "bool | None"]
@@ -40,11 +43,11 @@ EVALUATION_NS = 50_000.0
 @dataclasses.dataclass(frozen=True, slots=True)
 class Progress:
     """What happened up to the end of an episode. Latency, load and share are those of the episode, with
-    exploration.
+    exploration; of several scenarios their means.
     """
 
     episode: int
-    """Number of this episode, from 1."""
+    """Number of this episode, from 1; it has all scenarios beside each other."""
     episodes: int
     """How many there will be."""
     decisions: int
@@ -89,6 +92,12 @@ class Episode:
     transitions: int
     reward_sum: float
     simulated_ns: float
+    others: tuple[Metrics, ...] = ()
+    """Of the scenarios after the first, where there are several."""
+
+    def mean(self, figure: str) -> float:
+        """The mean of a figure of ``Metrics`` over the scenarios."""
+        return fmean(getattr(metrics, figure) for metrics in (self.metrics, *self.others))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -115,13 +124,13 @@ class Schedule:
 class OwnLoop(Protocol):
     """A learner that brings its own training loop instead of ``learn``, as on-policy methods do."""
 
-    def episodes(self, config: SimulationConfig, schedule: Schedule) -> Iterator[Episode]:
+    def episodes(self, config: SimulationConfig | Several, schedule: Schedule) -> Iterator[Episode]:
         """Train, and report every episode when it ends."""
 
 
 def train(
     agent: Learner,
-    config: SimulationConfig,
+    config: SimulationConfig | Several,
     *,
     episodes: int = 40,
     episode_ns: float = 50_000.0,
@@ -145,7 +154,9 @@ def train(
 
     Args:
         agent: A learner, new or trained before.
-        config: The network and its traffic; its ``policy`` routes during the warm-up of every episode.
+        config: The network and its traffic; its ``policy`` routes during the warm-up of every episode. A list:
+            scenarios that an episode has beside each other, and that evaluations are the mean of. A function: it makes
+            those of each episode, see ``BatchedRoutingEnv``; evaluations have those that it makes first.
         episodes: Number of the last one.
         episode_ns: Simulated time of each, warm-up included.
         warmup_ns: Simulated time before the first decision of each.
@@ -172,7 +183,9 @@ def train(
     """
     if not isinstance(agent, Learner):
         raise config_error("agent", agent, "must be a learner: learn, save, load, env_options, prepare, ...")
-    check_instance("config", config, SimulationConfig)
+    from dragonfly_env.envs._scenarios import Scenarios
+
+    evaluated = Scenarios(config).present
     if callback is not None and not callable(callback):
         raise config_error("callback", callback, "must be a function of the progress")
     episodes = check_integer("episodes", episodes, 1, _MOST_EPISODES)
@@ -198,7 +211,7 @@ def train(
 
     def evaluate() -> Evaluation:
         return evaluate_over_seeds(
-            agent, config, seeds, warmup_ns=evaluation_warmup_ns, measure_ns=evaluation_ns
+            agent, evaluated, seeds, warmup_ns=evaluation_warmup_ns, measure_ns=evaluation_ns
         )
 
     def run() -> Iterator[Progress]:
@@ -226,9 +239,9 @@ def train(
                     decisions=decisions,
                     simulated_ns=simulated_ns,
                     wall_s=clock.total_s,
-                    latency_mean_ns=episode.metrics.latency_mean_ns,
-                    accepted_load=episode.metrics.accepted_load,
-                    minimal_fraction=episode.metrics.minimal_fraction,
+                    latency_mean_ns=episode.mean("latency_mean_ns"),
+                    accepted_load=episode.mean("accepted_load"),
+                    minimal_fraction=episode.mean("minimal_fraction"),
                     reward_mean=episode.reward_sum / max(1, episode.transitions),
                     statistics=agent.statistics(),
                     evaluation=evaluate() if every and (last or number % every == 0) else None,
@@ -251,12 +264,12 @@ def train(
     return run()
 
 
-def fit(agent: Learner, config: SimulationConfig, **options: Any) -> list[Progress]:
+def fit(agent: Learner, config: SimulationConfig | Several, **options: Any) -> list[Progress]:
     """``train`` to the end, and every progress; takes the same arguments."""
     return list(train(agent, config, **options))
 
 
-def _episodes(agent: Learner, config: SimulationConfig, schedule: Schedule) -> Iterator[Episode]:
+def _episodes(agent: Learner, config: SimulationConfig | Several, schedule: Schedule) -> Iterator[Episode]:
     if isinstance(agent, OwnLoop):
         yield from agent.episodes(config, schedule)
         return
@@ -273,7 +286,8 @@ def _episodes(agent: Learner, config: SimulationConfig, schedule: Schedule) -> I
             count += len(transitions.rewards)
             reward_sum += float(transitions.rewards.sum())
             agent.learn(transitions)
-        yield Episode(env.metrics(), decisions, count, reward_sum, env.time_ns)
+        first, *others = map(env.metrics, range(env.num_scenarios))
+        yield Episode(first, decisions, count, reward_sum, env.time_ns, tuple(others))
 
 
 class _Clock:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks import core_speed, environment_speed, machine, overhead, peers, scale, threads
+from benchmarks import core_speed, environment_speed, machine, overhead, peers, scale, scenario_speed, threads
 from benchmarks.effort import FULL, QUICK, SMOKE, Effort
 from benchmarks.report import FORMAT, comparison, console, differences, read, table
 from benchmarks.result import Result
@@ -26,6 +26,7 @@ FAMILIES: dict[str, Measure] = {
     "scale": scale.measure,
     "threads": threads.measure,
     "environment": environment_speed.measure,
+    "scenarios": scenario_speed.measure,
     "overhead": overhead.measure,
     "peers": peers.measure,
 }

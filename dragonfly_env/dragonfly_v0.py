@@ -21,7 +21,8 @@ Settings, the same for all three:
 
 * ``config``: a ``SimulationConfig``; None: 72 hosts, uniform traffic at a load of 0.5. Its policy routes the packets of
   the warm-up. Any of its fields may be given or changed here: ``topology="1056"``, ``traffic="adv+1"``, ``load=0.4``,
-  ``network="q-adaptive"``, ``policy="ugal-n"``, ``seed=7``, ...
+  ``network="q-adaptive"``, ``policy="ugal-n"``, ``seed=7``, ... A list: networks beside each other, whose routers are
+  numbered on from one to the next.
 * those of ``BatchedRoutingEnv``: ``scope``, ``action``, ``reward``, ``duration_ns`` (default 5,000), ``warmup_ns``
   (default 1,000), ``features``, ``detours``, ``max_hops``, ``reward_scale_ns``, ... ``for_policy="ugal-n"`` sets scope,
   action and candidates as that policy needs them.
@@ -35,6 +36,9 @@ Settings, the same for all three:
 * ``render_mode``: ``"rgb_array"``, ``"ansi"``, ``"human"`` (prints the text) or None.
 
 ``pettingzoo.make("parallel", dragonfly_v0.ENV_ID, **settings)`` (or ``"aec"``) does the same.
+
+``reset(options={"traffic": "adv+1", "load": 0.3, "seed": 5})`` changes the episode that begins; what is not named is as
+the environment was made.
 
 Environments can be pickled and copied, as vector classes do; a copy has settings and seeds, not the running episode.
 

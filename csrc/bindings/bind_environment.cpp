@@ -3,12 +3,15 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "bindings/outcome_arrays.hpp"
 #include "bindings/question_spec.hpp"
 #include "bindings/sealed_class.hpp"
 #include "bindings/signals.hpp"
@@ -74,6 +77,48 @@ std::unique_ptr<RoutingEnvironment> make_environment(
   return std::make_unique<RoutingEnvironment>(std::move(setup), warmup_ps, duration_ps);
 }
 
+// What makes one network: the arguments of _core.RoutingEnvironment up to `spec`.
+SimulationSetup setup_of(const py::tuple& run) {
+  constexpr std::size_t kArguments = 11;
+  if (run.size() != kArguments) throw ConfigError{"runs", std::to_string(run.size()), "11 arguments each"};
+  try {
+    const auto topology = run[0].cast<std::shared_ptr<Dragonfly>>();
+    if (topology == nullptr) throw ConfigError{"topology", "None", "must be given"};
+    SimulationSetup setup = simulation_setup(
+        topology, run[1].cast<py::dict>(), run[2].cast<const SourceHandle&>(), run[3].cast<std::string>(),
+        run[4].cast<py::dict>(), run[5].cast<std::uint32_t>(), run[6].cast<bool>(),
+        run[7].cast<std::uint64_t>(), run[8].cast<std::uint32_t>(), run[9].cast<py::dict>());
+    setup.options.decisions = spec_of(run[10].cast<py::dict>());
+    return setup;
+  } catch (const py::cast_error&) {
+    throw ConfigError{"runs", "an argument", "has another type"};
+  }
+}
+
+std::unique_ptr<RoutingEnvironment> make_several(const std::vector<py::tuple>& runs, TimePs warmup_ps,
+                                                 TimePs duration_ps, std::uint32_t threads) {
+  constexpr std::size_t kMostNetworks = 4096;
+  if (runs.empty() || runs.size() > kMostNetworks) {
+    throw ConfigError{"runs", std::to_string(runs.size()), "from 1 to " + std::to_string(kMostNetworks)};
+  }
+  if (threads < 1 || threads > 1024) throw ConfigError{"threads", std::to_string(threads), "from 1 to 1024"};
+  std::vector<SimulationSetup> setups;
+  for (const py::tuple& run : runs) {
+    setups.push_back(setup_of(run));
+    setups.back().options.warms_up = warmup_ps > 0;
+  }
+  const py::gil_scoped_release release;
+  return std::make_unique<RoutingEnvironment>(std::move(setups), warmup_ps, duration_ps, threads);
+}
+
+// The number of a network that Python names.
+AskedNetwork& network_of(RoutingEnvironment& self, std::uint32_t number) {
+  if (number >= self.num_networks()) {
+    throw ConfigError{"network", std::to_string(number), "below " + std::to_string(self.num_networks())};
+  }
+  return self.network(number);
+}
+
 void advance(RoutingEnvironment& self) {
   without_gil([&](auto keep_going) { return self.advance(keep_going); });
 }
@@ -87,8 +132,10 @@ std::string describe_illegal(RoutingEnvironment& self, const IllegalAnswer& ille
     if (batch.mask.data()[illegal.row * actions + i] == 0) continue;
     legal += (legal.empty() ? "" : ", ") + std::to_string(i);
   }
-  return "actions[" + std::to_string(illegal.row) + "] = " + std::to_string(illegal.action) + ": router_" +
-         std::to_string(batch.agents.data()[illegal.row]) + " may answer decision " +
+  const std::string where =
+      self.num_networks() == 1 ? "" : "scenario " + std::to_string(batch.networks.data()[illegal.row]) + ", ";
+  return "actions[" + std::to_string(illegal.row) + "] = " + std::to_string(illegal.action) + ": " + where +
+         "router_" + std::to_string(batch.agents.data()[illegal.row]) + " may answer decision " +
          std::to_string(batch.ids.data()[illegal.row]) + " (packet " + std::to_string(packet.number) +
          " of host " + std::to_string(packet.source_host) + " to host " +
          std::to_string(packet.destination_host) + ") with " + legal;
@@ -144,7 +191,8 @@ py::tuple batch_arrays(RoutingEnvironment& self) {
   return py::make_tuple(view(batch.observations, {n, features}),
                         view(batch.mask, {n, actions}, py::dtype::of<bool>()), view(batch.agents, {n}),
                         view(batch.ids, {n}), view(batch.packets, {n}), view(batch.times_ns, {n}),
-                        candidates > 0 ? py::object{view(batch.candidates, {n, candidates})} : py::none());
+                        candidates > 0 ? py::object{view(batch.candidates, {n, candidates})} : py::none(),
+                        self.num_networks() > 1 ? py::object{view(batch.networks, {n})} : py::none());
 }
 
 // Of the present batch, if that is the one that came after `answered` others.
@@ -157,81 +205,12 @@ py::array_t<double> draws(RoutingEnvironment& self, std::uint32_t each, std::uin
   return array;
 }
 
-py::tuple transitions(RoutingEnvironment& self) {
-  if (self.outcomes().overflowed() || !self.plan().spec.keep_transitions) {
-    throw StateError{self.outcomes().overflowed() ? "overflowed" : "off"};
-  }
-  const auto n = static_cast<py::ssize_t>(self.outcomes().transitions());
-  const auto features = static_cast<py::ssize_t>(self.plan().layout.num_features());
-  const auto actions = static_cast<py::ssize_t>(self.plan().num_actions);
-  py::array_t<std::int64_t> ids(n);
-  py::array_t<std::int64_t> next_ids(n);
-  py::array_t<std::int32_t> agents(n);
-  py::array_t<std::int32_t> next_agents(n);
-  py::array_t<std::int32_t> taken(n);
-  py::array_t<double> rewards(n);
-  py::array_t<double> latency(n);
-  py::array_t<double> times(n);
-  py::array_t<bool> done(n);
-  py::array_t<float> rows({n, features});
-  py::array_t<float> next_rows({n, features});
-  py::array_t<bool> next_mask({n, actions});
-  py::array_t<bool> mask({n, actions});
-  const TransitionColumns columns{.ids = ids.mutable_data(),
-                                  .next_ids = next_ids.mutable_data(),
-                                  .agents = agents.mutable_data(),
-                                  .next_agents = next_agents.mutable_data(),
-                                  .actions = taken.mutable_data(),
-                                  .rewards = rewards.mutable_data(),
-                                  .latency_ns = latency.mutable_data(),
-                                  .times_ns = times.mutable_data(),
-                                  .done = done.mutable_data(),
-                                  .observations = rows.mutable_data(),
-                                  .next_observations = next_rows.mutable_data(),
-                                  .next_mask = next_mask.mutable_data(),
-                                  .mask = mask.mutable_data()};
-  {
-    const py::gil_scoped_release release;
-    self.outcomes().take_transitions(columns);
-  }
-  return py::make_tuple(ids, agents, rows, taken, rewards, next_rows, next_mask, done, next_agents, latency,
-                        times, next_ids, mask);
-}
-
-py::tuple reports(RoutingEnvironment& self) {
-  const auto n = static_cast<py::ssize_t>(self.outcomes().reports());
-  py::array_t<std::int64_t> ids(n);
-  py::array_t<std::int64_t> next_ids(n);
-  py::array_t<std::int32_t> agents(n);
-  py::array_t<std::int32_t> ports(n);
-  py::array_t<double> travel(n);
-  py::array_t<double> times(n);
-  const ReportColumns columns{.ids = ids.mutable_data(),
-                              .next_ids = next_ids.mutable_data(),
-                              .agents = agents.mutable_data(),
-                              .ports = ports.mutable_data(),
-                              .travel_ns = travel.mutable_data(),
-                              .times_ns = times.mutable_data()};
-  {
-    const py::gil_scoped_release release;
-    self.outcomes().take_reports(columns);
-  }
-  return py::make_tuple(ids, next_ids, agents, ports, travel, times);
-}
-
-py::tuple payments(RoutingEnvironment& self) {
-  const auto n = static_cast<py::ssize_t>(self.outcomes().payments());
-  py::array_t<std::int32_t> agents(n);
-  py::array_t<double> rewards(n);
-  self.outcomes().read_payments(agents.mutable_data(), rewards.mutable_data());
-  return py::make_tuple(agents, rewards);
-}
-
-py::array_t<float> state(RoutingEnvironment& self) {
-  const Dragonfly& topology = self.simulation().topology();
+py::array_t<float> state(RoutingEnvironment& self, std::uint32_t number) {
+  AskedNetwork& network = network_of(self, number);
+  const Dragonfly& topology = network.simulation().topology();
   py::array_t<float> array(
       {static_cast<py::ssize_t>(topology.num_routers()), static_cast<py::ssize_t>(topology.radix())});
-  self.read_state(array.mutable_data());
+  network.read_state(array.mutable_data());
   return array;
 }
 
@@ -266,20 +245,33 @@ void bind_environment(py::module_& module) {
           py::arg("source"), py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"),
           py::arg("lose_when_full"), py::arg("seed"), py::arg("threads"), py::arg("options"), py::arg("spec"),
           py::arg("warmup_ps"), py::arg("duration_ps"), py::arg("background") = py::none());
-  environment.def("advance", &advance)
+  environment
+      .def_static("several", &make_several, py::arg("runs"), py::arg("warmup_ps"), py::arg("duration_ps"),
+                  py::arg("threads"))
+      .def("advance", &advance)
       .def("step", &step, py::arg("actions").noconvert())
       .def("seek", &seek)
       .def("follow", &follow, py::arg("row"))
       .def("ask_outside", &ask_outside)
       .def("extend", by_reference(&RoutingEnvironment::extend), py::arg("duration_ps"))
-      .def("begin_drain", by_reference(&RoutingEnvironment::begin_drain), py::arg("latest_ps") = INT64_MAX,
-           py::arg("refusal") = std::string{})
+      .def(
+          "begin_drain",
+          [](RoutingEnvironment& self, TimePs latest_ps, std::string refusal, std::uint32_t network) {
+            network_of(self, network).begin_drain(latest_ps, std::move(refusal));
+          },
+          py::arg("latest_ps") = INT64_MAX, py::arg("refusal") = std::string{}, py::arg("network") = 0)
       .def("batch", &batch_arrays)
       .def("draws", &draws, py::arg("each"), py::arg("answered"))
       .def("transitions", &transitions)
       .def("reports", &reports)
       .def("payments", &payments)
-      .def("state", &state)
+      .def("state", &state, py::arg("network") = 0)
+      .def(
+          "simulation_of",
+          [](RoutingEnvironment& self, std::uint32_t number) -> Simulation& {
+            return network_of(self, number).simulation();
+          },
+          py::arg("network"), py::return_value_policy::reference_internal)
       .def("layout", &layout)
       .def_property_readonly(
           "simulation", [](RoutingEnvironment& self) -> Simulation& { return self.simulation(); },
@@ -287,9 +279,8 @@ void bind_environment(py::module_& module) {
       .def_property_readonly("end_ps", by_reference(&RoutingEnvironment::end_ps))
       .def_property_readonly("batches_answered", by_reference(&RoutingEnvironment::batches_answered))
       .def_property_readonly("done", by_reference(&RoutingEnvironment::done))
-      .def_property_readonly("overflowed", [](RoutingEnvironment& e) { return e.outcomes().overflowed(); })
-      .def_property_readonly("reports_overflowed",
-                             [](RoutingEnvironment& e) { return e.outcomes().reports_overflowed(); })
+      .def_property_readonly("overflowed", &overflowed)
+      .def_property_readonly("reports_overflowed", &reports_overflowed)
       .def_property_readonly("time_ns", by_reference(&RoutingEnvironment::time_ns))
       .def_property_readonly("num_actions", [](const RoutingEnvironment& e) { return e.plan().num_actions; })
       .def_property_readonly("num_features",

@@ -26,6 +26,25 @@ struct TransitionColumns {
   float* next_observations;
   bool* next_mask;
   bool* mask;
+
+  // Where they go after so many rows.
+  [[nodiscard]] TransitionColumns behind(std::size_t rows, const QuestionPlan& plan) const noexcept {
+    const std::size_t features = rows * plan.layout.num_features();
+    const std::size_t actions_before = rows * plan.num_actions;
+    return {.ids = ids + rows,
+            .next_ids = next_ids + rows,
+            .agents = agents + rows,
+            .next_agents = next_agents + rows,
+            .actions = actions + rows,
+            .rewards = rewards + rows,
+            .latency_ns = latency_ns + rows,
+            .times_ns = times_ns + rows,
+            .done = done + rows,
+            .observations = observations + features,
+            .next_observations = next_observations + features,
+            .next_mask = next_mask + actions_before,
+            .mask = mask + actions_before};
+  }
 };
 
 // Where reports on hops go; each pointer has room for reports() rows.
@@ -36,6 +55,15 @@ struct ReportColumns {
   std::int32_t* ports;
   double* travel_ns;
   double* times_ns;
+
+  [[nodiscard]] ReportColumns behind(std::size_t rows) const noexcept {
+    return {.ids = ids + rows,
+            .next_ids = next_ids + rows,
+            .agents = agents + rows,
+            .ports = ports + rows,
+            .travel_ns = travel_ns + rows,
+            .times_ns = times_ns + rows};
+  }
 };
 
 class Outcomes {

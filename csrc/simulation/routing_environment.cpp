@@ -1,206 +1,212 @@
 #include "simulation/routing_environment.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <tuple>
 #include <utility>
+
+#include "core/error.hpp"
 
 namespace dragonfly {
 
+namespace {
+
+// How long networks run before the caller's `keep_going` is asked, which only its own thread may do. Where
+// they stop for it changes nothing.
+constexpr std::chrono::milliseconds kPatience{50};
+// Fewer rows are written sooner than other threads are woken.
+constexpr std::size_t kRowsWorthThreads = 512;
+
+std::vector<SimulationSetup> one(SimulationSetup setup) {
+  std::vector<SimulationSetup> setups;
+  setups.push_back(std::move(setup));
+  return setups;
+}
+
+std::string of(const FeatureBlock& block) {
+  return block.name + " (" + std::to_string(block.width) + " columns, unit " + std::to_string(block.unit) +
+         ", half " + std::to_string(block.half) + ", from " + std::to_string(block.low) + " to " +
+         std::to_string(block.high) + ")";
+}
+
+bool alike(const FeatureBlock& x, const FeatureBlock& y) {
+  const auto facts = [](const FeatureBlock& block) {
+    return std::tie(block.name, block.per, block.offset, block.width, block.unit, block.half, block.low,
+                    block.high);
+  };
+  return facts(x) == facts(y);
+}
+
+// Rows of one batch mean the same whichever network they come from.
+void require_one_layout(const DecisionPlan& first, const DecisionPlan& other, std::size_t number) {
+  const std::string who = "config[" + std::to_string(number) + "]";
+  const auto& blocks = first.layout.blocks();
+  const auto& others = other.layout.blocks();
+  if (first.num_actions != other.num_actions || first.num_candidates != other.num_candidates) {
+    throw ConfigError{who, std::to_string(other.num_actions) + " actions",
+                      "must have " + std::to_string(first.num_actions) +
+                          ", as config[0]: networks share a batch if their actions are the same; with "
+                          "action='path' those of all sizes are"};
+  }
+  for (std::size_t i = 0; i < std::min(blocks.size(), others.size()); ++i) {
+    if (alike(blocks[i], others[i])) continue;
+    throw ConfigError{who, "observes " + of(others[i]),
+                      "must observe " + of(blocks[i]) +
+                          ", as config[0]: networks share a batch if their columns mean the same; choose "
+                          "features=[...] that do not depend on the size of a network or of its buffers"};
+  }
+  if (blocks.size() != others.size()) {
+    throw ConfigError{who, std::to_string(others.size()) + " features",
+                      "must have " + std::to_string(blocks.size()) + ", as config[0]"};
+  }
+}
+
+}  // namespace
+
 RoutingEnvironment::RoutingEnvironment(SimulationSetup setup, TimePs warmup_ps, TimePs duration_ps)
-    : simulation_{std::move(setup)},
-      plan_{*simulation_.network().blueprint().decisions},
-      has_background_{simulation_.network().blueprint().background.has_value()},
-      outcomes_{simulation_.network(), plan_},
-      seed_{simulation_.network().blueprint().options.seed},
-      warmup_ps_{warmup_ps},
-      target_ps_{warmup_ps + duration_ps} {
-  if (has_background_) simulation_.network().want({.kind = WantedPackets::Kind::kAtSource});
+    : RoutingEnvironment{one(std::move(setup)), warmup_ps, duration_ps, 0} {}
+
+RoutingEnvironment::RoutingEnvironment(std::vector<SimulationSetup> setups, TimePs warmup_ps,
+                                       TimePs duration_ps, std::uint32_t threads)
+    : first_row_(setups.size() + 1),
+      unanswered_(setups.size()),
+      interrupted_(setups.size()),
+      pool_{std::clamp<std::uint32_t>(threads, 1, static_cast<std::uint32_t>(setups.size()))} {
+  const auto count = static_cast<std::uint32_t>(setups.size());
+  for (SimulationSetup& setup : setups) {
+    if (count > 1) setup.threads = std::max(1U, threads / count);
+    networks_.push_back(std::make_unique<AskedNetwork>(std::move(setup), warmup_ps, duration_ps));
+    if (networks_.size() > 1) require_one_layout(plan(), networks_.back()->plan(), networks_.size() - 1);
+  }
+}
+
+bool RoutingEnvironment::done() const noexcept {
+  return std::ranges::all_of(networks_, [](const auto& network) { return network->done(); });
 }
 
 bool RoutingEnvironment::advance(const std::function<bool()>& keep_going) {
-  if (done_ || batch_.size > 0) return true;
-  if (!warm_) {
-    if (simulation_.time_ps() < warmup_ps_ &&
-        simulation_.run_until(warmup_ps_, keep_going) == RunEnd::kInterrupted) {
-      return false;
-    }
-    warm_ = true;
-    simulation_.network().start_asking();
-    if (warmup_ps_ > 0) simulation_.reset_statistics();
-    outcomes_.begin_step();
-  }
-  const Timing& timing = simulation_.network().blueprint().timing;
-  const RunGoal goal = simulation_.workload() != nullptr ? RunGoal::kCompletion : RunGoal::kInstant;
-  for (;;) {
-    RunEnd end = simulation_.run_until(target_ps_, keep_going, goal);
-    // A workload that can never complete: the rest of the time is silent.
-    if (end == RunEnd::kStuck) end = simulation_.run_until(target_ps_, keep_going);
-    if (end == RunEnd::kInterrupted) return false;
-    collect();
-    if (batch_.size > 0) break;
-    if (has_background_ && waits()) {
-      if (outcomes_.transitions() > 0) break;
-      clear_desks();
-      continue;
-    }
-    if (end == RunEnd::kComplete) {
-      done_ = true;
-      break;
-    }
-    if (!draining_ || simulation_.empty()) {
-      done_ = true;
-      break;
-    }
-    const TimePs slice = timing.lookahead * timing.quantum_ps;
-    if (target_ps_ > latest_ps_ - slice) throw ConfigError{refusal_};
-    target_ps_ += slice;
-  }
-  outcomes_.end_step();
+  if (batch_.size > 0) return true;
+  if (!run(keep_going)) return false;
+  collect();
   return true;
 }
 
-void RoutingEnvironment::extend(TimePs duration_ps) {
-  target_ps_ += duration_ps;
-  done_ = false;
-  outcomes_.begin_step();
-}
-
-void RoutingEnvironment::begin_drain(TimePs latest_ps, std::string refusal) {
-  latest_ps_ = std::max(latest_ps, TimePs{0});
-  refusal_ = std::move(refusal);
-  draining_ = true;
-  done_ = false;
-  simulation_.stop_generating();
-  outcomes_.begin_step();
+bool RoutingEnvironment::run(const std::function<bool()>& keep_going) {
+  const auto advance_one = [this](std::uint32_t i, const std::function<bool()>& go_on) {
+    AskedNetwork& network = *networks_[i];
+    if (unanswered_[i] != 0) {
+      unanswered_[i] = 0;
+      network.answer(answers_.data() + first_row_[i]);
+    }
+    return network.advance(go_on);
+  };
+  if (networks_.size() == 1) return advance_one(0, keep_going);
+  for (;;) {
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    const std::function<bool()> in_time = [until] { return std::chrono::steady_clock::now() < until; };
+    each_network([&](std::uint32_t i) {
+      try {
+        interrupted_[i] = advance_one(i, in_time) ? 0 : 1;
+      } catch (const DeadlockError& error) {
+        throw DeadlockError{"scenario " + std::to_string(i) + ": " + error.what()};
+      } catch (const ConfigError& error) {
+        throw ConfigError{"scenario " + std::to_string(i) + ": " + error.what()};
+      }
+    });
+    if (std::ranges::all_of(interrupted_, [](std::uint8_t stopped) { return stopped == 0; })) return true;
+    if (!keep_going()) return false;
+  }
 }
 
 void RoutingEnvironment::collect() {
-  std::size_t size = 0;
-  auto& partitions = simulation_.network().partitions();
-  for (Partition& partition : partitions) size += partition.desk().size();
-  batch_.size = size;
-  if (size == 0) return;
-  const std::uint32_t features = plan_.layout.num_features();
-  const std::uint32_t actions = plan_.num_actions;
-  const std::uint32_t candidates = plan_.num_candidates;
-  batch_.observations.reserve(size * features, 0);
-  batch_.mask.reserve(size * actions, 0);
-  batch_.agents.reserve(size, 0);
-  batch_.ids.reserve(size, 0);
-  batch_.times_ns.reserve(size, 0);
-  batch_.packets.reserve(size, 0);
-  batch_.candidates.reserve(size * candidates, 0);
-  std::size_t row = 0;
-  for (Partition& partition : partitions) {
-    const DecisionDesk& desk = partition.desk();
-    const std::uint32_t count = desk.size();
-    if (count == 0) continue;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const std::size_t at = row + i;
-      std::copy_n(desk.observation(i), features, batch_.observations.data() + at * features);
-      std::copy_n(desk.mask(i), actions, batch_.mask.data() + at * actions);
-      const PendingDecision& asked = desk.pending(i);
-      const PacketFacts& facts = desk.facts(i);
-      batch_.agents.data()[at] = static_cast<std::int32_t>(asked.router);
-      batch_.ids.data()[at] = decision_id(facts.source_host, facts.number, facts.hops);
-      batch_.times_ns.data()[at] = plan_.to_ns(asked.time);
-    }
-    std::copy_n(&desk.facts(0), count, batch_.packets.data() + row);
-    std::copy_n(desk.candidates(0), std::size_t{count} * candidates,
-                batch_.candidates.data() + row * candidates);
-    row += count;
+  const std::uint32_t count = num_networks();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    first_row_[i + 1] = first_row_[i] + networks_[i]->waiting();
+  }
+  batch_.size = first_row_[count];
+  if (batch_.size == 0) return;
+  batch_.make_room(batch_.size, plan());
+  const auto write = [this](std::uint32_t i) {
+    networks_[i]->write(batch_, first_row_[i]);
+    std::fill(batch_.networks.data() + first_row_[i], batch_.networks.data() + first_row_[i + 1],
+              static_cast<std::int32_t>(i));
+  };
+  if (count == 1) {
+    networks_.front()->write(batch_, 0);
+  } else if (batch_.size < kRowsWorthThreads) {
+    for (std::uint32_t i = 0; i < count; ++i) write(i);
+  } else {
+    each_network(write);
   }
 }
 
 std::optional<IllegalAnswer> RoutingEnvironment::take_answers(std::span<const std::int64_t> actions) {
+  const std::uint32_t num_actions = plan().num_actions;
   const std::uint8_t* mask = batch_.mask.data();
   answers_.resize(actions.size());
-  for (std::size_t i = 0; i < actions.size(); ++i, mask += plan_.num_actions) {
+  for (std::size_t i = 0; i < actions.size(); ++i, mask += num_actions) {
     const std::int64_t given = __atomic_load_n(&actions[i], __ATOMIC_RELAXED);  // others may write to it
     const auto action = static_cast<std::uint64_t>(given);  // negative ones become too large
-    if (action >= plan_.num_actions || mask[action] == 0) return IllegalAnswer{i, given};
+    if (action >= num_actions || mask[action] == 0) return IllegalAnswer{i, given};
     answers_[i] = static_cast<std::int32_t>(action);
   }
   return std::nullopt;
 }
 
-bool RoutingEnvironment::waits() {
-  return std::ranges::any_of(simulation_.network().partitions(),
-                             [](Partition& partition) { return partition.desk().waits(); });
-}
-
-void RoutingEnvironment::clear_desks() {
-  for (Partition& partition : simulation_.network().partitions()) partition.desk().clear_pending();
+void RoutingEnvironment::answer() {
+  // After an interruption there is nothing to answer: networks go on from where they stand.
+  if (batch_.size > 0) std::ranges::fill(unanswered_, std::uint8_t{1});
+  batch_.size = 0;
+  ++batches_answered_;
 }
 
 void RoutingEnvironment::seek() {
-  outcomes_.begin_step();
-  clear_desks();
-  simulation_.network().want({.kind = WantedPackets::Kind::kAtSource});
+  networks_.front()->seek();
   batch_.size = 0;
   ++batches_answered_;
 }
 
 void RoutingEnvironment::follow(std::size_t row) {
-  const PacketFacts packet = batch_.packets.data()[row];
-  std::size_t first = 0;  // row of the partition
-  for (Partition& partition : simulation_.network().partitions()) {
-    DecisionDesk& desk = partition.desk();
-    const std::size_t behind = first + desk.size();
-    if (row >= first && row < behind) {
-      desk.keep_only(static_cast<std::uint32_t>(row - first));
-    } else {
-      desk.dismiss();
-    }
-    first = behind;
-  }
-  simulation_.network().want(
-      {.kind = WantedPackets::Kind::kOne, .source_host = packet.source_host, .number = packet.number});
+  networks_.front()->follow(row);
   ++batches_answered_;
   collect();
 }
 
-void RoutingEnvironment::ask_outside() { simulation_.network().want({.kind = WantedPackets::Kind::kAll}); }
+void RoutingEnvironment::extend(TimePs duration_ps) {
+  for (const auto& network : networks_) network->extend(duration_ps);
+}
 
-void RoutingEnvironment::answer() {
-  const std::int32_t* next = answers_.data();
-  outcomes_.begin_step();
-  for (Partition& partition : simulation_.network().partitions()) {
-    const std::uint32_t count = partition.desk().size();
-    partition.answer(next);
-    next += count;
-  }
-  batch_.size = 0;
-  ++batches_answered_;
+void RoutingEnvironment::begin_drain(TimePs latest_ps, const std::string& refusal) {
+  for (const auto& network : networks_) network->begin_drain(latest_ps, refusal);
 }
 
 double RoutingEnvironment::time_ns() {
-  if (batch_.size > 0 || has_background_) {
-    Tick first = Blueprint::kNeverTick;
-    for (Partition& partition : simulation_.network().partitions()) {
-      if (partition.desk().waits()) first = std::min(first, partition.desk().first_time());
-    }
-    if (first != Blueprint::kNeverTick) return plan_.to_ns(first);
+  if (has_background()) {
+    if (const std::optional<double> asked = networks_.front()->first_asked_ns()) return *asked;
   }
-  return static_cast<double>(simulation_.time_ps()) / static_cast<double>(kPsPerNs);
+  if (batch_.size > 0) return *std::min_element(batch_.times_ns.data(), batch_.times_ns.data() + batch_.size);
+  const bool over = done();
+  TimePs earliest = INT64_MAX;
+  TimePs latest = 0;
+  for (const auto& network : networks_) {
+    const TimePs time = std::as_const(*network).simulation().time_ps();
+    if (!network->done()) earliest = std::min(earliest, time);
+    latest = std::max(latest, time);
+  }
+  return static_cast<double>(over ? latest : earliest) / static_cast<double>(kPsPerNs);
 }
 
 void RoutingEnvironment::draw(double* into, std::uint32_t each) const {
-  for (std::size_t i = 0; i < batch_.size; ++i) {
-    const PacketFacts& facts = batch_.packets.data()[i];
-    RandomStream stream{seed_, Purpose::kLearning, facts.source_host, facts.number, facts.hops};
-    for (std::uint32_t k = 0; k < each; ++k) *into++ = stream.uniform();
+  if (batch_.size == 0) return;
+  for (std::size_t i = 0; i < networks_.size(); ++i) {
+    const std::size_t first = first_row_[i];
+    const std::size_t count = first_row_[i + 1] - first;
+    networks_[i]->draw({batch_.packets.data() + first, count}, each, into + first * each);
   }
 }
 
-void RoutingEnvironment::read_state(float* into) {
-  const std::uint32_t radix = simulation_.topology().radix();
-  for (Partition& partition : simulation_.network().partitions()) {
-    const OutputPort* const ports = partition.output_ports().data();
-    float* const first = into + std::size_t{partition.first_router()} * radix;
-    for (std::uint32_t i = 0; i < partition.num_routers(); ++i) {
-      plan_.layout.fill_state(first + std::size_t{i} * radix, ports + std::size_t{i} * radix);
-    }
-  }
+void RoutingEnvironment::each_network(const std::function<void(std::uint32_t)>& task) {
+  pool_.run(num_networks(), task);
 }
 
 }  // namespace dragonfly

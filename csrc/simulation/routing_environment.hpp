@@ -1,7 +1,9 @@
-// A simulation whose packets are routed from outside: batches of decisions, answers, transitions.
+// Networks whose packets are routed from outside, in one batch: decisions, answers, transitions.
+//
+// The networks know nothing of each other: each gets as far as it does alone. One batch holds the next
+// decisions of all of them, and threads share them out as they share out the partitions of one.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,25 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "decisions/growing_buffer.hpp"
-#include "simulation/outcomes.hpp"
-#include "simulation/simulation.hpp"
+#include "network/worker_pool.hpp"
+#include "simulation/asked_network.hpp"
 
 namespace dragonfly {
-
-// The decisions that are asked at present: one row each, ordered by partition, then by time. A reader
-// may keep a buffer for longer than the environment; what it shows is then out of date.
-struct DecisionBatch {
-  std::size_t size = 0;
-  GrowingBuffer<float> observations;   // [size * num_features]
-  GrowingBuffer<std::uint8_t> mask;    // [size * num_actions]
-  GrowingBuffer<std::int32_t> agents;  // router
-  GrowingBuffer<std::int64_t> ids;
-  GrowingBuffer<double> times_ns;
-  GrowingBuffer<PacketFacts> packets;
-  GrowingBuffer<Candidate> candidates;  // [size * num_candidates]
-};
 
 // An action that is not legal.
 struct IllegalAnswer {
@@ -38,72 +25,70 @@ struct IllegalAnswer {
 
 class RoutingEnvironment {
  public:
-  // `setup.options.decisions` must be set. Throws ConfigError.
+  // One network, with its own threads. `setup.options.decisions` must be set. Throws ConfigError.
   RoutingEnvironment(SimulationSetup setup, TimePs warmup_ps, TimePs duration_ps);
+  // At least one; if there are several, `threads` are shared out. Throws ConfigError, also if their decisions
+  // do not have the same columns and actions.
+  RoutingEnvironment(std::vector<SimulationSetup> setups, TimePs warmup_ps, TimePs duration_ps,
+                     std::uint32_t threads);
 
-  // Runs to the next decisions, or to the end. Returns false if `keep_going` said no; it is then called
-  // again. Throws DeadlockError.
+  // Runs to the next decisions of every network, or to its end. Returns false if `keep_going` said no; it is
+  // then called again. Throws DeadlockError.
   bool advance(const std::function<bool()>& keep_going);
   // Takes the answers to the batch: each is read once, checked and kept. Returns the first that is not legal,
   // if any; the batch then still waits. Precondition: as many actions as rows.
   [[nodiscard]] std::optional<IllegalAnswer> take_answers(std::span<const std::int64_t> actions);
-  // Gives the network the answers that were taken. Precondition: all were legal.
+  // From now on the answers that were taken count: advance() gives them to the networks. Precondition: all
+  // were legal.
   void answer();
-  // With a background policy (Blueprint::background), to which all that is not answered is left. The batch
-  // shows packets that ask their source router, of which one may be followed; then it is only ever asked
-  // about that one, and advance() also comes back when that one's decision is completed.
-  [[nodiscard]] bool has_background() const noexcept { return has_background_; }
-  // Leaves what is asked now to it, and goes on to other packets at their source routers.
+  // Of a single network with a background policy, see AskedNetwork.
+  [[nodiscard]] bool has_background() const noexcept { return networks_.front()->has_background(); }
   void seek();
-  // The packet of this row of the batch, which is the only row from now on.
-  void follow(std::size_t row);
-  // Everything is asked outside from now on. What has been asked before is left to it, but for the batch.
-  void ask_outside();
+  void follow(std::size_t row);  // of the batch
+  void ask_outside() { networks_.front()->ask_outside(); }
+
   // Goes on for a time after the end. Precondition: done(), not drained.
   void extend(TimePs duration_ps);
   // Where the episode ends, unless it is drained.
-  [[nodiscard]] TimePs end_ps() const noexcept { return target_ps_; }
-  // No further packets; the run then ends when the last one is delivered. Once, when done(). If it cannot end
-  // by `latest_ps`, advance() stops before that time and throws ConfigError with the message `refusal`, each
-  // time.
-  void begin_drain(TimePs latest_ps = INT64_MAX, std::string refusal = {});
+  [[nodiscard]] TimePs end_ps() const noexcept { return networks_.front()->end_ps(); }
+  // Of all networks, see AskedNetwork.
+  void begin_drain(TimePs latest_ps = INT64_MAX, const std::string& refusal = {});
 
-  [[nodiscard]] bool done() const noexcept { return done_; }
+  // Whether all networks are at their end. One that gets there earlier waits for the others.
+  [[nodiscard]] bool done() const noexcept;
   [[nodiscard]] DecisionBatch& batch() noexcept { return batch_; }
   // How many batches have been answered: says whether a batch is still the present one.
   [[nodiscard]] std::uint64_t batches_answered() const noexcept { return batches_answered_; }
-  [[nodiscard]] Simulation& simulation() noexcept { return simulation_; }
-  [[nodiscard]] const DecisionPlan& plan() const noexcept { return plan_; }
-  // The instant of the earliest decision, or, when none is asked, how far the network has got.
+  [[nodiscard]] std::uint32_t num_networks() const noexcept {
+    return static_cast<std::uint32_t>(networks_.size());
+  }
+  [[nodiscard]] AskedNetwork& network(std::uint32_t i) noexcept { return *networks_[i]; }
+  [[nodiscard]] const AskedNetwork& network(std::uint32_t i) const noexcept { return *networks_[i]; }
+  // Of the first network. What is asked is the same in all.
+  [[nodiscard]] Simulation& simulation() noexcept { return networks_.front()->simulation(); }
+  [[nodiscard]] const DecisionPlan& plan() const noexcept { return networks_.front()->plan(); }
+  [[nodiscard]] Outcomes& outcomes() noexcept { return networks_.front()->outcomes(); }
+  // The instant of the earliest decision, or, when none is asked, how far the network has got that is behind
+  // all others that go on.
   [[nodiscard]] double time_ns();
 
   // Uniform numbers in [0, 1) that belong to the decisions of the batch: `each` per row.
   void draw(double* into, std::uint32_t each) const;
-  [[nodiscard]] Outcomes& outcomes() noexcept { return outcomes_; }
-  // num_routers rows of radix numbers.
-  void read_state(float* into);
+  // Calls task(i) for every network; threads share them out.
+  void each_network(const std::function<void(std::uint32_t)>& task);
 
  private:
+  bool run(const std::function<bool()>& keep_going);
   void collect();
-  // Whether any decision has been raised since all were answered, wanted or not.
-  [[nodiscard]] bool waits();
-  void clear_desks();
 
-  Simulation simulation_;
-  const DecisionPlan& plan_;
-  bool has_background_;
-  Outcomes outcomes_;
-  std::uint64_t seed_;
-  TimePs warmup_ps_;
-  TimePs target_ps_;
-  TimePs latest_ps_ = INT64_MAX;  // of a drain
-  std::string refusal_;
-  bool warm_ = false;
-  bool draining_ = false;
-  std::atomic<bool> done_ = false;  // may be read while another thread is in advance()
+  std::vector<std::unique_ptr<AskedNetwork>> networks_;
+  std::vector<std::size_t> first_row_;     // [network], in the batch; and where it ends
+  std::vector<std::uint8_t> unanswered_;   // [network]: its answers are taken, and not given yet
+  std::vector<std::uint8_t> interrupted_;  // [network]: it stands between two batches
   DecisionBatch batch_;
   std::uint64_t batches_answered_ = 0;
   std::vector<std::int32_t> answers_;
+  WorkerPool pool_;
 };
 
 }  // namespace dragonfly

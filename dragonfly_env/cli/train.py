@@ -21,6 +21,7 @@ from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.settings import scenario_settings
 
 if TYPE_CHECKING:
+    from dragonfly_env.config.simulation import SimulationConfig
     from dragonfly_env.experiments.learners import LearnerSource
     from dragonfly_env.experiments.training_run import Sofar, TrainingPlan, TrainingReport
 
@@ -59,6 +60,16 @@ def train(
             help="Seed of the agent and of the traffic; repeat to train several agents, one after the other, each in a "
             "folder seed-N of its own. [dim]\\[default: 1][/dim]",
             rich_help_panel=AGENT,
+        ),
+    ] = None,
+    suite: Annotated[
+        str | None,
+        typer.Option(
+            "--suite",
+            metavar="NAME",
+            help="Train on a mixture instead of --traffic and --load: what a benchmark suite (dragonfly-v1) trains on "
+            "with this topology and network, all of it beside each other in every episode.",
+            rich_help_panel=options.LOAD,
         ),
     ] = None,
     duration_ns: Annotated[
@@ -150,6 +161,8 @@ def train(
 
     dragonfly-env train masked-ppo --minutes 10 --seed 1 --seed 2
 
+    dragonfly-env train deep-q --suite dragonfly-v1 --threads 2 --out results/mixture
+
     dragonfly-env evaluate results/dqn/agent.zip min ugal-n
 
     dragonfly-env train my_learner.py:Mine --out results/mine
@@ -170,13 +183,15 @@ def train(
 
     settings = scenario_settings({}, given, policies=[warmup_policy])
     (run,) = Scenario.from_dict(settings, name="train").runs()
+    scenarios = () if suite is None else _scenarios_of(suite, run.config)
     learner = LearnerSource.find(agent)
     folder = out or Path("results") / learner.name
     seeds = list(dict.fromkeys(seed or [1]))
     plans = [
         TrainingPlan(
             kind=agent,
-            config=run.config,
+            config=scenarios[0] if scenarios else run.config,
+            scenarios=scenarios,
             settings=_parse_settings(learner, agent_settings or ()),
             seed=one,
             episodes=_episodes(duration_ns, episode_ns),
@@ -197,6 +212,16 @@ def train(
     else:
         agents = learner.saved(folder / "agent.zip")
     note(Text(f"to compare:  dragonfly-env evaluate {agents} min ugal-n", style="bold"))
+
+
+def _scenarios_of(suite: str, config: SimulationConfig) -> tuple[SimulationConfig, ...]:
+    from dragonfly_env.benchmark.suite import find_suite
+    from dragonfly_env.benchmark.training import training_scenarios
+
+    scenarios = training_scenarios(find_suite(suite), config)
+    listed = ", ".join(f"{one.traffic_object.spec} {one.load:g}" for one in scenarios)
+    note(Text(f"{len(scenarios)} scenarios beside each other: {listed}", style="dim"))
+    return scenarios
 
 
 def _episodes(duration_ns: float, episode_ns: float) -> int:
@@ -258,11 +283,12 @@ def _draw(plan: TrainingPlan, report: TrainingReport, folder: Path) -> None:
     from dragonfly_env.plots.learning import learning_figure
     from dragonfly_env.plots.style import save
 
-    traffic = plan.config.traffic_object.spec
-    hosts = plan.config.topology.num_hosts
-    title = f"{plan.kind}, seed {plan.seed}: {traffic} at load {plan.config.load:g} on {hosts:,} hosts"
+    traffic = f"{plan.config.traffic_object.spec} at load {plan.config.load:g}"
+    if plan.scenarios:
+        traffic = f"{len(plan.scenarios)} scenarios"
+    title = f"{plan.kind}, seed {plan.seed}: {traffic} on {plan.config.topology.num_hosts:,} hosts"
     with console(error=True).status("measuring heuristics for the figure"):
-        heuristics = heuristics_on(plan.config)
+        heuristics = heuristics_on(plan.scenarios or plan.config)
     picture, _ = save(learning_figure(report.rows, title, heuristics), folder, "learning")
     note(Text(f"figure: {picture}"))
 

@@ -20,7 +20,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 class DecisionBatch:
-    """N decisions that wait for an answer; rows are ordered by partition of the network, then by time.
+    """N decisions that wait for an answer; rows are ordered by scenario, by partition of its network, then by time.
 
     From an environment the arrays are read-only views into the memory of the core: valid until its next ``reset`` or
     ``step``, after that they show something else. ``copy()`` keeps them. ``torch.from_dlpack(batch.obs)`` is a tensor
@@ -31,7 +31,7 @@ class DecisionBatch:
         obs: (N, F) float32, see ``layout``.
         mask: (N, A) bool, the legal actions; at least one per row.
         agents: (N,) int32, the router that is asked.
-        decision_ids: (N,) int64, unique per packet and hop whatever the batching.
+        decision_ids: (N,) int64, unique per packet and hop of a scenario whatever the batching.
         packets: (N,) structured: ``source_host``, ``destination_host``, ``number`` (of the packet at its
             source), ``source_router``, ``destination_router``, ``destination_group``, ``hops``, ``vc``,
             ``input_port``, ``minimal_action`` (the action along a shortest path), ``minimal`` (never sent off
@@ -47,6 +47,7 @@ class DecisionBatch:
     __slots__ = (
         "_draw",
         "_draws",
+        "_scenario",
         "agents",
         "candidates",
         "decision_ids",
@@ -69,6 +70,7 @@ class DecisionBatch:
         time_ns: npt.NDArray[np.float64],
         candidates: npt.NDArray[Any] | None,
         draws: npt.NDArray[np.float64] | Callable[[], npt.NDArray[np.float64]] | None = None,
+        scenario: npt.NDArray[np.int32] | None = None,
     ) -> None:
         self.layout = layout
         self.obs = obs
@@ -80,6 +82,7 @@ class DecisionBatch:
         self.candidates = candidates
         self._draw = draws if callable(draws) else None
         self._draws = None if callable(draws) else draws
+        self._scenario = scenario
 
     def __len__(self) -> int:
         return len(self.agents)
@@ -100,6 +103,13 @@ class DecisionBatch:
             self._draws = self._draw()
         return self._draws
 
+    @property
+    def scenario(self) -> npt.NDArray[np.int32]:
+        """(N,) int32, whose decision each is: the number of its configuration; 0 where an environment has only one."""
+        if self._scenario is None:
+            self._scenario = np.zeros(len(self), np.int32)
+        return self._scenario
+
     def rows(self, which: npt.NDArray[Any] | slice) -> DecisionBatch:
         """Some rows.
 
@@ -116,6 +126,7 @@ class DecisionBatch:
             time_ns=self.time_ns[which],
             candidates=None if self.candidates is None else self.candidates[which],
             draws=None if self._draw is None and self._draws is None else self._rows_of_draws(which),
+            scenario=None if self._scenario is None else self._scenario[which],
         )
 
     def _rows_of_draws(
@@ -137,6 +148,7 @@ class DecisionBatch:
             time_ns=self.time_ns.copy(),
             candidates=None if self.candidates is None else self.candidates.copy(),
             draws=None if self._draw is None and self._draws is None else self.draws.copy(),
+            scenario=None if self._scenario is None else self._scenario.copy(),
         )
 
     def minimal_actions(self) -> IntArray:
@@ -239,6 +251,8 @@ class Transitions:
     """(M,) of the next decision; -1 if the packet was delivered."""
     mask: npt.NDArray[np.bool_]
     """(M, A) the actions that were legal when it was made."""
+    scenario: npt.NDArray[np.int32]
+    """(M,) whose decision it was; where an environment has several scenarios, those of one come after the other."""
 
     def __len__(self) -> int:
         return len(self.decision_ids)

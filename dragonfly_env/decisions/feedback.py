@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class HopFeedback:
-    """M reports, ordered by ``time_ns``, then by router and port. The arrays belong to the caller.
+    """M reports, ordered by scenario, ``time_ns``, router and port. The arrays belong to the caller.
 
     A router x sends a packet to router y. When the packet leaves its input buffer there, the credit for its place
     travels back to x, and with it goes what y has to say: how long the packet took, and what y thought of it when it
@@ -32,6 +32,8 @@ class HopFeedback:
     """(M,) from the arrival in the input buffer of x to that in the input buffer of y."""
     time_ns: npt.NDArray[np.float64]
     """(M,) when the report reaches x."""
+    scenario: npt.NDArray[np.int32]
+    """(M,) whose report it is. Where an environment has several scenarios, those of one come after the other."""
 
     def __len__(self) -> int:
         return len(self.decision_ids)

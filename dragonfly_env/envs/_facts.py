@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.decisions.layout import Layout
+from dragonfly_env.envs._scenarios import Scenarios
 from dragonfly_env.envs.options import EnvOptions
 
 
 class EnvFacts:
     """Settings and sizes of ``BatchedRoutingEnv``."""
 
-    _config: SimulationConfig
+    _scenarios: Scenarios
     _options: EnvOptions
     _layout: Layout
     _episode: int
 
     @property
     def config(self) -> SimulationConfig:
-        """The network and its traffic, with the seed of the present episode."""
-        return self._config
+        """The network and its traffic, with the seed of the present episode; of several scenarios the first."""
+        return self._scenarios.present[0]
+
+    @property
+    def configs(self) -> tuple[SimulationConfig, ...]:
+        """The networks and their traffic, with the seeds of the present episode; ``batch.scenario`` counts them."""
+        return self._scenarios.present
+
+    @property
+    def num_scenarios(self) -> int:
+        """How many networks there are beside each other."""
+        return len(self._scenarios.present)
 
     @property
     def seed(self) -> int:
-        """The seed of the present episode."""
-        return self._config.seed
+        """The seed of the present episode; of several scenarios that of the first."""
+        return self.config.seed
 
     @property
     def episode(self) -> int:
@@ -67,10 +83,35 @@ class EnvFacts:
 
     @property
     def num_agents(self) -> int:
-        """The number of routers."""
-        return self._config.topology.num_routers
+        """The number of routers, of all scenarios together."""
+        return sum(config.topology.num_routers for config in self.configs)
+
+    @property
+    def first_agents(self) -> npt.NDArray[np.int64]:
+        """(num_scenarios,) where the routers of each scenario begin if they are numbered on from one to the next."""
+        routers = [config.topology.num_routers for config in self.configs]
+        return np.cumsum([0, *routers[:-1]], dtype=np.int64)
+
+    def slots(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
+        """(N,) the routers of a batch, numbered on from one scenario to the next, as in ``payments()``."""
+        agents = batch.agents.astype(np.int64)
+        return agents if self.num_scenarios == 1 else agents + self.first_agents[batch.scenario]
 
     @property
     def state_shape(self) -> tuple[int, int]:
-        """The shape of ``state()``: (num_routers, radix)."""
-        return self.num_agents, self._config.topology.radix
+        """The shape of ``state()``: (num_routers, radix); of several scenarios that of the first."""
+        topology = self.config.topology
+        return topology.num_routers, topology.radix
+
+    def _number(self, scenario: int | None) -> int:
+        """Which scenario is meant; it need not be said where there is only one.
+
+        Raises:
+            ConfigError: If there is no such scenario.
+        """
+        most = self.num_scenarios - 1
+        if scenario is None and most > 0:
+            raise config_error(
+                "scenario", None, f"must be given, from 0 to {most}: this environment has several"
+            )
+        return 0 if scenario is None else check_integer("scenario", scenario, 0, most)

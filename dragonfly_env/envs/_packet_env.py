@@ -9,6 +9,7 @@ from dragonfly_env import _core
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._background import Background
+from dragonfly_env.envs._scenarios import Configs
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.needs import needed_options
 from dragonfly_env.envs.options import EnvOptions
@@ -45,7 +46,7 @@ class PacketEnv(BatchedRoutingEnv):
     def set_background(self, background: Background) -> None:
         """Who answers from now on. In the core only from the next network on, unless it is the present one."""
         self._background = background
-        if self._inside and self._runs_in_core() != self._in_core:
+        if self._inside and self._runs_in_core(self.config) != self._in_core:
             with self._alone:
                 self._core.ask_outside()
             self._inside = False
@@ -70,18 +71,20 @@ class PacketEnv(BatchedRoutingEnv):
             self._core.follow(row)
             return self._take_batch()
 
-    def _build(self) -> _core.RoutingEnvironment:
-        self._in_core = self._runs_in_core()
+    def _build(self, configs: Configs) -> _core.RoutingEnvironment:
+        (config,) = configs
+        self._in_core = self._runs_in_core(config)
         self._inside = self._in_core is not None
+        options = self._options
         return _core.RoutingEnvironment(
-            *self._config.core_arguments(),
-            self._spec,
-            self._options.warmup_ps,
-            self._options.duration_ps,
+            *config.core_arguments(),
+            options.spec(config.network, config.topology),
+            options.warmup_ps,
+            options.duration_ps,
             self._in_core,
         )
 
-    def _runs_in_core(self) -> tuple[str, dict[str, Any]] | None:
+    def _runs_in_core(self, config: SimulationConfig) -> tuple[str, dict[str, Any]] | None:
         """The background policy as the core takes it; None: it must be asked from Python.
 
         That is where it learns, or is the user's own; and where what it is shown here is not what it would see in the
@@ -93,26 +96,27 @@ class PacketEnv(BatchedRoutingEnv):
         if policy.name == "min":
             drawn = options.action == "path" and options.minimal_candidates > 1
             return None if drawn else (policy.name, policy.core_parameters())
-        if options.warmup_ns > 0 and not self._warms_up_alike():
+        if options.warmup_ns > 0 and not self._warms_up_alike(config):
             return None
-        needed = needed_options(policy, self._config.topology)
+        needed = needed_options(policy, config.topology)
         usual = EnvOptions(**needed)
-        here, there = (self._as_seen(each) for each in (options, usual))
+        here, there = (_as_seen(each, config) for each in (options, usual))
         if any(here[name] != there[name] for name in (*needed, *_DRAWN)):
             return None
         return policy.name, policy.core_parameters()
 
-    def _warms_up_alike(self) -> bool:
+    def _warms_up_alike(self, config: SimulationConfig) -> bool:
         """Whether the paths of the warm-up leave the first virtual channels of packets as they are: a policy that may
         think again in the source group needs one more there, and the core's policies look at the one that they would
         use without it.
         """
-        warming = self._config.policy_object
+        warming = config.policy_object
         usual = warming.action == "port" or warming.scope in (*_ASK_ONCE, self._options.scope)
-        return usual and all(job.policy is job.all_to_all_policy is None for job in self._config.jobs)
+        return usual and all(job.policy is job.all_to_all_policy is None for job in config.jobs)
 
-    def _as_seen(self, options: EnvOptions) -> dict[str, Any]:
-        """Options with what the network says where they say nothing."""
-        spec = options.spec(self._config.network, self._config.topology)
-        given = {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}
-        return given | {name: spec[name] for name in ("avoid_destination_group", "max_hops")}
+
+def _as_seen(options: EnvOptions, config: SimulationConfig) -> dict[str, Any]:
+    """Options with what the network says where they say nothing."""
+    spec = options.spec(config.network, config.topology)
+    given = {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}
+    return given | {name: spec[name] for name in ("avoid_destination_group", "max_hops")}

@@ -68,30 +68,72 @@ class EpisodeReports(EnvFacts, CoreOwner):
 
     def payments(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
         """What the last ``reset`` or ``step`` paid: routers (M,) and rewards (M,), several per router possible.
-        The sum per router is its reward in the step. Under ``"team"`` every router gets the same.
+        The sum per router is its reward in the step. Under ``"team"`` every router of a scenario gets the same.
+        Routers are numbered on from one scenario to the next, see ``slots``.
         """
         with self._alone:
             return self._core.payments()
 
-    def metrics(self) -> Metrics:
+    def metrics(self, scenario: int | None = None) -> Metrics:
         """What was counted since the warm-up (or ``reset_statistics``). While decisions are pending, the parts of
         the network may stand at slightly different instants; when ``done`` everything is exact.
-        """
-        with self._alone:
-            statistics = self._core.simulation.statistics()
-        jobs = job_infos(self._config.placed_jobs()) if self._config.jobs else ()
-        return Metrics.from_statistics(statistics, self._config.topology, self._config.network, jobs=jobs)
 
-    def packet_log(self) -> dict[str, npt.NDArray[Any]]:
-        """Take the packet log, as ``Simulation.packet_log``.
+        Args:
+            scenario: Which one; where there is only one, it need not be said.
 
         Raises:
-            StateError: If the configuration did not ask for ``packet_log``.
+            ConfigError: If there is no such scenario.
         """
-        if not self._config.packet_log:
+        number = self._number(scenario)
+        config = self.configs[number]
+        with self._alone:
+            statistics = self._core.simulation_of(number).statistics()
+        jobs = job_infos(config.placed_jobs()) if config.jobs else ()
+        return Metrics.from_statistics(statistics, config.topology, config.network, jobs=jobs)
+
+    def trace_hash(self, scenario: int | None = None) -> int:
+        """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories. That of a scenario is
+        the same as if it ran alone.
+
+        Args:
+            scenario: Which one; where there is only one, it need not be said.
+
+        Raises:
+            ConfigError: If there is no such scenario.
+        """
+        number = self._number(scenario)
+        with self._alone:
+            return self._core.simulation_of(number).trace_hash()
+
+    def state(self, scenario: int | None = None) -> npt.NDArray[np.float32]:
+        """The whole network for a centralised critic: (num_routers, radix), the congestion of every output port
+        (queued packets and credits in use), scaled as ``candidate_packets``.
+
+        Args:
+            scenario: Which one; where there is only one, it need not be said.
+
+        Raises:
+            ConfigError: If there is no such scenario.
+        """
+        number = self._number(scenario)
+        with self._alone:
+            return self._core.state(number)
+
+    def packet_log(self, scenario: int | None = None) -> dict[str, npt.NDArray[Any]]:
+        """Take the packet log, as ``Simulation.packet_log``.
+
+        Args:
+            scenario: Whose; where there is only one, it need not be said.
+
+        Raises:
+            ConfigError: If there is no such scenario.
+            StateError: If its configuration did not ask for ``packet_log``.
+        """
+        number = self._number(scenario)
+        if not self.configs[number].packet_log:
             raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
         with self._alone:
-            log = self._core.simulation.packet_log()
+            log = self._core.simulation_of(number).packet_log()
         for name in ("created", "injected", "delivered"):
             log[f"{name}_ns"] = log.pop(f"{name}_ps") / PS_PER_NS
         return log

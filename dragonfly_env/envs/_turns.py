@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._rounds import Rounds
+from dragonfly_env.envs._scenarios import Changes
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 IntArray = npt.NDArray[np.int64]
@@ -24,19 +25,20 @@ class Turns:
     Args:
         env: The environment, which nothing else may step.
         seed: Of the episode; None: the generator goes on.
+        options: What is different in this episode, as ``BatchedRoutingEnv.reset`` takes it.
 
     Attributes:
         env: The environment.
         batch: The batch that is being answered.
         rows: (n,) the rows of ``batch`` that this round asks for; none once the episode is over.
-        agents: (n,) their routers, ascending.
+        agents: (n,) their routers, ascending; of several scenarios numbered on from one to the next.
         decisions: How many were answered in this episode.
     """
 
-    def __init__(self, env: BatchedRoutingEnv, *, seed: int | None) -> None:
+    def __init__(self, env: BatchedRoutingEnv, *, seed: int | None, options: Changes = None) -> None:
         self.env = env
         self.decisions = 0
-        batch = env.reset(seed=seed)
+        batch = env.reset(seed=seed, options=options)
         while not len(batch) and not env.done:
             batch = env.step(_NONE)
         self._open(batch)
@@ -96,7 +98,7 @@ class Turns:
     def _open(self, batch: DecisionBatch) -> None:
         self.batch = batch
         self.rows = self.agents = _NONE
-        self._rounds = Rounds(batch.agents)
+        self._rounds = Rounds(batch.agents if self.env.num_scenarios == 1 else self.env.slots(batch))
         self._answers = np.zeros(len(batch), np.int64)
         self._round = 0
         if len(batch):

@@ -17,9 +17,10 @@ from dragonfly_env.checks.values import check_choice, check_integer, config_erro
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._form import FORM_SETTINGS, Form
+from dragonfly_env.envs._scenarios import Scenarios, with_fields
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import check_options
-from dragonfly_env.envs.needs import needed_options
+from dragonfly_env.envs.needs import options_for
+from dragonfly_env.envs.options import Several
 from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.envs.render import Renderer
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
@@ -45,7 +46,7 @@ DEFAULT_WARMUP_NS = 1_000.0
 
 
 def make_core(
-    config: SimulationConfig | None,
+    config: SimulationConfig | Several | None,
     for_policy: Any,
     settings: Mapping[str, Any],
     make: Callable[..., CoreEnv],
@@ -53,7 +54,7 @@ def make_core(
     """The batched environment under a view.
 
     Args:
-        config: The simulation; None: 72 hosts, uniform traffic at a load of 0.5.
+        config: The simulation, or several; None: 72 hosts, uniform traffic at a load of 0.5.
         for_policy: A policy whose scope, action mode and candidates are wanted, or None.
         settings: Fields of ``SimulationConfig``, which replace those of ``config``, and options of
             ``BatchedRoutingEnv``.
@@ -70,13 +71,7 @@ def make_core(
             raise config_error(
                 name, value, f"is no setting of this environment{did_you_mean(name, sorted(known))}"
             )
-    if config is None:
-        fields = {**_DEFAULTS, **fields}
-    elif not isinstance(config, SimulationConfig):
-        raise config_error(
-            "config", config, "must be a SimulationConfig, or None with single settings instead"
-        )
-    config = SimulationConfig(**fields) if config is None else config.replace(**fields)
+    config = SimulationConfig(**{**_DEFAULTS, **fields}) if config is None else with_fields(config, fields)
     # Nobody collects transitions or feedback here: the views pay through rewards.
     options = {
         "duration_ns": DEFAULT_DURATION_NS,
@@ -87,7 +82,7 @@ def make_core(
     }
     if for_policy is not None:
         for_policy = make_policy(for_policy) if isinstance(for_policy, str) else for_policy
-        options = {**needed_options(for_policy, config.topology), **options}
+        options = options_for(Scenarios(config).present, for_policy, options)
     return make(config, **options)
 
 
@@ -95,7 +90,8 @@ class RouterView(ByRecipe, ABC):
     """One agent per router, ``router_0`` and so on, on top of a ``BatchedRoutingEnv``.
 
     Args:
-        config: The simulation; None: 72 hosts, uniform traffic at a load of 0.5.
+        config: The simulation; None: 72 hosts, uniform traffic at a load of 0.5. Several in a list, or a function that
+            makes them: see ``BatchedRoutingEnv``; routers are numbered on from one to the next.
         for_policy: Take scope, action mode and candidates from this policy.
         illegal_action: ``"remap"``: an action that the mask forbids becomes the minimal one (``idle`` for
             a router without a pending packet) and is counted. ``"raise"``: it raises, and nothing has changed.
@@ -117,7 +113,7 @@ class RouterView(ByRecipe, ABC):
     def __init__(
         self,
         *,
-        config: SimulationConfig | None = None,
+        config: SimulationConfig | Several | None = None,
         for_policy: Any = None,
         illegal_action: str = "remap",
         render_mode: str | None = None,
@@ -155,8 +151,8 @@ class RouterView(ByRecipe, ABC):
         for name in self.possible_agents:
             self.observation_spaces[name] = self._form.space()
             self.action_spaces[name] = spaces.Discrete(self._idle + 1)
-        routers, radix = self._core.state_shape
-        self.state_space = spaces.Box(0.0, 1.0, (routers, radix + 1), np.float32)
+        self._radix = max(one.topology.radix for one in self._core.configs)
+        self.state_space = spaces.Box(0.0, 1.0, (self._core.num_agents, self._radix + 1), np.float32)
 
     @property
     def core(self) -> BatchedRoutingEnv:
@@ -189,17 +185,24 @@ class RouterView(ByRecipe, ABC):
 
         Returns:
             (num_routers, radix + 1) in [0, 1]: occupancy of every output port, and in the last column
-            n / (n + radix) for the n packets that wait for a decision of this router.
+            n / (n + radix) for the n packets that wait for a decision of this router. Of several scenarios one after
+            the other, with the largest radix; ports that a router does not have show 0.
 
         Raises:
             StateError: Before the first reset, or after close.
         """
         self._check_open("state()")
-        waiting = self._waiting().astype(np.float32)[:, None]
-        return np.concatenate([self._core.state(), waiting / (waiting + self._core.state_shape[1])], axis=1)
+        waiting = self._waiting().astype(np.float32)
+        state = np.zeros((len(self.possible_agents), self._radix + 1), np.float32)
+        state[:, -1] = waiting / (waiting + self._radix)
+        for number, first in enumerate(self._core.first_agents.tolist()):
+            occupied = self._core.state(number)
+            state[first : first + len(occupied), : occupied.shape[1]] = occupied
+        return state
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """A frame: utilisation of every global link since the frame before, with the hottest named.
+        """A frame: utilisation of every global link since the frame before, with the hottest named. Of several
+        scenarios the first is shown.
 
         Returns:
             As ``render_mode`` says: a string for ``"ansi"``, (800, 1100, 3) uint8 for ``"rgb_array"``, None for
@@ -209,7 +212,7 @@ class RouterView(ByRecipe, ABC):
             StateError: Before the first reset, after close, or without a ``render_mode``.
         """
         self._check_open("render()")
-        return self._renderer.render(self._core.metrics(), self._core.time_ns)
+        return self._renderer.render(self._core.metrics(scenario=0), self._core.time_ns)
 
     def close(self) -> None:
         """End the use of this environment; may be called again."""
@@ -232,11 +235,10 @@ class RouterView(ByRecipe, ABC):
         """Reset everything that is common; the first batch."""
         if self._closed:
             raise StateError("reset(): this environment is closed")
-        check_options(options)
         try:
-            batch = self._core.reset(seed=seed)
+            batch = self._core.reset(seed=seed, options=options)
         except ConfigError:
-            raise  # an impossible seed; the present episode goes on
+            raise  # an impossible seed or option; the present episode goes on
         except BaseException:
             self.agents = []
             raise
@@ -244,14 +246,20 @@ class RouterView(ByRecipe, ABC):
         self.agents = self.possible_agents[:]
         self._seen[:] = 0.0
         if "link_class" in self._core.layout:  # what a router knows of itself before its first packet
-            topology = self._core.config.topology
-            classes = topology.port_classes()[topology.p :] - 1
-            self._seen[:, self._core.layout["link_class"].columns] = classes / (
-                len(topology.link_classes) - 2
-            )
+            columns = self._core.layout["link_class"].columns
+            for first, config in zip(self._core.first_agents.tolist(), self._core.configs, strict=True):
+                topology = config.topology
+                classes = topology.port_classes()[topology.p :] - 1
+                self._seen[first : first + topology.num_routers, columns] = classes / (
+                    len(topology.link_classes) - 2
+                )
         self._illegal = [0] * len(self.possible_agents)
         self._renderer.reset()
         return batch
+
+    def _places(self, batch: DecisionBatch) -> npt.NDArray[np.integer[Any]]:
+        """(N,) the agents of a batch's rows."""
+        return batch.agents if self._core.num_scenarios == 1 else self._core.slots(batch)
 
     def _advance(self, answers: IntArray) -> DecisionBatch:
         """Answer the batch. An exception, such as Ctrl-C's, ends the episode: nothing can be answered twice."""

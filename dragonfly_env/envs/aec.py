@@ -53,7 +53,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
         Args:
             seed: Seed of the traffic; None: the generator goes on.
-            options: Empty or None; none are used.
+            options: What is different in this episode: ``traffic``, ``load``, ``seed``. None: nothing.
 
         Raises:
             ConfigError: For an option or an impossible seed.
@@ -150,7 +150,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         """Begin a new batch: fresh copies of its observations, in the order of the turns."""
         self._batch = batch
         self._minimal = None
-        rounds = Rounds(batch.agents)
+        rounds = Rounds(self._places(batch))
         count = len(batch)
         width = self._idle + 1
         self._obs = batch.obs[rounds.rows]

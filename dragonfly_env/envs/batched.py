@@ -7,6 +7,7 @@ delay later. So a policy written in Python gives bit for bit the run that the sa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -19,8 +20,9 @@ from dragonfly_env.decisions.actions import as_actions
 from dragonfly_env.decisions.batch import DecisionBatch, IntArray
 from dragonfly_env.decisions.layout import Layout
 from dragonfly_env.envs._reports import EpisodeReports
-from dragonfly_env.envs.needs import needed_options
-from dragonfly_env.envs.options import EnvOptions, documented, next_seed, takes
+from dragonfly_env.envs._scenarios import Changes, Configs, Scenarios
+from dragonfly_env.envs.needs import options_for
+from dragonfly_env.envs.options import EnvOptions, Several, documented, takes
 from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics.series import check_series, limit_of_drain
@@ -38,36 +40,36 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
 
     Args:
         config: The network and its traffic. ``config.policy`` routes the warm-up, ``config.seed`` is the seed of
-            the first episode.
+            the first episode. A list of configurations: as many scenarios in one batch, which must have the same
+            columns and actions; the largest of their ``threads`` share them out. A function: it makes one or a list
+            from the seed of each episode (1 for the first, unless ``reset`` is given one), and seeds follow from that.
         **options: Fields of ``EnvOptions``.
 
     Raises:
-        ConfigError: For a setting that is out of range, or that the topology or the network rules out.
+        ConfigError: For a setting that is out of range, or that the topology or the network rules out; for scenarios
+            that cannot share a batch.
     """
 
     _AT_WORK: ClassVar[str] = "this environment is at work in another thread; use one per thread"
     _STOPPED: ClassVar[str] = "this episode stopped for good: {}; call reset()"
 
     @takes(EnvOptions)
-    def __init__(self, config: SimulationConfig, **options: Any) -> None:
-        _checked(config)
+    def __init__(self, config: SimulationConfig | Several, **options: Any) -> None:
+        self._scenarios = Scenarios(config)
         self._options = EnvOptions(**options)
-        self._spec = self._options.spec(config.network, config.topology)
-        self._config = config
         super().__init__()
         self._drained = False
         self._started = False
-        self._seed_follows = False  # the next episode has the seed that follows on the present one
         self._episode = 0
         self._batch: DecisionBatch | None = None
-        self._core = self._build()
-        self._check_series(self._core.end_ps)
-        self._layout = Layout(
-            self._core.layout(), config.topology, self._options.candidate_names, self._core.num_actions
-        )
+        self._core = self._build(self.configs)
+        self._check_series(self._core, self.configs, self._core.end_ps)
+        self._layout = self._layout_of(self._core, self.config)
 
     @classmethod
-    def for_policy(cls, config: SimulationConfig, policy: Policy | Any, **options: Any) -> BatchedRoutingEnv:
+    def for_policy(
+        cls, config: SimulationConfig | Several, policy: Policy | Any, **options: Any
+    ) -> BatchedRoutingEnv:
         """The environment whose batches a policy can answer.
 
         Args:
@@ -76,46 +78,65 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
             **options: Further keyword arguments; they take precedence.
 
         Raises:
-            ConfigError: For what is no policy, and as for the constructor.
+            ConfigError: For what is no policy, or what needs other options on some of the topologies; and as for the
+                constructor.
         """
-        return cls(config, **{**needed_options(policy, _checked(config).topology), **options})
+        return cls(config, **options_for(Scenarios(config).present, policy, options))
 
     def __repr__(self) -> str:
         try:
             when = f"at {self.time_ns:g} ns"
         except StateError:
             when = "at work in another thread"
-        return f"<BatchedRoutingEnv scope={self.scope} action={self.action} {when} of {self._config!r}>"
-
-    def _build(self) -> _core.RoutingEnvironment:
-        return _core.RoutingEnvironment(
-            *self._config.core_arguments(), self._spec, self._options.warmup_ps, self._options.duration_ps
+        several = f"{self.num_scenarios} scenarios, the first " if self.num_scenarios > 1 else ""
+        return (
+            f"<BatchedRoutingEnv scope={self.scope} action={self.action} {when} of {several}{self.config!r}>"
         )
+
+    def _build(self, configs: Configs) -> _core.RoutingEnvironment:
+        options = self._options
+        runs = [(*one.core_arguments(), options.spec(one.network, one.topology)) for one in configs]
+        times_ps = options.warmup_ps, options.duration_ps
+        if len(runs) == 1:
+            return _core.RoutingEnvironment(*runs[0], *times_ps)
+        return _core.RoutingEnvironment.several(runs, *times_ps, max(one.threads for one in configs))
+
+    def _layout_of(self, core: _core.RoutingEnvironment, config: SimulationConfig) -> Layout:
+        return Layout(core.layout(), config.topology, self._options.candidate_names, core.num_actions)
 
     # An episode.
 
-    def reset(self, seed: int | None = None) -> DecisionBatch:
-        """Start an episode with an empty network, and run to the first decisions.
+    def reset(self, seed: int | Sequence[int] | None = None, options: Changes = None) -> DecisionBatch:
+        """Start an episode with empty networks, and run to the first decisions.
 
         Args:
-            seed: Of everything random; None: ``config.seed`` at first, then the next of a fixed sequence.
+            seed: Of everything random; None: ``config.seed`` at first, then the next of a fixed sequence. Of several
+                scenarios the first has this seed, the others have seeds that follow from it; or a list with that of
+                each.
+            options: What is different in this episode: ``traffic``, ``load``, ``seed``. Or a list with that of each
+                scenario.
 
         Returns:
             The first batch; empty if there is no decision in the whole episode.
 
         Raises:
-            ConfigError: If the seed is no integer in [0, 2^64).
+            ConfigError: If the seed is no integer in [0, 2^64), or for an option that is unknown or impossible: the
+                present episode goes on.
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: If another thread uses this environment.
         """
         with self._alone:
-            if seed is not None:
-                self._config = self._config.replace(seed=seed)
-            elif self._seed_follows:
-                self._config = self._config.replace(seed=next_seed(self._config.seed))
+            configs, own = self._scenarios.of_episode(seed, options)
+            core = self._build(configs)
+            if self._scenarios.are_drawn and self._layout_of(core, configs[0]) != self._layout:
+                raise config_error(
+                    "config", "a function", "must make scenarios with the columns of its first ones"
+                )
+            self._check_series(core, configs, core.end_ps)
             self._batch = None
-            self._core = self._build()
-            self._broken, self._drained, self._started, self._seed_follows = None, False, True, True
+            self._core = core
+            self._scenarios.begin(configs, own)
+            self._broken, self._drained, self._started = None, False, True
             self._episode += 1
             with self._marks_broken():
                 self._core.advance()
@@ -129,7 +150,8 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
                 although the episode is not over: ``step([])`` then goes on.
 
         Returns:
-            The next batch; empty when ``done``.
+            The next batch; empty when ``done``. A scenario that has come to its end waits for the others: it asks
+            nothing any more.
 
         Raises:
             IllegalActionError: For a wrong shape or type, or for an action that its mask does not allow: the
@@ -151,7 +173,7 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
 
     @property
     def done(self) -> bool:
-        """Whether the episode has reached its end and all decisions are answered."""
+        """Whether the episode has reached its end, in all scenarios, and all decisions are answered."""
         return self._core.done
 
     @property
@@ -165,13 +187,6 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
             if not self._started:
                 raise self._not_begun("pending")
             return self._batch if self._batch is not None else self._take_batch()
-
-    def state(self) -> npt.NDArray[np.float32]:
-        """The whole network for a centralised critic: (num_routers, radix), the congestion of every output port
-        (queued packets and credits in use), scaled as ``candidate_packets``.
-        """
-        with self._alone:
-            return self._core.state()
 
     def minimal_action(self, batch: DecisionBatch) -> IntArray:
         """(N,) the action along a shortest path, which is always legal."""
@@ -192,7 +207,7 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
             self._require_done("extend")
             if self._core.end_ps + duration_ps > MAX_TIME_PS:
                 raise config_error("duration_ns", duration_ns, f"the clock ends at {MAX_RUN_NS:g} ns")
-            self._check_series(self._core.end_ps + duration_ps)
+            self._check_series(self._core, self.configs, self._core.end_ps + duration_ps)
             self._core.extend(duration_ps)
             with self._marks_broken():
                 self._core.advance()
@@ -211,12 +226,13 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
         with self._alone:
             self._require_done("drain")
             self._drained = True
-            bin_ns = self._config.series_bin_ns
-            if bin_ns is None:
-                self._core.begin_drain()
-            else:
-                end_ps, error = limit_of_drain(bin_ns, self._core.simulation.num_partitions)
-                self._core.begin_drain(end_ps, str(error))
+            for number, config in enumerate(self.configs):
+                if config.series_bin_ns is None:
+                    self._core.begin_drain(network=number)
+                else:
+                    partitions = self._core.simulation_of(number).num_partitions
+                    end_ps, error = limit_of_drain(config.series_bin_ns, partitions)
+                    self._core.begin_drain(end_ps, str(error), number)
             with self._marks_broken():
                 self._core.advance()
             batch = self._take_batch()
@@ -230,23 +246,21 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
             StateError: If another thread uses this environment.
         """
         with self._alone:
-            self._core.simulation.reset_statistics()
+            for number in range(self.num_scenarios):
+                self._core.simulation_of(number).reset_statistics()
 
     @property
     def time_ns(self) -> float:
-        """The simulated time: of the earliest pending decision, or how far the network has got."""
+        """The simulated time: of the earliest pending decision, or how far the network has got (of those that go on,
+        the one that is behind the others).
+        """
         with self._alone:
             return self._core.time_ns
-
-    def trace_hash(self) -> int:
-        """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories."""
-        with self._alone:
-            return self._core.simulation.trace_hash()
 
     # Inside.
 
     def _take_batch(self) -> DecisionBatch:
-        obs, mask, agents, ids, packets, time_ns, candidates = self._core.batch()
+        obs, mask, agents, ids, packets, time_ns, candidates, scenario = self._core.batch()
         alone, core, count = self._alone, self._core, self._options.num_draws
         answered = core.batches_answered
 
@@ -264,19 +278,21 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
             time_ns=time_ns,
             candidates=candidates,
             draws=draws,
+            scenario=scenario,
         )
         return self._batch
 
     def _seed_state(self) -> dict[str, Any]:
-        return {"seed": self._config.seed, "follows": self._seed_follows}
+        return self._scenarios.state()
 
     def _go_on(self, seeds: dict[str, Any]) -> None:
-        self._config = self._config.replace(seed=seeds["seed"])
-        self._seed_follows = seeds["follows"]
+        self._scenarios.go_on(seeds)
 
-    def _check_series(self, end_ps: int) -> None:
-        if (bin_ns := self._config.series_bin_ns) is not None:
-            check_series(bin_ns, self._core.simulation.num_partitions, end_ps)
+    @staticmethod
+    def _check_series(core: _core.RoutingEnvironment, configs: Configs, end_ps: int) -> None:
+        for number, config in enumerate(configs):
+            if config.series_bin_ns is not None:
+                check_series(config.series_bin_ns, core.simulation_of(number).num_partitions, end_ps)
 
     def _require_running(self, call: str) -> None:
         if not self._started:
@@ -291,9 +307,3 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
             raise StateError(f"{call}(): only after the end of an episode (done)")
         if self._drained:
             raise StateError(f"{call}(): the episode was drained; call reset()")
-
-
-def _checked(config: SimulationConfig) -> SimulationConfig:
-    if not isinstance(config, SimulationConfig):
-        raise config_error("config", config, "must be a SimulationConfig")
-    return config

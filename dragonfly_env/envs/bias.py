@@ -39,7 +39,8 @@ from dragonfly_env.checks.values import (
 )
 from dragonfly_env.config.rows import reject_unknown
 from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
-from dragonfly_env.envs.defaults import changing_config, check_options, view_config
+from dragonfly_env.envs._scenarios import check_changes
+from dragonfly_env.envs.defaults import changing_config, view_config
 from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.windows import WindowFeatures
@@ -175,22 +176,26 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
         Args:
             seed: Of the simulation and of what follows; None: the seed of the configuration at first, later the next
                 one from the generator.
-            options: None or empty; there are none.
+            options: What is different in this episode: ``traffic``, ``load``, ``seed``. None: nothing.
 
         Returns:
             (F,) float32 observation of the warm-up (of nothing, if there is none), and info.
 
         Raises:
-            ConfigError: For a seed out of range or an unknown option.
+            ConfigError: For a seed out of range, or an option that is unknown or impossible.
         """
-        check_options(options)
+        (changes,) = check_changes(options)
+        if seed is not None and "seed" in changes:
+            raise config_error("options", "seed", "is given already as seed")
+        seed = changes.pop("seed", seed)
+        config = self._config.replace(**changes)
         if seed is not None:
             seed = check_integer("seed", seed, 0, MAX_SEED)
         elif self._np_random is None:
             seed = self._config.seed
         super().reset(seed=seed)
         simulation_seed = int(self.np_random.integers(MAX_SEED, dtype=np.uint64)) if seed is None else seed
-        self._simulation = Simulation(self._config.replace(seed=simulation_seed))
+        self._simulation = Simulation(config.replace(seed=simulation_seed))
         self._renderer.reset()
         self._intervals_done = 0
         self._complete = False

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.envs.options import Several
 
 ILLEGAL_ACTIONS = ("remap", "raise")
 
@@ -40,16 +40,21 @@ def view_config(config: SimulationConfig | Mapping[str, Any] | None = None) -> S
     raise config_error("config", config, "must be a SimulationConfig, a mapping of its fields, or None")
 
 
-def check_options(options: object) -> None:
-    """Check what ``reset`` was given as options, the same in every view: there are none.
-
-    The one name that is let through does nothing: PettingZoo's checkers call ``reset(options={"options": 1})``.
+def view_configs(config: SimulationConfig | Several | Mapping[str, Any] | None) -> SimulationConfig | Several:
+    """The configuration of a view that takes several, too: a list of them, or a function that makes them.
 
     Raises:
-        ConfigError: For anything but None and an empty mapping.
+        ConfigError: As ``view_config``.
     """
-    if options is not None and set(check_mapping("options", options)) - {"options"}:
-        raise config_error("options", options, "must be empty or None; none are used")
+    if isinstance(config, (list, tuple)):
+        return [view_config(one) for one in config]
+    if callable(config):
+        return config
+    if isinstance(config, Sequence):  # a string, say
+        raise config_error(
+            "config", config, "must be a SimulationConfig, a mapping of its fields, a list of them, or None"
+        )
+    return view_config(config)
 
 
 def changing_config() -> SimulationConfig:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 
 
@@ -31,4 +33,28 @@ def needed_options(policy: Any, topology: Dragonfly) -> dict[str, Any]:
             needed[asked] = getattr(policy, asked, None)
         if not isinstance(needed[asked], str):
             raise config_error("policy", policy, f"must be an object with {asked}, as policies are")
+    return needed
+
+
+def options_for(
+    configs: Sequence[SimulationConfig], policy: Any, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The same where several networks share a batch.
+
+    Args:
+        configs: The networks, at least one.
+        policy: As above.
+        options: Further keyword arguments; they take precedence.
+
+    Raises:
+        ConfigError: As above; and if the policy needs other options on some of the topologies.
+    """
+    needed, *others = ({**needed_options(policy, one.topology), **options} for one in configs)
+    for number, other in enumerate(others, start=1):
+        if other != needed:
+            raise config_error(
+                f"config[{number}]",
+                configs[number].topology,
+                f"{policy!r} needs {other}, and {needed} in the first",
+            )
     return needed

@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import MAX_RUN_NS, check_real, config_error, did_you_mean, ns_to_ps
@@ -35,14 +35,6 @@ _OF_PATHS = ("source-any", "way", "progressive")
 _SPARE_HOPS = 2  # beyond a minimal path: 5 in all where groups are meshes, as in HPDC 2021, section 4.2
 _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _MAX_REAL = 1e12  # of any parameter
-
-
-def next_seed(seed: int) -> int:
-    """The seed of the episode after the one with ``seed``: SplitMix64, so that neighbours do not meet."""
-    z = (seed + 0x9E3779B97F4A7C15) % 2**64
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
-    return z ^ (z >> 31)
 
 
 def _option(default: object, check: Callable[[str, object], object], doc: str, *, allowed: str = "") -> Any:
@@ -158,8 +150,8 @@ class EnvOptions:
         0,
         2**40,
         unit="bytes",
-        doc="If more than that piles up because nobody calls ``transitions()``, they are no longer kept in this "
-        "episode; the same for ``feedback()``, counted by itself.",
+        doc="If more than that piles up in a network because nobody calls ``transitions()``, they are no longer kept "
+        "in this episode; the same for ``feedback()``, counted by itself.",
         core="most_uncollected_bytes",
     )
 
@@ -236,18 +228,23 @@ class EnvOptions:
         }
 
 
+Several: TypeAlias = (
+    "Sequence[SimulationConfig] | Callable[[int], SimulationConfig | Sequence[SimulationConfig]]"
+)
+"""Scenarios beside each other, or a function that makes them from the seed of an episode."""
+
 Made = TypeVar("Made")
 Made_with = ParamSpec("Made_with")
 
 
 def takes(
     options: Callable[Made_with, EnvOptions],
-) -> Callable[[Callable[..., None]], Callable[Concatenate[Any, SimulationConfig, Made_with], None]]:
+) -> Callable[[Callable[..., None]], Callable[Concatenate[Any, SimulationConfig | Several, Made_with], None]]:
     """Make a constructor with ``**options`` take those of ``EnvOptions`` by name, for type checkers and for help."""
 
     def dress(
         constructor: Callable[..., None],
-    ) -> Callable[Concatenate[Any, SimulationConfig, Made_with], None]:
+    ) -> Callable[Concatenate[Any, SimulationConfig | Several, Made_with], None]:
         bare = inspect.signature(constructor)
         own = [given for given in bare.parameters.values() if given.kind is not inspect.Parameter.VAR_KEYWORD]
         every = inspect.signature(EnvOptions).parameters.values()

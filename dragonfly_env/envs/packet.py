@@ -35,9 +35,10 @@ from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._background import Background, make_background
 from dragonfly_env.envs._form import Form
 from dragonfly_env.envs._packet_env import PacketEnv
+from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, check_options, view_config
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_config
 from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.errors import IllegalActionError, StateError
@@ -163,7 +164,8 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         Args:
             seed: Given: a new network with this seed. None: go on in the same network; in a new one, with the next
                 seed, when its time is over.
-            options: Empty or None; none are used.
+            options: Given: a new network, in which these are different: ``traffic``, ``load``, ``seed``. They hold as
+                long as this network does. None: nothing is different.
 
         Returns:
             What the packet's source router sees, and info.
@@ -172,14 +174,14 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             ConfigError: For an option or an impossible seed; or if no packet asks in the whole simulated time.
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
-        check_options(options)
+        (changes,) = check_changes(options)
         if seed is not None:
             seed = check_integer("seed", seed, 0, MAX_SEED)
         first = not self._started
         super().reset(seed=self._env.config.seed if seed is None and self._np_random is None else seed)
-        fresh = first or seed is not None or self._batch is None
+        fresh = first or bool(changes) or seed is not None or self._batch is None
         if fresh:
-            self._rebuild(seed)
+            self._rebuild(seed, changes)
         self._row = -1
         self._started = True
         self._tag(fresh)
@@ -267,10 +269,10 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         self._batch = None
         self._row = -1
 
-    def _rebuild(self, seed: int | None) -> None:
+    def _rebuild(self, seed: int | None, changes: dict[str, Any]) -> None:
         """A new network, run to its first decisions."""
         self._batch = None
-        self._batch = self._env.reset(seed=seed)
+        self._batch = self._env.reset(seed=seed, options=changes)
         self._renderer.reset()
 
     def _answers(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
@@ -313,7 +315,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
                 )
             else:
                 rebuilt = True
-                self._rebuild(None)
+                self._rebuild(None, {})
         row = int(rows[self.np_random.integers(len(rows))])
         if self._env.inside:
             self._batch, row = self._env.follow(row), 0

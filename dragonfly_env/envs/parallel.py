@@ -47,7 +47,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
 
         Args:
             seed: Seed of the traffic; None: the generator goes on.
-            options: Empty or None; none are used.
+            options: What is different in this episode: ``traffic``, ``load``, ``seed``. None: nothing.
 
         Returns:
             Observations and infos of all routers.
@@ -127,7 +127,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         """Begin the rounds of a new batch."""
         self._batch = batch
         self._minimal = None
-        self._rounds = Rounds(batch.agents)
+        self._rounds = Rounds(self._places(batch))
         self._answers = np.zeros(len(batch), np.int64)
         self._round = 0
         if len(batch):

@@ -36,10 +36,11 @@ from gymnasium import spaces
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.values import check_choice
 from dragonfly_env.envs._form import Form
+from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs._turns import Turns
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, check_options, view_config
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_configs
 from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.errors import IllegalActionError, StateError
@@ -58,7 +59,8 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
 
     Args:
         env_config: What RLlib hands over, all of it optional: ``config`` (a ``SimulationConfig`` or a mapping of its
-            fields; absent: 72 hosts, ``adv+1`` at a load of 0.35), ``for_policy``, ``illegal_action`` (``"remap"``: the
+            fields; absent: 72 hosts, ``adv+1`` at a load of 0.35; a list: networks beside each other, whose routers are
+            numbered on from one to the next), ``for_policy``, ``illegal_action`` (``"remap"``: the
             minimal action is taken instead and counted in ``info["illegal_actions"]``; ``"raise"``: an error, for which
             RLlib needs ``disable_env_checking=True``, as its check samples without the mask), ``render_mode``,
             ``mask_in`` and ``flat_observation`` (see ``dragonfly_v0``), and fields of ``SimulationConfig`` and options
@@ -79,7 +81,7 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
         self._raises = check_choice("illegal_action", choice, ILLEGAL_ACTIONS) == "raise"
         self.render_mode = settings.pop("render_mode", None)
         mask_in, flat = settings.pop("mask_in", "both"), settings.pop("flat_observation", False)
-        env = make_core(view_config(config), for_policy, settings, BatchedRoutingEnv)
+        env = make_core(view_configs(config), for_policy, settings, BatchedRoutingEnv)
         self._env = env
         self._renderer = Renderer(env.config, self.render_mode)
         self._first_seed = _seed_of_copy(env.config.seed, env_config)
@@ -116,7 +118,7 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
 
         Args:
             seed: Of the traffic; None: the generator goes on.
-            options: Empty or None; none are used.
+            options: What is different in this episode: ``traffic``, ``load``, ``seed``. None: nothing.
 
         Returns:
             Observations and infos of the routers of the first round.
@@ -124,11 +126,12 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
         Raises:
             ConfigError: For an option or an impossible seed.
         """
-        check_options(options)
+        (changes,) = check_changes(options)
         super().reset(seed=seed)
         first, self._first_seed = self._first_seed, None
         self._turns = None
-        self._turns = turns = Turns(self._env, seed=first if seed is None else seed)
+        own = first if seed is None and "seed" not in changes else seed
+        self._turns = turns = Turns(self._env, seed=own, options=changes)
         self._owed[:] = 0.0
         self._acted[:] = False
         self._illegal[:] = 0
@@ -185,7 +188,7 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
         """
         if self._turns is None:
             raise self._not_begun("render()")
-        return self._renderer.render(self._env.metrics(), self._env.time_ns)
+        return self._renderer.render(self._env.metrics(scenario=0), self._env.time_ns)
 
     def close(self) -> None:
         """Forget the episode; ``reset`` starts a new one."""

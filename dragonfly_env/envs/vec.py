@@ -1,13 +1,15 @@
-"""``RouterVecEnv``: the routers of one network as the slots of a Stable-Baselines3 ``VecEnv``, for one shared policy.
+"""``RouterVecEnv``: the routers of one network, or of several beside each other, as the slots of a Stable-Baselines3
+``VecEnv``, for one shared policy.
 
 ======================  ====================================================================================
-Slots                   one per router
+Slots                   one per router; of several networks those of the first, then those of the second, ...
 Action space            ``Discrete(num_actions + 1)``; the last one is ``idle``, the only legal action of a
                         router without a pending packet, and of no other
 Observation space       ``Box`` float32, the features of ``layout``; a router without a pending packet is
                         shown what it saw last (zeros at first)
 Reward                  what the environment pays the router, when it is paid
-Episode                 ``duration_ns``; truncated at its end in all slots at once, never terminated
+Episode                 ``duration_ns``; truncated at its end in all slots at once, never terminated. Networks
+                        whose workload is complete earlier idle until the others are done
 ======================  ====================================================================================
 
 One step is one round: every router with pending packets answers its earliest. Time stands still until all decisions of
@@ -27,10 +29,12 @@ import numpy.typing as npt
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.values import check_choice, config_error
 from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.envs._scenarios import Changes, check_changes
 from dragonfly_env.envs._turns import Turns
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, check_options, view_config
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_configs
+from dragonfly_env.envs.options import Several
 from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.envs.render import Renderer
 from dragonfly_env.errors import IllegalActionError
@@ -47,10 +51,11 @@ Indices = int | Iterable[int] | None
 
 
 class RouterVecEnv(ByRecipe, VecEnv):
-    """All routers of one network behind one shared policy. ``MaskablePPO`` finds the action masks by itself.
+    """All routers of one network, or several, behind one shared policy. ``MaskablePPO`` finds the action masks.
 
     Args:
-        config: What is simulated, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35.
+        config: What is simulated, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. A list:
+            networks beside each other, see ``BatchedRoutingEnv``; or a function that makes them for each episode.
         for_policy: Take scope, action mode and candidates from this policy.
         illegal_action: ``"remap"``: the minimal action (or idle) is taken instead and counted in
             ``info["illegal_actions"]``; ``"raise"``: ``IllegalActionError``, and nothing has happened.
@@ -66,7 +71,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
 
     def __init__(
         self,
-        config: SimulationConfig | Mapping[str, Any] | None = None,
+        config: SimulationConfig | Several | Mapping[str, Any] | None = None,
         *,
         for_policy: Any = None,
         illegal_action: str = "remap",
@@ -74,7 +79,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
         **settings: Any,
     ) -> None:
         self._raises = check_choice("illegal_action", illegal_action, ILLEGAL_ACTIONS) == "raise"
-        env = make_core(view_config(config), for_policy, TRAINING_TIMES | settings, BatchedRoutingEnv)
+        env = make_core(view_configs(config), for_policy, TRAINING_TIMES | settings, BatchedRoutingEnv)
         self._env = env
         self._renderer = Renderer(env.config, render_mode)
         self.render_mode = render_mode
@@ -97,20 +102,20 @@ class RouterVecEnv(ByRecipe, VecEnv):
         return self._env
 
     def reset(self) -> FloatArray:
-        """Start an episode, with the seed given to ``seed`` before, if any.
+        """Start an episode, with the seed given to ``seed`` before, if any, and with what ``set_options`` said is
+        different in it: ``traffic``, ``load``, ``seed``; the same in all slots of a network.
 
         Returns:
             (num_routers, F) float32 observations.
 
         Raises:
-            ConfigError: If ``set_options`` named any option; there are none.
+            ConfigError: For an option that is unknown or impossible, or not the same in the slots of a network.
         """
-        for options in self._options:
-            check_options(options)
-        seed = self._seeds[0]
+        options = self._options_of_networks()
+        seed = None if any("seed" in changes for changes in options) else self._seeds[0]
         self._reset_seeds()
         self._reset_options()
-        return self._restart(seed)
+        return self._restart(seed, options)
 
     def step_async(self, actions: Any) -> None:
         """Take the actions of one round.
@@ -126,8 +131,8 @@ class RouterVecEnv(ByRecipe, VecEnv):
         Returns:
             (num_routers, F) float32 observations, (num_routers,) float32 rewards, (num_routers,) whether the episode
             ended, and an info per slot: ``illegal_actions`` of this episode so far; at its end also
-            ``terminal_observation`` and ``TimeLimit.truncated``, and in the first slot ``metrics``, ``decisions``,
-            ``simulated_ns`` and ``trace_hash`` of the episode.
+            ``terminal_observation`` and ``TimeLimit.truncated``, and in the first slot of each network ``metrics`` and
+            ``trace_hash`` of the episode; in the first of all also ``decisions`` and ``simulated_ns``.
 
         Raises:
             IllegalActionError: For actions of another shape, type or range; with ``illegal_action="raise"`` for
@@ -148,12 +153,12 @@ class RouterVecEnv(ByRecipe, VecEnv):
         for info, last in zip(infos, self._seen.copy(), strict=True):
             info["terminal_observation"] = last
             info["TimeLimit.truncated"] = True
-        infos[0] |= {
-            "metrics": self._env.metrics(),
-            "decisions": turns.decisions,
-            "simulated_ns": self._env.time_ns,
-            "trace_hash": self._env.trace_hash(),
-        }
+        for scenario, first in enumerate(self._env.first_agents.tolist()):
+            infos[first] |= {
+                "metrics": self._env.metrics(scenario),
+                "trace_hash": self._env.trace_hash(scenario),
+            }
+        infos[0] |= {"decisions": turns.decisions, "simulated_ns": self._env.time_ns}
         return self._restart(None), rewards, dones, infos
 
     def action_masks(self) -> BoolArray:
@@ -174,7 +179,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
         self._turns = None
 
     def render(self, mode: str | None = None) -> Any:
-        """A frame of the network as ``render_mode`` says: a string, an image, or None after printing it.
+        """A frame of the (first) network as ``render_mode`` says: a string, an image, or None after printing it.
 
         Args:
             mode: None or the ``render_mode`` of this environment.
@@ -186,7 +191,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
         if mode is not None and mode != self.render_mode:
             raise config_error("mode", mode, f"is render_mode = {self.render_mode!r} in this environment")
         self._running("render()")
-        return self._renderer.render(self._env.metrics(), self._env.time_ns)
+        return self._renderer.render(self._env.metrics(scenario=0), self._env.time_ns)
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         """An attribute of this environment, once per slot; ``action_masks`` is a method of each slot.
@@ -232,9 +237,27 @@ class RouterVecEnv(ByRecipe, VecEnv):
         self._env._go_on(seeds)
         self._seeds = seeds["given"]
 
-    def _restart(self, seed: int | None) -> FloatArray:
+    def _options_of_networks(self) -> list[dict[str, Any]]:
+        """What the slots' options change, network by network."""
+        firsts = self._env.first_agents.tolist()
+        found = []
+        for first, end in zip(firsts, [*firsts[1:], self.num_envs], strict=True):
+            (changes,) = check_changes(self._options[first])
+            for slot in range(first + 1, end):
+                if self._options[slot] is self._options[first]:
+                    continue
+                (other,) = check_changes(self._options[slot])
+                if other.keys() != changes.keys() or not all(
+                    np.array_equal(other[name], changes[name]) for name in changes
+                ):
+                    allowed = f"must be as in slot {first}: both are of one network"
+                    raise config_error(f"options[{slot}]", other, allowed)
+            found.append(changes)
+        return found
+
+    def _restart(self, seed: int | None, options: Changes = None) -> FloatArray:
         self._turns = None
-        self._turns = turns = Turns(self._env, seed=seed)
+        self._turns = turns = Turns(self._env, seed=seed, options=options)
         self._illegal[:] = 0
         self._seen[:] = 0.0
         self._renderer.reset()

@@ -12,11 +12,13 @@ from dragonfly_env.errors import ConfigError, DeadlockError
 HEURISTICS = ("min", "ugal-n", "par")
 
 
-def heuristics_on(config: SimulationConfig, names: Sequence[str] = HEURISTICS) -> dict[str, Evaluation]:
+def heuristics_on(
+    config: SimulationConfig | Sequence[SimulationConfig], names: Sequence[str] = HEURISTICS
+) -> dict[str, Evaluation]:
     """Each heuristic, measured as a training's evaluations are; those that cannot run on the network are left out.
 
     Args:
-        config: What the agent is trained on.
+        config: What the agent is trained on; means over several.
         names: Of the policies.
     """
     measured = {}

@@ -36,6 +36,7 @@ class TrainingPlan:
         kind: Of the agent; or ``module:Class`` or ``file.py:Class`` for a learner of one's own, which is made with the
             settings as arguments (and ``seed``, if it takes one).
         config: The network and its traffic.
+        scenarios: What an episode has beside each other, instead of ``config`` alone; ``config`` then is the first.
         settings: Of the agent.
         seed: Of the agent and of the episodes' traffic.
         episodes: How many there are to be, those of earlier sittings included.
@@ -53,6 +54,7 @@ class TrainingPlan:
 
     kind: str
     config: SimulationConfig
+    scenarios: tuple[SimulationConfig, ...] = ()
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     seed: int = 1
     episodes: int = 40
@@ -89,19 +91,23 @@ class TrainingPlan:
         """Everything that what is learned in an episode depends on, as JSON types: trainings that differ in it
         cannot go on from each other.
         """
-        configuration = self.config.to_dict()
-        configuration.pop("threads", None)
-        configuration.pop("seed", None)  # every episode has its own
         values = {
             "agent": self.kind,
             "agent_settings": dict(self.settings),
             "seed": self.seed,
             "episode_ns": self.episode_ns,
             "warmup_ns": self.warmup_ns,
-            "configuration": configuration,
+            "configuration": _without_seed(self.config),
         }
+        if self.scenarios:
+            values["scenarios"] = [_without_seed(one) for one in self.scenarios]
         plain: dict[str, Any] = json.loads(json.dumps(values))
         return plain
+
+
+def _without_seed(config: SimulationConfig) -> dict[str, Any]:
+    """What is learned depends neither on threads nor on this seed: every episode has its own."""
+    return {name: value for name, value in config.to_dict().items() if name not in ("threads", "seed")}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -258,7 +264,7 @@ class _Sitting:
         agent.metadata = self._provenance()
         course = train(
             agent,
-            plan.config,
+            plan.scenarios or plan.config,
             episodes=plan.episodes,
             first_episode=before.episode,
             decisions_before=before.decisions,

@@ -73,6 +73,8 @@ class _Things:
             self.objects.append(_core.Simulation(*self.arguments))
         with contextlib.suppress(Exception):
             self.objects.append(_core.RoutingEnvironment(*self.environment_arguments))
+        with contextlib.suppress(Exception):
+            self.objects.append(_core.RoutingEnvironment.several(*_several(random, self)))
         for cls in _CLASSES:
             if random.random() < 0.2:
                 with contextlib.suppress(Exception):
@@ -82,6 +84,15 @@ class _Things:
 def _environment_arguments(config: SimulationConfig, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     env = BatchedRoutingEnv(SimulationConfig(topology=Dragonfly(2, 4, 2)), duration_ns=500.0)
     return (*arguments, env._options.spec(config.network, config.topology), 0, 500_000)
+
+
+def _several(random: Random, things: _Things) -> tuple[Any, ...]:
+    """Networks beside each other; now and then with an argument that is none."""
+    run = things.environment_arguments[:-2]
+    runs = [list(run) for _ in range(random.choice((1, 2, 2, 3)))]
+    if random.random() < 0.3:
+        runs[-1][random.randrange(len(run))] = random.choice((odd(random), random.choice(things.objects)))
+    return [tuple(one) for one in runs], *things.environment_arguments[-2:], random.choice((1, 2, 2, 3, 0))
 
 
 def _half_made(random: Random, cls: type) -> Any:
@@ -183,6 +194,10 @@ def _fitting(random: Random, name: str, things: _Things) -> tuple[Any, ...]:
         "Topology": lambda: (2, 4, 2, 9, "palmtree", 1),
         "Simulation": lambda: things.arguments,
         "RoutingEnvironment": lambda: things.environment_arguments,
+        "several": lambda: _several(random, things),
+        "simulation_of": lambda: (random.randrange(3),),
+        "state": lambda: (random.randrange(3),),
+        "begin_drain": lambda: (random.choice((2**62, 0, -1)), "no", random.randrange(3)),
         "Turnstile": lambda: ("taken",),
         "make_pattern": lambda: (topology, 1, *_pattern_spec(random), False),
         "parse_pattern": lambda: (

@@ -36,7 +36,7 @@ _LONG_NS = 1e6
 def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
     """An environment and an episode or two."""
     while True:
-        play = random.choices((_batched, _parallel, _aec), (3, 1, 1))[0]
+        play = random.choices((_batched, _several, _parallel, _aec), (3, 2, 1, 1))[0]
         yield functools.partial(_attempt, random, play)
 
 
@@ -103,6 +103,49 @@ def _played(random: Random, config: SimulationConfig, options: dict[str, Any]) -
     return kept
 
 
+def _several(random: Random, config: SimulationConfig, options: dict[str, Any]) -> None:
+    """The network beside others: each has the history that it has alone, whatever the number of threads."""
+    configs = [
+        config.replace(seed=random.randrange(2**64), threads=random.choice((1, 2, 5))) for _ in range(3)
+    ]
+    if random.random() < 0.3:
+        configs[1] = settings.small_simulation(random)
+    try:
+        env = BatchedRoutingEnv(configs, **options)
+    except ConfigError:
+        require(
+            configs[1].topology != config.topology or configs[1].network != config.network, "equal ones fit"
+        )
+        return
+    batch = env.reset(options=_changes(random))
+    present = env.configs
+    for _ in range(_STEPS):
+        if env.done:
+            break
+        if random.random() < 0.2:
+            _refuse_what_is_illegal(random, env, batch)
+        if random.random() < 0.2:
+            outcome(lambda: env.metrics(odd(random)))
+        batch = env.step(batch.minimal_actions())
+    if not env.done:
+        return
+    env.drain()
+    for number, one in enumerate(present):
+        alone = BatchedRoutingEnv(one, **options)
+        batch = alone.reset()
+        while not alone.done:
+            batch = alone.step(batch.minimal_actions())
+        alone.drain()
+        require(alone.trace_hash() == env.trace_hash(number), "the same history as alone")
+        env._core.simulation_of(number).check_invariants()
+
+
+def _changes(random: Random) -> Any:
+    """Options of a reset that are possible everywhere."""
+    changes = [None, {}, {"load": random.choice((0.1, 0.7))}, {"seed": random.randrange(2**64)}]
+    return random.choice([*changes, random.choices(changes, k=3)])
+
+
 def _call(env: BatchedRoutingEnv, name: str) -> object:
     """A call that needs an episode."""
     calls: dict[str, Callable[[], object]] = {
@@ -142,7 +185,7 @@ def _legal(random: Random, batch: DecisionBatch) -> npt.NDArray[np.int64]:
 
 
 def _refuse_what_is_illegal(random: Random, env: BatchedRoutingEnv, batch: DecisionBatch) -> None:
-    before = (batch.obs.tobytes(), batch.decision_ids.tobytes(), env.time_ns, env.trace_hash())
+    before = (batch.obs.tobytes(), batch.decision_ids.tobytes(), env.time_ns, _hashes(env))
     good = batch.minimal_actions()
     bad: Any = odd(random)
     if random.random() < 0.7 and len(batch):
@@ -164,8 +207,12 @@ def _refuse_what_is_illegal(random: Random, env: BatchedRoutingEnv, batch: Decis
     else:
         raise WrongError(f"{bad!r} must be refused")
     pending = env.pending
-    after = (pending.obs.tobytes(), pending.decision_ids.tobytes(), env.time_ns, env.trace_hash())
+    after = (pending.obs.tobytes(), pending.decision_ids.tobytes(), env.time_ns, _hashes(env))
     require(before == after, "what is refused changes nothing")
+
+
+def _hashes(env: BatchedRoutingEnv) -> list[int]:
+    return [env.trace_hash(number) for number in range(env.num_scenarios)]
 
 
 def _look_around(random: Random, env: BatchedRoutingEnv) -> None:

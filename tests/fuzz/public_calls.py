@@ -189,6 +189,7 @@ def _ended(make: Callable[[], Any]) -> Any:
 
 def _environments() -> list[Call]:
     batched = functools.partial(dfe.BatchedRoutingEnv, _QUIET, duration_ns=1_000)
+    logged = functools.partial(dfe.BatchedRoutingEnv, _QUIET.replace(packet_log=True), duration_ns=1_000)
     begun = functools.partial(_started, batched)
     ended = functools.partial(_ended, batched)
     settings = (*optional(dfe.BatchedRoutingEnv, {}), "illegal_action", "render_mode", "for_policy")
@@ -205,7 +206,9 @@ def _environments() -> list[Call]:
             {"config": _QUIET, "policy": dfe.make_policy("min")},
             settings,
         ),
-        method(batched, "reset", seed=1),
+        method(batched, "reset", seed=1, options=None),
+        *(method(begun, name, scenario=0) for name in ("metrics", "trace_hash", "state")),
+        method(functools.partial(_started, logged), "packet_log", scenario=0),
         method(begun, "step", actions=waiting.minimal_actions()),
         method(ended, "drain", policy=None),
         method(ended, "extend", duration_ns=100),

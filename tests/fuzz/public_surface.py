@@ -43,7 +43,13 @@ NOT_CALLED: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            *("BatchedRoutingEnv.minimal_action", "DecisionBatch.rows", "CoreLearner.act", "DeepQAgent.act"),
+            *(
+                "BatchedRoutingEnv.minimal_action",
+                "BatchedRoutingEnv.slots",
+                "DecisionBatch.rows",
+                "CoreLearner.act",
+                "DeepQAgent.act",
+            ),
             *("DeepQAgent.learn", "MaskedPpoAgent.act", "MaskedPpoAgent.learn", "Minimal.act", "Par.act"),
             *("_Aries.act", "Acor.act", "Lia.act", "PiggybackAcor.act", "Tpr.act", "UgalIdeal.act"),
             *("Piggyback.act", "RandomPolicy.act", "Ugal.act", "Valiant.act", "Mlp.act", "Mlp.scores"),

@@ -211,3 +211,34 @@ def test_evaluation_is_reproducible_and_depends_on_the_seed() -> None:
     both = evaluate_over_seeds(RandomPolicy(), TINY, (1, 2), warmup_ns=0, measure_ns=4_000.0)
     assert both.latency_mean_ns == pytest.approx(np.mean([runs[0].latency_mean_ns, runs[2].latency_mean_ns]))
     assert both.seeds == (1, 2)
+
+
+def test_scenarios_beside_each_other_are_one_training() -> None:
+    """An episode has the decisions of all; its figures, and those of evaluations, are the means."""
+    configs = [TINY.replace(load=load) for load in (0.2, 0.6)]
+    options = {"episodes": 2, "episode_ns": 2_000.0, "evaluate_every": 2, "evaluation_warmup_ns": 0.0}
+    together = fit(MeanOfActions(), configs, evaluation_ns=2_000.0, **options)
+    alone = [fit(MeanOfActions(), config, evaluation_ns=2_000.0, **options) for config in configs]
+    assert together[-1].decisions > max(one[-1].decisions for one in alone)
+    found = together[-1].evaluation
+    assert found is not None
+    low, high = (metrics.offered_load for metrics in found.metrics)
+    assert low == pytest.approx(0.2, abs=0.05)
+    assert high == pytest.approx(0.6, abs=0.05)
+    accepted = [metrics.accepted_load for metrics in found.metrics]
+    assert found.accepted_load == pytest.approx(sum(accepted) / 2)
+    again = fit(MeanOfActions(), configs, evaluation_ns=2_000.0, **options)
+    assert [one.reward_mean for one in again] == [one.reward_mean for one in together]
+    with pytest.raises(dfe.ConfigError, match="config"):
+        fit(MeanOfActions(), [], **options)
+
+
+def test_drawn_scenarios_are_others_in_every_episode() -> None:
+    seen = []
+
+    def draw(seed: int) -> dfe.SimulationConfig:
+        seen.append(seed)
+        return TINY.replace(load=0.2 + seed % 5 / 10)
+
+    fit(MeanOfActions(), draw, episodes=3, episode_ns=1_500.0)
+    assert len(set(seen)) == 4  # that of the constructor, and one for each episode

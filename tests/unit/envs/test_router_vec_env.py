@@ -188,7 +188,7 @@ def test_calls_out_of_order_are_refused() -> None:
     with pytest.raises(dfe.StateError):
         env.action_masks()
     env.reset()
-    env.set_options({"load": 0.1})
+    env.set_options({"pattern": 0.1})
     with pytest.raises(dfe.ConfigError, match=r"^options = "):
         env.reset()
 

@@ -1,0 +1,152 @@
+#include "bindings/outcome_arrays.hpp"
+
+#include <pybind11/numpy.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace py = pybind11;
+
+namespace dragonfly {
+
+namespace {
+
+// (M,) whose row each is, if network i has counts[i] of them.
+py::array_t<std::int32_t> owners(const std::vector<std::size_t>& counts) {
+  std::size_t total = 0;
+  for (const std::size_t count : counts) total += count;
+  py::array_t<std::int32_t> array(static_cast<py::ssize_t>(total));
+  std::int32_t* next = array.mutable_data();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    next = std::fill_n(next, counts[i], static_cast<std::int32_t>(i));
+  }
+  return array;
+}
+
+// What count(outcomes) says of each network.
+template <class Count>
+std::vector<std::size_t> counts_of(RoutingEnvironment& self, Count count) {
+  std::vector<std::size_t> counts;
+  for (std::uint32_t i = 0; i < self.num_networks(); ++i) counts.push_back(count(self.network(i).outcomes()));
+  return counts;
+}
+
+// Where the rows of each network begin; and where the last ones end.
+std::vector<std::size_t> begins_of(const std::vector<std::size_t>& counts) {
+  std::vector<std::size_t> begins{0};
+  for (const std::size_t count : counts) begins.push_back(begins.back() + count);
+  return begins;
+}
+
+template <class Is>
+bool any_of(RoutingEnvironment& self, Is is) {
+  for (std::uint32_t i = 0; i < self.num_networks(); ++i) {
+    if (is(self.network(i).outcomes())) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool overflowed(RoutingEnvironment& self) {
+  return any_of(self, [](const Outcomes& outcomes) { return outcomes.overflowed(); });
+}
+
+bool reports_overflowed(RoutingEnvironment& self) {
+  return any_of(self, [](const Outcomes& outcomes) { return outcomes.reports_overflowed(); });
+}
+
+py::tuple transitions(RoutingEnvironment& self) {
+  if (overflowed(self) || !self.plan().spec.keep_transitions) {
+    throw StateError{overflowed(self) ? "overflowed" : "off"};
+  }
+  const auto counts = counts_of(self, [](Outcomes& outcomes) { return outcomes.transitions(); });
+  const auto begins = begins_of(counts);
+  const auto n = static_cast<py::ssize_t>(begins.back());
+  const auto features = static_cast<py::ssize_t>(self.plan().layout.num_features());
+  const auto actions = static_cast<py::ssize_t>(self.plan().num_actions);
+  py::array_t<std::int64_t> ids(n);
+  py::array_t<std::int64_t> next_ids(n);
+  py::array_t<std::int32_t> agents(n);
+  py::array_t<std::int32_t> next_agents(n);
+  py::array_t<std::int32_t> taken(n);
+  py::array_t<double> rewards(n);
+  py::array_t<double> latency(n);
+  py::array_t<double> times(n);
+  py::array_t<bool> done(n);
+  py::array_t<float> rows({n, features});
+  py::array_t<float> next_rows({n, features});
+  py::array_t<bool> next_mask({n, actions});
+  py::array_t<bool> mask({n, actions});
+  const TransitionColumns columns{.ids = ids.mutable_data(),
+                                  .next_ids = next_ids.mutable_data(),
+                                  .agents = agents.mutable_data(),
+                                  .next_agents = next_agents.mutable_data(),
+                                  .actions = taken.mutable_data(),
+                                  .rewards = rewards.mutable_data(),
+                                  .latency_ns = latency.mutable_data(),
+                                  .times_ns = times.mutable_data(),
+                                  .done = done.mutable_data(),
+                                  .observations = rows.mutable_data(),
+                                  .next_observations = next_rows.mutable_data(),
+                                  .next_mask = next_mask.mutable_data(),
+                                  .mask = mask.mutable_data()};
+  {
+    const py::gil_scoped_release release;
+    const auto take = [&](std::uint32_t i) {
+      self.network(i).outcomes().take_transitions(columns.behind(begins[i], self.plan()));
+    };
+    self.each_network(take);
+  }
+  return py::make_tuple(ids, agents, rows, taken, rewards, next_rows, next_mask, done, next_agents, latency,
+                        times, next_ids, mask, owners(counts));
+}
+
+py::tuple reports(RoutingEnvironment& self) {
+  const auto counts = counts_of(self, [](Outcomes& outcomes) { return outcomes.reports(); });
+  const auto begins = begins_of(counts);
+  const auto n = static_cast<py::ssize_t>(begins.back());
+  py::array_t<std::int64_t> ids(n);
+  py::array_t<std::int64_t> next_ids(n);
+  py::array_t<std::int32_t> agents(n);
+  py::array_t<std::int32_t> ports(n);
+  py::array_t<double> travel(n);
+  py::array_t<double> times(n);
+  const ReportColumns columns{.ids = ids.mutable_data(),
+                              .next_ids = next_ids.mutable_data(),
+                              .agents = agents.mutable_data(),
+                              .ports = ports.mutable_data(),
+                              .travel_ns = travel.mutable_data(),
+                              .times_ns = times.mutable_data()};
+  {
+    const py::gil_scoped_release release;
+    const auto take = [&](std::uint32_t i) {
+      self.network(i).outcomes().take_reports(columns.behind(begins[i]));
+    };
+    self.each_network(take);
+  }
+  return py::make_tuple(ids, next_ids, agents, ports, travel, times, owners(counts));
+}
+
+py::tuple payments(RoutingEnvironment& self) {
+  const auto begins = begins_of(counts_of(self, [](Outcomes& outcomes) { return outcomes.payments(); }));
+  const auto n = static_cast<py::ssize_t>(begins.back());
+  py::array_t<std::int32_t> agents(n);
+  py::array_t<double> rewards(n);
+  std::int32_t* const who = agents.mutable_data();
+  std::uint32_t first_router = 0;
+  for (std::uint32_t i = 0; i < self.num_networks(); ++i) {
+    self.network(i).outcomes().read_payments(who + begins[i], rewards.mutable_data() + begins[i]);
+    if (first_router > 0) {
+      std::for_each(who + begins[i], who + begins[i + 1],
+                    [=](std::int32_t& agent) { agent += static_cast<std::int32_t>(first_router); });
+    }
+    first_router += self.network(i).simulation().topology().num_routers();
+  }
+  return py::make_tuple(agents, rewards);
+}
+
+}  // namespace dragonfly

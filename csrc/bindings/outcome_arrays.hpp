@@ -1,0 +1,20 @@
+// What came of decisions as arrays that Python owns; rows are those of one network after the other.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "simulation/routing_environment.hpp"
+
+namespace dragonfly {
+
+// Whether transitions, or reports on hops, of any network piled up so much that they are no longer kept.
+[[nodiscard]] bool overflowed(RoutingEnvironment& self);
+[[nodiscard]] bool reports_overflowed(RoutingEnvironment& self);
+// The fields of Transitions and of HopFeedback in their order. The first throws StateError if they are not
+// kept.
+[[nodiscard]] pybind11::tuple transitions(RoutingEnvironment& self);
+[[nodiscard]] pybind11::tuple reports(RoutingEnvironment& self);
+// Routers and rewards; routers are numbered on from one network to the next.
+[[nodiscard]] pybind11::tuple payments(RoutingEnvironment& self);
+
+}  // namespace dragonfly

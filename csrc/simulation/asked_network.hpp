@@ -1,0 +1,85 @@
+// One network that is routed from outside: runs to its next decisions, shows them, takes the answers.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "simulation/decision_batch.hpp"
+#include "simulation/outcomes.hpp"
+#include "simulation/simulation.hpp"
+
+namespace dragonfly {
+
+class AskedNetwork {
+ public:
+  // `setup.options.decisions` must be set. Throws ConfigError.
+  AskedNetwork(SimulationSetup setup, TimePs warmup_ps, TimePs duration_ps);
+
+  // Runs to the next decisions, or to the end; at once if decisions wait. Returns false if `keep_going` said
+  // no; it is then called again. Throws DeadlockError.
+  bool advance(const std::function<bool()>& keep_going);
+  // How many decisions wait for an answer.
+  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
+  // Writes them into the rows of `batch` from `row` on, which has the room.
+  void write(DecisionBatch& batch, std::size_t row);
+  // Answers all that wait, in the order of their rows. Precondition: all are legal.
+  void answer(const std::int32_t* answers);
+
+  // With a background policy (Blueprint::background), to which all that is not answered is left. Packets that
+  // ask their source router are shown, of which one may be followed; then it is only ever asked about that one,
+  // and advance() also comes back when that one's decision is completed.
+  [[nodiscard]] bool has_background() const noexcept { return has_background_; }
+  // Leaves what is asked now to it, and goes on to other packets at their source routers.
+  void seek();
+  // The packet of this row, which is the only row from now on.
+  void follow(std::size_t row);
+  // Everything is asked outside from now on. What has been asked before is left to it, but for what is shown.
+  void ask_outside();
+  // The instant of the earliest decision, asked outside or not, that nobody has answered.
+  [[nodiscard]] std::optional<double> first_asked_ns();
+
+  // Goes on for a time after the end. Precondition: done(), not drained.
+  void extend(TimePs duration_ps);
+  // Where the episode ends, unless it is drained.
+  [[nodiscard]] TimePs end_ps() const noexcept { return target_ps_; }
+  // No further packets; the run then ends when the last one is delivered. Once, when done(). If it cannot end
+  // by `latest_ps`, advance() stops before that time and throws ConfigError with the message `refusal`, each
+  // time.
+  void begin_drain(TimePs latest_ps, std::string refusal);
+  [[nodiscard]] bool done() const noexcept { return done_; }
+
+  [[nodiscard]] Simulation& simulation() noexcept { return simulation_; }
+  [[nodiscard]] const Simulation& simulation() const noexcept { return simulation_; }
+  [[nodiscard]] const DecisionPlan& plan() const noexcept { return plan_; }
+  [[nodiscard]] Outcomes& outcomes() noexcept { return outcomes_; }
+
+  // Uniform numbers in [0, 1) that belong to the decisions of these packets, `each` per packet.
+  void draw(std::span<const PacketFacts> packets, std::uint32_t each, double* into) const;
+  // num_routers rows of radix numbers.
+  void read_state(float* into);
+
+ private:
+  // Whether any decision has been raised since all were answered, wanted or not.
+  [[nodiscard]] bool waits();
+  void clear_desks();
+
+  Simulation simulation_;
+  const DecisionPlan& plan_;
+  bool has_background_;
+  Outcomes outcomes_;
+  std::uint64_t seed_;
+  TimePs warmup_ps_;
+  TimePs target_ps_;
+  TimePs latest_ps_ = INT64_MAX;  // of a drain
+  std::string refusal_;
+  std::size_t waiting_ = 0;
+  bool warm_ = false;
+  bool draining_ = false;
+  std::atomic<bool> done_ = false;  // may be read while another thread is in advance()
+};
+
+}  // namespace dragonfly

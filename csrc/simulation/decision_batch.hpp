@@ -1,0 +1,40 @@
+// The decisions that are asked at present, as they are handed out: one row each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "decisions/growing_buffer.hpp"
+#include "decisions/records.hpp"
+#include "routing/candidate.hpp"
+#include "routing/question_plan.hpp"
+
+namespace dragonfly {
+
+// Rows are ordered by network, then by partition, then by time. A reader may keep a buffer for longer than
+// the environment; what it shows is then out of date.
+struct DecisionBatch {
+  std::size_t size = 0;
+  GrowingBuffer<float> observations;   // [size * num_features]
+  GrowingBuffer<std::uint8_t> mask;    // [size * num_actions]
+  GrowingBuffer<std::int32_t> agents;  // router
+  GrowingBuffer<std::int64_t> ids;
+  GrowingBuffer<double> times_ns;
+  GrowingBuffer<PacketFacts> packets;
+  GrowingBuffer<Candidate> candidates;   // [size * num_candidates]
+  GrowingBuffer<std::int32_t> networks;  // whose decision it is; written where there are several
+
+  // Room for `rows`; what stood there is lost.
+  void make_room(std::size_t rows, const QuestionPlan& plan) {
+    observations.reserve(rows * plan.layout.num_features(), 0);
+    mask.reserve(rows * plan.num_actions, 0);
+    agents.reserve(rows, 0);
+    ids.reserve(rows, 0);
+    times_ns.reserve(rows, 0);
+    packets.reserve(rows, 0);
+    candidates.reserve(rows * plan.num_candidates, 0);
+    networks.reserve(rows, 0);
+  }
+};
+
+}  // namespace dragonfly

@@ -1,0 +1,159 @@
+// Several networks in one batch: each gets as far as alone, and nothing of that depends on threads.
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "simulation/routing_environment.hpp"
+#include "tests/check.hpp"
+#include "tests/small_systems.hpp"
+
+namespace {
+
+using namespace dragonfly;
+
+SimulationSetup asked(const DragonflyParams& shape, double load, std::uint64_t seed,
+                      ActionMode action = ActionMode::kPath) {
+  SimulationSetup all = small_system(shape, "min", "adv+1", load);
+  all.network.decide_at = "arrival";
+  all.network.routing_delay_ps = 100 * kNs;
+  all.options.seed = seed;
+  DecisionSpec spec = usual_questions();
+  spec.scope = action == ActionMode::kPath ? DecisionScope::kSourceGroup : DecisionScope::kEvery;
+  spec.action = action;
+  spec.detours = {DetourKind::kLgl, DetourKind::kLg};
+  all.options.decisions = spec;
+  return all;
+}
+
+// One network per load; the last ones end at once, as their hosts have nothing to send in time.
+std::vector<SimulationSetup> several() {
+  std::vector<SimulationSetup> setups;
+  std::uint64_t seed = 1;
+  for (const double load : {0.1, 0.6, 0.9, 0.3, 0.0001}) setups.push_back(asked(kSmall, load, seed++));
+  return setups;
+}
+
+// The same answer for a decision in whatever batch it stands.
+std::int64_t drawn_answer(DecisionBatch& batch, std::size_t row, std::uint32_t actions) {
+  RandomStream random{7, Purpose::kLearning, 0,
+                      static_cast<std::uint64_t>(batch.ids.data()[row]) & 0xffffffffU};
+  for (;;) {
+    const std::uint32_t action = random.below(actions);
+    if (batch.mask.data()[row * actions + action] != 0) return action;
+  }
+}
+
+// To the end; how many decisions were answered.
+std::size_t play(RoutingEnvironment& environment, const std::function<bool()>& keep_going = &always) {
+  std::size_t answered = 0;
+  while (!environment.advance(keep_going)) {
+  }
+  while (!environment.done()) {
+    DecisionBatch& batch = environment.batch();
+    std::vector<std::int64_t> actions;
+    for (std::size_t i = 0; i < batch.size; ++i) {
+      actions.push_back(drawn_answer(batch, i, environment.plan().num_actions));
+    }
+    answered += batch.size;
+    REQUIRE(!environment.take_answers(actions).has_value());
+    environment.answer();
+    while (!environment.advance(keep_going)) {
+    }
+  }
+  return answered;
+}
+
+TEST(every_network_of_a_batch_has_the_history_that_it_has_alone) {
+  std::vector<std::uint64_t> alone;
+  std::size_t decisions = 0;
+  for (SimulationSetup& setup : several()) {
+    RoutingEnvironment one{std::move(setup), 500 * kNs, 2'000 * kNs};
+    decisions += play(one);
+    alone.push_back(one.simulation().trace_hash());
+  }
+  CHECK(alone[0] != alone[1]);
+  for (const std::uint32_t threads : {1U, 2U, 3U, 8U}) {
+    RoutingEnvironment together{several(), 500 * kNs, 2'000 * kNs, threads};
+    CHECK_EQ(play(together), decisions);
+    for (std::uint32_t i = 0; i < together.num_networks(); ++i) {
+      CHECK_EQ(together.network(i).simulation().trace_hash(), alone[i]);
+      together.network(i).simulation().check_invariants();
+    }
+    together.begin_drain();
+    play(together);
+    for (std::uint32_t i = 0; i < together.num_networks(); ++i) {
+      CHECK(together.network(i).simulation().empty());
+      together.network(i).simulation().check_invariants();
+    }
+  }
+}
+
+TEST(rows_of_a_batch_say_whose_they_are) {
+  RoutingEnvironment together{several(), 0, 3'000 * kNs, 2};
+  CHECK(together.advance(&always));
+  DecisionBatch& batch = together.batch();
+  REQUIRE(batch.size > 0);
+  std::vector<std::size_t> counts(together.num_networks());
+  for (std::size_t i = 0; i < batch.size; ++i) {
+    if (i > 0) CHECK(batch.networks.data()[i] >= batch.networks.data()[i - 1]);
+    ++counts[static_cast<std::size_t>(batch.networks.data()[i])];
+  }
+  for (std::uint32_t i = 0; i < together.num_networks(); ++i) {
+    CHECK_EQ(counts[i], together.network(i).waiting());
+  }
+  std::vector<double> draws(batch.size * 2);
+  together.draw(draws.data(), 2);
+  RoutingEnvironment second{std::move(several()[1]), 0, 3'000 * kNs};
+  CHECK(second.advance(&always));
+  std::vector<double> own(second.batch().size * 2);
+  second.draw(own.data(), 2);
+  REQUIRE(own.size() == counts[1] * 2);
+  for (std::size_t i = 0; i < own.size(); ++i) CHECK_EQ(draws[counts[0] * 2 + i], own[i]);
+}
+
+TEST(an_interruption_between_two_batches_changes_nothing) {
+  RoutingEnvironment calm{several(), 0, 1'500 * kNs, 1};
+  play(calm);
+  int asked_to_stop = 0;
+  const auto hurried = [&] { return ++asked_to_stop % 2 == 0; };
+  RoutingEnvironment one{asked(kSmall, 0.6, 2), 0, 1'500 * kNs};
+  play(one, hurried);
+  CHECK(asked_to_stop > 0);
+  CHECK_EQ(one.simulation().trace_hash(), calm.network(1).simulation().trace_hash());
+  CHECK_EQ(one.outcomes().transitions(), calm.network(1).outcomes().transitions());
+}
+
+TEST(rewards_survive_an_interruption) {
+  const auto rewards = [](const std::function<bool()>& keep_going) {
+    RoutingEnvironment one{asked(kSmall, 0.6, 2), 0, 1'500 * kNs};
+    play(one, keep_going);
+    double sum = 0;
+    for (Partition& partition : one.simulation().network().partitions()) {
+      TransitionLog& log = partition.desk().log();
+      for (std::size_t i = 0; i < log.size(); ++i) sum += log.rewards()[i];
+    }
+    return sum;
+  };
+  int count = 0;
+  CHECK_EQ(rewards([&] { return ++count % 2 == 0; }), rewards(&always));
+  CHECK(rewards(&always) < 0);
+}
+
+TEST(networks_that_ask_differently_do_not_share_a_batch) {
+  const auto together = [](SimulationSetup second) {
+    std::vector<SimulationSetup> setups;
+    setups.push_back(asked(kSmall, 0.5, 1, ActionMode::kPort));
+    setups.push_back(std::move(second));
+    return RoutingEnvironment{std::move(setups), 0, kNs, 1}.num_networks();
+  };
+  CHECK_EQ(together(asked(kSmall, 0.9, 1, ActionMode::kPort)), 2);
+  CHECK_THROWS(ConfigError, together(asked({.p = 3, .a = 6, .h = 3}, 0.5, 1, ActionMode::kPort)));
+  CHECK_THROWS(ConfigError, together(asked(kSmall, 0.5, 1, ActionMode::kPath)));
+  SimulationSetup other = asked(kSmall, 0.5, 1, ActionMode::kPort);
+  other.network.local_buffer_packets = 500;
+  CHECK_THROWS(ConfigError, together(std::move(other)));
+}
+
+}  // namespace

@@ -1,0 +1,132 @@
+"""Networks that share a batch have the histories that they have alone, for every number of threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from tests.parity.cases import config_of, native, play
+from tests.ready import ready
+
+LOADS = (
+    ("adv+1", 0.4),
+    ("uniform", 0.8),
+    ("adv+4", 0.2),
+    ("tornado", 0.3),
+    ("all-to-all:message_bytes=256", 0.5),
+)
+TWINS = [name for name in dfe.policies() if not ready(name).learns]
+
+
+def scenarios(**changes: Any) -> list[dfe.SimulationConfig]:
+    """72 hosts under different traffic; the last one is complete before the others."""
+    return [
+        config_of(traffic=traffic, load=load, seed=seed, **changes)
+        for seed, (traffic, load) in enumerate(LOADS, start=3)
+    ]
+
+
+def hashes(env: dfe.BatchedRoutingEnv) -> list[int]:
+    return [env.trace_hash(scenario=i) for i in range(env.num_scenarios)]
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_every_policy_answers_several_networks_as_the_core_does_each_alone(name: str) -> None:
+    policy = ready(name)
+    expected = [native(config, policy, 2_000.0).trace_hash() for config in scenarios()[:4]]
+    assert len(set(expected)) == 4
+    for threads in (1, 2, 3, 8):
+        configs = [config.replace(threads=threads) for config in scenarios()[:4]]
+        env = dfe.BatchedRoutingEnv.for_policy(configs, policy, duration_ns=2_000.0)
+        play(env, policy.twin(env))
+        assert hashes(env) == expected
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_open_and_closed_loop_side_by_side_and_their_drains(threads: int) -> None:
+    policy = dfe.make_policy("ugal-n")
+    together = dfe.BatchedRoutingEnv.for_policy(scenarios(threads=threads), policy, duration_ns=12_000.0)
+    play(together, policy)
+    times = []
+    for number, config in enumerate(scenarios()):
+        alone = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=12_000.0)
+        play(alone, policy)
+        assert together.trace_hash(scenario=number) == alone.trace_hash()
+        assert together.metrics(scenario=number).to_dict() == alone.metrics().to_dict()
+        times.append(alone.time_ns)
+        alone.drain(policy)
+        assert together.trace_hash(scenario=number) != alone.trace_hash() or number == 4
+        alone_drained = alone.trace_hash()
+        times.append(alone_drained)
+    together.drain(policy)
+    assert hashes(together) == times[1::2]
+    assert times[8] < times[0] == 12_000.0, "the closed loop ends early, and waits"
+    assert all(together.metrics(scenario=i).packets_in_flight == 0 for i in range(5))
+
+
+def test_other_networks_beside_each_other() -> None:
+    """Sizes, delays and presets of network may differ where what is observed does not depend on them."""
+    policy = dfe.make_policy("ugal-n")
+    shown = ("hops", "vc", "waiting", "age", "traffic", "candidate_kind", "candidate_hops")
+    configs = [
+        config_of(),
+        config_of(topology=dfe.Dragonfly.preset("342"), load=0.3),
+        config_of(network="lia", seed=9),
+        config_of(topology=dfe.Dragonfly.preset("1056"), traffic="uniform", load=0.6),
+    ]
+    expected = [native(config, policy, 1_500.0).trace_hash() for config in configs]
+    for threads in (1, 8):
+        of_threads = [config.replace(threads=threads) for config in configs]
+        env = dfe.BatchedRoutingEnv.for_policy(of_threads, policy, features=shown, duration_ns=1_500.0)
+        play(env, policy)
+        assert hashes(env) == expected
+
+
+@pytest.mark.parametrize("action", ["port", "path"])
+def test_rows_and_transitions_are_those_of_each_network_alone(action: str) -> None:
+    configs = scenarios()[:3]
+    options: dict[str, Any] = {"action": action, "scope": "every", "duration_ns": 1_500.0, "feedback": True}
+    together = dfe.BatchedRoutingEnv(configs, **options)
+    alone = [dfe.BatchedRoutingEnv(config, **options) for config in configs]
+    batch, batches = together.reset(), [env.reset() for env in alone]
+    found: list[list[Any]] = [[], [], []]
+    for _ in range(200):
+        if together.done:
+            break
+        assert np.all(np.diff(batch.scenario) >= 0)
+        for number, env in enumerate(alone):
+            rows, own = batch.rows(batch.scenario == number), batches[number]
+            assert rows.obs.tobytes() == own.obs.tobytes()
+            assert rows.mask.tobytes() == own.mask.tobytes()
+            assert np.array_equal(rows.packets, own.packets)
+            assert rows.draws.tobytes() == own.draws.tobytes()
+            assert np.array_equal(rows.agents, own.agents)
+            assert np.array_equal(rows.decision_ids, own.decision_ids)
+            assert np.array_equal(rows.time_ns, own.time_ns)
+            if not env.done:
+                batches[number] = env.step(env.pending.minimal_actions())
+        batch = together.step(batch.minimal_actions())
+        agents, rewards = together.payments()
+        first = 0
+        for env in alone:
+            own_agents, own_rewards = env.payments()
+            mine = (agents >= first) & (agents < first + env.num_agents)
+            if not env.done or len(own_agents) == mine.sum():
+                assert np.array_equal(agents[mine] - first, own_agents)
+                assert np.array_equal(rewards[mine], own_rewards)
+            first += env.num_agents
+        found[0].append(together.transitions())
+        found[1].append(together.feedback())
+    assert together.done
+    for number, env in enumerate(alone):
+        own = env.transitions()
+        for field in ("decision_ids", "agents", "obs", "actions", "rewards", "next_obs", "mask", "next_mask"):
+            parts = [getattr(part, field)[part.scenario == number] for part in found[0]]
+            one = np.concatenate(parts)
+            assert sorted(one.tobytes()) == sorted(np.ascontiguousarray(getattr(own, field)).tobytes()), field
+        assert set(own.scenario.tolist()) == {0}
+        heard = sum(int((part.scenario == number).sum()) for part in found[1])
+        assert heard == len(env.feedback())

@@ -1,0 +1,87 @@
+"""``dragonfly-env train --suite``: what a benchmark suite trains on, beside each other in every episode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner, Result
+
+import dragonfly_env as dfe
+from dragonfly_env.agents.registry import read_metadata
+from dragonfly_env.benchmark.suite import find_suite
+from dragonfly_env.benchmark.training import training_scenarios
+from dragonfly_env.cli import app
+
+pytestmark = pytest.mark.usefixtures("tiny")
+
+SHORT = ("--episode-ns", "1500", "--evaluate-every", "0", "--no-tensorboard", "--suite", "dragonfly-v1")
+TINY = "tiny_learner:TinyLearner"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["train", *arguments], env={"COLUMNS": "200"})
+
+
+def test_scenarios_are_the_open_loop_cells_of_the_training_part() -> None:
+    suite = find_suite("dragonfly-v1")
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), threads=2)
+    found = training_scenarios(suite, config)
+    offered = {(one.traffic_object.spec, one.load) for one in found}
+    assert len(offered) == len(found)
+    assert {("uniform", 0.3), ("uniform", 0.8), ("adv+1", 0.45), ("adv+4", 0.2), ("adv+1", 1.0)} <= offered
+    trained = {
+        (cell.traffic.traffic.spec, cell.load)
+        for board in suite.boards
+        for cells in board.cells.values()
+        for cell in cells
+        if cell.part == "train"
+    }
+    assert offered <= trained, "nothing of the unseen part"
+    for one in found:
+        assert (one.topology, one.network, one.threads) == (config.topology, config.network, 2)
+        assert one.injection == "bernoulli", "as the benchmark measures"
+    lia = training_scenarios(suite, config.replace(network="lia"))
+    assert {one.network for one in lia} == {dfe.NetworkConfig.preset("lia")}
+
+
+@pytest.mark.parametrize("topology", [dfe.Dragonfly(p=1, a=3, h=1), dfe.Dragonfly.preset("2550")])
+def test_a_network_that_a_suite_does_not_train_on_is_refused(topology: dfe.Dragonfly) -> None:
+    config = dfe.SimulationConfig(topology=topology)
+    with pytest.raises(dfe.ConfigError, match=r"trains on other networks .*72 hosts with 'default'"):
+        training_scenarios(find_suite("dragonfly-v1"), config)
+
+
+def test_a_learner_is_trained_on_all_of_it_and_goes_on() -> None:
+    done = run("tiny", *SHORT, "--duration-ns", "3000", "--out", "out")
+    assert done.exit_code == 0, done.output
+    assert "scenarios beside each other: " in done.stderr
+    made = read_metadata("out/agent.zip")
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"))
+    expected = training_scenarios(find_suite("dragonfly-v1"), config)
+    assert [one["load"] for one in made["scenarios"]] == [one.load for one in expected]
+    alone = run("tiny", *SHORT[:-2], "--duration-ns", "3000", "--out", "alone")
+    assert alone.exit_code == 0, alone.output
+    rows, of_one = (pd.read_parquet(Path(folder) / "episodes.parquet") for folder in ("out", "alone"))
+    assert rows["decisions"].iloc[-1] > 5 * of_one["decisions"].iloc[-1]
+    further = run("tiny", *SHORT, "--duration-ns", "4500", "--out", "out")
+    assert further.exit_code == 0, further.output
+    assert "going on after episode 2" in further.stderr
+    other = run("tiny", *SHORT[:-2], "--duration-ns", "4500", "--out", "out")
+    assert other.exit_code == 2
+    assert "holds a training with" in other.stderr
+
+
+def test_a_learner_of_ones_own_takes_a_suite_too() -> None:
+    done = run(TINY, *SHORT, "--duration-ns", "1500", "--out", "mine")
+    assert done.exit_code == 0, done.output
+    assert f"dragonfly-env evaluate {TINY}@mine/agent.zip" in done.stderr
+
+
+def test_a_mistake_is_one_line() -> None:
+    done = run("tiny", *SHORT[:-1], "dragonfly-v2", "--duration-ns", "1500")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "suite = 'dragonfly-v2': must be one of 'dragonfly-v1'" in done.stderr
+    small = run("tiny", *SHORT, "--topology", "p=1,a=3,h=1", "--duration-ns", "1500")
+    assert (small.exit_code, small.stderr.count("\n")) == (2, 1)

@@ -1,0 +1,256 @@
+"""Several scenarios in one ``BatchedRoutingEnv``: what stands where, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from tests.unit.small_env import config, play
+
+
+def make(count: int = 3, **options: Any) -> dfe.BatchedRoutingEnv:
+    configs = [config(seed=20 + number, load=0.2 + 0.1 * number) for number in range(count)]
+    return dfe.BatchedRoutingEnv(configs, **{"duration_ns": 1_000.0, **options})
+
+
+def drawn(seed: int) -> list[dfe.SimulationConfig]:
+    """Two scenarios from a seed."""
+    random = np.random.default_rng(seed)
+    return [config(load=float(random.uniform(0.1, 0.6))) for _ in range(2)]
+
+
+def drawn_sizes(seed: int) -> dfe.SimulationConfig:
+    """Another network every time."""
+    return config(topology=dfe.Dragonfly(p=1, a=3, h=1) if seed % 2 else dfe.Dragonfly.preset("72"))
+
+
+def test_an_environment_knows_its_scenarios() -> None:
+    env = make()
+    assert (env.num_scenarios, env.num_agents) == (3, 3 * 36)
+    assert [one.seed for one in env.configs] == [20, 21, 22]
+    assert env.config is env.configs[0]
+    assert env.first_agents.tolist() == [0, 36, 72]
+    batch = env.reset()
+    assert batch.scenario.dtype == np.int32
+    assert set(batch.scenario.tolist()) == {0, 1, 2}
+    assert np.array_equal(env.slots(batch), batch.agents + 36 * batch.scenario)
+    assert "3 scenarios" in repr(env)
+    assert (env.state(scenario=2).shape, env.state_shape) == ((36, 7), (36, 7))
+
+
+def test_an_environment_with_one_scenario_says_so() -> None:
+    env = dfe.BatchedRoutingEnv([config()], duration_ns=1_000.0)
+    other = dfe.BatchedRoutingEnv(config(), duration_ns=1_000.0)
+    batch = env.reset()
+    assert batch.scenario.tolist() == [0] * len(batch) == other.reset().scenario.tolist()
+    play(env, batch)
+    play(other, other.pending)
+    assert env.trace_hash() == env.trace_hash(scenario=0) == other.trace_hash()
+    assert set(env.transitions().scenario.tolist()) == {0}
+
+
+def test_a_scenario_must_be_named_where_there_are_several() -> None:
+    env = make()
+    env.reset()
+    for call in (env.metrics, env.trace_hash, env.state, env.packet_log):
+        with pytest.raises(dfe.ConfigError, match="scenario = None: must be given, from 0 to 2"):
+            call()
+        for bad in (3, -1, "0", 1.0, True):
+            with pytest.raises(dfe.ConfigError, match=r"scenario = .*must be an integer from 0 to 2"):
+                call(scenario=bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "config = '0 configurations': must be from 1 to 4096"),
+        ([config()] * 4097, "must be from 1 to 4096"),
+        (None, "config = None: must be a SimulationConfig, or a list of them"),
+        ("72", "must be a SimulationConfig, or a list of them"),
+        ({"topology": "72"}, "must be a SimulationConfig, or a list of them"),
+        ([config(), "72"], r"config\[1\] = '72': must be a SimulationConfig"),
+        (dfe.SimulationConfig, "must be a SimulationConfig"),
+        ([config(), config(topology=dfe.Dragonfly.preset("342"))], r"config\[1\] = 8 actions: must have 5"),
+        (lambda seed: "72", r"config\(seed\) = '72': must be"),
+        (lambda: config(), "config = 'a function': must make a SimulationConfig"),
+    ],
+)
+def test_what_is_no_scenario_is_refused(given: Any, message: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=message):
+        dfe.BatchedRoutingEnv(given)
+
+
+def test_scenarios_with_other_columns_are_refused_by_the_name_of_the_feature() -> None:
+    large = config(topology=dfe.Dragonfly.preset("342"))
+    with pytest.raises(dfe.ConfigError, match=r"config\[1\] = observes queue_packets .* choose features="):
+        dfe.BatchedRoutingEnv([config(), large], action="path", scope="source")
+    lia = config(network="lia")
+    with pytest.raises(dfe.ConfigError, match=r"config\[2\] = observes queue_packets"):
+        dfe.BatchedRoutingEnv([config(), config(), lia])
+    env = dfe.BatchedRoutingEnv(
+        [config(), large, lia], action="path", scope="source", features=["candidate_hops"]
+    )
+    assert (env.num_actions, env.num_features) == (5, 5)
+
+
+def test_illegal_actions_name_the_scenario_and_change_nothing() -> None:
+    env = make()
+    batch = env.reset()
+    row = int(np.flatnonzero(batch.scenario == 2)[0])
+    actions = batch.minimal_actions()
+    actions[row] = 99
+    with pytest.raises(
+        dfe.IllegalActionError, match=rf"actions\[{row}\] = 99: scenario 2, router_\d+ may answer"
+    ):
+        env.step(actions)
+    assert env.pending is batch
+    actions[row] = batch.minimal_actions()[row]
+    play(env, env.step(actions))
+    again = make()
+    play(again, again.reset())
+    assert [env.trace_hash(i) for i in range(3)] == [again.trace_hash(i) for i in range(3)]
+
+
+def test_seeds_of_episodes() -> None:
+    env = make()
+    env.reset()
+    env.reset()
+    following = [one.seed for one in env.configs]
+    assert len({*following, 20, 21, 22}) == 6
+    env.reset(seed=5)
+    spread = [one.seed for one in env.configs]
+    assert (spread[0], len(set(spread))) == (5, 3)
+    env.reset(seed=[7, 7, 8])
+    assert [one.seed for one in env.configs] == [7, 7, 8]
+    assert env.trace_hash(0) == env.trace_hash(0)
+    env.reset(seed=5)
+    assert [one.seed for one in env.configs] == spread
+    for bad, message in (
+        ([1, 2], "must be one, or 3"),
+        ([1, 2, -1], r"seed\[2\]"),
+        ("5", "seed = '5'"),
+        (2**64, "seed = "),
+    ):
+        with pytest.raises(dfe.ConfigError, match=message):
+            env.reset(seed=bad)
+    assert [one.seed for one in env.configs] == spread
+
+
+def test_copies_go_on_with_the_seeds_of_every_scenario() -> None:
+    env = make()
+    env.reset(seed=[4, 5, 6])
+    for other in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        with pytest.raises(dfe.StateError, match="not its running episode"):
+            other.step([])
+        other.reset()
+        seeds = [one.seed for one in other.configs]
+        original = copy.copy(env)
+        original.reset()
+        assert seeds == [one.seed for one in original.configs]
+        assert other.pending.obs.tobytes() == original.pending.obs.tobytes()
+
+
+def test_options_change_one_episode() -> None:
+    env = dfe.BatchedRoutingEnv(config(), duration_ns=1_000.0)
+    batch = env.reset(options={"traffic": "uniform", "load": 0.8, "seed": 3})
+    assert (env.config.traffic, env.config.load, env.config.seed) == ("uniform", 0.8, 3)
+    play(env, batch)
+    changed = dfe.BatchedRoutingEnv(config(traffic="uniform", load=0.8, seed=3), duration_ns=1_000.0)
+    play(changed, changed.reset())
+    assert env.trace_hash() == changed.trace_hash()
+    env.reset()
+    assert (env.config.traffic, env.config.load) == ("adv+1", 0.35)
+    for options, message in (
+        ({"pattern": "uniform"}, "options = 'pattern': must be one of 'traffic', 'load', 'seed'"),
+        ({"load": 2.0}, "load = 2.0"),
+        ({"traffic": "nothing"}, "nothing"),
+        ({"seed": -1}, "seed = -1"),
+        (5, "options = 5"),
+        ([{}, {}], "must be 1: one for each scenario"),
+    ):
+        before = env.pending
+        with pytest.raises(dfe.ConfigError, match=message):
+            env.reset(options=options)  # type: ignore[arg-type]
+        assert env.pending is before, "what is refused changes nothing"
+    with pytest.raises(dfe.ConfigError, match="given already"):
+        env.reset(seed=1, options={"seed": 2})
+
+
+def test_options_of_each_scenario() -> None:
+    env = make()
+    env.reset(options=[{"load": 0.9}, None, {"traffic": "uniform", "seed": 77}])
+    assert [one.load for one in env.configs] == pytest.approx([0.9, 0.3, 0.4])
+    assert [str(one.traffic) for one in env.configs] == ["adv+1", "adv+1", "uniform"]
+    assert env.configs[2].seed == 77
+    env.reset(options={"load": 0.5})
+    assert [one.load for one in env.configs] == [0.5] * 3
+
+
+def test_extend_and_drain_are_for_all() -> None:
+    env = make()
+    play(env, env.reset())
+    play(env, env.extend(700.0))
+    assert env.time_ns == 1_700.0
+    env.drain()
+    assert [env.metrics(i).packets_in_flight for i in range(3)] == [0, 0, 0]
+    env.reset_statistics()
+    assert [env.metrics(i).packets_delivered for i in range(3)] == [0, 0, 0]
+    with pytest.raises(dfe.StateError, match="drained"):
+        env.extend(10.0)
+
+
+def test_packet_logs_are_told_apart() -> None:
+    env = dfe.BatchedRoutingEnv([config(packet_log=True), config(load=0.1)], duration_ns=2_000.0)
+    play(env, env.reset())
+    assert len(env.packet_log(scenario=0)["src"]) == env.metrics(scenario=0).packets_delivered > 0
+    with pytest.raises(dfe.StateError, match="packet_log=False"):
+        env.packet_log(scenario=1)
+
+
+def test_a_time_series_that_is_too_long_is_refused_in_any_scenario() -> None:
+    with pytest.raises(dfe.ConfigError, match="series_bin_ns"):
+        dfe.BatchedRoutingEnv([config(), config(series_bin_ns=1.0)], duration_ns=1e9)
+
+
+def test_scenarios_are_drawn_anew_for_every_episode() -> None:
+    env = dfe.BatchedRoutingEnv(drawn, duration_ns=500.0)
+    seen = []
+    for _ in range(3):
+        env.reset()
+        seen.append([(one.load, one.seed) for one in env.configs])
+    assert len({load for episode in seen for load, _ in episode}) == 6
+    assert len({seed for episode in seen for _, seed in episode}) == 6
+    again = dfe.BatchedRoutingEnv(drawn, duration_ns=500.0)
+    again.reset()
+    other = pickle.loads(pickle.dumps(again))
+    other.reset()
+    assert [(one.load, one.seed) for one in other.configs] == seen[1]
+    again.reset(seed=8)
+    assert [one.load for one in again.configs] == [one.load for one in drawn(8)]
+    assert again.configs[0].seed == 8
+    with pytest.raises(dfe.ConfigError, match="seed = "):
+        again.reset(seed=[1, 2])
+
+
+def test_drawn_scenarios_keep_their_columns() -> None:
+    env = dfe.BatchedRoutingEnv(drawn_sizes, duration_ns=500.0)
+    env.reset(seed=1)
+    with pytest.raises(dfe.ConfigError, match="must make scenarios with the columns of its first ones"):
+        env.reset(seed=2)
+    assert env.seed == 1
+    free = dfe.BatchedRoutingEnv(
+        drawn_sizes, action="path", scope="source", features=["hops"], duration_ns=500.0
+    )
+    assert [len(free.reset(seed=seed)) > 0 and free.num_agents for seed in (1, 2)] == [12, 36]
+
+
+def test_a_twin_with_tables_refuses_several_networks() -> None:
+    learner = dfe.make_policy("q-adaptive")
+    env = dfe.BatchedRoutingEnv.for_policy([config(), config(load=0.2)], learner)
+    with pytest.raises(dfe.ConfigError, match="must have one scenario"):
+        learner.twin(env)
