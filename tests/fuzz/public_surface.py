@@ -46,7 +46,7 @@ NOT_CALLED: dict[str, str] = {
             *("BatchedRoutingEnv.minimal_action", "DecisionBatch.rows", "CoreLearner.act", "DeepQAgent.act"),
             *("DeepQAgent.learn", "MaskedPpoAgent.act", "MaskedPpoAgent.learn", "Minimal.act", "Par.act"),
             *("_Aries.act", "Acor.act", "Lia.act", "PiggybackAcor.act", "Tpr.act", "UgalIdeal.act"),
-            *("Piggyback.act", "RandomPolicy.act", "Ugal.act", "Valiant.act", "Mlp.act", "Mlp.scores"),
+            *("ScoringPolicy.scores", "Piggyback.act", "RandomPolicy.act", "Ugal.act", "Valiant.act", "ScoringPolicy.act"),
         ),
         _PER_BATCH,
     ),
