@@ -41,5 +41,20 @@ __all__ = [
 ]
 
 register_policies(
-    (Minimal, Valiant, Ugal, UgalIdeal, Par, Piggyback, Acor, PiggybackAcor, Tpr, Lia, Aries, AriesMode, Mlp, Neural)
+    (
+        Minimal,
+        Valiant,
+        Ugal,
+        UgalIdeal,
+        Par,
+        Piggyback,
+        Acor,
+        PiggybackAcor,
+        Tpr,
+        Lia,
+        Aries,
+        AriesMode,
+        Mlp,
+        Neural,
+    )
 )

@@ -104,7 +104,7 @@ def num_changes(network: MlpNetwork) -> int:
 
 
 def changed(network: MlpNetwork, change: Doubles) -> MlpNetwork:
-    """A network whose inputs and hidden units have other gains (exponents) and thresholds (shares of a unit's scale)."""
+    """A network with other gains of inputs and hidden units (exponents), and other thresholds (in a unit's scale)."""
     gains = np.exp(change[: len(network.features)])
     at = gains.size
     layers: list[Layer] = []
@@ -129,7 +129,9 @@ def cost(network: MlpNetwork, tasks: Sequence[Task], best_ns: Mapping[str, float
         best_ns: See ``Evolution.advance``.
         number: Of the runs' seeds.
     """
-    ratios = [min(math.log(ns / best_ns[name]), _WORST) for name, ns in latencies(network, tasks, number).items()]
+    ratios = [
+        min(math.log(ns / best_ns[name]), _WORST) for name, ns in latencies(network, tasks, number).items()
+    ]
     return float(np.mean([ratio + max(ratio, 0.0) for ratio in ratios]))
 
 

@@ -64,7 +64,9 @@ def collect(task: Task, network: MlpNetwork | None, settings: TrainingSettings, 
     return x[some], y[some]
 
 
-def fit(network: MlpNetwork, samples: Samples, settings: TrainingSettings, round_: int) -> tuple[MlpNetwork, float]:
+def fit(
+    network: MlpNetwork, samples: Samples, settings: TrainingSettings, round_: int
+) -> tuple[MlpNetwork, float]:
     """Go on fitting a network to transitions.
 
     Args:
@@ -88,7 +90,9 @@ def fit(network: MlpNetwork, samples: Samples, settings: TrainingSettings, round
         error = 0.0
         for _ in range(settings.passes):
             errors = []
-            for some in np.array_split(generator.permutation(len(y)), len(y) // settings.batch_transitions + 1):
+            for some in np.array_split(
+                generator.permutation(len(y)), len(y) // settings.batch_transitions + 1
+            ):
                 out = _forward(torch, weights, torch.from_numpy(x[some]))
                 loss = torch.nn.functional.mse_loss(-out, torch.from_numpy(y[some]))
                 optimizer.zero_grad()

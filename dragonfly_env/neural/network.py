@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from types import MappingProxyType
 
@@ -59,7 +60,9 @@ def network_of(layers: Sequence[Layer], features: Sequence[str], scope: str) -> 
     )
 
 
-def untrained(features: Sequence[str], hidden_units: Sequence[int], seed: int, scope: str = "source") -> MlpNetwork:
+def untrained(
+    features: Sequence[str], hidden_units: Sequence[int], seed: int, scope: str = "source"
+) -> MlpNetwork:
     """Random weights, scaled to the inputs of each layer (He et al., ICCV 2015)."""
     generator = np.random.default_rng(seed)
     sizes = (len(features), *hidden_units, 1)
@@ -68,7 +71,7 @@ def untrained(features: Sequence[str], hidden_units: Sequence[int], seed: int, s
             (generator.standard_normal(shape) * np.sqrt(2.0 / shape[0])).astype(np.float32),
             np.zeros(shape[1], dtype=np.float32),
         )
-        for shape in zip(sizes[:-1], sizes[1:], strict=True)
+        for shape in itertools.pairwise(sizes)
     ]
     return network_of(layers, features, scope)
 

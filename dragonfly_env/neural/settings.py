@@ -55,23 +55,35 @@ class TrainingSettings:
     patterns: tuple[str, ...] = setting(
         (), _words, "", "Patterns of the training cells that are used; none: all."
     )
-    hidden_units: tuple[int, ...] = setting((16, 16), _counts(2**12), "", "Sizes of the hidden layers (ReLU).")
-    window_share: float = real(
-        0.1, 0.0, 1.0, open_low=True, doc="Of a cell's warm-up and window: so long are the runs of the training."
+    hidden_units: tuple[int, ...] = setting(
+        (16, 16), _counts(2**12), "", "Sizes of the hidden layers (ReLU)."
     )
-    rounds: int = integer(4, 1, 1000, doc="Of foretelling: collect, fit.")
+    window_share: float = real(
+        0.1,
+        0.0,
+        1.0,
+        open_low=True,
+        doc="Of a cell's warm-up and window: so long are the runs of the training.",
+    )
+    rounds: int = integer(3, 1, 1000, doc="Of foretelling: collect, fit.")
     kept_rounds: int = integer(1000, 1, 1000, doc="Rounds whose transitions are fitted, the last ones.")
     cell_transitions: int = integer(
         25_000, 100, 2**24, unit="transitions", doc="Of each cell and round at most, drawn at random."
     )
     temperature: float = real(
-        0.08, 0.0, 10.0, open_low=True, doc="Of the softmax over foretold times (logarithms) while collecting."
+        0.08,
+        0.0,
+        10.0,
+        open_low=True,
+        doc="Of the softmax over foretold times (logarithms) while collecting.",
     )
-    learning_rate: float = real(2e-3, 0.0, 1.0, open_low=True, doc="Of Adam while foretelling.")
-    batch_transitions: int = integer(4096, 1, 2**20, unit="transitions", doc="Per gradient step.")
-    passes: int = integer(4, 1, 1000, doc="Over the transitions, per round.")
-    generations: int = integer(120, 0, 10**6, doc="Of the evolution strategy.")
-    pairs: int = integer(6, 1, 1000, doc="Of networks that are tried per generation, a change and its opposite.")
+    learning_rate: float = real(5e-3, 0.0, 1.0, open_low=True, doc="Of Adam while foretelling.")
+    batch_transitions: int = integer(2048, 1, 2**20, unit="transitions", doc="Per gradient step.")
+    passes: int = integer(5, 1, 1000, doc="Over the transitions, per round.")
+    generations: int = integer(0, 0, 10**6, doc="Of the evolution strategy.")
+    pairs: int = integer(
+        6, 1, 1000, doc="Of networks that are tried per generation, a change and its opposite."
+    )
     generation_cells: int = integer(8, 1, 1000, doc="Cells on which they are tried, drawn per generation.")
     spread: float = real(0.06, 0.0, 10.0, open_low=True, doc="Standard deviation of the changes.")
     step: float = real(0.03, 0.0, 10.0, open_low=True, doc="Learning rate of Adam on the changes.")

@@ -61,10 +61,11 @@ def train_network(suite: Suite, folder: Path, settings: TrainingSettings, tell: 
     evolution = Evolution.of(network)
     while (generation := evolution.moments[2]) < settings.generations:
         begun = time.process_time()
-        evolution = _read(folder, network, generation + _EVERY) or evolution
+        until = min(generation + _EVERY, settings.generations)
+        evolution = _read(folder, network, until) or evolution
         if evolution.moments[2] > generation:
             continue
-        while evolution.moments[2] < min(generation + _EVERY, settings.generations):
+        while evolution.moments[2] < until:
             evolution.advance(tasks, best_ns, settings)
         _write(folder, evolution)
         tell(f"generations {generation} to {evolution.moments[2]}: {time.process_time() - begun:.0f} CPU-s")
@@ -88,9 +89,7 @@ def _claim(folder: Path, what: dict[str, Any]) -> None:
 def _references(folder: Path, tasks: Sequence[Task], tell: Tell) -> dict[str, float]:
     """The latency of the best reference in every cell."""
     file = folder / "references.json"
-    known: dict[str, dict[str, float]] = (
-        json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    )
+    known: dict[str, dict[str, float]] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     for task in tasks:
         if task.name not in known:
             known[task.name] = {
@@ -114,9 +113,12 @@ def _foretell(
     if file.exists():
         return MlpNetwork.load(file)
     begun = time.process_time()
-    parts = [collect(task, network if round_ else None, settings, round_) for task in tasks]
-    fresh: Samples = tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))  # type: ignore[assignment]
-    np.savez(folder / f"transitions-{round_:02d}.npz", x=fresh[0], y=fresh[1])
+    collected = folder / f"transitions-{round_:02d}.npz"
+    if not collected.exists():
+        parts = [collect(task, network if round_ else None, settings, round_) for task in tasks]
+        x, y = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        np.savez(collected.with_suffix(".part.npz"), x=x, y=y)
+        collected.with_suffix(".part.npz").replace(collected)
     kept = []
     for older in range(max(0, round_ + 1 - settings.kept_rounds), round_ + 1):
         with np.load(folder / f"transitions-{older:02d}.npz") as arrays:
@@ -142,7 +144,8 @@ def _note(
 ) -> None:
     """A row of the curve: the ratios to the best reference, on runs of their own."""
     file = folder / _CURVE
-    rows = list(csv.DictReader(file.open(encoding="utf-8"))) if file.exists() else []
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    rows = list(csv.DictReader(text.splitlines()))
     if any(row["stage"] == stage and row["number"] == str(number) for row in rows):
         return
     measured = latencies(network, tasks, _SEEDS_APART)
@@ -167,7 +170,11 @@ def _note(
 def _write(folder: Path, evolution: Evolution) -> None:
     first, second, steps = evolution.moments
     np.savez(
-        folder / f"generation-{steps:05d}.npz", change=evolution.change, first=first, second=second, steps=steps
+        folder / f"generation-{steps:05d}.npz",
+        change=evolution.change,
+        first=first,
+        second=second,
+        steps=steps,
     )
 
 
@@ -176,6 +183,4 @@ def _read(folder: Path, origin: MlpNetwork, generation: int) -> Evolution | None
     if not file.exists():
         return None
     with np.load(file) as arrays:
-        return Evolution(
-            origin, arrays["change"], (arrays["first"], arrays["second"], int(arrays["steps"]))
-        )
+        return Evolution(origin, arrays["change"], (arrays["first"], arrays["second"], int(arrays["steps"])))

@@ -90,7 +90,7 @@ def test_time_of_a_path_is_that_of_its_hops(network: str, longer_packets: float)
     """A shortest path takes one global link, a detour two; that is so much longer than a local one."""
     env = env_of(network, "candidate_hops")
     batch = env.reset()
-    legal = batch.mask & (batch.candidates["detour_group"] != batch.packets["dst_group"][:, None])
+    legal = batch.mask & (batch.candidates["detour_group"] != batch.packets["destination_group"][:, None])
     packets = env.layout.quantities(batch.obs, "candidate_time_packets")[legal]
     hops = env.layout.quantities(batch.obs, "candidate_hops")[legal]
     links = np.where(np.arange(legal.shape[1]) == 0, 1, 2) * np.ones_like(legal)
