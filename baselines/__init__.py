@@ -13,6 +13,7 @@ from dragonfly_env.baselines.lia import Lia
 from dragonfly_env.baselines.minimal import Minimal
 from dragonfly_env.baselines.mlp import Mlp
 from dragonfly_env.baselines.mlp_network import MlpNetwork
+from dragonfly_env.baselines.neural import Neural
 from dragonfly_env.baselines.par import Par
 from dragonfly_env.baselines.pb import Piggyback
 from dragonfly_env.baselines.tpr import Tpr
@@ -29,6 +30,7 @@ __all__ = [
     "Minimal",
     "Mlp",
     "MlpNetwork",
+    "Neural",
     "Par",
     "Piggyback",
     "PiggybackAcor",
@@ -39,5 +41,20 @@ __all__ = [
 ]
 
 register_policies(
-    (Minimal, Valiant, Ugal, UgalIdeal, Par, Piggyback, Acor, PiggybackAcor, Tpr, Lia, Aries, AriesMode, Mlp)
+    (
+        Minimal,
+        Valiant,
+        Ugal,
+        UgalIdeal,
+        Par,
+        Piggyback,
+        Acor,
+        PiggybackAcor,
+        Tpr,
+        Lia,
+        Aries,
+        AriesMode,
+        Mlp,
+        Neural,
+    )
 )

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
-from dragonfly_env import _core
-from dragonfly_env.baselines._choices import IntArray
-from dragonfly_env.baselines._mlp_arithmetic import best_legal, drawn_legal, forward, tamed
 from dragonfly_env.baselines._mlp_file import FIELD, digest
+from dragonfly_env.baselines._scoring_policy import ScoringPolicy
 from dragonfly_env.baselines.mlp_network import MlpNetwork
 from dragonfly_env.checks.outside import check_path
 from dragonfly_env.checks.values import check_text, config_error
 from dragonfly_env.config.rows import setting
 from dragonfly_env.policies import NamedVariants, Policy, parameter
-
-if TYPE_CHECKING:
-    from dragonfly_env.decisions.batch import DecisionBatch
 
 _HOW = (
     "must be the path of a file of weights: a trained deep-q agent writes one by export_mlp(path), "
@@ -33,7 +25,7 @@ def _file(field: str, value: object) -> str:
     return str(check_path(field, value))
 
 
-class _WithNetwork(Policy):
+class _WithNetwork(ScoringPolicy):
     """A place for what was read from a file, which is no field."""
 
     __slots__ = ("_network",)
@@ -93,111 +85,3 @@ class Mlp(_WithNetwork):
     def name(self) -> str:
         """``"mlp"``."""
         return "mlp"
-
-    @property
-    def scope(self) -> str:
-        """Which decisions the network is asked for: ``"source"`` or ``"every"``."""
-        return self.network.scope
-
-    @property
-    def action(self) -> str:
-        """What it answers with: a ``"path"`` or a ``"port"``."""
-        return self.network.action
-
-    def core_parameters(self) -> dict[str, Any]:
-        """The network instead of its file."""
-        parameters: dict[str, Any] = {"weights": self.network.to_core()}
-        if self.avoid_destination_group is not None:
-            parameters["avoid_destination_group"] = self.avoid_destination_group
-        return parameters
-
-    def env_options(self) -> dict[str, Any]:
-        """What the batched environment needs for ``act``."""
-        network = self.network
-        trackers: dict[str, dict[str, Any]] = {
-            tracker["name"]: {}
-            for tracker in _core.trackers()
-            if any(name in network.features for name in tracker["features"])
-        }
-        return {
-            "scope": network.scope,
-            "action": network.action,
-            "features": network.features,
-            "trackers": trackers,
-            "max_hops": network.max_hops,
-            "detours": network.detours,
-            "minimal_candidates": network.minimal_candidates,
-            "detour_candidates": network.detour_candidates,
-            "avoid_destination_group": self.avoid_destination_group,
-        }
-
-    def act(self, batch: DecisionBatch) -> IntArray:
-        """Choose an action for every pending packet, as the core does.
-
-        Args:
-            batch: N decisions of an environment with ``env_options()``. With a softmax it needs draws.
-
-        Returns:
-            (N,) actions; ties go to the lowest.
-
-        Raises:
-            ConfigError: If the environment shows other features, or has other sizes than the network.
-
-        Source: this project.
-        """
-        network = self.network
-        scores = tamed(self.scores(batch))
-        if network.output == "greedy" or len(batch) == 0:
-            return best_legal(scores, batch.mask)
-        return drawn_legal(scores, batch.mask, network.temperature, batch.draws[:, 0])
-
-    def scores(self, batch: DecisionBatch) -> npt.NDArray[np.float32]:
-        """(N, A) what the network gives, before any choice; 0 where an action is not legal and scored by itself.
-
-        Raises:
-            ConfigError: As ``act``.
-        """
-        network = self.network
-        legal = batch.mask
-        if network.scoring == "candidate":
-            x = _rows_per_action(network, batch)
-            weights, bias = network.layers[0]
-            order = np.argsort(np.array(network.of_action), kind="stable")  # those of the decision first
-            layers = ((weights[order], bias), *network.layers[1:])
-            scores = np.zeros(legal.shape, dtype=np.float32)
-            scores[legal] = forward(layers, network.activation, x[:, order])[:, 0]
-            return scores
-        x = _rows_per_decision(network, batch)
-        (weights, _), (_, bias) = network.layers[0], network.layers[-1]
-        for name, given, wanted in (
-            ("weights_0", len(weights), x.shape[1]),
-            (f"bias_{len(network.layers) - 1}", bias.size, legal.shape[1]),
-        ):
-            if given != wanted:
-                raise config_error(f"weights: {name}", given, f"must be {wanted} in this environment")
-        return forward(network.layers, network.activation, x)
-
-
-def _columns(network: MlpNetwork, batch: DecisionBatch) -> list[npt.NDArray[np.float32]]:
-    """(N, width) per feature, in the units that the network expects."""
-    columns = []
-    for name, scale in zip(network.features, network.scale or (0.0,) * len(network.features), strict=True):
-        block = batch.layout[name]
-        factor = np.float32(1)
-        if scale > 0 and block.unit > 0:
-            factor = np.float32(block.unit) / np.float32(scale)
-        columns.append(np.asarray(batch.obs)[:, block.columns] * factor)
-    return columns
-
-
-def _rows_per_decision(network: MlpNetwork, batch: DecisionBatch) -> npt.NDArray[np.float32]:
-    return np.concatenate(_columns(network, batch), axis=1)
-
-
-def _rows_per_action(network: MlpNetwork, batch: DecisionBatch) -> npt.NDArray[np.float32]:
-    """(M, features), a row per legal action."""
-    legal = batch.mask
-    x = np.empty((int(legal.sum()), len(network.features)), dtype=np.float32)
-    for i, column in enumerate(_columns(network, batch)):
-        x[:, i] = np.broadcast_to(column, legal.shape)[legal]
-    return x

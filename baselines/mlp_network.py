@@ -36,6 +36,8 @@ MOST_UNITS = 2**16
 _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _LEAST_SCALE, _MOST_SCALE = 1e-9, 1e9
 _LEAST_TEMPERATURE, _MOST_TEMPERATURE = 1e-6, 1e6
+_OF_PATHS = ("source-any", "way", "progressive")
+_KINDS = (*DETOURS, "l")
 _SHARED = ("decision", "port", "link", "group", "peer")
 _OF_ACTION = {"port": "port", "path": "candidate"}
 _PER: dict[str, str] = {row["name"]: row["per"] for row in _core.features()} | {
@@ -61,10 +63,10 @@ def _names(field: str, value: object) -> tuple[str, ...]:
 
 
 def _detours(field: str, value: object) -> tuple[str, ...]:
-    kinds = check_items(field, value, f"must be some of {', '.join(DETOURS)}")
+    kinds = check_items(field, value, f"must be some of {', '.join(_KINDS)}")
     for i, kind in enumerate(kinds):
-        if kind not in DETOURS or kind in kinds[:i]:
-            raise config_error(field, kind, f"must be some of {', '.join(DETOURS)}, each once")
+        if kind not in _KINDS or kind in kinds[:i]:
+            raise config_error(field, kind, f"must be some of {', '.join(_KINDS)}, each once")
     return tuple(kinds)
 
 
@@ -137,7 +139,11 @@ class MlpNetwork:
     )
     features: tuple[str, ...] = setting(None, _names, "", "Names of the features that it sees.", False)
     action: str = choice("path", ("path", "port"), doc="What it chooses.")
-    scope: str = choice("source", ("source", "every"), doc="Which routers ask.")
+    scope: str = choice(
+        "source",
+        ("source", "every", *_OF_PATHS),
+        doc="Which routers ask, as in ``BatchedRoutingEnv``; the last three with paths only.",
+    )
     scoring: str = choice("candidate", ("candidate", "all"), doc="One pass per action, or one per decision.")
     activation: str = choice("relu", ("relu", "tanh"), doc="Of the hidden layers.")
     output: str = choice("greedy", ("greedy", "softmax"), doc="The best score, or a draw among all.")
@@ -170,6 +176,8 @@ class MlpNetwork:
             raise config_error(
                 "scale", self.scale, f"must have {len(self.features)} numbers, one per feature"
             )
+        if self.scope in _OF_PATHS and self.action != "path":
+            raise config_error("scope", self.scope, "must be 'source' or 'every' with action='port'")
         for name in self.features:
             self._check_feature(name)
         if self.scoring == "all":

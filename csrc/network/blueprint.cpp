@@ -262,6 +262,16 @@ BufferSizes Blueprint::buffer_sizes() const noexcept {
     buffers.vcs = std::max(buffers.vcs, std::uint32_t{vcs[i]});
     buffers.port_packets = std::max(buffers.port_packets, input_buffer[i] * vcs[i]);
   }
+  const std::size_t global = index_of(topology.global_class());
+  const auto in_packets = [&](std::size_t link) {
+    const Tick router = timing.routing_delay + timing.clock + timing.crossbar_latency;
+    const Tick hop = timing.start_delay[link] + timing.hop_delay[link] + router;
+    return static_cast<float>(hop) / static_cast<float>(timing.packet[global]);
+  };
+  float local = 0;
+  for (std::size_t i = 1; i < global; ++i) local += in_packets(i);
+  buffers.times = {.local_packets = local / static_cast<float>(global - 1),
+                   .global_packets = in_packets(global)};
   return buffers;
 }
 

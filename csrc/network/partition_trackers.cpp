@@ -21,7 +21,8 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
         timing.hop_delay[link] + timing.routing_delay + timing.clock + timing.credit_delay[link];
     site.links[link] = {
         .buffer_packets = plan.links[link].buffer_packets,
-        .wire_packets = static_cast<double>(there_and_back) / static_cast<double>(timing.packet[link])};
+        .wire_packets = static_cast<double>(there_and_back) / static_cast<double>(timing.packet[link]),
+        .packet_ps = static_cast<double>(plan.to_ps(timing.packet[link]))};
   }
   for (const TrackerRequest& request : plan.trackers) {
     auto tracker = request.info->make(*request.info, request.parameters, site);

@@ -17,6 +17,8 @@ namespace dragonfly {
 inline constexpr float kMostHops = 8;        // hops, VCs and kinds are given in eighths
 inline constexpr float kHalfTimeNs = 1'000;  // t / (t + half)
 inline constexpr float kHalfTraffic = 16;    // packets
+inline constexpr float kTimePackets = 64;
+inline constexpr float kMostTimePackets = 1 << 20;
 
 enum class FeaturePer : std::uint8_t { kPort, kDecision, kCandidate };
 [[nodiscard]] constexpr const char* name_of(FeaturePer per) noexcept {
@@ -31,6 +33,12 @@ struct FeatureSizes {
   float groups = 1;
   float queued = 1;  // the most packets of a port: in its queues
   float sent = 1;    // ... whose credit is not back
+};
+
+// Of a packet on idle links, from router to router, in packets that a global link could carry meanwhile.
+struct IdleTimes {
+  float local_packets = 1;  // the mean of the classes of local links
+  float global_packets = 1;
 };
 
 // value = quantity / unit; 0: squashed to quantity / (quantity + half).
@@ -53,6 +61,7 @@ struct FeatureView {
   std::uint32_t recent;  // questions about packets towards this group not long ago
   Tick now;
   float per_packet, per_hop, per_port, per_group, quantum_ns;  // factors
+  IdleTimes times;
 };
 
 namespace detail {
@@ -78,6 +87,17 @@ void per_candidate(const FeatureView& view, float* out, float factor, Of of) noe
   for (std::uint32_t i = 0; i < view.num_candidates; ++i) {
     out[i] = static_cast<float>(of(view.candidates[i])) * factor;
   }
+}
+
+inline float idle_packets(const FeatureView& view, const Candidate& path) noexcept {
+  if (path.kind < 0) return 0;
+  const bool inside = view.context.packet().destination_group == view.context.group();
+  const bool around = path.kind > 0 && path.kind != 1 + static_cast<int>(DetourKind::kL);
+  const std::int32_t global = inside ? 0 : around ? 2 : 1;
+  const std::int32_t local = path.hops > global ? path.hops - global : 0;
+  const float packets = static_cast<float>(local) * view.times.local_packets +
+                        static_cast<float>(global) * view.times.global_packets;
+  return packets < kMostTimePackets ? packets : kMostTimePackets;
 }
 
 template <class Scale, class Fill>
@@ -185,6 +205,16 @@ inline constexpr auto kFeatures = [] {
               [](View view, float* out) {
                 detail::per_candidate(view, out, view.per_packet,
                                       [](const Candidate& path) { return path.vc_queued; });
+              },
+              false},
+      Feature{"candidate_time_packets", kCandidate,
+              "time of the way on idle links, in packets that a global link could carry meanwhile; a minimal "
+              "path takes one global link, a detour two",
+              [](Sizes) { return FeatureScale{kTimePackets, 0, 0, kMostTimePackets / kTimePackets}; },
+              [](View view, float* out) {
+                for (std::uint32_t i = 0; i < view.num_candidates; ++i) {
+                  out[i] = detail::idle_packets(view, view.candidates[i]) * (1.0F / kTimePackets);
+                }
               },
               false}};
 }();

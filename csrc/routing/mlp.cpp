@@ -185,11 +185,14 @@ std::unique_ptr<RoutingPolicy> make_mlp(const PolicyInfo& info, const Parameters
 }  // namespace
 
 std::vector<PolicyInfo> mlp_policies() {
-  std::vector<ParameterInfo> parameters = detour_parameters();
-  parameters.push_back({"weights", NetworkPtr{}, "", "the network: a file of weights"});
-  parameters.push_back({"sha256", std::string{"network"}, "", "of that file; unset: whatever it is"});
+  std::vector<ParameterInfo> trained = detour_parameters();
+  trained.push_back({"weights", NetworkPtr{}, "", "the network: a file of weights"});
+  std::vector<ParameterInfo> given = trained;
+  given.push_back({"sha256", std::string{"network"}, "", "of that file; unset: whatever it is"});
   return {{"mlp", "a neural network from a file scores the legal ports or paths", "this project", "source",
-           "path", std::move(parameters), make_mlp}};
+           "path", std::move(given), make_mlp},
+          {"neural-v1", "a trained neural network scores candidate paths; its weights come with the package",
+           "this project", "source", "path", std::move(trained), make_mlp}};
 }
 
 }  // namespace dragonfly

@@ -47,7 +47,8 @@ ObservationLayout::ObservationLayout(const Dragonfly& topology, const QuestionSp
       num_ports_{topology.radix() - topology.p()},
       radix_{topology.radix()},
       num_candidates_{spec.num_candidates()},
-      quantum_ns_{static_cast<float>(quantum_ns)} {
+      quantum_ns_{static_cast<float>(quantum_ns)},
+      times_{buffers.times} {
   const std::uint32_t room = buffers.output_packets + buffers.input_packets;
   const auto vcs = static_cast<float>(buffers.vcs);
   const FeatureSizes sizes{
@@ -110,7 +111,8 @@ void ObservationLayout::fill(float* row, const RouteContext& context, const floa
                          .per_hop = 1.0F / kMostHops,
                          .per_port = per_port_,
                          .per_group = per_group_,
-                         .quantum_ns = quantum_ns_};
+                         .quantum_ns = quantum_ns_,
+                         .times = times_};
   each_feature([&](const auto& feature, std::size_t bit) {
     if (offsets_[bit] != kOff) feature.fill(view, row + offsets_[bit]);
   });
@@ -141,20 +143,28 @@ void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t
 
 void ObservationLayout::fill_tracked(float* row, const RouteContext& context,
                                      const Candidate* candidates) const {
+  const auto show = [&](const TrackedBlock& block, std::uint32_t i, std::uint32_t column) {
+    const auto x = static_cast<float>(context.tracked_of_all(block.tracker, block.field, column));
+    row[block.offset + i] = block.half > 0 ? detail::squash(x, block.half) : x * block.scale;
+  };
+  std::uint32_t shown_candidates = 0;
   for (const TrackedBlock& block : tracked_) {
-    for (std::uint32_t i = 0; i < block.width; ++i) {
-      std::uint32_t column = block.of_destination ? context.packet().destination_group : i;
-      if (block.of_candidates) {
-        const auto [link, vc] = first_global_hop(context, candidates[i]);
-        if (link.port == kNoPort) {
-          row[block.offset + i] = 0;
-          continue;
-        }
-        column = context.topology().global_position(link.router, link.port);
-        if (block.of_vc) column = column * kMostVcsOfLink + vc;
+    if (block.of_candidates) shown_candidates = block.width;
+    for (std::uint32_t i = 0; i < block.width && !block.of_candidates; ++i) {
+      show(block, i, block.of_destination ? context.packet().destination_group : i);
+    }
+  }
+  for (std::uint32_t i = 0; i < shown_candidates; ++i) {  // where a path leads is worked out once
+    const auto [link, vc] = first_global_hop(context, candidates[i]);
+    const bool leaves = link.port != kNoPort;
+    const std::uint32_t q = leaves ? context.topology().global_position(link.router, link.port) : 0;
+    for (const TrackedBlock& block : tracked_) {
+      if (!block.of_candidates) continue;
+      if (leaves) {
+        show(block, i, block.of_vc ? q * kMostVcsOfLink + vc : q);
+      } else {
+        row[block.offset + i] = 0;
       }
-      const auto x = static_cast<float>(context.tracked_of_all(block.tracker, block.field, column));
-      row[block.offset + i] = block.half > 0 ? detail::squash(x, block.half) : x * block.scale;
     }
   }
 }

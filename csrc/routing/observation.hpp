@@ -21,6 +21,7 @@ struct BufferSizes {
   std::uint32_t input_packets = 0;  // largest input buffer of a link between routers, per VC
   std::uint32_t port_packets = 0;   // the same of all VCs of a port together
   std::uint32_t vcs = 1;            // most of a link
+  IdleTimes times{};
 };
 
 // One named block of the row.
@@ -87,6 +88,7 @@ class ObservationLayout {
   float per_port_ = 1;
   float per_group_ = 1;
   float quantum_ns_;
+  IdleTimes times_;
   std::vector<FeatureBlock> blocks_;
   std::vector<TrackedBlock> tracked_;
   std::vector<float> link_classes_;

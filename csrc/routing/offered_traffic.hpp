@@ -15,7 +15,9 @@ enum class Offered : std::uint32_t {
   kStoredThere,
   kOfferedThere,
   kSaturatedLinks,
-  kOwnLinks
+  kOwnLinks,
+  kDemandThere,  // of the destination group, in what the links to it carry
+  kGroupDemandThere
 };
 
 }  // namespace dragonfly

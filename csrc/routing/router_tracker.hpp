@@ -71,6 +71,7 @@ struct TrackedLinks {
   std::uint32_t buffer_packets = 1;  // the buffer behind the port, per VC
   double wire_packets = 0;  // sent at the link's rate from a packet's departure until its credit is back, if
                             // the router behind passes it on at once
+  double packet_ps = 1;     // serialisation of one packet
 };
 
 // Where a tracker runs: the routers of one partition.

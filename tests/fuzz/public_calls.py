@@ -76,7 +76,18 @@ def _settings() -> list[Call]:
 def _heuristics(folder: Path) -> list[Call]:
     network = dfe.baselines.MlpNetwork.random(hidden_units=(2,))
     file = network.save(folder / "mlp.npz")
-    named = ("Minimal", "Par", "Piggyback", "UgalIdeal", "Acor", "PiggybackAcor", "Tpr", "Lia", "Aries")
+    named = (
+        "Minimal",
+        "Par",
+        "Piggyback",
+        "UgalIdeal",
+        "Acor",
+        "PiggybackAcor",
+        "Tpr",
+        "Lia",
+        "Aries",
+        "Neural",
+    )
     kinds = [getattr(dfe.baselines, name) for name in named]
     return [
         *(of(kind) for kind in kinds),

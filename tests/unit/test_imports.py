@@ -42,6 +42,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("view",),
     ("reproduce",),
     ("benchmark",),
+    ("neural",),
     ("cli",),
 )
 

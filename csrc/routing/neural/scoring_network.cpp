@@ -40,7 +40,7 @@ void check_asked(const QuestionSpec& asked) {
   within("max_hops", asked.max_hops, 3, 15);
   within("minimal_candidates", asked.minimal_candidates, 1, 16);
   within("detour_candidates", asked.detour_candidates, 1, 16);
-  within("detours", static_cast<std::uint32_t>(asked.detours.size()), 0, 4);
+  within("detours", static_cast<std::uint32_t>(asked.detours.size()), 0, 5);
   if (asked.forced_too) refuse("scope", "'all'", "must be 'source' or 'every'");
 }
 

@@ -19,6 +19,7 @@ class LinkOccupancy final : public RouterTracker {
                             Tick /*now*/) override {
     if (field == 0) return all_.ports[port_at(reader, column)].occupancy;
     const std::size_t port = port_at(reader, column / kMostVcsOfLink);
+    if (field == 2) return all_.ports[port].queued;
     const VcQueue& queue = all_.queues[port * all_.queue_stride + column % kMostVcsOfLink];
     const std::uint32_t in_use = static_cast<std::uint32_t>(queue.buffer) - queue.credits;
     return all_.credits_at_crossbar ? in_use : in_use + queue.queued;
@@ -57,7 +58,12 @@ TrackerInfo link_occupancy_tracker() {
                   .per = TrackedPer::kFirstGlobalHop,
                   .unit = 64,
                   .high = 1024,
-                  .doc = "the same of the VC that the path would use on its first global link"}},
+                  .doc = "the same of the VC that the path would use on its first global link"},
+                 {.name = "candidate_link_queued_packets",
+                  .per = TrackedPer::kFirstGlobalHop,
+                  .unit = 64,
+                  .high = 1024,
+                  .doc = "packets in the output queue before the path's first global link"}},
       .parameters = {},
       .make = make_link_occupancy};
 }

@@ -23,6 +23,7 @@ class OfferedTraffic final : public RouterTracker {
         first_router_{site.first_router},
         stored_weight_{stored_weight},
         saturated_packets_{saturated_packets},
+        per_packet_{demand_of_packet(site, window_ps)},
         window_{site.ticks_of(window_ps)},
         counts_(std::size_t{site.num_routers} * groups_) {
     const std::uint32_t h = topology_.h();
@@ -80,9 +81,13 @@ class OfferedTraffic final : public RouterTracker {
       case Offered::kSaturatedLinks:
         return saturated_links(own);
       case Offered::kOwnLinks:
+        return own_end_[own] - own_begin(own);
+      case Offered::kDemandThere:
+        return static_cast<float>(offered(there) * per_packet_ * topology_.a());
+      case Offered::kGroupDemandThere:
         break;
     }
-    return own_end_[own] - own_begin(own);
+    return group_demand(own, column % groups_);
   }
 
  private:
@@ -91,6 +96,23 @@ class OfferedTraffic final : public RouterTracker {
     std::uint32_t stored = 0;
   };
 
+  // The share of what the links from one group to another carry in a window.
+  [[nodiscard]] static double demand_of_packet(const TrackerSite& site, TimePs window_ps) noexcept {
+    const double packet_ps = site.links[index_of(site.topology.global_class())].packet_ps;
+    return packet_ps / (static_cast<double>(window_ps) * site.topology.trunking());
+  }
+  [[nodiscard]] double group_demand(std::uint32_t own, std::uint32_t to) noexcept {
+    const std::uint32_t first = own - own % topology_.a();
+    std::uint64_t injected = 0;
+    std::uint64_t stored = 0;
+    for (std::uint32_t mate = first; mate < first + topology_.a(); ++mate) {
+      const Count& count = of(mate, to);
+      injected += count.injected;
+      stored += count.stored;
+    }
+    const double packets = static_cast<double>(injected) + stored_weight_ * static_cast<double>(stored);
+    return static_cast<float>(packets * per_packet_);
+  }
   [[nodiscard]] Count& of(std::uint32_t own, std::uint32_t group) noexcept {
     return counts_[std::size_t{own} * groups_ + group];
   }
@@ -117,6 +139,7 @@ class OfferedTraffic final : public RouterTracker {
   std::uint32_t first_router_;
   double stored_weight_;
   double saturated_packets_;
+  double per_packet_;  // demand
   SlidingWindow window_;
   Count none_{};                           // the own group is not among the counters
   std::vector<Count> counts_;              // [router * groups + group]
@@ -133,6 +156,7 @@ std::unique_ptr<RouterTracker> make_offered_traffic(const TrackerInfo& info, con
 
 constexpr float kUnit = 16;
 constexpr float kMost = 1U << 16;  // in that unit: more than buffers hold
+constexpr float kHalfDemand = 4;
 
 }  // namespace
 
@@ -179,7 +203,16 @@ TrackerInfo offered_traffic_tracker() {
                  links("saturated_links",
                        "global links of the router whose group's offered_packets exceed "
                        "saturated_packets"),
-                 links("own_links", "connected global links of the router")},
+                 links("own_links", "connected global links of the router"),
+                 {.name = "destination_demand",
+                  .per = TrackedPer::kDestination,
+                  .half = kHalfDemand,
+                  .doc = "offered_packets of the destination group times the routers of a group, per packets that "
+                         "its links there carry in the window"},
+                 {.name = "destination_group_demand",
+                  .per = TrackedPer::kDestination,
+                  .half = kHalfDemand,
+                  .doc = "the same of what all routers of the group offer, without delay (ideal)"}},
       .parameters = std::move(parameters),
       .make = make_offered_traffic,
       .bytes = OfferedTraffic::bytes};

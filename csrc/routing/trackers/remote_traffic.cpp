@@ -8,7 +8,7 @@ namespace dragonfly {
 
 namespace {
 
-enum Field : std::uint32_t { kOfPeer, kOfDestination };
+enum Field : std::uint32_t { kOfPeer, kOfDestination, kDemandOfDestination };
 
 // A router's remote counters: what its own traffic would put on the local links of intermediate groups, if
 // all of it took detours without a second local hop. There is one per type k of local link: those to the
@@ -31,6 +31,7 @@ class RemoteTraffic final : public RouterTracker {
         first_router_{site.first_router},
         first_group_{site.topology.group_of(site.first_router)},
         stored_weight_{stored_weight},
+        per_packet_{site.links[1].packet_ps / static_cast<double>(window_ps)},
         window_{site.ticks_of(window_ps)},
         sums_(std::size_t{site.num_routers} * types_) {
     const std::uint32_t groups = topology_.num_groups();
@@ -74,7 +75,7 @@ class RemoteTraffic final : public RouterTracker {
     if (field == kOfPeer) return packets(sums_[std::size_t{own} * types_ + column]);
     double most = 0;
     each_use(own, column, [&](const Sum& sum, std::uint32_t) { most = std::max(most, packets(sum)); });
-    return most;
+    return field == kOfDestination ? most : static_cast<float>(most * per_packet_);
   }
 
  private:
@@ -136,6 +137,7 @@ class RemoteTraffic final : public RouterTracker {
   std::uint32_t first_router_;
   std::uint32_t first_group_;
   double stored_weight_;
+  double per_packet_;  // of what a local link carries in a window
   double ways_ = 1;  // from a group to another one
   SlidingWindow window_;
   std::vector<Sum> sums_;              // [router * types + k - 1]
@@ -165,7 +167,11 @@ TrackerInfo remote_traffic_tracker() {
                   .per = TrackedPer::kDestination,
                   .unit = 16,
                   .high = 1U << 16,
-                  .doc = "the largest remote_packets of those links that serve the destination group"}},
+                  .doc = "the largest remote_packets of those links that serve the destination group"},
+                 {.name = "destination_remote_demand",
+                  .per = TrackedPer::kDestination,
+                  .half = 1,
+                  .doc = "the same, per packets that a local link carries in the window"}},
       .parameters = window_parameters(),
       .make = make_remote_traffic,
       .bytes = RemoteTraffic::bytes};

@@ -1,0 +1,139 @@
+"""A learned UGAL: a network foretells the delivery time of a path, and the shortest time is taken.
+
+Transitions are exact: each has what the source router saw of the path that its packet took, and the time until that
+packet was delivered. Packets are routed by a softmax over the times foretold so far, so every path is tried where it
+is not much worse, and states are those to which the network itself leads (fitted iteration; Ernst et al., JMLR 2005).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import dragonfly_env as dfe
+from dragonfly_env.baselines import MlpNetwork
+from dragonfly_env.baselines._scoring_policy import rows_per_action
+from dragonfly_env.neural.network import Floats, Layer, network_of, scores_of
+from dragonfly_env.neural.settings import TrainingSettings
+from dragonfly_env.neural.tasks import Task
+
+Samples = tuple[Floats, Floats]
+"""(M, F) what was seen of the path that was taken, (M,) logarithm of the time to delivery in packets."""
+
+_FIRST_SCALE = 16.0  # packets
+_REWARD_NS = 1000.0  # of a reward of -1
+_AS_LONG = ("candidate_time_packets", "candidate_packets", "candidate_link_packets")
+
+
+def collect(task: Task, network: MlpNetwork | None, settings: TrainingSettings, round_: int) -> Samples:
+    """Route a cell's packets, and note what came of it.
+
+    Args:
+        task: The cell.
+        network: What foretells; None: the time on idle links and the packets on the way.
+        settings: Of the training.
+        round_: Its number.
+    """
+    shape = network or network_of(_zeros(settings), settings.features, settings.scope)
+    env = dfe.BatchedRoutingEnv(
+        task.config,
+        scope=shape.scope,
+        action=shape.action,
+        reward="delivery",
+        reward_scale_ns=_REWARD_NS,
+        features=shape.features,
+        detours=shape.detours,
+        detour_candidates=shape.detour_candidates,
+        duration_ns=task.warmup_ns + task.measure_ns,
+    )
+    parts: list[Samples] = []
+    batch = env.reset(seed=task.seed(settings.seed, round_))
+    while not env.done:
+        x = rows_per_action(shape, batch.layout, batch.obs, batch.mask)
+        scores = np.full(batch.mask.shape, -np.inf, dtype=np.float32)
+        scores[batch.mask] = _guess(shape, x) if network is None else scores_of(network.layers, x)
+        batch = env.step(_drawn(scores, settings.temperature, batch.draws[:, 0]))
+        parts.append(_completed(env, shape, task))
+    env.drain()
+    parts.append(_completed(env, shape, task))
+    x, y = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    generator = np.random.default_rng([settings.seed, round_, len(y)])
+    some = generator.permutation(len(y))[: settings.cell_transitions]
+    return x[some], y[some]
+
+
+def fit(
+    network: MlpNetwork, samples: Samples, settings: TrainingSettings, round_: int
+) -> tuple[MlpNetwork, float]:
+    """Go on fitting a network to transitions.
+
+    Args:
+        network: Where to start; its scores are minus the foretold logarithms.
+        samples: What to fit.
+        settings: Of the training.
+        round_: Its number.
+
+    Returns:
+        The fitted network and the mean squared error of the last pass.
+    """
+    from dragonfly_env.agents._sb3 import one_thread, torch
+
+    x, y = samples
+    with one_thread():
+        weights = [torch.nn.Parameter(torch.from_numpy(a.copy())) for layer in network.layers for a in layer]
+        optimizer = torch.optim.Adam(weights, lr=settings.learning_rate)
+        steps = settings.passes * (len(y) // settings.batch_transitions + 1)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+        generator = np.random.default_rng([settings.seed, round_])
+        error = 0.0
+        for _ in range(settings.passes):
+            errors = []
+            for some in np.array_split(
+                generator.permutation(len(y)), len(y) // settings.batch_transitions + 1
+            ):
+                out = _forward(torch, weights, torch.from_numpy(x[some]))
+                loss = torch.nn.functional.mse_loss(-out, torch.from_numpy(y[some]))
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                schedule.step()
+                errors.append(float(loss.detach()))
+            error = float(np.mean(errors))
+        arrays = [weight.detach().numpy().copy() for weight in weights]
+    layers = list(zip(arrays[::2], arrays[1::2], strict=True))
+    return network_of(layers, network.features, network.scope), error
+
+
+def _zeros(settings: TrainingSettings) -> list[Layer]:
+    return [(np.zeros((len(settings.features), 1), dtype=np.float32), np.zeros(1, dtype=np.float32))]
+
+
+def _guess(shape: MlpNetwork, x: Floats) -> Floats:
+    """Before anything is learned: minus the logarithm of time on idle links plus packets on the way."""
+    scale = dict(zip(shape.features, shape.scale or (), strict=True))
+    times = sum(x[:, i] * scale[name] for i, name in enumerate(shape.features) if name in _AS_LONG)
+    return -np.log(np.asarray(times, dtype=np.float32) + np.float32(_FIRST_SCALE))
+
+
+def _drawn(scores: Floats, temperature: float, draws: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """(N,) actions of a softmax."""
+    weights = np.exp((scores - scores.max(axis=1, keepdims=True)).astype(np.float64) / temperature)
+    passed = np.cumsum(weights, axis=1)
+    actions: npt.NDArray[np.int64] = (passed <= (draws * passed[:, -1])[:, None]).sum(axis=1)
+    return actions
+
+
+def _completed(env: dfe.BatchedRoutingEnv, shape: MlpNetwork, task: Task) -> Samples:
+    done = env.transitions()
+    chosen = np.zeros(done.mask.shape, dtype=np.bool_)
+    chosen[np.arange(len(done)), done.actions] = True
+    times = np.maximum(-done.rewards * _REWARD_NS / task.packet_ns, 1.0)
+    return rows_per_action(shape, env.layout, done.obs, chosen), np.log(times).astype(np.float32)
+
+
+def _forward(torch: Any, weights: list[Any], x: Any) -> Any:
+    for matrix, bias in zip(weights[:-2:2], weights[1:-2:2], strict=True):
+        x = torch.relu(x @ matrix + bias)
+    return (x @ weights[-2] + weights[-1])[:, 0]

@@ -1,0 +1,85 @@
+"""What the network sees, and what it looks like."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env.baselines import MlpNetwork
+
+Floats = npt.NDArray[np.float32]
+Layer = tuple[Floats, Floats]
+
+FEATURES = MappingProxyType(
+    {
+        # What the router's hosts offer to the destination group (LIA, TACO 2025, section 4.2), per what links carry.
+        "destination_demand": 0.0,
+        "destination_remote_demand": 0.0,
+        # What all routers of the group do, as far as a group could tell itself.
+        "destination_group_demand": 0.0,
+        # How far the packet has come (where routers behind the source are asked, too), and the path.
+        "hops": 2.0,
+        "candidate_kind": 2.0,
+        "candidate_time_packets": 16.0,
+        # Its first port, and there the virtual channel that it would use.
+        "candidate_packets": 16.0,
+        "candidate_vc_packets": 16.0,
+        "candidate_queue_packets": 16.0,
+        # Its first global link, wherever in the group that is (as `ugal-ideal` sees it).
+        "candidate_link_packets": 16.0,
+        "candidate_link_queued_packets": 16.0,
+    }
+)
+"""Names and units of the inputs; 0: squashed features have none. None of them depends on the size of a system."""
+
+DETOURS = MappingProxyType(
+    {
+        "source": ("g", "gl", "lg", "lgl"),
+        "way": ("g", "gl", "lg", "lgl"),
+        "progressive": ("g", "gl", "lg", "lgl", "l"),
+    }
+)
+"""Kinds of candidate paths beside the shortest one, by the scope of decisions."""
+
+
+def network_of(layers: Sequence[Layer], features: Sequence[str], scope: str) -> MlpNetwork:
+    """A network that scores one candidate path after the other."""
+    return MlpNetwork(
+        layers=tuple(layers),
+        features=tuple(features),
+        scale=tuple(FEATURES[name] for name in features),
+        action="path",
+        scope=scope,
+        scoring="candidate",
+        activation="relu",
+        detours=DETOURS[scope],
+    )
+
+
+def untrained(
+    features: Sequence[str], hidden_units: Sequence[int], seed: int, scope: str = "source"
+) -> MlpNetwork:
+    """Random weights, scaled to the inputs of each layer (He et al., ICCV 2015)."""
+    generator = np.random.default_rng(seed)
+    sizes = (len(features), *hidden_units, 1)
+    layers = [
+        (
+            (generator.standard_normal(shape) * np.sqrt(2.0 / shape[0])).astype(np.float32),
+            np.zeros(shape[1], dtype=np.float32),
+        )
+        for shape in itertools.pairwise(sizes)
+    ]
+    return network_of(layers, features, scope)
+
+
+def scores_of(layers: Sequence[Layer], x: Floats) -> Floats:
+    """(M,) what a network gives for M rows. For training: sums are not in the core's order."""
+    for weights, bias in layers[:-1]:
+        x = np.maximum(x @ weights + bias, np.float32(0))
+    weights, bias = layers[-1]
+    scores: Floats = (x @ weights + bias)[:, 0]
+    return scores

@@ -1,0 +1,93 @@
+"""``TrainingSettings``: how long and on what a network is trained, checked."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.values import check_integer, config_error, unknown_name
+from dragonfly_env.config.rows import choice, integer, normalise, real, setting
+from dragonfly_env.neural.network import DETOURS, FEATURES
+
+_MOST_SEED = 2**31 - 1
+
+
+def _features(field: str, value: object) -> tuple[str, ...]:
+    names = tuple(check_items(field, value, "must be a list of names of features"))
+    if not names:
+        raise config_error(field, names, "must name at least one feature")
+    for name in names:
+        if name not in FEATURES:
+            raise unknown_name(field, name, tuple(FEATURES))
+    return names
+
+
+def _counts(most: int) -> Callable[[str, object], tuple[int, ...]]:
+    def check(field: str, value: object) -> tuple[int, ...]:
+        items = check_items(field, value, "must be a list of whole numbers")
+        if not items:
+            raise config_error(field, items, "must not be empty")
+        return tuple(check_integer(field, item, 1, most) for item in items)
+
+    return check
+
+
+def _words(field: str, value: object) -> tuple[str, ...]:
+    return tuple(str(item) for item in check_items(field, value, "must be a list of names"))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSettings:
+    """What ``train_network`` does: on what, how long, and with which features.
+
+    Raises:
+        ConfigError: For a value out of range.
+    """
+
+    features: tuple[str, ...] = setting(
+        tuple(FEATURES), _features, "", "What the network sees: some of ``FEATURES``."
+    )
+    scope: str = choice("source", tuple(DETOURS), doc="Which routers ask, see ``EnvOptions``.")
+    hosts: tuple[int, ...] = setting(
+        (72, 342), _counts(2**31 - 1), "hosts", "Sizes of the training cells that are used."
+    )
+    patterns: tuple[str, ...] = setting(
+        (), _words, "", "Patterns of the training cells that are used; none: all."
+    )
+    hidden_units: tuple[int, ...] = setting(
+        (16, 16), _counts(2**12), "", "Sizes of the hidden layers (ReLU)."
+    )
+    window_share: float = real(
+        0.1,
+        0.0,
+        1.0,
+        open_low=True,
+        doc="Of a cell's warm-up and window: so long are the runs of the training.",
+    )
+    rounds: int = integer(3, 1, 1000, doc="Of foretelling: collect, fit.")
+    kept_rounds: int = integer(1000, 1, 1000, doc="Rounds whose transitions are fitted, the last ones.")
+    cell_transitions: int = integer(
+        25_000, 100, 2**24, unit="transitions", doc="Of each cell and round at most, drawn at random."
+    )
+    temperature: float = real(
+        0.08,
+        0.0,
+        10.0,
+        open_low=True,
+        doc="Of the softmax over foretold times (logarithms) while collecting.",
+    )
+    learning_rate: float = real(5e-3, 0.0, 1.0, open_low=True, doc="Of Adam while foretelling.")
+    batch_transitions: int = integer(2048, 1, 2**20, unit="transitions", doc="Per gradient step.")
+    passes: int = integer(5, 1, 1000, doc="Over the transitions, per round.")
+    generations: int = integer(0, 0, 10**6, doc="Of the evolution strategy.")
+    pairs: int = integer(
+        6, 1, 1000, doc="Of networks that are tried per generation, a change and its opposite."
+    )
+    generation_cells: int = integer(8, 1, 1000, doc="Cells on which they are tried, drawn per generation.")
+    spread: float = real(0.06, 0.0, 10.0, open_low=True, doc="Standard deviation of the changes.")
+    step: float = real(0.03, 0.0, 10.0, open_low=True, doc="Learning rate of Adam on the changes.")
+    seed: int = integer(0, 0, _MOST_SEED, doc="Of everything random.")
+
+    def __post_init__(self) -> None:
+        normalise(self)

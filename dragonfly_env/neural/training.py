@@ -1,0 +1,186 @@
+"""Training from scratch, step by step; every step is a file, so the same call goes on where it was stopped."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dragonfly_env as dfe
+from dragonfly_env.baselines import MlpNetwork
+from dragonfly_env.benchmark.suite import Suite
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.neural.evolution import Evolution, latencies
+from dragonfly_env.neural.foretelling import Samples, collect, fit
+from dragonfly_env.neural.network import untrained
+from dragonfly_env.neural.settings import TrainingSettings
+from dragonfly_env.neural.tasks import Task, training_tasks
+
+Tell = Callable[[str], object]
+REFERENCES = ("min", "ugal-g", "val-g", "ugal-ideal", "par", "lia", "tpr", "ad1", "ad2", "q-adaptive-queue")
+"""Policies that set the measure of a training cell: those that lead somewhere on the training part."""
+
+_CURVE = "curve.csv"
+_RESULT = "network.npz"
+_EVERY = 10  # generations between two files
+_SEEDS_APART = 10**6  # numbers of runs that only measure
+
+
+def train_network(suite: Suite, folder: Path, settings: TrainingSettings, tell: Tell = print) -> Path:
+    """Train a network on the training part of a suite.
+
+    Args:
+        suite: Where the cells come from.
+        folder: Where all steps, the curve (``curve.csv``) and the result go; what stands there is not done again.
+        settings: How long, and on what.
+        tell: Is told of every step.
+
+    Returns:
+        The file of the result.
+
+    Raises:
+        ConfigError: If the folder holds another training, or PyTorch is missing.
+    """
+    from dragonfly_env.agents import _sb3  # noqa: F401  # says at once what is missing
+
+    folder.mkdir(parents=True, exist_ok=True)
+    _claim(folder, {"suite": suite.name, **dataclasses.asdict(settings)})
+    tasks = training_tasks(suite, settings.hosts, settings.patterns, settings.window_share)
+    tell(f"{len(tasks)} cells of the training part of {suite.name}")
+    best_ns = _references(folder, tasks, tell)
+    network = untrained(settings.features, settings.hidden_units, settings.seed, settings.scope)
+    for round_ in range(settings.rounds):
+        network = _foretell(folder, tasks, network, settings, round_, tell)
+        _note(folder, "foretelling", round_, network, tasks, best_ns, tell)
+    evolution = Evolution.of(network)
+    while (generation := evolution.moments[2]) < settings.generations:
+        begun = time.process_time()
+        until = min(generation + _EVERY, settings.generations)
+        evolution = _read(folder, network, until) or evolution
+        if evolution.moments[2] > generation:
+            continue
+        while evolution.moments[2] < until:
+            evolution.advance(tasks, best_ns, settings)
+        _write(folder, evolution)
+        tell(f"generations {generation} to {evolution.moments[2]}: {time.process_time() - begun:.0f} CPU-s")
+        _note(folder, "evolution", evolution.moments[2], evolution.network, tasks, best_ns, tell)
+    return evolution.network.save(folder / _RESULT)
+
+
+def _claim(folder: Path, what: dict[str, Any]) -> None:
+    """One folder, one training; only its length may grow."""
+    file = folder / "training.json"
+    text = json.dumps(what, indent=1, sort_keys=True)
+    if file.exists():
+        before = json.loads(file.read_text(encoding="utf-8"))
+        now = json.loads(text)
+        differ = [name for name in now if name != "generations" and before.get(name) != now[name]]
+        if differ:
+            raise config_error("folder", str(folder), f"holds a training with other {', '.join(differ)}")
+    file.write_text(text + "\n", encoding="utf-8")
+
+
+def _references(folder: Path, tasks: Sequence[Task], tell: Tell) -> dict[str, float]:
+    """The latency of the best reference in every cell."""
+    file = folder / "references.json"
+    known: dict[str, dict[str, float]] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    for task in tasks:
+        if task.name not in known:
+            known[task.name] = {
+                name: task.latency_ns(dfe.make_policy(name), task.seed(0)) for name in REFERENCES
+            }
+            file.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+            best = min(known[task.name], key=known[task.name].__getitem__)
+            tell(f"{task.name}: {best} {known[task.name][best]:.0f} ns")
+    return {task.name: min(known[task.name].values()) for task in tasks}
+
+
+def _foretell(
+    folder: Path,
+    tasks: Sequence[Task],
+    network: MlpNetwork,
+    settings: TrainingSettings,
+    round_: int,
+    tell: Tell,
+) -> MlpNetwork:
+    file = folder / f"round-{round_:02d}.npz"
+    if file.exists():
+        return MlpNetwork.load(file)
+    begun = time.process_time()
+    collected = folder / f"transitions-{round_:02d}.npz"
+    if not collected.exists():
+        parts = [collect(task, network if round_ else None, settings, round_) for task in tasks]
+        x, y = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        np.savez(collected.with_suffix(".part.npz"), x=x, y=y)
+        collected.with_suffix(".part.npz").replace(collected)
+    kept = []
+    for older in range(max(0, round_ + 1 - settings.kept_rounds), round_ + 1):
+        with np.load(folder / f"transitions-{older:02d}.npz") as arrays:
+            kept.append((arrays["x"], arrays["y"]))
+    samples: Samples = tuple(np.concatenate(columns) for columns in zip(*kept, strict=True))  # type: ignore[assignment]
+    fitted, error = fit(network, samples, settings, round_)
+    fitted.save(file)
+    tell(
+        f"round {round_}: {len(samples[1])} transitions, mean squared error {error:.4f}, "
+        f"{time.process_time() - begun:.0f} CPU-s"
+    )
+    return fitted
+
+
+def _note(
+    folder: Path,
+    stage: str,
+    number: int,
+    network: MlpNetwork,
+    tasks: Sequence[Task],
+    best_ns: dict[str, float],
+    tell: Tell,
+) -> None:
+    """A row of the curve: the ratios to the best reference, on runs of their own."""
+    file = folder / _CURVE
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    rows = list(csv.DictReader(text.splitlines()))
+    if any(row["stage"] == stage and row["number"] == str(number) for row in rows):
+        return
+    measured = latencies(network, tasks, _SEEDS_APART)
+    ratios = {name: ns / best_ns[name] for name, ns in measured.items()}
+    logs = np.log(np.array(list(ratios.values())))
+    row = {
+        "stage": stage,
+        "number": str(number),
+        "geometric_mean": f"{np.exp(logs.mean()):.4f}",
+        "worst": f"{np.exp(logs.max()):.4f}",
+        "within_5_percent": f"{np.mean(logs < np.log(1.05)):.4f}",
+        **{name: f"{ratio:.4f}" for name, ratio in ratios.items()},
+    }
+    with file.open("w", encoding="utf-8", newline="") as handle:
+        writer = csv.DictWriter(handle, list(row))
+        writer.writeheader()
+        writer.writerows([*rows, row])
+    worst = max(ratios, key=ratios.__getitem__)
+    tell(f"{stage} {number}: {row['geometric_mean']} of the best reference, worst {row['worst']} ({worst})")
+
+
+def _write(folder: Path, evolution: Evolution) -> None:
+    first, second, steps = evolution.moments
+    np.savez(
+        folder / f"generation-{steps:05d}.npz",
+        change=evolution.change,
+        first=first,
+        second=second,
+        steps=steps,
+    )
+
+
+def _read(folder: Path, origin: MlpNetwork, generation: int) -> Evolution | None:
+    file = folder / f"generation-{generation:05d}.npz"
+    if not file.exists():
+        return None
+    with np.load(file) as arrays:
+        return Evolution(origin, arrays["change"], (arrays["first"], arrays["second"], int(arrays["steps"])))

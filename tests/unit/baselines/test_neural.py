@@ -1,0 +1,115 @@
+"""The policy that comes with its weights, and the features that it was given."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.baselines import Mlp, Neural
+from dragonfly_env.neural import DETOURS, FEATURES
+from tests.parity.cases import config_of, native, play
+
+WEIGHTS = Path(dfe.baselines.__file__).resolve().parent / "weights"
+FILE = WEIGHTS / "neural-v1.npz"
+
+
+def test_a_name_is_enough() -> None:
+    policy = dfe.make_policy("neural-v1")
+    assert policy == Neural()
+    assert policy.to_dict() == {"name": "neural-v1"}
+    assert (policy.scope, policy.action) == ("source", "path")
+    assert "neural-v1" in dfe.policies()
+
+
+def test_the_weights_are_small_and_those_that_the_page_tells_of() -> None:
+    told = json.loads((WEIGHTS / "neural-v1.json").read_text(encoding="utf-8"))
+    assert FILE.stat().st_size <= 200_000
+    assert told["sha256"] == hashlib.sha256(FILE.read_bytes()).hexdigest()
+    assert told["suite"] == "dragonfly-v1"
+    assert told["command"].startswith("python -m dragonfly_env.neural")
+
+
+def test_it_runs_as_the_network_in_its_file() -> None:
+    config = config_of(load=0.45)
+    ours, theirs = (native(config, policy, 3000.0) for policy in (Neural(), Mlp(weights=str(FILE))))
+    assert ours.trace_hash() == theirs.trace_hash()
+    assert 0 < ours.metrics().minimal_fraction < 1
+
+
+@pytest.mark.parametrize("system", ["72", "342"])
+def test_core_and_twin_decide_alike_on_every_size(system: str) -> None:
+    config = config_of(topology=dfe.Dragonfly.preset(system), load=0.4, network="lia")
+    env = dfe.BatchedRoutingEnv.for_policy(config, Neural(), duration_ns=1500.0)
+    play(env, Neural())
+    assert env.trace_hash() == native(config, Neural(), 1500.0).trace_hash()
+
+
+def test_bad_parameters_are_refused() -> None:
+    with pytest.raises(dfe.ConfigError, match="weights"):
+        dfe.make_policy("neural-v1", weights=str(FILE))
+    with pytest.raises(dfe.ConfigError, match="avoid_destination_group"):
+        dfe.make_policy("neural-v1", avoid_destination_group="yes")
+
+
+def env_of(network: str, *features: str) -> dfe.BatchedRoutingEnv:
+    return dfe.BatchedRoutingEnv(
+        config_of(network=network, load=0.6),
+        scope="source",
+        action="path",
+        features=(*FEATURES, *features),
+        detours=DETOURS["source"],
+        duration_ns=3000.0,
+    )
+
+
+@pytest.mark.parametrize(("network", "packet_ns"), [("default", 32), ("lia", 10)])
+def test_demand_is_what_the_group_would_offer_per_what_its_link_carries(network: str, packet_ns: int) -> None:
+    """72 hosts: four routers a group, one link to each other group, windows of 200 ns."""
+    env = env_of(network, "destination_offered_packets", "destination_remote_packets")
+    batch, most = env.reset(), 0.0
+    while not env.done:
+        for name, half, packets in (
+            ("destination_demand", 4, 4 * env.layout.quantities(batch.obs, "destination_offered_packets")),
+            ("destination_remote_demand", 1, env.layout.quantities(batch.obs, "destination_remote_packets")),
+        ):
+            demand = packets * packet_ns / 200
+            shown = np.asarray(batch.obs)[:, env.layout[name].columns]
+            np.testing.assert_allclose(shown, demand / (demand + half), rtol=1e-5)
+            most = max(most, float(shown.max(initial=0)))
+        batch = env.step(batch.minimal_actions())
+    assert most > 0.5
+
+
+@pytest.mark.parametrize(("network", "longer_packets"), [("default", 270 / 32), ("lia", 135 / 10)])
+def test_time_of_a_path_is_that_of_its_hops(network: str, longer_packets: float) -> None:
+    """A shortest path takes one global link, a detour two; that is so much longer than a local one."""
+    env = env_of(network, "candidate_hops")
+    batch = env.reset()
+    legal = batch.mask & (batch.candidates["detour_group"] != batch.packets["destination_group"][:, None])
+    packets = env.layout.quantities(batch.obs, "candidate_time_packets")[legal]
+    hops = env.layout.quantities(batch.obs, "candidate_hops")[legal]
+    links = np.where(np.arange(legal.shape[1]) == 0, 1, 2) * np.ones_like(legal)
+    hops_by_class = np.stack([links[legal], hops - links[legal]], axis=1)
+    (of_global, of_local), *_ = np.linalg.lstsq(hops_by_class, packets, rcond=None)
+    np.testing.assert_allclose(hops_by_class @ [of_global, of_local], packets, rtol=1e-5)
+    assert of_global - of_local == pytest.approx(longer_packets, rel=1e-4)
+    assert of_local > 1  # the packet itself
+
+
+def test_the_queue_before_a_global_link_is_part_of_what_is_under_way() -> None:
+    env = env_of("default", "link_packets")
+    batch, most = env.reset(), 0.0
+    while not env.done:
+        queued = env.layout.quantities(batch.obs, "candidate_link_queued_packets")
+        everything = env.layout.quantities(batch.obs, "link_packets")
+        assert (queued[batch.mask] >= 0).all()
+        if len(batch):
+            assert queued[batch.mask].max() <= everything.max()
+            most = max(most, float(queued.max()))
+        batch = env.step(batch.minimal_actions())
+    assert most > 5
