@@ -159,7 +159,11 @@ void RoutingEnvironment::follow(std::size_t row) {
   collect();
 }
 
-void RoutingEnvironment::ask_outside() { simulation_.network().want({.kind = WantedPackets::Kind::kAll}); }
+void RoutingEnvironment::ask_outside() {
+  has_background_ = false;
+  if (batch_.size == 0) clear_desks();
+  simulation_.network().want({.kind = WantedPackets::Kind::kAll});
+}
 
 void RoutingEnvironment::answer() {
   const std::int32_t* next = answers_.data();

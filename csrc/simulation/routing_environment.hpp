@@ -57,7 +57,8 @@ class RoutingEnvironment {
   void seek();
   // The packet of this row of the batch, which is the only row from now on.
   void follow(std::size_t row);
-  // Everything is asked outside from now on. What has been asked before is left to it, but for the batch.
+  // It decides about nothing any more: everything is asked outside from now on. What has been asked before is
+  // left to it, but for the batch.
   void ask_outside();
   // Goes on for a time after the end. Precondition: done(), not drained.
   void extend(TimePs duration_ps);
