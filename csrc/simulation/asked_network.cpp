@@ -95,7 +95,11 @@ void AskedNetwork::follow(std::size_t row) {
   waiting_ = 1;
 }
 
-void AskedNetwork::ask_outside() { simulation_.network().want({.kind = WantedPackets::Kind::kAll}); }
+void AskedNetwork::ask_outside() {
+  has_background_ = false;
+  if (waiting_ == 0) clear_desks();
+  simulation_.network().want({.kind = WantedPackets::Kind::kAll});
+}
 
 std::optional<double> AskedNetwork::first_asked_ns() {
   std::optional<Tick> first;
