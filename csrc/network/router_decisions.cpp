@@ -1,5 +1,6 @@
 // Decisions: by the policy, or from outside.
 #include "network/router_decisions.hpp"
+#include "core/fixed_list.hpp"
 #include "core/prefetch.hpp"
 #include "network/router_inline.hpp"
 #include "routing/choices.hpp"
@@ -94,7 +95,8 @@ void RouterDecisions::ask_background(Tick now) {
   }
 }
 
-// What nobody is asked about goes on at once; the others wait until all questions are answered.
+// What nobody is asked about goes on at once. The others are asked a few at a time, which the first-level
+// cache holds: as above, it does not matter that some have their answer when the next are asked.
 template <RouterDecisions::Asker asker, bool kShared>
 void RouterDecisions::put_questions(std::uint32_t decider, Tick now) {
   constexpr bool learns = asker == Asker::kLearner;
@@ -110,43 +112,53 @@ void RouterDecisions::put_questions(std::uint32_t decider, Tick now) {
     sheet = own.rows.get();
     sheet->clear();
   }
-  questions_.clear();
-  for (const Undecided& undecided : undecided_) {
-    if constexpr (kShared) {
-      if (messages_[undecided.packet].policy != decider) continue;
-    }
-    const Packet& packet = packets_[undecided.packet];
-    const InputVc& input = input_vcs_[undecided.input_vc];
-    const std::uint32_t router = first_router_ + input.router;
-    const std::uint32_t group = plan_.topology.group_of(router);
-    bool asked = packet.plan != Plan::kRouted;
-    if (learns && packet.destination_group == group) {
-      asked = asked && hears_arrival(plan_.topology, packet, input.port);
-    } else {
-      asked = asked && has_choice(who.scope, plan_.topology, packet, router, group, input.port);
-    }
-    if (!asked) {
-      go_on(undecided, now);
-      continue;
-    }
-    const RouteContext context = context_of(packet, router, group, input.port);
-    if constexpr (asker == Asker::kSeeing) {
-      if (!sheet->add(context, now)) {
+  auto next = undecided_.begin();
+  while (next != undecided_.end()) {
+    if constexpr (asker == Asker::kSeeing) sheet->clear();
+    FixedList<Question, kQuestionsAtOnce> questions;
+    for (; next != undecided_.end() && !questions.full(); ++next) {
+      const Undecided undecided = *next;
+      if constexpr (kShared) {
+        if (messages_[undecided.packet].policy != decider) continue;
+      }
+      const Packet& packet = packets_[undecided.packet];
+      const InputVc& input = input_vcs_[undecided.input_vc];
+      const std::uint32_t router = first_router_ + input.router;
+      const std::uint32_t group = plan_.topology.group_of(router);
+      bool asked = packet.plan != Plan::kRouted;
+      if constexpr (learns) {  // everywhere, while the packet has not reached its group
+        asked =
+            asked && (packet.destination_group != group || hears_arrival(plan_.topology, packet, input.port));
+      } else {
+        asked = asked && has_choice(who.scope, plan_.topology, packet, router, group, input.port);
+      }
+      if (!asked) {
         go_on(undecided, now);
         continue;
       }
+      const RouteContext context = context_of(packet, router, group, input.port);
+      if constexpr (asker == Asker::kSeeing) {
+        if (!sheet->add(context, now)) {
+          go_on(undecided, now);
+          continue;
+        }
+      }
+      questions.add(context, undecided.packet, undecided.input_vc,
+                    static_cast<std::uint32_t>(questions.size()));
     }
-    questions_.emplace_back(context, undecided.packet, undecided.input_vc,
-                            static_cast<std::uint32_t>(questions_.size()));
+    if constexpr (asker == Asker::kSeeing) around_.rows = sheet->rows();
+    if (questions.size() > 0) ask_and_apply<learns>(*who.policy, questions.all(), now);
   }
-  if (questions_.empty()) return;
-  if constexpr (asker == Asker::kSeeing) around_.rows = sheet->rows();
-  if (answers_.size() < questions_.size()) answers_.resize(questions_.capacity());
-  who.policy->decide(questions_, std::span{answers_}.first(questions_.size()));
+}
+
+template <bool kLearns>
+inline void RouterDecisions::ask_and_apply(const RoutingPolicy& policy, std::span<const Question> questions,
+                                           Tick now) {
+  policy.decide(questions, std::span{answers_}.first(questions.size()));
   const Answer* answer = answers_.data();
-  for (const Question& question : questions_) {
+  for (const Question& question : questions) {
     Packet& packet = packets_[question.packet_index()];
-    if constexpr (learns) HopFeedback::note_report(packet, *answer);
+    if constexpr (kLearns) HopFeedback::note_report(packet, *answer);
     const Hop hop = take_answer(plan_.paths, packet, question.router(), question.group(), *answer++);
     packet.out_port = hop.port;
     packet.out_vc = hop.vc;

@@ -1,8 +1,10 @@
 // Who decides for the packets of a partition: nobody, the policy, or the desk where somebody outside answers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "network/question_sheet.hpp"
@@ -27,6 +29,7 @@ class RouterDecisions : public RouterPorts {
   [[gnu::noinline]] void make_decisions(Tick now);
 
  private:
+  static constexpr std::size_t kQuestionsAtOnce = 32;
   enum class Asker : std::uint8_t { kPlain, kSeeing, kLearner };  // what the policy is
   // The rows of one of Blueprint::deciders, or of its background policy.
   struct Sheet {
@@ -40,15 +43,16 @@ class RouterDecisions : public RouterPorts {
   void ask_policy(std::uint32_t decider, Tick now);
   [[gnu::noinline]] void ask_policies_of_jobs(Tick now);
   [[gnu::noinline]] void ask_background(Tick now);
+  template <bool kLearns>
+  void ask_and_apply(const RoutingPolicy& policy, std::span<const Question> questions, Tick now);
   [[gnu::always_inline]] void go_on(const Undecided& undecided, Tick now);
   [[nodiscard]] bool ask(const Undecided& undecided, Tick now);
   [[nodiscard]] RouteContext context_of(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                         Port came_by);
 
   Surroundings around_;
-  std::vector<Question> questions_;  // of the present instant
-  std::vector<Answer> answers_;      // to them
-  std::vector<Sheet> sheets_;        // [decider]: what they show, if it wants to see rows; last: background
+  std::array<Answer, kQuestionsAtOnce> answers_;
+  std::vector<Sheet> sheets_;  // [decider]: what questions show, if it wants to see rows; last: background
 };
 
 }  // namespace dragonfly
