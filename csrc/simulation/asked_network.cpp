@@ -31,7 +31,7 @@ bool AskedNetwork::advance(const std::function<bool()>& keep_going) {
     outcomes_.begin_step();
   }
   const Timing& timing = simulation_.network().blueprint().timing;
-  const RunGoal goal = simulation_.closed_loop() ? RunGoal::kCompletion : RunGoal::kInstant;
+  const RunGoal goal = simulation_.workload() != nullptr ? RunGoal::kCompletion : RunGoal::kInstant;
   for (;;) {
     RunEnd end = simulation_.run_until(target_ps_, keep_going, goal);
     // A workload that can never complete: the rest of the time is silent.
