@@ -12,6 +12,8 @@ TESTS ?=
 SECONDS ?= 60
 ONLY ?=
 FUZZ ?=
+FAST ?=
+FAST_ARGS := $(if $(FAST),-DDRAGONFLY_LTO=OFF)
 RLLIB := build/rllib-venv
 EXTRAS := build/extras-venv
 ENGINES := build/engines-venv
@@ -29,9 +31,9 @@ cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(VENV)/installed ## create .venv, build the core, install everything for development
+setup: $(VENV)/installed ## create .venv, build the core, install everything for development (FAST=1: quick to link, slower to run)
 
-demo: setup ## compare five routing policies on 1,056 hosts: table, figure and page in results/demo/
+demo: $(VENV)/core ## compare five routing policies on 1,056 hosts: table, figure and page in results/demo/
 	$(BIN)/dragonfly-env sweep examples/demo.toml --out results/demo
 
 test: setup ## all Python tests (some of them: make test TESTS='-k topology -x')
@@ -108,10 +110,18 @@ $(VENV)/ready: pyproject.toml $(CONSTRAINTS) .ci/check-system
 	@touch $@
 
 # Python files are used where they stand; only a change in csrc needs a build, and that is incremental.
-$(VENV)/installed: $(VENV)/ready $(native_sources)
-	@echo "building the core and installing (the first time takes a few minutes)"
+$(VENV)/core: $(VENV)/ready $(native_sources)
+	@echo "building the core and installing (in silence; the first time some five minutes of a processor)"
 	@headers=$$(.ci/python-headers $(BIN)/python $(CURDIR)/$(VENV)/include/headers) && \
-		CMAKE_ARGS="$$CMAKE_ARGS $$headers" $(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[dev]'
+		CMAKE_ARGS="$$CMAKE_ARGS $(FAST_ARGS) $$headers" $(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e .
+	@touch $@
+
+# What learners, tests and linters need beside it: PyTorch is most of that.
+$(VENV)/installed: $(VENV)/core .ci/extra.py
+	@echo "installing what development needs"
+	@mkdir -p build && $(BIN)/python .ci/extra.py dev >build/dev-requirements.txt
+	@$(PIP) install -c $(CONSTRAINTS) -r build/dev-requirements.txt
+	@echo "ready; to have python and dragonfly-env at hand: . $(BIN)/activate"
 	@touch $@
 
 # RLlib wants a gymnasium of its own: both lie in a second environment in front of .venv.

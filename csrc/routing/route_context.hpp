@@ -48,6 +48,16 @@ class RouteContext {
     return queues_[hop.port * around_->queue_stride + hop.vc].queued;
   }
 
+  // The ports by which the packet would leave on its shortest path and on a detour: what rules weigh.
+  [[nodiscard]] Port minimal_port() const noexcept {
+    return paths()
+        .minimal_hop(*packet_, router_, group_, paths().source_stage(*packet_), paths().choice_of(*packet_))
+        .port;
+  }
+  [[nodiscard]] Port detour_port(const Detour& detour) const noexcept {
+    return paths().detour_hop(*packet_, detour, router_, group_).port;
+  }
+
   // This router's ports, from port 0.
   [[nodiscard]] const OutputPort* ports() const noexcept { return ports_; }
 
