@@ -189,25 +189,26 @@ TrackerInfo offered_traffic_tracker() {
   return {
       .name = "offered-traffic",
       .summary = "global counters: packets of a router's hosts for each group, sent lately and waiting",
-      .fields = {per_group("injected_packets", "packets of the router's hosts for the group, in the window"),
-                 per_group("stored_packets", "packets for the group in the router's injection queues"),
-                 per_group("offered_packets", "the extended counter: injected + w * stored"),
-                 there("destination_injected_packets", "injected_packets of the destination group"),
-                 there("destination_stored_packets", "stored_packets of the destination group"),
-                 there("destination_offered_packets", "offered_packets of the destination group"),
-                 links("saturated_links",
-                       "global links of the router whose group's offered_packets exceed "
-                       "saturated_packets"),
-                 links("own_links", "connected global links of the router"),
-                 {.name = "destination_demand",
-                  .per = TrackedPer::kDestination,
-                  .half = kHalfDemand,
-                  .doc = "offered_packets of the destination group times the routers of a group, per packets that "
-                         "its links there carry in the window"},
-                 {.name = "destination_group_demand",
-                  .per = TrackedPer::kDestination,
-                  .half = kHalfDemand,
-                  .doc = "the same of what all routers of the group offer, without delay (ideal)"}},
+      .fields =
+          {per_group("injected_packets", "packets of the router's hosts for the group, in the window"),
+           per_group("stored_packets", "packets for the group in the router's injection queues"),
+           per_group("offered_packets", "the extended counter: injected + w * stored"),
+           there("destination_injected_packets", "injected_packets of the destination group"),
+           there("destination_stored_packets", "stored_packets of the destination group"),
+           there("destination_offered_packets", "offered_packets of the destination group"),
+           links("saturated_links",
+                 "global links of the router whose group's offered_packets exceed "
+                 "saturated_packets"),
+           links("own_links", "connected global links of the router"),
+           {.name = "destination_demand",
+            .per = TrackedPer::kDestination,
+            .half = kHalfDemand,
+            .doc = "offered_packets of the destination group times the routers of a group, per packets that "
+                   "its links there carry in the window"},
+           {.name = "destination_group_demand",
+            .per = TrackedPer::kDestination,
+            .half = kHalfDemand,
+            .doc = "the same of what all routers of the group offer, without delay (ideal)"}},
       .parameters = std::move(parameters),
       .make = make_offered_traffic};
 }
