@@ -114,7 +114,8 @@ def _guess(shape: MlpNetwork, x: Floats) -> Floats:
     """Before anything is learned: minus the logarithm of time on idle links plus packets on the way."""
     scale = dict(zip(shape.features, shape.scale or (), strict=True))
     times = sum(x[:, i] * scale[name] for i, name in enumerate(shape.features) if name in _AS_LONG)
-    return -np.log(np.asarray(times, dtype=np.float32) + np.float32(_FIRST_SCALE))
+    scores: Floats = -np.log(np.asarray(times, dtype=np.float32) + np.float32(_FIRST_SCALE))
+    return scores
 
 
 def _drawn(scores: Floats, temperature: float, draws: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

@@ -99,11 +99,14 @@ def test_a_network_sees_every_feature_and_every_kind_of_detour(action: str) -> N
 @pytest.mark.parametrize("scope", ["source-any", "way", "progressive"])
 def test_a_network_is_asked_where_the_modes_of_aries_are(scope: str) -> None:
     """Detours inside groups are legal only where routers are asked inside a group."""
-    features = ("candidate_kind", "candidate_packets", "candidate_time_packets", "candidate_link_queued_packets")
-    detours = ("lg", "g") if scope == "way" else ("lg", "g", "l")
-    policy = policy_of(
-        config_of(), features=features, scope=scope, detours=detours, output="softmax", seed=6
+    features = (
+        "candidate_kind",
+        "candidate_packets",
+        "candidate_time_packets",
+        "candidate_link_queued_packets",
     )
+    detours = ("lg", "g") if scope == "way" else ("lg", "g", "l")
+    policy = policy_of(config_of(), features=features, scope=scope, detours=detours, output="softmax", seed=6)
     metrics = check_equal(config_of(load=0.5), policy)
     assert 0 < metrics.minimal_fraction < 1
 

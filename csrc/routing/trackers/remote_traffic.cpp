@@ -138,7 +138,7 @@ class RemoteTraffic final : public RouterTracker {
   std::uint32_t first_group_;
   double stored_weight_;
   double per_packet_;  // of what a local link carries in a window
-  double ways_ = 1;  // from a group to another one
+  double ways_ = 1;    // from a group to another one
   SlidingWindow window_;
   std::vector<Sum> sums_;              // [router * types + k - 1]
   std::vector<Use> uses_;              // of one pair (group of this partition, group) after the other

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,13 @@ SMALL = TrainingSettings(
     hosts=(72,),
     patterns=("adv+1",),
     window_share=0.02,
-    rounds=2,
+    rounds=1,
     cell_transitions=2000,
     batch_transitions=256,
     passes=1,
-    generations=2,
+    generations=1,
     pairs=1,
-    generation_cells=2,
+    generation_cells=1,
 )
 
 
@@ -121,11 +122,15 @@ def test_transitions_are_paths_taken_with_their_times_to_delivery() -> None:
     assert (np.exp(y) > 0.5 * idle).all()
 
 
+@pytest.mark.slow
 def test_training_goes_on_where_it_stopped_and_gives_the_same_weights(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     quiet: list[str] = []
     whole = MlpNetwork.load(train_network(SUITE, tmp_path / "whole", SMALL, quiet.append))
     first = dataclasses.replace(SMALL, generations=0)
+    (tmp_path / "parts").mkdir()
+    for known in ("references.json", "transitions-00.npz"):  # they cost most, and are the same
+        shutil.copy(tmp_path / "whole" / known, tmp_path / "parts" / known)
     train_network(SUITE, tmp_path / "parts", first, quiet.append)
     before = len(quiet)
     parts = MlpNetwork.load(train_network(SUITE, tmp_path / "parts", SMALL, quiet.append))
@@ -137,8 +142,7 @@ def test_training_goes_on_where_it_stopped_and_gives_the_same_weights(tmp_path: 
     rows = list(csv.DictReader((tmp_path / "whole" / "curve.csv").read_text(encoding="utf-8").splitlines()))
     assert [(row["stage"], row["number"]) for row in rows] == [
         ("foretelling", "0"),
-        ("foretelling", "1"),
-        ("evolution", "2"),
+        ("evolution", "1"),
     ]
     with pytest.raises(dfe.ConfigError, match="other seed"):
         train_network(SUITE, tmp_path / "parts", dataclasses.replace(SMALL, seed=1), quiet.append)
