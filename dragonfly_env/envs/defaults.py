@@ -7,8 +7,10 @@ from typing import Any
 
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.jobs import Job
 
 ILLEGAL_ACTIONS = ("remap", "raise")
 
@@ -50,6 +52,21 @@ def check_options(options: object) -> None:
     """
     if options is not None and set(check_mapping("options", options)) - {"options"}:
         raise config_error("options", options, "must be empty or None; none are used")
+
+
+def jobs_config() -> SimulationConfig:
+    """The default of ``job_bias_v0``: an eighth of Theta on which MILC and HACC, each as it is on 256 nodes, run beside
+    each other for ever, MILC dispersed over routers, HACC on consecutive hosts.
+    """
+    return SimulationConfig(
+        topology=Dragonfly.preset("theta-m8"),
+        network=NetworkConfig.preset("aries-256"),
+        policy="ad0",
+        jobs=(
+            Job("milc:scale=0.02,stands_for=8", hosts=32, placement="random-routers", iterations="endless"),
+            Job("hacc:scale=0.02", hosts=32, iterations="endless"),
+        ),
+    )
 
 
 def changing_config() -> SimulationConfig:
