@@ -282,7 +282,10 @@ class MlpNetwork:
             outputs = env.num_actions
         sizes = (
             inputs,
-            *(check_integer("hidden_units", size, 1, MOST_UNITS) for size in hidden_units),
+            *(
+                check_integer("hidden_units", size, 1, MOST_UNITS)
+                for size in check_items("hidden_units", hidden_units, "must be a list of whole numbers")
+            ),
             outputs,
         )
         layers = tuple(

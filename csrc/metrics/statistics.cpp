@@ -14,7 +14,8 @@ Totals collect_totals(Network& network, const StatisticsBase& base, TimePs now_p
 }
 
 Statistics collect_statistics(Network& network, const StatisticsBase& base, TimePs now_ps) {
-  Statistics s{collect_counters(network, base, now_ps)};
+  Statistics s;
+  static_cast<Counters&>(s) = collect_counters(network, base, now_ps);
   s.generated = generated_ever(network) - base.generated;
   s.in_network = network.in_network();
   s.in_source_queues = network.in_source_queues();

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.envs.options import Several
+from dragonfly_env.jobs import Job
 
 ILLEGAL_ACTIONS = ("remap", "raise")
 
@@ -55,6 +57,21 @@ def view_configs(config: SimulationConfig | Several | Mapping[str, Any] | None) 
             "config", config, "must be a SimulationConfig, a mapping of its fields, a list of them, or None"
         )
     return view_config(config)
+
+
+def jobs_config() -> SimulationConfig:
+    """The default of ``job_bias_v0``: an eighth of Theta on which MILC and HACC, each as it is on 256 nodes, run beside
+    each other for ever, MILC dispersed over routers, HACC on consecutive hosts.
+    """
+    return SimulationConfig(
+        topology=Dragonfly.preset("theta-m8"),
+        network=NetworkConfig.preset("aries-256"),
+        policy="ad0",
+        jobs=(
+            Job("milc:scale=0.02,stands_for=8", hosts=32, placement="random-routers", iterations="endless"),
+            Job("hacc:scale=0.02", hosts=32, iterations="endless"),
+        ),
+    )
 
 
 def changing_config() -> SimulationConfig:

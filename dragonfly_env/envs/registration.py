@@ -11,6 +11,7 @@ import gymnasium
 PACKET_ROUTING = "dragonfly_env/PacketRouting-v0"
 BIAS_CONTROL = "dragonfly_env/BiasControl-v0"
 PETTINGZOO = "dragonfly_env/dragonfly-v0"
+JOB_BIAS = "dragonfly_env/job-bias-v0"
 
 _ENTRY_POINTS = {
     PACKET_ROUTING: "dragonfly_env.envs.packet:PacketRouting",
@@ -27,10 +28,11 @@ def register() -> None:
         from pettingzoo.env_registry import registration as pettingzoo
     except ImportError:
         return
-    if PETTINGZOO not in pettingzoo.aec_registry:
-        pettingzoo.register("aec", PETTINGZOO, "dragonfly_env.dragonfly_v0:env")
-    if PETTINGZOO not in pettingzoo.parallel_registry:
-        pettingzoo.register("parallel", PETTINGZOO, "dragonfly_env.dragonfly_v0:parallel_env")
+    for name, module in ((PETTINGZOO, "dragonfly_v0"), (JOB_BIAS, "job_bias_v0")):
+        if name not in pettingzoo.aec_registry:
+            pettingzoo.register("aec", name, f"dragonfly_env.{module}:env")
+        if name not in pettingzoo.parallel_registry:
+            pettingzoo.register("parallel", name, f"dragonfly_env.{module}:parallel_env")
 
 
 register()

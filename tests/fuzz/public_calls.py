@@ -12,9 +12,11 @@ import numpy as np
 import pandas as pd
 
 import dragonfly_env as dfe
-from dragonfly_env import dragonfly_v0, traffic
+from dragonfly_env import dragonfly_v0, job_bias_v0, traffic
+from dragonfly_env.envs import job_bias
 from dragonfly_env.envs.bias import BiasControl
 from dragonfly_env.envs.packet import PacketRouting
+from dragonfly_env.plots import tiles
 from dragonfly_env.policies import parse_policy, policy_class, policy_from_dict
 from tests.fuzz.call import Call, method, of, optional
 from tests.fuzz.public_agent_calls import agents, experiments_calls, learners
@@ -25,6 +27,10 @@ _COLUMNS: dict[str, Any] = {"time_ns": [0, 5.5], "src": [0, 1], "dst": [3, 4], "
 _QUIET = dfe.SimulationConfig(topology=_TOPOLOGY, traffic=traffic.Trace.from_columns(**_COLUMNS))
 _CLOSED = dfe.SimulationConfig(topology=_TOPOLOGY, traffic="all-to-all")
 _LOADED = dfe.SimulationConfig(topology=_TOPOLOGY, policy="ugal-n", load=0.3)
+_JOBS = dfe.SimulationConfig(
+    topology=_TOPOLOGY, policy="ugal-n", jobs=[dfe.Job("all-to-all:message_bytes=300", hosts=4)]
+)
+_MODES = ("ugal-n", dfe.make_policy("ugal-n", bias_packets=3))
 
 
 def public_calls(folder: Path) -> list[Call]:
@@ -139,6 +145,8 @@ def _methods_of_simulation() -> list[Call]:
         method(quiet, "drain", max_ns=100),
         method(functools.partial(dfe.Simulation, _CLOSED), "run_to_completion", limit_ns=100),
         method(functools.partial(dfe.Simulation, _LOADED), "set_policy", policy="ugal-n"),
+        method(functools.partial(dfe.Simulation, _JOBS), "set_job_policy", job=0, policy="ugal-n"),
+        method(quiet, "run_in_windows", window_ns=5, duration_ns=10),
         of(learner.load_q_table, values=learner.q_table().copy()),
         of(metrics.latency_percentile_ns, q=50),
         of(metrics.message_latency_percentile_ns, q=50),
@@ -209,6 +217,11 @@ def _environments() -> list[Call]:
     paths = _started(functools.partial(batched, action="path")).pending
     packet = functools.partial(PacketRouting, _LOADED, duration_ns=1_000)
     parallel = functools.partial(dragonfly_v0.parallel_env, config=_QUIET, duration_ns=1_000)
+    jobs = ("modes", "reward", "interval_ns", "duration_ns", "warmup_ns", "render_mode", "jobs")
+    choosing = {"config": _JOBS, "modes": _MODES, "interval_ns": 100, "duration_ns": 200, "warmup_ns": 100}
+    in_turn = functools.partial(job_bias_v0.raw_env, **choosing)
+    at_once = functools.partial(job_bias_v0.parallel_env, **choosing)
+    windows = dfe.Simulation(_LOADED).run_in_windows(100, 300)
     return [
         of(dfe.BatchedRoutingEnv, config=_QUIET),
         Call(
@@ -237,6 +250,25 @@ def _environments() -> list[Call]:
                 ("PacketRouting", PacketRouting),
             )
         ),
+        *(
+            Call(name, lambda make=make: make, {"config": _JOBS, "modes": _MODES}, jobs)
+            for name, make in (
+                ("parallel_env", job_bias_v0.parallel_env),
+                ("env", job_bias_v0.env),
+                ("raw_env", job_bias_v0.raw_env),
+            )
+        ),
+        of(job_bias.ParallelJobBias, config=_JOBS, modes=_MODES),
+        of(job_bias.AecJobBias, config=_JOBS, modes=_MODES),
+        method(in_turn, "reset", seed=1, options=None),
+        method(functools.partial(_started, in_turn), "step", action=0),
+        method(functools.partial(_started, in_turn), "observe", agent="job_0"),
+        of(in_turn().observation_space, agent="job_0"),
+        of(in_turn().action_space, agent="job_0"),
+        method(at_once, "reset", seed=1, options=None),
+        method(functools.partial(_started, at_once), "step", actions={"job_0": 0}),
+        of(tiles.tiles_figure, counters=windows.whole),
+        of(tiles.counters_figure, windows=windows),
         of(BiasControl, config=_LOADED),
         method(functools.partial(BiasControl, _LOADED), "reset", seed=1, options=None),
         method(functools.partial(_started, functools.partial(BiasControl, _LOADED)), "step", action=1),

@@ -8,12 +8,13 @@ from types import ModuleType
 from typing import Any
 
 import dragonfly_env as dfe
-from dragonfly_env import dragonfly_v0, envs, experiments, traffic
-from dragonfly_env.envs import bias, packet
+from dragonfly_env import dragonfly_v0, envs, experiments, job_bias_v0, traffic
+from dragonfly_env.envs import bias, job_bias, packet
+from dragonfly_env.plots import tiles
 
 MODULES: tuple[ModuleType, ...] = (
     *(dfe, dfe.agents, dfe.baselines, traffic, experiments, envs),
-    *(dragonfly_v0, bias, packet),
+    *(dragonfly_v0, bias, packet, job_bias_v0, job_bias, tiles),
 )
 
 _MADE_BY_US = "a result: the package makes it, and says nothing of one that somebody else makes"

@@ -8,10 +8,12 @@ from types import ModuleType
 
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED
-from dragonfly_env import agents, baselines, batch_policy, dragonfly_v0, envs, jobs, traffic
+from dragonfly_env import agents, baselines, batch_policy, dragonfly_v0, envs, job_bias_v0, jobs, traffic
 from dragonfly_env.decisions import layout
-from dragonfly_env.envs import aec, bias, packet, parallel
+from dragonfly_env.envs import aec, bias, job_bias, packet, parallel
+from dragonfly_env.metrics import counters, hosts, operations, tiles, windows
 from dragonfly_env.metrics import jobs as measured
+from dragonfly_env.plots import tiles as tile_plots
 
 FOLDER = "api"
 
@@ -83,6 +85,18 @@ def api_pages() -> dict[str, str]:
             "`Simulation` runs it, `Metrics` says what came of it.",
             _entries(dfe, core),
         ),
+        "counters": _page(
+            "Counters",
+            "What [](../counters.md) explains: tiles, hosts and jobs, in windows, and their figures.",
+            [
+                *_entries(counters, ("Counters",)),
+                *_entries(windows, ("CounterWindows",)),
+                *_entries(tiles, ("TileTable", "TileTotals")),
+                *_entries(hosts, ("HostTable",)),
+                *_entries(operations, ("JobTotals", "OperationTotals")),
+                *_entries(tile_plots, ("tiles_figure", "counters_figure")),
+            ],
+        ),
         "environments": _page(
             "Environments",
             "What [](../environments/index.md) explains, call by call.",
@@ -94,6 +108,8 @@ def api_pages() -> dict[str, str]:
                 *_entries(aec, ("AecRoutingEnv",)),
                 *_entries(packet, ("PacketRouting",)),
                 *_entries(bias, ("BiasControl",)),
+                *_entries(job_bias_v0, ("parallel_env", "env", "raw_env", "ENV_ID")),
+                *_entries(job_bias, ("ParallelJobBias", "AecJobBias")),
                 ".. autoclass:: dragonfly_env.envs.rllib.RouterMultiAgentEnv",
                 "   :members:",
             ],
