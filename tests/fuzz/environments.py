@@ -108,8 +108,11 @@ def _several(random: Random, config: SimulationConfig, options: dict[str, Any]) 
     configs = [
         config.replace(seed=random.randrange(2**64), threads=random.choice((1, 2, 5))) for _ in range(3)
     ]
-    if random.random() < 0.3:
-        configs[1] = settings.small_simulation(random)
+    try:
+        if random.random() < 0.3:
+            configs[1] = settings.small_simulation(random)
+    except ConfigError:
+        return  # what is drawn may be impossible by itself
     try:
         env = BatchedRoutingEnv(configs, **options)
     except ConfigError:

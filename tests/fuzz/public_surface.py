@@ -46,7 +46,7 @@ NOT_CALLED: dict[str, str] = {
         (
             *(
                 "BatchedRoutingEnv.minimal_action",
-                "BatchedRoutingEnv.slots",
+                "EnvFacts.slots",
                 "DecisionBatch.rows",
                 "CoreLearner.act",
                 "DeepQAgent.act",
