@@ -26,7 +26,7 @@ class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
 
         Args:
             seed: Of the run; None: the configuration's at first, later the next one from the generator.
-            options: Empty or None; none are used.
+            options: What is different in this episode: ``traffic``, ``load``, ``seed``. None: nothing.
 
         Returns:
             Observations of the warm-up and infos, of all jobs.
@@ -98,7 +98,7 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
 
         Args:
             seed: Of the run; None: the configuration's at first, later the next one from the generator.
-            options: Empty or None; none are used.
+            options: What is different in this episode: ``traffic``, ``load``, ``seed``. None: nothing.
 
         Raises:
             ConfigError: For an option or an impossible seed.
