@@ -140,7 +140,7 @@ def rises_with_bias(findings: Findings, claim: Claim) -> Statement:
 def normalised(findings: Findings, figure: str) -> dict[str, FloatArray]:
     """Run times of all jobs by mode, less the mean of their application and in its standard deviations (figure 9)."""
     by_mode: dict[str, list[FloatArray]] = {mode: [] for mode in MODES}
-    every = findings.simulated(figure)
+    every = findings.select(figure)  # all of them
     for name in dict.fromkeys(cell.traffic.split(",")[0] for cell in every):
         cells = [cell for cell in every if cell.traffic.split(",")[0] == name]
         times = {mode: _pooled(findings, (c for c in cells if c.policy == mode)) for mode in MODES}

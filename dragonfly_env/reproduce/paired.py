@@ -57,7 +57,8 @@ class Comparison:
 
 
 def _by_student(values: FloatArray) -> Comparison:
-    mean, half = mean_and_ci95(values.tolist())
+    # What is compared with nothing, such as stalls where there were none, has no ratio.
+    mean, half = mean_and_ci95(np.where(np.isfinite(values), values, math.nan).tolist())
     return Comparison(mean, mean - half, mean + half, int(np.isfinite(values).sum()))
 
 

@@ -89,6 +89,12 @@ def test_a_reduction_is_the_mean_over_pairs() -> None:
     assert not reduction(other[:1], other[:1]).sure(-math.inf, math.inf)
 
 
+def test_pairs_without_a_ratio_do_not_count() -> None:
+    found = reduction(np.array([1.0, 90.0, 80.0]), np.array([0.0, 100.0, 100.0]))
+    assert (found.mean, found.pairs) == (pytest.approx(0.15), 2)
+    assert math.isnan(reduction(np.ones(2), np.zeros(2)).mean)
+
+
 def test_spreads_and_tails_are_resampled_the_same_way_each_time() -> None:
     draws = np.random.default_rng(5)
     other = draws.normal(100.0, 10.0, 400)
