@@ -17,7 +17,8 @@ EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
 PROMISES = {
     "custom_policy.py": r"shortest-delay: +[\d.]+ ns",
     "deep_q_against_heuristics.py": r"deep-q: +[\d.]+ ns at an accepted load of",
-    "job_bias_bandit.py": r"best fixed.*\n(.*\n)*learnt: [\d.]+ % of all ad0, best fixed [\d.]+ %",
+    # Better than the machine's default, and within 2 % of the best fixed choice.
+    "job_bias_bandit.py": r"learnt: 10[1-9]\.\d % of all ad0, .* of which that is (0\.9[89]|1\.000)",
     "jobs_side_by_side.py": r"par milc: +[\d.]+ us.*\n.*wait.*\n.*allreduce",
     "masked_ppo.py": r"(after +\d+ steps: \d+ ns a packet\n){5}",
     "pettingzoo_loop.py": r"parallel: \d+ rounds.*\nAEC: \d+ turns",
