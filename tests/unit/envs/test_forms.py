@@ -12,6 +12,7 @@ from pettingzoo.test import api_test, parallel_api_test
 
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
+from dragonfly_env.envs.packet import PacketRouting
 
 SHORT: dict[str, Any] = {"duration_ns": 600.0, "warmup_ns": 300.0, "seed": 4}
 FORMS = [
@@ -100,7 +101,7 @@ def test_the_official_checkers_take_every_form(form: dict[str, Any]) -> None:
     check_env(gymnasium.make("dragonfly_env/PacketRouting-v0", **SHORT, **form).unwrapped)
 
 
-@pytest.mark.parametrize("make", [dragonfly_v0.parallel_env, dragonfly_v0.env, dfe.envs.packet.PacketRouting])
+@pytest.mark.parametrize("make", [dragonfly_v0.parallel_env, dragonfly_v0.env, PacketRouting])
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
