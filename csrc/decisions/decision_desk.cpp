@@ -1,28 +1,15 @@
 #include "decisions/decision_desk.hpp"
 
-#include <algorithm>
-
 namespace dragonfly {
 
 DecisionDesk::DecisionDesk(const DecisionPlan& plan, OpenDecisions& open, std::uint32_t first_router,
                            std::uint32_t num_routers)
-    : plan_{plan},
+    : PendingDecisions{plan},
       open_{open},
-      row_bytes_{row_bytes(plan)},
       writer_{plan, first_router, num_routers},
       log_{row_bytes_},
       reports_{open, plan.first_port, plan.spec.keep_feedback} {
   log_.keep_rows(plan.spec.keep_transitions);
-  make_room();
-}
-
-void DecisionDesk::make_room() {
-  const std::size_t room = std::max<std::size_t>(64, std::size_t{size_} * 2);
-  pending_.reserve(room, size_);
-  rows_.reserve(room * row_bytes_, size_ * row_bytes_);
-  facts_.reserve(room, size_);
-  candidates_.reserve(room * plan_.num_candidates, std::size_t{size_} * plan_.num_candidates);
-  if (decided_before_) before_.reserve(room, size_);
 }
 
 void DecisionDesk::begin_step() noexcept {
@@ -82,18 +69,7 @@ bool DecisionDesk::raise(const RouteContext& context, std::uint32_t packet_index
 
 void DecisionDesk::consider(const RouteContext& context, std::uint32_t packet_index, std::uint32_t input_vc,
                             Port input_port, Tick now) {
-  if (!decided_before_) {
-    decided_before_ = true;
-    make_room();
-  }
-  const Packet& packet = context.packet();
-  if (wanted_.include(packet)) {
-    const std::uint32_t i = size_;
-    before_.data()[i] = {.detour_router = packet.detour_router,
-                         .detour_group = packet.detour_group,
-                         .plan = packet.plan,
-                         .detour_kind = packet.detour_kind,
-                         .non_minimal = packet.non_minimal};
+  if (keep_plan(context.packet())) {
     raise(context, packet_index, input_vc, input_port, now);
     return;
   }
@@ -101,28 +77,6 @@ void DecisionDesk::consider(const RouteContext& context, std::uint32_t packet_in
   if (standing == Standing::kNone || !writer_.note(context, standing, now)) return;
   note_time(now);
   ++others_;
-}
-
-void DecisionDesk::undo(std::uint32_t i, Packet& packet) const noexcept {
-  const PlanBefore& before = before_.data()[i];
-  packet.detour_router = before.detour_router;
-  packet.detour_group = before.detour_group;
-  packet.plan = before.plan;
-  packet.detour_kind = before.detour_kind;
-  packet.non_minimal = before.non_minimal;
-}
-
-void DecisionDesk::keep_only(std::uint32_t i) {
-  const std::uint32_t dropped = size_ - 1;
-  if (i > 0) {
-    pending_.data()[0] = pending_.data()[i];
-    before_.data()[0] = before_.data()[i];
-    facts_.data()[0] = facts_.data()[i];
-    std::copy_n(rows_.data() + i * row_bytes_, row_bytes_, rows_.data());
-    std::copy_n(candidates(i), plan_.num_candidates, candidates_.data());
-  }
-  size_ = 1;
-  others_ += dropped;
 }
 
 void DecisionDesk::complete(std::uint32_t packet, std::uint32_t i, Tick leg_end, Tick paid_until,

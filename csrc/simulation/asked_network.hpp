@@ -30,8 +30,8 @@ class AskedNetwork {
   void answer(const std::int32_t* answers);
 
   // With a background policy (Blueprint::background), to which all that is not answered is left. Packets that
-  // ask their source router are shown, of which one may be followed; then it is only ever asked about that one,
-  // and advance() also comes back when that one's decision is completed.
+  // ask their source router are shown, of which one may be followed; then it is only ever asked about that
+  // one, and advance() also comes back when that one's decision is completed.
   [[nodiscard]] bool has_background() const noexcept { return has_background_; }
   // Leaves what is asked now to it, and goes on to other packets at their source routers.
   void seek();

@@ -7,28 +7,24 @@
 
 namespace dragonfly {
 
-Simulation::Simulation(SimulationSetup setup)
-    : setup_{std::move(setup)},
-      policy_{policy_of(setup_.policy, setup_.policy_parameters)},
-      background_{background_policy()},
-      network_{make_network()} {}
+namespace {
 
-std::unique_ptr<RoutingPolicy> Simulation::policy_of(const std::string& name,
-                                                     const Parameters& parameters) const {
+std::unique_ptr<RoutingPolicy> policy_of(const SimulationSetup& setup, const std::string& name,
+                                         const Parameters& parameters) {
   return make_policy(name, parameters,
-                     {.avoid_destination_group = setup_.network.detours_avoid_destination_group});
+                     {.avoid_destination_group = setup.network.detours_avoid_destination_group});
 }
 
-std::unique_ptr<RoutingPolicy> Simulation::background_policy() const {
-  if (!setup_.background) return nullptr;
-  const PolicyChoice& given = *setup_.background;
+std::unique_ptr<RoutingPolicy> background_policy(const SimulationSetup& setup) {
+  if (!setup.background) return nullptr;
+  const PolicyChoice& given = *setup.background;
   const auto refuse = [&given](const char* allowed) {
     return ConfigError{given.field, "'" + given.name + "'", allowed};
   };
-  if (!setup_.options.decisions) throw refuse("nobody where no decision is answered from outside");
-  auto policy = policy_of(given.name, given.parameters);
+  if (!setup.options.decisions) throw refuse("nobody where no decision is answered from outside");
+  auto policy = policy_of(setup, given.name, given.parameters);
   if (policy->learner() != nullptr) throw refuse("a policy that does not learn");
-  const DecisionSpec& asked = *setup_.options.decisions;
+  const DecisionSpec& asked = *setup.options.decisions;
   if (asked.action == ActionMode::kPort && policy->scope() == DecisionScope::kNowhere) {
     return std::make_unique<MinimalPorts>(asked.max_hops);
   }
@@ -38,10 +34,18 @@ std::unique_ptr<RoutingPolicy> Simulation::background_policy() const {
   return policy;
 }
 
+}  // namespace
+
+Simulation::Simulation(SimulationSetup setup)
+    : setup_{std::move(setup)},
+      policy_{policy_of(setup_, setup_.policy, setup_.policy_parameters)},
+      background_{background_policy(setup_)},
+      network_{make_network()} {}
+
 std::unique_ptr<Network> Simulation::make_network() {
   std::vector<JobPolicy> others;
   for (const PolicyChoice& choice : setup_.job_policies) {
-    job_policies_.push_back(policy_of(choice.name, choice.parameters));
+    job_policies_.push_back(policy_of(setup_, choice.name, choice.parameters));
     others.push_back({.field = choice.field, .name = choice.name, .policy = job_policies_.back().get()});
   }
   return std::make_unique<Network>(
@@ -102,13 +106,13 @@ bool Simulation::drain(TimePs max_ps, const std::function<bool()>& keep_going) {
 }
 
 void Simulation::set_policy(const std::string& name, const Parameters& parameters) {
-  auto policy = policy_of(name, parameters);
+  auto policy = policy_of(setup_, name, parameters);
   network_->replace_policy(name, *policy);
   policy_ = std::move(policy);
 }
 
 std::uint8_t Simulation::add_policy(const PolicyChoice& choice) {
-  auto policy = policy_of(choice.name, choice.parameters);
+  auto policy = policy_of(setup_, choice.name, choice.parameters);
   const std::uint8_t number =
       network_->add_policy({.field = choice.field, .name = choice.name, .policy = policy.get()});
   job_policies_.push_back(std::move(policy));

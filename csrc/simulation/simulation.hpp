@@ -84,10 +84,7 @@ class Simulation {
   void check_invariants() { network_->check_invariants(); }
 
  private:
-  [[nodiscard]] std::unique_ptr<RoutingPolicy> policy_of(const std::string& name,
-                                                         const Parameters& parameters) const;
   [[nodiscard]] std::unique_ptr<Network> make_network();
-  [[nodiscard]] std::unique_ptr<RoutingPolicy> background_policy() const;
   [[nodiscard]] TimePs counted_until_ps() const;
 
   SimulationSetup setup_;

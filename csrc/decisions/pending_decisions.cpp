@@ -1,0 +1,52 @@
+#include "decisions/pending_decisions.hpp"
+
+#include <algorithm>
+
+namespace dragonfly {
+
+void PendingDecisions::make_room() {
+  const std::size_t room = std::max<std::size_t>(64, std::size_t{size_} * 2);
+  pending_.reserve(room, size_);
+  rows_.reserve(room * row_bytes_, size_ * row_bytes_);
+  facts_.reserve(room, size_);
+  candidates_.reserve(room * plan_.num_candidates, std::size_t{size_} * plan_.num_candidates);
+  if (decided_before_) before_.reserve(room, size_);
+}
+
+bool PendingDecisions::keep_plan(const Packet& packet) {
+  if (!decided_before_) {
+    decided_before_ = true;
+    make_room();
+  }
+  if (!wanted_.include(packet)) return false;
+  before_.data()[size_] = {.detour_router = packet.detour_router,
+                           .detour_group = packet.detour_group,
+                           .plan = packet.plan,
+                           .detour_kind = packet.detour_kind,
+                           .non_minimal = packet.non_minimal};
+  return true;
+}
+
+void PendingDecisions::undo(std::uint32_t i, Packet& packet) const noexcept {
+  const PlanBefore& before = before_.data()[i];
+  packet.detour_router = before.detour_router;
+  packet.detour_group = before.detour_group;
+  packet.plan = before.plan;
+  packet.detour_kind = before.detour_kind;
+  packet.non_minimal = before.non_minimal;
+}
+
+void PendingDecisions::keep_only(std::uint32_t i) {
+  const std::uint32_t dropped = size_ - 1;
+  if (i > 0) {
+    pending_.data()[0] = pending_.data()[i];
+    before_.data()[0] = before_.data()[i];
+    facts_.data()[0] = facts_.data()[i];
+    std::copy_n(rows_.data() + i * row_bytes_, row_bytes_, rows_.data());
+    std::copy_n(candidates(i), plan_.num_candidates, candidates_.data());
+  }
+  size_ = 1;
+  others_ += dropped;
+}
+
+}  // namespace dragonfly

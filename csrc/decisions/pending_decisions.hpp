@@ -1,0 +1,109 @@
+// What waits on the desk of one partition: decisions, what was seen of each, and whose they are.
+//
+// Where the network has a background policy (Blueprint::background), that decides about every packet at
+// once. The wanted ones are put here, too, and what was decided about them stands unless somebody outside
+// answers: nothing comes of it before the routing delay is over. The others are counted, so that a partition
+// stops at the same instants as if all were here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "decisions/decision_plan.hpp"
+#include "decisions/growing_buffer.hpp"
+#include "decisions/records.hpp"
+#include "decisions/wanted_packets.hpp"
+
+namespace dragonfly {
+
+// A packet that waits for an answer, as its partition knows it.
+struct PendingDecision {
+  std::uint32_t packet = kNil;
+  std::uint32_t input_vc = kNil;
+  std::uint32_t router = 0;
+  std::uint16_t group = 0;
+  bool forced = false;
+  Tick time = 0;
+};
+
+// What a packet was about to do before the background policy decided about it.
+struct PlanBefore {
+  std::uint32_t detour_router = kNil;
+  std::uint16_t detour_group = kNoGroup;
+  Plan plan = Plan::kMinimal;
+  DetourKind detour_kind = DetourKind::kLgl;
+  bool non_minimal = false;
+};
+
+class PendingDecisions {
+ public:
+  // Whose decisions come here, from now on. Other than all only with a background policy.
+  void want(const WantedPackets& wanted) noexcept { wanted_ = wanted; }
+  [[nodiscard]] bool wants_all() const noexcept { return wanted_.kind == WantedPackets::Kind::kAll; }
+  // Only decision i, or none, is still to be answered: what was decided about the others stands.
+  void keep_only(std::uint32_t i);
+  void dismiss() noexcept {
+    others_ += size_;
+    size_ = 0;
+  }
+  // Whether the background policy has decided, too, about what waits.
+  [[nodiscard]] bool decided_before() const noexcept { return decided_before_; }
+  // Forgets what it has decided about decision i.
+  void undo(std::uint32_t i, Packet& packet) const noexcept;
+  // All have been answered.
+  void clear_pending() noexcept {
+    size_ = others_ = 0;
+    decided_before_ = false;
+  }
+
+  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  // Whether decisions have been raised since all were answered, and when the first of them was.
+  [[nodiscard]] bool waits() const noexcept { return size_ + others_ > 0; }
+  [[nodiscard]] Tick first_time() const noexcept { return first_time_; }
+  [[nodiscard]] const PendingDecision& pending(std::uint32_t i) const noexcept { return pending_.data()[i]; }
+  [[nodiscard]] const std::byte* rows() const noexcept { return rows_.data(); }
+  [[nodiscard]] const float* observation(std::uint32_t i) const noexcept {
+    return reinterpret_cast<const float*>(rows_.data() + i * row_bytes_);
+  }
+  [[nodiscard]] const std::uint8_t* mask(std::uint32_t i) const noexcept {
+    return reinterpret_cast<const std::uint8_t*>(observation(i) + plan_.layout.num_features());
+  }
+  [[nodiscard]] const PacketFacts& facts(std::uint32_t i) const noexcept { return facts_.data()[i]; }
+  [[nodiscard]] const Candidate* candidates(std::uint32_t i) const noexcept {
+    return candidates_.data() + std::size_t{i} * plan_.num_candidates;
+  }
+
+  // Bytes of an observation with its mask, padded to whole floats.
+  [[nodiscard]] static std::size_t row_bytes(const DecisionPlan& plan) noexcept {
+    return plan.layout.num_features() * sizeof(float) + (plan.num_actions + 3U) / 4U * 4U;
+  }
+
+ protected:
+  explicit PendingDecisions(const DecisionPlan& plan) : plan_{plan}, row_bytes_{row_bytes(plan)} {
+    make_room();
+  }
+
+  // For as many again as there are.
+  void make_room();
+  void note_time(Tick now) noexcept {
+    if (!waits()) first_time_ = now;
+  }
+  // Before the background policy decides about a packet: whether it is wanted. What it was about to do is
+  // then kept for undo(), should its decision be the next to be raised.
+  [[nodiscard]] bool keep_plan(const Packet& packet);
+
+  const DecisionPlan& plan_;
+  const std::size_t row_bytes_;
+  WantedPackets wanted_;
+  std::uint32_t size_ = 0;
+  std::uint32_t others_ = 0;  // decisions that nobody outside answers
+  Tick first_time_ = 0;
+  bool decided_before_ = false;
+  GrowingBuffer<PlanBefore> before_;  // as pending_, if decided_before_
+  GrowingBuffer<PendingDecision> pending_;
+  GrowingBuffer<std::byte> rows_;
+  GrowingBuffer<PacketFacts> facts_;
+  GrowingBuffer<Candidate> candidates_;
+};
+
+}  // namespace dragonfly
