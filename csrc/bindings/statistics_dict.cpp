@@ -105,7 +105,6 @@ py::dict counters_dict(Simulation& simulation) {
   return common_dict(s, simulation);
 }
 
-
 py::dict totals_dict(Simulation& simulation) {
   const Totals totals = [&] {
     const py::gil_scoped_release release;

@@ -32,7 +32,7 @@ def test_a_lone_packet_takes_75_ns_per_router_and_the_wires() -> None:
     """
     hosts = [router * 2 for router in range(1, 72)]
     times = [1_000.0 * i + 1.0 for i in range(len(hosts))]
-    trace = Trace.from_columns(time_ns=times, src=[0] * len(hosts), dst=hosts, bytes=[84] * len(hosts))
+    trace = Trace.from_columns(time_ns=times, src=[0] * len(hosts), dst=hosts, bytes=[64] * len(hosts))
     config = dfe.SimulationConfig(
         topology=SMALL, network="aries", traffic=trace, injection="trace", packet_log=True
     )
