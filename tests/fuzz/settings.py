@@ -208,6 +208,8 @@ def small_network(random: Random) -> NetworkConfig:
         changes["switching"] = "store-and-forward"
     if any(name.endswith("bandwidth_gbytes_per_s") for name in changes):
         changes.setdefault("crossbar_bandwidth_gbytes_per_s", 100.0)  # no slower than any link
+    if "packet_bytes" in changes:  # a preset's payload may be more than that
+        changes.setdefault("payload_bytes", None)
     return NetworkConfig.preset(preset, **changes)
 
 
