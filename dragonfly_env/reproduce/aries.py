@@ -173,9 +173,9 @@ ARIES = Paper(
     readings=(
         "Machines are an eighth of Theta and of Cori with the same ratios of bandwidths (docs/aries.md); "
         "a host stands for eight nodes; packets have 256 bytes of payload.",
-        "Messages of milc are 0.4 % of the application's, so that ranks spend about as much time in all-reduces as "
-        "in waiting (table I has Allreduce first); of nek5000 10 %, of hacc and rayleigh 1 %, of qbox 0.8 %. Computing "
-        "times give isolated runs the MPI shares of table I (AR45 to AR50).",
+        "Messages of milc are 0.4 % of the application's, so that all-reduces take a quarter to half "
+        "of the time in MPI (table I has Allreduce first); of nek5000 10 %, of hacc and rayleigh 1 %, of qbox 0.8 %. "
+        "Computing times give isolated runs the MPI shares of table I (AR45 to AR50).",
         "In production the watched application alone changes its mode, for point-to-point and all-to-all "
         "operations; the mix has AD0, and AD1 for all-to-all (Cray's defaults). Jobs stand in turn on one "
         "group, by random routers, on two and on six groups.",

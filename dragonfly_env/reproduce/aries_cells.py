@@ -31,8 +31,8 @@ ANYWHERE = ("consecutive", "random-routers", "groups=2", "groups=6")
 _LONGEST = 30.0  # times the time that is watched
 _ALONE_SEEDS, _CORI_SEEDS, _CONTROLLED_SEEDS = 2, 2, 4
 _CONTROLLED_PART = 0.5  # of the watched time: all jobs are watched there
-# Milc's messages are so small that its ranks spend as much time in all-reduces as in waiting, the order of calls in
-# table I; the others' stay large where the paper says so, as far as an iteration fits the run.
+# Milc's messages are so small that all-reduces, first in table I, take a quarter to half of its time in MPI; the
+# others' stay large where the paper says so, as far as an iteration fits the run.
 _SCALE_OF = {"nek5000": 25.0, "hacc": 2.5, "qbox": 2.0, "rayleigh": 2.5}
 
 
