@@ -380,3 +380,35 @@ def test_simulate_runs_jobs_beside_each_other() -> None:
 def test_info_knows_programs() -> None:
     assert "rayleigh" in run("info").stdout
     assert "piece_bytes" in run("info", "qbox").stdout
+
+
+ARIES = ("simulate", "--load", "0.1", "--warmup-ns", "0", "--measure-ns", "200")
+
+
+@pytest.mark.parametrize("machine", ["theta-m8", "cori-m8"])
+def test_an_aries_machine_without_a_network_is_said_to_run_with_another(machine: str) -> None:
+    done = run(*ARIES, "-t", machine)
+    assert done.exit_code == 0
+    assert f"{machine} is an Aries machine; its network is --network aries (or aries-256)" in done.stderr
+    assert "is an Aries machine" not in done.stdout
+
+
+def test_nothing_is_said_of_networks_that_were_named_or_other_topologies() -> None:
+    for named in (("-t", "theta-m8", "-n", "aries-256"), ("-t", "theta-m8", "-n", "default"), ("-t", "72")):
+        done = run(*ARIES, *named)
+        assert (done.exit_code, "Aries" in done.stderr) == (0, False), done.stderr
+
+
+def test_a_scenario_file_for_an_aries_machine_is_read_the_same_way(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    scenario_settings({"topology": "theta"}, {})
+    assert "theta is an Aries machine" in capsys.readouterr().err
+    scenario_settings({"topology": "theta", "network": "default"}, {})
+    assert capsys.readouterr().err == ""
+
+
+def test_help_lists_every_network() -> None:
+    words = run("simulate", "--help").stdout
+    for name in dfe.NetworkConfig.presets():
+        assert f"{name}, " in words
