@@ -412,3 +412,16 @@ def test_help_lists_every_network() -> None:
     words = run("simulate", "--help").stdout
     for name in dfe.NetworkConfig.presets():
         assert f"{name}, " in words
+
+
+JOB = ("simulate", "-t", "72", "--job", "milc:hosts=8,scale=0.01", "--policy", "par")
+
+
+def test_a_run_of_jobs_is_titled_by_them_and_idle_routers_are_not_called_unfair() -> None:
+    done = run(*JOB, "--to-completion")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith("par under milc:scale=0.01 on 8 hosts, seed 1\n")
+    assert "Jain" not in done.stdout
+    beside = run(*JOB, "--traffic", "uniform", "--load", "0.1", "--measure-ns", "2000")
+    assert beside.stdout.startswith("par under milc:scale=0.01 on 8 hosts and uniform at load 0.1, seed 1\n")
+    assert "Jain" in run("simulate", "-t", "72", "--load", "0.1", "--measure-ns", "2000").stdout
