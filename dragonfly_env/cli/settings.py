@@ -14,7 +14,7 @@ from dragonfly_env.cli.options import DEFAULT_TOPOLOGY, UNBOUNDED, Given
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.systems import PRESETS, is_xc
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.experiments.fields import parse_assignment, parse_value
+from dragonfly_env.experiments.fields import parse_assignment, parse_loads, parse_value
 
 _MOST_SEEDS = 1000
 _MOST_WORKERS = 4096
@@ -54,6 +54,8 @@ def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> d
         settings["network"] = {**_as_table(settings.get("network", "default")), **changed}
     if isinstance(queue := changes.get("source_queue_packets"), str):
         changes["source_queue_packets"] = None if queue.strip() == UNBOUNDED else parse_value(queue)
+    if (loads := changes.get("loads")) is not None:
+        parse_loads(loads if isinstance(loads, list) else [loads], "--load")
     replaced = changes.keys() & {"warmup_ns", "measure_ns", "loads"}
     if "traffic" not in changes and replaced and isinstance(settings.get("traffic"), list):
         settings["traffic"] = [

@@ -71,7 +71,7 @@ class Simulation(CoreOwner):
             TypeError: As Python's own objects that hold something of the machine.
         """
         raise TypeError(
-            "a running simulation cannot be saved or copied; pickle its config and run that again: "
+            "cannot pickle or copy a running simulation; pickle its config and run that again: "
             "the same configuration has the same history"
         )
 

@@ -187,7 +187,7 @@ def test_an_agent_of_another_network_is_refused_before_anything_is_run() -> None
         (["tiny_learner:NoPolicy"], "must have a method act(batch)"),
         (["tiny_learner:Demanding"], "must be loadable without arguments (TypeError"),
         (["min", "a=ugal-n", "a=par"], "policies = 'a': must be listed only once"),
-        (["min", "--load", "2"], "loads = 2"),
+        (["min", "--load", "2"], "--load = 2"),
         (["min", "--seed", "-1"], "seeds = -1"),
         (["min", "--out", "/proc/nowhere"], "results folder = '/proc/nowhere'"),
     ],

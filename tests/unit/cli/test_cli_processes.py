@@ -47,7 +47,7 @@ def test_a_process_answers_a_mistake_without_a_traceback(tmp_path: Path) -> None
     out, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert out == ""
-    assert err == "error: loads = 2.0: must be a number in (0, 1]\n"
+    assert err == "error: --load = 2.0: must be a number in (0, 1] (a fraction: 0.02?)\n"
 
 
 def test_json_on_standard_output_is_nothing_but_json(tmp_path: Path) -> None:
