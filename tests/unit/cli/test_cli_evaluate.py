@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
 from dragonfly_env.cli import app
+from dragonfly_env.experiments import load_results
 
 pytestmark = pytest.mark.usefixtures("tiny")
 
@@ -231,3 +232,16 @@ def test_help_explains_itself() -> None:
     assert done.exit_code == 0
     for word in ("module:Class", "agent.zip", "ugal-n", "--traffic", "Ctrl-C", "--redo"):
         assert word in done.stdout
+
+
+def test_a_saved_agent_whose_file_and_folder_say_nothing_is_called_as_its_learner() -> None:
+    agent = saved_agent("agent/checkpoints/latest.zip")
+    done = run(agent, *SYSTEM, *LOAD, "--no-plots", "--no-arrays")
+    assert done.exit_code == 0, done.stderr
+    assert set(rows()["policy"]) == {tiny_learner.TinyLearner().name}
+
+
+def test_a_sweep_without_a_name_is_titled_by_its_traffic_and_topology() -> None:
+    done = run("-p", "min", *SYSTEM, *LOAD, "--no-plots", "--no-arrays", command="sweep")
+    assert done.exit_code == 0, done.stderr
+    assert load_results(Path("results/sweep")).name == "adv+1 on 12 hosts"
