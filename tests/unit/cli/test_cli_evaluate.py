@@ -175,7 +175,7 @@ def test_an_agent_of_another_network_is_refused_before_anything_is_run() -> None
     ("arguments", "message"),
     [
         ([], "policies = []: must name at least one"),
-        (["ugla-n"], "did you mean 'ugal-n'? (or the file of a saved agent, or module:Class"),
+        (["ugla-n"], "did you mean 'ugal-n'? It must be one of"),
         (["min:bias=1"], "policy 'min' has no such setting"),
         (["nowhere.zip"], "policy = 'nowhere.zip': must be the file of a saved agent"),
         (["no/where"], "policy = 'no/where': must be the file of a saved agent"),
