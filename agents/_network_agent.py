@@ -15,6 +15,7 @@ from dragonfly_env.agents.storage import read_agent, read_header, uncompressed_b
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_instance, check_integer, config_error
 from dragonfly_env.config.rows import reject_unknown
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class NetworkAgent(ABC):
         from dragonfly_env.envs.batched import BatchedRoutingEnv
 
         check_instance("env", env, BatchedRoutingEnv)
+        self._require_ports(env)
         self._fit_layout(env.layout, env.num_actions)
         self._here = network_of(env.config)
         warn_elsewhere(self._trained_on, env.config, f"this {self.kind} agent")
@@ -134,6 +136,25 @@ class NetworkAgent(ABC):
         _, members = read_agent(path, member_names(parts), kind=cls.kind, most_bytes=_MOST_MEMBER_BYTES)
         unpack(parts, members, str(path))
         return agent
+
+    def _require_ports(self, env: BatchedRoutingEnv) -> None:
+        """Say in terms of systems why an agent over ports cannot act on one of another size.
+
+        Raises:
+            ConfigError: If routers have more or fewer ports than those of the training.
+        """
+        known = self._trained_on.get("topology")
+        if self._facts is None or self.action != "port" or not known:
+            return
+        if self._facts.num_actions != env.num_actions:
+            here, there = env.config.topology.num_hosts, Dragonfly.from_dict(known).num_hosts
+            raise config_error(
+                "topology",
+                f"{here} hosts",
+                f"this {self.kind} agent was trained on {there} hosts, its actions are ports "
+                f"({self._facts.num_actions}, not {env.num_actions}): it cannot route {here}; agents over paths "
+                '(action="path"), with features that every size has, fit all sizes',
+            )
 
     def _fit_layout(self, layout: Any, num_actions: int) -> None:
         """Build the network for a layout the first time; then the layout must stay what it was.

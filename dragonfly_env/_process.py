@@ -14,10 +14,25 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
+TERMINATED = 143
+"""Exit code after SIGTERM, which batch systems send before they kill."""
+
+_terminated = False  # the last one was SIGTERM
+
+
+def interrupted_code() -> int:
+    """The exit code of a command that was interrupted."""
+    return TERMINATED if _terminated else INTERRUPTED
+
+
+def interrupted_text() -> str:
+    """The same in words, for the beginning of a sentence."""
+    return "ended by SIGTERM" if _terminated else "interrupted"
 
 
 def is_command_line() -> bool:
@@ -29,9 +44,11 @@ def is_command_line() -> bool:
 
 
 def begin() -> None:
-    """Let Ctrl-C end the process in one line, and occupy the standard streams that it was started without."""
+    """Let Ctrl-C and SIGTERM end the process in one line, and occupy standard streams that it was started without."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _end)
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)
@@ -40,23 +57,31 @@ def begin() -> None:
 
 
 class Interruptible:
-    """While a command works, Ctrl-C is ``KeyboardInterrupt``, so that it can keep what it has; see `_raise`."""
+    """While a command works, Ctrl-C and SIGTERM are ``KeyboardInterrupt``, so that it can keep what it has; see
+    `_raise`.
+    """
 
     def __enter__(self) -> None:
-        if signal.getsignal(signal.SIGINT) is _end:  # begun here, by the main thread of the command line
-            signal.signal(signal.SIGINT, _raise)
+        _replace(_end, _raise)  # begun here, by the main thread of the command line
 
     def __exit__(self, *error: object) -> None:
-        if signal.getsignal(signal.SIGINT) is _raise:
-            signal.signal(signal.SIGINT, _end)
+        _replace(_raise, _end)
+
+
+def _replace(old: object, new: Callable[[int, FrameType | None], None]) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is old:
+            signal.signal(number, new)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
     """End at once: nothing can be lost, and whatever is under way might swallow an exception, as imports do."""
+    global _terminated
+    _terminated = number == signal.SIGTERM
     try:
-        os.write(2, b"interrupted\n")
+        os.write(2, interrupted_text().encode() + b"\n")
     finally:
-        os._exit(INTERRUPTED)
+        os._exit(interrupted_code())
 
 
 _AGAIN_S = 0.05
@@ -69,22 +94,23 @@ def _raise(number: int, frame: FrameType | None) -> None:
     it, some stay half imported. It comes again when the library is there; who presses once more, or whose own module is
     being imported, does not wait.
     """
-    global _waiting, _again
+    global _waiting, _again, _terminated
+    _terminated = number == signal.SIGTERM
     ours, _again = _again, False
     if _imports_library(frame) and (ours or not _waiting):
         _waiting = True
-        _thread.start_new_thread(_press_again, ())  # takes no lock that the interrupted code may hold
+        _thread.start_new_thread(_press_again, (number,))  # takes no lock that the interrupted code may hold
         return
     _waiting = False
     raise KeyboardInterrupt
 
 
-def _press_again() -> None:
+def _press_again(number: int) -> None:
     global _again
     time.sleep(_AGAIN_S)
     if _waiting:
         _again = True
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
 
 
 def _imports_library(frame: FrameType | None) -> bool:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import config_error, did_you_mean, unknown_name
+from dragonfly_env.checks.values import config_error, no_such_setting, unknown_name
 from dragonfly_env.config.rows import SettingInfo, describe, normalise, of_row, reject_unknown
 from dragonfly_env.errors import StateError
 
@@ -243,12 +243,7 @@ class CorePolicy(Policy):
         known = [parameter["name"] for parameter in _registry()[self.name]["parameters"]]
         for name, value in self.settings:
             if name not in known:
-                listed = ", ".join(known) or "no setting"
-                raise config_error(
-                    name,
-                    value,
-                    f"policy {self.name!r} has no such setting, only {listed}{did_you_mean(name, known)}",
-                )
+                raise config_error(name, value, no_such_setting(f"policy {self.name!r}", name, known))
             if not isinstance(value, (bool, int, float, str)):
                 raise config_error(name, value, "must be a number, a string, True or False")
 

@@ -61,7 +61,7 @@ def _chart(scores: Scores) -> str:
         go.Heatmap(
             z=np.clip(np.log2(values), -limit, limit),
             x=[f"{cell}<br>{board}, {part}" for board, part, cell in found.cells],
-            y=found.policies,
+            y=found.labels,
             text=np.where(np.isnan(values), "not measured", np.round(values, 3).astype(str)),
             hovertemplate="%{y}<br>%{x}<br>ratio %{text}<extra></extra>",
             colorscale="RdBu_r",

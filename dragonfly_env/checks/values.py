@@ -20,6 +20,7 @@ MAX_SETTING_NS = 1e9
 # Where the clock ends, and so the longest time that one call may advance it by: the core's ends at 2^61 ps.
 MAX_RUN_NS = 1e15
 MAX_TIME_PS = int(MAX_RUN_NS) * PS_PER_NS
+_SHORT_LIST = 5  # of names, behind which a further word is still seen
 _LONGEST_NAME = 100  # that is compared with known ones
 
 
@@ -46,15 +47,39 @@ def did_you_mean(value: object, names: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` for the name that is nearest to ``value``, or an empty string."""
     if not isinstance(value, str) or len(value) > _LONGEST_NAME:
         return ""
-    nearest = difflib.get_close_matches(value.lower(), list(names), n=1, cutoff=0.5)
+    known = list(names)
+    short = [name for name in known if len(value) > 1 and _initials(name) == value.lower()]
+    nearest = short or difflib.get_close_matches(value.lower(), known, n=1, cutoff=0.5)
     return f"; did you mean {nearest[0]!r}?" if nearest else ""
+
+
+def _initials(name: str) -> str:
+    """Of ``"learning_rate"``: ``"lr"``."""
+    return "".join(word[:1] for word in name.replace("-", "_").split("_")).lower()
+
+
+def one_of(value: object, names: Iterable[str], listed: str) -> str:
+    """``"must be one of LISTED"`` for a message; the name that was probably meant stands before a long list."""
+    known = list(names)
+    hint = did_you_mean(value, known)
+    if not hint or len(known) <= _SHORT_LIST:
+        return f"must be one of {listed}{hint}"
+    return f"{hint.removeprefix('; ')} It must be one of {listed}"
+
+
+def no_such_setting(owner: str, name: str, names: Iterable[str]) -> str:
+    """``"OWNER has no such setting"`` for a message, with the one that was probably meant, then all that it has."""
+    known = list(names)
+    listed = ", ".join(known) or "no setting"
+    hint = did_you_mean(name, known)
+    return f"{owner} has no such setting" + (f"{hint} It has {listed}" if hint else f", only {listed}")
 
 
 def unknown_name(field: str, value: object, names: Iterable[str]) -> ConfigError:
     """The error for a name that is not one of ``names``: lists them and points at the nearest."""
     known = list(names)
     listed = ", ".join(repr(name) for name in known) or "nothing"
-    return config_error(field, value, f"must be one of {listed}{did_you_mean(value, known)}")
+    return config_error(field, value, one_of(value, known, listed))
 
 
 def check_choice(field: str, value: object, names: Iterable[str]) -> str:

@@ -84,7 +84,7 @@ def main() -> NoReturn:
     """Run the command line and exit. Commands are interruptible (`guarded`); elsewhere Ctrl-C ends the process.
 
     Exit codes: 0 done; 1 a run failed, or results could not be written; 2 an impossible setting or wrong usage;
-    130 Ctrl-C.
+    130 Ctrl-C; 143 SIGTERM.
     """
     closed = sys.stdout is None
     streams.prepare()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.text import Text
 
-from dragonfly_env._process import INTERRUPTED
+from dragonfly_env._process import interrupted_code, interrupted_text
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.engine_options import engine_of
 from dragonfly_env.cli.guard import FAILED, complain
@@ -55,9 +55,9 @@ def resumable(folder: Path) -> Iterator[None]:
     try:
         yield
     except SweepInterrupted as interrupt:
-        kept = f"interrupted: {interrupt.kept} of {interrupt.total} runs are kept in {folder}"
+        kept = f"{interrupted_text()}: {interrupt.kept} of {interrupt.total} runs are kept in {folder}"
         note(Text(f"{kept}; to go on: {this_command('--redo')}", style="yellow"))
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(interrupted_code()) from None
     except SweepStoppedError as stop:
         kept = f"{stop.kept} of {stop.total} runs are kept in {folder}"
         complain(f"{stop}; {kept}; to go on: {this_command('--redo')}")

@@ -9,7 +9,7 @@ from typing import ParamSpec
 import typer
 from rich.text import Text
 
-from dragonfly_env._process import INTERRUPTED, Interruptible
+from dragonfly_env._process import TERMINATED, Interruptible, interrupted_code, interrupted_text
 from dragonfly_env.cli.console import note
 from dragonfly_env.errors import ConfigError, DeadlockError
 
@@ -41,14 +41,16 @@ def report(error: BaseException) -> int | None:
     """Tell the user of an error that is no fault of this program.
 
     ``ConfigError``: exit code 2; ``DeadlockError``, lack of memory, and files and streams that cannot be read or
-    written: 1; Ctrl-C: 130 (what a command keeps, it says itself).
+    written: 1; Ctrl-C: 130 and SIGTERM: 143 (what a command keeps, it says itself).
 
     Returns:
         The exit code; None for anything else, which is a fault of this program and keeps its traceback.
     """
     if isinstance(error, KeyboardInterrupt):
-        note(Text(str(error) or "interrupted", style="yellow"))
-        return INTERRUPTED
+        code = interrupted_code()
+        kept = "; files that were complete are kept" if code == TERMINATED else ""
+        note(Text(str(error) or interrupted_text() + kept, style="yellow"))
+        return code
     if isinstance(error, ConfigError):
         complain(str(error))
         return WRONG_SETTING

@@ -21,6 +21,8 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.network_presets import MEANINGS
 from dragonfly_env.config.rows import describe
 from dragonfly_env.config.simulation import SimulationConfig
 
@@ -101,8 +103,9 @@ _NETWORK = (
         "--network",
         "-n",
         text=_by_default(
-            "Links, routers and buffers: 'q-adaptive' (as in the HPDC'21 paper), 'lia' (as in the TACO'25 "
-            "paper) or 'default' (as q-adaptive, but with a routing delay as real switches have).",
+            "Links, routers and buffers: "
+            + "; ".join(f"[bold]{name}[/bold], {MEANINGS[name]}" for name in NetworkConfig.presets())
+            + ".",
             "default",
         ),
         panel=SYSTEM,

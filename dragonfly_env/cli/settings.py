@@ -6,11 +6,15 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from rich.text import Text
+
 from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.cli.console import note
 from dragonfly_env.cli.options import DEFAULT_TOPOLOGY, UNBOUNDED, Given
 from dragonfly_env.config.groups import Grid
+from dragonfly_env.config.systems import PRESETS, is_xc
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.experiments.fields import parse_assignment, parse_value
+from dragonfly_env.experiments.fields import parse_assignment, parse_loads, parse_value
 
 _MOST_SEEDS = 1000
 _MOST_WORKERS = 4096
@@ -19,6 +23,8 @@ _TOPOLOGY_AND_NETWORK = ("topology", "arrangement", "network", "network_settings
 
 def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> dict[str, Any]:
     """Settings for `Scenario.from_dict`: those of ``base``, changed by the options that were given.
+
+    Whoever names a machine and no network is told which one it has, and that another one is taken.
 
     Args:
         base: Settings of a file, or nothing.
@@ -39,13 +45,17 @@ def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> d
     if (arrangement := given.get("arrangement")) is not None:
         table = _as_table(settings.get("topology", DEFAULT_TOPOLOGY))
         settings["topology"] = {**table, "arrangement": arrangement}
-    if (network := given.get("network")) is not None:
+    if (network := given.get("network")) is None and "network" not in base:
+        _tell_of_aries(settings.get("topology"))
+    if network is not None:
         settings["network"] = {"preset": network}
     if assignments := given.get("network_settings"):
         changed = dict(parse_assignment(text, "--set") for text in assignments)
         settings["network"] = {**_as_table(settings.get("network", "default")), **changed}
     if isinstance(queue := changes.get("source_queue_packets"), str):
         changes["source_queue_packets"] = None if queue.strip() == UNBOUNDED else parse_value(queue)
+    if (loads := changes.get("loads")) is not None:
+        parse_loads(loads if isinstance(loads, list) else [loads], "--load")
     replaced = changes.keys() & {"warmup_ns", "measure_ns", "loads"}
     if "traffic" not in changes and replaced and isinstance(settings.get("traffic"), list):
         settings["traffic"] = [
@@ -57,6 +67,14 @@ def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> d
     if "warmup_ns" in changes:
         settings.pop("learner_warmup_ns", None)
     return {**settings, **changes}
+
+
+def _tell_of_aries(topology: object) -> None:
+    """The default network stays the same for every topology, so on a machine of Aries it is hardly what is meant."""
+    name = topology.get("preset") if isinstance(topology, Mapping) else topology
+    if isinstance(name, str) and is_xc(PRESETS.get(name, {}).get("arrangement")):
+        text = f"{name} is an Aries machine; its network is --network aries (or aries-256); running with 'default'"
+        note(Text(f"note: {text}", style="yellow"))
 
 
 def check_suite(given: Given) -> None:

@@ -313,6 +313,8 @@ def _table(run: Run, results: Mapping[str, Any]) -> RenderableType:
     table.add_column("value", justify="right")
     table.add_column("unit", style="dim")
     for heading, name, divisor, form, unit in _ROWS:
+        if name == "router_fairness_jain" and run.config.jobs:
+            continue  # routers without a job have nothing to send, and shall not
         value = results.get(name)
         if value is not None and math.isfinite(value):
             table.add_row(heading, format(value / divisor, form), unit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated
 
@@ -67,5 +68,8 @@ def sweep(
     base = {} if scenario is None else read_toml(scenario)
     settings = scenario_settings(base, given, policies=policy)
     plan = Scenario.from_dict(settings, name=scenario.stem if scenario else "sweep")
+    if scenario is None:  # for the page's title
+        traffic = ", ".join(choice.label for choice in plan.traffic)
+        plan = dataclasses.replace(plan, name=f"{traffic} on {plan.topology.num_hosts:,} hosts")
     folder = out or Path("results") / (scenario.stem if scenario else "sweep")
     compare(plan, folder, **how)

@@ -13,7 +13,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dragonfly_env._process import INTERRUPTED
+from dragonfly_env._process import interrupted_code, interrupted_text
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
@@ -268,8 +268,8 @@ def _train(plan: TrainingPlan, folder: Path, fresh: bool) -> None:
             report = run_training(plan, folder, fresh=fresh, on_start=begin, on_episode=bar.advance)
     except TrainingInterrupted as interrupt:
         kept = f"{interrupt.episode} of {interrupt.episodes} episodes are kept in {folder}"
-        note(Text(f"interrupted: {kept}; to go on: {this_command('--fresh')}", style="yellow"))
-        raise typer.Exit(INTERRUPTED) from None
+        note(Text(f"{interrupted_text()}: {kept}; to go on: {this_command('--fresh')}", style="yellow"))
+        raise typer.Exit(interrupted_code()) from None
     if not report.rows or report.rows[-1]["episode"] == report.resumed_after:
         note(Text(f"complete already: {folder}; a longer --duration-ns (or --minutes) goes on"))
     if report.rows:

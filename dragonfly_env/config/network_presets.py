@@ -107,3 +107,12 @@ PRESETS: dict[str, dict[str, Any]] = {
     "aries": _ARIES,
     "aries-256": _ARIES_256,
 }
+
+MEANINGS: dict[str, str] = {
+    "default": "as q-adaptive, but with a routing delay as real switches have",
+    "q-adaptive": "of the HPDC'21 paper",
+    "lia": "of the TACO'25 paper",
+    "aries": "Cray XC machines such as theta and cori",
+    "aries-256": "the same in packets of 256 bytes, for long runs",
+}
+"""What a preset is, for lists of them; the same names as `PRESETS`."""

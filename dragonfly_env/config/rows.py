@@ -26,7 +26,7 @@ from dragonfly_env.checks.values import (
     check_real,
     check_time_ns,
     config_error,
-    did_you_mean,
+    no_such_setting,
     ns_to_ps,
 )
 
@@ -255,7 +255,4 @@ def reject_unknown(
     names += list(extra)
     for name, value in given.items():
         if name not in names:
-            listed = ", ".join(names) or "no setting"
-            raise config_error(
-                str(name), value, f"{owner} has no such setting, only {listed}{did_you_mean(name, names)}"
-            )
+            raise config_error(str(name), value, no_such_setting(owner, name, names))

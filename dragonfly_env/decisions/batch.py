@@ -223,36 +223,43 @@ class DecisionBatch:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Transitions:
-    """M decisions with what came of them. The arrays belong to the caller."""
+    """M decisions with what came of them. The arrays belong to the caller.
+
+    A transition ends where its packet is asked again, or delivered; F features, A actions.
+
+    Attributes:
+        decision_ids: (M,) int64, of the decision, as in `DecisionBatch.decision_ids`.
+        agents: (M,) int32, the router that decided.
+        obs: (M, F) float32, what it saw.
+        actions: (M,) int32, what it answered.
+        rewards: (M,) float64, in units of ``reward_scale_ns``.
+        next_obs: (M, F) float32, what the next router that was asked saw; zeros if the packet was delivered.
+        next_mask: (M, A) bool, its legal actions; all False if the packet was delivered.
+        done: (M,) bool, whether the packet was delivered.
+        next_agents: (M,) int32, the next router that was asked; -1 if the packet was delivered.
+        latency_ns: (M,) float64, ns from this decision to the next one, or to the delivery.
+        time_ns: (M,) float64, ns, when the deciding router learns of it: the end of the leg plus the way back over
+            its link.
+        next_decision_ids: (M,) int64, of the next decision; -1 if the packet was delivered.
+        mask: (M, A) bool, the actions that were legal when it was made.
+        scenario: (M,) int32, whose decision it was; where an environment has several scenarios, those of one come
+            after the other.
+    """
 
     decision_ids: npt.NDArray[np.int64]
-    """(M,) of the decision."""
     agents: npt.NDArray[np.int32]
-    """(M,) the router that decided."""
     obs: npt.NDArray[np.float32]
-    """(M, F) what it saw."""
     actions: npt.NDArray[np.int32]
-    """(M,) what it answered."""
     rewards: npt.NDArray[np.float64]
-    """(M,) in units of ``reward_scale_ns``."""
     next_obs: npt.NDArray[np.float32]
-    """(M, F) what the next router that was asked saw; zeros if the packet was delivered."""
     next_mask: npt.NDArray[np.bool_]
-    """(M, A) its legal actions; all False if the packet was delivered."""
     done: npt.NDArray[np.bool_]
-    """(M,) whether the packet was delivered."""
     next_agents: npt.NDArray[np.int32]
-    """(M,) the next router that was asked; -1 if the packet was delivered."""
     latency_ns: npt.NDArray[np.float64]
-    """(M,) from this decision to the next one, or to the delivery."""
     time_ns: npt.NDArray[np.float64]
-    """(M,) when the deciding router learns of it: the end of the leg plus the way back over its link."""
     next_decision_ids: npt.NDArray[np.int64]
-    """(M,) of the next decision; -1 if the packet was delivered."""
     mask: npt.NDArray[np.bool_]
-    """(M, A) the actions that were legal when it was made."""
     scenario: npt.NDArray[np.int32]
-    """(M,) whose decision it was; where an environment has several scenarios, those of one come after the other."""
 
     def __len__(self) -> int:
         return len(self.decision_ids)

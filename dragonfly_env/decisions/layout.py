@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env.checks.arrays import as_numbers, refuse_first
-from dragonfly_env.checks.values import check_text, config_error, did_you_mean
+from dragonfly_env.checks.values import check_text, config_error, one_of
 
 if TYPE_CHECKING:
     from dragonfly_env.config.topology import Dragonfly
@@ -55,9 +55,7 @@ def select_features(features: Sequence[str] | None) -> tuple[int, tuple[str, ...
     known = FEATURES + FURTHER_FEATURES + TRACKED_FEATURES
     for name in features:
         if name not in known:
-            raise config_error(
-                "features", name, f"must be one of {', '.join(known)}{did_you_mean(name, known)}"
-            )
+            raise config_error("features", name, one_of(name, known, ", ".join(known)))
     if not features:
         raise config_error("features", list(features), "must name at least one feature")
     bits = sum(bit for name, bit in _BITS.items() if name in features)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from dragonfly_env import _core
-from dragonfly_env.checks.values import MAX_RUN_NS, check_real, config_error, did_you_mean, ns_to_ps
+from dragonfly_env.checks.values import MAX_RUN_NS, check_real, config_error, ns_to_ps, one_of
 from dragonfly_env.config.links import link_rows
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import (
@@ -283,9 +283,7 @@ def _tracker_parameters(trackers: Any) -> dict[str, dict[str, Any]]:
     known = [tracker["name"] for tracker in _core.trackers()]
     for name, parameters in trackers.items():
         if name not in known:
-            raise config_error(
-                "trackers", name, f"must be one of {', '.join(known)}{did_you_mean(name, known)}"
-            )
+            raise config_error("trackers", name, one_of(name, known, ", ".join(known)))
         if not isinstance(parameters, Mapping) or not all(isinstance(key, str) for key in parameters):
             raise config_error(f"trackers.{name}", parameters, "must map names of parameters to values")
     return {
@@ -311,7 +309,7 @@ def _detours(field: str, detours: Any) -> tuple[str, ...]:
         raise config_error(field, detours, f"must be some of {', '.join(_KINDS)}")
     for i, kind in enumerate(detours):
         if kind not in _KINDS:
-            raise config_error(field, kind, f"must be one of {', '.join(_KINDS)}{did_you_mean(kind, _KINDS)}")
+            raise config_error(field, kind, one_of(kind, _KINDS, ", ".join(_KINDS)))
         if kind in detours[:i]:
             raise config_error(field, list(detours), f"names {kind!r} twice")
     return tuple(detours)

@@ -7,13 +7,14 @@ import os
 import re
 import warnings
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.agents.protocol import IntArray, Learner
 from dragonfly_env.agents.registry import load_agent, read_metadata
+from dragonfly_env.agents.storage import read_header
 from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
@@ -39,7 +40,7 @@ class AgentSource:
         spec: The file of a saved agent; ``module:Class``; or ``module:Class@file``, a learner and what it saved.
         folder: Where relative files and modules are looked for.
         label: A short name: what the policy calls itself; of a saved agent that of the file (or of its folder, if
-            the file's name says nothing).
+            the file's name says nothing; or of the learner, if that does not either).
         sha256: Of the saved agent; or of the module and what it imports from beside it; or of both. A changed policy
             makes a new run.
     """
@@ -168,7 +169,11 @@ def _name_of_file(path: Path) -> str:
     if path.stem not in _UNTELLING:
         return path.stem
     folders = (folder.name for folder in path.parents)  # whatever it is called: somebody chose it
-    return next((name for name in folders if name and name not in _UNTELLING_FOLDERS), path.stem)
+    name = next((name for name in folders if name and name not in _UNTELLING_FOLDERS), path.stem)
+    if name in _UNTELLING:  # say at least what it is
+        with suppress(ConfigError):  # what cannot be read is refused elsewhere, by whoever needs it
+            return str(read_header(path).get("kind") or name)
+    return name
 
 
 def import_class(spec: str, folder: Path) -> tuple[LoadedModule, Any]:

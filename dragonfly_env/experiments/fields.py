@@ -16,6 +16,7 @@ from dragonfly_env.checks.values import (
     config_error,
     unknown_name,
 )
+from dragonfly_env.errors import ConfigError
 
 LONGEST_NS = 1e12  # a thousand seconds of simulated time: beyond any sensible run
 
@@ -163,4 +164,9 @@ def _loads_of(part: object, field: str) -> list[float]:
 
 
 def _one_load(value: object, field: str) -> float:
-    return round(check_real(field, value, 0.0, 1.0, open_low=True), 6)
+    try:
+        return round(check_real(field, value, 0.0, 1.0, open_low=True), 6)
+    except ConfigError as error:
+        if isinstance(value, (int, float)) and 1 < value <= 100:  # probably a percentage
+            raise ConfigError(f"{error} (a fraction: {value / 100:g}?)") from None
+        raise

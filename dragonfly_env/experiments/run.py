@@ -10,6 +10,8 @@ from typing import Any
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.experiments.agents import AgentSource
 
+_MOST_NAMED_JOBS = 3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
@@ -73,5 +75,13 @@ class Run:
 
     def describe(self) -> str:
         """One line for people: what varies within a sweep."""
-        load = "" if self.closed_loop else f" at load {self.load:g}"
-        return f"{self.policy_label} under {self.traffic_label}{load}, seed {self.config.seed}"
+        return f"{self.policy_label} under {self._workload()}, seed {self.config.seed}"
+
+    def _workload(self) -> str:
+        jobs = self.config.jobs
+        load = "" if self.closed_loop and not jobs else f" at load {self.load:g}"
+        background = [] if jobs and self.traffic_label == "none" else [f"{self.traffic_label}{load}"]
+        named = [f"{job.name} on {job.num_hosts} hosts" for job in jobs]
+        if len(jobs) > _MOST_NAMED_JOBS:
+            named = [f"{len(jobs)} jobs on {sum(job.num_hosts for job in jobs)} hosts"]
+        return " and ".join(named + background)

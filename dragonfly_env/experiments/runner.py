@@ -240,23 +240,29 @@ def _execute(runs: Sequence[Run], files: ResultsFolder, workers: int) -> Iterato
 def _ctrl_c_kept_from_children() -> Iterator[None]:
     """Start processes that are deaf to Ctrl-C from their first instruction on: while Python begins and imports, each
     would end with a traceback of its own. Here it is heard when the block ends, for it might leave joblib half begun.
+    The same for SIGTERM where this process handles it: a batch system sends it to all of them.
     """
     for tracker in (multiprocessing.resource_tracker, loky_resource_tracker):
         tracker.ensure_running()  # begun in the block, one would end the blocking
     heard: list[int] = []
-    handler = signal.getsignal(signal.SIGINT)  # None: not Python's
-    main = handler is not None and threading.current_thread() is threading.main_thread()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    if not callable(handlers[signal.SIGTERM]):
+        del handlers[signal.SIGTERM]
+    # No handler: not Python's.
+    main = None not in handlers.values() and threading.current_thread() is threading.main_thread()
     if main:
-        signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        for number in handlers:
+            signal.signal(number, lambda number, _: heard.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, handlers)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if main:
-            signal.signal(signal.SIGINT, handler)
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
     if heard:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(heard[-1])
 
 
 def _execute_in_worker(run: Run, folder: Path, caller_pid: int) -> tuple[str, Failure | None]:

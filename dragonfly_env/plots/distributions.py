@@ -15,14 +15,13 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from dragonfly_env.experiments.results import Results, aggregate
 from dragonfly_env.plots.choose import representative_load
-from dragonfly_env.plots.style import broken, grid, looks
+from dragonfly_env.plots.style import broken, fitting_legend, grid, looks
 
 _PERCENTILES = ("p5", "p25", "p50", "p75", "p95", "p99")
 _COLUMNS = (*(f"latency_{name}_ns" for name in _PERCENTILES), "latency_mean_ns")
 _LOG_ABOVE = (
     12.0  # ratio of the largest to the smallest figure from which a linear axis would flatten the boxes
 )
-_LEGEND_ENTRY_IN = 1.35  # the width of the widest
 _MEAN: dict[str, Any] = {"marker": "D", "color": "white", "markeredgecolor": "black", "markersize": 5}
 _P95: dict[str, Any] = {"marker": "_", "color": "black", "markersize": 13, "markeredgewidth": 1.6}
 _P99: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 6, "markeredgewidth": 1.4}
@@ -65,8 +64,7 @@ def distribution_figure(results: Results, load: float | None = None) -> Figure:
     ]
     if bool(table["saturated"].any()):
         handles.append(Line2D([], [], linestyle="none", marker="$*$", color="black", label="saturated"))
-    columns = max(1, min(len(handles), int(figure.get_figwidth() / _LEGEND_ENTRY_IN)))
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
+    fitting_legend(figure, handles, "outside lower center")
     return figure
 
 

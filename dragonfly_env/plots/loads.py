@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from dragonfly_env.experiments.results import Results, aggregate
 from dragonfly_env.plots.style import Look, grid, looks, policy_legend
 
+_LINE_POINTS = 10  # from one line of small text to the next
 COLUMNS = ("latency_mean_ns", "accepted_load", "hops_mean")
 
 
@@ -28,12 +29,13 @@ def load_figure(results: Results) -> Figure:
     for row, traffic in zip(axes, results.traffic, strict=True):
         part = table[table["traffic"] == traffic]
         limit_us = latency_limit_ns(part) / 1000.0
+        mentioned = 0
         for policy in results.policies:
             line = part[part["policy"] == policy].sort_values("load")
             if line.empty:
                 continue
             _curve(row[0], line, "latency_mean_ns", look[policy], policy, scale=1e-3)
-            _mark_exit(row[0], line, limit_us, look[policy])
+            mentioned += _mark_exit(row[0], line, limit_us, look[policy], part["load"], mentioned)
             _curve(row[1], line, "accepted_load", look[policy], policy)
             _curve(row[2], line, "hops_mean", look[policy], policy)
         _finish(row, part, traffic, limit_us)
@@ -64,12 +66,26 @@ def _curve(axes: Axes, line: pd.DataFrame, column: str, look: Look, label: str, 
         axes.fill_between(x, y - half, y + half, color=look.colour, alpha=0.18, linewidth=0.0)
 
 
-def _mark_exit(axes: Axes, line: pd.DataFrame, limit_us: float, look: Look) -> None:
-    """An arrow where the curve leaves the panel."""
+def _mark_exit(
+    axes: Axes, line: pd.DataFrame, limit_us: float, look: Look, loads: pd.Series[float], mentioned: int
+) -> bool:
+    """An arrow where the curve leaves the panel.
+
+    Args:
+        axes: The panel.
+        line: What was measured of the policy.
+        limit_us: The panel's upper edge.
+        look: Of the policy.
+        loads: Those of the panel.
+        mentioned: Policies of which nothing is visible and that have a line of text already.
+
+    Returns:
+        Whether nothing of the curve is visible, which is said in words.
+    """
     x, y = line["load"].to_numpy(), line["latency_mean_ns"].to_numpy() / 1000.0
     above = np.flatnonzero(y > limit_us)
     if not above.size:
-        return
+        return False
     first = int(above[0])
     at = x[first]
     if first > 0 and np.isfinite(y[first - 1]):
@@ -84,18 +100,35 @@ def _mark_exit(axes: Axes, line: pd.DataFrame, limit_us: float, look: Look) -> N
         linestyle="none",
         zorder=5,
     )
-    if first == 0:  # nothing of this curve is visible: say where it is
-        text = f"from {y[0]:.3g} us"
+    if first == 0:  # nothing of this curve is visible: say where it is, on the side that has room
+        text = f"from {y[0]:.3g} us" if x.size > 1 else f"{y[0]:.3g} us"
+        left, right = load_limits(loads)
+        late = at > (left + right) / 2
         axes.annotate(
-            text, (at, limit_us), (5, -3), textcoords="offset points", va="top", color=look.colour, fontsize=8
+            text,
+            (at, limit_us),
+            (-6 if late else 6, -3 - _LINE_POINTS * mentioned),
+            textcoords="offset points",
+            va="top",
+            ha="right" if late else "left",
+            color=look.colour,
+            fontsize=8,
         )
+    return first == 0
+
+
+def load_limits(loads: pd.Series[float]) -> tuple[float, float]:
+    """The ends of an axis of loads: from 0, or around the only one there is, which would stand at the edge."""
+    low, high = float(loads.min()), float(loads.max())
+    return (0.0, high * 1.03) if low < high else (high * 0.5, high * 1.5)
 
 
 def _finish(row: list[Axes], part: pd.DataFrame, traffic: str, limit_us: float) -> None:
     top = float(part["load"].max())
     row[0].set_ylim(0.0, limit_us)
     row[0].set_ylabel(f"{traffic}\nmean latency (us)")
-    row[1].plot([0, top], [0, top], color="#999999", linestyle=":", linewidth=1.0, zorder=1)
+    end = load_limits(part["load"])[1]
+    row[1].plot([0, end], [0, end], color="#999999", linestyle=":", linewidth=1.0, zorder=1)
     row[1].set_ylabel("accepted load")
     row[1].set_ylim(0.0, top * 1.04)
     row[2].set_ylabel("mean hops")
@@ -104,4 +137,4 @@ def _finish(row: list[Axes], part: pd.DataFrame, traffic: str, limit_us: float) 
         hops = pd.Series([0.0])
     row[2].set_ylim(np.floor(hops.min() * 2 - 0.2) / 2, np.ceil(hops.max() * 2 + 0.2) / 2)
     for axes in row:
-        axes.set_xlim(0.0, top * 1.03)
+        axes.set_xlim(*load_limits(part["load"]))

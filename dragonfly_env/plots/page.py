@@ -23,7 +23,7 @@ from plotly.subplots import make_subplots
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.results import Results
 from dragonfly_env.experiments.summary import SUMMARY, summary_table
-from dragonfly_env.plots.loads import latency_limit_ns
+from dragonfly_env.plots.loads import latency_limit_ns, load_limits
 from dragonfly_env.plots.style import looks
 
 _SYMBOLS = {
@@ -123,10 +123,14 @@ def _interactive(results: Results, table: pd.DataFrame) -> str:
                     row=index,
                     col=column,
                 )
-                figure.update_xaxes(title_text="offered load", rangemode="tozero", row=index, col=column)
+                ends = list(load_limits(part["load"]))
+                figure.update_xaxes(title_text="offered load", range=ends, row=index, col=column)
                 title = f"<b>{html.escape(traffic)}</b><br>{label}" if column == 1 else label
                 figure.update_yaxes(title_text=title, rangemode="tozero", row=index, col=column)
         figure.update_yaxes(range=[0, latency_limit_ns(part) / 1000], row=index, col=1)
+        if beyond := _off_scale(part):
+            where = {"x": 0.02, "y": 0.98, "xref": "x domain", "yref": "y domain", "align": "left"}
+            figure.add_annotation(text=beyond, showarrow=False, font_size=11, **where, row=index, col=1)
     figure.update_layout(
         template="plotly_white",
         height=60 + 330 * rows,
@@ -138,6 +142,14 @@ def _interactive(results: Results, table: pd.DataFrame) -> str:
         full_html=False, include_plotlyjs=False, div_id="loads", config={"displaylogo": False}
     )
     return str(chart)
+
+
+def _off_scale(part: pd.DataFrame) -> str:
+    """The policies of a panel of which no latency is low enough to be seen; the axis may be dragged to them."""
+    limit_ns = latency_limit_ns(part)
+    least = part.groupby("policy", sort=False)["latency_mean_ns"].min()
+    hidden = [f"{html.escape(str(name))} ({ns / 1000:.3g} us)" for name, ns in least.items() if ns > limit_ns]
+    return "off the scale: " + ", ".join(hidden) if hidden else ""
 
 
 def _picture(caption: str, picture: Path) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 
 from dragonfly_env.checks.values import config_error, unknown_name
 
 FORMATS = ("png", "svg", "pdf")
+Place: TypeAlias = Literal["outside lower center", "outside upper center"]
 _DPI = 150
 
 _RC: dict[Any, Any] = {
@@ -126,15 +128,26 @@ def plain(text: str) -> str:
 
 def policy_legend(figure: Figure, axes: Axes, *, below: bool = False) -> None:
     """One legend for the whole figure, above (or below) the panels, from the artists of ``axes``."""
-    handles, labels = axes.get_legend_handles_labels()
-    columns = max(1, min(len(labels), int(figure.get_figwidth() / 1.25)))
-    figure.legend(
-        handles,
-        labels,
-        loc="outside lower center" if below else "outside upper center",
-        ncols=columns,
-        frameon=False,
-    )
+    handles, _ = axes.get_legend_handles_labels()
+    fitting_legend(figure, handles, "outside lower center" if below else "outside upper center")
+
+
+def fitting_legend(figure: Figure, handles: Sequence[Any], place: Place) -> Legend:
+    """A legend outside the panels with as many columns as the figure has room for.
+
+    Args:
+        figure: Where it stands.
+        handles: Artists with labels.
+        place: Below or above them.
+    """
+    columns = max(1, len(handles))
+    while True:
+        with mpl.rc_context(_RC):
+            legend: Legend = figure.legend(handles=handles, loc=place, ncols=columns, frameon=False)
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return legend
+        legend.remove()
+        columns -= 1
 
 
 def save(figure: Figure, folder: Path, name: str, formats: Sequence[str] = ("png", "svg")) -> list[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +63,17 @@ class Simulation(CoreOwner):
         except StateError:
             when = "at work in another thread"
         return f"<Simulation {when} of {self._config!r}>"
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """Refuse to be pickled or copied: what stands in the core cannot be saved.
+
+        Raises:
+            TypeError: As Python's own objects that hold something of the machine.
+        """
+        raise TypeError(
+            "cannot pickle or copy a running simulation; pickle its config and run that again: "
+            "the same configuration has the same history"
+        )
 
     @property
     def config(self) -> SimulationConfig:

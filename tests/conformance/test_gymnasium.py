@@ -148,7 +148,7 @@ def test_unknown_options_are_refused(name: str) -> None:
     env = make(name).unwrapped
     env.reset(options={})
     with pytest.raises(dfe.ConfigError, match=r"^options = "):
-        env.reset(options={"load": 0.2})
+        env.reset(options={"policy": "par"})
 
 
 @ids

@@ -92,6 +92,8 @@ def test_it_opens_without_a_network_and_without_a_complaint(page: Browser) -> No
 
 
 def test_keys_and_the_slider_move_time(page: Browser, recordings: list[Recording]) -> None:
+    assert page.run("view.state.frame") == FRAMES - 1, "the first frame is that of an empty network"
+    page.press("Home", 36)
     assert text(page, "#clock").startswith("1.00 to 1.67")
     page.press("ArrowRight", 39)
     assert text(page, "#clock").startswith("1.67 to 2.33")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import re
 import sys
@@ -114,6 +115,17 @@ def test_links_of_the_readme_lead_to_files() -> None:
     targets = re.findall(r"\]\(([^)#]+)\)", README)
     assert len(targets) > 10
     assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_links_between_pages_have_texts_for_those_who_read_the_sources() -> None:
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert "[](" not in page.read_text(encoding="utf-8"), page
+
+
+def test_help_explains_every_field_of_transitions() -> None:
+    text = dfe.Transitions.__doc__ or ""
+    for field in dataclasses.fields(dfe.Transitions):
+        assert f"    {field.name}: (M" in text
 
 
 def test_figures_of_the_readme_stand_in_the_documentation() -> None:

@@ -7,7 +7,7 @@ class View {
     Object.assign(this, { version, system, runs });
     this.geometry = new Geometry(system);
     this.viewport = new Viewport(this.geometry);
-    this.state = { frame: 0, playing: false, measure: "utilisation", floor: 0, selection: null,
+    this.state = { frame: system.frames.count - 1, playing: false, measure: "utilisation", floor: 0, selection: null,
       waitingTop: Math.max(...runs.map((run) => run.waitingMost)) };
     for (const run of runs) run.portMost = run.occupancy.reduce((most, value) => Math.max(most, value), 1);
     this.panels = [];

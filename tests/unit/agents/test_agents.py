@@ -75,6 +75,8 @@ def test_settings_are_documented_without_torch() -> None:
 def test_unknown_kinds_and_settings_name_the_nearest() -> None:
     with pytest.raises(ConfigError, match="did you mean 'deep-q'"):
         make_agent("deep-Q")
+    with pytest.raises(ConfigError, match=r"^lr = 0.1: .* setting; did you mean 'learning_rate'\? It has "):
+        make_agent("deep-q", lr=0.1)
     with pytest.raises(ConfigError, match="did you mean 'learning_rate'"):
         make_agent("deep-q", learn_rate=0.1)
 

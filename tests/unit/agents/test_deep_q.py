@@ -13,6 +13,8 @@ from dragonfly_env.errors import ConfigError, StateError
 
 pytest.importorskip("stable_baselines3")
 
+import dragonfly_env as dfe
+from dragonfly_env.agents import make_env
 from dragonfly_env.agents._replay import TransitionBuffer
 from dragonfly_env.agents._sb3 import gymnasium, torch
 from dragonfly_env.agents.deep_q import DeepQAgent
@@ -201,3 +203,21 @@ def test_the_replay_buffer_keeps_the_newest_transitions_whole() -> None:
 def test_impossible_settings_are_refused_by_name(field: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=f"^{field} = "):
         DeepQSettings(**{field: value})
+
+
+def test_an_agent_over_ports_says_on_how_many_hosts_it_was_trained(tmp_path: Path) -> None:
+    def system(hosts: str) -> dfe.BatchedRoutingEnv:
+        config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset(hosts), traffic="uniform", load=0.2)
+        return make_env(config, agent, duration_ns=1_000.0)
+
+    agent = DeepQAgent(QUICK)
+    env = system("72")
+    agent.prepare(env)
+    agent._learns_here()
+    agent.save(tmp_path / "agent.zip")
+    loaded = DeepQAgent.load(tmp_path / "agent.zip")
+    with pytest.raises(
+        ConfigError, match=r"trained on 72 hosts, .* ports \(5, not 8\): it cannot route 342; agents over"
+    ):
+        loaded.prepare(system("342"))
+    loaded.prepare(env)

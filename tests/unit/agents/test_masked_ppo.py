@@ -129,5 +129,5 @@ def test_calls_that_make_no_sense_are_refused(tmp_path: Path) -> None:
         agent.learn(None)  # type: ignore[arg-type]
     agent = trained()
     other = make_env(TINY, RandomPolicy("port", "every"), duration_ns=1_000.0)
-    with pytest.raises(ConfigError, match=r"^layout = .*this masked-ppo agent was trained with"):
+    with pytest.raises(ConfigError, match=r"this masked-ppo agent was trained (with|on)"):
         agent.prepare(other)

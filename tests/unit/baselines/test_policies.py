@@ -147,7 +147,7 @@ def test_a_published_example_makes_the_published_policy() -> None:
 )
 def test_an_unknown_policy_gets_the_nearest_one(typo: str, meant: str) -> None:
     with pytest.raises(
-        dfe.ConfigError, match=rf"^policy = '{typo}': must be one of .*did you mean '{meant}'"
+        dfe.ConfigError, match=rf"^policy = '{typo}': did you mean '{meant}'\? It must be one of '"
     ):
         dfe.make_policy(typo)
 

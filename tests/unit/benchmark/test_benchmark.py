@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 import dragonfly_env as dfe
 import dragonfly_env.benchmark as benchmark
 from dragonfly_env.benchmark import Benchmark, Suite, execution, find_suite, suite_names
+from dragonfly_env.benchmark.figures import heat_map, ratios_of
 from dragonfly_env.benchmark.scores import Outcome, outcome_of, score
 from dragonfly_env.benchmark.suite import EFFORTS, KINDS
 from dragonfly_env.cli import app
@@ -170,6 +171,15 @@ def test_a_ratio_is_to_the_best_reference_that_carries_the_load() -> None:
     assert table.loc["mine", "ratio_online"] == pytest.approx(0.45)
     assert math.isnan(table.loc["mine", "ratio_tuned"])
     assert table.loc["mine", "p99_ratio"] == pytest.approx(1.8)  # over the lowest, whoever's it is
+
+
+def test_the_heat_map_has_the_users_own_policies_first_and_marked() -> None:
+    found = [outcome("min", 500.0), outcome("val-g", 1000.0), outcome("mine", 900.0)]
+    kinds = {"min": "untuned", "val-g": "untuned"}
+    scores = score(found, Suite.from_dict(tiny()).boards, "quick", kinds, ("min", "val-g", "mine"))
+    labels = [text.get_text() for text in heat_map(scores).axes[0].get_yticklabels()]
+    assert labels == ["▶ mine", "min", "val-g"]
+    assert ratios_of(scores).values[:, 0].tolist() == pytest.approx([1.8, 1.0, 2.0])
 
 
 def test_the_leaderboard_counts_cells_and_ranks_who_was_measured_everywhere_first() -> None:

@@ -17,7 +17,7 @@ from dragonfly_env.cli import app
     [
         ("simulate --load 0", r"load.* = 0\.0: must be a number in \(0, 1\]"),
         ("simulate --load nan", r"load.* = nan: must be"),
-        ("simulate -t 73", r"topology = '73': must be one of"),
+        ("simulate -t 73", r"topology = '73': did you mean '72'\? It must be one of"),
         ("simulate -t p=2,a=4,h=1000000000", r"h = 1000000000: must be"),
         ("simulate -t p=2,a=4,h=2,trunking=3", r"trunking = 3: must divide"),
         ("simulate -t p=2,a=4,h=2,g=10", r"g = 10: must be"),
@@ -47,7 +47,7 @@ from dragonfly_env.cli import app
         ("sweep -p min --traffic uniform --load 0.5 --out /proc/no", r"results folder = '/proc/no': must be"),
         (
             "sweep -p min --traffic uniform --load 0.9:0.1:0.1 --out /proc/no",
-            r"loads = .*: must not end below",
+            r"--load = .*: must not end below",
         ),
         ("sweep /nowhere.toml", r"file = '/nowhere\.toml': must be"),
         ("plot /nowhere", r"results = '/nowhere': must be"),

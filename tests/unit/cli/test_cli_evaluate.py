@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
 from dragonfly_env.cli import app
+from dragonfly_env.experiments import load_results
 
 pytestmark = pytest.mark.usefixtures("tiny")
 
@@ -174,7 +175,7 @@ def test_an_agent_of_another_network_is_refused_before_anything_is_run() -> None
     ("arguments", "message"),
     [
         ([], "policies = []: must name at least one"),
-        (["ugla-n"], "did you mean 'ugal-n'? (or the file of a saved agent, or module:Class"),
+        (["ugla-n"], "did you mean 'ugal-n'? It must be one of"),
         (["min:bias=1"], "policy 'min' has no such setting"),
         (["nowhere.zip"], "policy = 'nowhere.zip': must be the file of a saved agent"),
         (["no/where"], "policy = 'no/where': must be the file of a saved agent"),
@@ -187,7 +188,7 @@ def test_an_agent_of_another_network_is_refused_before_anything_is_run() -> None
         (["tiny_learner:NoPolicy"], "must have a method act(batch)"),
         (["tiny_learner:Demanding"], "must be loadable without arguments (TypeError"),
         (["min", "a=ugal-n", "a=par"], "policies = 'a': must be listed only once"),
-        (["min", "--load", "2"], "loads = 2"),
+        (["min", "--load", "2"], "--load = 2"),
         (["min", "--seed", "-1"], "seeds = -1"),
         (["min", "--out", "/proc/nowhere"], "results folder = '/proc/nowhere'"),
     ],
@@ -231,3 +232,16 @@ def test_help_explains_itself() -> None:
     assert done.exit_code == 0
     for word in ("module:Class", "agent.zip", "ugal-n", "--traffic", "Ctrl-C", "--redo"):
         assert word in done.stdout
+
+
+def test_a_saved_agent_whose_file_and_folder_say_nothing_is_called_as_its_learner() -> None:
+    agent = saved_agent("agent/checkpoints/latest.zip")
+    done = run(agent, *SYSTEM, *LOAD, "--no-plots", "--no-arrays")
+    assert done.exit_code == 0, done.stderr
+    assert set(rows()["policy"]) == {tiny_learner.TinyLearner().name}
+
+
+def test_a_sweep_without_a_name_is_titled_by_its_traffic_and_topology() -> None:
+    done = run("-p", "min", *SYSTEM, *LOAD, "--no-plots", "--no-arrays", command="sweep")
+    assert done.exit_code == 0, done.stderr
+    assert load_results(Path("results/sweep")).name == "adv+1 on 12 hosts"

@@ -47,7 +47,7 @@ def test_a_process_answers_a_mistake_without_a_traceback(tmp_path: Path) -> None
     out, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert out == ""
-    assert err == "error: loads = 2.0: must be a number in (0, 1]\n"
+    assert err == "error: --load = 2.0: must be a number in (0, 1] (a fraction: 0.02?)\n"
 
 
 def test_json_on_standard_output_is_nothing_but_json(tmp_path: Path) -> None:
@@ -115,3 +115,37 @@ def test_ctrl_c_stops_a_single_run(tmp_path: Path) -> None:
     assert out == ""
     assert "interrupted" in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("whole_group", [True, False], ids=["batch system", "parent only"])
+def test_sigterm_keeps_what_is_finished_and_leaves_no_worker_behind(
+    tmp_path: Path, whole_group: bool
+) -> None:
+    long = [*SYSTEM, "-l", "0.05:0.4:0.05", "--warmup-ns", "0", "--measure-ns", "200000"]
+    process = start("sweep", *long, "--out", "out", "--jobs", "2", "--no-plots", cwd=tmp_path)
+    runs = tmp_path / "out" / "runs"
+    deadline = time.monotonic() + 60
+    while len(list(runs.glob("*.parquet"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGTERM) if whole_group else process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    kept = len(list(runs.glob("*.parquet")))
+    assert process.returncode == 143, err
+    assert (out, "Traceback" in err) == ("", False)
+    assert f"ended by SIGTERM: {kept} of 8 runs are kept in out; to go on: dragonfly-env sweep" in err
+    assert 2 <= kept < 8
+    deadline = time.monotonic() + 20
+    while alive_in_group(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not alive_in_group(process.pid)
+
+
+def test_sigterm_during_a_single_run_ends_it_with_143(tmp_path: Path) -> None:
+    log = tmp_path / "log.parquet"  # appears when the simulation is about to begin
+    process = start("simulate", "--measure-ns", "1e12", "--packet-log", str(log), cwd=tmp_path)
+    while process.poll() is None and not log.exists():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (143, ""), err
+    assert err.splitlines()[-1] == "ended by SIGTERM; files that were complete are kept"

@@ -259,3 +259,53 @@ def test_a_learning_curve_has_a_line_for_every_heuristic() -> None:
         "ugal-n",
     ]
     assert latency.get_ylim()[1] < 3.0
+
+
+@pytest.fixture(scope="module")
+def at_one_load(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Five policies in one panel at one load, one of them far off the scale."""
+    path = tmp_path_factory.mktemp("one-load")
+    settings = {
+        "topology": "72",
+        "policies": ["min", "val-n", "ugal-g", "ugal-n", "par"],
+        "traffic": ["adv+1"],
+        "loads": [0.3],
+        "warmup_ns": 20000,
+        "measure_ns": 5000,
+        "arrays": False,
+    }
+    run_sweep(Scenario.from_dict(settings, name="one"), path, jobs=1)
+    return load_results(path)
+
+
+def test_the_legend_of_one_panel_lies_within_the_figure(at_one_load: Results) -> None:
+    for figure in (distribution_figure(at_one_load), load_figure(at_one_load)):
+        figure.draw_without_rendering()
+        box = figure.legends[0].get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+
+
+def test_a_single_load_stands_in_the_middle_and_words_stay_inside(at_one_load: Results) -> None:
+    figure = load_figure(at_one_load)
+    figure.draw_without_rendering()
+    latency = figure.axes[0]
+    assert sum(latency.get_xlim()) / 2 == pytest.approx(0.3)
+    (text,) = latency.texts
+    assert text.get_text().endswith(" us")
+    words, panel = text.get_window_extent(), latency.get_window_extent()
+    assert panel.x0 <= words.x0 <= words.x1 <= panel.x1
+
+
+def test_words_at_the_last_of_several_loads_stay_inside(results: Results) -> None:
+    figure = load_figure(results)
+    figure.draw_without_rendering()
+    for panel in figure.axes:
+        for text in panel.texts:
+            assert text.get_window_extent().x1 <= panel.get_window_extent().x1
+
+
+def test_the_page_names_a_policy_of_which_nothing_is_visible(at_one_load: Results, tmp_path: Path) -> None:
+    draw(at_one_load, tmp_path, kinds=["loads"])
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert re.search(r"off the scale: min \([0-9.]+ us\)", page)
