@@ -136,7 +136,7 @@ def test_learners_take_the_control_of_the_bias(algorithm: str, action: str) -> N
 
 @pytest.mark.parametrize("algorithm", ["DQN", "MaskablePPO"])
 def test_a_frozen_copy_of_the_learner_may_be_the_background(algorithm: str, tmp_path: Path) -> None:
-    env = make(PACKET, **SHORT)
+    env = make(PACKET, **SHORT | {"duration_ns": 50_000.0})  # one network for all steps
     view: Any = env.unwrapped
     maker: Any = MaskablePPO if algorithm == "MaskablePPO" else sb3.DQN
     model = maker("MultiInputPolicy", env, device="cpu", seed=1)

@@ -32,7 +32,8 @@ def any_port(batch: dfe.DecisionBatch) -> np.ndarray:
 def heard(env: dfe.BatchedRoutingEnv) -> list[tuple[Any, ...]]:
     """The reports since the last call, one tuple each."""
     feedback = env.feedback()
-    columns = [getattr(feedback, name).tolist() for name in feedback.__slots__]
+    assert not feedback.scenario.any()
+    columns = [getattr(feedback, name).tolist() for name in feedback.__slots__ if name != "scenario"]
     return list(zip(*columns, strict=True))
 
 
