@@ -347,7 +347,7 @@ def test_impossible_names_seeds_and_options_are_refused(view: str) -> None:
             env.reset(seed=seed)
     with pytest.raises(dfe.ConfigError, match="options = 3"):
         env.reset(options=3)
-    with pytest.raises(dfe.ConfigError, match="must be one of .traffic., .load., .seed."):
+    with pytest.raises(dfe.ConfigError, match=r"must be one of .traffic., .load., .seed."):
         env.reset(options={"policy": "par"})
     env.reset(seed=np.int64(1), options={"options": 1})  # as PettingZoo's checkers do
     calls = [env.observation_space, env.action_space]
