@@ -9,6 +9,7 @@ from typing import Any
 
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.experiments.agents import AgentSource
+from dragonfly_env.jobs import Job
 
 _MOST_NAMED_JOBS = 3
 
@@ -81,7 +82,9 @@ class Run:
         jobs = self.config.jobs
         load = "" if self.closed_loop and not jobs else f" at load {self.load:g}"
         background = [] if jobs and self.traffic_label == "none" else [f"{self.traffic_label}{load}"]
-        named = [f"{job.name} on {job.num_hosts} hosts" for job in jobs]
-        if len(jobs) > _MOST_NAMED_JOBS:
-            named = [f"{len(jobs)} jobs on {sum(job.num_hosts for job in jobs)} hosts"]
+        named = [job.title for job in jobs]
+        listed = [job for job in jobs if isinstance(job, Job)]
+        if len(listed) > _MOST_NAMED_JOBS:
+            together = f"{len(listed)} jobs on {sum(job.num_hosts for job in listed)} hosts"
+            named = [together, *(job.title for job in jobs if not isinstance(job, Job))]
         return " and ".join(named + background)

@@ -138,6 +138,11 @@ class Job:
         """Whether it goes on for as long as the run does."""
         return bool(self.iterations == ENDLESS)
 
+    @property
+    def title(self) -> str:
+        """What runs where, in a few words for people."""
+        return f"{self.name} on {self.num_hosts} hosts"
+
     @classmethod
     def parse(cls, text: str) -> Job:
         """From ``"milc:hosts=32,placement=random-routers,scale=0.25"``: fields of the job, and settings of its program.

@@ -73,6 +73,11 @@ class BackgroundMix:
         """Yes: it goes on for as long as the run does."""
         return True
 
+    @property
+    def title(self) -> str:
+        """What runs where, in a few words for people."""
+        return f"{NAME} on {self.fill:.0%} of the machine"
+
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> BackgroundMix:
         """The mix with some settings.
