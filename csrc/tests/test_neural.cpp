@@ -8,6 +8,7 @@
 #include "routing/neural/arithmetic.hpp"
 #include "routing/neural/choice.hpp"
 #include "routing/neural/dense_layer.hpp"
+#include "routing/neural/kernels.hpp"
 #include "routing/neural/scoring_network.hpp"
 #include "tests/check.hpp"
 #include "tests/small_systems.hpp"
@@ -74,6 +75,27 @@ TEST(a_layer_adds_up_as_a_naive_loop_does_to_the_last_bit) {
             CHECK_EQ(out[row * layer.stride() + j], sum);
           }
         }
+      }
+    }
+  }
+}
+
+TEST(kernels_for_all_processors_give_the_same_bits) {
+  const AddRows wide = rows_of_eights() != nullptr ? rows_of_eights() : add_rows_of_fours;
+  for (const std::uint32_t stride : {8U, 16U, 24U, 32U, 40U, 72U, 104U}) {
+    for (const std::uint32_t inputs : {0U, 1U, 7U, 32U}) {
+      for (const std::size_t rows : {0U, 1U, 2U, 7U, 8U, 9U, 30U}) {
+        RandomStream random = draws(stride * 1000 + inputs * 50 + static_cast<std::uint32_t>(rows));
+        std::vector<float> in(rows * (inputs + 3) + 1);
+        std::vector<float> weights(std::size_t{inputs} * stride);
+        std::vector<float> narrow_out(rows * stride);
+        for (float& x : in) x = number(random);
+        for (float& w : weights) w = number(random);
+        for (float& x : narrow_out) x = number(random);
+        std::vector<float> wide_out = narrow_out;
+        add_rows_of_fours(in.data(), inputs + 3, inputs, weights.data(), stride, narrow_out.data(), rows);
+        wide(in.data(), inputs + 3, inputs, weights.data(), stride, wide_out.data(), rows);
+        for (std::size_t i = 0; i < rows * stride; ++i) CHECK_EQ(narrow_out[i], wide_out[i]);
       }
     }
   }
