@@ -147,7 +147,7 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
     _, _, _, _, infos = left.step(actions_for(left.reset(seed=1)[0]) | {name: illegal})
     assert sum(info["illegal_actions"] for info in infos.values()) <= 1
     with pytest.raises(dfe.ConfigError):
-        env.reset(options={"load": 0.1})
+        env.reset(options={"lod": 0.1})
     for settings in ({"lod": 1}, {"illegal_action": "no"}, {"config": 3}, {"duration_ns": 0}):
         with pytest.raises(dfe.ConfigError):
             RouterMultiAgentEnv(settings)
