@@ -68,6 +68,22 @@ def reproduce(
             "integer_values=true; repeat.",
         ),
     ] = None,
+    only_claims: Annotated[
+        bool,
+        typer.Option(
+            "--only-claims",
+            help="Simulate only what the claims of the text need. Figures that show more are not drawn.",
+        ),
+    ] = False,
+    windows: Annotated[
+        float,
+        typer.Option(
+            "--windows",
+            metavar="SHARE",
+            help="Of the warm-ups and measured windows, up to 1: --full with 0.2 simulates the paper's systems for a "
+            "fifth of the time. Not for aries, whose runs end with their jobs.",
+        ),
+    ] = 1.0,
     *,
     how: options.Given,
 ) -> None:
@@ -87,6 +103,8 @@ def reproduce(
 
     dragonfly-env reproduce taco25 fig12 fig14
 
+    dragonfly-env reproduce taco25 --full --seeds 1 --windows 0.2 --only-claims
+
     dragonfly-env reproduce aries table2 --full --seeds 20
 
     [bold]Results folder[/bold]
@@ -97,7 +115,7 @@ def reproduce(
     from dragonfly_env.reproduce import Reproduction, find_paper
 
     chosen = find_paper(paper)
-    effort = chosen.effort("full" if how["full"] else "quick")
+    effort = chosen.effort("full" if how["full"] else "quick").shortened(windows)
     check_suite(how)
     if how["seeds"] is not None:
         effort = replace(effort, seeds=how["seeds"])
@@ -108,6 +126,7 @@ def reproduce(
         injection=check_choice("--injection", injection or chosen.setup.injection, ("periodic", "bernoulli")),
         learner_settings=_settings(learner or []),
         folder=how["out"] or Path("results") / f"{chosen.name}-{effort.name}",
+        only_claims=only_claims,
     )
     engine = engine_of(how)
     _announce(work, how["workers"], how["redo"])

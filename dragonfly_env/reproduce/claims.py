@@ -19,6 +19,10 @@ THROUGHPUT_TOLERANCE = 0.02
 LATENCY_TOLERANCE = 0.08
 """Relative, for latencies, their ratios, and times that a learner takes."""
 
+_OF_NAMED = (
+    "falls_past_saturation",
+    "minima_at_multiples",
+)  # orderings that look at the named policies alone
 _COARSE = ("latency", "fraction_below", "settling", "makespan", "knee")
 
 
@@ -84,6 +88,17 @@ class Claim:
     def tolerance(self) -> float:
         """The deviation up to which the claim is met."""
         return LATENCY_TOLERANCE if self.metric.startswith(_COARSE) else THROUGHPUT_TOLERANCE
+
+    def needs(self, figure: str, hosts: int, traffic: str, load: float, policy: str) -> bool:
+        """Whether it cannot be decided without such a simulation. Of most orderings: all of the figure's policies."""
+        if self.relation == "excluded" or figure != self.figure or self.hosts not in (0, hosts):
+            return False
+        if self.traffic not in ("", "any", traffic):
+            return False
+        if not self.policy or (self.is_ordering and self.metric not in _OF_NAMED):
+            return True
+        known_load = self.load is None or math.isclose(self.load, load, abs_tol=1e-9)
+        return known_load and policy in (self.policy, self.reference, *self.rivals)
 
     def describe(self) -> str:
         """One line for people: what is measured, and where."""

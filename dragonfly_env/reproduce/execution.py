@@ -39,6 +39,7 @@ class Reproduction:
         injection: ``periodic`` or ``bernoulli``.
         learner_settings: Parameters for every policy that learns, to see what they change.
         folder: Where results go.
+        only_claims: Simulate only what the claims need; figures that show more are not drawn.
     """
 
     paper: Paper
@@ -47,15 +48,30 @@ class Reproduction:
     injection: str
     learner_settings: Mapping[str, Any]
     folder: Path
+    only_claims: bool = False
 
     def cells(self, figure: PaperFigure) -> tuple[Cell, ...]:
         """The cells of a figure, with the learners' settings."""
         return tuple(self._adjusted(cell) for cell in figure.cells(self.effort))
 
+    def wanted(self, figure: PaperFigure) -> tuple[Cell, ...]:
+        """Those of its cells that are simulated: all, or what the claims need."""
+        cells = self.cells(figure)
+        if not self.only_claims:
+            return cells
+        claims = [claim for claim in self.paper.claims() if claim.quick or self.effort.decides]
+        return tuple(
+            cell
+            for cell in cells
+            if any(
+                claim.needs(figure.name, cell.hosts, cell.traffic, cell.load, cell.policy) for claim in claims
+            )
+        )
+
     def runs(self, figures: Sequence[PaperFigure] | None = None) -> tuple[Run, ...]:
         """Every run of the figures (those wanted, if None) that this version can do, once."""
         chosen = self.figures if figures is None else figures
-        cells = dict.fromkeys(cell for figure in chosen for cell in self.cells(figure))
+        cells = dict.fromkeys(cell for figure in chosen for cell in self.wanted(figure))
         runs = [run for cell in cells if not cell.missing() for run in self._seeds_of(cell)]
         return tuple({run.id: run for run in runs}.values())
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matplotlib.figure import Figure
 
-from dragonfly_env.checks.values import unknown_name
+from dragonfly_env.checks.values import check_real, config_error, unknown_name
 from dragonfly_env.reproduce.cells import Cell, Setup
 from dragonfly_env.reproduce.claims import Claim
 from dragonfly_env.reproduce.findings import Findings
@@ -41,6 +41,25 @@ class Effort:
     def warmup_of(self, learns: bool) -> float:
         """The warm-up of a policy that learns, or not."""
         return self.learner_warmup_ns if learns else self.warmup_ns
+
+    def shortened(self, share: float) -> Effort:
+        """The same with shorter warm-ups and windows: what a machine can do that has no day for it.
+
+        Args:
+            share: Of the warm-ups and windows, up to 1. Curves over time keep their length.
+
+        Raises:
+            ConfigError: For a share out of range, or where runs end with their jobs.
+        """
+        share = check_real("--windows", share, 0.01, 1.0)
+        if share < 1.0 and self.conditions:
+            raise config_error("--windows", share, "must be 1 where runs end with their jobs")
+        return replace(
+            self,
+            warmup_ns=self.warmup_ns * share,
+            learner_warmup_ns=self.learner_warmup_ns * share,
+            measure_ns=self.measure_ns * share,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

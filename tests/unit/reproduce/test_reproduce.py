@@ -346,6 +346,8 @@ def test_policies_that_this_version_lacks_are_left_out(
         (["hpdc21", "fig6", "--learner", "alpha"], "--learner"),
         (["hpdc21", "fig6", "--learner", "alhpa=1"], "did you mean 'alpha'"),
         (["hpdc21", "fig6", "--out", __file__], "--out"),
+        (["hpdc21", "fig6", "--windows", "0"], "--windows = 0"),
+        (["hpdc21", "fig6", "--windows", "1.5"], "--windows = 1.5"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(arguments: list[str], named: str, tmp_path: Path) -> None:
