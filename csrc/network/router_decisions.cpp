@@ -136,6 +136,11 @@ void RouterDecisions::put_questions(std::uint32_t decider, Tick now) {
         go_on(undecided, now);
         continue;
       }
+      if constexpr (learns) {  // its row has time to come while the other questions are put
+        if (packet.destination_group != group) {
+          plan_.learner->touch(router, plan_.learner->row_of(packet, group));
+        }
+      }
       const RouteContext context = context_of(packet, router, group, input.port);
       if constexpr (asker == Asker::kSeeing) {
         if (!sheet->add(context, now)) {

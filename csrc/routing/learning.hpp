@@ -156,26 +156,14 @@ class LearningPolicy : public RoutingPolicy {
 };
 
 // A learner that answers one question after the other: `Answer Rule::visit(const Question&, const Visit&)
-// const`, which reads rows of that router only, compiled into one loop behind one that prefetches the rows.
+// const`, which reads rows of that router only, compiled into one loop. Who asks has touched the rows.
 template <class Rule>
 class TableLearner : public LearningPolicy {
  public:
   void decide(std::span<const Question> questions, std::span<Answer> answers) const final {
     const Rule& rule = static_cast<const Rule&>(*this);
-    constexpr std::size_t kAhead = 32;
-    std::array<std::uint32_t, kAhead> rows;
-    for (std::size_t first = 0; first < questions.size(); first += kAhead) {
-      const std::size_t count = std::min(kAhead, questions.size() - first);
-      for (std::size_t i = 0; i < count; ++i) {
-        const Question& question = questions[first + i];
-        if (!question.leaves()) continue;
-        rows[i] = row_of(question.packet(), question.group());
-        touch(question.router(), rows[i]);
-      }
-      for (std::size_t i = 0; i < count; ++i) {
-        answers[first + i] = rule.visit(questions[first + i], visit_of(questions[first + i], rows[i]));
-      }
-    }
+    Answer* answer = answers.data();
+    for (const Question& question : questions) *answer++ = rule.visit(question, visit_of(question));
   }
 
  protected:
@@ -183,14 +171,14 @@ class TableLearner : public LearningPolicy {
 
  private:
   // Such packets keep the travel time in the place of a detour, which they do not have (HopFeedback).
-  [[nodiscard]] Visit visit_of(const Question& question, std::uint32_t row) const noexcept {
+  [[nodiscard]] Visit visit_of(const Question& question) const noexcept {
     const Packet& packet = question.packet();
     const TimePs quantum = question.around().quantum_ps;
     Visit visit{.came_by_global = topology().is_global(question.came_by()),
                 .travel_ns = static_cast<double>(packet.detour_router * quantum) / kPsPerNs,
                 .now_ps = question.around().now * quantum};
     if (question.leaves()) {
-      visit.row = row;
+      visit.row = row_of(packet, question.group());
       visit.minimal_port = topology().minimal_port(question.router(), packet.destination_router,
                                                    question.paths().choice_of(packet));
     }
