@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from dragonfly_env.cli.settings import check_suite
 if TYPE_CHECKING:
     from dragonfly_env.benchmark import Benchmark
     from dragonfly_env.benchmark.suite import Effort
+    from dragonfly_env.experiments.run import Run
 
 _HOW = options.suite(
     whole="All cells of the suite (hours); or a few small ones in minutes.",
@@ -89,9 +91,23 @@ def benchmark(
     runs = work.runs()
     todo = runs if how["redo"] else work.todo()
     there = f", {len(runs) - len(todo)} are there already" if len(todo) < len(runs) else ""
-    note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {len(runs)} runs{there}"))
+    took = f"; {_about(todo, how['workers'])}" if todo else ""
+    note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {len(runs)} runs{there}{took}"))
     if not how["dry_run"]:
         _perform(work, how["workers"], how["redo"])
+
+
+def _about(runs: Sequence[Run], workers: int | None) -> str:
+    """How long it may take, judged by a short simulation here; policies in Python take longer than the core's."""
+    import joblib
+
+    from dragonfly_env.experiments.progress import spell_seconds
+    from dragonfly_env.reproduce.cells import Setup
+    from dragonfly_env.reproduce.execution import estimate_seconds
+
+    cores = workers or joblib.cpu_count()
+    setup = Setup(arrangement="palmtree", network="default", source_queue_packets=None)
+    return f"about {spell_seconds(estimate_seconds(runs, setup, cores))} with {cores} processes"
 
 
 def _perform(work: Benchmark, workers: int | None, redo: bool) -> None:

@@ -26,7 +26,7 @@ def calibrate(
         ),
     ] = None,
     hosts: Annotated[
-        int, typer.Option("--hosts", "-n", help="Hosts of the job.", rich_help_panel=options.SYSTEM)
+        int, typer.Option("--hosts", help="Hosts of the job.", rich_help_panel=options.SYSTEM)
     ] = 32,
     scale: Annotated[
         float,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -306,6 +307,13 @@ def test_the_command_measures_policies_of_ones_own_and_goes_on_where_it_was(tmp_
 
 
 @pytest.mark.usefixtures("tiny_suite")
+def test_a_dry_run_says_how_much_there_is_to_do_and_does_nothing(tmp_path: Path) -> None:
+    done = run_command("--dry-run", "--board", "steady", "--workers", "3", "--out", str(tmp_path / "out"))
+    assert done.exit_code == 0, done.output
+    assert re.search(r"\d+ policies, \d+ runs; about .* with 3 processes", done.output)
+    assert not (tmp_path / "out").exists()
+
+
 def test_bad_options_are_refused_before_anything_runs(tmp_path: Path) -> None:
     for arguments, message in (
         (("--seeds", "0"), "--seeds"),
