@@ -12,7 +12,17 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks import core_speed, environment_speed, machine, overhead, peers, scale, scenario_speed, threads
+from benchmarks import (
+    core_speed,
+    environment_speed,
+    machine,
+    network_policies,
+    overhead,
+    peers,
+    scale,
+    scenario_speed,
+    threads,
+)
 from benchmarks.effort import FULL, QUICK, SMOKE, Effort
 from benchmarks.report import FORMAT, comparison, console, differences, read, table
 from benchmarks.result import Result
@@ -27,6 +37,7 @@ FAMILIES: dict[str, Measure] = {
     "threads": threads.measure,
     "environment": environment_speed.measure,
     "scenarios": scenario_speed.measure,
+    "networks": network_policies.measure,
     "overhead": overhead.measure,
     "peers": peers.measure,
 }

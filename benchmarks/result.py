@@ -19,8 +19,8 @@ class Result:
     """A figure of one family.
 
     Attributes:
-        family: The benchmark that made it: ``core``, ``scale``, ``threads``, ``environment``, ``overhead``,
-            ``peers``.
+        family: The benchmark that made it: ``core``, ``scale``, ``threads``, ``environment``,
+            ``scenarios``, ``networks``, ``overhead``, ``peers``.
         name: Unique within the family, the same on every machine.
         unit: Of the samples.
         samples: One value per repetition, in the order in which they were taken.

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FAMILIES = ("core", "scale", "threads", "environment", "scenarios", "overhead")
+FAMILIES = ("core", "scale", "threads", "environment", "scenarios", "networks", "overhead")
 
 
 def run(*arguments: str, module: str = "benchmarks") -> subprocess.CompletedProcess[str]:
