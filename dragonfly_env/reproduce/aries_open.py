@@ -56,18 +56,30 @@ def _small_packets() -> Settings:
     )
 
 
+def _small_buffers() -> Settings:
+    """An eighth of a tile for a virtual channel on copper instead of half of one, as if eight shared it evenly. Levels
+    stay: they are parts of the largest buffer, that of rank 3.
+    """
+    usual = NetworkConfig.preset("aries-256").links
+    links = tuple(
+        (name, link if name == "rank-3" else replace(link, buffer_packets=link.buffer_packets // 4))
+        for name, link in usual
+        if link.buffer_packets is not None
+    )
+    return (("links", links),)
+
+
 VARIANTS: dict[str, Variant] = {
     "as in the preset": Variant(),
     "level_empty=0": _modes(level_empty=0),
     "levels=16": _modes(levels_near=16, levels_far=16),
     "levels=32": _modes(levels_near=32, levels_far=32),
-    "levels=256": _modes(levels_near=256, levels_far=256),
     "wire_share=0": _modes(wire_share=0),
     "ties=random": _modes(ties="random"),
     "decide=source": _modes(decide="source"),
     "in_group=false": _modes(in_group=False),
+    "buffers / 4": Variant(network=_small_buffers()),
     "packets of 64 bytes": Variant(network=_small_packets(), only_milc=True),
-    "fill=0.3": Variant(fill=0.3),
     "fill=0.6": Variant(fill=0.6),
     "fill=1": Variant(fill=1.0),
     "messages x 5": Variant(messages=5.0, only_milc=True),
@@ -78,7 +90,7 @@ VARIANTS: dict[str, Variant] = {
 DISPERSED = ("random-routers", "groups=6")
 """Where milc stands: on one group its messages have no way between groups to choose."""
 
-_SEEDS = 4
+_SEEDS = {"milc": 8, "hacc": 2, "stalls": 2}  # the other two hardly differ from placement to placement
 _SHOWN = (
     ("milc", "reduction", "run_time", "AR01: 1 - AD3 / AD0, milc in the mix", (0.05, 0.20)),
     ("hacc", "reduction", "run_time", "AR04: the same, hacc on two groups", (-0.10, -0.005)),
@@ -107,18 +119,39 @@ def _cells(effort: Effort, name: str, variant: Variant) -> list[JobCell]:
     common: dict[str, Any] = {
         "sizing": size,
         "modes": [replace(mode, settings=variant.modes) for mode in BOTH],
-        "most_seeds": _SEEDS,
     }
     cells = in_the_mix(
-        effort, "milc", label=f"milc, {name}", mix=mix, placements=DISPERSED, packet_log=False, **common
+        effort,
+        "milc",
+        label=f"milc, {name}",
+        mix=mix,
+        placements=DISPERSED,
+        packet_log=False,
+        most_seeds=_SEEDS["milc"],
+        **common,
     )
     if not variant.only_milc:
         cells += in_the_mix(
-            effort, "hacc", label=f"hacc, {name}", mix=mix, placements=("groups=2",), **common
+            effort,
+            "hacc",
+            label=f"hacc, {name}",
+            mix=mix,
+            placements=("groups=2",),
+            most_seeds=_SEEDS["hacc"],
+            **common,
         )
     if not variant.only_milc and variant.fill is None:
         label = f"stalls, {name}"
-        cells += ensemble(effort, "milc", "consecutive", copies=8, hosts=2 * JOB_HOSTS, label=label, **common)
+        cells += ensemble(
+            effort,
+            "milc",
+            "consecutive",
+            copies=8,
+            hosts=2 * JOB_HOSTS,
+            label=label,
+            most_seeds=_SEEDS["stalls"],
+            **common,
+        )
     return [replace(cell, network_settings=variant.network) for cell in cells]
 
 

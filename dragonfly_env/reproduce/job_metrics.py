@@ -144,7 +144,7 @@ def nic_percentile(q: float) -> Callable[[Row], float]:
     return read
 
 
-_ROW_METRICS: dict[str, Callable[[Row], float]] = {
+JOB_METRICS_OF_ROW: dict[str, Callable[[Row], float]] = {
     "run_time": _run_time,
     "mpi_time": _mpi_time,
     "mpi_share": _mpi_share,
@@ -163,6 +163,7 @@ _ROW_METRICS: dict[str, Callable[[Row], float]] = {
         for what in ("stalls", "flits", "ratio")
     },
 }
+"""The same of one row of results."""
 
 
 def _over_seeds(read: Callable[[Row], float]) -> Callable[[Findings, Cell], FloatArray]:
@@ -170,6 +171,6 @@ def _over_seeds(read: Callable[[Row], float]) -> Callable[[Findings, Cell], Floa
 
 
 JOB_METRICS: dict[str, Callable[[Findings, Cell], FloatArray]] = {
-    name: _over_seeds(read) for name, read in _ROW_METRICS.items()
+    name: _over_seeds(read) for name, read in JOB_METRICS_OF_ROW.items()
 }
 """Quantities of one cell of jobs, by name: times in us, stalls in times of a flit (of processors: in us)."""
