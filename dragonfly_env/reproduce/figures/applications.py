@@ -171,7 +171,7 @@ def z_scores(findings: Findings, figure: str) -> Figure:
     drawn, axes = grid(4.6, 3.2, 1, 1)
     _boxes(axes[0][0], list(MODES), [scores[mode] for mode in MODES])
     axes[0][0].set_ylabel("z-score of the run time, per application")
-    axes[0][0].legend(frameon=False)
+    drawn.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
     return drawn
 
 
