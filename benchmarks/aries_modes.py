@@ -27,8 +27,8 @@ LEVELS: tuple[dict[str, Any], ...] = (
     {"in_group": False},
     {"decide": "source"},
 )
-BUFFERS = (32, 8, 4)
-"""Packets of a VC on copper: half of a tile (the preset), an eighth, a sixteenth; how VCs share it is not public."""
+BUFFERS = (32, 8)
+"""Packets of a VC on copper: half of a tile (the preset), an eighth; how VCs share it is not public."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Measured:
     """Packets on links between groups, per packet delivered."""
     hops: float
     stalls_to_flits: tuple[float, ...]
-    """Of ranks 1 to 3."""
+    """Of the tiles of ranks 1 to 3, and of processor tiles."""
 
 
 def measure(
@@ -76,7 +76,7 @@ def measure(
         1.0 - metrics.minimal_fraction,
         metrics.link_classes["rank-3"].packets / metrics.packets_delivered,
         metrics.hops_mean,
-        tuple(metrics.link_classes[name].stalls_to_flits for name in RANKS),
+        tuple(metrics.tiles.kinds[name].stalls_to_flits for name in (*RANKS, "host-in")),
     )
 
 
@@ -120,8 +120,8 @@ def levels(loads: Sequence[float], **run: Any) -> list[str]:
 def stalls(loads: Sequence[float], **run: Any) -> list[str]:
     """Stalls per flit of AD0 and of AD3 under uniform traffic, for several sizes of buffers."""
     lines = [
-        "| packets a VC | load | AD0 / AD3 latency (ns) | AD0 / AD3 stalls per flit, rank 1 | rank 2 | rank 3 |",
-        "|---|---|---|---|---|---|",
+        "| packets a VC | load | latency (ns) | stalls per flit, rank 1 | rank 2 | rank 3 | processor tiles |",
+        "|---|---|---|---|---|---|---|",
     ]
     for buffer_packets in BUFFERS:
         for load in loads:
@@ -130,7 +130,7 @@ def stalls(loads: Sequence[float], **run: Any) -> list[str]:
                 for name in ("ad0", "ad3")
             )
             ratios = " | ".join(
-                f"{one:.3f} / {other:.3f}"
+                f"{one:.2f} / {other:.2f}"
                 for one, other in zip(zero.stalls_to_flits, three.stalls_to_flits, strict=True)
             )
             lines.append(

@@ -76,6 +76,7 @@ VARIANTS: dict[str, Variant] = {
     "levels=32": _modes(levels_near=32, levels_far=32),
     "wire_share=0": _modes(wire_share=0),
     "ties=random": _modes(ties="random"),
+    "levels=32, ties=random": _modes(levels_near=32, levels_far=32, ties="random"),
     "decide=source": _modes(decide="source"),
     "in_group=false": _modes(in_group=False),
     "buffers / 4": Variant(network=_small_buffers()),
