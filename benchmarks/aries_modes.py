@@ -1,4 +1,4 @@
-"""How the modes of Aries behave on the small Theta: ``python -m benchmarks.aries_modes [modes|levels|adversarial]``.
+"""How the modes of Aries behave on the small Theta: ``python -m benchmarks.aries_modes modes`` (or another table).
 
 Tables in Markdown, as in ``docs/aries.md``: what share of the packets goes around, what that costs in latency and in
 packets on links between groups, and what the open parameters (how levels are cut, who wins ties) do to it.
@@ -14,6 +14,7 @@ from typing import Any
 import dragonfly_env as dfe
 
 MODES = ("ad0", "ad1", "ad2", "ad3")
+RANKS = ("rank-1", "rank-2", "rank-3")
 LEVELS: tuple[dict[str, Any], ...] = (
     {},
     {"level_empty": 0},
@@ -26,6 +27,8 @@ LEVELS: tuple[dict[str, Any], ...] = (
     {"in_group": False},
     {"decide": "source"},
 )
+BUFFERS = (32, 8)
+"""Packets of a VC on copper: half of a tile (the preset), an eighth; how VCs share it is not public."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -39,13 +42,27 @@ class Measured:
     rank_3: float
     """Packets on links between groups, per packet delivered."""
     hops: float
+    stalls_to_flits: tuple[float, ...]
+    """Of the tiles of ranks 1 to 3, and of processor tiles."""
 
 
-def measure(policy: dfe.Policy, traffic: str, load: float, *, time_ns: float, seed: int) -> Measured:
+def measure(
+    policy: dfe.Policy,
+    traffic: str,
+    load: float,
+    *,
+    time_ns: float,
+    seed: int,
+    buffer_packets: int = BUFFERS[0],
+) -> Measured:
     """A run on an eighth of Theta with packets of 64 bytes of payload."""
+    network = dfe.NetworkConfig.preset("aries")
+    links = network.to_dict()["links"]
+    for name in RANKS[:2]:  # a level is a part of the largest buffer, that of rank 3: it stays what it is
+        links[name]["buffer_packets"] = buffer_packets
     config = dfe.SimulationConfig(
         topology=dfe.Dragonfly.preset("theta-m8"),
-        network=dfe.NetworkConfig.preset("aries"),
+        network=network.replace(links=links),
         traffic=traffic,
         load=load,
         policy=policy,
@@ -59,6 +76,7 @@ def measure(policy: dfe.Policy, traffic: str, load: float, *, time_ns: float, se
         1.0 - metrics.minimal_fraction,
         metrics.link_classes["rank-3"].packets / metrics.packets_delivered,
         metrics.hops_mean,
+        tuple(metrics.tiles.kinds[name].stalls_to_flits for name in (*RANKS, "host-in")),
     )
 
 
@@ -99,10 +117,32 @@ def levels(loads: Sequence[float], **run: Any) -> list[str]:
     return lines
 
 
+def stalls(loads: Sequence[float], **run: Any) -> list[str]:
+    """Stalls per flit of AD0 and of AD3 under uniform traffic, for several sizes of buffers."""
+    lines = [
+        "| packets a VC | load | latency (ns) | stalls per flit, rank 1 | rank 2 | rank 3 | processor tiles |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for buffer_packets in BUFFERS:
+        for load in loads:
+            zero, three = (
+                measure(dfe.make_policy(name), "uniform", load, buffer_packets=buffer_packets, **run)
+                for name in ("ad0", "ad3")
+            )
+            ratios = " | ".join(
+                f"{one:.2f} / {other:.2f}"
+                for one, other in zip(zero.stalls_to_flits, three.stalls_to_flits, strict=True)
+            )
+            lines.append(
+                f"| {buffer_packets} | {load:g} | {zero.latency_ns:.0f} / {three.latency_ns:.0f} | {ratios} |"
+            )
+    return lines
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print one table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", choices=("modes", "adversarial", "levels"))
+    parser.add_argument("table", choices=("modes", "adversarial", "levels", "stalls"))
     parser.add_argument("--loads", type=float, nargs="+", help="offered, of the rate of a host's link")
     parser.add_argument(
         "--time-ns", type=float, default=10_000.0, help="of the warm-up, and of the measurement"
@@ -112,6 +152,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     run = {"time_ns": given.time_ns, "seed": given.seed}
     if given.table == "levels":
         lines = levels(given.loads or (0.1, 0.3), **run)
+    elif given.table == "stalls":
+        lines = stalls(given.loads or (0.1, 0.2, 0.3, 0.4), **run)
     elif given.table == "modes":
         lines = modes("uniform", given.loads or (0.05, 0.1, 0.2, 0.3, 0.4, 0.5), **run)
     else:

@@ -50,8 +50,8 @@ MemoryNeed memory_need(const Blueprint& plan) noexcept {
   const std::uint64_t routers = plan.topology.num_routers();
   const std::uint64_t hosts = plan.topology.num_hosts();
   const std::uint64_t parts = plan.num_partitions();
-  const std::uint64_t port =
-      sizeof(OutputPort) + sizeof(InputPort) + sizeof(InputStall) + plan.queue_stride * sizeof(VcQueue);
+  const std::uint64_t port = sizeof(OutputPort) + sizeof(std::uint16_t) + sizeof(InputPort) +
+                             sizeof(InputStall) + plan.queue_stride * sizeof(VcQueue);
   const std::uint64_t input_vc = sizeof(InputVc) + sizeof(std::uint16_t);
   const std::uint64_t groups = plan.options.record.group_latency ? plan.topology.num_groups() : 0;
   const std::uint64_t of_hosts =

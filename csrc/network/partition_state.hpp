@@ -79,10 +79,11 @@ class PartitionState {
   std::vector<OutputPort> outputs_;  // [router * radix + port]
   std::vector<std::uint16_t>
       last_inputs_;  // [router * radix + port]: input VC that the crossbar served last, if round-robin
-  std::vector<VcQueue> queues_;           // [(router * radix + port) * queue_stride + vc]
-  std::vector<InputPort> inputs_;         // [router * radix + port]
-  std::vector<InputStall> input_stalls_;  // the same
-  std::vector<InputVc> input_vcs_;        // [router * input_vcs + index]
+  std::vector<std::uint16_t> waiting_vcs_;  // the same; bit v: somebody may wait for room in VC v
+  std::vector<VcQueue> queues_;             // [(router * radix + port) * queue_stride + vc]
+  std::vector<InputPort> inputs_;           // [router * radix + port]
+  std::vector<InputStall> input_stalls_;    // the same
+  std::vector<InputVc> input_vcs_;          // [router * input_vcs + index]
   std::vector<RouterState> routers_;
   std::vector<std::uint16_t> ready_;  // [router * input_vcs + i]: indices of asking input VCs
 

@@ -143,6 +143,7 @@ void RouterPorts::wait_for_room(InputVc& input, OutputPort& output, VcQueue& que
   input.state = HeadState::kWaiting;
   input.next_waiting = queue.first_waiting;
   queue.first_waiting = input.index;
+  waiting_vcs_[input.router * radix_ + input.out_port] |= static_cast<std::uint16_t>(1U << input.out_vc);
   if (plan_.shared_output && queue.credits == 0 && output.link_class != LinkClass::kHost &&
       output.blocked_since < 0) {
     output.blocked_since = now;

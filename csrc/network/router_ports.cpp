@@ -119,7 +119,11 @@ void RouterPorts::depart(std::uint32_t output_id, Tick now) {
   }
   const std::uint32_t router = output.router;
   if (plan_.shared_output) {
-    for (std::uint32_t vc = 0; vc < output.vcs; ++vc) wake_waiting(router, queues[vc], now);
+    // Room for one VC is room for all; but to look at a dozen queues costs more than all else here.
+    std::uint32_t waiting = std::exchange(waiting_vcs_[output_id], std::uint16_t{0});
+    for (; waiting != 0; waiting &= waiting - 1) {
+      wake_waiting(router, queues[std::countr_zero(waiting)], now);
+    }
   } else if (queue.first_waiting != kNoInputVc) {
     wake_waiting(router, queue, now);
   }

@@ -32,7 +32,17 @@ _TEXT = (
         "package_version",
         "trace_hash",
     ),
-    *("platform", "machine", "python_version", "date", "configuration", "agent", "agent_sha256", "jobs"),
+    *(
+        "platform",
+        "machine",
+        "python_version",
+        "date",
+        "configuration",
+        "agent",
+        "agent_sha256",
+        "jobs",
+        "tiles",
+    ),
 )
 # Lists of numbers; those of one line have equally many in every row.
 _LISTS = (

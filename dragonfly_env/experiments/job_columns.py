@@ -1,4 +1,4 @@
-"""Columns of results that tell of jobs: their times, the links of their routers, and what their hosts saw."""
+"""Columns of results that tell of jobs: their times, the tiles of their routers, and what their hosts saw."""
 
 from __future__ import annotations
 
@@ -11,28 +11,40 @@ import numpy.typing as npt
 
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.metrics import Metrics
+from dragonfly_env.metrics.tiles import TileTable
 
 NIC_WINDOW_NS = 10_000.0
 """Over which a host's latencies are averaged, as an operator's counters do over a second."""
 
 
+def tile_sums(tiles: TileTable) -> dict[str, dict[str, float]]:
+    """Of each class of tiles: how many, flits received, stalls, and those of the worst of them."""
+    return {
+        kind: {
+            "tiles": totals.tiles,
+            "flits": totals.flits,
+            "stalls": totals.stalls,
+            "most_stalls": float(tiles.of_kind(kind).stalls.max()),
+        }
+        for kind, totals in tiles.kinds.items()
+    }
+
+
 def jobs_text(metrics: Metrics) -> str:
-    """All jobs as JSON: ``JobMetrics.to_dict``, with the number of groups that each spans, and the flits and stalls of
-    the links, by class, that leave its routers (``tiles``).
+    """All jobs as JSON: ``JobMetrics.to_dict``, with the number of groups that each spans, and its local view, the
+    ``tiles`` of its routers (`tile_sums`).
     """
-    topology, links = metrics.topology, metrics.links
+    topology = metrics.topology
     described = []
     for job in metrics.jobs:
-        routers = np.unique(np.asarray(job.hosts, np.int64) // topology.p)
-        own = np.isin(links.router, routers)
-        tiles = {
-            name: {"flits": int(links.flits[rows].sum()), "stalls": float(links.stalls[rows].sum())}
-            for name in topology.link_classes
-            if (rows := own & (links.kind == name)).any()
-        }
-        groups = len(np.unique(routers // topology.a))
-        described.append({**job.to_dict(), "groups": groups, "tiles": tiles})
+        groups = np.unique(np.asarray(job.hosts, np.int64) // (topology.p * topology.a))
+        described.append({**job.to_dict(), "groups": len(groups), "tiles": tile_sums(job.tiles)})
     return json.dumps(described)
+
+
+def tiles_text(metrics: Metrics) -> str:
+    """The tiles of the whole machine, as JSON."""
+    return json.dumps(tile_sums(metrics.tiles))
 
 
 def host_columns(

@@ -18,7 +18,7 @@ import dragonfly_env as dfe
 from dragonfly_env.checks.values import PS_PER_NS, ns_to_ps
 from dragonfly_env.experiments.agent_simulation import Runnable, simulation_of
 from dragonfly_env.experiments.fields import printable
-from dragonfly_env.experiments.job_columns import host_columns, jobs_text
+from dragonfly_env.experiments.job_columns import host_columns, jobs_text, tiles_text
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.metrics import Metrics
 
@@ -172,7 +172,7 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
         ``histogram_latency_ns`` and ``histogram_packets``, the buckets of latency that hold packets; and, if
         asked for, ``series_*``, one entry per bin, and ``group_latency_mean_ns`` (g*g,), source group by
         destination group. With jobs ``job_run_time_ns`` and ``job_mpi_share``, in their order, NaN where there is
-        none, and ``jobs``, all of it as JSON (`jobs_text`).
+        none, ``jobs``, all of it as JSON (`jobs_text`), and ``tiles``, the counters of the machine (`tiles_text`).
     """
     links = metrics.links
     filled = np.flatnonzero(metrics.latency_histogram)
@@ -192,6 +192,7 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
         arrays["job_run_time_ns"] = np.array([job.run_time_ns for job in metrics.jobs])
         arrays["job_mpi_share"] = np.array([job.mpi_share for job in metrics.jobs])
         arrays["jobs"] = jobs_text(metrics)
+        arrays["tiles"] = tiles_text(metrics)
     if metrics.group_latency_mean_ns is not None:
         arrays["group_latency_mean_ns"] = metrics.group_latency_mean_ns.ravel()
     return arrays

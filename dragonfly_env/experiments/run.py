@@ -10,6 +10,7 @@ from typing import Any
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.experiments.agents import AgentSource
 from dragonfly_env.jobs import Job
+from dragonfly_env.jobs.workload import resolved_jobs
 
 _MOST_NAMED_JOBS = 3
 
@@ -43,11 +44,14 @@ class Run:
     def configuration(self) -> dict[str, Any]:
         """Everything that the result depends on, every default included, as JSON types.
 
-        ``threads`` is not part of it: the result is the same for every number of threads.
+        ``threads`` is not part of it: the result is the same for every number of threads. ``resolved_jobs`` is:
+        calibrated computing times are data of the package, and after another calibration an old result must not count.
         """
         values = self.config.to_dict()
         values.pop("threads", None)
         values["traffic"] = self.config.traffic_object.to_dict()  # one form, however it was written
+        if self.config.jobs:
+            values["resolved_jobs"] = resolved_jobs(self.config.jobs, self.config.topology, self.config.seed)
         if self.agent is not None:
             values["policy"] = {"agent": self.policy_label, "sha256": self.agent.sha256}
         return {**values, "warmup_ns": self.warmup_ns, "measure_ns": self.measure_ns, "arrays": self.arrays}

@@ -59,6 +59,10 @@ class Program(ABC):
     def to_dict(self) -> str | dict[str, Any]:
         """As TOML and JSON have it; ``parse_program`` is the inverse."""
 
+    def resolved(self, ranks: int) -> str | dict[str, Any]:
+        """The same with every default and what comes from data of the package: all that a result depends on."""
+        return self.to_dict()
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Motif(Program):
@@ -128,6 +132,10 @@ class Motif(Program):
         given = check_mapping("program", settings)
         reject_unknown(cls, given, f"program {cls.name!r}")
         return cls(**given)
+
+    def resolved(self, ranks: int) -> str | dict[str, Any]:
+        settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {"name": self.name, **settings, "gap_ns": self.gap(ranks)}
 
     def gap(self, ranks: int) -> float:
         """The computation of one iteration, in ns."""

@@ -89,6 +89,23 @@ def expand_jobs(jobs: Sequence[Job | BackgroundMix], topology: Dragonfly, seed: 
     return tuple(plain)
 
 
+def resolved_jobs(
+    jobs: Sequence[Job | BackgroundMix], topology: Dragonfly, seed: int
+) -> list[dict[str, Any]]:
+    """What a result depends on beyond what the jobs say of themselves: programs with their defaults and calibrated
+    computing times, and what a mix has drawn. Another version of these is another run.
+    """
+    return [
+        {
+            "program": job.program.resolved(job.num_hosts),
+            "hosts": job.num_hosts,
+            "placement": list(job.placement) if isinstance(job.placement, tuple) else job.placement,
+            "start_ns": job.start_ns,
+        }
+        for job in expand_jobs(jobs, topology, seed)
+    ]
+
+
 def place_jobs(
     jobs: Sequence[Job], topology: Dragonfly, seed: int, packet_bytes: int
 ) -> tuple[PlacedJob, ...]:

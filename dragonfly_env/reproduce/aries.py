@@ -180,9 +180,9 @@ ARIES = Paper(
         "operations; the mix has AD0, and AD1 for all-to-all (Cray's defaults). Jobs stand in turn on one "
         "group, by random routers, on two and on six groups.",
         "Reductions are means over pairs of runs with the same placement, phases and mix.",
-        "Stalls are the time in which a port had a packet but no credit, in times of a flit; those of "
-        "processor tiles the time in which a host had. Local view: links that leave the routers of the "
-        "job.",
+        "Stalls and flits are those that the machine's counters count: the time in which the head of an input "
+        "buffer found no room to move on to, in times of a flit, and flits received; processor tiles are those "
+        "that take what hosts send. Local view: the routers that have hosts of the job.",
         "AR08: AD0, AD2, AD3; where AD1 stands between them the paper does not say.",
         "AR10, AR44: latency of a packet from its host to its destination, means over a host and 10 us; "
         "responses are not simulated.",

@@ -1,7 +1,8 @@
 """Quantities of jobs, and of the machine that they run on, from the rows of results: one value for each seed.
 
-Stalls and flits are those of links by the class of the port that they leave; of a job: of the links that leave its
-routers. Processor tiles are hosts: their stalls are the time in which a host had a packet but no credit for its router.
+Stalls and flits are those of tiles, as the machine counts them (docs/counters.md): flits that a tile has received, and
+the time in which the head of one of its buffers found no room to move on to. Of a job: on the routers that have its
+hosts. Processor tiles are those that take what hosts send.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dragonfly_env.metrics.tiles import HOST_IN
 from dragonfly_env.reproduce.cells import Cell
 from dragonfly_env.reproduce.findings import Findings, FloatArray, NotFoundYetError, Row
 
@@ -21,17 +23,19 @@ NETWORK_CLASSES = ("rank-1", "rank-2", "rank-3")
 PERCENTILES = (5.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)
 """Of the latencies of hosts in figure 14."""
 
+_BEFORE_TILES = "its runs are of a time before tiles were counted: --redo"
 _Job = Mapping[str, Any]
 
 
 @functools.lru_cache(maxsize=4096)
-def _parsed(text: str) -> tuple[_Job, ...]:
-    return tuple(json.loads(text))
+def _parsed(text: str) -> Any:
+    return json.loads(text)
 
 
 def watched_jobs(row: Row) -> tuple[_Job, ...]:
     """The jobs of a run that have an end, as `jobs_text` describes them."""
-    return tuple(job for job in _parsed(row["jobs"]) if not job["endless"])
+    jobs: list[_Job] = _parsed(row["jobs"])
+    return tuple(job for job in jobs if not job["endless"])
 
 
 def run_times_us(row: Row) -> list[float]:
@@ -83,12 +87,21 @@ def _operation(name: str) -> Callable[[Row], float]:
     return read
 
 
+def _counted(tiles: Mapping[str, Any], name: str, what: str) -> float:
+    if HOST_IN not in tiles:
+        raise NotFoundYetError(_BEFORE_TILES)
+    return float(tiles[name][what]) if name in tiles else 0.0
+
+
 def _of_machine(row: Row, name: str, what: str) -> float:
-    return float(row[f"{name.replace('-', '_')}_link_{what}"])
+    text = row.get("tiles")
+    if not isinstance(text, str):
+        raise NotFoundYetError(_BEFORE_TILES)
+    return _counted(_parsed(text), name, what)
 
 
 def _of_job(row: Row, name: str, what: str) -> float:
-    return float(sum(job["tiles"][name][what] for job in watched_jobs(row) if name in job["tiles"]))
+    return sum(_counted(job["tiles"], name, what) for job in watched_jobs(row))
 
 
 def _ratio(stalls: float, flits: float) -> float:
@@ -110,26 +123,9 @@ def tiles(
 
 
 def _rank_3_peak(row: Row) -> float:
-    """Stalls of the worst link between groups over their mean."""
-    mean = float(row["rank_3_link_stall_fraction_mean"])
-    return float(row["rank_3_link_stall_fraction_max"]) / mean if mean else math.nan
-
-
-def _host_stalls(row: Row) -> FloatArray:
-    stalls = row.get("host_stall_ns")
-    if stalls is None or isinstance(stalls, float):
-        raise NotFoundYetError("stalls of processor tiles are not counted in its runs")
-    values: FloatArray = np.asarray(stalls, np.float64)
-    return values
-
-
-def _processor_stalls(row: Row) -> float:
-    return float(_host_stalls(row).sum()) / 1000.0
-
-
-def _job_processor_stalls(row: Row) -> float:
-    hosts = [host for job in watched_jobs(row) for host in job["hosts"]]
-    return float(_host_stalls(row)[hosts].sum()) / 1000.0
+    """Stalls of the worst tile of links between groups over their mean."""
+    stalls, tiles = (_of_machine(row, "rank-3", what) for what in ("stalls", "tiles"))
+    return _of_machine(row, "rank-3", "most_stalls") * tiles / stalls if stalls else math.nan
 
 
 def nic_percentile(q: float) -> Callable[[Row], float]:
@@ -144,13 +140,13 @@ def nic_percentile(q: float) -> Callable[[Row], float]:
     return read
 
 
-_ROW_METRICS: dict[str, Callable[[Row], float]] = {
+JOB_METRICS_OF_ROW: dict[str, Callable[[Row], float]] = {
     "run_time": _run_time,
     "mpi_time": _mpi_time,
     "mpi_share": _mpi_share,
     "rank_3_peak": _rank_3_peak,
-    "processor_stalls": _processor_stalls,
-    "job_processor_stalls": _job_processor_stalls,
+    "processor_stalls": tiles((HOST_IN,), "stalls", _of_machine),
+    "job_processor_stalls": tiles((HOST_IN,), "stalls", _of_job),
     **{f"time_in_{name}": _operation(name) for name in ("wait", "allreduce", "alltoallv")},
     **{f"nic_latency_p{q:g}": nic_percentile(q) for q in PERCENTILES},
     **{
@@ -163,6 +159,7 @@ _ROW_METRICS: dict[str, Callable[[Row], float]] = {
         for what in ("stalls", "flits", "ratio")
     },
 }
+"""The same of one row of results."""
 
 
 def _over_seeds(read: Callable[[Row], float]) -> Callable[[Findings, Cell], FloatArray]:
@@ -170,6 +167,6 @@ def _over_seeds(read: Callable[[Row], float]) -> Callable[[Findings, Cell], Floa
 
 
 JOB_METRICS: dict[str, Callable[[Findings, Cell], FloatArray]] = {
-    name: _over_seeds(read) for name, read in _ROW_METRICS.items()
+    name: _over_seeds(read) for name, read in JOB_METRICS_OF_ROW.items()
 }
-"""Quantities of one cell of jobs, by name: times in us, stalls in times of a flit (of processors: in us)."""
+"""Quantities of one cell of jobs, by name: times in us, stalls in times of a flit."""

@@ -126,26 +126,38 @@ def operation_bars(findings: Findings, figure: str) -> Figure:
     """
     groups = _by_traffic(findings, figure)
     drawn, axes = grid(4.4, 2.9, 1, len(groups))
+    labelled: set[str] = set()
     for index, (panel, (traffic, cells)) in enumerate(zip(axes[0], groups.items(), strict=True)):
-        place, ticks = 0.0, []
+        place, highest, ticks = 0.0, 0.0, []
         for cell in cells:
             begin = place
             for row in findings.rows[cell]:
                 times, bottom = operation_times_us(row), 0.0
                 for number, name in enumerate(_OF_SHOWN):
-                    height = times.get(name, 0.0)
-                    label = name if index == 0 and place == 0.0 else None
+                    if not (height := times.get(name, 0.0)):
+                        continue
+                    label = None if name in labelled else name
+                    labelled.add(name)
                     panel.bar(place, height, bottom=bottom, width=0.9, color=COLOURS[number], label=label)
                     bottom += height
                 panel.bar(place, sum(times.values()) - bottom, bottom=bottom, width=0.9, color="#dddddd")
+                highest = max(highest, sum(times.values()))
                 place += 1.0
             ticks.append(((begin + place - 1.0) / 2.0, cell.policy))
             place += 1.5
         panel.set_xticks([at for at, _ in ticks], [name for _, name in ticks])
+        panel.set_ylim(0.0, 1.05 * highest)
         panel.set_title(f"({letter(index)}) {traffic}", fontsize=9)
         panel.grid(visible=False, axis="x")
     axes[0][0].set_ylabel("time of a rank (us), a bar per run")
-    drawn.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
+    known = {
+        label: handle
+        for panel in axes[0]
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    drawn.legend(
+        known.values(), known.keys(), loc="outside upper center", ncols=4, frameon=False, columnspacing=1.2
+    )
     return drawn
 
 
@@ -159,7 +171,7 @@ def z_scores(findings: Findings, figure: str) -> Figure:
     drawn, axes = grid(4.6, 3.2, 1, 1)
     _boxes(axes[0][0], list(MODES), [scores[mode] for mode in MODES])
     axes[0][0].set_ylabel("z-score of the run time, per application")
-    axes[0][0].legend(frameon=False)
+    drawn.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
     return drawn
 
 
@@ -189,6 +201,6 @@ def shares(findings: Findings, figure: str, claims: tuple[Claim, ...]) -> Figure
     panel.set_xticks(range(len(cells)), [cell.traffic.split()[0] for cell in cells], rotation=30, ha="right",
                      rotation_mode="anchor")  # fmt: skip
     panel.set_ylabel("share of the time in MPI")
-    panel.legend(frameon=False)
+    drawn.legend(*panel.get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
     panel.grid(visible=False, axis="x")
     return drawn

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from dragonfly_env.experiments.statistics import mean_and_ci95
 from dragonfly_env.plots.style import grid, looks
@@ -26,7 +27,8 @@ def _bars(panel: Axes, findings: Findings, cells: tuple[Cell, ...], metrics: dic
                 mean, half = mean_and_ci95(JOB_METRICS[metric](findings, cell).tolist())
             except NotFoundYetError:
                 continue
-            error = half if half == half else None
+            # Nothing here can be negative.
+            error = [[min(half, mean)], [half]] if half == half else None
             panel.bar(place + width * (number + 0.5) - 0.4, mean, width=0.9 * width, color=look[cell.policy].colour,
                       yerr=error, capsize=2, label=cell.policy if place == 0 else None)  # fmt: skip
     panel.set_xticks(range(len(metrics)), list(metrics.values()))
@@ -52,9 +54,12 @@ def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figur
             names = {f"{prefix}{name.replace('-', '_')}_{what}": name for name in NETWORK_CLASSES}
             _bars(panel, findings, own, names)
             panel.set_ylabel(label)
+            if what != "ratio":
+                panel.yaxis.set_major_formatter(EngFormatter())
             panel.set_title(f"({letter(4 * row + column)}) {traffic}", fontsize=9)
         _bars(axes[row][3], findings, own, {processors: "processor tiles"})
-        axes[row][3].set_ylabel("stalls of hosts (us)")
+        axes[row][3].set_ylabel("stalls (times of a flit)")
+        axes[row][3].yaxis.set_major_formatter(EngFormatter())
         axes[row][3].set_title(f"({letter(4 * row + 3)}) {traffic}", fontsize=9)
     drawn.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
     return drawn
@@ -81,6 +86,7 @@ def ratios_of_runs(findings: Findings, figure: str) -> Figure:
             )
         panel.set_title(f"({letter(index)}) {mode}")
         panel.set_xlabel("stalls per flit, routers of the job")
+        panel.xaxis.set_major_locator(MaxNLocator(5))
         panel.set_ylim(0.0, 1.05)
     axes[0][0].set_ylabel("share of the runs")
     drawn.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.experiments.job_columns import NIC_WINDOW_NS, host_columns, jobs_text
+from dragonfly_env.experiments.job_columns import NIC_WINDOW_NS, host_columns, jobs_text, tiles_text
 
 TOPOLOGY = dfe.Dragonfly(p=2, a=4, h=2)
 
@@ -23,15 +23,19 @@ def run(*jobs: dfe.Job, **settings: Any) -> tuple[dfe.SimulationConfig, dfe.Simu
     return config, simulation
 
 
-def test_the_links_of_jobs_are_those_of_their_routers() -> None:
+def test_the_tiles_of_jobs_are_those_of_their_routers() -> None:
     whole = dfe.Job("rayleigh:scale=0.002,gap_ns=500", 72)
     _, simulation = run(whole)
     metrics = simulation.metrics()
     (job,) = json.loads(jobs_text(metrics))
     assert job["groups"] == 9
-    for name, totals in metrics.link_classes.items():
-        assert job["tiles"][name]["flits"] == totals.flits
-        assert job["tiles"][name]["stalls"] == pytest.approx(totals.stalls)
+    assert job["tiles"] == json.loads(tiles_text(metrics))
+    for name, totals in metrics.tiles.kinds.items():
+        own = job["tiles"][name]
+        assert (own["tiles"], own["flits"]) == (totals.tiles, totals.flits)
+        assert own["stalls"] == pytest.approx(totals.stalls)
+        assert totals.stalls / totals.tiles <= own["most_stalls"] <= totals.stalls
+    assert job["tiles"]["local"]["most_stalls"] > 0
 
     _, simulation = run(dfe.Job("rayleigh:scale=0.002,gap_ns=500", 4, policy="min"))
     (job,) = json.loads(jobs_text(simulation.metrics()))
@@ -40,7 +44,7 @@ def test_the_links_of_jobs_are_those_of_their_routers() -> None:
     sent = simulation.metrics().packets_delivered
     assert job["tiles"]["global"]["flits"] == 0
     assert 0 < job["tiles"]["local"]["flits"] < sent
-    assert job["tiles"]["host"]["flits"] == sent
+    assert job["tiles"]["host-in"]["flits"] == sent == job["tiles"]["host-out"]["flits"]
 
 
 def test_latencies_of_hosts_are_means_over_their_packets() -> None:
