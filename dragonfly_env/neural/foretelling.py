@@ -16,8 +16,8 @@ import numpy.typing as npt
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.baselines._scoring_policy import rows_per_action
-from dragonfly_env.neural.network import Floats, Layer, network_of, scores_of
-from dragonfly_env.neural.settings import TrainingSettings
+from dragonfly_env.neural.network import FEATURES, Floats, Layer, network_of, scores_of
+from dragonfly_env.neural.settings import WAIT_FEATURE, TrainingSettings
 from dragonfly_env.neural.tasks import Task
 
 Samples = tuple[Floats, Floats, Floats]
@@ -57,7 +57,7 @@ def collect(task: Task, network: MlpNetwork | None, settings: TrainingSettings, 
     batch = env.reset(seed=task.seed(settings.seed, round_))
     while not env.done:
         x = rows_per_action(shape, batch.layout, batch.obs, batch.mask)
-        temperature = settings.temperatures[min(round_, len(settings.temperatures) - 1)]
+        temperature = by_round(settings.temperatures, round_)
         scores = np.full(batch.mask.shape, -np.inf)
         scores[batch.mask] = (
             _guess(shape, x) if network is None else scores_of(network.layers, x)
@@ -100,7 +100,8 @@ def fit(
     from dragonfly_env.agents._sb3 import one_thread, torch
 
     with one_thread():
-        x, y = (torch.from_numpy(column) for column in samples[:2])
+        waits = _with_waits(network, samples, by_round(settings.wait_weights, round_))
+        x, y = torch.from_numpy(samples[0]), torch.from_numpy(waits)
         counted = torch.from_numpy(np.minimum(samples[2], _MOST_WEIGHT))
         weights = [torch.nn.Parameter(torch.from_numpy(a.copy())) for layer in network.layers for a in layer]
         optimizer = torch.optim.Adam(weights, lr=settings.learning_rate)
@@ -123,6 +124,28 @@ def fit(
         arrays = [weight.detach().numpy().copy() for weight in weights]
     layers = list(zip(arrays[::2], arrays[1::2], strict=True))
     return network_of(layers, network.features, network.scope), error
+
+
+def by_round(values: Sequence[float], round_: int) -> float:
+    """That of a round; the last one stays."""
+    return values[min(round_, len(values) - 1)]
+
+
+def _with_waits(network: MlpNetwork, samples: Samples, weight: float) -> Floats:
+    """Logarithms of times in which what exceeds the way on idle links counts ``1 + weight`` times.
+
+    A packet that waits makes others wait: in a queue at a load r, w = r / 2(1 - r) packet times on average, one packet
+    more costs the others r dw/dr = w / (1 - r), at least as much as itself (the price of Pigou; Roughgarden, Tardos,
+    JACM 2002). Times alone lead to paths that are good for each packet and bad for all.
+    """
+    x, y = samples[:2]
+    if weight == 0:
+        return y
+    at = network.features.index(WAIT_FEATURE)
+    times = np.exp(y)
+    idle = x[:, at] * FEATURES[WAIT_FEATURE]
+    longer: Floats = np.log(times + weight * np.maximum(times - idle, 0)).astype(np.float32)
+    return longer
 
 
 def _zeros(settings: TrainingSettings) -> list[Layer]:

@@ -10,6 +10,9 @@ from dragonfly_env.checks.values import check_integer, check_real, config_error,
 from dragonfly_env.config.rows import choice, integer, normalise, real, setting
 from dragonfly_env.neural.network import DETOURS, FEATURES
 
+WAIT_FEATURE = "candidate_time_packets"
+"""What tells waiting from travelling."""
+
 _MOST_SEED = 2**31 - 1
 
 
@@ -38,11 +41,14 @@ def _sizes(field: str, value: object) -> tuple[int, ...]:
     return tuple(check_integer(field, item, 1, 2**31 - 1) for item in items)
 
 
-def _temperatures(field: str, value: object) -> tuple[float, ...]:
-    items = check_items(field, value, "must be a list of numbers")
-    if not items:
-        raise config_error(field, items, "must not be empty")
-    return tuple(check_real(field, item, 1e-3, 10.0) for item in items)
+def _reals(low: float, high: float) -> Callable[[str, object], tuple[float, ...]]:
+    def check(field: str, value: object) -> tuple[float, ...]:
+        items = check_items(field, value, "must be a list of numbers")
+        if not items:
+            raise config_error(field, items, "must not be empty")
+        return tuple(check_real(field, item, low, high) for item in items)
+
+    return check
 
 
 def _words(field: str, value: object) -> tuple[str, ...]:
@@ -84,11 +90,17 @@ class TrainingSettings:
     )
     temperatures: tuple[float, ...] = setting(
         (0.08, 0.08, 0.05),
-        _temperatures,
+        _reals(1e-3, 10.0),
         "",
         "Of the softmax over foretold times (logarithms) while collecting, by round; the last one stays.",
     )
     explored_share: float = real(0.03, 0.0, 1.0, doc="Of packets that take any path while collecting.")
+    wait_weights: tuple[float, ...] = setting(
+        (0.0, 0.0, 1.0),
+        _reals(0.0, 100.0),
+        "",
+        "How much more than once the time beyond that on idle links counts, by round: what others wait.",
+    )
     loss: str = choice(
         "gamma", ("gamma", "squares"), doc="What is fitted: the mean of times, or that of their logarithms."
     )
@@ -106,3 +118,7 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         normalise(self)
+        if max(self.wait_weights) > 0 and WAIT_FEATURE not in self.features:
+            raise config_error(
+                "features", self.features, f"must have {WAIT_FEATURE!r} unless all wait_weights are 0"
+            )
