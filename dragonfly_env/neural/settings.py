@@ -96,7 +96,7 @@ class TrainingSettings:
     )
     explored_share: float = real(0.03, 0.0, 1.0, doc="Of packets that take any path while collecting.")
     wait_weights: tuple[float, ...] = setting(
-        (0.0, 0.0, 1.0),
+        (0.0, 0.0, 1.5),
         _reals(0.0, 100.0),
         "",
         "How much more than once the time beyond that on idle links counts, by round: what others wait.",

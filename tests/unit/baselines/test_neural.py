@@ -101,6 +101,35 @@ def test_time_of_a_path_is_that_of_its_hops(network: str, longer_packets: float)
     assert of_local > 1  # the packet itself
 
 
+def test_detours_that_were_taken_are_shown_with_the_paths_that_would_meet_them() -> None:
+    """Under adv+4 on 72 hosts, twice h, all detours of kind g cross one type of local link."""
+    env = dfe.BatchedRoutingEnv(
+        config_of(traffic="adv+4", load=0.4),
+        scope="source",
+        action="path",
+        features=("candidate_kind", "candidate_detour_demand", "destination_minimal_demand"),
+        detours=("g", "gl"),
+        duration_ns=2000.0,
+    )
+    batch = env.reset()
+    shown = dict.fromkeys((0, 3, 4), 0.0)
+    minimal = 0.0
+    while not env.done:
+        kinds = env.layout.quantities(batch.obs, "candidate_kind")
+        demand = np.asarray(batch.obs)[:, env.layout["candidate_detour_demand"].columns]
+        for kind in shown:
+            shown[kind] = max(shown[kind], float(demand[kinds == kind].max(initial=0)))
+        minimal = max(
+            minimal,
+            float(np.asarray(batch.obs)[:, env.layout["destination_minimal_demand"].columns].max(initial=0)),
+        )
+        last = batch.mask.shape[1] - 1 - batch.mask[:, ::-1].argmax(axis=1)
+        actions = np.where(batch.mask[:, 1], 1, last)  # g wherever there is one
+        batch = env.step(actions)
+    assert shown[4] > 0.2
+    assert shown[0] == shown[3] == minimal == 0
+
+
 def test_the_queue_before_a_global_link_is_part_of_what_is_under_way() -> None:
     env = env_of("default", "link_packets")
     batch, most = env.reset(), 0.0

@@ -146,6 +146,7 @@ def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
         ("temperatures", (0.1, 0.0)),
         ("explored_share", 1.5),
         ("loss", "huber"),
+        ("wait_weights", (-1.0,)),
         ("hidden_units", ()),
         ("seed", -1),
     ],
@@ -188,6 +189,25 @@ def test_gamma_foretells_the_mean_of_times_and_squares_that_of_logarithms() -> N
         settings = TrainingSettings(batch_transitions=128, learning_rate=0.05, loss=loss)
         network, _ = fit(untrained(tuple(FEATURES), (16, 16), 0), (x, y, ones), settings, 0)
         assert np.exp(-scores_of(network.layers, x[:1])[0]) == pytest.approx(time, rel=0.05)
+
+
+def test_what_a_packet_waits_counts_more_than_its_way() -> None:
+    """All packets take 20 on ways of 8: with a weight of 1.5 that is 20 + 1.5 * 12."""
+    pytest.importorskip("torch")
+    x = np.zeros((20_000, len(FEATURES)), dtype=np.float32)
+    x[:, list(FEATURES).index("candidate_time_packets")] = 8 / FEATURES["candidate_time_packets"]
+    y, ones = np.full(len(x), np.log(20), dtype=np.float32), np.ones(len(x), dtype=np.float32)
+    for weights, expected in (((1.5,), 38.0), ((0.0,), 20.0), ((5.0, 1.0), 32.0)):
+        settings = TrainingSettings(batch_transitions=128, learning_rate=0.05, wait_weights=weights)
+        network, _ = fit(untrained(tuple(FEATURES), (16, 16), 0), (x, y, ones), settings, 3)
+        assert np.exp(-scores_of(network.layers, x[:1])[0]) == pytest.approx(expected, rel=0.05)
+
+
+def test_waits_need_the_feature_that_tells_them() -> None:
+    without = tuple(name for name in FEATURES if name != "candidate_time_packets")
+    with pytest.raises(dfe.ConfigError, match="candidate_time_packets"):
+        TrainingSettings(features=without)
+    assert TrainingSettings(features=without, wait_weights=(0.0,)).features == without
 
 
 def test_scenarios_weigh_alike_whatever_they_have_of_samples() -> None:
