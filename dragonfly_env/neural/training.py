@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import operator
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -57,9 +58,10 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
     tell(f"{len(tasks)} scenarios to learn from, {len(watched)} to choose by")
     best_ns = _references(folder, (*watched, *(tasks if settings.generations else ())), tell)
     network = untrained(settings.features, settings.hidden_units, settings.seed, settings.scope)
+    reached: list[tuple[float, MlpNetwork]] = []
     for round_ in range(settings.rounds):
         network = _foretell(folder, tasks, network, settings, round_, tell)
-        _note(folder, "foretelling", round_, network, watched, best_ns, tell)
+        reached.append((_note(folder, "foretelling", round_, network, watched, best_ns, tell), network))
     evolution = Evolution.of(network)
     while (generation := evolution.moments[2]) < settings.generations:
         begun = time.process_time()
@@ -71,8 +73,10 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
             evolution.advance(tasks, best_ns, settings)
         _write(folder, evolution)
         tell(f"generations {generation} to {evolution.moments[2]}: {time.process_time() - begun:.0f} CPU-s")
-        _note(folder, "evolution", evolution.moments[2], evolution.network, watched, best_ns, tell)
-    return evolution.network.save(folder / _RESULT)
+        ratio = _note(folder, "evolution", evolution.moments[2], evolution.network, watched, best_ns, tell)
+        reached.append((ratio, evolution.network))
+    _, best = min(reached, key=operator.itemgetter(0))
+    return best.save(folder / _RESULT)
 
 
 def _claim(folder: Path, what: dict[str, Any]) -> None:
@@ -142,13 +146,14 @@ def _note(
     tasks: Sequence[Task],
     best_ns: dict[str, float],
     tell: Tell,
-) -> None:
-    """A row of the curve: the ratios to the best reference, on runs of their own."""
+) -> float:
+    """A row of the curve: the ratios to the best reference, on runs of their own. Returns their geometric mean."""
     file = folder / _CURVE
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     rows = list(csv.DictReader(text.splitlines()))
-    if any(row["stage"] == stage and row["number"] == str(number) for row in rows):
-        return
+    for known in rows:
+        if (known["stage"], known["number"]) == (stage, str(number)):
+            return float(known["geometric_mean"])
     measured = latencies(network, tasks, _SEEDS_APART)
     ratios = {name: ns / best_ns[name] for name, ns in measured.items()}
     logs = np.log(np.array(list(ratios.values())))
@@ -166,6 +171,7 @@ def _note(
         writer.writerows([*rows, row])
     worst = max(ratios, key=ratios.__getitem__)
     tell(f"{stage} {number}: {row['geometric_mean']} of the best reference, worst {row['worst']} ({worst})")
+    return float(row["geometric_mean"])
 
 
 def _write(folder: Path, evolution: Evolution) -> None:
