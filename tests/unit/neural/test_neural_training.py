@@ -130,6 +130,8 @@ def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
     assert {task.name.split(",")[1] for task in part.training} == {" 342 hosts"}
     assert {task.name.split(" ")[0] for task in part.training} == {"uniform"}
     assert part.training[0].measure_ns == 3000.0
+    for task in MIXTURE.only((), (), 0.37).training:  # whole picoseconds, whatever the share
+        assert round(task.warmup_ns * 1000) == pytest.approx(task.warmup_ns * 1000, abs=1e-6)
     with pytest.raises(dfe.ConfigError, match="mixture"):
         MIXTURE.only((342,), ("tornado",), 1.0)
 
