@@ -87,13 +87,15 @@ def test_demand_is_what_the_group_would_offer_per_what_its_link_carries(network:
 
 @pytest.mark.parametrize(("network", "longer_packets"), [("default", 270 / 32), ("lia", 135 / 10)])
 def test_time_of_a_path_is_that_of_its_hops(network: str, longer_packets: float) -> None:
-    """A shortest path takes one global link, a detour two; that is so much longer than a local one."""
+    """A path takes one global link, by way of a third group two; that is so much longer than a local one."""
     env = env_of(network, "candidate_hops")
     batch = env.reset()
-    legal = batch.mask & (batch.candidates["detour_group"] != batch.packets["destination_group"][:, None])
+    legal = batch.mask
+    third = batch.candidates["detour_group"] != batch.packets["destination_group"][:, None]
+    assert third[legal].all() == (network == "default")  # which avoids the destination's group
     packets = env.layout.quantities(batch.obs, "candidate_time_packets")[legal]
     hops = env.layout.quantities(batch.obs, "candidate_hops")[legal]
-    links = np.where(np.arange(legal.shape[1]) == 0, 1, 2) * np.ones_like(legal)
+    links = np.where((np.arange(legal.shape[1]) == 0) | ~third, 1, 2)
     hops_by_class = np.stack([links[legal], hops - links[legal]], axis=1)
     (of_global, of_local), *_ = np.linalg.lstsq(hops_by_class, packets, rcond=None)
     np.testing.assert_allclose(hops_by_class @ [of_global, of_local], packets, rtol=1e-5)
