@@ -92,7 +92,8 @@ void per_candidate(const FeatureView& view, float* out, float factor, Of of) noe
 inline float idle_packets(const FeatureView& view, const Candidate& path) noexcept {
   if (path.kind < 0) return 0;
   const bool inside = view.context.packet().destination_group == view.context.group();
-  const bool around = path.kind > 0 && path.kind != 1 + static_cast<int>(DetourKind::kL);
+  const bool around = path.kind > 0 && path.kind != 1 + static_cast<int>(DetourKind::kL) &&
+                      path.detour_group != static_cast<std::int32_t>(view.context.packet().destination_group);
   const std::int32_t global = inside ? 0 : around ? 2 : 1;
   const std::int32_t local = path.hops > global ? path.hops - global : 0;
   const float packets = static_cast<float>(local) * view.times.local_packets +
@@ -208,8 +209,8 @@ inline constexpr auto kFeatures = [] {
               },
               false},
       Feature{"candidate_time_packets", kCandidate,
-              "time of the way on idle links, in packets that a global link could carry meanwhile; a minimal "
-              "path takes one global link, a detour two",
+              "time of the way on idle links, in packets that a global link could carry meanwhile; a path "
+              "takes one global link, by way of a third group two",
               [](Sizes) { return FeatureScale{kTimePackets, 0, 0, kMostTimePackets / kTimePackets}; },
               [](View view, float* out) {
                 for (std::uint32_t i = 0; i < view.num_candidates; ++i) {

@@ -20,11 +20,17 @@ PathFollower::GlobalHop first_global_hop(const RouteContext& context, const Cand
   return context.paths().first_global_hop(packet, context.router(), choice);
 }
 
+// Whether it crosses the group of its detour from one global link to the next by the shortest way.
+bool passes_group(const Candidate& candidate) noexcept {
+  return candidate.kind > 0 && !visits_router(static_cast<DetourKind>(candidate.kind - 1));
+}
+
 std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
   switch (per) {
     case TrackedPer::kRouter:
     case TrackedPer::kDestination:
     case TrackedPer::kFirstGlobalHop:
+    case TrackedPer::kDetour:
       break;
     case TrackedPer::kPort:
       return topology.radix() - topology.p();
@@ -78,7 +84,8 @@ ObservationLayout::ObservationLayout(const Dragonfly& topology, const QuestionSp
   for (const TrackedFeature& feature : tracked_features()) {
     if (std::ranges::find(spec.tracked, feature.name) == spec.tracked.end()) continue;
     const TrackedPer per = feature.shown().per;
-    const bool of_candidates = feature.of_candidates || per == TrackedPer::kFirstGlobalHop;
+    const bool of_candidates =
+        feature.of_candidates || per == TrackedPer::kFirstGlobalHop || per == TrackedPer::kDetour;
     add_tracked(feature, of_candidates ? k : columns_of(per, topology), trackers);
   }
 
@@ -131,6 +138,7 @@ void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t
                       .tracker = static_cast<std::uint32_t>(running - trackers.begin()),
                       .field = feature.field,
                       .of_candidates = feature.of_candidates || field.per == TrackedPer::kFirstGlobalHop,
+                      .of_detours = field.per == TrackedPer::kDetour,
                       .of_vc = field.per == TrackedPer::kFirstGlobalHop,
                       .of_destination = field.per == TrackedPer::kDestination,
                       .scale = squashed ? 1.0F : 1.0F / field.unit,
@@ -150,6 +158,19 @@ void ObservationLayout::fill_tracked(float* row, const RouteContext& context,
   std::uint32_t shown_candidates = 0;
   for (const TrackedBlock& block : tracked_) {
     if (block.of_candidates) shown_candidates = block.width;
+    if (block.of_detours) {
+      const std::uint32_t groups = context.topology().num_groups();
+      for (std::uint32_t i = 0; i < block.width; ++i) {
+        if (passes_group(candidates[i])) {
+          show(block, i,
+               static_cast<std::uint32_t>(candidates[i].detour_group) * groups +
+                   context.packet().destination_group);
+        } else {
+          row[block.offset + i] = 0;
+        }
+      }
+      continue;
+    }
     for (std::uint32_t i = 0; i < block.width && !block.of_candidates; ++i) {
       show(block, i, block.of_destination ? context.packet().destination_group : i);
     }

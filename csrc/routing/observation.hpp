@@ -69,6 +69,7 @@ class ObservationLayout {
     std::uint32_t tracker = 0;  // among those that run
     std::uint32_t field = 0;
     bool of_candidates = false;
+    bool of_detours = false;
     bool of_vc = false;
     bool of_destination = false;
     float scale = 1;

@@ -14,6 +14,7 @@ namespace dragonfly {
   X(link_occupancy)         \
   X(offered_traffic)        \
   X(remote_traffic)         \
+  X(sent_detours)           \
   X(detour_length)          \
   X(load_levels)
 // clang-format on
@@ -62,6 +63,7 @@ const char* TrackedFeature::per() const noexcept {
     case TrackedPer::kPort:
       return "port";
     case TrackedPer::kFirstGlobalHop:
+    case TrackedPer::kDetour:
       return "candidate";
     case TrackedPer::kGroup:
       return "group";

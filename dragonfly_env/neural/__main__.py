@@ -9,6 +9,7 @@ import typer
 
 from dragonfly_env.benchmark import find_suite
 from dragonfly_env.errors import ConfigError
+from dragonfly_env.neural.mixture import own_mixture
 from dragonfly_env.neural.network import FEATURES
 from dragonfly_env.neural.settings import TrainingSettings
 from dragonfly_env.neural.training import train_network
@@ -20,20 +21,20 @@ def train(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where all steps and the result go.")] = Path(
         "results/neural"
     ),
-    suite: Annotated[str, typer.Option(help="Its training part is trained on.")] = "dragonfly-v1",
+    suite: Annotated[str, typer.Option(help="What it calls unseen is refused.")] = "dragonfly-v1",
     rounds: Annotated[int, typer.Option(help="Of foretelling delivery times.")] = _DEFAULT.rounds,
     generations: Annotated[int, typer.Option(help="Of the evolution strategy.")] = _DEFAULT.generations,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = _DEFAULT.seed,
     scope: Annotated[str, typer.Option(help="Which routers ask.")] = _DEFAULT.scope,
     hosts: Annotated[
-        list[int] | None, typer.Option(help="Train on cells of this size only; repeat. [default: 72 and 342]")
+        list[int] | None, typer.Option(help="Train on scenarios of this size only; repeat.")
     ] = None,
     patterns: Annotated[
-        list[str] | None, typer.Option("--pattern", help="Train on cells of this pattern only; repeat.")
+        list[str] | None, typer.Option("--pattern", help="Train on scenarios of this pattern only; repeat.")
     ] = None,
     without: Annotated[list[str] | None, typer.Option(help="A feature that it does not see; repeat.")] = None,
 ) -> None:
-    """Train a network on the training part of a suite. The same command goes on where it was stopped."""
+    """Train a network on the mixture of the package. The same command goes on where it was stopped."""
     try:
         settings = TrainingSettings(
             features=tuple(name for name in FEATURES if name not in (without or ())),
@@ -44,7 +45,7 @@ def train(
             generations=generations,
             seed=seed,
         )
-        typer.echo(f"written: {train_network(find_suite(suite), out, settings, typer.echo)}")
+        typer.echo(f"written: {train_network(own_mixture(find_suite(suite)), out, settings, typer.echo)}")
     except ConfigError as error:
         raise typer.BadParameter(str(error)) from None
 

@@ -32,6 +32,9 @@ FEATURES = MappingProxyType(
         # Its first global link, wherever in the group that is (as `ugal-ideal` sees it).
         "candidate_link_packets": 16.0,
         "candidate_link_queued_packets": 16.0,
+        # What the router's own packets did lately, by the ways that they took: without it all go one way at a time.
+        "candidate_detour_demand": 0.0,
+        "destination_minimal_demand": 0.0,
     }
 )
 """Names and units of the inputs; 0: squashed features have none. None of them depends on the size of a system."""

@@ -6,9 +6,12 @@ import dataclasses
 from collections.abc import Callable
 
 from dragonfly_env.checks.outside import check_items
-from dragonfly_env.checks.values import check_integer, config_error, unknown_name
+from dragonfly_env.checks.values import check_integer, check_real, config_error, unknown_name
 from dragonfly_env.config.rows import choice, integer, normalise, real, setting
 from dragonfly_env.neural.network import DETOURS, FEATURES
+
+WAIT_FEATURE = "candidate_time_packets"
+"""What tells waiting from travelling."""
 
 _MOST_SEED = 2**31 - 1
 
@@ -33,6 +36,21 @@ def _counts(most: int) -> Callable[[str, object], tuple[int, ...]]:
     return check
 
 
+def _sizes(field: str, value: object) -> tuple[int, ...]:
+    items = check_items(field, value, "must be a list of whole numbers")
+    return tuple(check_integer(field, item, 1, 2**31 - 1) for item in items)
+
+
+def _reals(low: float, high: float) -> Callable[[str, object], tuple[float, ...]]:
+    def check(field: str, value: object) -> tuple[float, ...]:
+        items = check_items(field, value, "must be a list of numbers")
+        if not items:
+            raise config_error(field, items, "must not be empty")
+        return tuple(check_real(field, item, low, high) for item in items)
+
+    return check
+
+
 def _words(field: str, value: object) -> tuple[str, ...]:
     return tuple(str(item) for item in check_items(field, value, "must be a list of names"))
 
@@ -50,36 +68,45 @@ class TrainingSettings:
     )
     scope: str = choice("source", tuple(DETOURS), doc="Which routers ask, see ``EnvOptions``.")
     hosts: tuple[int, ...] = setting(
-        (72, 342), _counts(2**31 - 1), "hosts", "Sizes of the training cells that are used."
+        (), _sizes, "hosts", "Sizes of the mixture's scenarios that are used; none: all."
     )
     patterns: tuple[str, ...] = setting(
-        (), _words, "", "Patterns of the training cells that are used; none: all."
+        (), _words, "", "Patterns of the mixture's scenarios that are used; none: all."
     )
     hidden_units: tuple[int, ...] = setting(
         (16, 16), _counts(2**12), "", "Sizes of the hidden layers (ReLU)."
     )
     window_share: float = real(
-        0.1,
+        1.0,
         0.0,
         1.0,
         open_low=True,
-        doc="Of a cell's warm-up and window: so long are the runs of the training.",
+        doc="Of the mixture's windows: so long are the runs of the training.",
     )
-    rounds: int = integer(3, 1, 1000, doc="Of foretelling: collect, fit.")
-    kept_rounds: int = integer(1000, 1, 1000, doc="Rounds whose transitions are fitted, the last ones.")
+    rounds: int = integer(4, 1, 1000, doc="Of foretelling: collect, fit.")
+    kept_rounds: int = integer(3, 1, 1000, doc="Rounds whose transitions are fitted, the last ones.")
     cell_transitions: int = integer(
-        25_000, 100, 2**24, unit="transitions", doc="Of each cell and round at most, drawn at random."
+        12_000, 100, 2**24, unit="transitions", doc="Of each scenario and round at most, drawn at random."
     )
-    temperature: float = real(
-        0.08,
-        0.0,
-        10.0,
-        open_low=True,
-        doc="Of the softmax over foretold times (logarithms) while collecting.",
+    temperatures: tuple[float, ...] = setting(
+        (0.08, 0.08, 0.05),
+        _reals(1e-3, 10.0),
+        "",
+        "Of the softmax over foretold times (logarithms) while collecting, by round; the last one stays.",
+    )
+    explored_share: float = real(0.03, 0.0, 1.0, doc="Of packets that take any path while collecting.")
+    wait_weights: tuple[float, ...] = setting(
+        (0.0, 0.0, 1.5),
+        _reals(0.0, 100.0),
+        "",
+        "How much more than once the time beyond that on idle links counts, by round: what others wait.",
+    )
+    loss: str = choice(
+        "gamma", ("gamma", "squares"), doc="What is fitted: the mean of times, or that of their logarithms."
     )
     learning_rate: float = real(5e-3, 0.0, 1.0, open_low=True, doc="Of Adam while foretelling.")
     batch_transitions: int = integer(2048, 1, 2**20, unit="transitions", doc="Per gradient step.")
-    passes: int = integer(5, 1, 1000, doc="Over the transitions, per round.")
+    passes: int = integer(4, 1, 1000, doc="Over the transitions, per round.")
     generations: int = integer(0, 0, 10**6, doc="Of the evolution strategy.")
     pairs: int = integer(
         6, 1, 1000, doc="Of networks that are tried per generation, a change and its opposite."
@@ -91,3 +118,7 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         normalise(self)
+        if max(self.wait_weights) > 0 and WAIT_FEATURE not in self.features:
+            raise config_error(
+                "features", self.features, f"must have {WAIT_FEATURE!r} unless all wait_weights are 0"
+            )

@@ -1,4 +1,4 @@
-"""What is trained on: cells of a suite's training part, with shorter windows."""
+"""``Task``: a scenario that is trained on, or that says how good a network is by now."""
 
 from __future__ import annotations
 
@@ -7,22 +7,16 @@ import hashlib
 import math
 
 import dragonfly_env as dfe
-from dragonfly_env.benchmark.suite import BenchmarkCell, Suite
-from dragonfly_env.checks.values import config_error
-from dragonfly_env.experiments.choices import PolicyChoice
-
-_ANY_POLICY = "min"
-_BOARD = "steady"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A cell that may be trained on.
+    """A simulation up to its policy and seed.
 
     Attributes:
-        name: Of the cell.
-        config: The simulation, up to its policy and seed.
-        warmup_ns: Before measuring.
+        name: Tells it from all others.
+        config: The simulation.
+        warmup_ns: Before measuring; what is delivered then is not learned from.
         measure_ns: Measured.
     """
 
@@ -51,36 +45,3 @@ class Task:
         )
         mean = metrics.latency_mean_ns
         return mean if math.isfinite(mean) and mean > 0 else math.inf
-
-
-def training_tasks(
-    suite: Suite, hosts: tuple[int, ...], patterns: tuple[str, ...], window_share: float
-) -> tuple[Task, ...]:
-    """The cells of the board ``steady`` that may be trained on; those called unseen are never among them.
-
-    Args:
-        suite: Where they come from.
-        hosts: Sizes of systems.
-        patterns: Names of traffic patterns; none: all.
-        window_share: Of the cells' windows.
-
-    Raises:
-        ConfigError: If there are none.
-    """
-    (board,) = suite.choose((_BOARD,))
-    cells: dict[str, BenchmarkCell] = {}
-    for cell in (*board.cells["full"], *board.cells["quick"]):
-        known = not patterns or cell.traffic.label in patterns
-        if cell.part == "train" and known and int(cell.hosts) in hosts:
-            cells.setdefault(cell.name, cell)
-    if not cells:
-        raise config_error("hosts", hosts, f"must be sizes of training cells of {suite.name} with {patterns}")
-    return tuple(
-        Task(
-            name=name,
-            config=cell.run(PolicyChoice.parse(_ANY_POLICY), 1).config,
-            warmup_ns=cell.warmup_ns * window_share,
-            measure_ns=cell.measure_ns * window_share,
-        )
-        for name, cell in cells.items()
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import operator
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,17 +15,17 @@ import numpy as np
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
-from dragonfly_env.benchmark.suite import Suite
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.neural.evolution import Evolution, latencies
-from dragonfly_env.neural.foretelling import Samples, collect, fit
+from dragonfly_env.neural.foretelling import Samples, collect, fit, together
+from dragonfly_env.neural.mixture import Mixture
 from dragonfly_env.neural.network import untrained
 from dragonfly_env.neural.settings import TrainingSettings
-from dragonfly_env.neural.tasks import Task, training_tasks
+from dragonfly_env.neural.tasks import Task
 
 Tell = Callable[[str], object]
-REFERENCES = ("min", "ugal-g", "val-g", "ugal-ideal", "par", "lia", "tpr", "ad1", "ad2", "q-adaptive-queue")
-"""Policies that set the measure of a training cell: those that lead somewhere on the training part."""
+REFERENCES = ("lia", "ad2", "ugal-ideal", "q-adaptive-queue", "tpr", "vlb-gl")
+"""Policies that set the measure of a scenario: those that lead somewhere in the mixture."""
 
 _CURVE = "curve.csv"
 _RESULT = "network.npz"
@@ -32,11 +33,11 @@ _EVERY = 10  # generations between two files
 _SEEDS_APART = 10**6  # numbers of runs that only measure
 
 
-def train_network(suite: Suite, folder: Path, settings: TrainingSettings, tell: Tell = print) -> Path:
-    """Train a network on the training part of a suite.
+def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, tell: Tell = print) -> Path:
+    """Train a network on a mixture of scenarios; its validation part chooses among rounds and generations.
 
     Args:
-        suite: Where the cells come from.
+        mixture: Where the scenarios come from.
         folder: Where all steps, the curve (``curve.csv``) and the result go; what stands there is not done again.
         settings: How long, and on what.
         tell: Is told of every step.
@@ -50,14 +51,17 @@ def train_network(suite: Suite, folder: Path, settings: TrainingSettings, tell: 
     from dragonfly_env.agents import _sb3  # noqa: F401  # says at once what is missing
 
     folder.mkdir(parents=True, exist_ok=True)
-    _claim(folder, {"suite": suite.name, **dataclasses.asdict(settings)})
-    tasks = training_tasks(suite, settings.hosts, settings.patterns, settings.window_share)
-    tell(f"{len(tasks)} cells of the training part of {suite.name}")
-    best_ns = _references(folder, tasks, tell)
+    mixture = mixture.only(settings.hosts, settings.patterns, settings.window_share)
+    tasks, watched = mixture.training, mixture.validation or mixture.training
+    names = [task.name for task in (*tasks, *mixture.validation)]
+    _claim(folder, {"scenarios": names, **dataclasses.asdict(settings)})
+    tell(f"{len(tasks)} scenarios to learn from, {len(watched)} to choose by")
+    best_ns = _references(folder, (*watched, *(tasks if settings.generations else ())), tell)
     network = untrained(settings.features, settings.hidden_units, settings.seed, settings.scope)
+    reached: list[tuple[float, MlpNetwork]] = []
     for round_ in range(settings.rounds):
         network = _foretell(folder, tasks, network, settings, round_, tell)
-        _note(folder, "foretelling", round_, network, tasks, best_ns, tell)
+        reached.append((_note(folder, "foretelling", round_, network, watched, best_ns, tell), network))
     evolution = Evolution.of(network)
     while (generation := evolution.moments[2]) < settings.generations:
         begun = time.process_time()
@@ -69,8 +73,10 @@ def train_network(suite: Suite, folder: Path, settings: TrainingSettings, tell: 
             evolution.advance(tasks, best_ns, settings)
         _write(folder, evolution)
         tell(f"generations {generation} to {evolution.moments[2]}: {time.process_time() - begun:.0f} CPU-s")
-        _note(folder, "evolution", evolution.moments[2], evolution.network, tasks, best_ns, tell)
-    return evolution.network.save(folder / _RESULT)
+        ratio = _note(folder, "evolution", evolution.moments[2], evolution.network, watched, best_ns, tell)
+        reached.append((ratio, evolution.network))
+    _, best = min(reached, key=operator.itemgetter(0))
+    return best.save(folder / _RESULT)
 
 
 def _claim(folder: Path, what: dict[str, Any]) -> None:
@@ -115,19 +121,18 @@ def _foretell(
     begun = time.process_time()
     collected = folder / f"transitions-{round_:02d}.npz"
     if not collected.exists():
-        parts = [collect(task, network if round_ else None, settings, round_) for task in tasks]
-        x, y = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-        np.savez(collected.with_suffix(".part.npz"), x=x, y=y)
+        x, y, w = together([collect(task, network if round_ else None, settings, round_) for task in tasks])
+        np.savez(collected.with_suffix(".part.npz"), x=x, y=y, w=w)
         collected.with_suffix(".part.npz").replace(collected)
     kept = []
     for older in range(max(0, round_ + 1 - settings.kept_rounds), round_ + 1):
         with np.load(folder / f"transitions-{older:02d}.npz") as arrays:
-            kept.append((arrays["x"], arrays["y"]))
+            kept.append((arrays["x"], arrays["y"], arrays["w"]))
     samples: Samples = tuple(np.concatenate(columns) for columns in zip(*kept, strict=True))  # type: ignore[assignment]
     fitted, error = fit(network, samples, settings, round_)
     fitted.save(file)
     tell(
-        f"round {round_}: {len(samples[1])} transitions, mean squared error {error:.4f}, "
+        f"round {round_}: {len(samples[1])} transitions, mean loss {error:.4f}, "
         f"{time.process_time() - begun:.0f} CPU-s"
     )
     return fitted
@@ -141,13 +146,14 @@ def _note(
     tasks: Sequence[Task],
     best_ns: dict[str, float],
     tell: Tell,
-) -> None:
-    """A row of the curve: the ratios to the best reference, on runs of their own."""
+) -> float:
+    """A row of the curve: the ratios to the best reference, on runs of their own. Returns their geometric mean."""
     file = folder / _CURVE
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     rows = list(csv.DictReader(text.splitlines()))
-    if any(row["stage"] == stage and row["number"] == str(number) for row in rows):
-        return
+    for known in rows:
+        if (known["stage"], known["number"]) == (stage, str(number)):
+            return float(known["geometric_mean"])
     measured = latencies(network, tasks, _SEEDS_APART)
     ratios = {name: ns / best_ns[name] for name, ns in measured.items()}
     logs = np.log(np.array(list(ratios.values())))
@@ -165,6 +171,7 @@ def _note(
         writer.writerows([*rows, row])
     worst = max(ratios, key=ratios.__getitem__)
     tell(f"{stage} {number}: {row['geometric_mean']} of the best reference, worst {row['worst']} ({worst})")
+    return float(row["geometric_mean"])
 
 
 def _write(folder: Path, evolution: Evolution) -> None:

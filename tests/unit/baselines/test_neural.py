@@ -87,18 +87,49 @@ def test_demand_is_what_the_group_would_offer_per_what_its_link_carries(network:
 
 @pytest.mark.parametrize(("network", "longer_packets"), [("default", 270 / 32), ("lia", 135 / 10)])
 def test_time_of_a_path_is_that_of_its_hops(network: str, longer_packets: float) -> None:
-    """A shortest path takes one global link, a detour two; that is so much longer than a local one."""
+    """A path takes one global link, by way of a third group two; that is so much longer than a local one."""
     env = env_of(network, "candidate_hops")
     batch = env.reset()
-    legal = batch.mask & (batch.candidates["detour_group"] != batch.packets["destination_group"][:, None])
+    legal = batch.mask
+    third = batch.candidates["detour_group"] != batch.packets["destination_group"][:, None]
+    assert third[legal].all() == (network == "default")  # which avoids the destination's group
     packets = env.layout.quantities(batch.obs, "candidate_time_packets")[legal]
     hops = env.layout.quantities(batch.obs, "candidate_hops")[legal]
-    links = np.where(np.arange(legal.shape[1]) == 0, 1, 2) * np.ones_like(legal)
+    links = np.where((np.arange(legal.shape[1]) == 0) | ~third, 1, 2)
     hops_by_class = np.stack([links[legal], hops - links[legal]], axis=1)
     (of_global, of_local), *_ = np.linalg.lstsq(hops_by_class, packets, rcond=None)
     np.testing.assert_allclose(hops_by_class @ [of_global, of_local], packets, rtol=1e-5)
     assert of_global - of_local == pytest.approx(longer_packets, rel=1e-4)
     assert of_local > 1  # the packet itself
+
+
+def test_detours_that_were_taken_are_shown_with_the_paths_that_would_meet_them() -> None:
+    """Under adv+4 on 72 hosts, twice h, all detours of kind g cross one type of local link."""
+    env = dfe.BatchedRoutingEnv(
+        config_of(traffic="adv+4", load=0.4),
+        scope="source",
+        action="path",
+        features=("candidate_kind", "candidate_detour_demand", "destination_minimal_demand"),
+        detours=("g", "gl"),
+        duration_ns=2000.0,
+    )
+    batch = env.reset()
+    shown = dict.fromkeys((0, 3, 4), 0.0)
+    minimal = 0.0
+    while not env.done:
+        kinds = env.layout.quantities(batch.obs, "candidate_kind")
+        demand = np.asarray(batch.obs)[:, env.layout["candidate_detour_demand"].columns]
+        for kind in shown:
+            shown[kind] = max(shown[kind], float(demand[kinds == kind].max(initial=0)))
+        minimal = max(
+            minimal,
+            float(np.asarray(batch.obs)[:, env.layout["destination_minimal_demand"].columns].max(initial=0)),
+        )
+        last = batch.mask.shape[1] - 1 - batch.mask[:, ::-1].argmax(axis=1)
+        actions = np.where(batch.mask[:, 1], 1, last)  # g wherever there is one
+        batch = env.step(actions)
+    assert shown[4] > 0.2
+    assert shown[0] == shown[3] == minimal == 0
 
 
 def test_the_queue_before_a_global_link_is_part_of_what_is_under_way() -> None:

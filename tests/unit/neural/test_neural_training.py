@@ -14,16 +14,18 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.benchmark import find_suite
-from dragonfly_env.neural import FEATURES, TrainingSettings, train_network, training_tasks
+from dragonfly_env.neural import FEATURES, Mixture, TrainingSettings, own_mixture, train_network
+from dragonfly_env.neural.demands import random_demands
 from dragonfly_env.neural.evolution import changed, num_changes
-from dragonfly_env.neural.foretelling import collect, fit
+from dragonfly_env.neural.foretelling import Samples, collect, fit, together
 from dragonfly_env.neural.network import scores_of, untrained
 
 SUITE = find_suite("dragonfly-v1")
+MIXTURE = own_mixture(SUITE)
 SMALL = TrainingSettings(
     hosts=(72,),
     patterns=("adv+1",),
-    window_share=0.02,
+    window_share=0.15,
     rounds=1,
     cell_transitions=2000,
     batch_transitions=256,
@@ -43,33 +45,95 @@ def alike(one: MlpNetwork, other: MlpNetwork) -> bool:
     )
 
 
-def test_only_cells_of_the_training_part_are_trained_on() -> None:
+def row(pattern: str, load: float, hosts: int = 1056, **more: int) -> dict[str, Any]:
+    """A mixture of one scenario, as TOML gives it."""
+    traffic = [{"pattern": pattern, "loads": [load], **more}]
+    return {"training": [{"network": "lia", "hosts": hosts, "duration_ns": 3000, "traffic": traffic}]}
+
+
+def test_no_scenario_of_the_mixture_is_unseen() -> None:
     (board,) = SUITE.choose(("steady",))
-    cells = [cell for listed in board.cells.values() for cell in listed]
-    unseen = {cell.name for cell in cells if cell.part == "unseen"}
-    tasks = training_tasks(SUITE, (72, 342, 1056, 2550), (), 1.0)
-    assert {task.name for task in tasks} == {cell.name for cell in cells if cell.part == "train"}
-    assert unseen
-    assert not unseen & {task.name for task in tasks}
+    unseen = [cell for listed in board.cells.values() for cell in listed if cell.part == "unseen"]
+    trained = {
+        cell.traffic.label for listed in board.cells.values() for cell in listed if cell.part == "train"
+    }
+    for task in (*MIXTURE.training, *MIXTURE.validation):
+        label = task.name.split(" ")[0]
+        assert label not in {cell.traffic.label for cell in unseen} - trained
+        assert task.config.topology.num_hosts in (72, 342, 1056)
+        assert (label, task.config.load) not in {(cell.traffic.label, cell.load) for cell in unseen}
+    names = [task.name for task in (*MIXTURE.training, *MIXTURE.validation)]
+    assert len(set(names)) == len(names)
 
 
-def test_a_task_is_its_cell_with_shorter_windows() -> None:
-    (task,) = (
-        task
-        for task in training_tasks(SUITE, (342,), ("uniform",), 0.25)
-        if task.name == "uniform 0.8, 342 hosts, lia"
-    )
-    assert (task.warmup_ns, task.measure_ns) == (5000.0, 5000.0)
-    assert task.config.topology == dfe.Dragonfly.preset("342")
+@pytest.mark.parametrize(
+    ("pattern", "load", "hosts"),
+    [
+        ("tornado", 0.2, 1056),
+        ("adv+16", 0.2, 1056),  # tornado on 33 groups
+        ("adv-17", 0.2, 1056),
+        ("adv+9", 0.2, 342),
+        ("adv+2", 0.2, 72),
+        ("adv+21", 0.2, 342),  # adv+2 on 19 groups
+        ("permutation", 0.4, 342),
+        ("advc", 0.2, 72),
+        ("uniform", 0.6, 342),
+        ("adv+1", 0.2, 2550),
+    ],
+)
+def test_what_is_unseen_is_refused_by_any_name(pattern: str, load: float, hosts: int) -> None:
+    with pytest.raises(dfe.ConfigError, match=r"unseen|training part"):
+        Mixture.from_dict(row(pattern, load, hosts), SUITE)
+
+
+def test_a_training_cell_may_be_trained_on_even_where_it_is_tornado() -> None:
+    (task,) = Mixture.from_dict(row("adv+4", 0.45, 72), SUITE).training  # of 9 groups
+    assert task.name == "adv+4 0.45, 72 hosts, lia"
+    assert (task.warmup_ns, task.measure_ns) == (1000.0, 2000.0)
     assert task.packet_ns == 10.0
     assert task.seed(1) == task.seed(1) != task.seed(2)
 
 
-def test_what_is_no_training_cell_is_refused() -> None:
-    with pytest.raises(dfe.ConfigError, match="training cells"):
-        training_tasks(SUITE, (2550,), (), 1.0)
-    with pytest.raises(dfe.ConfigError, match="training cells"):
-        training_tasks(SUITE, (1056,), ("tornado",), 1.0)
+@pytest.mark.parametrize(("kind", "targets"), [("groups", 3), ("routers", 2)])
+def test_random_demands_are_as_much_sent_as_heard_and_leave_every_group(kind: str, targets: int) -> None:
+    topology = dfe.Dragonfly.preset("342")
+    matrix = random_demands(kind, topology, targets, 5).matrix
+    np.testing.assert_array_equal(matrix.sum(axis=0), targets)
+    np.testing.assert_array_equal(matrix.sum(axis=1), targets)
+    group = np.arange(len(matrix)) // (len(matrix) // topology.num_groups)
+    assert not matrix[group[:, None] == group[None, :]].any()
+    assert not np.array_equal(matrix, random_demands(kind, topology, targets, 6).matrix)
+
+
+@pytest.mark.parametrize(
+    ("changed_field", "value", "told"),
+    [
+        ("network", "liar", "lia"),
+        ("hosts", 73, "73"),
+        ("duration_ns", 0, "duration_ns"),
+        ("traffics", [], "traffic"),
+    ],
+)
+def test_a_mistake_in_a_mixture_is_named(changed_field: str, value: Any, told: str) -> None:
+    wrong = row("uniform", 0.3)
+    wrong["training"][0][changed_field] = value
+    with pytest.raises(dfe.ConfigError, match=told):
+        Mixture.from_dict(wrong, SUITE)
+    twice = row("uniform", 0.3)
+    twice["validation"] = twice["training"]
+    with pytest.raises(dfe.ConfigError, match="only once"):
+        Mixture.from_dict(twice, SUITE)
+
+
+def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
+    part = MIXTURE.only((342,), ("uniform",), 0.5)
+    assert {task.name.split(",")[1] for task in part.training} == {" 342 hosts"}
+    assert {task.name.split(" ")[0] for task in part.training} == {"uniform"}
+    assert part.training[0].measure_ns == 3000.0
+    for task in MIXTURE.only((), (), 0.37).training:  # whole picoseconds, whatever the share
+        assert round(task.warmup_ns * 1000) == pytest.approx(task.warmup_ns * 1000, abs=1e-6)
+    with pytest.raises(dfe.ConfigError, match="mixture"):
+        MIXTURE.only((342,), ("tornado",), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +144,11 @@ def test_what_is_no_training_cell_is_refused() -> None:
         ("hosts", ("72",)),
         ("rounds", 0),
         ("window_share", 0.0),
+        ("temperatures", ()),
+        ("temperatures", (0.1, 0.0)),
+        ("explored_share", 1.5),
+        ("loss", "huber"),
+        ("wait_weights", (-1.0,)),
         ("hidden_units", ()),
         ("seed", -1),
     ],
@@ -100,20 +169,63 @@ def test_no_change_changes_nothing_and_a_gain_is_an_exponent() -> None:
     np.testing.assert_array_equal(weights[1:], network.layers[0][0][1:])
 
 
-def test_a_network_learns_to_foretell() -> None:
+@pytest.mark.parametrize("loss", ["gamma", "squares"])
+def test_a_network_learns_to_foretell(loss: str) -> None:
     pytest.importorskip("torch")
     generator = np.random.default_rng(0)
     x = generator.random((20_000, len(FEATURES)), dtype=np.float32)
     y = np.log(1 + 3 * x[:, 0] + 5 * np.maximum(x[:, 1] - 0.5, 0)).astype(np.float32)
-    settings = TrainingSettings(batch_transitions=128, passes=10)
-    network, error = fit(untrained(tuple(FEATURES), (16, 16), 0), (x, y), settings, 0)
-    assert error < 0.05 * float(y.var())
+    settings = TrainingSettings(batch_transitions=128, passes=10, loss=loss)
+    ones = np.ones(len(y), dtype=np.float32)
+    network, _ = fit(untrained(tuple(FEATURES), (16, 16), 0), (x, y, ones), settings, 0)
     assert float(np.mean((scores_of(network.layers, x) + y) ** 2)) < 0.05 * float(y.var())
 
 
+def test_gamma_foretells_the_mean_of_times_and_squares_that_of_logarithms() -> None:
+    """Half of the packets take 1, half 8: 4.5 on average, and the square root of 8."""
+    pytest.importorskip("torch")
+    x = np.zeros((20_000, len(FEATURES)), dtype=np.float32)
+    y = np.where(np.arange(len(x)) % 2, np.log(8.0), 0.0).astype(np.float32)
+    ones = np.ones(len(y), dtype=np.float32)
+    for loss, time in (("gamma", 4.5), ("squares", 8**0.5)):
+        settings = TrainingSettings(batch_transitions=128, learning_rate=0.05, loss=loss)
+        network, _ = fit(untrained(tuple(FEATURES), (16, 16), 0), (x, y, ones), settings, 0)
+        assert np.exp(-scores_of(network.layers, x[:1])[0]) == pytest.approx(time, rel=0.05)
+
+
+def test_what_a_packet_waits_counts_more_than_its_way() -> None:
+    """All packets take 20 on ways of 8: with a weight of 1.5 that is 20 + 1.5 * 12."""
+    pytest.importorskip("torch")
+    x = np.zeros((20_000, len(FEATURES)), dtype=np.float32)
+    x[:, list(FEATURES).index("candidate_time_packets")] = 8 / FEATURES["candidate_time_packets"]
+    y, ones = np.full(len(x), np.log(20), dtype=np.float32), np.ones(len(x), dtype=np.float32)
+    for weights, expected in (((1.5,), 38.0), ((0.0,), 20.0), ((5.0, 1.0), 32.0)):
+        settings = TrainingSettings(batch_transitions=128, learning_rate=0.05, wait_weights=weights)
+        network, _ = fit(untrained(tuple(FEATURES), (16, 16), 0), (x, y, ones), settings, 3)
+        assert np.exp(-scores_of(network.layers, x[:1])[0]) == pytest.approx(expected, rel=0.05)
+
+
+def test_waits_need_the_feature_that_tells_them() -> None:
+    without = tuple(name for name in FEATURES if name != "candidate_time_packets")
+    with pytest.raises(dfe.ConfigError, match="candidate_time_packets"):
+        TrainingSettings(features=without)
+    assert TrainingSettings(features=without, wait_weights=(0.0,)).features == without
+
+
+def test_scenarios_weigh_alike_whatever_they_have_of_samples() -> None:
+    def part(count: int) -> Samples:
+        empty = np.zeros((count, 2), dtype=np.float32)
+        return empty, empty[:, 0], np.full(count, 1 / count, dtype=np.float32)
+
+    _, _, weights = together([part(100), part(300)])
+    assert weights.mean() == pytest.approx(1)
+    assert weights[:100].sum() == pytest.approx(weights[100:].sum(), rel=1e-5)
+
+
 def test_transitions_are_paths_taken_with_their_times_to_delivery() -> None:
-    task = training_tasks(SUITE, (72,), ("adv+1",), 0.02)[0]
-    x, y = collect(task, None, SMALL, 0)
+    task = MIXTURE.only((72,), ("adv+1",), 0.15).training[0]
+    x, y, weights = collect(task, None, SMALL, 0)
+    assert float(weights.sum()) == pytest.approx(1, rel=1e-5)
     assert 100 < len(y) <= SMALL.cell_transitions
     kinds = x[:, list(FEATURES).index("candidate_kind")] * FEATURES["candidate_kind"]
     assert set(np.round(kinds)) == {0, 1, 2, 3, 4}
@@ -126,18 +238,18 @@ def test_transitions_are_paths_taken_with_their_times_to_delivery() -> None:
 def test_training_goes_on_where_it_stopped_and_gives_the_same_weights(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     quiet: list[str] = []
-    whole = MlpNetwork.load(train_network(SUITE, tmp_path / "whole", SMALL, quiet.append))
+    whole = MlpNetwork.load(train_network(MIXTURE, tmp_path / "whole", SMALL, quiet.append))
     first = dataclasses.replace(SMALL, generations=0)
     (tmp_path / "parts").mkdir()
     for known in ("references.json", "transitions-00.npz"):  # they cost most, and are the same
         shutil.copy(tmp_path / "whole" / known, tmp_path / "parts" / known)
-    train_network(SUITE, tmp_path / "parts", first, quiet.append)
+    train_network(MIXTURE, tmp_path / "parts", first, quiet.append)
     before = len(quiet)
-    parts = MlpNetwork.load(train_network(SUITE, tmp_path / "parts", SMALL, quiet.append))
+    parts = MlpNetwork.load(train_network(MIXTURE, tmp_path / "parts", SMALL, quiet.append))
     assert alike(whole, parts)
     assert not any("round" in line for line in quiet[before:])
     again = len(quiet)
-    assert alike(MlpNetwork.load(train_network(SUITE, tmp_path / "parts", SMALL, quiet.append)), whole)
+    assert alike(MlpNetwork.load(train_network(MIXTURE, tmp_path / "parts", SMALL, quiet.append)), whole)
     assert not any("generations" in line for line in quiet[again:])
     rows = list(csv.DictReader((tmp_path / "whole" / "curve.csv").read_text(encoding="utf-8").splitlines()))
     assert [(row["stage"], row["number"]) for row in rows] == [
@@ -145,4 +257,4 @@ def test_training_goes_on_where_it_stopped_and_gives_the_same_weights(tmp_path: 
         ("evolution", "1"),
     ]
     with pytest.raises(dfe.ConfigError, match="other seed"):
-        train_network(SUITE, tmp_path / "parts", dataclasses.replace(SMALL, seed=1), quiet.append)
+        train_network(MIXTURE, tmp_path / "parts", dataclasses.replace(SMALL, seed=1), quiet.append)
