@@ -1,8 +1,8 @@
 """Learning routing agents (installed as ``dragonfly_env.agents``).
 
 ``Policy`` is what answers batches of decisions; ``protocol`` says what one that learns can do besides; ``training`` and
-``evaluation`` treat all of them alike; ``registry`` finds them by kind, file or class. ``deep_q`` and ``masked_ppo``
-need PyTorch and Stable-Baselines3 (``pip install '.[sb3]'`` in a checkout) and are imported only when they are used.
+``evaluation`` treat all of them alike; ``registry`` finds them by kind, file or class. ``deep_q``, ``masked_ppo``
+and ``ppo`` need PyTorch and Stable-Baselines3 (``pip install '.[sb3]'`` in a checkout) and are imported only when they are used.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from dragonfly_env.agents.deep_q_settings import DeepQSettings
     from dragonfly_env.agents.masked_ppo import MaskedPpoAgent
     from dragonfly_env.agents.masked_ppo_settings import MaskedPpoSettings
+    from dragonfly_env.agents.ppo import PpoAgent
+    from dragonfly_env.agents.ppo_settings import PpoSettings
 
 __all__ = [
     "AGENTS",
@@ -47,6 +49,8 @@ __all__ = [
     "MaskedPpoSettings",
     "OtherNetworkWarning",
     "Policy",
+    "PpoAgent",
+    "PpoSettings",
     "Progress",
     "QAdaptive",
     "QAdaptiveQueue",
@@ -73,6 +77,8 @@ _LAZY = {
     "DeepQSettings": "deep_q_settings",
     "MaskedPpoAgent": "masked_ppo",
     "MaskedPpoSettings": "masked_ppo_settings",
+    "PpoAgent": "ppo",
+    "PpoSettings": "ppo_settings",
 }
 
 

@@ -34,9 +34,9 @@ def detours() -> Any:
     )
 
 
-def hidden_units(*, doc: str) -> Any:
+def hidden_units(default: tuple[int, ...] = (64, 64), *, doc: str) -> Any:
     """One to eight layer sizes."""
-    return setting((64, 64), _sizes, "units", doc, optional=False)
+    return setting(default, _sizes, "units", doc, optional=False)
 
 
 def learning_rate(default: float) -> Any:
