@@ -229,7 +229,7 @@ class PpoAgent(NetworkAgent):
         inputs = len(facts.features)
         with seeded(self.seed):
             self._network = ActionScores(inputs, self.settings.hidden_units)
-        self._average = ActionScores(inputs, self.settings.hidden_units)
+            self._average = ActionScores(inputs, self.settings.hidden_units)
         self._average.load_state_dict(self._network.state_dict())
         self._optimizer = torch.optim.Adam(self._network.parameters(), lr=self.settings.learning_rate)
 

@@ -29,7 +29,7 @@ def learners(quiet: dfe.SimulationConfig, loaded: dfe.SimulationConfig) -> list[
         quiet: A configuration with next to no traffic.
         loaded: One with some.
     """
-    kinds = (dfe.agents.QAdaptive, dfe.agents.QAdaptiveQueue, dfe.agents.QRouting)
+    kinds = (dfe.agents.QAdaptive, dfe.agents.QAdaptiveQueue, dfe.agents.QAdaptiveFast, dfe.agents.QRouting)
     topology = loaded.topology
     simulation = dfe.Simulation(quiet.replace(policy="q-routing"))
     return [
