@@ -372,5 +372,14 @@ def test_ctrl_c_reaches_a_process_that_trains(tmp_path: Path) -> None:
 def test_help_explains_itself() -> None:
     done = run("--help")
     assert done.exit_code == 0
-    for word in ("deep-q", "masked-ppo", "ppo", "--duration-ns", "--minutes", "Ctrl-C", "agent.zip", "default: 72"):
+    for word in (
+        "deep-q",
+        "masked-ppo",
+        "ppo",
+        "--duration-ns",
+        "--minutes",
+        "Ctrl-C",
+        "agent.zip",
+        "default: 72",
+    ):
         assert word in done.stdout
