@@ -91,7 +91,7 @@ ELSEWHERE: dict[str, tuple[tuple[str, float], ...]] = {
         ("uniform", 0.35),
         ("uniform", 0.7),
     ),
-    "1056": (("adv+4", 0.35), ("uniform", 0.7)),
+    "1056": (("adv+4", 0.35), ("uniform", 0.3)),
 }
 
 CASES: dict[str, Case] = {
