@@ -17,9 +17,9 @@ RANDOM: dict[str, Policy] = {
     "random paths": RandomPolicy(action="path", scope="source"),
 }
 TUNED: dict[str, tuple[str, tuple[float, ...]]] = {
-    "ugal-g": ("bias_packets", (-40, -20, -10, -5, 5, 10)),
-    "ugal-n": ("bias_packets", (-40, -20, -10, -5, 5, 10)),
-    "par": ("bias_packets", (-40, -20, -10, -5, 5, 10)),
+    "ugal-g": ("bias_packets", (-20, -10, -5, 5)),
+    "ugal-n": ("bias_packets", (-20, -10, -5, 5)),
+    "par": ("bias_packets", (-20, -10, -5, 5)),
 }
 """Policies with a parameter and the values that are tried on the seed of the curves, which is not held out."""
 
