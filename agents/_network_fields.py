@@ -12,13 +12,17 @@ from dragonfly_env.envs.options import DETOURS
 MOST = 2**31 - 1
 
 
-def features() -> Any:
-    """What it observes; None too."""
+def features(unnamed: str = "those of the environment") -> Any:
+    """What it observes; None too.
+
+    Args:
+        unnamed: What None means, for the documentation.
+    """
     return setting(
         None,
         lambda name, value: _names(name, value, None),
         "",
-        "Names of the observation's features; None: those of the environment.",
+        f"Names of the observation's features; None: {unnamed}.",
         optional=True,
     )
 

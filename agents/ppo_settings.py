@@ -53,7 +53,9 @@ class PpoSettings:
         ("source", "every", *_OF_PATHS),
         doc="Which routers decide, see ``EnvOptions``; the last three with paths only.",
     )
-    features: tuple[str, ...] | None = features()
+    features: tuple[str, ...] | None = features(
+        "``ppo_settings.FEATURES`` of the action, which no size of system is in"
+    )
     detours: tuple[str, ...] = detours()
     hidden_units: tuple[int, ...] = hidden_units(
         (32, 32),
