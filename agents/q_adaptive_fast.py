@@ -25,8 +25,8 @@ class QAdaptiveFast(QAdaptive):
       behind it are congested, too, and that is not in the table yet,
     - in an intermediate group a gain of 20 % is enough for a local detour (``q_thld2``).
 
-    Rates and the other threshold are the paper's. Under uniform traffic it is as ``QAdaptiveQueue``; ``many-to-many`` with
-    2,550 hosts is not what it mends.
+    Rates and the other threshold are the paper's. Under uniform traffic it is as ``QAdaptiveQueue``; what that one
+    loses under ``many-to-many`` with 2,550 hosts is not mended.
 
     Source: this project (docs/notes/q-adaptive-variants.md), after Kang, Wang, Lan, HPDC 2021, section 4.
     """
