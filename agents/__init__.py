@@ -1,8 +1,9 @@
 """Learning routing agents (installed as ``dragonfly_env.agents``).
 
 ``Policy`` is what answers batches of decisions; ``protocol`` says what one that learns can do besides; ``training`` and
-``evaluation`` treat all of them alike; ``registry`` finds them by kind, file or class. ``deep_q`` and ``masked_ppo``
-need PyTorch and Stable-Baselines3 (``pip install '.[sb3]'`` in a checkout) and are imported only when they are used.
+``evaluation`` treat all of them alike; ``registry`` finds them by kind, file or class. ``deep_q``, ``masked_ppo``
+and ``ppo`` need PyTorch and Stable-Baselines3 (``pip install '.[sb3]'`` in a checkout) and are imported only when they
+are used.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dragonfly_env.agents._trained_on import OtherNetworkWarning
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
 from dragonfly_env.agents.protocol import IntArray, Learner
 from dragonfly_env.agents.q_adaptive import QAdaptive
+from dragonfly_env.agents.q_adaptive_fast import QAdaptiveFast
 from dragonfly_env.agents.q_adaptive_queue import QAdaptiveQueue
 from dragonfly_env.agents.q_routing import QRouting
 from dragonfly_env.agents.q_tables import load_q_table, save_q_table
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from dragonfly_env.agents.deep_q_settings import DeepQSettings
     from dragonfly_env.agents.masked_ppo import MaskedPpoAgent
     from dragonfly_env.agents.masked_ppo_settings import MaskedPpoSettings
+    from dragonfly_env.agents.ppo import PpoAgent
+    from dragonfly_env.agents.ppo_settings import PpoSettings
 
 __all__ = [
     "AGENTS",
@@ -47,8 +51,11 @@ __all__ = [
     "MaskedPpoSettings",
     "OtherNetworkWarning",
     "Policy",
+    "PpoAgent",
+    "PpoSettings",
     "Progress",
     "QAdaptive",
+    "QAdaptiveFast",
     "QAdaptiveQueue",
     "QRouting",
     "RandomPolicy",
@@ -66,13 +73,15 @@ __all__ = [
     "train",
 ]
 
-register_policies((QAdaptive, QAdaptiveQueue, QRouting))
+register_policies((QAdaptive, QAdaptiveQueue, QAdaptiveFast, QRouting))
 
 _LAZY = {
     "DeepQAgent": "deep_q",
     "DeepQSettings": "deep_q_settings",
     "MaskedPpoAgent": "masked_ppo",
     "MaskedPpoSettings": "masked_ppo_settings",
+    "PpoAgent": "ppo",
+    "PpoSettings": "ppo_settings",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.baselines._mlp_file import Layer
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.envs.options import DETOURS
+
+_DETOURS = (*DETOURS, "l")
 
 if TYPE_CHECKING:
     from dragonfly_env.agents._layouts import LayoutFacts
@@ -29,38 +32,54 @@ def export_network(path: str | Path, facts: LayoutFacts, layers: list[Layer], **
     Raises:
         ConfigError: If the file cannot be written, or the core has no such network.
     """
-    features = tuple(dict.fromkeys(_feature(name) for name in facts.names))
-    scale = tuple(
-        next(unit for name, unit in zip(facts.names, facts.scale, strict=True) if _feature(name) == feature)
-        for feature in features
-    )
+    units = facts.features
     if fields["scope"] == "all":  # forced hops have one answer, so nothing is lost
-        if "traffic" in features:
+        if "traffic" in units:
             raise config_error(
                 "scope", "all", "counts other decisions in the feature 'traffic' than 'every' does"
             )
         fields["scope"] = "every"
+    return _write(path, facts, units, layers, scoring="all", **fields)
+
+
+def export_scores(
+    path: str | Path, facts: LayoutFacts, layers: list[Layer], units: Mapping[str, float], **fields: Any
+) -> Path:
+    """Write the file of a network that scores one action after the other.
+
+    Args:
+        path: Where to; ``.npz`` is added if it is missing.
+        facts: The layout of the environment in which it was trained.
+        layers: Weights (inputs, outputs) and bias of every layer.
+        units: In which it expects each feature, in the order of its inputs; 0: squashed.
+        **fields: Of ``MlpNetwork``: ``action``, ``scope``, ``activation``, ``output``, ...
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ConfigError: If the file cannot be written, or the core has no such network.
+    """
+    return _write(path, facts, units, layers, scoring="candidate", **fields)
+
+
+def _write(
+    path: str | Path, facts: LayoutFacts, units: Mapping[str, float], layers: list[Layer], **fields: Any
+) -> Path:
     if fields["action"] == "path":
         fields.update(_candidates(facts))
-    return MlpNetwork(features=features, scale=scale, layers=tuple(layers), scoring="all", **fields).save(
-        path
-    )
-
-
-def _feature(column: str) -> str:
-    return column.partition("[")[0]
+    network = MlpNetwork(features=tuple(units), scale=tuple(units.values()), layers=tuple(layers), **fields)
+    return network.save(path)
 
 
 def _candidates(facts: LayoutFacts) -> dict[str, Any]:
-    """Which candidate paths there were, as the names of their columns tell: ``candidate_hops[1 lgl]``."""
-    columns = [name for name in facts.names if name.startswith("candidate_")]
-    if not columns:
+    """Which candidate paths there were."""
+    kinds = facts.candidates
+    if not kinds:
         raise config_error(
             "features", facts.names, "must show something of each candidate path to be exported"
         )
-    first = _feature(columns[0])
-    kinds = [name.rstrip("]").rpartition(" ")[2] for name in columns if _feature(name) == first]
-    detours = tuple(kind for kind in dict.fromkeys(kinds) if kind in DETOURS)
+    detours = tuple(kind for kind in dict.fromkeys(kinds) if kind in _DETOURS)
     return {
         "detours": detours,
         "minimal_candidates": kinds.count("minimal"),

@@ -63,6 +63,21 @@ class LayoutFacts:
         actions = check_integer("agent.layout.num_actions", table.get("num_actions"), 1, _MOST_ACTIONS)
         return cls(tuple(names), low, high, scale, actions)
 
+    @property
+    def features(self) -> dict[str, float]:
+        """The features in the order of their columns, each with its unit."""
+        units: dict[str, float] = {}
+        for name, unit in zip(self.names, self.scale, strict=True):
+            units.setdefault(feature_of(name), unit)
+        return units
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The kinds of the candidate paths, as far as columns tell: ``candidate_hops[1 lgl]``."""
+        columns = [name for name in self.names if name.startswith("candidate_")]
+        first = feature_of(columns[0]) if columns else ""
+        return tuple(name.rstrip("]").rpartition(" ")[2] for name in columns if feature_of(name) == first)
+
     def observation_space(self) -> Any:
         """Box (F,) float32."""
         from gymnasium import spaces
@@ -90,6 +105,11 @@ class LayoutFacts:
         else:
             text = f"features are scaled otherwise than those that {who} was trained with"
         raise config_error("layout", f"{len(other.names)} features", text)
+
+
+def feature_of(column: str) -> str:
+    """The feature that a column belongs to."""
+    return column.partition("[")[0]
 
 
 def _column(table: Mapping[str, object], name: str, length: int) -> tuple[float, ...]:

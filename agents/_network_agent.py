@@ -127,7 +127,7 @@ class NetworkAgent(ABC):
                 for name in agent._counts()
             }
         )
-        sizes = (len(agent._facts.names), *agent.settings.hidden_units, agent._facts.num_actions)
+        sizes = agent._sizes(agent._facts)
         weights = sum(inputs * outputs for inputs, outputs in itertools.pairwise(sizes))
         if weights * _WEIGHT_BYTES > uncompressed_bytes(path):
             raise config_error("agent", str(path), f"must be a saved agent with all of its {weights} weights")
@@ -167,12 +167,24 @@ class NetworkAgent(ABC):
         facts = LayoutFacts.of(layout, num_actions)
         if self._facts is None:
             self._facts = facts
-        self._facts.require(facts, f"this {self.kind} agent")
+        self._require_layout(self._facts, facts)
         self._layout = layout
         if self._network is None:
             self._build(self._facts)
 
     # For the agents.
+
+    def _require_layout(self, trained: LayoutFacts, other: LayoutFacts) -> None:
+        """Refuse an environment that the network does not fit.
+
+        Raises:
+            ConfigError: Naming the first difference.
+        """
+        trained.require(other, f"this {self.kind} agent")
+
+    def _sizes(self, facts: LayoutFacts) -> tuple[int, ...]:
+        """Of the network's layers, inputs first: what a file must hold at least."""
+        return (len(facts.names), *self.settings.hidden_units, facts.num_actions)
 
     def _learns_here(self) -> None:
         """Something is learned in the environment that the agent was prepared for last."""

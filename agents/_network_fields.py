@@ -12,13 +12,17 @@ from dragonfly_env.envs.options import DETOURS
 MOST = 2**31 - 1
 
 
-def features() -> Any:
-    """What it observes; None too."""
+def features(unnamed: str = "those of the environment") -> Any:
+    """What it observes; None too.
+
+    Args:
+        unnamed: What None means, for the documentation.
+    """
     return setting(
         None,
         lambda name, value: _names(name, value, None),
         "",
-        "Names of the observation's features; None: those of the environment.",
+        f"Names of the observation's features; None: {unnamed}.",
         optional=True,
     )
 
@@ -34,9 +38,9 @@ def detours() -> Any:
     )
 
 
-def hidden_units(*, doc: str) -> Any:
+def hidden_units(default: tuple[int, ...] = (64, 64), *, doc: str) -> Any:
     """One to eight layer sizes."""
-    return setting((64, 64), _sizes, "units", doc, optional=False)
+    return setting(default, _sizes, "units", doc, optional=False)
 
 
 def learning_rate(default: float) -> Any:

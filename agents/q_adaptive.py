@@ -48,6 +48,7 @@ class QAdaptive(CoreLearner):
     exploration: str = parameter()
     queue_weight: float = parameter()
     occupancy_weight: float = parameter()
+    source_ports: str = parameter()
     learn_until_ns: float = parameter()
 
     @property

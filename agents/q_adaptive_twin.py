@@ -103,13 +103,13 @@ class QAdaptiveTwin(TableTwin):
             waiting = self._q.queue_weight * visits.queued + self._q.occupancy_weight * visits.occupancy
             promised = values + self._wiring.packet_ps / PS_PER_NS * waiting
         locals_ = self._wiring.topology.num_local_ports
+        first = locals_ if self._q.source_ports == "global" else 0
+        others = first + promised[:, first:].argmin(axis=1)
         any_local = (visits.draws[:, 2] * locals_).astype(np.int64)
         at_source = visits.hops == 0
         between = (visits.hops == 1) & visits.by_global & (visits.minimal < locals_)
         taken = visits.minimal
-        taken = np.where(
-            at_source, self._choose(visits, promised, promised.argmin(axis=1), self._q.q_thld1), taken
-        )
+        taken = np.where(at_source, self._choose(visits, promised, others, self._q.q_thld1), taken)
         taken = np.where(between, self._choose(visits, promised, any_local, self._q.q_thld2), taken)
         reported = taken if self._q.next_value == "taken" else best
         return taken, values[np.arange(len(taken)), reported]

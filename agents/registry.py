@@ -16,6 +16,7 @@ from dragonfly_env.errors import ConfigError
 AGENTS: dict[str, str] = {
     "deep-q": "dragonfly_env.agents.deep_q:DeepQAgent",
     "masked-ppo": "dragonfly_env.agents.masked_ppo:MaskedPpoAgent",
+    "ppo": "dragonfly_env.agents.ppo:PpoAgent",
 }
 """The kinds of agents, and where their classes are; imported when needed, because some need PyTorch.
 
@@ -25,6 +26,7 @@ Every class is called with an instance of its settings class and ``seed``.
 _SETTINGS: dict[str, str] = {
     "deep-q": "dragonfly_env.agents.deep_q_settings:DeepQSettings",
     "masked-ppo": "dragonfly_env.agents.masked_ppo_settings:MaskedPpoSettings",
+    "ppo": "dragonfly_env.agents.ppo_settings:PpoSettings",
 }
 
 

@@ -128,6 +128,14 @@ class OwnLoop(Protocol):
         """Train, and report every episode when it ends."""
 
 
+@runtime_checkable
+class EndsEpisodes(Protocol):
+    """A learner that wants to know where an episode ends, before it is measured or saved."""
+
+    def end_episode(self) -> None:
+        """The environment begins anew: what is still under way there is lost."""
+
+
 def train(
     agent: Learner,
     config: SimulationConfig | Several,
@@ -286,6 +294,8 @@ def _episodes(agent: Learner, config: SimulationConfig | Several, schedule: Sche
             count += len(transitions.rewards)
             reward_sum += float(transitions.rewards.sum())
             agent.learn(transitions)
+        if isinstance(agent, EndsEpisodes):
+            agent.end_episode()
         first, *others = map(env.metrics, range(env.num_scenarios))
         yield Episode(first, decisions, count, reward_sum, env.time_ns, tuple(others))
 

@@ -15,20 +15,25 @@ _COLOURS = ("#d55e00", "#aa4499", "#117733", "#882255", "#e69f00")
 _DASHES = {"min": (1, 1), "ugal-n": (5, 2), "par": (2, 2), "val-g": (6, 1), "random": (4, 2, 1, 2)}
 _SHOWN = tuple(_DASHES)
 _LINEAR_BELOW_NS = 2_100  # such a curve has a linear axis of its own; log axes have room for min
+HOSTS = "72"
 _WHAT = "72 hosts, adv+1, load 0.35; greedy policy, evaluated during training"
 
 
 def draw(content: dict[str, Any], file: Path) -> Path:
     """Write the figure: one panel per case, with the median over the seeds, their range, and heuristics."""
-    cases = list(dict.fromkeys(run["case"] for run in content["runs"]))
-    columns = len(cases) if len(cases) <= 3 else 2
+    cases = [
+        name
+        for name in dict.fromkeys(run["case"] for run in content["runs"])
+        if content["hosts"][name] == HOSTS
+    ]
+    columns = max(1, len(cases) if len(cases) <= 3 else 2)
     figure, axes = grid(4.6, 2.9, -(-len(cases) // columns), columns)
     panels = [panel for row in axes for panel in row]
     for panel, colour, case in zip(panels, _COLOURS, cases, strict=False):
         runs = [run for run in content["runs"] if run["case"] == case]
         _panel(panel, runs, colour)
         panel.set_title(f"{case} ({len(runs)} seeds)")
-        _references(panel, content["baselines"], "random " + case.rpartition(" ")[2])
+        _references(panel, content["baselines"][HOSTS], "random " + case.rpartition(" ")[2])
     for panel in panels[len(cases) :]:
         panel.set_visible(False)
     for row in axes:
@@ -64,7 +69,7 @@ def _panel(panel: Axes, runs: list[dict[str, Any]], colour: str) -> None:
 def _references(panel: Axes, baselines: dict[str, Any], random: str) -> None:
     look = looks(_SHOWN)
     for name in _SHOWN:
-        rows = baselines[random if name == "random" else name]
+        rows = baselines[random if name == "random" else name]["held_out"]
         latency = statistics.fmean(row["latency_mean_ns"] for row in rows)
         if panel.get_yscale() == "linear" and latency > _LINEAR_BELOW_NS:
             panel.text(

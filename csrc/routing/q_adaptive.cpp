@@ -68,12 +68,19 @@ struct Settings : ParameterSet {
        "the same for every packet in its queues and every credit in use, of which a long link has "
        "many without any congestion",
        between(0, 1e6)}};
+  Choice source_ports{
+      this,
+      {"source_ports", std::string{"all"}, "",
+       "which ports the source router weighs against the minimal one: all (the paper), or the global ones. "
+       "Behind a local port packets go minimally, back to the global link that they were to avoid",
+       among({"all", "global"})}};
   Real learn_until_ns{this,
                       {"learn_until_ns", 0.0, "ns",
                        "tables are frozen and nothing is explored from then on; 0: never", between(0, 1e12)}};
 
   [[nodiscard]] bool follows_taken() const noexcept { return next_value == 1; }
   [[nodiscard]] bool path_time() const noexcept { return initial_values == 1; }
+  [[nodiscard]] bool weighs_global() const noexcept { return source_ports == 1; }
   [[nodiscard]] bool explores_quiet() const noexcept { return exploration == 1; }
   [[nodiscard]] LearningRule rule() const noexcept {
     return {.alpha = alpha,
@@ -107,7 +114,8 @@ class QAdaptive final : public TableLearner<QAdaptive> {
     const std::uint32_t minimal = visit.minimal_port - first_port();
     std::uint32_t taken = minimal;
     if (packet.hops == 0) {
-      const std::uint32_t other = sees_queues() ? most_promising(question, row) : best;
+      const std::uint32_t first = settings_.weighs_global() ? topology().num_local_ports() : 0U;
+      const std::uint32_t other = sees_queues() || first > 0 ? most_promising(question, row, first) : best;
       taken = choose(question, visit, row, minimal, other, settings_.q_thld1);
     } else if (packet.hops == 1 && visit.came_by_global && is_local(minimal)) {
       taken = choose(question, visit, row, minimal, kNil, settings_.q_thld2);
@@ -144,9 +152,11 @@ class QAdaptive final : public TableLearner<QAdaptive> {
            static_cast<double>(packet_ps) / kPsPerNs *
                (settings_.queue_weight * queued + settings_.occupancy_weight * occupancy(context, port));
   }
-  [[nodiscard]] std::uint32_t most_promising(const RouteContext& context, const float* row) const noexcept {
-    std::uint32_t best = 0;
-    for (std::uint32_t port = 1; port < table().shape().ports; ++port) {
+  // Of the ports from `first` on, the lowest one of equals. Precondition: there is one.
+  [[nodiscard]] std::uint32_t most_promising(const RouteContext& context, const float* row,
+                                             std::uint32_t first) const noexcept {
+    std::uint32_t best = first;
+    for (std::uint32_t port = first + 1; port < table().shape().ports; ++port) {
       if (promise(context, row, port) < promise(context, row, best)) best = port;
     }
     return best;
@@ -240,7 +250,17 @@ std::vector<PolicyInfo> q_adaptive_policies() {
       info_of("q-adaptive-queue",
               "Q-adaptive that starts with the times of free paths and adds the wait in a port's own queues",
               "this project, after Kang, Wang, Lan, HPDC 2021",
-              {{"initial_values", std::string{"path-time"}}, {"queue_weight", 1.0}})};
+              {{"initial_values", std::string{"path-time"}}, {"queue_weight", 1.0}}),
+      info_of(
+          "q-adaptive-fast",
+          "Q-adaptive that stands from the first packet on: it weighs only detours that lead elsewhere, and "
+          "what packets do behind them",
+          "this project, after Kang, Wang, Lan, HPDC 2021",
+          {{"initial_values", std::string{"path-time"}},
+           {"queue_weight", 2.0},
+           {"source_ports", std::string{"global"}},
+           {"next_value", std::string{"taken"}},
+           {"q_thld2", 0.2}})};
 }
 
 }  // namespace dragonfly

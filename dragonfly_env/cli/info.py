@@ -30,6 +30,7 @@ from dragonfly_env.policies import describe_policy, policies
 _LEARNERS = {
     "deep-q": "deep Q-learning (the DQN of Stable-Baselines3) from exact transitions of every packet",
     "masked-ppo": "proximal policy optimisation with action masks (sb3-contrib), one slot per router",
+    "ppo": "proximal policy optimisation on exact transitions, weights shared by actions: fits every size",
 }
 
 

@@ -37,7 +37,7 @@ def train(
         str,
         typer.Argument(
             metavar="AGENT",
-            help="What learns: deep-q or masked-ppo ('dragonfly-env info deep-q' says more), or a learner of "
+            help="What learns: deep-q, masked-ppo or ppo ('dragonfly-env info deep-q' says more), or a learner of "
             "yours: [bold]module:Class[/bold] or [bold]file.py:Class[/bold].",
         ),
     ] = "deep-q",
@@ -153,7 +153,7 @@ def train(
     """Train a routing agent: every router asks it where packets go, and pays it in delivery time.
 
     [bold]Ctrl-C[/bold] stops and keeps the agent as it is; the same command again goes on.
-    deep-q and masked-ppo need the extra "sb3": PyTorch and Stable-Baselines3.
+    All three need the extra "sb3": PyTorch and Stable-Baselines3.
 
     [bold]Examples[/bold]
 
@@ -161,7 +161,7 @@ def train(
 
     dragonfly-env train masked-ppo --minutes 10 --seed 1 --seed 2
 
-    dragonfly-env train deep-q --suite dragonfly-v1 --threads 2 --out results/mixture
+    dragonfly-env train ppo --suite dragonfly-v1 --threads 2 --out results/mixture
 
     dragonfly-env evaluate results/dqn/agent.zip min ugal-n
 

@@ -180,7 +180,7 @@ def _window(random: Random) -> list[str]:
 def _info(random: Random) -> list[str]:
     if random.random() < 0.2:
         return _system(random)[:2]
-    return [random.choice((_policy(random), _traffic(random), "72", "lia", "deep-q", "masked-ppo"))]
+    return [random.choice((_policy(random), _traffic(random), "72", "lia", "deep-q", "masked-ppo", "ppo"))]
 
 
 def _simulate(random: Random) -> list[str]:
@@ -236,7 +236,7 @@ def _evaluate(random: Random) -> list[str]:
 
 
 def _train(random: Random) -> list[str]:
-    agent = random.choice(("deep-q", "masked-ppo", "garbage"))
+    agent = random.choice(("deep-q", "masked-ppo", "ppo", "garbage"))
     options = [agent, "--topology", "72", "--duration-ns", _time(random), "--episode-ns", _time(random)]
     return [*options, "--out", random.choice(_NAMES), "--no-tensorboard", "--evaluate-every", "0"]
 

@@ -29,7 +29,7 @@ def learners(quiet: dfe.SimulationConfig, loaded: dfe.SimulationConfig) -> list[
         quiet: A configuration with next to no traffic.
         loaded: One with some.
     """
-    kinds = (dfe.agents.QAdaptive, dfe.agents.QAdaptiveQueue, dfe.agents.QRouting)
+    kinds = (dfe.agents.QAdaptive, dfe.agents.QAdaptiveQueue, dfe.agents.QAdaptiveFast, dfe.agents.QRouting)
     topology = loaded.topology
     simulation = dfe.Simulation(quiet.replace(policy="q-routing"))
     return [
@@ -59,6 +59,8 @@ def agents(quiet: dfe.SimulationConfig, folder: Path) -> list[Call]:
     agent.save(folder / "agent.zip")
     exported = dfe.agents.make_agent("deep-q", action="port")
     exported.prepare(dfe.agents.make_env(quiet, exported, duration_ns=1_000))
+    scores = dfe.agents.make_agent("ppo")
+    scores.prepare(dfe.agents.make_env(quiet, scores, duration_ns=1_000))
     saved = dfe.agents.save_q_table(learner, folder / "table.npz")
     short: dict[str, Any] = {"config": quiet, "warmup_ns": 100, "measure_ns": 100}
     training: dict[str, Any] = {"agent": agent, "config": quiet, "episodes": 1, "episode_ns": 500}
@@ -85,6 +87,7 @@ def agents(quiet: dfe.SimulationConfig, folder: Path) -> list[Call]:
         ),
         of(agent.save, path=folder / "agent.zip"),
         of(exported.export_mlp, path=folder / "exported.npz"),
+        of(scores.export_mlp, path=folder / "scores.npz"),
         of(agent.prepare, env=env),
         of(dfe.agents.make_env, config=quiet, policy=dfe.make_policy("min"), duration_ns=1_000),
         of(dfe.agents.evaluate_policy, policy="min", **short),

@@ -55,7 +55,7 @@ def public_calls(folder: Path) -> list[Call]:
 def _settings() -> list[Call]:
     fields = tuple(field.name for field in dataclasses.fields(dfe.SimulationConfig))
     network = tuple(field.name for field in dataclasses.fields(dfe.NetworkConfig))
-    policies = ("ugal-n", "par", "val-n", "q-routing", "q-adaptive", "q-adaptive-queue")
+    policies = ("ugal-n", "par", "val-n", "q-routing", "q-adaptive", "q-adaptive-queue", "q-adaptive-fast")
     return [
         of(dfe.SimulationConfig, topology=_TOPOLOGY),
         of(dfe.SimulationConfig.from_dict, values=_LOADED.to_dict()),

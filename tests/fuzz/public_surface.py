@@ -52,6 +52,7 @@ NOT_CALLED: dict[str, str] = {
                 "DeepQAgent.act",
             ),
             *("DeepQAgent.learn", "MaskedPpoAgent.act", "MaskedPpoAgent.learn", "Minimal.act", "Par.act"),
+            *("PpoAgent.act", "PpoAgent.learn"),
             *("_Aries.act", "Acor.act", "Lia.act", "PiggybackAcor.act", "Tpr.act", "UgalIdeal.act"),
             *(
                 "ScoringPolicy.scores",
@@ -89,7 +90,9 @@ NOT_CALLED: dict[str, str] = {
         ),
         _SB3,
     ),
-    **dict.fromkeys(("DeepQAgent.set_training", "MaskedPpoAgent.set_training"), "anything is true or false"),
+    **dict.fromkeys(
+        (f"{kind}Agent.set_training" for kind in ("DeepQ", "MaskedPpo", "Ppo")), "anything is true or false"
+    ),
     "MaskedPpoAgent.episodes": "called by train(), which has looked at all of it",
     "Results.relabelled": "takes a function of the user, whose errors are the user's",
 }

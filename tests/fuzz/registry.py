@@ -60,7 +60,7 @@ TARGETS: tuple[Target, ...] = (
     Target("interrupts", 20),
     Target("command_lines", 15),
     Target("scenario_files", 12),
-    Target("hostile_values", 80),
+    Target("hostile_values", 240),
     Target("tampered_agents", 25),
     Target("tampered_jobs", 80),
     Target("tampered_json", 60),

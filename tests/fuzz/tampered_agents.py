@@ -27,6 +27,7 @@ _SMALL: dict[str, dict[str, Any]] = {
         "buffer_transitions": 50,
     },
     "masked-ppo": {"hidden_units": (4,)},
+    "ppo": {"hidden_units": (4,)},
 }
 
 

@@ -20,7 +20,7 @@ from tests.fuzz.tampering import as_json, in_archive, in_array, in_bytes, in_npy
 
 NAME = "tampered-q-tables"
 
-_POLICIES = ("q-routing", "q-adaptive", "q-adaptive-queue")
+_POLICIES = ("q-routing", "q-adaptive", "q-adaptive-queue", "q-adaptive-fast")
 
 
 def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:

@@ -49,6 +49,23 @@ def test_deep_q_beats_random_by_far_and_comes_near_the_best_heuristic(
     assert learned < of_best * best
 
 
+def test_ppo_beats_random_comes_near_the_best_heuristic_and_is_exported_as_it_is(tmp_path: Path) -> None:
+    agent = make_agent(
+        "ppo",
+        seed=1,
+        hidden_units=(16, 16),
+        rollout_transitions=1024,
+        batch_transitions=256,
+        learning_rate=5e-3,
+    )
+    fit(agent, TINY, episodes=14, episode_ns=20_000.0)
+    learned = latency_ns(agent)
+    assert learned < 0.5 * latency_ns(RandomPolicy())
+    assert learned < 1.1 * min(latency_ns(name) for name in HEURISTICS)
+    in_core = latency_ns(dfe.make_policy("mlp", weights=agent.export_mlp(tmp_path / "agent")))  # type: ignore[attr-defined]
+    assert in_core == pytest.approx(learned, rel=0.02)
+
+
 def test_masked_ppo_improves_and_is_saved_as_it_is(tmp_path: Path) -> None:
     # "team": what is not delivered in a congested network is not paid for under "hop", and this one is congested.
     agent = make_agent(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import QAdaptive, QAdaptiveQueue
+from dragonfly_env.agents import QAdaptive, QAdaptiveFast, QAdaptiveQueue
 
 pytestmark = [pytest.mark.slow, pytest.mark.learning]
 
@@ -57,3 +57,14 @@ def test_path_times_spare_uniform_traffic_the_search() -> None:
     published = measured(QAdaptive(), "uniform", 0.8, 0.0)
     informed = measured(QAdaptive(initial_values="path-time"), "uniform", 0.8, 0.0)
     assert mean(informed, lambda m: m.latency_mean_ns) < 0.9 * mean(published, lambda m: m.latency_mean_ns)
+
+
+def test_weighing_only_ports_that_lead_elsewhere_spares_the_collapse_of_an_empty_table() -> None:
+    early = {kind: measured(kind(), "adv+2", 0.45, 0.0) for kind in (QAdaptiveQueue, QAdaptiveFast)}
+    late = {kind: measured(kind(), "adv+2", 0.45, 200_000.0) for kind in (QAdaptiveQueue, QAdaptiveFast)}
+
+    def latency_ns(runs: list[dfe.Metrics]) -> float:
+        return mean(runs, lambda m: m.latency_mean_ns)
+
+    assert latency_ns(early[QAdaptiveFast]) < 0.65 * latency_ns(early[QAdaptiveQueue])
+    assert latency_ns(late[QAdaptiveFast]) < latency_ns(late[QAdaptiveQueue])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import QAdaptive, QAdaptiveQueue, QRouting
+from dragonfly_env.agents import QAdaptive, QAdaptiveFast, QAdaptiveQueue, QRouting
 from tests.parity.cases import play
 
 # Groups fewer than there could be: some global ports lead nowhere.
@@ -18,6 +18,7 @@ LEARNERS = [
     QAdaptive(epsilon=0.2),
     QAdaptive(epsilon=0.5, exploration="least-occupied", next_value="taken"),
     QAdaptiveQueue(epsilon=0.2),
+    QAdaptiveFast(epsilon=0.2),
 ]
 CLOSED = ["some", "all", "all of a router", "none"]
 
@@ -68,7 +69,7 @@ def test_no_packet_takes_a_closed_port_that_is_not_minimal(learner: Any) -> None
 
 
 @pytest.mark.parametrize("anything", [np.inf, -np.inf, np.nan, 0.0, 1.0, 3e38, 1e300])
-@pytest.mark.parametrize("policy", ["q-routing", "q-adaptive", "q-adaptive-queue"])
+@pytest.mark.parametrize("policy", ["q-routing", "q-adaptive", "q-adaptive-queue", "q-adaptive-fast"])
 def test_what_stands_where_no_link_is_does_not_matter(policy: str, anything: float) -> None:
     config = dfe.SimulationConfig(topology=TOPOLOGY, policy=policy, load=0.5)
     simulation = dfe.Simulation(config)

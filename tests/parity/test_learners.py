@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import QAdaptive, QRouting, evaluate_policy
+from dragonfly_env.agents import QAdaptive, QAdaptiveFast, QRouting, evaluate_policy
 from dragonfly_env.agents.table_twin import TableTwin
 from tests.parity.cases import PRESETS, SHAPES, config_of, config_of_shape, play
 
-LEARNERS = [QAdaptive, QRouting]
+LEARNERS = [QAdaptive, QAdaptiveFast, QRouting]
 
 
 def played(config: dfe.SimulationConfig, learner: Any, duration_ns: float) -> tuple[Any, TableTwin]:
@@ -68,6 +68,8 @@ def test_a_learner_learns_the_same_from_python(
         {"queue_weight": 0.5},
         {"queue_weight": 0.37, "occupancy_weight": 0.11, "initial_values": "path-time"},
         {"occupancy_weight": 0.23, "exploration": "least-occupied", "next_value": "taken"},
+        {"source_ports": "global"},
+        {"source_ports": "global", "queue_weight": 2.0, "next_value": "taken", "rows": "router"},
     ],
 )
 @pytest.mark.parametrize("network", ["default", "q-adaptive"])

@@ -22,13 +22,14 @@ PROMISES = {
     "jobs_side_by_side.py": r"par milc: +[\d.]+ us.*\n.*wait.*\n.*allreduce",
     "masked_ppo.py": r"(after +\d+ steps: \d+ ns a packet\n){5}",
     "pettingzoo_loop.py": r"parallel: \d+ rounds.*\nAEC: \d+ turns",
+    "ppo_fits_every_size.py": r"episode 10: \d+ ns a packet\n(.*342 hosts, adv\+1: \d+ ns\n){3}",
     "rllib_ppo.py": r"iteration 2: \d+ rounds",
     "tianshou_dqn.py": r"400 turns",
     "torchrl_reinforce.py": r"episode 3",
     "sb3_dqn.py": r"DQN: +-[\d.]+ us",
 }
 FRAMEWORKS = ("rllib", "tianshou", "torchrl")  # each in an environment of its own, see the Makefile
-NEED_EXTRA = ("deep_q_against_heuristics.py", "masked_ppo.py", "sb3_dqn.py")
+NEED_EXTRA = ("deep_q_against_heuristics.py", "masked_ppo.py", "ppo_fits_every_size.py", "sb3_dqn.py")
 
 
 def run(name: str) -> str:

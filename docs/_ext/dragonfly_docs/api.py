@@ -18,7 +18,15 @@ from dragonfly_env.plots import tiles as tile_plots
 FOLDER = "api"
 
 # Classes that need an extra are named, so that nothing here has to import them.
-_NEED_EXTRAS = ("RouterVecEnv", "DeepQAgent", "DeepQSettings", "MaskedPpoAgent", "MaskedPpoSettings")
+_NEED_EXTRAS = (
+    "RouterVecEnv",
+    "DeepQAgent",
+    "DeepQSettings",
+    "MaskedPpoAgent",
+    "MaskedPpoSettings",
+    "PpoAgent",
+    "PpoSettings",
+)
 # Plain values and types have no docstring of their own.
 _VALUES = {
     "AGENTS": "The kinds of agents that ``make_agent`` knows, and where their classes are.",
@@ -120,7 +128,7 @@ def api_pages() -> dict[str, str]:
             [
                 *_entries(dfe, _ROUTING),
                 *_entries(baselines, _public(baselines)),
-                *_entries(agents, ("QAdaptive", "QAdaptiveQueue", "QRouting")),
+                *_entries(agents, ("QAdaptive", "QAdaptiveQueue", "QAdaptiveFast", "QRouting")),
             ],
         ),
         "traffic": _page(
@@ -141,7 +149,10 @@ def api_pages() -> dict[str, str]:
             "Agents",
             "`dragonfly_env.agents`: learners, their training and their evaluation.",
             [
-                *_entries(agents, _public(agents, without=("QAdaptive", "QAdaptiveQueue", "QRouting"))),
+                *_entries(
+                    agents,
+                    _public(agents, without=("QAdaptive", "QAdaptiveQueue", "QAdaptiveFast", "QRouting")),
+                ),
                 *_entries(batch_policy, ("BatchPolicy",)),
             ],
         ),

@@ -19,7 +19,7 @@ ELSEWHERE = SMALL.replace(topology=dfe.Dragonfly(p=1, a=3, h=1, arrangement="abs
 SHORT: dict[str, Any] = {"warmup_ns": 0.0, "measure_ns": 1_000.0}
 
 
-@pytest.fixture(params=["deep-q", "masked-ppo"])
+@pytest.fixture(params=["deep-q", "masked-ppo", "ppo"])
 def trained(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     """A loaded agent that was trained a little on `SMALL`, and its file."""
     pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")

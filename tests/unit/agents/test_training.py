@@ -113,6 +113,16 @@ def test_a_training_goes_on_with_the_traffic_that_it_would_have_had() -> None:
     assert [p.latency_mean_ns for p in rest] == [p.latency_mean_ns for p in whole[2:]]
 
 
+def test_a_learner_that_wants_to_is_told_of_the_end_of_every_episode() -> None:
+    class Told(MeanOfActions):
+        def end_episode(self) -> None:
+            self.learned_in_episodes.append(int(self.counts.sum()))
+
+    agent = Told()
+    progress = fit(agent, TINY, episodes=3, **SHORT)
+    assert agent.learned_in_episodes == [p.statistics["transitions"] for p in progress]
+
+
 def test_evaluations_come_as_often_as_asked_and_at_the_end() -> None:
     agent = MeanOfActions()
     options: dict[str, Any] = {"evaluation_warmup_ns": 1_000.0, "evaluation_ns": 2_000.0, **SHORT}

@@ -25,7 +25,7 @@ class Failing:
     __repr__ = __str__ = __array__ = __float__ = __index__ = __len__ = _fail
 
 
-@pytest.mark.parametrize("learner", ["q-routing", "q-adaptive", "q-adaptive-queue"])
+@pytest.mark.parametrize("learner", ["q-routing", "q-adaptive", "q-adaptive-queue", "q-adaptive-fast"])
 @pytest.mark.parametrize("env", [None, Failing(), CONFIG])
 def test_a_twin_is_for_an_environment(learner: str, env: Any) -> None:
     with pytest.raises(dfe.ConfigError, match=r"^env = .*: must be a BatchedRoutingEnv$"):

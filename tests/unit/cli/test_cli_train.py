@@ -265,7 +265,7 @@ def test_options_reach_the_network() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["deep-w"], r"agent = 'deep-w': must be one of .*did you mean 'deep-q'"),
+        (["deep-w"], r"agent = 'deep-w': did you mean 'deep-q'\? It must be one of 'deep-q', "),
         (["tiny", "-a", "exploratoin=1"], "did you mean 'exploration'"),
         (["tiny", "-a", "exploration=2"], "exploration = 2: must"),
         (["tiny", "-a", "exploration"], "must have the form name=value"),
@@ -306,7 +306,7 @@ def test_a_damaged_folder_is_named() -> None:
     assert "training = 'out/training.json': must be what an earlier training wrote" in done.stderr
 
 
-@pytest.mark.parametrize("kind", ["deep-q", "masked-ppo"])
+@pytest.mark.parametrize("kind", ["deep-q", "masked-ppo", "ppo"])
 def test_without_the_extra_the_message_says_what_to_install(
     kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -317,6 +317,7 @@ def test_without_the_extra_the_message_says_what_to_install(
             "torch",
             "dragonfly_env.agents.deep_q",
             "dragonfly_env.agents.masked_ppo",
+            "dragonfly_env.agents.ppo",
         ):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
@@ -329,7 +330,7 @@ def test_without_the_extra_the_message_says_what_to_install(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["deep-q", "masked-ppo"])
+@pytest.mark.parametrize("kind", ["deep-q", "masked-ppo", "ppo"])
 def test_the_shipped_agents_train_save_and_go_on(kind: str) -> None:
     pytest.importorskip("torch")
     settings = ["--topology", "72", "--episode-ns", "1000", "--evaluate-every", "0", "-o", "out"]
@@ -371,5 +372,14 @@ def test_ctrl_c_reaches_a_process_that_trains(tmp_path: Path) -> None:
 def test_help_explains_itself() -> None:
     done = run("--help")
     assert done.exit_code == 0
-    for word in ("deep-q", "masked-ppo", "--duration-ns", "--minutes", "Ctrl-C", "agent.zip", "default: 72"):
+    for word in (
+        "deep-q",
+        "masked-ppo",
+        "ppo",
+        "--duration-ns",
+        "--minutes",
+        "Ctrl-C",
+        "agent.zip",
+        "default: 72",
+    ):
         assert word in done.stdout

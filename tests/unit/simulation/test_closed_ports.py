@@ -8,7 +8,7 @@ import pytest
 
 import dragonfly_env as dfe
 
-LEARNERS = ("q-routing", "q-adaptive", "q-adaptive-queue")
+LEARNERS = ("q-routing", "q-adaptive", "q-adaptive-queue", "q-adaptive-fast")
 WHOLE = dfe.Dragonfly.preset("72")
 PARTIAL = dfe.Dragonfly(2, 4, 2, g=5)  # half of the global ports have no link
 

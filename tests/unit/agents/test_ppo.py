@@ -1,0 +1,259 @@
+"""The agent that learns by PPO from exact transitions: its rollouts, its determinism, its file, other sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.agents import RandomPolicy, evaluate_policy, fit, load_agent, make_agent, make_env
+from dragonfly_env.agents.ppo_settings import PpoSettings
+from dragonfly_env.errors import ConfigError, StateError
+
+pytest.importorskip("stable_baselines3")
+
+from dragonfly_env.agents._action_scores import ActionRows, ActionScores, units_of
+from dragonfly_env.agents._layouts import LayoutFacts
+from dragonfly_env.agents._rollout import Rollout
+from dragonfly_env.agents._sb3 import torch
+from dragonfly_env.agents.ppo import PpoAgent
+from dragonfly_env.baselines import Mlp
+
+TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.4)
+SYSTEM = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35, seed=2)
+QUICK: dict[str, Any] = {
+    "rollout_transitions": 100,
+    "batch_transitions": 40,
+    "epochs": 2,
+    "hidden_units": (8, 4),
+    "learning_rate": 0.02,
+}
+SHORT: dict[str, Any] = {"episode_ns": 3_000.0}
+
+
+def trained(seed: int = 1, config: Any = TINY, **settings: Any) -> PpoAgent:
+    agent = PpoAgent(PpoSettings(**{**QUICK, **settings}), seed=seed)
+    fit(agent, config, episodes=2, **SHORT)
+    assert agent.statistics()["improvements"] > 2
+    return agent
+
+
+def weights(agent: PpoAgent) -> list[Any]:
+    return [
+        tensor.detach().numpy() for part in (agent._network, agent._average) for tensor in part.parameters()
+    ]
+
+
+def run_of(policy: Any, config: dfe.SimulationConfig = TINY) -> dict[str, Any]:
+    return evaluate_policy(policy, config, warmup_ns=0, measure_ns=4_000.0, seed=5).to_dict()
+
+
+def test_a_rollout_joins_what_was_chosen_with_what_came_of_it_in_each_scenario() -> None:
+    configs = [TINY, TINY.replace(load=0.6, seed=9), TINY.replace(traffic="uniform")]
+    env = dfe.BatchedRoutingEnv(configs, scope="every", action="path", reward="delivery", duration_ns=2_000.0)
+    rollout, said, waiting, ended = Rollout(), {}, 0, 0
+    batch = env.reset(seed=3)
+    rng = np.random.default_rng(1)
+    while not env.done:
+        likely = rng.random(len(batch)).astype(np.float32)
+        actions = batch.minimal_actions()
+        keys = zip(batch.scenario.tolist(), batch.decision_ids.tolist(), strict=True)
+        said |= dict(zip(keys, likely.tolist(), strict=True))
+        rollout.chosen(batch, np.zeros_like(likely))
+        rollout.chosen(batch, likely)  # the second answer is the one that counts
+        batch = env.step(actions)
+        transitions = env.transitions()
+        rollout.ended(transitions)
+        waiting += len(transitions)
+        assert len(rollout) == waiting
+        if waiting > 150:
+            samples, now = rollout.take(), list(rollout_keys(transitions))
+            assert samples is not None
+            assert len(samples.actions) == waiting
+            np.testing.assert_array_equal(
+                samples.log_probabilities[-len(now) :], np.array([said[key] for key in now], np.float32)
+            )
+            np.testing.assert_array_equal(
+                samples.returns[-len(now) :], transitions.rewards.astype(np.float32)
+            )
+            assert samples.masks[np.arange(waiting), samples.actions].all()
+            ended, waiting = ended + waiting, 0
+    assert ended > 300
+    assert rollout.take() is None or waiting > 0
+
+
+def rollout_keys(transitions: Any) -> Any:
+    return zip(transitions.scenario.tolist(), transitions.decision_ids.tolist(), strict=True)
+
+
+def test_what_somebody_else_chose_is_left_out_and_a_new_episode_forgets() -> None:
+    env = dfe.BatchedRoutingEnv(TINY, scope="source", action="path", reward="delivery", duration_ns=3_000.0)
+    rollout = Rollout()
+    assert rollout.take() is None
+    batch, chosen = env.reset(seed=3), 0
+    while not env.done:
+        mine = env.time_ns > 1_500
+        if mine:
+            rollout.chosen(batch, np.full(len(batch), -1.0, dtype=np.float32))
+            chosen += len(batch)
+        batch = env.step(batch.minimal_actions())
+        rollout.ended(env.transitions())
+    samples = rollout.take()
+    assert samples is not None
+    assert 0 < len(samples.actions) <= chosen
+    assert (samples.log_probabilities == -1.0).all()
+    rollout.clear()
+    assert rollout.take() is None
+
+
+def test_scores_do_not_depend_on_the_number_or_order_of_actions() -> None:
+    network = ActionScores(3, (8,))
+    rows = torch.rand(5, 4, 3)
+    masks = torch.tensor([[True, True, False, True]]).expand(5, 4)
+    logs, values = network.log_probabilities(rows, masks), network.values(rows, masks)
+    np.testing.assert_allclose(logs.exp().sum(dim=1).detach(), 1.0, rtol=1e-6)
+    assert torch.isinf(logs[:, 2]).all()
+    order = [3, 0, 1]
+    fewer = rows[:, order], masks[:, order]
+    np.testing.assert_allclose(network.log_probabilities(*fewer).detach(), logs[:, order].detach(), rtol=1e-5)
+    np.testing.assert_allclose(network.values(*fewer).detach(), values.detach(), rtol=1e-5)
+
+
+def test_a_network_sees_the_same_of_a_packet_whatever_the_size_of_buffers() -> None:
+    seen = []
+    for preset in ("default", "lia"):
+        config = SYSTEM.replace(network=dfe.NetworkConfig.preset(preset))
+        env = make_env(config, make_agent("ppo"), duration_ns=3_000.0)
+        facts = LayoutFacts.of(env.layout, env.num_actions)
+        rows = ActionRows(env.layout, "path", units_of(facts))
+        at = list(facts.features).index("candidate_packets")
+        batch = env.reset(seed=1)
+        while not env.done and not batch.candidates["occupancy"].any():  # type: ignore[index]
+            batch = env.step(batch.minimal_actions())
+        packets = rows.of(batch.obs).numpy()[:, :, at] * 16
+        np.testing.assert_array_equal(packets, batch.candidates["occupancy"])  # type: ignore[index]
+        seen.append(env.layout["candidate_packets"].unit)
+    assert seen[0] != seen[1]
+
+
+def test_equal_seeds_learn_the_same_whatever_the_global_random_states_are() -> None:
+    torch.manual_seed(1)
+    first = trained()
+    before = torch.get_rng_state()
+    torch.manual_seed(2)
+    again, other = trained(), trained(seed=2)
+    for ours, theirs in zip(weights(first), weights(again), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert any((a != b).any() for a, b in zip(weights(first), weights(other), strict=True))
+    torch.manual_seed(1)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_a_training_that_was_interrupted_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    whole = PpoAgent(PpoSettings(**QUICK), seed=1)
+    fit(whole, TINY, episodes=4, seed=3, **SHORT)
+    half = PpoAgent(PpoSettings(**QUICK), seed=1)
+    fit(half, TINY, episodes=2, seed=3, **SHORT)
+    half.save(tmp_path / "half.zip")
+    rest = load_agent(tmp_path / "half.zip")
+    assert isinstance(rest, PpoAgent)
+    fit(rest, TINY, episodes=4, first_episode=2, seed=3, **SHORT)
+    assert rest.statistics() == whole.statistics()
+    for ours, theirs in zip(weights(rest), weights(whole), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    rest.save(tmp_path / "rest.zip")
+    whole.save(tmp_path / "whole.zip")
+    assert (tmp_path / "rest.zip").read_bytes() == (tmp_path / "whole.zip").read_bytes()
+
+
+def test_a_saved_agent_acts_as_the_one_that_was_saved(tmp_path: Path) -> None:
+    agent = trained()
+    agent.metadata = {"made": "by a test"}
+    agent.save(tmp_path / "agent.zip")
+    loaded = PpoAgent.load(tmp_path / "agent.zip")
+    assert loaded.settings == agent.settings
+    assert loaded.metadata == agent.metadata
+    runs = [run_of(policy) for policy in (agent, loaded, RandomPolicy())]
+    assert runs[0] == runs[1]
+    assert runs[0] != runs[2]
+
+
+def test_it_acts_on_any_size_and_any_mixture_of_them(tmp_path: Path) -> None:
+    agent = trained(config=[TINY, SYSTEM.replace(traffic="uniform")])
+    agent.save(tmp_path / "agent.zip")
+    for size in ("72", "342"):
+        config = SYSTEM.replace(topology=dfe.Dragonfly.preset(size))
+        with pytest.warns(dfe.agents.OtherNetworkWarning):
+            assert run_of(load_agent(tmp_path / "agent.zip"), config)["packets_delivered"] > 0
+    ports = trained(action="port", scope="every")
+    with pytest.warns(dfe.agents.OtherNetworkWarning):
+        assert run_of(ports, SYSTEM)["packets_delivered"] > 0
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"sample": False},
+        {"scope": "every", "detours": ("lgl", "g")},
+        {"scope": "progressive"},
+        {"action": "port", "scope": "every"},
+    ],
+)
+def test_the_core_decides_as_the_agent_that_was_exported(settings: dict[str, Any], tmp_path: Path) -> None:
+    agent = trained(config=SYSTEM, **settings)
+    policy = Mlp(weights=str(agent.export_mlp(tmp_path / "agent")))
+    env = dfe.BatchedRoutingEnv.for_policy(SYSTEM, policy, duration_ns=2_000.0)
+    asked = dfe.BatchedRoutingEnv(SYSTEM, **agent.env_options())
+    assert env.layout == asked.layout
+    decisions = equal = 0
+    batch = env.reset(seed=SYSTEM.seed)
+    while not env.done:
+        actions = policy.act(batch)
+        decisions, equal = decisions + len(batch), equal + int((actions == agent.act(batch)).sum())
+        batch = env.step(actions)
+    assert decisions > 300
+    assert equal > 0.995 * decisions  # the rest: scores or draws within rounding
+    native = dfe.Simulation(SYSTEM.replace(policy=policy))
+    native.run(2_000)
+    assert native.trace_hash() == env.trace_hash()
+
+
+def test_several_scenarios_have_the_same_say() -> None:
+    from dragonfly_env.agents.ppo import _per_scenario
+
+    scenarios = np.array([0, 0, 2, 2, 2], dtype=np.int32)
+    scaled = _per_scenario(np.array([1.0, 3.0, 100.0, 500.0, 900.0]), scenarios)
+    np.testing.assert_allclose(scaled[:2], [-1, 1], rtol=1e-6)
+    np.testing.assert_allclose(scaled[2:].mean(), 0, atol=1e-6)
+    np.testing.assert_allclose(scaled[2:].std(), 1, rtol=1e-6)
+
+
+def test_calls_and_settings_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    agent = PpoAgent(PpoSettings(**QUICK))
+    with pytest.raises(StateError, match=r"save\(\)"):
+        agent.save(tmp_path / "agent.zip")
+    with pytest.raises(StateError, match=r"export_mlp\(\)"):
+        agent.export_mlp(tmp_path / "agent.npz")
+    with pytest.raises(StateError, match=r"learn\(\)"):
+        agent.learn(None)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"^scope = 'progressive': must be"):
+        PpoSettings(action="port", scope="progressive")
+    with pytest.raises(ConfigError, match=r"^clip = 0"):
+        PpoSettings(clip=0.0)
+    per_port = PpoAgent(PpoSettings(features=("hops", "queue_packets")))
+    with pytest.raises(ConfigError, match=r"^features = 'queue_packets': is per port"):
+        per_port.prepare(make_env(TINY, per_port, duration_ns=1_000.0))
+    blind = PpoAgent(PpoSettings(features=("hops", "vc")))
+    with pytest.raises(ConfigError, match=r"^features = .*must show something of each path"):
+        blind.prepare(make_env(TINY, blind, duration_ns=1_000.0))
+    agent = trained()
+    for other, field in (
+        (PpoAgent(PpoSettings(features=("hops", "candidate_hops"))), "features"),
+        (PpoAgent(PpoSettings(detours=("g",))), "detours"),
+    ):
+        with pytest.raises(ConfigError, match=rf"^{field} = .*this ppo agent was trained with"):
+            agent.prepare(make_env(TINY, other, duration_ns=1_000.0))
