@@ -119,7 +119,9 @@ def test_links_of_the_readme_lead_to_files() -> None:
 
 def test_links_between_pages_have_texts_for_those_who_read_the_sources() -> None:
     for page in (ROOT / "docs").rglob("*.md"):
-        assert "[](" not in page.read_text(encoding="utf-8"), page
+        text = page.read_text(encoding="utf-8")
+        if not text.startswith("<!-- Generated"):  # by `make docs`, for the site alone
+            assert "[](" not in text, page
 
 
 def test_help_explains_every_field_of_transitions() -> None:
