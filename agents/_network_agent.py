@@ -88,14 +88,13 @@ class NetworkAgent(ABC):
 
     def save(self, path: str | Path) -> None:
         """See ``Learner.save``."""
-        if self._network is None or self._facts is None:
-            raise StateError("save(): there is no network yet; train the agent or call prepare(env) first")
+        facts = self._built("save()")
         header = {
             "kind": self.kind,
             "metadata": self.metadata,
             "settings": dataclasses.asdict(self.settings),
             "seed": self.seed,
-            "layout": dataclasses.asdict(self._facts),
+            "layout": dataclasses.asdict(facts),
             "topology": {},
             "network": {},
             **(self._trained_on or self._here),
@@ -173,6 +172,16 @@ class NetworkAgent(ABC):
             self._build(self._facts)
 
     # For the agents.
+
+    def _built(self, call: str) -> LayoutFacts:
+        """The layout of the network.
+
+        Raises:
+            StateError: If there is no network yet, saying which ``call`` needs one.
+        """
+        if self._network is None or self._facts is None:
+            raise StateError(f"{call}: there is no network yet; train the agent or call prepare(env) first")
+        return self._facts
 
     def _require_layout(self, trained: LayoutFacts, other: LayoutFacts) -> None:
         """Refuse an environment that the network does not fit.

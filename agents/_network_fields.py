@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dragonfly_env.checks.values import check_choice, check_integer, config_error
-from dragonfly_env.config.rows import real, setting
+from dragonfly_env.config.rows import boolean, real, setting
 from dragonfly_env.envs.options import DETOURS
 
 MOST = 2**31 - 1
@@ -51,6 +51,32 @@ def learning_rate(default: float) -> Any:
 def max_gradient_norm(default: float) -> Any:
     """Where gradients are clipped."""
     return real(default, 0.0, 1e9, open_low=True, doc="Longer gradients are shortened.")
+
+
+def average_share() -> Any:
+    """Of the weights that act: an average of the recent ones."""
+    return real(
+        0.1,
+        0.0,
+        1.0,
+        open_low=True,
+        doc="How far the weights that act when it is evaluated move to the newest ones after each improvement; 1: they "
+        "are the newest.",
+    )
+
+
+def sample() -> Any:
+    """Whether a policy over actions is one when it is evaluated, too."""
+    return boolean(
+        True,
+        doc="Whether it draws its actions when it is evaluated too (from the batch's draws); if not, it takes the "
+        "likeliest.",
+    )
+
+
+def clip() -> Any:
+    """PPO's epsilon."""
+    return real(0.2, 0.0, 1.0, open_low=True, doc="Most that a probability ratio moves: PPO's epsilon.")
 
 
 def environment_options(settings: Any, names: Iterable[str] = ()) -> dict[str, Any]:

@@ -19,8 +19,8 @@ import numpy as np
 
 from dragonfly_env.agents._choice import any_legal, best_legal
 from dragonfly_env.agents._export import export_network
+from dragonfly_env.agents._exportable_agent import ExportableAgent
 from dragonfly_env.agents._layouts import LayoutFacts
-from dragonfly_env.agents._network_agent import NetworkAgent
 from dragonfly_env.agents._replay import TransitionBuffer
 from dragonfly_env.agents._sb3 import DQNPolicy, gymnasium, one_thread, polyak_update, seeded, torch
 from dragonfly_env.agents.deep_q_settings import DeepQSettings
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch, Transitions
 
 
-class DeepQAgent(NetworkAgent):
+class DeepQAgent(ExportableAgent):
     """A deep Q-network that all routers share.
 
     Everything random in it follows from ``seed``; while it explores, from the draws of the batches too. So equal
@@ -127,42 +127,6 @@ class DeepQAgent(NetworkAgent):
                 self._owed -= settings.train_every_transitions
                 self._improve()
 
-    def export_mlp(self, path: str | Path, *, max_hops: int = 5) -> Path:
-        """Write the network that acts as a policy of the core: ``make_policy("mlp", weights=path)``.
-
-        It decides as this agent does where it does not train, up to rounding: the core adds up in an order of its own.
-
-        Args:
-            path: Where to; ``.npz`` is added if it is missing.
-            max_hops: Port actions: the longest route, as in the environment of the training.
-
-        Returns:
-            The path of the file.
-
-        Raises:
-            StateError: If there is no network yet.
-            ConfigError: If the file cannot be written, or the core has no such network.
-        """
-        if self._network is None or self._facts is None:
-            raise StateError(
-                "export_mlp(): there is no network yet; train the agent or call prepare(env) first"
-            )
-        network = self._network.q_net_target if self.settings.averaged else self._network.q_net
-        layers = [
-            (layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy())
-            for layer in network.q_net
-            if isinstance(layer, torch.nn.Linear)
-        ]
-        return export_network(
-            path,
-            self._facts,
-            layers,
-            action=self.action,
-            scope=self.scope,
-            activation="relu",
-            max_hops=max_hops,
-        )
-
     def _improve(self) -> None:
         """One gradient step."""
         network, replay, settings = self._network, self._replay, self.settings
@@ -190,6 +154,15 @@ class DeepQAgent(NetworkAgent):
             polyak_update(
                 network.q_net.parameters(), network.q_net_target.parameters(), settings.target_update_share
             )
+
+    def _write_mlp(self, path: str | Path, facts: LayoutFacts, **fields: Any) -> Path:
+        network = self._network.q_net_target if self.settings.averaged else self._network.q_net
+        layers = [
+            (layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy())
+            for layer in network.q_net
+            if isinstance(layer, torch.nn.Linear)
+        ]
+        return export_network(path, facts, layers, **fields)
 
     def _build(self, facts: LayoutFacts) -> None:
         with seeded(self.seed):

@@ -7,14 +7,17 @@ from typing import Any
 
 from dragonfly_env.agents._network_fields import (
     MOST,
+    average_share,
+    clip,
     detours,
     environment_options,
     features,
     hidden_units,
     learning_rate,
     max_gradient_norm,
+    sample,
 )
-from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, time_ns
+from dragonfly_env.config.rows import choice, integer, normalise, real, time_ns
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,22 +64,12 @@ class MaskedPpoSettings:
     gae_lambda: float = real(
         0.99, 0.0, 1.0, doc="Generalised advantage estimation; near 1 for the same reason."
     )
-    clip: float = real(0.2, 0.0, 1.0, open_low=True, doc="Most that a probability ratio moves.")
+    clip: float = clip()
     entropy_weight: float = real(0.0, 0.0, 1e3, doc="Of the entropy bonus.")
     value_weight: float = real(0.5, 0.0, 1e3, doc="Of the value's loss.")
     max_gradient_norm: float = max_gradient_norm(0.5)
-    average_share: float = real(
-        0.1,
-        0.0,
-        1.0,
-        open_low=True,
-        doc="How far the weights that act move to the newest ones after each rollout; 1: they are the newest.",
-    )
-    sample: bool = boolean(
-        True,
-        doc="Whether it draws its actions when it is evaluated too (from the batch's draws); if not, it takes the "
-        "likeliest.",
-    )
+    average_share: float = average_share()
+    sample: bool = sample()
 
     def __post_init__(self) -> None:
         normalise(self)

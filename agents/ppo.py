@@ -19,8 +19,8 @@ import numpy as np
 from dragonfly_env.agents._action_scores import ActionRows, ActionScores, units_of
 from dragonfly_env.agents._choice import best_legal, pick
 from dragonfly_env.agents._export import export_scores
+from dragonfly_env.agents._exportable_agent import ExportableAgent
 from dragonfly_env.agents._layouts import LayoutFacts
-from dragonfly_env.agents._network_agent import NetworkAgent
 from dragonfly_env.agents._rollout import Rollout
 from dragonfly_env.agents._sb3 import one_thread, polyak_update, seeded, torch
 from dragonfly_env.agents.ppo_settings import PpoSettings
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _FIGURES = ("policy_gain", "value_loss", "entropy", "clipped")
 
 
-class PpoAgent(NetworkAgent):
+class PpoAgent(ExportableAgent):
     """A network that scores actions, shared by all routers and trained by PPO on packets' exact returns.
 
     Everything random in it follows from ``seed`` and from the draws of the batches. Rollouts end with their episode, so
@@ -115,39 +115,6 @@ class PpoAgent(NetworkAgent):
             self._improve()
         self._rollout.clear()
 
-    def export_mlp(self, path: str | Path, *, max_hops: int = 5) -> Path:
-        """Write the network that acts as a policy of the core: ``make_policy("mlp", weights=path)``.
-
-        It decides as this agent does where it does not train, from the same draws, up to rounding: the core adds up in
-        an order of its own. It fits every size of system.
-
-        Args:
-            path: Where to; ``.npz`` is added if it is missing.
-            max_hops: Port actions: the longest route, as in the environment of the training.
-
-        Returns:
-            The path of the file.
-
-        Raises:
-            StateError: If there is no network yet.
-            ConfigError: If the file cannot be written, or the core has no such network.
-        """
-        if self._average is None or self._facts is None:
-            raise StateError(
-                "export_mlp(): there is no network yet; train the agent or call prepare(env) first"
-            )
-        return export_scores(
-            path,
-            self._facts,
-            self._average.layers(),
-            units=units_of(self._facts),
-            action=self.action,
-            scope=self.scope,
-            activation="relu",
-            output="softmax" if self.settings.sample else "greedy",
-            max_hops=max_hops,
-        )
-
     def _improve(self) -> None:
         samples = self._rollout.take()
         if samples is None:
@@ -194,7 +161,13 @@ class PpoAgent(NetworkAgent):
         clipped = (torch.abs(ratio - 1) > settings.clip).float().mean()
         return tuple(float(figure.detach()) for figure in (gain, error, entropy, clipped))
 
-    # For NetworkAgent.
+    # For ExportableAgent and NetworkAgent.
+
+    def _write_mlp(self, path: str | Path, facts: LayoutFacts, **fields: Any) -> Path:
+        output = "softmax" if self.settings.sample else "greedy"
+        return export_scores(
+            path, facts, self._average.layers(), units=units_of(facts), output=output, **fields
+        )
 
     def _fit_layout(self, layout: Any, num_actions: int) -> None:
         if self._network is not None and layout is self._layout:

@@ -7,15 +7,18 @@ from types import MappingProxyType
 from typing import Any
 
 from dragonfly_env.agents._network_fields import (
+    average_share,
+    clip,
     detours,
     environment_options,
     features,
     hidden_units,
     learning_rate,
     max_gradient_norm,
+    sample,
 )
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.config.rows import boolean, choice, integer, normalise, real
+from dragonfly_env.config.rows import choice, integer, normalise, real
 
 FEATURES = MappingProxyType(
     {
@@ -67,25 +70,12 @@ class PpoSettings:
     )
     batch_transitions: int = integer(4096, 2, 2**24, unit="transitions", doc="Per gradient step.")
     epochs: int = integer(3, 1, 1000, doc="Passes over a rollout.")
-    clip: float = real(
-        0.2, 0.0, 1.0, open_low=True, doc="Most that a probability ratio moves: PPO's epsilon."
-    )
+    clip: float = clip()
     entropy_weight: float = real(0.003, 0.0, 1e3, doc="Of the entropy bonus.")
     value_weight: float = real(0.5, 0.0, 1e3, doc="Of the baseline's loss (Huber, in units of 1 us).")
     max_gradient_norm: float = max_gradient_norm(0.5)
-    average_share: float = real(
-        0.1,
-        0.0,
-        1.0,
-        open_low=True,
-        doc="How far the weights that act when it is evaluated move to the newest ones after each improvement; 1: they "
-        "are the newest.",
-    )
-    sample: bool = boolean(
-        True,
-        doc="Whether it draws its actions when it is evaluated too (from the batch's draws); if not, it takes the "
-        "likeliest.",
-    )
+    average_share: float = average_share()
+    sample: bool = sample()
 
     def __post_init__(self) -> None:
         normalise(self)

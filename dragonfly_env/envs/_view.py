@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import operator
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -86,7 +86,7 @@ def make_core(
     return make(config, **options)
 
 
-class RouterView(ByRecipe, ABC):
+class RouterView(ByRecipe):
     """One agent per router, ``router_0`` and so on, on top of a ``BatchedRoutingEnv``.
 
     Args:

@@ -8,12 +8,13 @@ send environments to other processes.
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
 from typing import Any
 
 from dragonfly_env.errors import StateError
 
 
-class ByRecipe:
+class ByRecipe(ABC):
     """Base of environments that are pickled by their recipe, whatever a subclass's constructor takes."""
 
     _recipe: tuple[tuple[Any, ...], dict[str, Any]]
@@ -33,13 +34,13 @@ class ByRecipe:
         self._is_copy = True
         self._go_on(seeds)
 
+    @abstractmethod
     def _seed_state(self) -> dict[str, Any]:
         """What decides on the seeds of later episodes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _go_on(self, seeds: dict[str, Any]) -> None:
         """Take over what `_seed_state` gave, in an environment that was just made."""
-        raise NotImplementedError
 
     def _not_begun(self, call: str) -> StateError:
         """What to raise before the first reset."""

@@ -49,6 +49,7 @@ ENVIRONMENTS: dict[str, Callable[[], Any]] = {
     "bias": lambda: BiasControl(interval_ns=500.0, **SHORT),
     "made": lambda: gymnasium.make("dragonfly_env/PacketRouting-v0", flat_observation=True, **SHORT),
 }
+WRAPPED = ("aec", "made")
 each = pytest.mark.parametrize("name", ENVIRONMENTS)
 COPIES: dict[str, Callable[[Any], Any]] = {
     "pickle": lambda env: pickle.loads(pickle.dumps(env)),
@@ -81,11 +82,12 @@ def episode(env: Any) -> int:
     return inner.core.trace_hash()
 
 
-@each
-@pytest.mark.parametrize("how", COPIES)
+@pytest.mark.parametrize(
+    ("name", "how"),
+    # A shallow copy of a wrapper has the same environment inside.
+    [(name, how) for name in ENVIRONMENTS for how in COPIES if how != "copy" or name not in WRAPPED],
+)
 def test_a_copy_goes_on_with_the_seeds_of_the_original(name: str, how: str) -> None:
-    if how == "copy" and name in ("aec", "made"):
-        pytest.skip("a shallow copy of a wrapper has the same environment inside")
     made = COPIES[how]
     original = ENVIRONMENTS[name]()
     fresh = made(original)

@@ -74,10 +74,12 @@ def test_seed_and_state_checkers(variant: str) -> None:
     state_test(job_bias_v0.env(**settings), job_bias_v0.parallel_env(**settings))
 
 
-def test_pettingzoo_s_conversion_and_registry() -> None:
+def test_pettingzoo_s_conversion() -> None:
     api_test(parallel_to_aec(job_bias_v0.parallel_env(**SMALL)), num_cycles=20)
-    if not hasattr(pettingzoo, "make"):
-        pytest.skip("this PettingZoo has no registry")
+
+
+@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="the oldest PettingZoo has no registry")
+def test_registered_with_pettingzoo() -> None:
     made = pettingzoo.make("parallel", job_bias_v0.ENV_ID, **SMALL)
     assert made.possible_agents == ["job_0", "job_1", "job_2"]
 

@@ -99,9 +99,8 @@ def test_state_checker(variant: str) -> None:
     state_test(dragonfly_v0.env(**settings), dragonfly_v0.parallel_env(**settings))
 
 
+@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="the oldest PettingZoo has no registry")
 def test_registered_with_pettingzoo() -> None:
-    if not hasattr(pettingzoo, "make"):
-        pytest.skip("this PettingZoo has no registry")
     aec = pettingzoo.make("aec", dragonfly_v0.ENV_ID, load=0.3, max_cycles=5)
     assert isinstance(aec, OrderEnforcingWrapper)
     assert (aec.unwrapped.core.config.load, aec.unwrapped.max_cycles) == (0.3, 5)

@@ -85,17 +85,6 @@ def test_equal_seeds_learn_the_same_and_other_seeds_do_not() -> None:
     assert not np.array_equal(values(first, world), values(other, world))
 
 
-def test_learning_neither_uses_nor_moves_the_global_random_states() -> None:
-    np.random.seed(7)  # noqa: NPY002
-    torch.manual_seed(7)
-    before = (np.random.get_state()[1].copy(), torch.get_rng_state())  # type: ignore[index,union-attr]  # noqa: NPY002
-    first, world = trained(rounds=60)
-    np.testing.assert_array_equal(before[0], np.random.get_state()[1])  # type: ignore[index]  # noqa: NPY002
-    assert torch.equal(before[1], torch.get_rng_state())
-    torch.manual_seed(8)
-    np.testing.assert_array_equal(values(first, world), values(trained(rounds=60)[0], world))
-
-
 def test_it_explores_only_while_it_trains_and_less_and_less() -> None:
     agent, world = trained(rounds=10)
     assert agent.epsilon == 0.0

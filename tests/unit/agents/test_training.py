@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 from pathlib import Path
 from typing import Any
@@ -161,8 +160,7 @@ def test_a_callback_or_the_clock_ends_a_training() -> None:
 
 
 def test_event_files_for_tensorboard_hold_the_progress(tmp_path: Path) -> None:
-    if importlib.util.find_spec("tensorboard") is None:
-        pytest.skip("needs TensorBoard")
+    pytest.importorskip("tensorboard", reason="needs the extra [sb3]")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     progress = fit(MeanOfActions(), TINY, episodes=2, log_dir=tmp_path, **SHORT)

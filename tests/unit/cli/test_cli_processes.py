@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -42,6 +43,18 @@ def alive_in_group(leader: int) -> list[int]:
     return alive
 
 
+def wait_until(happened: Callable[[], bool], timeout_s: float = 60) -> None:
+    """Return when something has happened, or when it is too late; what follows says which."""
+    deadline = time.monotonic() + timeout_s
+    while not happened() and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def finished_runs(folder: Path) -> list[Path]:
+    """The files of a sweep's finished runs."""
+    return list((folder / "runs").glob("*.parquet"))
+
+
 def test_a_process_answers_a_mistake_without_a_traceback(tmp_path: Path) -> None:
     process = start("simulate", "--load", "2", cwd=tmp_path)
     out, err = process.communicate(timeout=60)
@@ -65,13 +78,10 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
     long = [*SYSTEM, "-l", "0.05:0.4:0.05", "--warmup-ns", "0", "--measure-ns", "200000"]
     command = ["sweep", *long, "--out", "out", "--jobs", jobs, "--no-plots"]
     process = start(*command, cwd=tmp_path)
-    runs = tmp_path / "out" / "runs"
-    deadline = time.monotonic() + 60
-    while len(list(runs.glob("*.parquet"))) < 2 and time.monotonic() < deadline:
-        time.sleep(0.005)
+    wait_until(lambda: len(finished_runs(tmp_path / "out")) >= 2)
     os.killpg(process.pid, signal.SIGINT) if whole_group else process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    kept = {file.name: file.stat().st_mtime_ns for file in runs.glob("*.parquet")}
+    kept = {file.name: file.stat().st_mtime_ns for file in finished_runs(tmp_path / "out")}
     assert process.returncode == 130, err
     assert out == ""
     assert "Traceback" not in err
@@ -82,7 +92,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert f"{8 - len(kept)} runs done, {len(kept)} were there already" in err
-    after = {file.name: file.stat().st_mtime_ns for file in runs.iterdir()}
+    after = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "out" / "runs").iterdir()}
     assert {name: after[name] for name in kept} == kept
     assert len(pd.read_parquet(tmp_path / "out" / "results.parquet")) == 8
 
@@ -90,14 +100,11 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
 def test_workers_of_a_killed_sweep_end_by_themselves(tmp_path: Path) -> None:
     long = [*SYSTEM, "-l", "0.1:0.4:0.1", "--measure-ns", "1e9"]
     process = start("sweep", *long, "--out", "out", "--jobs", "2", cwd=tmp_path)
-    deadline = time.monotonic() + 60
-    while len(list(tmp_path.glob("out/runs/*.running"))) < 2 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: len(list(tmp_path.glob("out/runs/*.running"))) >= 2)
     assert len(alive_in_group(process.pid)) > 2
     process.kill()
     process.communicate(timeout=60)
-    while alive_in_group(process.pid) and time.monotonic() < deadline:
-        time.sleep(0.1)
+    wait_until(lambda: not alive_in_group(process.pid))
     assert alive_in_group(process.pid) == []
 
 
@@ -105,9 +112,7 @@ def test_ctrl_c_stops_a_single_run(tmp_path: Path) -> None:
     log = tmp_path / "log.parquet"  # appears when the simulation is about to begin
     long = ["--topology", "72", "--load", "0.01", "--measure-ns", "1e9", "--packet-log", str(log)]
     process = start("simulate", *long, cwd=tmp_path)
-    deadline = time.monotonic() + 60
-    while not log.exists() and time.monotonic() < deadline:
-        time.sleep(0.005)
+    wait_until(log.exists)
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -123,28 +128,22 @@ def test_sigterm_keeps_what_is_finished_and_leaves_no_worker_behind(
 ) -> None:
     long = [*SYSTEM, "-l", "0.05:0.4:0.05", "--warmup-ns", "0", "--measure-ns", "200000"]
     process = start("sweep", *long, "--out", "out", "--jobs", "2", "--no-plots", cwd=tmp_path)
-    runs = tmp_path / "out" / "runs"
-    deadline = time.monotonic() + 60
-    while len(list(runs.glob("*.parquet"))) < 2 and time.monotonic() < deadline:
-        time.sleep(0.005)
+    wait_until(lambda: len(finished_runs(tmp_path / "out")) >= 2)
     os.killpg(process.pid, signal.SIGTERM) if whole_group else process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
-    kept = len(list(runs.glob("*.parquet")))
+    kept = len(finished_runs(tmp_path / "out"))
     assert process.returncode == 143, err
     assert (out, "Traceback" in err) == ("", False)
     assert f"ended by SIGTERM: {kept} of 8 runs are kept in out; to go on: dragonfly-env sweep" in err
     assert 2 <= kept < 8
-    deadline = time.monotonic() + 20
-    while alive_in_group(process.pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: not alive_in_group(process.pid))
     assert not alive_in_group(process.pid)
 
 
 def test_sigterm_during_a_single_run_ends_it_with_143(tmp_path: Path) -> None:
     log = tmp_path / "log.parquet"  # appears when the simulation is about to begin
     process = start("simulate", "--measure-ns", "1e12", "--packet-log", str(log), cwd=tmp_path)
-    while process.poll() is None and not log.exists():
-        time.sleep(0.01)
+    wait_until(log.exists)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (143, ""), err

@@ -1,0 +1,83 @@
+"""What every agent with a neural network promises: its seed decides, and its file is all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.agents import RandomPolicy, evaluate_policy, fit, load_agent, make_agent
+
+pytest.importorskip("sb3_contrib", reason="needs the extra [sb3]")
+
+from dragonfly_env.agents._sb3 import torch
+
+TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.4)
+QUICK: dict[str, dict[str, Any]] = {
+    "deep-q": {
+        "hidden_units": (8,),
+        "first_transitions": 50,
+        "train_every_transitions": 32,
+        "batch_transitions": 32,
+    },
+    "masked-ppo": {"hidden_units": (8,), "rollout_steps": 32, "batch_steps": 64, "epochs": 2},
+    "ppo": {
+        "hidden_units": (8, 4),
+        "rollout_transitions": 100,
+        "batch_transitions": 40,
+        "epochs": 2,
+        "learning_rate": 0.02,  # else it is as good as random yet
+    },
+}
+each = pytest.mark.parametrize("kind", QUICK)
+
+
+def trained(kind: str, seed: int = 1) -> Any:
+    agent = make_agent(kind, seed=seed, **QUICK[kind])
+    fit(agent, TINY, episodes=2, episode_ns=3_000.0)
+    return agent
+
+
+def weights(agent: Any) -> list[Any]:
+    parts = [part.state_dict() for name, part in sorted(agent._parts().items()) if name != "optimizer"]
+    return [tensor.numpy().copy() for part in parts for tensor in part.values()]
+
+
+@each
+def test_seeds_decide_what_is_learned_and_global_random_states_neither_matter_nor_move(kind: str) -> None:
+    np.random.seed(1)  # noqa: NPY002
+    torch.manual_seed(1)
+    untouched = np.random.get_state()[1].copy(), torch.get_rng_state()  # type: ignore[index,union-attr]  # noqa: NPY002
+    first = weights(trained(kind))
+    np.testing.assert_array_equal(untouched[0], np.random.get_state()[1])  # type: ignore[index]  # noqa: NPY002
+    assert torch.equal(untouched[1], torch.get_rng_state())
+    np.random.seed(2)  # noqa: NPY002
+    torch.manual_seed(2)
+    again, other = weights(trained(kind)), weights(trained(kind, seed=2))
+    for ours, theirs in zip(first, again, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert any((ours != theirs).any() for ours, theirs in zip(first, other, strict=True))
+
+
+@each
+@pytest.mark.parametrize("read", [load_agent, None], ids=["load_agent", "load"])
+def test_a_saved_agent_acts_as_the_one_that_was_saved(
+    kind: str, read: Callable[[Path], Any] | None, tmp_path: Path
+) -> None:
+    agent = trained(kind)
+    agent.metadata = {"made": "by a test"}
+    agent.save(tmp_path / "agent.zip")
+    loaded = (read or type(agent).load)(tmp_path / "agent.zip")
+    assert type(loaded) is type(agent)
+    assert loaded.settings == agent.settings
+    assert loaded.metadata == {"made": "by a test"}
+    runs = [
+        evaluate_policy(policy, TINY, warmup_ns=0, measure_ns=4_000.0, seed=5).to_dict()
+        for policy in (agent, loaded, RandomPolicy(agent.action, agent.scope))
+    ]
+    assert runs[0] == runs[1]
+    assert runs[0] != runs[2]
