@@ -5,15 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from dragonfly_env.agents._network_fields import (
-    MOST,
-    detours,
-    environment_options,
-    features,
-    hidden_units,
-    learning_rate,
-    max_gradient_norm,
-)
+from dragonfly_env.agents import _network_fields as shared
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.rows import boolean, choice, integer, normalise, real
 
@@ -43,10 +35,10 @@ class DeepQSettings:
         doc="Paid per decision: minus the time to the packet's next decision, or minus the time to its "
         "delivery (then without bootstrapping). With scope 'source' both are the same.",
     )
-    features: tuple[str, ...] | None = features()
-    detours: tuple[str, ...] = detours()
-    hidden_units: tuple[int, ...] = hidden_units(doc="Sizes of the hidden layers (ReLU).")
-    learning_rate: float = learning_rate(5e-4)
+    features: tuple[str, ...] | None = shared.features()
+    detours: tuple[str, ...] = shared.detours()
+    hidden_units: tuple[int, ...] = shared.hidden_units(doc="Sizes of the hidden layers (ReLU).")
+    learning_rate: float = shared.learning_rate(5e-4)
     discount: float = real(
         1.0, 0.0, 1.0, doc="Of the next decision's value; 1: values are times to delivery, as in Q-routing."
     )
@@ -58,14 +50,14 @@ class DeepQSettings:
     )
     batch_transitions: int = integer(256, 1, 2**20, unit="transitions", doc="Per gradient step.")
     train_every_transitions: int = integer(
-        256, 1, MOST, unit="transitions", doc="New transitions per gradient step."
+        256, 1, shared.MOST, unit="transitions", doc="New transitions per gradient step."
     )
     first_transitions: int = integer(
-        2_000, 1, MOST, unit="transitions", doc="Collected before the first gradient step."
+        2_000, 1, shared.MOST, unit="transitions", doc="Collected before the first gradient step."
     )
     buffer_transitions: int = integer(100_000, 1, 2**27, unit="transitions", doc="Size of the replay buffer.")
     target_update_steps: int = integer(
-        1, 1, MOST, unit="gradient steps", doc="After how many the target network moves."
+        1, 1, shared.MOST, unit="gradient steps", doc="After how many the target network moves."
     )
     target_update_share: float = real(
         0.005,
@@ -77,7 +69,7 @@ class DeepQSettings:
     averaged: bool = boolean(
         True, doc="Whether the target network, the steadier one, acts when the agent does not train."
     )
-    max_gradient_norm: float = max_gradient_norm(10.0)
+    max_gradient_norm: float = shared.max_gradient_norm(10.0)
     epsilon_start: float = real(1.0, 0.0, 1.0, doc="Share of random actions at the beginning.")
     epsilon_end: float = real(0.02, 0.0, 1.0, doc="Share of random actions in the end.")
     epsilon_decisions: int = integer(
@@ -95,4 +87,4 @@ class DeepQSettings:
 
     def env_options(self) -> dict[str, Any]:
         """The keyword arguments of ``BatchedRoutingEnv`` that follow."""
-        return environment_options(self)
+        return shared.environment_options(self)

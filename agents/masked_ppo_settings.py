@@ -5,18 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from dragonfly_env.agents._network_fields import (
-    MOST,
-    average_share,
-    clip,
-    detours,
-    environment_options,
-    features,
-    hidden_units,
-    learning_rate,
-    max_gradient_norm,
-    sample,
-)
+from dragonfly_env.agents import _network_fields as shared
 from dragonfly_env.config.rows import choice, integer, normalise, real, time_ns
 
 
@@ -47,11 +36,15 @@ class MaskedPpoSettings:
         doc="What every delivery earns on top, as if it saved so much time; only with scope 'source' and reward 'hop' "
         "or 'delivery'. Without it a network that is congested, and so delivers less, pays less.",
     )
-    features: tuple[str, ...] | None = features()
-    detours: tuple[str, ...] = detours()
-    hidden_units: tuple[int, ...] = hidden_units(doc="Sizes of the hidden layers (tanh) of policy and value.")
-    learning_rate: float = learning_rate(3e-4)
-    rollout_steps: int = integer(256, 2, MOST, unit="steps", doc="Of every router between two improvements.")
+    features: tuple[str, ...] | None = shared.features()
+    detours: tuple[str, ...] = shared.detours()
+    hidden_units: tuple[int, ...] = shared.hidden_units(
+        doc="Sizes of the hidden layers (tanh) of policy and value."
+    )
+    learning_rate: float = shared.learning_rate(3e-4)
+    rollout_steps: int = integer(
+        256, 2, shared.MOST, unit="steps", doc="Of every router between two improvements."
+    )
     batch_steps: int = integer(2048, 2, 2**24, unit="steps", doc="Per gradient step.")
     epochs: int = integer(4, 1, 1000, doc="Passes over a rollout.")
     discount: float = real(
@@ -64,12 +57,12 @@ class MaskedPpoSettings:
     gae_lambda: float = real(
         0.99, 0.0, 1.0, doc="Generalised advantage estimation; near 1 for the same reason."
     )
-    clip: float = clip()
+    clip: float = shared.clip()
     entropy_weight: float = real(0.0, 0.0, 1e3, doc="Of the entropy bonus.")
     value_weight: float = real(0.5, 0.0, 1e3, doc="Of the value's loss.")
-    max_gradient_norm: float = max_gradient_norm(0.5)
-    average_share: float = average_share()
-    sample: bool = sample()
+    max_gradient_norm: float = shared.max_gradient_norm(0.5)
+    average_share: float = shared.average_share()
+    sample: bool = shared.sample()
 
     def __post_init__(self) -> None:
         normalise(self)
@@ -81,4 +74,4 @@ class MaskedPpoSettings:
 
     def env_options(self) -> dict[str, Any]:
         """The keyword arguments of ``BatchedRoutingEnv`` that follow."""
-        return environment_options(self, ("reward_scale_ns",))
+        return shared.environment_options(self, ("reward_scale_ns",))

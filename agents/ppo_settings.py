@@ -6,17 +6,7 @@ import dataclasses
 from types import MappingProxyType
 from typing import Any
 
-from dragonfly_env.agents._network_fields import (
-    average_share,
-    clip,
-    detours,
-    environment_options,
-    features,
-    hidden_units,
-    learning_rate,
-    max_gradient_norm,
-    sample,
-)
+from dragonfly_env.agents import _network_fields as shared
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.rows import choice, integer, normalise, real
 
@@ -56,26 +46,26 @@ class PpoSettings:
         ("source", "every", *_OF_PATHS),
         doc="Which routers decide, see ``EnvOptions``; the last three with paths only.",
     )
-    features: tuple[str, ...] | None = features(
+    features: tuple[str, ...] | None = shared.features(
         "``ppo_settings.FEATURES`` of the action, which no size of system is in"
     )
-    detours: tuple[str, ...] = detours()
-    hidden_units: tuple[int, ...] = hidden_units(
+    detours: tuple[str, ...] = shared.detours()
+    hidden_units: tuple[int, ...] = shared.hidden_units(
         (32, 32),
         doc="Sizes of the hidden layers (ReLU) of the network that scores an action, and of the baseline's.",
     )
-    learning_rate: float = learning_rate(2e-3)
+    learning_rate: float = shared.learning_rate(2e-3)
     rollout_transitions: int = integer(
         32_768, 2, 2**24, unit="transitions", doc="Completed between two improvements."
     )
     batch_transitions: int = integer(4096, 2, 2**24, unit="transitions", doc="Per gradient step.")
     epochs: int = integer(3, 1, 1000, doc="Passes over a rollout.")
-    clip: float = clip()
+    clip: float = shared.clip()
     entropy_weight: float = real(0.003, 0.0, 1e3, doc="Of the entropy bonus.")
     value_weight: float = real(0.5, 0.0, 1e3, doc="Of the baseline's loss (Huber, in units of 1 us).")
-    max_gradient_norm: float = max_gradient_norm(0.5)
-    average_share: float = average_share()
-    sample: bool = sample()
+    max_gradient_norm: float = shared.max_gradient_norm(0.5)
+    average_share: float = shared.average_share()
+    sample: bool = shared.sample()
 
     def __post_init__(self) -> None:
         normalise(self)
@@ -94,4 +84,4 @@ class PpoSettings:
 
     def env_options(self) -> dict[str, Any]:
         """The keyword arguments of ``BatchedRoutingEnv`` that follow."""
-        return {**environment_options(self), "features": self.observed}
+        return {**shared.environment_options(self), "features": self.observed}
