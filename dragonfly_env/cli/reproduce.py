@@ -115,7 +115,7 @@ def reproduce(
     from dragonfly_env.reproduce import Reproduction, find_paper
 
     chosen = find_paper(paper)
-    effort = chosen.effort("full" if how["full"] else "quick").shortened(windows)
+    effort = chosen.effort("full" if how["full"] else "quick").shortened(windows, "--windows")
     check_suite(how)
     if how["seeds"] is not None:
         effort = replace(effort, seeds=how["seeds"])

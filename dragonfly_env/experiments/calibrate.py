@@ -131,7 +131,7 @@ def merge_gaps(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     if path.exists():
         document = parse_json(path.read_text(encoding="utf-8"))
         if not isinstance(document, dict) or not isinstance(document.get("gaps"), list):
-            raise config_error("--out", str(path), "must be a file of gaps")
+            raise config_error("path", str(path), "must be a file of gaps")
         old = document["gaps"]
     for row in [*old, *rows]:
         known[json.dumps([row.get(key) for key in KEYS], sort_keys=True)] = row

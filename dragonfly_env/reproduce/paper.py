@@ -42,18 +42,19 @@ class Effort:
         """The warm-up of a policy that learns, or not."""
         return self.learner_warmup_ns if learns else self.warmup_ns
 
-    def shortened(self, share: float) -> Effort:
+    def shortened(self, share: float, field: str = "share") -> Effort:
         """The same with shorter warm-ups and windows: what a machine can do that has no day for it.
 
         Args:
             share: Of the warm-ups and windows, up to 1. Curves over time keep their length.
+            field: What messages call it.
 
         Raises:
             ConfigError: For a share out of range, or where runs end with their jobs.
         """
-        share = check_real("--windows", share, 0.01, 1.0)
+        share = check_real(field, share, 0.01, 1.0)
         if share < 1.0 and self.conditions:
-            raise config_error("--windows", share, "must be 1 where runs end with their jobs")
+            raise config_error(field, share, "must be 1 where runs end with their jobs")
         return replace(
             self,
             warmup_ns=self.warmup_ns * share,

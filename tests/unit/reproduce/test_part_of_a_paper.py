@@ -46,7 +46,7 @@ def test_shorter_windows_are_a_share_of_all_warm_ups_and_windows(paper: Paper) -
 @pytest.mark.parametrize("effort", ["quick", "full"])
 def test_runs_of_jobs_have_no_windows_to_shorten(effort: str) -> None:
     assert ARIES.effort(effort).shortened(1.0) == ARIES.effort(effort)
-    with pytest.raises(dfe.ConfigError, match=r"--windows = 0.5: must be 1 where runs end with their jobs"):
+    with pytest.raises(dfe.ConfigError, match=r"^share = 0.5: must be 1 where runs end with their jobs"):
         ARIES.effort(effort).shortened(0.5)
 
 
