@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from dragonfly_env.checks.documents import parse_toml
-from dragonfly_env.checks.values import check_integer, config_error, unknown_name
+from dragonfly_env.checks.values import check_choice, check_integer, config_error, unknown_name
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
@@ -146,6 +146,36 @@ class Suite:
             if name not in known:
                 raise unknown_name("board", name, known)
         return tuple(board for board in self.boards if not names or board.name in names)
+
+    def narrowed(self, parts: Collection[str] = (), hosts: Collection[int] = ()) -> Suite:
+        """The same suite with fewer cells.
+
+        Args:
+            parts: ``"train"`` or ``"unseen"``; nothing for both.
+            hosts: Sizes, as numbers of hosts; nothing for all.
+
+        Raises:
+            ConfigError: For a part or a size that no cell has.
+        """
+        sizes = [int(cell.hosts) for board in self.boards for some in board.cells.values() for cell in some]
+        for part in parts:
+            check_choice("part", part, PARTS)
+        for size in hosts:
+            if size not in sizes:
+                listed = ", ".join(map(str, sorted(set(sizes))))
+                raise config_error("hosts", size, f"must be a size of {self.name}: {listed}")
+
+        def left(cell: BenchmarkCell) -> bool:
+            return (not parts or cell.part in parts) and (not hosts or int(cell.hosts) in hosts)
+
+        boards = tuple(
+            replace(
+                board,
+                cells={effort: tuple(filter(left, cells)) for effort, cells in board.cells.items()},
+            )
+            for board in self.boards
+        )
+        return replace(self, boards=boards)
 
     def kind_of(self, spec: str) -> str:
         """The kind of a reference policy, or an empty string."""

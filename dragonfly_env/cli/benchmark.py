@@ -14,6 +14,7 @@ from dragonfly_env.cli.comparison import resumable, tell_failures, this_command
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED, guarded
 from dragonfly_env.cli.settings import check_suite
+from dragonfly_env.errors import ConfigError
 
 if TYPE_CHECKING:
     from dragonfly_env.benchmark import Benchmark
@@ -48,6 +49,13 @@ def benchmark(
             "--board", help="Only this board (steady, saturation, transient, applications); repeat."
         ),
     ] = None,
+    parts: Annotated[
+        list[str] | None,
+        typer.Option("--part", help="Only the cells of this part: train, or unseen."),
+    ] = None,
+    hosts: Annotated[
+        list[int] | None, typer.Option("--hosts", help="Only cells of this size; repeat.")
+    ] = None,
     *,
     how: options.Given,
 ) -> None:
@@ -67,6 +75,8 @@ def benchmark(
 
     dragonfly-env benchmark results/dqn/agent.zip --full --board steady
 
+    dragonfly-env benchmark neural-v1 --full --board steady --part unseen --hosts 1056 --seeds 1
+
     [bold]Results folder[/bold]
 
     benchmark.html (heat map and tables), benchmark.md (leaderboard), heatmap.png, scores.parquet (one row per cell and
@@ -74,7 +84,7 @@ def benchmark(
     """
     from dragonfly_env.benchmark import Benchmark, find_suite
 
-    chosen = find_suite(suite)
+    chosen = find_suite(suite).narrowed(parts or (), hosts or ())
     effort: Effort = "full" if how["full"] else "quick"
     check_suite(how)
     chosen.choose(tuple(boards or ()))
@@ -89,6 +99,9 @@ def benchmark(
     for label, reason in work.unfit().items():
         note(Text(f"{label} is measured where it can act: {reason}", style="yellow"))
     runs = work.runs()
+    if not runs:
+        only = [f"--part {part}" for part in parts or ()] + [f"--hosts {size}" for size in hosts or ()]
+        raise ConfigError(f"{' '.join(only)}: no {effort} cell of these boards is left")
     todo = runs if how["redo"] else work.todo()
     there = f", {len(runs) - len(todo)} are there already" if len(todo) < len(runs) else ""
     took = f"; {_about(todo, how['workers'])}" if todo else ""

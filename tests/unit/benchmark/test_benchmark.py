@@ -136,6 +136,25 @@ def test_an_unknown_suite_or_board_is_refused_with_the_nearest() -> None:
         SUITE.choose(("stead",))
 
 
+def test_a_suite_may_be_narrowed_to_a_part_and_to_sizes() -> None:
+    def cells(suite: Suite) -> set[tuple[str, str, str]]:
+        return {
+            (cell.part, cell.hosts, cell.name)
+            for board in suite.boards
+            for some in board.cells.values()
+            for cell in some
+        }
+
+    every, some = cells(SUITE), cells(SUITE.narrowed(("unseen",), (1056, 2550)))
+    assert some == {one for one in every if one[0] == "unseen" and one[1] in ("1056", "2550")}
+    assert 0 < len(some) < len(every)
+    assert cells(SUITE.narrowed()) == every
+    with pytest.raises(dfe.ConfigError, match=r"^part = 'unsen': .*did you mean 'unseen'"):
+        SUITE.narrowed(("unsen",))
+    with pytest.raises(dfe.ConfigError, match=r"^hosts = 99: must be a size of dragonfly-v1: 72, 342"):
+        SUITE.narrowed(hosts=(72, 99))
+
+
 # ------------------------------------------------------------------------------------------------ scores
 
 
@@ -320,6 +339,9 @@ def test_bad_options_are_refused_before_anything_runs(tmp_path: Path) -> None:
         (("--board", "stead"), "steady"),
         (("nonsense",), "nonsense"),
         (("--workers", "0"), "--workers"),
+        (("--hosts", "99"), "hosts = 99"),
+        (("--part", "seen"), "part = 'seen'"),
+        (("--part", "train", "--hosts", "2550"), "--part train --hosts 2550: no quick cell"),
     ):
         result = run_command(*arguments, "--out", str(tmp_path / "none"))
         assert result.exit_code == 2, result.output
