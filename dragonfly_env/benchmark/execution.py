@@ -9,6 +9,7 @@ from pathlib import Path
 import dragonfly_env as dfe
 from dragonfly_env.benchmark.scores import Outcome, Scores, outcome_of, score
 from dragonfly_env.benchmark.suite import BenchmarkCell, Board, Effort, Suite
+from dragonfly_env.benchmark.unseen import trained_on_unseen
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.agent_simulation import simulation_of
 from dragonfly_env.experiments.choices import PolicyChoice
@@ -71,6 +72,17 @@ class Benchmark:
                 if reason := self._refusal(cell, label):
                     reasons.setdefault(label, reason)
         return reasons
+
+    def trained_on_unseen(self) -> dict[str, str]:
+        """Saved agents that say of themselves that they were trained on what the suite keeps unseen, each with the
+        first reason.
+        """
+        found = {
+            label: trained_on_unseen(self.suite, choice.agent.metadata())
+            for label, choice in self._choices.items()
+            if choice.agent is not None and choice.agent.is_file
+        }
+        return {label: reason for label, reason in found.items() if reason}
 
     def runs(self) -> tuple[Run, ...]:
         """Every run, once."""

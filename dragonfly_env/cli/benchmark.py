@@ -56,13 +56,21 @@ def benchmark(
     hosts: Annotated[
         list[int] | None, typer.Option("--hosts", help="Only cells of this size; repeat.")
     ] = None,
+    trained_anywhere: Annotated[
+        bool,
+        typer.Option(
+            "--trained-anywhere",
+            help="Measure agents that were trained on unseen patterns, loads or sizes, too; else they are refused.",
+        ),
+    ] = False,
     *,
     how: options.Given,
 ) -> None:
     """Measure policies on a versioned suite of patterns, loads, sizes and networks, against the best reference of each.
 
     References are heuristics as published, heuristics tuned on the training part, and learners that begin with nothing.
-    The cells of the part [bold]train[/bold] may be trained on; those called [bold]unseen[/bold] may not.
+    The cells of the part [bold]train[/bold] may be trained on; those called [bold]unseen[/bold] may not: a saved agent
+    that was trained on one is refused.
 
     Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops and keeps what is finished; the same command again
     does the rest, and further policies may be added to the same folder later.
@@ -96,6 +104,12 @@ def benchmark(
         boards=tuple(boards or ()),
         seeds=how["seeds"],
     )
+    for label, reason in work.trained_on_unseen().items():
+        if not trained_anywhere:
+            raise ConfigError(
+                f"{label} is no candidate: {reason}; to measure it all the same: --trained-anywhere"
+            )
+        note(Text(f"{label} knows unseen cells: {reason}", style="yellow"))
     for label, reason in work.unfit().items():
         note(Text(f"{label} is measured where it can act: {reason}", style="yellow"))
     runs = work.runs()
