@@ -98,7 +98,8 @@ def test_nothing_unseen_can_be_trained_on() -> None:
 def test_references_are_every_heuristic_once_and_every_learner() -> None:
     untuned = set(SUITE.references["untuned"])
     assert {"min", "val-n", "ugal-g", "par", "pb", "tpr", "lia"} <= untuned <= set(policies())
-    assert set(SUITE.references["online"]) == {"q-routing", "q-adaptive", "q-adaptive-queue"}
+    learners = {name for name in policies() if name.startswith("q-")}
+    assert set(SUITE.references["online"]) == learners >= {"q-routing", "q-adaptive"}
     assert len(SUITE.reference_specs) == len(set(SUITE.reference_specs))
     assert all(SUITE.references[kind] for kind in KINDS)
 
