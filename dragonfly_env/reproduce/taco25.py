@@ -100,7 +100,9 @@ def _steady(effort: Effort, traffic: str, load: float, routing: Routing, **chang
 
 def _loads(effort: Effort) -> tuple[float, ...]:
     return (
-        (0.05, 0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.6, 0.8, 1.0) if effort.decides else (0.1, 0.3, 0.45, 0.7, 1.0)
+        (0.05, 0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.6, 0.8, 1.0)
+        if effort.decides
+        else (0.1, 0.3, 0.45, 0.5, 0.7, 1.0)
     )
 
 
