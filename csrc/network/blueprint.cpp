@@ -180,8 +180,10 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       timed_start{params.link_start == "timer"},
       cut_through{params.switching == "cut-through"},
       decide_on_arrival{params.decide_at == "arrival"},
-      decide_again{params.decide_at == "attempt"},
+      decide_again{params.decide_at.starts_with("attempt")},
+      redraw_detours{params.decide_at == "attempt"},
       arbitration{parse_arbitration(params.arbitration)},
+      transit_first{params.arbitration.starts_with(kTransitFirst)},
       output_buffer{params.output_buffer_packets} {
   if (workload != nullptr && options.lose_when_full) {
     throw ConfigError{"source_queue_full", "'lose'",
@@ -189,7 +191,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
   }
   if (decide_again && options.decisions) {
     // A decision from outside is one step of a packet; there is no place for one that is taken back.
-    throw ConfigError{"network.decide_at", "'attempt'",
+    throw ConfigError{"network.decide_at", "'" + params.decide_at + "'",
                       "must be 'arrival' or 'head' where decisions are answered from outside"};
   }
   const std::size_t num_classes = topology.num_link_classes();

@@ -80,7 +80,9 @@ class Blueprint {
   bool cut_through;
   bool decide_on_arrival;
   bool decide_again;  // the head of a host's queue decides anew whenever it finds no room behind the crossbar
+  bool redraw_detours;  // with other draws each time
   Arbitration arbitration;
+  bool transit_first;  // hosts' input ports come after all others
   std::uint32_t output_buffer;
   std::array<std::uint32_t, kMostLinkClasses> input_buffer{};  // by class of the input port
   std::array<std::uint8_t, kMostLinkClasses> vcs{};  // VCs by link class; one towards and from hosts

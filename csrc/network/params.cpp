@@ -23,7 +23,8 @@ void check(const std::string& field, Number value, const ValueRange& range) {
 
 }  // namespace
 
-Arbitration parse_arbitration(const std::string& name) {
+Arbitration parse_arbitration(std::string_view name) {
+  if (name.starts_with(kTransitFirst)) name.remove_prefix(kTransitFirst.size());
   if (name == "round-robin") return Arbitration::kRoundRobin;
   return name == "age" ? Arbitration::kAge : Arbitration::kLeastRecentlyServed;
 }

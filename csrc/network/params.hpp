@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/ids.hpp"
@@ -79,8 +80,10 @@ template <class... Names>
   X(std::string, link_start, allow::name("timer", "immediate"))          /* an idle port runs its timer for one packet time  \
                                                                            before it sends (FACTS: SST/Merlin) */            \
   X(std::string, switching, allow::name("store-and-forward", "cut-through"))                                                 \
-  X(std::string, arbitration, allow::name("round-robin", "age", "least-recently-served"))                                    \
-  X(std::string, decide_at, allow::name("arrival", "head", "attempt"))                                                       \
+  X(std::string, arbitration, allow::name("round-robin", "age", "least-recently-served",                                     \
+                                          "transit-first-round-robin", "transit-first-age",                                  \
+                                          "transit-first-least-recently-served"))                                            \
+  X(std::string, decide_at, allow::name("arrival", "head", "attempt", "attempt-same-detour"))                                \
   X(std::string, vc_scheme, allow::any())                                /* parse_vc_scheme knows them */                    \
   X(bool, detours_avoid_destination_group, allow::any())
 // clang-format on
@@ -102,7 +105,9 @@ void each_param(Params& params, Visit visit) {
 #undef DRAGONFLY_VISIT
 }
 
+// In which order the allocator serves input VCs that ask.
 enum class Arbitration : std::uint8_t { kLeastRecentlyServed, kRoundRobin, kAge };
+inline constexpr std::string_view kTransitFirst = "transit-first-";  // before any of them: hosts come last
 
 // The same in quanta, with the sums that the clock loop needs. Index of the arrays: LinkClass.
 struct Timing {
@@ -130,6 +135,6 @@ void validate(const NetworkParams& params);
 // By link class, hosts first. Throws ConfigError if `params.links` are none for this topology.
 [[nodiscard]] std::vector<LinkParams> link_params(const NetworkParams& params, const Dragonfly& topology);
 [[nodiscard]] Timing make_timing(const NetworkParams& params, const std::vector<LinkParams>& links);
-[[nodiscard]] Arbitration parse_arbitration(const std::string& name);
+[[nodiscard]] Arbitration parse_arbitration(std::string_view name);
 
 }  // namespace dragonfly

@@ -117,7 +117,7 @@ void RouterPorts::hear_refusal(const InputVc& input, Tick now) {
 }
 
 // The head of a host's queue that found no room is asked anew in this instant, and tries at the next edge.
-// Other heads have decided for good. Its draws are others each time (RouteContext).
+// Other heads have decided for good. With redraw_detours its draws are others each time (RouteContext).
 bool RouterPorts::decides_again(InputVc& input) {
   Packet& packet = packets_[input.head];
   if (input.port >= plan_.topology.first_local_port() || packet.plan == Plan::kRouted ||
@@ -125,7 +125,7 @@ bool RouterPorts::decides_again(InputVc& input) {
     return false;
   }
   PathFollower::forget_detour(packet);
-  ++packet.output_ready;
+  if (plan_.redraw_detours) ++packet.output_ready;
   input.state = HeadState::kDeciding;
   undecided_.push_back({input.head, static_cast<std::uint32_t>(&input - input_vcs_.data())});
   return true;

@@ -10,6 +10,11 @@ namespace dragonfly {
 
 // Lowest key first. Ties cannot happen: the low bits are the input VC.
 inline std::uint64_t RouterPorts::allocator_key(const InputVc& input) const noexcept {
+  const bool waits = plan_.transit_first && input.port < plan_.topology.first_local_port();
+  return std::uint64_t{waits ? 1U : 0U} << 63 | arbitration_key(input);
+}
+
+inline std::uint64_t RouterPorts::arbitration_key(const InputVc& input) const noexcept {
   switch (plan_.arbitration) {
     case Arbitration::kLeastRecentlyServed:
       break;

@@ -40,6 +40,7 @@ class RouterPorts : public SourceHosts {
   [[nodiscard]] bool decides_again(InputVc& input);
   void wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now);
   [[nodiscard]] std::uint64_t allocator_key(const InputVc& input) const noexcept;
+  [[nodiscard]] std::uint64_t arbitration_key(const InputVc& input) const noexcept;
 
   // What learners and trackers hear of, where there are any (overheard_).
   void hear_credit(std::uint32_t output, Tick now);

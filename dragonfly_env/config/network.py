@@ -158,7 +158,9 @@ class NetworkConfig:
         "arbitration",
         "least-recently-served",
         "",
-        "Which of several input VCs gets the crossbar. Q: least-recently-served, L: round-robin.",
+        "Which of several input VCs gets the crossbar. Q: least-recently-served, L: round-robin. With "
+        "'transit-first-' before the name, packets from other routers come before those of the router's own hosts, as "
+        "in FOGSim's default; strictly, so an overloaded router may starve its hosts.",
     )
 
     # Virtual channels.
@@ -187,7 +189,8 @@ class NetworkConfig:
         "",
         "A packet is routed when it arrives at a router, or when it is the head of its VC. Q, L: head. "
         "'attempt': as head, and the head of a host's queue is routed anew whenever it finds no room behind the "
-        "crossbar, as in FOGSim; not where decisions are answered from outside.",
+        "crossbar; not where decisions are answered from outside. 'attempt-same-detour': so, but between the minimal "
+        "path and the one detour that it drew at first, as FOGSim's source-adaptive routing does by default.",
     )
     routing_delay_ns: float = of_core(
         "routing_delay_ps",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dragonfly_env.reproduce.cells import Cell, Routing, Setup
+from dragonfly_env.reproduce.cells import Cell, Routing, Settings, Setup
 from dragonfly_env.reproduce.claims import Claim, read_claims
 from dragonfly_env.reproduce.figures.completion import speedups
 from dragonfly_env.reproduce.figures.curves import load_curves
@@ -21,14 +21,19 @@ from dragonfly_env.reproduce.paper import Effort, Paper, PaperFigure
 US = 1000.0
 BIN_NS = 30.0  # of figure 17, whose panel c shows what was injected 181 to 210 ns after the change
 
-# FOGSim's heads of injection queues decide anew whenever they are blocked, and its trials on a full queue are lost.
+# As FOGSim by default: packets in transit come before a router's own, which its output arbiters take in turn. Blocked
+# heads of injection queues decide anew, between the minimal path and the detour that they drew at first; but see
+# `decisions_of`. Trials on a full queue are lost.
 SETUP = Setup(
     arrangement="palmtree",
     network="lia",
     source_queue_packets=1,
     source_queue_full="lose",
     injection="bernoulli",
-    network_settings=(("decide_at", "attempt"),),
+    network_settings=(
+        ("arbitration", "transit-first-round-robin"),
+        ("decide_at", "attempt-same-detour"),
+    ),
 )
 
 QUICK = Effort(
@@ -66,6 +71,11 @@ _ARBITRATION = "arbitration"
 _LOG_NS = 10 * US
 
 
+def decisions_of(routing: Routing) -> Settings:
+    """What differs from the network of `SETUP`: policies that choose among kinds of detours draw another each time."""
+    return (("decide_at", "attempt"),) if routing.registered in ("lia", "pb-acor") else ()
+
+
 def size_of(effort: Effort) -> tuple[int, int, int]:
     """(hosts, h, groups) of the system that an effort simulates."""
     return (5256, 6, 73) if effort.decides else (1056, 4, 33)
@@ -76,6 +86,7 @@ def _adv_h(effort: Effort) -> str:
 
 
 def _steady(effort: Effort, traffic: str, load: float, routing: Routing, **changes: Any) -> Cell:
+    changes.setdefault("network_settings", decisions_of(routing))
     return Cell(
         hosts=size_of(effort)[0],
         traffic=traffic,
@@ -89,7 +100,9 @@ def _steady(effort: Effort, traffic: str, load: float, routing: Routing, **chang
 
 def _loads(effort: Effort) -> tuple[float, ...]:
     return (
-        (0.05, 0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.6, 0.8, 1.0) if effort.decides else (0.1, 0.3, 0.45, 0.7, 1.0)
+        (0.05, 0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.6, 0.8, 1.0)
+        if effort.decides
+        else (0.1, 0.3, 0.45, 0.5, 0.7, 1.0)
     )
 
 
@@ -104,14 +117,18 @@ def _over_loads(effort: Effort, patterns: tuple[str, ...], policies: tuple[Routi
 
 def arbitration_cells(effort: Effort) -> tuple[Cell, ...]:
     """Figure 5: TPR under ADVc with three arbiters."""
-    names = {"round-robin": "round-robin", "lrs": "least-recently-served", "age": "age"}
+    names = {
+        "round-robin": "round-robin",
+        "lrs": "least-recently-served",
+        "age": "age",
+    }  # transit first, all three
     return tuple(
         _steady(
             effort,
             ADVC,
             load,
             Routing(f"tpr:{label}", "tpr"),
-            network_settings=((_ARBITRATION, arbitration),),
+            network_settings=((_ARBITRATION, f"transit-first-{arbitration}"),),
         )
         for label, arbitration in names.items()
         for load in _loads(effort)
@@ -226,6 +243,7 @@ def application_cells(effort: Effort) -> tuple[Cell, ...]:
             routing=routing,
             warmup_ns=0.0,
             measure_ns=_COMPLETION_LIMIT_NS,
+            network_settings=decisions_of(routing),
         )
         for traffic in APPLICATIONS
         for routing in (MIN, *OBLIVIOUS, *ADAPTIVE, LIA)
@@ -283,8 +301,11 @@ TACO25 = Paper(
     ),
     claims=taco25_claims,
     readings=(
-        'Network `lia` with `decide_at="attempt"`: the blocked head of an injection queue decides anew, as in the '
-        "authors' simulator. Counters are in packets, queues are those of the router itself (docs/lia.md says why).",
+        'Network `lia` with `arbitration="transit-first-round-robin"` and `decide_at="attempt-same-detour"`, as the '
+        "authors' simulator has them by default: packets in transit come first, and the blocked head of an injection "
+        'queue decides anew between the minimal path and one detour; `lia` and `pb-acor` (`decide_at="attempt"`) draw '
+        "another detour each time. Counters are in packets, queues are those of the router itself (docs/lia.md says "
+        "why).",
         "Claims stand twice: with 5,256 hosts as published, and with 1,056 (h = 4), where a value that depends on h "
         "follows from the paper's formula.",
         "Saturated throughput is the accepted load at the offered load that the row names. Past saturation (LI11, "

@@ -103,7 +103,9 @@ def test_the_watchdog_is_silent_in_a_saturated_network(preset: str, policy: str)
         dfe.Simulation(config).run(60_000)
 
 
-@pytest.mark.parametrize("arbitration", ["least-recently-served", "round-robin", "age"])
+@pytest.mark.parametrize(
+    "arbitration", ["least-recently-served", "round-robin", "age", "transit-first-round-robin"]
+)
 @pytest.mark.parametrize("policy", dfe.policies())
 def test_the_shortest_patience_allowed_is_no_false_alarm(policy: str, arbitration: str) -> None:
     """One-packet buffers, and everybody sends to one host: the longest waits that a working network has."""

@@ -58,7 +58,8 @@ def networks(draw: st.DrawFn) -> dfe.NetworkConfig:
         output_queue=draw(st.sampled_from(["per-vc", "shared"])),
         link_start=link_start,
         switching="cut-through" if cut_through else "store-and-forward",
-        arbitration=draw(st.sampled_from(["round-robin", "age", "least-recently-served"])),
+        arbitration=draw(st.sampled_from(["", "transit-first-"]))
+        + draw(st.sampled_from(["round-robin", "age", "least-recently-served"])),
         vc_scheme=draw(st.sampled_from(["stage", "ladder", "hop"])),
         decide_at=draw(st.sampled_from(["arrival", "head"])),
         routing_delay_ns=draw(LATENCIES),

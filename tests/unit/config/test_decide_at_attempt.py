@@ -1,4 +1,4 @@
-"""``decide_at="attempt"``: heads of hosts' queues that find no room decide anew."""
+"""``decide_at="attempt"`` and ``"attempt-same-detour"``: heads of hosts' queues that find no room decide anew."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def simulation(policy: str, **changes: Any) -> dfe.Simulation:
 @pytest.mark.parametrize("policy", ["lia", "ugal-n", "val-n"])
 def test_where_nothing_is_ever_refused_it_is_the_same_as_at_the_head(policy: str) -> None:
     hashes = set()
-    for decide_at in ("head", "attempt"):
+    for decide_at in ("head", "attempt", "attempt-same-detour"):
         run = simulation(policy, decide_at=decide_at, load=0.02, traffic="uniform")
         run.run(20_000)
         hashes.add(run.trace_hash())
@@ -31,10 +31,19 @@ def test_where_nothing_is_ever_refused_it_is_the_same_as_at_the_head(policy: str
 
 @pytest.mark.parametrize("policy", ["min", "val-n", "vlb-g", "pb", "acor", "pb-acor", "tpr", "lia", "par"])
 @pytest.mark.parametrize("network", ["lia", "q-adaptive", "default"])
-def test_every_packet_is_delivered_and_threads_change_nothing(policy: str, network: str) -> None:
+@pytest.mark.parametrize("decide_at", ["attempt", "attempt-same-detour"])
+def test_every_packet_is_delivered_and_threads_change_nothing(
+    policy: str, network: str, decide_at: str
+) -> None:
     hashes = set()
     for threads in (1, 2):
-        run = simulation(policy, network=network, threads=threads, topology=dfe.Dragonfly.preset("342"))
+        run = simulation(
+            policy,
+            decide_at=decide_at,
+            network=network,
+            threads=threads,
+            topology=dfe.Dragonfly.preset("342"),
+        )
         run.run(3_000)
         assert run.drain()
         m = run.metrics()
@@ -61,7 +70,33 @@ def test_a_blocked_head_finds_another_way_round() -> None:
     assert accepted["attempt"] > 0.45 > 0.35 > accepted["head"]
 
 
-def test_decisions_from_outside_are_taken_once() -> None:
-    config = simulation("min").config
-    with pytest.raises(dfe.ConfigError, match=r"^network.decide_at = 'attempt': must be 'arrival' or 'head'"):
+@pytest.mark.parametrize("policy", ["min", "val-n", "vlb-g", "vlb-lg"])
+def test_who_keeps_an_oblivious_detour_has_nothing_to_decide_anew(policy: str) -> None:
+    """So the run is that of a decision at the head, bit by bit; who draws another detour finds other ways."""
+    hashes = {}
+    for decide_at in ("head", "attempt", "attempt-same-detour"):
+        run = simulation(policy, decide_at=decide_at, traffic="adv+2")
+        run.run(10_000)
+        assert run.metrics().accepted_load < 0.8  # of 0.9: heads are refused
+        hashes[decide_at] = run.trace_hash()
+    assert hashes["attempt-same-detour"] == hashes["head"]
+    assert (hashes["attempt"] == hashes["head"]) == (policy == "min")
+
+
+def test_with_the_same_detour_it_is_the_choice_that_is_made_anew() -> None:
+    """``pb`` hears of congested links while a head waits."""
+    hashes = set()
+    for decide_at in ("head", "attempt", "attempt-same-detour"):
+        run = simulation("pb", decide_at=decide_at, traffic="adv+2")
+        run.run(10_000)
+        hashes.add(run.trace_hash())
+    assert len(hashes) == 3
+
+
+@pytest.mark.parametrize("decide_at", ["attempt", "attempt-same-detour"])
+def test_decisions_from_outside_are_taken_once(decide_at: str) -> None:
+    config = simulation("min", decide_at=decide_at).config
+    with pytest.raises(
+        dfe.ConfigError, match=f"^network.decide_at = '{decide_at}': must be 'arrival' or 'head'"
+    ):
         dfe.BatchedRoutingEnv(config)
