@@ -11,7 +11,7 @@ import numpy as np
 from dragonfly_env.baselines._choices import MINIMAL, IntArray, candidates_of, columns_of
 from dragonfly_env.config.rows import choice
 from dragonfly_env.decisions.layout import FEATURES
-from dragonfly_env.policies import NamedVariants, Policy, parameter
+from dragonfly_env.policies import NamedVariants, Policy, check_gateways, parameter
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -49,8 +49,13 @@ class _Aries(Policy):
     minimal_candidates: int
     nonminimal_candidates: int
     ties: str
+    gateways: str
     decide: str
     in_group: bool
+
+    def __post_init__(self) -> None:
+        Policy.__post_init__(self)
+        check_gateways(self.gateways, self.minimal_candidates)
 
     @abstractmethod
     def biases(self) -> tuple[IntArray, IntArray]:
@@ -137,6 +142,7 @@ class AriesMode(_Aries):
     minimal_candidates: int = parameter()
     nonminimal_candidates: int = parameter()
     ties: str = parameter()
+    gateways: str = parameter()
     decide: str = parameter()
     in_group: bool = parameter()
     levels_near: float = parameter()
@@ -182,6 +188,7 @@ class Aries(_Aries):
     minimal_candidates: int = parameter()
     nonminimal_candidates: int = parameter()
     ties: str = parameter()
+    gateways: str = parameter()
     decide: str = parameter()
     in_group: bool = parameter()
     levels_near: float = parameter()

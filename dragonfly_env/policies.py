@@ -31,6 +31,7 @@ _IN_THE_CORE: Final = object()
 _CANDIDATES = {
     "minimal_candidates": "minimal_candidates",
     "nonminimal_candidates": "detour_candidates",
+    "gateways": "gateways",
     "avoid_destination_group": "avoid_destination_group",
 }
 _TYPES = {"real": "float", "whole": "int", "flag": "bool", "name": "str", "network": "bool | None"}
@@ -42,6 +43,16 @@ def parameter() -> Any:
     The annotation is checked against the row when the class is made.
     """
     return _IN_THE_CORE
+
+
+def check_gateways(gateways: str, minimal_candidates: int) -> None:
+    """Any gateway is drawn where there is a choice: who has one path alone is not asked about it.
+
+    Raises:
+        ConfigError: For any gateway with one shortest path.
+    """
+    if gateways == "any" and minimal_candidates < 2:
+        raise config_error("gateways", gateways, "must be 'nearest' with minimal_candidates=1")
 
 
 # The names that a class answers to, each with the fields that the name fixes.

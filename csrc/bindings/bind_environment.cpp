@@ -47,6 +47,8 @@ DecisionSpec spec_of(const py::dict& given) {
   spec.reward = one_of<RewardKind>(
       "reward", member<std::string>(given, "reward"),
       {{"hop", RewardKind::kHop}, {"delivery", RewardKind::kDelivery}, {"team", RewardKind::kTeam}});
+  spec.any_gateway =
+      one_of<bool>("gateways", member<std::string>(given, "gateways"), {{"nearest", false}, {"any", true}});
   spec.avoid_destination_group = member<bool>(given, "avoid_destination_group");
   spec.features = member<std::uint32_t>(given, "features");
   spec.tracked = member<std::vector<std::string>>(given, "tracked");

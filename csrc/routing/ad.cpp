@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "routing/detour.hpp"
+#include "routing/gateways.hpp"
 #include "routing/load_level.hpp"
 #include "routing/policy.hpp"
 
@@ -44,6 +45,8 @@ constexpr std::array<Mode, 4> kModes{{
     {"ad3", "Aries, a strong bias: a detour must be four times less loaded", {{{2, 0}, {2, 0}, {2, 0}}}},
 }};
 
+constexpr std::uint32_t kAnyGateway = 1;  // of the parameter's names
+
 enum class Ties : std::uint32_t { kMinimal, kNonminimal, kRandom };
 
 struct AdParams : DetourParams {
@@ -57,6 +60,11 @@ struct AdParams : DetourParams {
   Choice ties{this,
               {"ties", std::string{"minimal"}, "", "who wins if both sides are alike",
                among({"minimal", "nonminimal", "random"})}};
+  Choice gateways{
+      this,
+      {"gateways", std::string{"nearest"}, "",
+       "of a shortest path out of the source group: the nearest, or any, drawn at the source router",
+       among({"nearest", "any"})}};
   Choice decide{this,
                 {"decide", std::string{"progressive"}, "",
                  "whether only the source router decides, or routers behind it again",
@@ -73,8 +81,8 @@ struct AdParams : DetourParams {
 // same against detours by a random router of the group. Loads are those of the first port, in 16 levels; each
 // side's is shifted and added to, by the mode and the hops taken.
 // Source: Chunduri et al., IPDPS 2021, section II-D; Alverson et al., "Cray XC Series Network", 2012.
-// Deviation: what the neighbours report of their load is left out (how it is mapped is not public), and
-// minimal paths are the shortest, where Aries' tables may name every gateway to a group.
+// Deviation: what the neighbours report of their load is left out (how it is mapped is not public). Whether
+// Aries' tables name every gateway to a group or the nearest alone is not public either: `gateways`.
 class Ad final : public PerQuestion<Ad> {
  public:
   struct Settings {
@@ -101,6 +109,9 @@ class Ad final : public PerQuestion<Ad> {
     if (!settings_.candidates.in_group) return {DetourKind::kLg};
     return {DetourKind::kLg, DetourKind::kL};
   }
+  [[nodiscard]] bool any_gateway() const noexcept override {
+    return settings_.candidates.gateways == kAnyGateway;
+  }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {levels_}; }
 
   [[nodiscard]] Answer route(const Question& question) const {
@@ -113,11 +124,14 @@ class Ad final : public PerQuestion<Ad> {
     Answer stay;
     std::uint32_t load = 0;
     const bool names_start = packet.plan != Plan::kToDetour;
+    const bool draws_gateway = any_gateway() && may_draw_gateway(question);
     const auto weigh = [&](std::uint32_t choice, bool first) {
-      const Hop hop = paths.minimal_hop(packet, question.router(), question.group(), stage, choice);
-      const std::uint32_t level = level_of(question, hop.port);
+      const MinimalPath path =
+          draws_gateway ? path_by_gateway(question, stage, choice) : shortest_path(question, stage, choice);
+      const std::uint32_t level = level_of(question, path.hop.port);
       if (!first && level >= load) return;
-      stay = {.minimal_choice = choice, .start = names_start ? hop : Hop{}};
+      stay = {
+          .minimal_choice = path.choice, .start = names_start ? path.hop : Hop{}, .gateway = path.gateway};
       load = level;
     };
     // Nothing is less loaded than an empty port: what cannot win is not looked at. Draws belong to the

@@ -73,6 +73,17 @@ class Walker {
     return all;
   }
 
+  // All that it may draw to leave the source group by.
+  std::set<std::uint32_t> gateways(const Packet& packet, std::uint32_t router) const {
+    std::set<std::uint32_t> all;
+    const std::uint32_t own = topology_.group_of(router);
+    if (!policy_.any_gateway() || topology_.trunking() < 2) return all;
+    if (packet.hops > 0 || packet.destination_group == own) return all;
+    const Endpoint* const near = topology_.links_between(own, packet.destination_group);
+    for (std::uint32_t k = 0; k < topology_.trunking(); ++k) all.insert(near[k].router);
+    return all;
+  }
+
   bool has_link(std::uint32_t router, std::uint32_t group) const {
     for (Port port = topology_.first_global_port(); port < topology_.radix(); ++port) {
       if (topology_.group_behind(router, port) == group) return true;
@@ -95,6 +106,11 @@ class Walker {
     }
     const std::uint32_t group = topology_.group_of(router);
     go_on(packet, router, held);
+    for (const std::uint32_t gateway : gateways(packet, router)) {
+      Packet bound = packet;
+      PathFollower::set_gateway(bound, gateway);
+      go_on(bound, router, held);
+    }
     if (!has_choice(policy_.scope(), topology_, packet, router, group, came_by)) return;
     for (const Detour& detour : detours(packet, router)) {
       Packet detoured = packet;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "routing/gateways.hpp"
+
 namespace dragonfly {
 
 namespace {
@@ -29,6 +31,18 @@ std::int8_t detour_hops(const Dragonfly& topology, const Packet& packet, const D
     ++hops;
   }
   return static_cast<std::int8_t>(hops + topology.minimal_hops(entry, packet.destination_router));
+}
+
+// Hops of a minimal path from here to the destination router.
+std::int8_t minimal_path_hops(const RouteContext& context, const MinimalPath& path) noexcept {
+  const Dragonfly& topology = context.topology();
+  const Packet& packet = context.packet();
+  std::uint32_t gateway = path.gateway;
+  if (gateway == kNil && PathFollower::has_gateway(packet, context.group())) gateway = packet.detour_router;
+  return static_cast<std::int8_t>(
+      gateway == kNil ? topology.minimal_hops(context.router(), packet.destination_router)
+                      : topology.hops_by_gateway(context.router(), context.group(), gateway,
+                                                 packet.destination_router, packet.destination_group));
 }
 
 }  // namespace
@@ -125,12 +139,15 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
     const Stage stage = plan.paths.source_stage(packet);
     RandomStream choices = context.minimal_choice_stream();
     const std::uint32_t possible = topology.num_choices();
+    const bool draws_gateway = spec.any_gateway && may_draw_gateway(context);
     for (std::uint32_t i = 0; i < (possible == 1 ? 1U : spec.minimal_candidates); ++i) {
       const std::uint32_t choice =
           spec.minimal_candidates == 1 ? plan.paths.choice_of(packet) : choices.below(possible);
-      const Hop hop = plan.paths.minimal_hop(packet, router, context.group(), stage, choice);
-      Candidate candidate = describe(0, hop, static_cast<std::int8_t>(topology.minimal_hops(router, target)));
-      candidate.minimal_choice = static_cast<std::int32_t>(choice);
+      const MinimalPath path =
+          draws_gateway ? path_by_gateway(context, stage, choice) : shortest_path(context, stage, choice);
+      Candidate candidate = describe(0, path.hop, minimal_path_hops(context, path));
+      candidate.minimal_choice = static_cast<std::int32_t>(path.choice);
+      candidate.detour_router = path.gateway == kNil ? -1 : static_cast<std::int32_t>(path.gateway);
       put(candidate);
     }
   }

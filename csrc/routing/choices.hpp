@@ -74,6 +74,7 @@ void mark_minimal_ports(const QuestionPlan& plan, const RouteContext& context, P
     PathFollower::set_detour(packet, answer.detour);
     return answer.start.port != kNoPort ? answer.start : paths.next(packet, router, group, stage);
   }
+  if (answer.gateway != kNil) PathFollower::set_gateway(packet, answer.gateway);
   if (answer.start.port != kNoPort) return answer.start;
   if (answer.minimal_choice == Answer::kAsDrawn) return paths.next(packet, router, group, stage);
   return paths.next(packet, router, group, stage, answer.minimal_choice);

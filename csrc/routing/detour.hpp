@@ -28,8 +28,8 @@ namespace dragonfly {
 // the group of its detour.
 [[nodiscard]] inline bool may_take(DetourKind kind, const Packet& packet, std::uint32_t group) noexcept {
   const bool leaves = packet.destination_group != group;
-  if (kind == DetourKind::kL) return !leaves || packet.plan != Plan::kMinimal;
-  return leaves && packet.plan == Plan::kMinimal;
+  if (kind == DetourKind::kL) return !leaves || !packet.goes_straight();
+  return leaves && packet.goes_straight();
 }
 
 // A uniformly random detour of this kind for a packet that leaves its group, the next one of

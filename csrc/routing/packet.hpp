@@ -14,6 +14,7 @@ inline constexpr std::uint16_t kNoGroup = 0xffff;
 // What the packet is doing with respect to its detour.
 enum class Plan : std::uint8_t {
   kMinimal,     // straight to the destination
+  kByGateway,   // the same, but out of the source group by the router `detour_router`, near or not
   kToDetour,    // heading for its detour router (or any router of its detour group)
   kFromDetour,  // the detour is behind it
   kRouted,      // the routers to pass are prescribed by the traffic source
@@ -34,7 +35,7 @@ struct alignas(64) Packet {
   std::uint32_t number = 0;  // k-th packet of its source host; (source_host, number) is the packet id
   std::uint32_t destination_host = kNil;
   std::uint32_t destination_router = kNil;
-  std::uint32_t detour_router = kNil;  // kRouted: offset of its route in the route table
+  std::uint32_t detour_router = kNil;  // kByGateway: the gateway; kRouted: offset of its route in the table
   // Low bits of the instant at which the crossbar has let it through; before that, at its source router, how
   // often it has decided anew.
   std::uint32_t output_ready = 0;
@@ -50,6 +51,11 @@ struct alignas(64) Packet {
   Plan plan = Plan::kMinimal;
   DetourKind detour_kind = DetourKind::kLgl;
   bool non_minimal = false;  // it was ever sent off the minimal path
+
+  // Whether it goes straight to its destination, and may yet be sent on a detour.
+  [[nodiscard]] bool goes_straight() const noexcept {
+    return plan == Plan::kMinimal || plan == Plan::kByGateway;
+  }
 };
 static_assert(sizeof(Packet) == 64);
 

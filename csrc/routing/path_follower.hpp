@@ -55,7 +55,7 @@ class PathFollower {
       return towards_detour(packet, {packet.detour_kind, packet.detour_router, packet.detour_group}, router,
                             group, choice);
     }
-    return towards_destination(packet, router, group, source_stage, choice, packet.plan == Plan::kMinimal);
+    return towards_destination(packet, router, group, source_stage, choice, packet.goes_straight());
   }
 
   // Where a packet stands that goes on by itself in its source group.
@@ -76,7 +76,7 @@ class PathFollower {
   // and on a detour. `choice`: which of several equally short paths (only with trunking).
   [[nodiscard]] Hop minimal_hop(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                 Stage source_stage, std::uint32_t choice) const noexcept {
-    return towards_destination(packet, router, group, source_stage, choice, packet.plan == Plan::kMinimal);
+    return towards_destination(packet, router, group, source_stage, choice, packet.goes_straight());
   }
   [[nodiscard]] Hop detour_hop(const Packet& packet, const Detour& detour, std::uint32_t router,
                                std::uint32_t group) const noexcept {
@@ -94,6 +94,24 @@ class PathFollower {
     packet.detour_router = detour.router;
     packet.detour_group = detour.group;
     packet.non_minimal = true;
+  }
+
+  // It leaves its source group by this gateway, which need not be the nearest.
+  static void set_gateway(Packet& packet, std::uint32_t gateway) noexcept {
+    packet.plan = Plan::kByGateway;
+    packet.detour_router = gateway;
+  }
+  [[nodiscard]] static bool has_gateway(const Packet& packet, std::uint32_t group) noexcept {
+    return packet.plan == Plan::kByGateway && packet.destination_group != group;
+  }
+  // The first hop that a packet would take from its source router by such a gateway.
+  [[nodiscard]] Hop gateway_hop(const Packet& packet, std::uint32_t gateway, std::uint32_t router,
+                                std::uint32_t group, Stage source_stage,
+                                std::uint32_t choice) const noexcept {
+    const WayStep way = topology_->way_by_gateway(router, group, gateway, packet.destination_router,
+                                                  packet.destination_group, choice);
+    return {way.port, ladder_.vc(source_stage, topology_->is_global(way.port), true,
+                                 visits_router(packet.detour_kind), packet.hops, way.position)};
   }
 
   // As before it was sent on one.
@@ -133,6 +151,9 @@ class PathFollower {
     if (router == packet.destination_router) {
       const auto slot = packet.destination_host - router * topology_->p();
       return {static_cast<Port>(slot), 0};  // one queue towards a host
+    }
+    if (has_gateway(packet, group)) {
+      return gateway_hop(packet, packet.detour_router, router, group, source_stage, choice);
     }
     const WayStep way =
         topology_->minimal_way(router, group, packet.destination_router, packet.destination_group, choice);

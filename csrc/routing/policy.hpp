@@ -31,6 +31,8 @@ class RoutingPolicy {
   [[nodiscard]] virtual PathBudget budget() const noexcept = 0;
   // The kinds of detour it may take; tests walk every such path.
   [[nodiscard]] virtual std::vector<DetourKind> detour_kinds() const = 0;
+  // Whether minimal paths out of the source group may take any gateway (gateways.hpp); tests walk these, too.
+  [[nodiscard]] virtual bool any_gateway() const noexcept { return false; }
   // What routers must remember for it; RouteContext::tracked() reads it, by the position in this list.
   [[nodiscard]] virtual std::vector<TrackerRequest> trackers() const { return {}; }
   // What it wants to see of every question, and the legal actions among which it chooses; null: what

@@ -45,6 +45,7 @@ struct Answer {
   Detour detour{};
   std::uint32_t minimal_choice = kAsDrawn;  // which of several equally short paths
   Hop start{};  // the first hop of that path, where the policy has worked it out; no port: it has not
+  std::uint32_t gateway = kNil;  // to leave the source group by; none: by the nearest
   Port port = kNoPort;
   bool shortest = false;  // the port is known to be on a shortest path
   bool reports = false;   // learners (learning.hpp): the router before hears about this hop
@@ -56,7 +57,7 @@ struct Answer {
 // The answer that an action stands for.
 [[nodiscard]] inline Answer answer_of(const Candidate& chosen) noexcept {
   if (chosen.kind > 0) return {.detour = detour_of(chosen)};
-  return {.minimal_choice = static_cast<std::uint32_t>(chosen.minimal_choice)};
+  return {.minimal_choice = static_cast<std::uint32_t>(chosen.minimal_choice), .gateway = gateway_of(chosen)};
 }
 
 }  // namespace dragonfly

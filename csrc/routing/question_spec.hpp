@@ -57,7 +57,7 @@ enum class ActionMode : std::uint8_t {
     case DecisionScope::kWay:
       return !packet.non_minimal;
     case DecisionScope::kProgressive:
-      return packet.plan == Plan::kMinimal ||
+      return packet.goes_straight() ||
              (packet.plan == Plan::kToDetour && packet.detour_group == group && topology.is_global(came_by));
     case DecisionScope::kEvery:
       break;
@@ -100,6 +100,7 @@ struct QuestionSpec {
   std::vector<DetourKind> detours{};  // paths: kinds of the non-minimal candidates, in this order
   std::uint32_t minimal_candidates = 1;
   std::uint32_t detour_candidates = 1;  // of each kind
+  bool any_gateway = false;             // minimal paths out of the source group: not by the nearest alone
   bool avoid_destination_group = true;
   std::uint32_t features = ~0U;        // bits, see observation.hpp
   std::vector<std::string> tracked{};  // names of further features: what routers remember

@@ -1,5 +1,6 @@
 // Groups that are no full meshes: what a shape joins, the shortest ways in it, and the wiring around it.
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -107,6 +108,47 @@ TEST(every_way_gets_one_hop_closer_and_local_hops_rise_in_position) {
         }
         // Every way inside a group gets its turn.
         if (t.group_of(from) == t.group_of(to)) CHECK_EQ(taken.size(), shortest.size());
+      }
+    }
+  }
+}
+
+// Where a gateway is chosen at the source router and kept, every hop has one less to go, local hops rise in
+// position, and no way is longer than a shortest one may be; every link between the groups is drawn as often.
+TEST(a_way_by_any_gateway_gets_there_by_a_link_of_it) {
+  for (const Dragonfly& t : systems()) {
+    if (t.trunking() < 2) continue;
+    for (std::uint32_t from = 0; from < t.num_routers(); ++from) {
+      for (std::uint32_t to = 0; to < t.num_routers(); ++to) {
+        const std::uint32_t own = t.group_of(from);
+        const std::uint32_t other = t.group_of(to);
+        if (own == other) continue;
+        std::vector<std::uint32_t> drawn;
+        for (std::uint32_t choice = 0; choice < t.num_choices(); choice += 512) {
+          const auto [gateway, rest] = t.any_gateway(own, other, choice);
+          drawn.push_back(gateway);
+          std::uint32_t router = from;
+          std::uint32_t left = t.hops_by_gateway(from, own, gateway, to, other);
+          CHECK(t.minimal_hops(from, to) <= left && left <= t.diameter());
+          for (int position = -1; t.group_of(router) == own; --left) {
+            const WayStep step = t.way_by_gateway(router, own, gateway, to, other, rest);
+            CHECK_EQ(t.is_global(step.port), router == gateway);
+            CHECK(t.is_global(step.port) || step.position > position);
+            position = step.position;
+            router = t.neighbor(router, step.port).router;
+          }
+          CHECK_EQ(t.group_of(router), other);
+          CHECK_EQ(t.minimal_hops(router, to), left);
+        }
+        for (std::uint32_t k = 0; k < t.trunking(); ++k) {
+          const std::uint32_t gateway = t.links_between(own, other)[k].router;
+          std::uint32_t links = 0;
+          for (std::uint32_t i = 0; i < t.trunking(); ++i) {
+            links += t.links_between(own, other)[i].router == gateway ? 1U : 0U;
+          }
+          const double share = static_cast<double>(std::ranges::count(drawn, gateway)) / drawn.size();
+          CHECK(std::abs(share - static_cast<double>(links) / t.trunking()) < 0.02);
+        }
       }
     }
   }

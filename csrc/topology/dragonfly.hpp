@@ -83,6 +83,23 @@ class Dragonfly : public Wiring {
     if (params_.trunking != 1) return {trunked_port_towards_group(router, from, group, choice), 0};
     return {port_towards(*links_between(from, group), router, from), 0};
   }
+  // Any gateway from group `from` to group `to`, all links between them alike: no way by it has more than
+  // diameter() hops. Precondition, here and below: trunking() > 1. `rest`: what is left of the choice, for
+  // the way to it.
+  struct Gateway {
+    std::uint32_t router = 0;
+    std::uint32_t rest = 0;
+  };
+  [[nodiscard]] Gateway any_gateway(std::uint32_t from, std::uint32_t to,
+                                    std::uint32_t choice) const noexcept;
+  // The first hop of the shortest way by this gateway of the router's own group, by links of its own; and the
+  // hops of the whole way. Precondition: the gateway has such a link, and the router is not in the
+  // destination's group.
+  [[nodiscard]] WayStep way_by_gateway(std::uint32_t router, std::uint32_t from, std::uint32_t gateway,
+                                       std::uint32_t destination, std::uint32_t to,
+                                       std::uint32_t choice) const noexcept;
+  [[nodiscard]] std::uint32_t hops_by_gateway(std::uint32_t router, std::uint32_t from, std::uint32_t gateway,
+                                              std::uint32_t destination, std::uint32_t to) const noexcept;
   [[nodiscard]] Port port_towards_group(std::uint32_t router, std::uint32_t group,
                                         std::uint32_t choice = 0) const noexcept {
     return way_towards_group(router, group, choice).port;
@@ -107,9 +124,19 @@ class Dragonfly : public Wiring {
                                                  std::uint32_t group, std::uint32_t choice) const noexcept;
   [[nodiscard]] WayStep shaped_local_way(std::uint32_t from_index, std::uint32_t to_index,
                                          std::uint32_t choice) const noexcept;
-  template <class Eligible>
-  [[nodiscard]] WayStep through_one_of(const Endpoint* near, std::uint32_t index, std::uint32_t first_router,
-                                       std::uint32_t choice, Eligible eligible) const noexcept;
+  // Hops inside a group.
+  [[nodiscard]] std::uint32_t local_hops(std::uint32_t from_index, std::uint32_t to_index) const noexcept {
+    if (has_meshes()) return from_index == to_index ? 0U : 1U;
+    return local_ways()->hops(from_index, to_index);
+  }
+  [[nodiscard]] std::uint32_t hops_behind(std::uint32_t far_router, std::uint32_t destination,
+                                          std::uint32_t to) const noexcept {
+    return local_hops(far_router - to * params_.a, destination - to * params_.a);
+  }
+  template <class Cost>
+  [[nodiscard]] WayStep through_cheapest(const Endpoint* near, std::uint32_t index,
+                                         std::uint32_t first_router, std::uint32_t choice,
+                                         Cost cost) const noexcept;
 };
 
 }  // namespace dragonfly

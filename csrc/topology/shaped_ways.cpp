@@ -29,16 +29,22 @@ WayStep Dragonfly::shaped_local_way(std::uint32_t from_index, std::uint32_t to_i
           static_cast<std::uint8_t>(local_way_hops() - local_ways()->hops(from_index, to_index))};
 }
 
-// By one of those of the `trunking` links at `near` that are eligible, all alike.
-template <class Eligible>
-WayStep Dragonfly::through_one_of(const Endpoint* near, std::uint32_t index, std::uint32_t first_router,
-                                  std::uint32_t choice, Eligible eligible) const noexcept {
-  std::uint32_t count = 0;
-  for (std::uint32_t k = 0; k < params_.trunking; ++k) count += eligible(k) ? 1U : 0U;
+// By one of those of the `trunking` links at `near` with the least cost, all alike.
+template <class Cost>
+WayStep Dragonfly::through_cheapest(const Endpoint* near, std::uint32_t index, std::uint32_t first_router,
+                                    std::uint32_t choice, Cost cost) const noexcept {
+  std::uint32_t least = cost(0);
+  std::uint32_t count = 1;
+  for (std::uint32_t k = 1; k < params_.trunking; ++k) {
+    const std::uint32_t other = cost(k);
+    if (other > least) continue;
+    count = other < least ? 1 : count + 1;
+    least = other;
+  }
   const std::uint32_t scaled = (choice % kChoices) * count;
   std::uint32_t pick = scaled / kChoices;
   std::uint32_t k = 0;
-  while (!eligible(k) || pick-- != 0) ++k;
+  while (cost(k) != least || pick-- != 0) ++k;
   const std::uint32_t gateway = near[k].router - first_router;
   if (gateway == index) return {near[k].port, 0};
   return shaped_local_way(index, gateway, scaled % kChoices);
@@ -52,25 +58,13 @@ WayStep Dragonfly::shaped_minimal_way(std::uint32_t router, std::uint32_t from, 
   if (from == to) return shaped_local_way(index, target, choice % kChoices);
   const Endpoint* const near = links_between(from, to);
   const std::uint32_t* const far = far_routers_between(from, to);
-  const auto before = [&](std::uint32_t k) { return local_ways()->hops(index, near[k].router - first); };
-  const auto total = [&](std::uint32_t k) {
-    return before(k) + local_ways()->hops(far[k] - to * params_.a, target);
-  };
   // Of the shortest paths those that leave the group soonest. The next router is one hop nearer to that link,
   // and no link that it may choose is farther away: so local hops get ever lower distances, and positions
   // rise.
-  std::uint32_t best = total(0);
-  std::uint32_t nearest = before(0);
-  for (std::uint32_t k = 1; k < params_.trunking; ++k) {
-    const std::uint32_t hops = total(k);
-    const std::uint32_t local = before(k);
-    if (hops < best || (hops == best && local < nearest)) {
-      best = hops;
-      nearest = local;
-    }
-  }
-  return through_one_of(near, index, first, choice,
-                        [&](std::uint32_t k) { return total(k) == best && before(k) == nearest; });
+  return through_cheapest(near, index, first, choice, [&](std::uint32_t k) {
+    const std::uint32_t before = local_ways()->hops(index, near[k].router - first);
+    return (before + local_ways()->hops(far[k] - to * params_.a, target)) << 8 | before;
+  });
 }
 
 WayStep Dragonfly::shaped_way_towards_group(std::uint32_t router, std::uint32_t from, std::uint32_t group,
@@ -78,10 +72,43 @@ WayStep Dragonfly::shaped_way_towards_group(std::uint32_t router, std::uint32_t 
   const std::uint32_t first = from * params_.a;
   const std::uint32_t index = router - first;
   const Endpoint* const near = links_between(from, group);
-  const auto before = [&](std::uint32_t k) { return local_ways()->hops(index, near[k].router - first); };
-  std::uint32_t nearest = before(0);
-  for (std::uint32_t k = 1; k < params_.trunking; ++k) nearest = std::min(nearest, before(k));
-  return through_one_of(near, index, first, choice, [&](std::uint32_t k) { return before(k) == nearest; });
+  return through_cheapest(near, index, first, choice,
+                          [&](std::uint32_t k) { return local_ways()->hops(index, near[k].router - first); });
+}
+
+Dragonfly::Gateway Dragonfly::any_gateway(std::uint32_t from, std::uint32_t to,
+                                          std::uint32_t choice) const noexcept {
+  const Endpoint* const near = links_between(from, to);
+  const std::uint32_t choices = num_choices();
+  const std::uint32_t scaled = (choice % choices) * params_.trunking;
+  return {near[scaled / choices].router, scaled % choices};
+}
+
+std::uint32_t Dragonfly::hops_by_gateway(std::uint32_t router, std::uint32_t from, std::uint32_t gateway,
+                                         std::uint32_t destination, std::uint32_t to) const noexcept {
+  const Endpoint* const near = links_between(from, to);
+  const std::uint32_t* const far = far_routers_between(from, to);
+  std::uint32_t behind = local_way_hops();
+  for (std::uint32_t k = 0; k < params_.trunking; ++k) {
+    if (near[k].router == gateway) behind = std::min(behind, hops_behind(far[k], destination, to));
+  }
+  const std::uint32_t first = from * params_.a;
+  return local_hops(router - first, gateway - first) + 1 + behind;
+}
+
+WayStep Dragonfly::way_by_gateway(std::uint32_t router, std::uint32_t from, std::uint32_t gateway,
+                                  std::uint32_t destination, std::uint32_t to,
+                                  std::uint32_t choice) const noexcept {
+  const std::uint32_t first = from * params_.a;
+  if (router != gateway) {
+    if (has_meshes()) return {local_port_between(router, gateway, from), 0};
+    return shaped_local_way(router - first, gateway - first, choice % kChoices);
+  }
+  const Endpoint* const near = links_between(from, to);
+  const std::uint32_t* const far = far_routers_between(from, to);
+  return through_cheapest(near, router - first, first, choice, [&](std::uint32_t k) {
+    return near[k].router == gateway ? hops_behind(far[k], destination, to) : ~0U;
+  });
 }
 
 }  // namespace dragonfly

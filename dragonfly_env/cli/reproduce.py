@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _HOW = options.suite(
     whole="The paper's systems and windows with several seeds (hours); or every figure's shape in minutes.",
     seeds="quick 1 (aries 4), full 5 (hpdc21), 3 (taco25) or 40 (aries)",
-    folder="results/PAPER-MODE",
+    folder="results/PAPER-MODE, and the reading if it is another",
     engines=True,
 )
 
@@ -68,6 +68,15 @@ def reproduce(
             "integer_values=true; repeat.",
         ),
     ] = None,
+    reading: Annotated[
+        str,
+        typer.Option(
+            "--reading",
+            metavar="NAME",
+            help="How what the paper leaves open is read; aries: usual, or random-ties (a packet goes either way where "
+            "both are alike, levels are twice as wide, all-to-all operations keep AD1). Has a folder of its own.",
+        ),
+    ] = "usual",
     only_claims: Annotated[
         bool,
         typer.Option(
@@ -107,15 +116,20 @@ def reproduce(
 
     dragonfly-env reproduce aries table2 --full --seeds 20
 
+    dragonfly-env reproduce aries --seeds 20 --reading random-ties
+
     [bold]Results folder[/bold]
 
     fig5.png and .svg and so on; claims.md and claims.csv (what was published, what was measured, is it met);
     runs/ (one small Parquet file per run).
     """
     from dragonfly_env.reproduce import Reproduction, find_paper
+    from dragonfly_env.reproduce.paper import USUAL
 
     chosen = find_paper(paper)
     effort = chosen.effort("full" if how["full"] else "quick").shortened(windows, "--windows")
+    read = chosen.reading(reading, "--reading")
+    name = "-".join([chosen.name, effort.name, *([read.name] if read is not USUAL else [])])
     check_suite(how)
     if how["seeds"] is not None:
         effort = replace(effort, seeds=how["seeds"])
@@ -125,8 +139,9 @@ def reproduce(
         effort=effort,
         injection=check_choice("--injection", injection or chosen.setup.injection, ("periodic", "bernoulli")),
         learner_settings=_settings(learner or []),
-        folder=how["out"] or Path("results") / f"{chosen.name}-{effort.name}",
+        folder=how["out"] or Path("results") / name,
         only_claims=only_claims,
+        reading=read,
     )
     engine = engine_of(how)
     _announce(work, how["workers"], how["redo"])

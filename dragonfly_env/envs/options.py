@@ -27,7 +27,7 @@ from dragonfly_env.config.rows import (
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.decisions.layout import select_features
-from dragonfly_env.policies import highest
+from dragonfly_env.policies import check_gateways, highest
 
 DETOURS = ("lgl", "lg", "gl", "g")
 _KINDS = (*DETOURS, "l")
@@ -133,6 +133,12 @@ class EnvOptions:
     detour_candidates: int = integer(
         1, 1, _MOST_CANDIDATES, unit="paths", doc="Path actions: detours that are drawn of each kind."
     )
+    gateways: str = choice(
+        "nearest",
+        ("nearest", "any"),
+        doc="Path actions: by which links minimal candidates leave the source group: the nearest, or any, drawn at the "
+        "source router.",
+    )
     avoid_destination_group: bool | None = boolean(
         None, optional=True, doc="Whether detours avoid the destination group; None: as the network says."
     )
@@ -160,6 +166,7 @@ class EnvOptions:
         select_features(self.features)
         if self.scope in _OF_PATHS and self.action != "path":
             raise config_error("scope", self.scope, "must be 'source', 'every' or 'all' with action='port'")
+        check_gateways(self.gateways, self.minimal_candidates)
         for field in ("duration_ns", "warmup_ns"):
             ns_to_ps(field, getattr(self, field))
         if self.warmup_ns + self.duration_ns > MAX_RUN_NS:
@@ -221,6 +228,7 @@ class EnvOptions:
             "detours": list(self.detours),
             "minimal_candidates": self.minimal_candidates,
             "detour_candidates": self.detour_candidates,
+            "gateways": self.gateways,
             "avoid_destination_group": network.detours_avoid_destination_group if avoid is None else avoid,
             "features": bits,
             "tracked": list(tracked),

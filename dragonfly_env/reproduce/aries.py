@@ -19,6 +19,7 @@ from dragonfly_env.reproduce.aries_cells import (
     mix_of_cori,
 )
 from dragonfly_env.reproduce.aries_open import open_cells, open_panels
+from dragonfly_env.reproduce.aries_readings import READINGS
 from dragonfly_env.reproduce.cells import Cell, Setup
 from dragonfly_env.reproduce.claims import Claim, read_claims
 from dragonfly_env.reproduce.figures.applications import (
@@ -170,6 +171,7 @@ ARIES = Paper(
         "I and II do not agree better); orderings: the means stand as published. Uncertain: more runs "
         "might turn the verdict."
     ),
+    other_readings=READINGS,
     readings=(
         "Machines are an eighth of Theta and of Cori with the same ratios of bandwidths (docs/aries.md); "
         "a host stands for eight nodes; packets have 256 bytes of payload.",

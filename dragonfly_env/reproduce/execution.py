@@ -22,7 +22,7 @@ from dragonfly_env.jobs.gaps import PAPER_SHARES
 from dragonfly_env.jobs.workload import expand_jobs
 from dragonfly_env.reproduce.cells import Cell, Setup
 from dragonfly_env.reproduce.findings import Findings, read_findings
-from dragonfly_env.reproduce.paper import Effort, Paper, PaperFigure
+from dragonfly_env.reproduce.paper import USUAL, Effort, Paper, PaperFigure, Reading
 
 _NS_PER_US = 1000.0
 _HOPS_OF_JOBS = 6.0  # with the last one to the host: in a full machine about half of the packets go around
@@ -40,6 +40,7 @@ class Reproduction:
         learner_settings: Parameters for every policy that learns, to see what they change.
         folder: Where results go.
         only_claims: Simulate only what the claims need; figures that show more are not drawn.
+        reading: How what the paper leaves open is read.
     """
 
     paper: Paper
@@ -49,9 +50,10 @@ class Reproduction:
     learner_settings: Mapping[str, Any]
     folder: Path
     only_claims: bool = False
+    reading: Reading = USUAL
 
     def cells(self, figure: PaperFigure) -> tuple[Cell, ...]:
-        """The cells of a figure, with the learners' settings."""
+        """The cells of a figure, by this reading and with the learners' settings."""
         return tuple(self._adjusted(cell) for cell in figure.cells(self.effort))
 
     def wanted(self, figure: PaperFigure) -> tuple[Cell, ...]:
@@ -109,6 +111,7 @@ class Reproduction:
         return read_findings(self.paper.reference, self.paper.setup, cells, missing, ids, self.folder)
 
     def _adjusted(self, cell: Cell) -> Cell:
+        cell = self.reading.adjust(cell)
         if not (self.learner_settings and cell.routing.learns):
             return cell
         return replace(cell, routing=cell.routing.with_settings(self.learner_settings))

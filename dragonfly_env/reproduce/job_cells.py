@@ -26,6 +26,7 @@ class JobCell(Cell):
         jobs: Those that are watched; the cell's policy routes their packets.
         placements: Of the watched jobs: the next one for each seed, in turn.
         mix: What fills the rest of the machine.
+        all_to_all: The policy of the watched jobs' all-to-all operations; empty: the cell's own.
         others: The policy of the mix; empty: the cell's own.
         others_all_to_all: Of its all-to-all operations; empty: as its others.
     """
@@ -34,6 +35,7 @@ class JobCell(Cell):
     jobs: tuple[Job, ...]
     placements: tuple[str, ...] = ("consecutive",)
     mix: BackgroundMix | None = None
+    all_to_all: str = ""
     others: str = ""
     others_all_to_all: str = ""
 
@@ -49,7 +51,7 @@ class JobCell(Cell):
     def missing(self) -> str:
         """Why this version of the package cannot do it, or an empty string."""
         known = policies()
-        for name in (self.routing.registered, self.others, self.others_all_to_all):
+        for name in (self.routing.registered, self.all_to_all, self.others, self.others_all_to_all):
             if name and name not in known:
                 return f"policy {name} is not available in this version"
         return ""
@@ -69,7 +71,10 @@ class JobCell(Cell):
         own = make_policy(self.routing.registered, **settings)
         others = make_policy(self.others, **settings) if self.others else own
         exchanges = make_policy(self.others_all_to_all, **settings) if self.others_all_to_all else None
-        watched = [job.replace(placement=placement, policy=own, start_ns=self.warmup_ns) for job in self.jobs]
+        changes = {"placement": placement, "policy": own, "start_ns": self.warmup_ns}
+        if self.all_to_all:
+            changes["all_to_all_policy"] = make_policy(self.all_to_all, **settings)
+        watched = [job.replace(**changes) for job in self.jobs]
         filling = [] if self.mix is None else [self._mix(exchanges)]
         network = {**dict(setup.network_settings), **dict(self.network_settings)}
         return Run(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from matplotlib.figure import Figure
 
-from dragonfly_env.checks.values import check_real, config_error, unknown_name
+from dragonfly_env.checks.values import check_choice, check_real, config_error, unknown_name
 from dragonfly_env.reproduce.cells import Cell, Setup
 from dragonfly_env.reproduce.claims import Claim
 from dragonfly_env.reproduce.findings import Findings
@@ -81,6 +81,25 @@ class PaperFigure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One way to read what a paper leaves open.
+
+    Attributes:
+        name: On the command line.
+        summary: What it takes to be so, a sentence for the report.
+        adjust: The simulation that takes the place of a cell.
+    """
+
+    name: str
+    summary: str
+    adjust: Callable[[Cell], Cell]
+
+
+USUAL = Reading(name="usual", summary="", adjust=lambda cell: cell)
+"""As the paper's cells are written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Paper:
     """A publication that one command reproduces.
 
@@ -93,6 +112,7 @@ class Paper:
         claims: What its text states in numbers.
         rule: When a claim is met, for the report.
         readings: How terms and gaps of the paper were read, one sentence each, for the report.
+        other_readings: Other ways to read what it leaves open, beside the usual one.
     """
 
     name: str
@@ -102,6 +122,7 @@ class Paper:
     figures: tuple[PaperFigure, ...]
     claims: Callable[[], tuple[Claim, ...]]
     readings: tuple[str, ...] = ()
+    other_readings: tuple[Reading, ...] = ()
     rule: str = (
         "Met: within 2 % (throughput, hops and their ratios) or 8 % (latencies, their ratios, times); and where two "
         "policies are compared, the better one is the one that was published."
@@ -110,6 +131,19 @@ class Paper:
     def effort(self, name: str) -> Effort:
         """The effort with this name."""
         return next(effort for effort in self.efforts if effort.name == name)
+
+    def reading(self, name: str, field: str = "reading") -> Reading:
+        """The reading with this name.
+
+        Args:
+            name: Of the usual reading, or of another.
+            field: What messages call it.
+
+        Raises:
+            ConfigError: For an unknown name, with those that the paper has.
+        """
+        known = {reading.name: reading for reading in (USUAL, *self.other_readings)}
+        return known[check_choice(field, name, tuple(known))]
 
     def choose(self, names: tuple[str, ...]) -> tuple[PaperFigure, ...]:
         """Figures by name, in the paper's order; ``all`` or nothing for every one.

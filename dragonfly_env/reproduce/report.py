@@ -142,6 +142,8 @@ def as_markdown(
         ),
         "",
     ]
+    if work.reading.summary:
+        lines += [f"Reading `{work.reading.name}`: {work.reading.summary}", ""]
     if work.learner_settings:
         settings = ", ".join(f"{name} = {value}" for name, value in work.learner_settings.items())
         lines += [f"Learners differ from the paper: {settings}.", ""]

@@ -33,14 +33,24 @@ SHAPES: dict[str, Shape] = {
     **GRIDS,
 }
 
+POLICIES = (*dfe.policies(), "ad0 by any gateway", "ad0 by any gateway, at the source alone")
+
 Channel = tuple[int, int, int]
+
+
+def policy_of(name: str) -> dfe.Policy:
+    """A policy of the list: of the registry, or with parameters that open further paths."""
+    if " " not in name:
+        return ready(name)
+    decide = "source" if name.endswith("alone") else "progressive"
+    return dfe.make_policy("ad0", gateways="any", decide=decide)
 
 
 def dependencies(shape: str, arrangement: str, policy: str, scheme: str) -> tuple[nx.DiGraph[Channel], int]:
     """The channel-dependency graph, and the hops of the longest path. Not to be kept: all of them are gigabytes."""
     topology = topology_of(SHAPES[shape], arrangement)
-    parameters = ready(policy).core_parameters()
-    rows, longest = _core.channel_dependencies(topology.to_core(), policy, parameters, scheme)
+    made = policy_of(policy)
+    rows, longest = _core.channel_dependencies(topology.to_core(), made.name, made.core_parameters(), scheme)
     graph: nx.DiGraph[Channel] = nx.DiGraph()
     graph.add_edges_from(((row[0], row[1], row[2]), (row[3], row[4], row[5])) for row in rows.tolist())
     return graph, longest
@@ -48,7 +58,7 @@ def dependencies(shape: str, arrangement: str, policy: str, scheme: str) -> tupl
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("policy", dfe.policies())
+@pytest.mark.parametrize("policy", POLICIES)
 def test_channel_dependencies_are_acyclic(policy: str, scheme: str, shape: str) -> None:
     for arrangement in ARRANGEMENTS:
         graph, longest = dependencies(shape, arrangement, policy, scheme)
@@ -57,7 +67,7 @@ def test_channel_dependencies_are_acyclic(policy: str, scheme: str, shape: str) 
 
 
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
-@pytest.mark.parametrize("policy", dfe.policies())
+@pytest.mark.parametrize("policy", POLICIES)
 def test_a_single_vc_has_cycles_so_the_proof_can_fail(policy: str, arrangement: str) -> None:
     graph, _ = dependencies("72 hosts", arrangement, policy, "unsafe-single")
     assert not nx.is_directed_acyclic_graph(graph)
@@ -65,7 +75,7 @@ def test_a_single_vc_has_cycles_so_the_proof_can_fail(policy: str, arrangement: 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("shape", ["72 hosts", "trunked", "half of the groups", *GRIDS])
-@pytest.mark.parametrize("policy", dfe.policies())
+@pytest.mark.parametrize("policy", POLICIES)
 def test_packets_stay_on_the_channels_of_the_proof(policy: str, shape: str, scheme: str) -> None:
     """Every two consecutive links of every route that a saturated run took are a dependency that was walked."""
     topology = topology_of(SHAPES[shape])
@@ -82,7 +92,7 @@ def test_packets_stay_on_the_channels_of_the_proof(policy: str, shape: str, sche
                 global_buffer_packets=2,
                 output_buffer_packets=1,
             ),
-            policy=ready(policy),
+            policy=policy_of(policy),
             traffic=traffic,
             load=1.0,
             packet_log=True,
@@ -103,7 +113,7 @@ def most_hops(policy: str, *, grid: bool) -> int:
     """PAR's first hop and a path by a router of another group: 7, of which 4 local ones grow to ways of two on a grid.
     With detours inside groups another one in the last group, and the first may grow as well.
     """
-    if getattr(ready(policy), "in_group", False):
+    if getattr(policy_of(policy), "in_group", False):
         return 14 if grid else 8
     return 11 if grid else 7
 

@@ -69,6 +69,13 @@ def test_saturation_does_not_matter(name: str, traffic: str) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("parameters", [{}, {"minimal_candidates": 3, "ties": "random"}])
+def test_any_gateway_is_drawn_alike(shape: str, parameters: dict[str, Any]) -> None:
+    policy = dfe.make_policy("ad0", gateways="any", **parameters)
+    check_equal(config_of_shape(shape, load=0.6), policy)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", TWINS)
 def test_the_topology_does_not_matter(name: str, shape: str) -> None:
     check_equal(config_of_shape(shape, load=0.9), ready(name))
@@ -144,6 +151,8 @@ def test_histories_stay_equal_until_the_network_is_empty(name: str) -> None:
         ("ad", {"nonminimal_shift_second": 1, "minimal_add_first": 2, "nonminimal_add_later": 3}),
         ("ad0", {"ties": "nonminimal", "avoid_destination_group": False}),
         ("ad0", {"decide": "source"}),
+        ("ad0", {"gateways": "any"}),
+        ("ad3", {"gateways": "any", "decide": "source", "in_group": False}),
         ("ad1", {"in_group": False, "levels_near": 64, "levels_far": 8, "wire_share": 0.5}),
         ("ad3", {"decide": "source", "in_group": False, "ties": "random", "levels_near": 100}),
     ],

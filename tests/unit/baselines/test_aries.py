@@ -184,6 +184,33 @@ def test_with_decide_source_only_the_source_router_decides() -> None:
     assert all(len(stays(route)[0]) <= 2 for route in taken if len(groups_of(route)) > 1)
 
 
+def test_with_any_gateway_all_links_to_a_group_are_used_alike() -> None:
+    """By the nearest, a router that has a link to the group takes it; by any, all three rows of the group do."""
+    shares = {}
+    for gateways in ("nearest", "any"):
+        taken = routes(AriesMode(mode="ad3", gateways=gateways), "uniform", 0.05)
+        straight = [stays(route) for route in taken if len(groups_of(route)) == 2]
+        assert len(straight) > 2000
+        assert max(len(one) - 1 for route in straight for one in route) == 2
+        rows = [[router % GRID.a // 8 for router in (route[0][0], route[0][-1])] for route in straight]
+        shares[gateways] = sum(first == last for first, last in rows) / len(rows)
+    assert shares["nearest"] > 0.9  # every row has a gateway to every group
+    assert shares["any"] == pytest.approx(1 / 3, abs=0.03)
+
+
+def test_where_one_link_joins_two_groups_any_gateway_is_the_nearest() -> None:
+    hashes = set()
+    for gateways in ("nearest", "any"):
+        simulation = dfe.Simulation(
+            dfe.SimulationConfig(
+                topology=MESH, policy=AriesMode(mode="ad0", gateways=gateways), traffic="adv+1", load=0.4
+            )
+        )
+        simulation.run(4000)
+        hashes.add(simulation.trace_hash())
+    assert len(hashes) == 1
+
+
 @pytest.mark.parametrize(
     ("decide", "in_group", "scope"),
     [
@@ -213,10 +240,22 @@ def test_an_environment_asks_where_the_policy_is_asked(decide: str, in_group: bo
     assert (late > 0) == (decide == "progressive")
 
 
+def test_any_gateway_is_one_of_several_candidates() -> None:
+    for call in (
+        lambda: AriesMode(mode="ad3", gateways="any", minimal_candidates=1),
+        lambda: dfe.BatchedRoutingEnv(
+            dfe.SimulationConfig(topology=GRID, network="aries"), action="path", gateways="any"
+        ),
+    ):
+        with pytest.raises(dfe.ConfigError, match=r"^gateways = 'any': .*minimal_candidates=1"):
+            call()
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
         ("ties", "minimum"),
+        ("gateways", "all"),
         ("decide", "every"),
         ("in_group", 2),
         ("minimal_candidates", 0),

@@ -117,6 +117,7 @@ def test_calls_out_of_order_are_refused() -> None:
         ("detours", ["glg"]),
         ("minimal_candidates", 0),
         ("detour_candidates", 1.5),
+        ("gateways", "all"),
         ("avoid_destination_group", 1),
         ("num_draws", -1),
         ("transitions", "yes"),

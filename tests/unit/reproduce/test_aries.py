@@ -143,6 +143,34 @@ def test_open_parameters_are_tried_in_a_full_run_only() -> None:
         assert run.config.policy_object.ties == "random"
 
 
+def test_another_reading_changes_ties_levels_and_all_to_all_of_every_run() -> None:
+    reading = ARIES.reading("random-ties")
+    for figure in ARIES.figures:
+        for cell in cells_of(figure.name, FULL)[:4]:
+            read = reading.adjust(cell)
+            assert isinstance(read, JobCell)
+            config = read.run(ARIES.setup, "periodic", 1).config
+            for job in (one.job for one in config.placed_jobs()):
+                modes = {job.policy or config.policy_object, job.all_to_all_policy or config.policy_object}
+                assert {mode.ties for mode in modes} == {dict(cell.routing.settings).get("ties", "random")}
+            assert config.jobs[0].all_to_all_policy.name == "ad1"
+            assert config.jobs[0].policy.name == cell.policy
+            assert read.run(ARIES.setup, "periodic", 1).id != cell.run(ARIES.setup, "periodic", 1).id
+    assert ARIES.reading("usual").adjust(cell) is cell
+
+
+def test_a_reading_that_a_paper_does_not_have_is_refused(tmp_path: Path) -> None:
+    for paper, reading, message in (
+        ("aries", "randomties", "did you mean 'random-ties'"),
+        ("hpdc21", "random-ties", "--reading"),
+    ):
+        result = CliRunner().invoke(
+            app, ["reproduce", paper, "--reading", reading, "--out", str(tmp_path)], env={"COLUMNS": "140"}
+        )
+        assert result.exit_code == 2, result.output
+        assert message in result.output
+
+
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name != "as in the preset"])
 def test_every_variant_is_another_run(name: str) -> None:
     def run_of(variant: str) -> dict[str, Any]:
