@@ -42,33 +42,33 @@ class SentArrivals final : public RouterTracker {
     }
     const std::uint32_t last =
         last_router_before(topology_, router, packet.destination_router, packet.destination_group, detour);
-    const std::uint32_t arrival = arrival_of(topology_, packet.destination_router, last);
     const std::uint32_t own = router - first_router_;
     move_to(now);
-    counts_.add(own, arrival);
-    counts_.add(own, to_router(packet.destination_router));
-    window_.add({own, arrival}, now);
+    counts_.add(own, packet.destination_router, topology_.local_index_of(last));
+    counts_.add(own, packet.destination_router, all());
+    window_.add({own, arrival_of(topology_, packet.destination_router, last)}, now);
   }
 
   // kLastLink: see TrackedPer::kLastLink.
   [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                             Tick now) override {
     move_to(now);
-    const std::uint32_t what = field == kLastLink ? column : to_router(column);
-    return static_cast<float>(counts_.count(reader - first_router_, what) * per_packet_);
+    const std::uint32_t own = reader - first_router_;
+    const std::uint32_t a = topology_.a();
+    const std::uint32_t packets = field == kDestinationRouter ? counts_.count(own, column, all())
+                                                              : counts_.count(own, column / a, column % a);
+    return static_cast<float>(packets * per_packet_);
   }
 
  private:
   static constexpr std::uint32_t kRoomOfHost = 16;  // slots of the table to begin with: two for each packet
 
-  // In the same table behind all arrivals.
-  [[nodiscard]] std::uint32_t to_router(std::uint32_t destination) const noexcept {
-    return topology_.num_routers() * topology_.a() + destination;
-  }
+  // The detail of a destination router behind the routers of its group: whatever its packets came by.
+  [[nodiscard]] std::uint32_t all() const noexcept { return topology_.a(); }
   void move_to(Tick now) {
     window_.move_to(now, [this](SlidingWindow::Note note) {
-      counts_.remove(note.router, note.group);
-      counts_.remove(note.router, to_router(note.group / topology_.a()));
+      counts_.remove(note.router, note.group / topology_.a(), note.group % topology_.a());
+      counts_.remove(note.router, note.group / topology_.a(), all());
     });
   }
 
@@ -76,7 +76,7 @@ class SentArrivals final : public RouterTracker {
   std::uint32_t first_router_;
   double per_packet_;     // of what a local link carries in a window
   SlidingWindow window_;  // its notes: a router and an arrival
-  Tally counts_;          // of a router: arrivals and destination routers
+  Tally counts_;          // of a router: by destination router and the router before it
 };
 
 std::unique_ptr<RouterTracker> make_sent_arrivals(const TrackerInfo& info, const Parameters& given,
