@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <string_view>
+
+#include "routing/last_router.hpp"
 
 namespace dragonfly {
 
 namespace {
+
+constexpr std::uint32_t kNoColumn = 0xffffffffU;
 
 // The hop by which a candidate path leaves the group; kNoPort if it stays, or does not exist.
 PathFollower::GlobalHop first_global_hop(const RouteContext& context, const Candidate& candidate) {
@@ -20,17 +25,33 @@ PathFollower::GlobalHop first_global_hop(const RouteContext& context, const Cand
   return context.paths().first_global_hop(packet, context.router(), choice);
 }
 
-// Whether it crosses the group of its detour from one global link to the next by the shortest way.
-bool passes_group(const Candidate& candidate) noexcept {
-  return candidate.kind > 0 && !visits_router(static_cast<DetourKind>(candidate.kind - 1));
+// Of a field per kDetour: whether the path crosses the group of its detour from one global link to the next
+// by the shortest way.
+std::uint32_t detour_column(const RouteContext& context, const Candidate& candidate) noexcept {
+  if (candidate.kind <= 0 || visits_router(static_cast<DetourKind>(candidate.kind - 1))) return kNoColumn;
+  return static_cast<std::uint32_t>(candidate.detour_group) * context.topology().num_groups() +
+         context.packet().destination_group;
+}
+
+// Of a field per kLastLink: whether the path's last hop is a local one.
+std::uint32_t arrival_column(const RouteContext& context, const Candidate& candidate) noexcept {
+  if (candidate.kind < 0) return kNoColumn;
+  const Packet& packet = context.packet();
+  const Detour detour = candidate.kind > 0 ? detour_of(candidate) : Detour{};
+  const std::uint32_t last = last_router_before(context.topology(), context.router(),
+                                                packet.destination_router, packet.destination_group, detour);
+  if (last == packet.destination_router) return kNoColumn;
+  return arrival_of(context.topology(), packet.destination_router, last);
 }
 
 std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
   switch (per) {
     case TrackedPer::kRouter:
     case TrackedPer::kDestination:
+    case TrackedPer::kDestinationRouter:
     case TrackedPer::kFirstGlobalHop:
     case TrackedPer::kDetour:
+    case TrackedPer::kLastLink:
       break;
     case TrackedPer::kPort:
       return topology.radix() - topology.p();
@@ -83,10 +104,8 @@ ObservationLayout::ObservationLayout(const Dragonfly& topology, const QuestionSp
 
   for (const TrackedFeature& feature : tracked_features()) {
     if (std::ranges::find(spec.tracked, feature.name) == spec.tracked.end()) continue;
-    const TrackedPer per = feature.shown().per;
-    const bool of_candidates =
-        feature.of_candidates || per == TrackedPer::kFirstGlobalHop || per == TrackedPer::kDetour;
-    add_tracked(feature, of_candidates ? k : columns_of(per, topology), trackers);
+    const bool of_candidates = std::string_view{feature.per()} == "candidate";
+    add_tracked(feature, of_candidates ? k : columns_of(feature.shown().per, topology), trackers);
   }
 
   counts_traffic_ = find("traffic") != nullptr;
@@ -137,10 +156,8 @@ void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t
                       .width = width,
                       .tracker = static_cast<std::uint32_t>(running - trackers.begin()),
                       .field = feature.field,
-                      .of_candidates = feature.of_candidates || field.per == TrackedPer::kFirstGlobalHop,
-                      .of_detours = field.per == TrackedPer::kDetour,
-                      .of_vc = field.per == TrackedPer::kFirstGlobalHop,
-                      .of_destination = field.per == TrackedPer::kDestination,
+                      .per = field.per,
+                      .of_global_hops = feature.of_candidates || field.per == TrackedPer::kFirstGlobalHop,
                       .scale = squashed ? 1.0F : 1.0F / field.unit,
                       .half = field.half});
   blocks_.push_back({feature.name, feature.per(), num_features_, width, squashed ? 0.0F : field.unit,
@@ -149,43 +166,41 @@ void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t
   num_features_ += width;
 }
 
+void ObservationLayout::show(float* row, const TrackedBlock& block, std::uint32_t i,
+                             const RouteContext& context, std::uint32_t column) {
+  float shown = 0;
+  if (column != kNoColumn) {
+    const auto x = static_cast<float>(context.tracked_of_all(block.tracker, block.field, column));
+    shown = block.half > 0 ? detail::squash(x, block.half) : x * block.scale;
+  }
+  row[block.offset + i] = shown;
+}
+
 void ObservationLayout::fill_tracked(float* row, const RouteContext& context,
                                      const Candidate* candidates) const {
-  const auto show = [&](const TrackedBlock& block, std::uint32_t i, std::uint32_t column) {
-    const auto x = static_cast<float>(context.tracked_of_all(block.tracker, block.field, column));
-    row[block.offset + i] = block.half > 0 ? detail::squash(x, block.half) : x * block.scale;
-  };
-  std::uint32_t shown_candidates = 0;
+  std::uint32_t global_hops = 0;
   for (const TrackedBlock& block : tracked_) {
-    if (block.of_candidates) shown_candidates = block.width;
-    if (block.of_detours) {
-      const std::uint32_t groups = context.topology().num_groups();
-      for (std::uint32_t i = 0; i < block.width; ++i) {
-        if (passes_group(candidates[i])) {
-          show(block, i,
-               static_cast<std::uint32_t>(candidates[i].detour_group) * groups +
-                   context.packet().destination_group);
-        } else {
-          row[block.offset + i] = 0;
-        }
-      }
+    if (block.of_global_hops) {
+      global_hops = block.width;
       continue;
     }
-    for (std::uint32_t i = 0; i < block.width && !block.of_candidates; ++i) {
-      show(block, i, block.of_destination ? context.packet().destination_group : i);
+    for (std::uint32_t i = 0; i < block.width; ++i) {
+      std::uint32_t column = i;
+      if (block.per == TrackedPer::kDetour) column = detour_column(context, candidates[i]);
+      if (block.per == TrackedPer::kLastLink) column = arrival_column(context, candidates[i]);
+      if (block.per == TrackedPer::kDestination) column = context.packet().destination_group;
+      if (block.per == TrackedPer::kDestinationRouter) column = context.packet().destination_router;
+      show(row, block, i, context, column);
     }
   }
-  for (std::uint32_t i = 0; i < shown_candidates; ++i) {  // where a path leads is worked out once
+  for (std::uint32_t i = 0; i < global_hops; ++i) {  // where a path leads is worked out once
     const auto [link, vc] = first_global_hop(context, candidates[i]);
     const bool leaves = link.port != kNoPort;
     const std::uint32_t q = leaves ? context.topology().global_position(link.router, link.port) : 0;
     for (const TrackedBlock& block : tracked_) {
-      if (!block.of_candidates) continue;
-      if (leaves) {
-        show(block, i, block.of_vc ? q * kMostVcsOfLink + vc : q);
-      } else {
-        row[block.offset + i] = 0;
-      }
+      if (!block.of_global_hops) continue;
+      const bool of_vc = block.per == TrackedPer::kFirstGlobalHop;
+      show(row, block, i, context, !leaves ? kNoColumn : of_vc ? q * kMostVcsOfLink + vc : q);
     }
   }
 }

@@ -68,10 +68,8 @@ class ObservationLayout {
     std::uint32_t width = 0;
     std::uint32_t tracker = 0;  // among those that run
     std::uint32_t field = 0;
-    bool of_candidates = false;
-    bool of_detours = false;
-    bool of_vc = false;
-    bool of_destination = false;
+    TrackedPer per = TrackedPer::kRouter;
+    bool of_global_hops = false;  // of candidates: what is known of their first global hop
     float scale = 1;
     float half = 0;
   };
@@ -79,6 +77,8 @@ class ObservationLayout {
   void add_tracked(const TrackedFeature& feature, std::uint32_t width,
                    const std::vector<TrackerRequest>& trackers);
   void fill_tracked(float* row, const RouteContext& context, const Candidate* candidates) const;
+  static void show(float* row, const TrackedBlock& block, std::uint32_t i, const RouteContext& context,
+                   std::uint32_t column);
 
   std::uint32_t first_port_;
   std::uint32_t num_ports_;

@@ -40,8 +40,12 @@ enum class TrackedPer : std::uint8_t {
   // Candidate paths: the group of each one's detour, column group * groups + the destination's. 0 without
   // asking for paths that do not go through that group by the shortest way.
   kDetour,
+  // Candidate paths: each one's last local hop, column: its arrival (last_router.hpp). 0 without asking for
+  // paths that have none.
+  kLastLink,
   // Observations show one column, that of the packet's destination group; column: the group's number.
   kDestination,
+  kDestinationRouter,  // the same of its destination router
 };
 
 // One named number of a tracker. Observations show it as quantity / unit, or, if half > 0, as

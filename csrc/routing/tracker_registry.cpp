@@ -14,6 +14,7 @@ namespace dragonfly {
   X(link_occupancy)         \
   X(offered_traffic)        \
   X(remote_traffic)         \
+  X(sent_arrivals)          \
   X(sent_detours)           \
   X(detour_length)          \
   X(load_levels)
@@ -59,11 +60,13 @@ const char* TrackedFeature::per() const noexcept {
   switch (shown().per) {
     case TrackedPer::kRouter:
     case TrackedPer::kDestination:
+    case TrackedPer::kDestinationRouter:
       return "decision";
     case TrackedPer::kPort:
       return "port";
     case TrackedPer::kFirstGlobalHop:
     case TrackedPer::kDetour:
+    case TrackedPer::kLastLink:
       return "candidate";
     case TrackedPer::kGroup:
       return "group";

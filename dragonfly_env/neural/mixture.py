@@ -17,7 +17,7 @@ from dragonfly_env.benchmark.suite import BenchmarkCell, Suite
 from dragonfly_env.checks.documents import parse_toml
 from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.experiments.fields import Table, parse_loads
-from dragonfly_env.neural.demands import KINDS, random_demands
+from dragonfly_env.neural.demands import KINDS, MATCHED, matched_routers, random_demands
 from dragonfly_env.neural.tasks import Task
 from dragonfly_env.traffic import Adversarial, Pattern, parse_traffic
 
@@ -95,11 +95,11 @@ def _block(part: str, value: object, suite: Suite) -> Iterator[Task]:
     table.finish()
     for row in rows:
         choice = Table(row, f"{part}.traffic")
-        label, pattern = _pattern(choice, hosts)
+        label, pattern, offset = _pattern(choice, hosts)
         loads = parse_loads(choice.items("loads"), choice.field("loads"))
         choice.finish()
         for load in loads:
-            _refuse_unseen(suite, label, pattern, load, hosts)
+            _refuse_unseen(suite, label, offset, load, hosts)
             task = Task(
                 name=f"{label} {load:g}, {hosts} hosts, {network}",
                 config=dfe.SimulationConfig(
@@ -117,20 +117,27 @@ def _block(part: str, value: object, suite: Suite) -> Iterator[Task]:
             yield _within(task, duration_ns)
 
 
-def _pattern(choice: Table, hosts: int) -> tuple[str, Pattern]:
-    """A pattern with its name in tables: ``adv+3``, or ``groups:3/1`` for random demands (targets, seed)."""
+def _pattern(choice: Table, hosts: int) -> tuple[str, Pattern, int | None]:
+    """A pattern with its name in tables, and the offset in groups if it has one.
+
+    The name is ``adv+3``, or ``groups:3/1`` for random demands (targets, seed), ``matched:6/1`` (offset, seed).
+    """
     text = choice.text("pattern", "")
-    if text not in KINDS:
+    if text not in (*KINDS, MATCHED):
         pattern = parse_traffic(text)
         if not isinstance(pattern, Pattern):
             raise config_error(choice.field("pattern"), text, "must be a pattern of its own")
-        return text, pattern
-    targets, seed = choice.integer("targets", 2, 1, 1000), choice.integer("seed", 0, 0, _MOST_SEED)
+        return text, pattern, pattern.offset if isinstance(pattern, Adversarial) else None
     topology = dfe.Dragonfly.preset(str(hosts))
-    return f"{text}:{targets}/{seed}", random_demands(text, topology, targets, seed)
+    if text == MATCHED:
+        offset = choice.integer("offset", 1, 1, topology.num_groups - 1)
+        seed = choice.integer("seed", 0, 0, _MOST_SEED)
+        return f"{text}:{offset}/{seed}", matched_routers(topology, offset, seed), offset
+    targets, seed = choice.integer("targets", 2, 1, 1000), choice.integer("seed", 0, 0, _MOST_SEED)
+    return f"{text}:{targets}/{seed}", random_demands(text, topology, targets, seed), None
 
 
-def _refuse_unseen(suite: Suite, label: str, pattern: Pattern, load: float, hosts: int) -> None:
+def _refuse_unseen(suite: Suite, label: str, offset: int | None, load: float, hosts: int) -> None:
     (board,) = suite.choose((_BOARD,))
     cells = [cell for listed in board.cells.values() for cell in listed]
     train = [cell for cell in cells if cell.part == "train"]
@@ -141,20 +148,20 @@ def _refuse_unseen(suite: Suite, label: str, pattern: Pattern, load: float, host
             "mixture", f"{hosts} hosts", f"must be a size of the training part of {suite.name}"
         )
     for cell in unseen:
-        if label not in trained and _same_groups(cell, label, pattern, hosts):
+        if label not in trained and _same_groups(cell, label, offset, hosts):
             raise config_error("mixture", label, f"must be no unseen pattern of {suite.name} ({cell.name})")
         if (label, load) == (cell.traffic.label, cell.load):
             raise config_error("mixture", f"{label} {load:g}", f"must be no unseen load ({cell.name})")
 
 
-def _same_groups(cell: BenchmarkCell, label: str, pattern: Pattern, hosts: int) -> bool:
+def _same_groups(cell: BenchmarkCell, label: str, offset: int | None, hosts: int) -> bool:
     """Whether it is an unseen pattern, or one offset by another name: tornado is adv+16 on 33 groups."""
     if label == cell.traffic.label:
         return True
-    if not isinstance(pattern, Adversarial):
+    if offset is None:
         return False
     groups = dfe.Dragonfly.preset(str(hosts)).num_groups
     offsets = [groups // 2] if cell.traffic.label == "tornado" else []
     if isinstance(cell.traffic.traffic, Adversarial):
         offsets.append(cell.traffic.traffic.offset)
-    return any((pattern.offset - offset) % groups == 0 for offset in offsets)
+    return any((offset - other) % groups == 0 for other in offsets)

@@ -35,6 +35,9 @@ FEATURES = MappingProxyType(
         # What the router's own packets did lately, by the ways that they took: without it all go one way at a time.
         "candidate_detour_demand": 0.0,
         "destination_minimal_demand": 0.0,
+        # ... and by the last local links: where all hosts of a router send to one other router, those are full first.
+        "candidate_last_link_demand": 0.0,
+        "destination_router_demand": 0.0,
     }
 )
 """Names and units of the inputs; 0: squashed features have none. None of them depends on the size of a system."""

@@ -83,7 +83,7 @@ class TrainingSettings:
         open_low=True,
         doc="Of the mixture's windows: so long are the runs of the training.",
     )
-    rounds: int = integer(4, 1, 1000, doc="Of foretelling: collect, fit.")
+    rounds: int = integer(6, 1, 1000, doc="Of foretelling: collect, fit.")
     kept_rounds: int = integer(3, 1, 1000, doc="Rounds whose transitions are fitted, the last ones.")
     cell_transitions: int = integer(
         12_000, 100, 2**24, unit="transitions", doc="Of each scenario and round at most, drawn at random."

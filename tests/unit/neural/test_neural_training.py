@@ -15,7 +15,7 @@ import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.benchmark import find_suite
 from dragonfly_env.neural import FEATURES, Mixture, TrainingSettings, own_mixture, train_network
-from dragonfly_env.neural.demands import random_demands
+from dragonfly_env.neural.demands import matched_routers, random_demands
 from dragonfly_env.neural.evolution import changed, num_changes
 from dragonfly_env.neural.foretelling import Samples, collect, fit, together
 from dragonfly_env.neural.network import scores_of, untrained
@@ -86,6 +86,14 @@ def test_what_is_unseen_is_refused_by_any_name(pattern: str, load: float, hosts:
         Mixture.from_dict(row(pattern, load, hosts), SUITE)
 
 
+@pytest.mark.parametrize(("offset", "hosts"), [(16, 1056), (9, 342), (2, 342)])
+def test_matched_routers_half_way_round_are_tornado_and_refused(offset: int, hosts: int) -> None:
+    with pytest.raises(dfe.ConfigError, match="unseen"):
+        Mixture.from_dict(row("matched", 0.2, hosts, offset=offset, seed=1), SUITE)
+    (task,) = Mixture.from_dict(row("matched", 0.2, hosts, offset=offset - 1, seed=1), SUITE).training
+    assert task.name == f"matched:{offset - 1}/1 0.2, {hosts} hosts, lia"
+
+
 def test_a_training_cell_may_be_trained_on_even_where_it_is_tornado() -> None:
     (task,) = Mixture.from_dict(row("adv+4", 0.45, 72), SUITE).training  # of 9 groups
     assert task.name == "adv+4 0.45, 72 hosts, lia"
@@ -103,6 +111,21 @@ def test_random_demands_are_as_much_sent_as_heard_and_leave_every_group(kind: st
     group = np.arange(len(matrix)) // (len(matrix) // topology.num_groups)
     assert not matrix[group[:, None] == group[None, :]].any()
     assert not np.array_equal(matrix, random_demands(kind, topology, targets, 6).matrix)
+
+
+def test_matched_routers_send_to_one_and_hear_from_one_so_many_groups_away() -> None:
+    topology = dfe.Dragonfly.preset("342")
+    matrix = matched_routers(topology, 5, 1).matrix
+    np.testing.assert_array_equal(matrix.sum(axis=0), 1)
+    np.testing.assert_array_equal(matrix.sum(axis=1), 1)
+    one, other = np.nonzero(matrix)
+    groups, size = topology.num_groups, topology.num_routers // topology.num_groups
+    np.testing.assert_array_equal((other // size - one // size) % groups, 5)
+    assert not np.array_equal(other % size, one % size)
+    assert not np.array_equal(matrix, matched_routers(topology, 5, 2).matrix)
+    for wrong in (0, groups):
+        with pytest.raises(dfe.ConfigError, match=r"offset.*1 to 18"):
+            matched_routers(topology, wrong, 1)
 
 
 @pytest.mark.parametrize(

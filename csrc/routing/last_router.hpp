@@ -1,0 +1,37 @@
+// The router before the last one of a path, inside the destination's group.
+#pragma once
+
+#include <cstdint>
+
+#include "routing/path_follower.hpp"
+#include "topology/dragonfly.hpp"
+
+namespace dragonfly {
+
+// From which router of the destination's group a packet that is at `router` comes to its own, by that detour
+// (or, if there is none, by a shortest path): the one by which it enters the group, or which it visits
+// there. That is the destination itself if no local hop is left. With trunking: by the first of the links
+// between two groups. On grids: the router behind which only the way between these two is left.
+[[nodiscard]] inline std::uint32_t last_router_before(const Dragonfly& topology, std::uint32_t router,
+                                                      std::uint32_t destination_router,
+                                                      std::uint32_t destination_group,
+                                                      const Detour& detour) noexcept {
+  const std::uint32_t own = topology.group_of(router);
+  std::uint32_t from = own;
+  if (detour.exists()) {
+    if (detour.group != destination_group) {
+      from = detour.group;
+    } else if (visits_router(detour.kind) && detour.router != destination_router) {
+      return detour.router;
+    }
+  }
+  return from == destination_group ? router : topology.links_between(destination_group, from)->router;
+}
+
+// The same as one number: the destination and that router's place in the group.
+[[nodiscard]] inline std::uint32_t arrival_of(const Dragonfly& topology, std::uint32_t destination_router,
+                                              std::uint32_t last_router) noexcept {
+  return destination_router * topology.a() + topology.local_index_of(last_router);
+}
+
+}  // namespace dragonfly
