@@ -13,7 +13,8 @@ from importlib import resources
 from typing import Any
 
 import dragonfly_env as dfe
-from dragonfly_env.benchmark.suite import BenchmarkCell, Suite
+from dragonfly_env.benchmark.suite import Suite
+from dragonfly_env.benchmark.unseen import why_unseen
 from dragonfly_env.checks.documents import parse_toml
 from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.experiments.fields import Table, parse_loads
@@ -139,29 +140,10 @@ def _pattern(choice: Table, hosts: int) -> tuple[str, Pattern, int | None]:
 
 def _refuse_unseen(suite: Suite, label: str, offset: int | None, load: float, hosts: int) -> None:
     (board,) = suite.choose((_BOARD,))
-    cells = [cell for listed in board.cells.values() for cell in listed]
-    train = [cell for cell in cells if cell.part == "train"]
-    unseen = [cell for cell in cells if cell.part == "unseen"]
-    trained = {cell.traffic.label for cell in train}
-    if hosts not in {int(cell.hosts) for cell in train}:
+    trained = {int(cell.hosts) for listed in board.cells.values() for cell in listed if cell.part == "train"}
+    if hosts not in trained:
         raise config_error(
             "mixture", f"{hosts} hosts", f"must be a size of the training part of {suite.name}"
         )
-    for cell in unseen:
-        if label not in trained and _same_groups(cell, label, offset, hosts):
-            raise config_error("mixture", label, f"must be no unseen pattern of {suite.name} ({cell.name})")
-        if (label, load) == (cell.traffic.label, cell.load):
-            raise config_error("mixture", f"{label} {load:g}", f"must be no unseen load ({cell.name})")
-
-
-def _same_groups(cell: BenchmarkCell, label: str, offset: int | None, hosts: int) -> bool:
-    """Whether it is an unseen pattern, or one offset by another name: tornado is adv+16 on 33 groups."""
-    if label == cell.traffic.label:
-        return True
-    if offset is None:
-        return False
-    groups = dfe.Dragonfly.preset(str(hosts)).num_groups
-    offsets = [groups // 2] if cell.traffic.label == "tornado" else []
-    if isinstance(cell.traffic.traffic, Adversarial):
-        offsets.append(cell.traffic.traffic.offset)
-    return any((offset - other) % groups == 0 for other in offsets)
+    if reason := why_unseen(suite, label, offset, load, hosts):
+        raise config_error("mixture", f"{label} {load:g}", f"must not be in it: {reason}")
