@@ -102,7 +102,7 @@ def same_preference_anywhere(findings: Findings, claim: Claim) -> Statement:
         compact, spread = _by_spread(findings, claim, label).values()
         found |= {f"{name} compact": compact, f"{name} dispersed": spread}
         both = all(one.sure(0.0, math.inf) for one in (compact, spread))
-        holds &= compact.mean * spread.mean > 0 or not both
+        holds &= compact.mean * spread.mean >= 0 or not both  # zero is neither
         sure &= both
     return Statement(holds, sure, _listed(found))
 
