@@ -191,9 +191,9 @@ TEST(the_memory_of_a_network_includes_what_its_routers_remember) {
   shown.options.decisions->features = 0;
   CHECK_EQ(need(shown).trackers, routers * size.h * 3);
   CHECK(need(shown).questions < counted.questions);
-  // Sixteen slots of sixteen bytes per host.
+  // Two vectors and a place in them; what they hold comes with the packets.
   shown.options.decisions->tracked = {"destination_router_demand"};
-  CHECK_EQ(need(shown).trackers, routers * size.p * 16 * 16);
+  CHECK_EQ(need(shown).trackers, routers * 56);
 }
 
 TEST(a_network_too_large_for_the_machine_is_refused) {

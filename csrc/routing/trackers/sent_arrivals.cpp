@@ -1,7 +1,7 @@
+#include <cstddef>
+
 #include "routing/last_router.hpp"
 #include "routing/router_tracker.hpp"
-#include "routing/trackers/sliding_window.hpp"
-#include "routing/trackers/tally.hpp"
 #include "routing/trackers/traffic_parameters.hpp"
 
 namespace dragonfly {
@@ -18,7 +18,11 @@ enum Field : std::uint32_t { kLastLink, kDestinationRouter };
 // or two routers, and the link from there to the destination would carry what p hosts send. A real router
 // knows this, as it is its own packets and its own answers. Packets of others for the same router are not
 // seen; where a few routers send to one, each sees its share.
-// Source: this project.
+//
+// Each router has the arrivals of its last packets in a row, which is looked through whenever somebody asks:
+// of a window there are few (a link carries six to twenty), and a row stays in the cache where a table of
+// counts did not. Reading takes as long as there are packets of the router in the window. Source: this
+// project.
 class SentArrivals final : public RouterTracker {
  public:
   SentArrivals(const TrackerSite& site, TimePs window_ps)
@@ -26,10 +30,10 @@ class SentArrivals final : public RouterTracker {
         first_router_{site.first_router},
         per_packet_{site.links[1].packet_ps / static_cast<double>(window_ps)},
         window_{site.ticks_of(window_ps)},
-        counts_{std::size_t{site.num_routers} * site.topology.p() * kRoomOfHost} {}
+        recent_(site.num_routers) {}
 
   static std::uint64_t bytes(const Dragonfly& topology) {
-    return Tally::bytes(std::uint64_t{topology.num_hosts()} * kRoomOfHost);
+    return std::uint64_t{topology.num_routers()} * sizeof(Recent);
   }
 
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.forwards = true}; }
@@ -42,41 +46,56 @@ class SentArrivals final : public RouterTracker {
     }
     const std::uint32_t last =
         last_router_before(topology_, router, packet.destination_router, packet.destination_group, detour);
-    const std::uint32_t own = router - first_router_;
-    move_to(now);
-    counts_.add(own, packet.destination_router, topology_.local_index_of(last));
-    counts_.add(own, packet.destination_router, all());
-    window_.add({own, arrival_of(topology_, packet.destination_router, last)}, now);
+    Recent& recent = recent_[router - first_router_];
+    recent.move_to(now);
+    recent.due.push_back(now + window_);
+    recent.arrivals.push_back(arrival_of(topology_, packet.destination_router, last));
   }
 
   // kLastLink: see TrackedPer::kLastLink.
   [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                             Tick now) override {
-    move_to(now);
-    const std::uint32_t own = reader - first_router_;
+    Recent& recent = recent_[reader - first_router_];
+    recent.move_to(now);
     const std::uint32_t a = topology_.a();
-    const std::uint32_t packets = field == kDestinationRouter ? counts_.count(own, column, all())
-                                                              : counts_.count(own, column / a, column % a);
+    const std::uint32_t packets =
+        field == kDestinationRouter ? recent.count(column * a, a) : recent.count(column, 1);
     return static_cast<float>(packets * per_packet_);
   }
 
  private:
-  static constexpr std::uint32_t kRoomOfHost = 16;  // slots of the table to begin with: two for each packet
+  // The packets of one router in the window, by time.
+  struct Recent {
+    std::vector<Tick> due;  // when they no longer count
+    std::vector<std::uint32_t> arrivals;
+    std::size_t first = 0;
 
-  // The detail of a destination router behind the routers of its group: whatever its packets came by.
-  [[nodiscard]] std::uint32_t all() const noexcept { return topology_.a(); }
-  void move_to(Tick now) {
-    window_.move_to(now, [this](SlidingWindow::Note note) {
-      counts_.remove(note.router, note.group / topology_.a(), note.group % topology_.a());
-      counts_.remove(note.router, note.group / topology_.a(), all());
-    });
-  }
+    void move_to(Tick now) {
+      if (first == due.size() || due[first] > now) return;
+      do {
+        ++first;
+      } while (first < due.size() && due[first] <= now);
+      // A constant amount of work per packet, and no more room than twice what ever counts at once.
+      if (first * 2 < due.size()) return;
+      const auto gone = static_cast<std::ptrdiff_t>(first);
+      due.erase(due.begin(), due.begin() + gone);
+      arrivals.erase(arrivals.begin(), arrivals.begin() + gone);
+      first = 0;
+    }
+    // Those with an arrival from `from` on, so many different ones.
+    [[nodiscard]] std::uint32_t count(std::uint32_t from, std::uint32_t different) const noexcept {
+      std::uint32_t packets = 0;
+      for (std::size_t i = first; i < arrivals.size(); ++i)
+        packets += arrivals[i] - from < different ? 1U : 0U;
+      return packets;
+    }
+  };
 
   const Dragonfly& topology_;
   std::uint32_t first_router_;
-  double per_packet_;     // of what a local link carries in a window
-  SlidingWindow window_;  // its notes: a router and an arrival
-  Tally counts_;          // of a router: by destination router and the router before it
+  double per_packet_;  // of what a local link carries in a window
+  Tick window_;
+  std::vector<Recent> recent_;  // [router]
 };
 
 std::unique_ptr<RouterTracker> make_sent_arrivals(const TrackerInfo& info, const Parameters& given,

@@ -198,7 +198,7 @@ def test_a_network_learns_to_foretell(loss: str) -> None:
     generator = np.random.default_rng(0)
     x = generator.random((20_000, len(FEATURES)), dtype=np.float32)
     y = np.log(1 + 3 * x[:, 0] + 5 * np.maximum(x[:, 1] - 0.5, 0)).astype(np.float32)
-    settings = TrainingSettings(batch_transitions=128, passes=10, loss=loss)
+    settings = TrainingSettings(batch_transitions=128, passes=20, loss=loss)
     ones = np.ones(len(y), dtype=np.float32)
     network, _ = fit(untrained(tuple(FEATURES), (16, 16), 0), (x, y, ones), settings, 0)
     assert float(np.mean((scores_of(network.layers, x) + y) ** 2)) < 0.05 * float(y.var())
