@@ -158,9 +158,8 @@ class NetworkConfig:
         "arbitration",
         "least-recently-served",
         "",
-        "Which of several input VCs gets the crossbar. Q: least-recently-served, L: round-robin. With "
-        "'transit-first-' before the name, packets from other routers come before those of the router's own hosts, as "
-        "in FOGSim's default; strictly, so an overloaded router may starve its hosts.",
+        "Which of several input VCs gets the crossbar. Q: least-recently-served, L: round-robin. 'transit-first-..': "
+        "strictly before the router's own hosts come packets from other routers, as in FOGSim by default.",
     )
 
     # Virtual channels.

@@ -222,6 +222,7 @@ def transient_cells(effort: Effort) -> tuple[Cell, ...]:
             measure_ns=at_ns + 4 * effort.transient_ns,
             series_bin_ns=BIN_NS,
             schedule=((0.0, before, load), (at_ns, after, load)),
+            network_settings=decisions_of(routing),
         )
         for before, after in ((UNIFORM, ADVC), (ADVC, UNIFORM))
         for routing in (*ADAPTIVE, LIA)
