@@ -179,6 +179,15 @@ def test_production_orderings_hold(identity: str) -> None:
     assert not found.uncertain or identity == "AR29"  # rayleigh prefers neither
 
 
+def test_who_prefers_neither_mode_at_all_contradicts_nothing() -> None:
+    """As rayleigh, whose operations are all to all and have one mode in both runs (reading ``random-ties``)."""
+
+    def same(cell: JobCell, seed: int) -> Row:
+        return row(1000.0 + seed, groups=groups_of(seed))
+
+    assert measured("AR29", same).ordering == "holds"
+
+
 def test_production_orderings_are_reversed() -> None:
     assert measured("AR23", gains(**{**TABLE2, "qbox": 0.3})).ordering == "reversed"
     assert measured("AR28", gains(milc=-0.05)).ordering == "reversed"
