@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from dragonfly_env.experiments import Scenario, SweepReport, load_results, run_sweep
 from dragonfly_env.experiments.engines import Engine
-from dragonfly_env.experiments.progress import Silent
 
 NUM_RUNS = 4
+_PATIENCE_S = 0.3
 
 
 def scenario(measure_ns: float = 2000.0, **changes: object) -> Scenario:
@@ -27,16 +30,33 @@ def scenario(measure_ns: float = 2000.0, **changes: object) -> Scenario:
     return Scenario.from_dict(settings)
 
 
-class Watcher(Silent):
-    """Does something once, when the first run has ended."""
+@contextmanager
+def while_runs_are_under_way(folder: Path, do: Callable[[], None]) -> Iterator[list[int]]:
+    """Does something once beside a sweep with two workers: when both have a run, or one has had for some time.
 
-    def __init__(self, do: Callable[[], None]) -> None:
-        self._do: Callable[[], None] | None = do
+    Yields:
+        What holds, after that, how many runs were under way.
+    """
+    found: list[int] = []
+    over = threading.Event()
 
-    def advance(self, work: float, what: str) -> None:
-        do, self._do = self._do, None
-        if do is not None:
-            do()
+    def watch() -> None:
+        first_s = None
+        while not over.wait(0.01):
+            count = len(list((folder / "runs").glob("*.running")))
+            first_s = first_s or (time.monotonic() if count else None)
+            if count >= 2 or (count and first_s is not None and time.monotonic() > first_s + _PATIENCE_S):
+                found.append(count)
+                do()
+                return
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield found
+    finally:
+        over.set()
+        thread.join()
 
 
 def hashes(folder: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ import pytest
 from dragonfly_env import ConfigError
 from dragonfly_env.experiments import run_sweep
 from dragonfly_env.experiments.engines import find_engine
-from tests.engines.sweeps import Watcher, check_all_done, check_resumes, scenario
+from tests.engines.sweeps import check_all_done, check_resumes, scenario, while_runs_are_under_way
 
 distributed = pytest.importorskip("distributed", reason="needs the extra [dask] (make test-engines)")
 
@@ -31,14 +31,14 @@ def cluster() -> Iterator[Any]:
 
 def test_runs_of_a_killed_worker_are_done_again(cluster: Any, tmp_path: Path) -> None:
     plan = scenario(measure_ns=1_000_000.0)
-    folder, killed = tmp_path / "there", []
+    folder = tmp_path / "there"
 
     def kill() -> None:
-        killed.extend((folder / "runs").glob("*.running"))
         os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
 
     engine = find_engine("dask", cluster.scheduler_address)
-    report = run_sweep(plan, folder, engine=engine, reporter=Watcher(kill))
+    with while_runs_are_under_way(folder, kill) as killed:
+        report = run_sweep(plan, folder, engine=engine)
     assert killed
     check_all_done(report, folder, plan, tmp_path / "here")
 

@@ -11,7 +11,7 @@ import pytest
 from dragonfly_env import ConfigError
 from dragonfly_env.experiments import run_sweep
 from dragonfly_env.experiments.engines import find_engine
-from tests.engines.sweeps import Watcher, check_all_done, check_resumes, scenario
+from tests.engines.sweeps import check_all_done, check_resumes, scenario, while_runs_are_under_way
 
 ray = pytest.importorskip("ray", reason="needs the extra [ray] (make test-engines)")
 
@@ -38,16 +38,15 @@ def cluster() -> Iterator[Any]:
 def test_runs_of_a_killed_node_are_done_again(cluster: Any, tmp_path: Path) -> None:
     plan = scenario(measure_ns=1_000_000.0)
     engine = find_engine("ray", cluster.address)
-    killed: list[int] = []
+    folder = tmp_path / "there"
 
     def kill() -> None:
-        killed.append(len(list((tmp_path / "there" / "runs").glob("*.running"))))
         cluster.remove_node(cluster.workers.pop(), allow_graceful=False)
 
-    report = run_sweep(plan, tmp_path / "there", engine=engine, reporter=Watcher(kill))
+    with while_runs_are_under_way(folder, kill) as killed:
+        report = run_sweep(plan, folder, engine=engine)
     assert killed
-    assert killed[0] >= 1
-    check_all_done(report, tmp_path / "there", plan, tmp_path / "here")
+    check_all_done(report, folder, plan, tmp_path / "here")
     assert not ray.is_initialized()
 
 

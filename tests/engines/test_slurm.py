@@ -13,7 +13,7 @@ from dragonfly_env.experiments import run_sweep
 from dragonfly_env.experiments.engines import find_engine
 from dragonfly_env.experiments.engines.slurm import Slurm
 from dragonfly_env.experiments.runner import SweepStoppedError
-from tests.engines.sweeps import Watcher, check_all_done, check_resumes, scenario
+from tests.engines.sweeps import check_all_done, check_resumes, scenario, while_runs_are_under_way
 
 pytest.importorskip("submitit", reason="needs the extra [slurm] (make test-engines)")
 
@@ -29,16 +29,15 @@ def local() -> Slurm:
 
 def test_runs_of_a_killed_job_are_done_again(tmp_path: Path) -> None:
     plan, engine, folder = scenario(measure_ns=1_000_000.0), local(), tmp_path / "there"
-    killed: list[str] = []
 
     def kill() -> None:
         job = next(job for job in engine.jobs if not job.done())
-        killed.append(job.job_id)
         own = Path(f"/proc/{job.job_id}/task/{job.job_id}/children").read_text(encoding="utf-8")
         for process in (job.job_id, *own.split()):  # what watches over the job, and the job
             os.kill(int(process), signal.SIGKILL)
 
-    report = run_sweep(plan, folder, jobs=2, engine=engine, reporter=Watcher(kill))
+    with while_runs_are_under_way(folder, kill) as killed:
+        report = run_sweep(plan, folder, jobs=2, engine=engine)
     assert killed
     check_all_done(report, folder, plan, tmp_path / "here")
 
