@@ -146,7 +146,8 @@ TEST(a_way_by_any_gateway_gets_there_by_a_link_of_it) {
           for (std::uint32_t i = 0; i < t.trunking(); ++i) {
             links += t.links_between(own, other)[i].router == gateway ? 1U : 0U;
           }
-          const double share = static_cast<double>(std::ranges::count(drawn, gateway)) / drawn.size();
+          const double share =
+              static_cast<double>(std::ranges::count(drawn, gateway)) / static_cast<double>(drawn.size());
           CHECK(std::abs(share - static_cast<double>(links) / t.trunking()) < 0.02);
         }
       }
