@@ -116,12 +116,8 @@ def _over_loads(effort: Effort, patterns: tuple[str, ...], policies: tuple[Routi
 
 
 def arbitration_cells(effort: Effort) -> tuple[Cell, ...]:
-    """Figure 5: TPR under ADVc with three arbiters."""
-    names = {
-        "round-robin": "round-robin",
-        "lrs": "least-recently-served",
-        "age": "age",
-    }  # transit first, all three
+    """Figure 5: TPR under ADVc with three arbiters, behind packets in transit."""
+    names = {"round-robin": "round-robin", "lrs": "least-recently-served", "age": "age"}
     return tuple(
         _steady(
             effort,
