@@ -96,15 +96,24 @@ class ResultsFolder:
             temporary.write_bytes(sealed(table))
         return target
 
-    def version_of(self, run_id: str) -> str | None:
-        """The package version that made a finished run, or None if there is no intact one."""
+    def run_ids(self) -> list[str]:
+        """The runs whose files are there, intact or not, sorted."""
+        return sorted(file.stem for file in self.runs.glob("*.parquet"))
+
+    def provenance_of(self, run_id: str) -> dict[str, Any] | None:
+        """Who made a finished run, when and of what, or None if there is no intact one."""
         try:
             provenance = json.loads(read_sealed_metadata(self.run_file(run_id)))
             if provenance["run_id"] != run_id:
                 return None
-            return str(provenance["package_version"])
+            return {**provenance, "package_version": str(provenance["package_version"])}
         except DAMAGED:
             return None
+
+    def version_of(self, run_id: str) -> str | None:
+        """The package version that made a finished run, or None if there is no intact one."""
+        provenance = self.provenance_of(run_id)
+        return None if provenance is None else str(provenance["package_version"])
 
     def remove_damaged(self, run_id: str) -> bool:
         """Remove the file of a run for which `version_of` has found no intact one; whether there was one."""
