@@ -1,12 +1,17 @@
-"""Doing what a benchmark needs: its cells times policies times seeds, as one resumable sweep."""
+"""Doing what a benchmark needs: its cells times policies times seeds, as one resumable sweep.
+
+Runs whose results come with the package are not done: see `reference_results`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import dragonfly_env as dfe
+from dragonfly_env.benchmark.measured import Measured, measured_of
+from dragonfly_env.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
 from dragonfly_env.benchmark.scores import Outcome, Scores, outcome_of, score
 from dragonfly_env.benchmark.suite import BenchmarkCell, Board, Effort, Suite
 from dragonfly_env.benchmark.unseen import trained_on_unseen
@@ -31,6 +36,7 @@ class Benchmark:
         folder: Where results go.
         boards: Of the suite; nothing for all.
         seeds: Runs of each cell; None for the suite's.
+        published: Take published results of reference policies for runs that the folder does not hold.
     """
 
     suite: Suite
@@ -39,6 +45,10 @@ class Benchmark:
     folder: Path
     boards: tuple[str, ...] = ()
     seeds: int | None = None
+    published: bool = True
+    _results: ReferenceResults = field(
+        default_factory=ReferenceResults, init=False, repr=False, compare=False
+    )
     _choices: dict[str, PolicyChoice] = field(default_factory=dict, init=False, repr=False, compare=False)
     _made: dict[tuple[str, ...], dict[str, Run]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -49,11 +59,19 @@ class Benchmark:
         for spec in dict.fromkeys((*self.suite.reference_specs, *self.policies)):
             choice = PolicyChoice.parse(spec)
             self._choices[choice.label] = choice
+        if self.published:
+            object.__setattr__(self, "_results", ReferenceResults.read(table_of(self.suite.name)))
 
     @property
     def chosen(self) -> tuple[Board, ...]:
         """The boards that are wanted."""
         return self.suite.choose(self.boards)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of every reference policy, by its label."""
+        specs = self.suite.reference_specs
+        return {PolicyChoice.parse(spec).label: self.suite.kind_of(spec) for spec in specs}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -67,10 +85,9 @@ class Benchmark:
     def unfit(self) -> dict[str, str]:
         """Agents that cannot act on some cell, each with the first reason: they are measured on the others only."""
         reasons: dict[str, str] = {}
-        for cell in self._cells():
-            for label in self._choices:
-                if reason := self._refusal(cell, label):
-                    reasons.setdefault(label, reason)
+        for _, cell, label in self._wanted():
+            if reason := self._refusal(cell, label):
+                reasons.setdefault(label, reason)
         return reasons
 
     def trained_on_unseen(self) -> dict[str, str]:
@@ -88,47 +105,96 @@ class Benchmark:
         """Every run, once."""
         return tuple(self._by_id().values())
 
-    def todo(self) -> tuple[Run, ...]:
-        """Those that the folder does not hold."""
-        files = ResultsFolder(self.folder)
-        return tuple(run for name, run in self._by_id().items() if files.version_of(name) != dfe.__version__)
+    def reference_runs(self) -> int:
+        """How many runs the reference policies have."""
+        kinds = self.kinds
+        return len(
+            {
+                name
+                for _, cell, label in self._wanted()
+                if label in kinds
+                for name in self._runs_of(cell, label)
+            }
+        )
+
+    def taken(self) -> tuple[ReferenceResult, ...]:
+        """The published results that are used, one per run that is not done for it."""
+        return tuple(self._taken().values())
+
+    def todo(self, *, redo: bool = False) -> tuple[Run, ...]:
+        """Those that the folder does not hold and whose results are not published.
+
+        Args:
+            redo: Those that the folder holds, too.
+        """
+        return tuple(run for name, run in self._own().items() if redo or not self._held(name))
 
     def execute(
         self, *, workers: int | None = None, reporter: Reporter | None = None, redo: bool = False
-    ) -> SweepReport:
-        """Do what the folder lacks.
+    ) -> SweepReport | None:
+        """Do what the folder lacks; None if every result is published and nothing needs to be simulated.
 
         Raises:
             ConfigError: For whatever `run_sweep` refuses.
             SweepInterrupted: On Ctrl-C; the same call goes on.
         """
-        batch = Batch.of(f"{self.suite.name}, {self.effort}", self.runs())
+        runs = self._own()
+        if not runs:
+            return None
+        batch = Batch.of(f"{self.suite.name}, {self.effort}", tuple(runs.values()))
         return run_sweep(batch, self.folder, jobs=workers, reporter=reporter, redo=redo)
 
     def scores(self) -> Scores:
-        """What the folder holds of the boards that are wanted, each cell against its best reference."""
+        """What the folder holds of the boards that are wanted, and what is published; each cell against its best
+        reference.
+        """
         outcomes: list[Outcome] = []
-        kinds = {
-            label: self.suite.kind_of(spec)
-            for spec in self.suite.reference_specs
-            for label in (PolicyChoice.parse(spec).label,)
+        for board, cell, label in self._wanted():
+            found = [self._measured(board, cell, name) for name in self._runs_of(cell, label)]
+            if known := [one for one in found if one is not None]:
+                outcomes.append(outcome_of(board, cell, label, known))
+        return score(outcomes, self.chosen, self.effort, self.kinds, self.labels)
+
+    def _own(self) -> dict[str, Run]:
+        """Runs that are the folder's, done or to be done, by id."""
+        taken = self._taken()
+        return {name: run for name, run in self._by_id().items() if name not in taken}
+
+    def _taken(self) -> dict[str, ReferenceResult]:
+        """The published results that are used, by run. A run of several boards is done if one lacks its result."""
+        if not len(self._results):
+            return {}
+        found: dict[str, ReferenceResult] = {}
+        lacking: set[str] = set()
+        for board, cell, label in self._wanted():
+            for name in self._runs_of(cell, label):
+                if (result := self._results.find(board, name)) is not None:
+                    found[name] = result
+                else:
+                    lacking.add(name)
+        return {
+            name: result for name, result in found.items() if name not in lacking and not self._held(name)
         }
-        folder = ResultsFolder(self.folder)
-        for board in self.chosen:
-            for cell in board.cells[self.effort]:
-                for label in self._choices:
-                    files = [folder.run_file(name) for name in self._runs_of(cell, label)]
-                    tables = read_rows([file for file in files if file.exists()])
-                    rows = [row for table in tables for row in table.to_pylist()]
-                    if rows:
-                        outcomes.append(outcome_of(board, cell, label, rows))
-        return score(outcomes, self.chosen, self.effort, kinds, self.labels)
+
+    def _measured(self, board: Board, cell: BenchmarkCell, name: str) -> Measured | None:
+        """What a run came to: what the folder holds goes before what is published."""
+        result = self._results.find(board, name)
+        if result is not None and not self._held(name):
+            return result.measured
+        file = ResultsFolder(self.folder).run_file(name)
+        if not file.exists():
+            return None
+        (table,) = read_rows([file])
+        return measured_of(board, cell, table.to_pylist()[0])
+
+    def _held(self, name: str) -> bool:
+        """Whether the folder has the intact result of a run, made by this version."""
+        return ResultsFolder(self.folder).version_of(name) == dfe.__version__
 
     def _by_id(self) -> dict[str, Run]:
-        every = ((cell, label) for cell in self._cells() for label in self._choices)
         return {
             name: run
-            for cell, label in every
+            for _, cell, label in self._wanted()
             if not self._refusal(cell, label)
             for name, run in self._runs_of(cell, label).items()
         }
@@ -150,8 +216,12 @@ class Benchmark:
             self._refused[where] = _why_not(next(iter(self._runs_of(cell, label).values())))
         return self._refused[where]
 
-    def _cells(self) -> Sequence[BenchmarkCell]:
-        return [cell for board in self.chosen for cell in board.cells[self.effort]]
+    def _wanted(self) -> Iterator[tuple[Board, BenchmarkCell, str]]:
+        """Every policy in every cell."""
+        for board in self.chosen:
+            for cell in board.cells[self.effort]:
+                for label in self._choices:
+                    yield board, cell, label
 
 
 def _why_not(run: Run) -> str:

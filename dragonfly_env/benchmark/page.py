@@ -12,7 +12,7 @@ from plotly.offline import get_plotlyjs
 
 from dragonfly_env.benchmark.figures import WORST, ratios_of
 from dragonfly_env.benchmark.scores import Scores
-from dragonfly_env.benchmark.tables import HEADINGS, cells_of, explanation
+from dragonfly_env.benchmark.tables import HEADINGS, cells_of, explanation, origin
 
 if TYPE_CHECKING:
     from dragonfly_env.benchmark.execution import Benchmark
@@ -44,10 +44,12 @@ def write_page(work: Benchmark, scores: Scores, path: Path) -> None:
             for _, row in here.iterrows()
         )
         tables.append(f"<h2>{html.escape(titles[board])}: {part}</h2><table><tr>{head}</tr>{body}</table>")
+    taken = origin(work)
+    told = f"<p>{html.escape(taken)}.</p>" if taken else ""
     title = html.escape(f"{work.suite.title} ({work.effort})")
     path.write_text(
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{_STYLE}</style>"
-        f"<h1>{title}</h1><p>{html.escape(explanation())}</p>"
+        f"<h1>{title}</h1><p>{html.escape(explanation())}</p>{told}"
         f"<script>{get_plotlyjs()}</script>{_chart(scores)}{''.join(tables)}</html>\n",
         encoding="utf-8",
     )

@@ -16,7 +16,7 @@ from dragonfly_env.benchmark.execution import Benchmark
 from dragonfly_env.benchmark.figures import heat_map
 from dragonfly_env.benchmark.page import write_page
 from dragonfly_env.benchmark.scores import Scores
-from dragonfly_env.benchmark.tables import HEADINGS, cells_of, explanation
+from dragonfly_env.benchmark.tables import HEADINGS, cells_of, explanation, origin
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.measure import machine
 from dragonfly_env.experiments.storage import replacing
@@ -53,6 +53,7 @@ def as_markdown(work: Benchmark, scores: Scores, command: str) -> str:
     """The leaderboard as a page."""
     ranked = scores.leaderboard()
     suite = work.suite
+    taken = origin(work).replace("--measure-all", "`--measure-all`")
     lines = [
         f"# Benchmark {suite.name}: leaderboard",
         "",
@@ -60,6 +61,7 @@ def as_markdown(work: Benchmark, scores: Scores, command: str) -> str:
         "",
         f"dragonfly-env {dfe.__version__}, {datetime.now(timezone.utc):%Y-%m-%d}, {machine()}, {platform.system()}. "
         f"Mode `{work.effort}`, {len(work.seeds_of())} seed(s).",
+        *(("", f"{taken}.") if taken else ()),
         "",
         explanation(),
         "",

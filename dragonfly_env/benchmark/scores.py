@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from dragonfly_env.benchmark.measured import Measured
 from dragonfly_env.benchmark.suite import KINDS, BenchmarkCell, Board, Effort
 from dragonfly_env.experiments.statistics import mean_and_ci95
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW
@@ -106,13 +107,11 @@ class Scores:
         return ranked.drop(columns=["order", "missing"]).reset_index(drop=True)
 
 
-def outcome_of(
-    board: Board, cell: BenchmarkCell, policy: str, rows: Sequence[Mapping[str, object]]
-) -> Outcome:
-    """What the rows of a policy's runs in a cell say, one row per seed."""
-    values = [_value(board, cell, row) for row in rows]
+def outcome_of(board: Board, cell: BenchmarkCell, policy: str, runs: Sequence[Measured]) -> Outcome:
+    """What a policy's runs in a cell come to, one per seed."""
+    values = [run.value for run in runs]
     mean, half = mean_and_ci95(values)
-    accepted = float(np.mean([_number(row, "accepted_load") for row in rows]))
+    accepted = float(np.mean([run.accepted_load for run in runs]))
     if board.quantity == "makespan":
         saturated = any(math.isnan(value) for value in values)
     else:
@@ -121,35 +120,13 @@ def outcome_of(
         board=board,
         cell=cell,
         policy=policy,
-        seeds=len(rows),
+        seeds=len(runs),
         value=mean,
         ci95=half,
-        p99_ns=float(np.mean([_number(row, "latency_p99_ns") for row in rows])),
+        p99_ns=float(np.mean([run.p99_ns for run in runs])),
         accepted_load=accepted,
         saturated=saturated,
     )
-
-
-def _value(board: Board, cell: BenchmarkCell, row: Mapping[str, object]) -> float:
-    if board.quantity == "latency":
-        return _number(row, "latency_mean_ns")
-    if board.quantity == "accepted-load":
-        return _number(row, "accepted_load")
-    if board.quantity == "makespan":
-        return _number(row, "makespan_ns")
-    steps = getattr(cell.traffic.traffic, "steps", ())
-    changes = [float(step[0]) for step in steps if float(step[0]) > 0.0]
-    starts = np.asarray(row["series_time_ns"], np.float64)
-    latencies = np.asarray(row["series_generated_latency_mean_ns"], np.float64)
-    after = np.zeros(len(starts), np.bool_)
-    for change in changes:
-        after |= (starts >= change) & (starts < change + board.after_ns)
-    return float(np.nanmean(latencies[after])) if np.isfinite(latencies[after]).any() else math.nan
-
-
-def _number(row: Mapping[str, object], column: str) -> float:
-    value = row.get(column)
-    return math.nan if value is None else float(value)  # type: ignore[arg-type]
 
 
 def score(

@@ -1,12 +1,16 @@
-"""The leaderboard's rows as texts: what the terminal, the Markdown page and the HTML page show."""
+"""The leaderboard as texts: what the terminal, the Markdown page and the HTML page show."""
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from dragonfly_env.benchmark.scores import CLOSE
+
+if TYPE_CHECKING:
+    from dragonfly_env.benchmark.execution import Benchmark
 
 HEADINGS = ("policy", "kind", "geometric mean", "worst", "worst cell", "within 2 %", "saturated", "cells")
 _OWN = "yours"
@@ -18,6 +22,18 @@ def explanation() -> str:
         "In every cell: the policy's value over that of the best reference policy (for accepted loads the other way "
         f"round): 1 is as good, more is worse. Within 2 %: share of cells with a ratio up to {CLOSE:g}. Saturated: "
         "cells in which it does not carry the load although some reference does."
+    )
+
+
+def origin(work: Benchmark) -> str:
+    """How many runs of the references were not done here, in one sentence; nothing if all were, or are to be."""
+    taken = work.taken()
+    if not taken:
+        return ""
+    versions = " and ".join(sorted({result.package_version for result in taken}))
+    return (
+        f"{len(work.kinds)} references: {len(taken):,} of {work.reference_runs():,} runs published with dragonfly-env "
+        f"{versions}, not run here; --measure-all runs them"
     )
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dragonfly_env.experiments.run import Run
 
 _HOW = options.suite(
-    whole="All cells of the suite (hours); or a few small ones in minutes.",
+    whole="All cells of the suite (a policy of the core: up to an hour of a processor); or a few small ones (seconds).",
     seeds="quick 1, full 5",
     folder="results/SUITE-MODE",
     engines=False,
@@ -65,12 +65,22 @@ def benchmark(
     ] = False,
     *,
     how: options.Given,
+    measure_all: Annotated[
+        bool,
+        typer.Option(
+            "--measure-all",
+            help="Run the references here, too, instead of taking their published results, which are the same.",
+            rich_help_panel=options.MACHINE,
+        ),
+    ] = False,
 ) -> None:
     """Measure policies on a versioned suite of patterns, loads, sizes and networks, against the best reference of each.
 
     References are heuristics as published, heuristics tuned on the training part, and learners that begin with nothing.
     The cells of the part [bold]train[/bold] may be trained on; those called [bold]unseen[/bold] may not: a saved agent
     that was trained on one is refused.
+
+    Results of the references come with the package: a run of theirs is done here only where the package has none.
 
     Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops and keeps what is finished; the same command again
     does the rest, and further policies may be added to the same folder later.
@@ -91,6 +101,7 @@ def benchmark(
     policy), runs/.
     """
     from dragonfly_env.benchmark import Benchmark, find_suite
+    from dragonfly_env.benchmark.tables import origin
 
     chosen = find_suite(suite).narrowed(parts or (), hosts or ())
     effort: Effort = "full" if how["full"] else "quick"
@@ -103,6 +114,7 @@ def benchmark(
         folder=how["out"] or Path("results") / f"{chosen.name}-{effort}",
         boards=tuple(boards or ()),
         seeds=how["seeds"],
+        published=not measure_all,
     )
     for label, reason in work.trained_on_unseen().items():
         if not trained_anywhere:
@@ -116,10 +128,18 @@ def benchmark(
     if not runs:
         only = [f"--part {part}" for part in parts or ()] + [f"--hosts {size}" for size in hosts or ()]
         raise ConfigError(f"{' '.join(only)}: no {effort} cell of these boards is left")
-    todo = runs if how["redo"] else work.todo()
-    there = f", {len(runs) - len(todo)} are there already" if len(todo) < len(runs) else ""
+    todo, taken = work.todo(redo=how["redo"]), len(work.taken())
+    if taken:
+        note(Text(origin(work)))
+    there = len(runs) - taken - len(todo)
+    counts = [
+        f"{len(runs)} runs",
+        *([f"{taken} are published"] if taken else []),
+        *([f"{there} are there already"] if there else []),
+        *([f"{len(todo)} to do"] if taken or there else []),
+    ]
     took = f"; {_about(todo, how['workers'])}" if todo else ""
-    note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {len(runs)} runs{there}{took}"))
+    note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {', '.join(counts)}{took}"))
     if not how["dry_run"]:
         _perform(work, how["workers"], how["redo"])
 
@@ -143,12 +163,13 @@ def _perform(work: Benchmark, workers: int | None, redo: bool) -> None:
 
     with resumable(work.folder), Bar(console(error=True)) as bar:
         report = work.execute(workers=workers, reporter=bar, redo=redo)
-    tell_failures(report)
+    if report is not None:
+        tell_failures(report)
     scores = work.scores()
     show(render_leaderboard(scores))
     with console(error=True).status("writing tables and figures"):
         files = write_reports(work, scores, this_command("--redo"))
     for name, path in files.items():
         note(Text(f"{name + ':':<13}{path}", style="bold" if name == "page" else ""))
-    if report.failures:
+    if report is not None and report.failures:
         raise typer.Exit(FAILED)

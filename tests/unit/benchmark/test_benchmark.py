@@ -15,55 +15,15 @@ import dragonfly_env as dfe
 import dragonfly_env.benchmark as benchmark
 from dragonfly_env.benchmark import Benchmark, Suite, execution, find_suite, suite_names
 from dragonfly_env.benchmark.figures import heat_map, ratios_of
+from dragonfly_env.benchmark.measured import Measured, measured_of
 from dragonfly_env.benchmark.scores import Outcome, outcome_of, score
 from dragonfly_env.benchmark.suite import EFFORTS, KINDS
 from dragonfly_env.cli import app
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.policies import policies
+from tests.unit.benchmark.tiny_suite import tiny
 
 SUITE = find_suite("dragonfly-v1")
-
-
-def tiny(**changes: Any) -> dict[str, Any]:
-    """A suite of two boards that takes no time."""
-    steady = {
-        "effort": "quick",
-        "part": "train",
-        "networks": ["default"],
-        "hosts": [72],
-        "traffic": ["adv+1"],
-        "loads": [0.1, 0.3],
-        "warmup_ns": 500,
-        "measure_ns": 1500,
-    }
-    change = {
-        "effort": "quick",
-        "part": "unseen",
-        "networks": ["default"],
-        "hosts": [72],
-        "traffic": [{"label": "change", "schedule": [[0, "uniform", 0.2], [2000, "adv+1", 0.2]]}],
-        "measure_ns": 6000,
-    }
-    return {
-        "name": "tiny-v1",
-        "title": "Tiny",
-        "references": {
-            "untuned": ["min", "val-g"],
-            "tuned": ["ugal-n:bias_packets=5"],
-            "online": ["q-adaptive"],
-        },
-        "seeds": {"quick": 2, "full": 2},
-        "boards": {
-            "steady": {"title": "Steady", "quantity": "latency", "cells": [{**steady, **changes}]},
-            "transient": {
-                "title": "Change",
-                "quantity": "latency-after-change",
-                "after_ns": 2000,
-                "series_bin_ns": 500,
-                "cells": [change],
-            },
-        },
-    }
 
 
 def run_command(*arguments: str) -> Result:
@@ -233,7 +193,7 @@ def test_more_is_better_for_accepted_loads_only() -> None:
     suite = Suite.from_dict(settings)
     cell = suite.boards[0].cells["quick"][0]
     found = [
-        outcome_of(suite.boards[0], cell, name, [{"accepted_load": load, "latency_p99_ns": None}])
+        outcome_of(suite.boards[0], cell, name, [Measured(value=load, p99_ns=math.nan, accepted_load=load)])
         for name, load in (("min", 0.4), ("val-g", 0.5), ("mine", 0.25))
     ]
     table = score(
@@ -253,7 +213,18 @@ def test_after_a_change_the_packets_generated_since_count() -> None:
         "accepted_load": 0.2,
         "latency_p99_ns": 500.0,
     }
-    assert outcome_of(board, cell, "min", [row]).value == 200.0
+    assert measured_of(board, cell, row) == Measured(value=200.0, p99_ns=500.0, accepted_load=0.2)
+    row["series_generated_latency_mean_ns"] = [9e9, math.nan, math.nan, 9e9]
+    assert math.isnan(measured_of(board, cell, row).value)
+
+
+def test_what_a_run_did_not_measure_is_not_known() -> None:
+    suite = Suite.from_dict(tiny())
+    board, cell = suite.boards[0], suite.boards[0].cells["quick"][0]
+    row = {"latency_mean_ns": 300.0, "accepted_load": 0.1, "latency_p99_ns": None}
+    found = measured_of(board, cell, row)
+    assert (found.value, found.accepted_load) == (300.0, 0.1)
+    assert math.isnan(found.p99_ns)
 
 
 def test_an_agent_is_tried_once_on_each_system_and_runs_are_made_once(
