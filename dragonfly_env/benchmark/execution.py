@@ -15,6 +15,7 @@ from dragonfly_env.benchmark.reference_results import ReferenceResult, Reference
 from dragonfly_env.benchmark.scores import Outcome, Scores, outcome_of, score
 from dragonfly_env.benchmark.suite import BenchmarkCell, Board, Effort, Suite
 from dragonfly_env.benchmark.unseen import trained_on_unseen
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.agent_simulation import simulation_of
 from dragonfly_env.experiments.choices import PolicyChoice
@@ -37,6 +38,9 @@ class Benchmark:
         boards: Of the suite; nothing for all.
         seeds: Runs of each cell; None for the suite's.
         published: Take published results of reference policies for runs that the folder does not hold.
+
+    Raises:
+        ConfigError: For a policy that cannot be found, or one with the name of another.
     """
 
     suite: Suite
@@ -58,7 +62,11 @@ class Benchmark:
     def __post_init__(self) -> None:
         for spec in dict.fromkeys((*self.suite.reference_specs, *self.policies)):
             choice = PolicyChoice.parse(spec)
-            self._choices[choice.label] = choice
+            known = self._choices.setdefault(choice.label, choice)
+            if known.to_dict() != choice.to_dict():
+                raise config_error(
+                    "policies", spec, f"must not be called {choice.label!r}, which is another one here"
+                )
         if self.published:
             object.__setattr__(self, "_results", ReferenceResults.read(table_of(self.suite.name)))
 

@@ -310,6 +310,7 @@ def test_bad_options_are_refused_before_anything_runs(tmp_path: Path) -> None:
         (("--seeds", "0"), "--seeds"),
         (("--board", "stead"), "steady"),
         (("nonsense",), "nonsense"),
+        (("lia=min",), "must not be called 'lia'"),
         (("--workers", "0"), "--workers"),
         (("--hosts", "99"), "hosts = 99"),
         (("--part", "seen"), "part = 'seen'"),
