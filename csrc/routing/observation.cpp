@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "routing/last_router.hpp"
+#include "routing/remote_hops.hpp"
 
 namespace dragonfly {
 
@@ -44,6 +45,20 @@ std::uint32_t arrival_column(const RouteContext& context, const Candidate& candi
   return arrival_of(context.topology(), packet.destination_router, last);
 }
 
+// Of a field per kBetweenLinks or kLastLinkType: which local links the path crosses in other groups.
+std::uint32_t crossing_column(const RouteContext& context, const Candidate& candidate,
+                              TrackedPer per) noexcept {
+  if (candidate.kind < 0) return kNoColumn;
+  const Packet& packet = context.packet();
+  const Detour detour = candidate.kind > 0 ? detour_of(candidate) : Detour{};
+  const RemoteHops hops = remote_hops(context.topology(), context.router(), packet.destination_router,
+                                      packet.destination_group, detour);
+  const std::uint32_t column = per == TrackedPer::kLastLinkType
+                                   ? hops.last
+                                   : hops.between[0] * context.topology().a() + hops.between[1];
+  return column == 0 ? kNoColumn : column;
+}
+
 std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
   switch (per) {
     case TrackedPer::kRouter:
@@ -52,6 +67,8 @@ std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
     case TrackedPer::kFirstGlobalHop:
     case TrackedPer::kDetour:
     case TrackedPer::kLastLink:
+    case TrackedPer::kBetweenLinks:
+    case TrackedPer::kLastLinkType:
       break;
     case TrackedPer::kPort:
       return topology.radix() - topology.p();
@@ -188,6 +205,9 @@ void ObservationLayout::fill_tracked(float* row, const RouteContext& context,
       std::uint32_t column = i;
       if (block.per == TrackedPer::kDetour) column = detour_column(context, candidates[i]);
       if (block.per == TrackedPer::kLastLink) column = arrival_column(context, candidates[i]);
+      if (block.per == TrackedPer::kBetweenLinks || block.per == TrackedPer::kLastLinkType) {
+        column = crossing_column(context, candidates[i], block.per);
+      }
       if (block.per == TrackedPer::kDestination) column = context.packet().destination_group;
       if (block.per == TrackedPer::kDestinationRouter) column = context.packet().destination_router;
       show(row, block, i, context, column);

@@ -43,6 +43,10 @@ enum class TrackedPer : std::uint8_t {
   // Candidate paths: each one's last local hop, column: its arrival (last_router.hpp). 0 without asking for
   // paths that have none.
   kLastLink,
+  // Candidate paths: the types of each one's local hops in the group of its detour (remote_hops.hpp), column
+  // first * a + second; and that of its last local hop. 0 without asking for paths that have none.
+  kBetweenLinks,
+  kLastLinkType,
   // Observations show one column, that of the packet's destination group; column: the group's number.
   kDestination,
   kDestinationRouter,  // the same of its destination router

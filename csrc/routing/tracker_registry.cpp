@@ -15,6 +15,7 @@ namespace dragonfly {
   X(offered_traffic)        \
   X(remote_traffic)         \
   X(sent_arrivals)          \
+  X(sent_crossings)         \
   X(sent_detours)           \
   X(detour_length)          \
   X(load_levels)
@@ -67,6 +68,8 @@ const char* TrackedFeature::per() const noexcept {
     case TrackedPer::kFirstGlobalHop:
     case TrackedPer::kDetour:
     case TrackedPer::kLastLink:
+    case TrackedPer::kBetweenLinks:
+    case TrackedPer::kLastLinkType:
       return "candidate";
     case TrackedPer::kGroup:
       return "group";

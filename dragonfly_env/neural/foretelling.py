@@ -100,7 +100,12 @@ def fit(
     from dragonfly_env.agents._sb3 import one_thread, torch
 
     with one_thread():
-        waits = _with_waits(network, samples, by_round(settings.wait_weights, round_))
+        waits = _with_waits(
+            network,
+            samples,
+            by_round(settings.wait_weights, round_),
+            by_round(settings.wait_squares, round_),
+        )
         x, y = torch.from_numpy(samples[0]), torch.from_numpy(waits)
         counted = torch.from_numpy(np.minimum(samples[2], _MOST_WEIGHT))
         weights = [torch.nn.Parameter(torch.from_numpy(a.copy())) for layer in network.layers for a in layer]
@@ -131,7 +136,7 @@ def by_round(values: Sequence[float], round_: int) -> float:
     return values[min(round_, len(values) - 1)]
 
 
-def _with_waits(network: MlpNetwork, samples: Samples, weight: float) -> Floats:
+def _with_waits(network: MlpNetwork, samples: Samples, weight: float, square: float) -> Floats:
     """Logarithms of times in which what exceeds the way on idle links counts ``1 + weight`` times.
 
     A packet that waits makes others wait: in a queue at a load r, w = r / 2(1 - r) packet times on average, one packet
@@ -139,12 +144,13 @@ def _with_waits(network: MlpNetwork, samples: Samples, weight: float) -> Floats:
     JACM 2002). Times alone lead to paths that are good for each packet and bad for all.
     """
     x, y = samples[:2]
-    if weight == 0:
+    if weight == 0 and square == 0:
         return y
     at = network.features.index(WAIT_FEATURE)
     times = np.exp(y)
     idle = x[:, at] * FEATURES[WAIT_FEATURE]
-    longer: Floats = np.log(times + weight * np.maximum(times - idle, 0)).astype(np.float32)
+    waits = np.maximum(times - idle, 0)
+    longer: Floats = np.log(times + (weight + square * waits) * waits).astype(np.float32)
     return longer
 
 

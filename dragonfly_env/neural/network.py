@@ -22,7 +22,6 @@ FEATURES = MappingProxyType(
         # What all routers of the group do, as far as a group could tell itself.
         "destination_group_demand": 0.0,
         # How far the packet has come (where routers behind the source are asked, too), and the path.
-        "hops": 2.0,
         "candidate_kind": 2.0,
         "candidate_time_packets": 16.0,
         # Its first port, and there the virtual channel that it would use.
@@ -33,8 +32,9 @@ FEATURES = MappingProxyType(
         "candidate_link_packets": 16.0,
         "candidate_link_queued_packets": 16.0,
         # What the router's own packets did lately, by the ways that they took: without it all go one way at a time.
-        "candidate_detour_demand": 0.0,
-        "destination_minimal_demand": 0.0,
+        "candidate_between_demand": 0.0,
+        "candidate_last_type_demand": 0.0,
+        "destination_group_minimal_demand": 0.0,
         # ... and by the last local links: where all hosts of a router send to one other router, those are full first.
         "candidate_last_link_demand": 0.0,
         "destination_router_demand": 0.0,

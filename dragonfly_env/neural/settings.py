@@ -101,6 +101,12 @@ class TrainingSettings:
         "",
         "How much more than once the time beyond that on idle links counts, by round: what others wait.",
     )
+    wait_squares: tuple[float, ...] = setting(
+        (0.0,),
+        _reals(0.0, 100.0),
+        "1/packet times",
+        "How much the square of that time counts beside it, by round: what others wait where links are full.",
+    )
     loss: str = choice(
         "gamma", ("gamma", "squares"), doc="What is fitted: the mean of times, or that of their logarithms."
     )
@@ -118,7 +124,7 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         normalise(self)
-        if max(self.wait_weights) > 0 and WAIT_FEATURE not in self.features:
+        if max(*self.wait_weights, *self.wait_squares) > 0 and WAIT_FEATURE not in self.features:
             raise config_error(
                 "features", self.features, f"must have {WAIT_FEATURE!r} unless all wait_weights are 0"
             )
