@@ -37,10 +37,36 @@ std::uint64_t Deliveries::under_way_to_hosts() const {
 }
 
 void Deliveries::eject(std::uint32_t index, Tick delivered) {
+  if (trackers_.hear_acknowledgements()) acknowledge(packets_[index], delivered);
   if (delivered <= count_until_) {
     deliver(index, delivered);
   } else {
     await_delivery(index, delivered);
+  }
+}
+
+void Deliveries::acknowledge(const Packet& packet, Tick delivered) {
+  if (packet.plan == Plan::kRouted) return;
+  const std::uint32_t source = packet.source_host / plan_.topology.p();
+  const std::uint32_t group = plan_.topology.group_of(source);
+  const bool around = packet.non_minimal && packet.detour_kind != DetourKind::kL &&
+                      packet.detour_group != packet.destination_group;
+  const auto global_hops = static_cast<std::uint8_t>(around                              ? 2
+                                                     : group != packet.destination_group ? 1
+                                                                                         : 0);
+  const Acknowledgement sent{
+      .due = delivered + plan_.acknowledgement_delay,
+      .source_router = source,
+      .destination_router = packet.destination_router,
+      .travelled = delivered - packet.injected,
+      .kind = static_cast<std::uint8_t>(packet.non_minimal ? 1 + static_cast<int>(packet.detour_kind) : 0),
+      .local_hops = static_cast<std::uint8_t>(packet.hops - std::min(packet.hops, global_hops)),
+      .global_hops = global_hops};
+  const std::uint32_t to = plan_.partition_of_group[group];
+  if (to == index_) {
+    trackers_.acknowledge(sent);
+  } else {
+    outboxes_[to].acknowledgements.push_back(sent);
   }
 }
 

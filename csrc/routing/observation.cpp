@@ -5,6 +5,7 @@
 #include <cassert>
 #include <string_view>
 
+#include "routing/acknowledged_kind.hpp"
 #include "routing/last_router.hpp"
 #include "routing/remote_hops.hpp"
 
@@ -59,6 +60,14 @@ std::uint32_t crossing_column(const RouteContext& context, const Candidate& cand
   return column == 0 ? kNoColumn : column;
 }
 
+// Of a field per kAcknowledged.
+std::uint32_t acknowledged_column(const RouteContext& context, const Candidate& candidate) noexcept {
+  const auto kind = static_cast<std::uint32_t>(candidate.kind);
+  return candidate.kind < 0 || kind >= kAcknowledgedKinds
+             ? kNoColumn
+             : context.packet().destination_router * kAcknowledgedKinds + kind;
+}
+
 std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
   switch (per) {
     case TrackedPer::kRouter:
@@ -69,6 +78,7 @@ std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
     case TrackedPer::kLastLink:
     case TrackedPer::kBetweenLinks:
     case TrackedPer::kLastLinkType:
+    case TrackedPer::kAcknowledged:
       break;
     case TrackedPer::kPort:
       return topology.radix() - topology.p();
@@ -208,6 +218,7 @@ void ObservationLayout::fill_tracked(float* row, const RouteContext& context,
       if (block.per == TrackedPer::kBetweenLinks || block.per == TrackedPer::kLastLinkType) {
         column = crossing_column(context, candidates[i], block.per);
       }
+      if (block.per == TrackedPer::kAcknowledged) column = acknowledged_column(context, candidates[i]);
       if (block.per == TrackedPer::kDestination) column = context.packet().destination_group;
       if (block.per == TrackedPer::kDestinationRouter) column = context.packet().destination_router;
       show(row, block, i, context, column);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "routing/features.hpp"
+#include "routing/idle_times.hpp"
 #include "routing/question_spec.hpp"
 #include "routing/route_context.hpp"
 #include "routing/router_tracker.hpp"

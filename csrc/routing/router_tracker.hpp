@@ -20,6 +20,8 @@
 
 #include "core/parameters.hpp"
 #include "core/time.hpp"
+#include "routing/acknowledgement.hpp"
+#include "routing/idle_times.hpp"
 #include "routing/output_port.hpp"
 #include "routing/packet.hpp"
 #include "topology/dragonfly.hpp"
@@ -47,6 +49,9 @@ enum class TrackedPer : std::uint8_t {
   // first * a + second; and that of its last local hop. 0 without asking for paths that have none.
   kBetweenLinks,
   kLastLinkType,
+  // Candidate paths: destination router and kind, column router * kAcknowledgedKinds + kind
+  // (acknowledged_kind.hpp). 0 without asking for paths of other kinds.
+  kAcknowledged,
   // Observations show one column, that of the packet's destination group; column: the group's number.
   kDestination,
   kDestinationRouter,  // the same of its destination router
@@ -73,6 +78,7 @@ struct TrackedEvents {
   bool injections = false;     // a packet left its source queue for this router
   bool forwards = false;       // a packet from a host of this router passed the crossbar
   bool blocked_heads = false;  // the head of an input VC found no room behind the crossbar and waits
+  bool acknowledgements = false;  // a packet of a host of this router has arrived, and its answer, too
   bool refused_heads = false;  // a packet from a host of this router asked the crossbar in vain
   TimePs window_ps = 0;        // windows of that length end, from time 0 on; 0: none
 };
@@ -93,6 +99,7 @@ struct TrackerSite {
   Tick signal_delay = 0;  // of what a router tells the others of its group: the latency of a local link
   Tick clock = 1;         // of the routers
   TimePs quantum_ps = 1;  // a tick
+  IdleTimes idle{};
   std::array<TrackedLinks, kMostLinkClasses> links{};  // [link class]
   // The first whole number of ticks that is not shorter.
   [[nodiscard]] Tick ticks_of(TimePs time) const noexcept { return (time + quantum_ps - 1) / quantum_ps; }
@@ -129,6 +136,8 @@ class RouterTracker {
   // again at later edges of the clock, perhaps without another word, until it is forwarded.
   virtual void head_refused(std::uint32_t /*router*/, Port /*host_port*/, const Packet& /*packet*/,
                             Tick /*now*/) {}
+  // In the order of Acknowledgement, before all else in the instant that follows.
+  virtual void packet_acknowledged(const Acknowledgement& /*heard*/) {}
   virtual void head_blocked(std::uint32_t /*router*/, Port /*input*/, const Packet& /*packet*/) {}
   // So many windows ended, before all that happens in this instant; nothing was heard in any but the first.
   // Must do what as many calls with one window each would.

@@ -10,6 +10,7 @@ namespace dragonfly {
 // One line per file of trackers/: X(name) stands for `TrackerInfo name_tracker()` in trackers/name.cpp.
 // clang-format off
 #define DRAGONFLY_TRACKERS(X) \
+  X(acknowledged_waits)     \
   X(congested_links)        \
   X(link_occupancy)         \
   X(offered_traffic)        \
@@ -70,6 +71,7 @@ const char* TrackedFeature::per() const noexcept {
     case TrackedPer::kLastLink:
     case TrackedPer::kBetweenLinks:
     case TrackedPer::kLastLinkType:
+    case TrackedPer::kAcknowledged:
       return "candidate";
     case TrackedPer::kGroup:
       return "group";

@@ -38,6 +38,9 @@ FEATURES = MappingProxyType(
         # ... and by the last local links: where all hosts of a router send to one other router, those are full first.
         "candidate_last_link_demand": 0.0,
         "destination_router_demand": 0.0,
+        # What its own packets met on their ways, as it was told when they had arrived: queues that others fill far away.
+        "candidate_waited_packets": 0.0,
+        "candidate_waited_age": 0.0,
     }
 )
 """Names and units of the inputs; 0: squashed features have none. None of them depends on the size of a system."""
