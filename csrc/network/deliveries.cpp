@@ -1,6 +1,7 @@
 #include "network/deliveries.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace dragonfly {
 
@@ -58,7 +59,8 @@ void Deliveries::acknowledge(const Packet& packet, Tick delivered) {
       .due = delivered + plan_.acknowledgement_delay,
       .source_router = source,
       .destination_router = packet.destination_router,
-      .travelled = delivered - packet.injected,
+      .travelled = static_cast<std::uint32_t>(
+          std::min<Tick>(delivered - packet.injected, std::numeric_limits<std::uint32_t>::max())),
       .kind = static_cast<std::uint8_t>(packet.non_minimal ? 1 + static_cast<int>(packet.detour_kind) : 0),
       .local_hops = static_cast<std::uint8_t>(packet.hops - std::min(packet.hops, global_hops)),
       .global_hops = global_hops};

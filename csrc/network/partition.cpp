@@ -26,6 +26,7 @@ void Partition::open_window(Tick end, Tick horizon, std::span<Mailbox* const> in
     box->credits.clear();
     box->acknowledgements.clear();
   }
+  trackers_.open_window();
   for (Mailbox& box : outboxes) box.window_start = now_;
   call_hosts_before(end);
   cursor_ = now_;

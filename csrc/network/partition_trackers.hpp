@@ -38,8 +38,11 @@ class PartitionTrackers {
   void head_blocked(std::uint32_t router, Port input, const Packet& packet);
   void head_refused(std::uint32_t router, Port host_port, const Packet& packet, Tick now);
 
-  // On its way to a router of this partition.
+  // On its way to a router of this partition; not due in the present window.
   void acknowledge(const Acknowledgement& sent) { acknowledgements_.add(sent); }
+
+  // A window of the partition begins.
+  void open_window() { acknowledgements_.open_window(); }
 
   // An instant begins: windows may have ended, and answers come.
   void begin_instant(Tick now) {

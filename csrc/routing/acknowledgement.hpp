@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "core/timing_wheel.hpp"
@@ -15,33 +15,41 @@ struct Acknowledgement {
   Tick due = 0;  // when the source router hears of it
   std::uint32_t source_router = 0;
   std::uint32_t destination_router = 0;
-  Tick travelled = 0;           // from the source queue to the host
-  std::uint8_t kind = 0;        // of its path, as Candidate::kind
-  std::uint8_t local_hops = 0;  // between routers
+  std::uint32_t travelled = 0;   // ticks from the source queue to the host, at most what fits
+  std::uint8_t kind = 0;         // of its path, as Candidate::kind
+  std::uint8_t local_hops = 0;   // between routers
   std::uint8_t global_hops = 0;
 
-  // By time; beyond that all there is, so that the order of equal times is no matter of who sent them first.
+  // By time; beyond that all there is, so that it is no matter who sent first those of one instant.
   auto operator<=>(const Acknowledgement&) const = default;
 };
 
-// Those on their way to the routers of one partition.
+// Those on their way to the routers of one partition. None is due in the window in which it was sent, so they
+// are put in order once for each window.
 class AcknowledgementsUnderWay {
  public:
-  void add(const Acknowledgement& sent) {
-    heap_.push_back(sent);
-    std::ranges::push_heap(heap_, std::greater{});
+  void add(const Acknowledgement& sent) { under_way_.push_back(sent); }
+
+  // A window begins: all that is due in it was added before.
+  void open_window() {
+    under_way_.erase(under_way_.begin(), under_way_.begin() + static_cast<std::ptrdiff_t>(first_));
+    sorted_ -= first_;
+    first_ = 0;
+    const auto added = under_way_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+    std::sort(added, under_way_.end());
+    std::inplace_merge(under_way_.begin(), added, under_way_.end());
+    sorted_ = under_way_.size();
   }
-  [[nodiscard]] bool any_until(Tick now) const noexcept { return !heap_.empty() && heap_.front().due <= now; }
+  [[nodiscard]] bool any_until(Tick now) const noexcept {
+    return first_ < sorted_ && under_way_[first_].due <= now;
+  }
   // The first one. Precondition: there is one.
-  Acknowledgement take() {
-    std::ranges::pop_heap(heap_, std::greater{});
-    const Acknowledgement first = heap_.back();
-    heap_.pop_back();
-    return first;
-  }
+  [[nodiscard]] const Acknowledgement& take() noexcept { return under_way_[first_++]; }
 
  private:
-  std::vector<Acknowledgement> heap_;
+  std::vector<Acknowledgement> under_way_;  // from first_ on; in order up to sorted_
+  std::size_t first_ = 0;
+  std::size_t sorted_ = 0;
 };
 
 }  // namespace dragonfly

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.baselines._scoring_policy import rows_per_action
-from dragonfly_env.neural.network import FEATURES, Floats, Layer, network_of, scores_of
+from dragonfly_env.neural.network import SCALES, Floats, Layer, network_of, scores_of
 from dragonfly_env.neural.settings import WAIT_FEATURE, TrainingSettings
 from dragonfly_env.neural.tasks import Task
 
@@ -148,7 +148,7 @@ def _with_waits(network: MlpNetwork, samples: Samples, weight: float, square: fl
         return y
     at = network.features.index(WAIT_FEATURE)
     times = np.exp(y)
-    idle = x[:, at] * FEATURES[WAIT_FEATURE]
+    idle = x[:, at] * SCALES[WAIT_FEATURE]
     waits = np.maximum(times - idle, 0)
     longer: Floats = np.log(times + (weight + square * waits) * waits).astype(np.float32)
     return longer

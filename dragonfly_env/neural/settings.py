@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_integer, check_real, config_error, unknown_name
 from dragonfly_env.config.rows import choice, integer, normalise, real, setting
-from dragonfly_env.neural.network import DETOURS, FEATURES
+from dragonfly_env.neural.network import DETOURS, FEATURES, SCALES
 
 WAIT_FEATURE = "candidate_time_packets"
 """What tells waiting from travelling."""
@@ -21,8 +21,10 @@ def _features(field: str, value: object) -> tuple[str, ...]:
     if not names:
         raise config_error(field, names, "must name at least one feature")
     for name in names:
-        if name not in FEATURES:
-            raise unknown_name(field, name, tuple(FEATURES))
+        if name not in SCALES:
+            raise unknown_name(field, name, tuple(SCALES))
+    if len(set(names)) < len(names):
+        raise config_error(field, names, "must not name a feature twice")
     return names
 
 
@@ -63,9 +65,7 @@ class TrainingSettings:
         ConfigError: For a value out of range.
     """
 
-    features: tuple[str, ...] = setting(
-        tuple(FEATURES), _features, "", "What the network sees: some of ``FEATURES``."
-    )
+    features: tuple[str, ...] = setting(FEATURES, _features, "", "What the network sees: some of ``SCALES``.")
     scope: str = choice("source", tuple(DETOURS), doc="Which routers ask, see ``EnvOptions``.")
     hosts: tuple[int, ...] = setting(
         (), _sizes, "hosts", "Sizes of the mixture's scenarios that are used; none: all."

@@ -14,7 +14,7 @@ enum Field : std::uint32_t { kWaited, kAge };
 constexpr float kHalfWait = 16;     // packets
 constexpr float kHalfAgeNs = 2'000;
 constexpr double kNeverNs = 1e12;  // long ago
-constexpr double kMemoryNs = 2'000;
+constexpr double kMemoryNs = 8'000;
 constexpr double kNewWeight = 0.125;
 
 // How long a router's own packets waited on their ways, as far as it has been told: by destination router and
@@ -32,10 +32,11 @@ class AcknowledgedWaits final : public RouterTracker {
   AcknowledgedWaits(const TrackerSite& site, double memory_ns, double new_weight)
       : first_router_{site.first_router},
         routers_{site.topology.num_routers()},
-        packet_ps_{site.links[index_of(site.topology.global_class())].packet_ps},
+        packets_per_tick_{static_cast<double>(site.quantum_ps) /
+                          site.links[index_of(site.topology.global_class())].packet_ps},
         idle_{site.idle},
-        quantum_ps_{static_cast<double>(site.quantum_ps)},
-        memory_ticks_{memory_ns * kPsPerNs / quantum_ps_},
+        ticks_per_moment_{site.ticks_of(static_cast<TimePs>(kMomentNs * kPsPerNs))},
+        memory_{memory_ns / kMomentNs},
         kept_weight_{1 - new_weight},
         rows_(std::size_t{site.num_routers} * routers_) {}
 
@@ -50,15 +51,14 @@ class AcknowledgedWaits final : public RouterTracker {
     Row& row = row_of(heard.source_router, heard.destination_router);
     const double idle = idle_.hosts_packets + heard.local_hops * idle_.local_packets +
                         heard.global_hops * idle_.global_packets;
-    const double waited =
-        std::max(static_cast<double>(heard.travelled) * quantum_ps_ / packet_ps_ - idle, 0.0);
-    const Tick before = row.heard[heard.kind];
+    const double waited = std::max(heard.travelled * packets_per_tick_ - idle, 0.0);
+    const std::uint32_t now = moment_of(heard.due);
+    const std::uint32_t before = row.heard[heard.kind];
     double kept = 0;
-    if (before != kNever) {
-      kept = kept_weight_ * memory_ticks_ / (memory_ticks_ + static_cast<double>(heard.due - before));
-    }
-    row.waited[heard.kind] = static_cast<float>(kept * row.waited[heard.kind] + (1 - kept) * waited);
-    row.heard[heard.kind] = heard.due;
+    if (before != kNever) kept = kept_weight_ * memory_ / (memory_ + static_cast<double>(now - before));
+    const double mean = kept * row.waited[heard.kind] / kSteps + (1 - kept) * waited;
+    row.waited[heard.kind] = static_cast<std::uint16_t>(std::min(mean * kSteps + 0.5, kMostSteps));
+    row.heard[heard.kind] = now;
   }
 
   // See TrackedPer::kAcknowledged.
@@ -66,31 +66,38 @@ class AcknowledgedWaits final : public RouterTracker {
                             Tick now) override {
     const Row& row = row_of(reader, column / kAcknowledgedKinds);
     const std::size_t kind = column % kAcknowledgedKinds;
-    if (field == kWaited) return row.waited[kind];
+    if (field == kWaited) return row.waited[kind] / kSteps;
     if (row.heard[kind] == kNever) return kNeverNs;
-    return static_cast<double>(now - row.heard[kind]) * quantum_ps_ / kPsPerNs;
+    return (moment_of(now) - row.heard[kind]) * kMomentNs;
   }
 
  private:
-  static constexpr Tick kNever = -1;
+  static constexpr double kMomentNs = 16;
+  static constexpr std::uint32_t kNever = 0;
+  static constexpr double kSteps = 16;  // of a packet
+  static constexpr double kMostSteps = 0xffff;
 
-  // Of one destination router: a cache line.
-  struct alignas(64) Row {
-    std::array<Tick, kAcknowledgedKinds> heard{kNever, kNever, kNever, kNever, kNever};
-    std::array<float, kAcknowledgedKinds> waited{};  // packets that a global link could carry meanwhile
+  // Of one destination router: half a cache line, as there are many and each is looked up anew.
+  struct alignas(32) Row {
+    std::array<std::uint32_t, kAcknowledgedKinds> heard{};   // moments, from 1 on
+    std::array<std::uint16_t, kAcknowledgedKinds> waited{};  // steps of a packet of a global link
   };
-  static_assert(sizeof(Row) == 64);
+  static_assert(sizeof(Row) == 32);
 
+  // Wraps after a minute of simulated time.
+  [[nodiscard]] std::uint32_t moment_of(Tick time) const noexcept {
+    return static_cast<std::uint32_t>(time / ticks_per_moment_ + 1);
+  }
   [[nodiscard]] Row& row_of(std::uint32_t router, std::uint32_t destination) noexcept {
     return rows_[std::size_t{router - first_router_} * routers_ + destination];
   }
 
   std::uint32_t first_router_;
   std::uint32_t routers_;
-  double packet_ps_;
+  double packets_per_tick_;
   IdleTimes idle_;
-  double quantum_ps_;
-  double memory_ticks_;
+  Tick ticks_per_moment_;
+  double memory_;  // moments
   double kept_weight_;
   std::vector<Row> rows_;  // [router * routers + destination router]
 };

@@ -14,7 +14,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.benchmark import find_suite
-from dragonfly_env.neural import FEATURES, Mixture, TrainingSettings, own_mixture, train_network
+from dragonfly_env.neural import FEATURES, SCALES, Mixture, TrainingSettings, own_mixture, train_network
 from dragonfly_env.neural.demands import matched_routers, random_demands
 from dragonfly_env.neural.evolution import changed, num_changes
 from dragonfly_env.neural.foretelling import Samples, collect, fit, together
@@ -164,6 +164,7 @@ def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
     [
         ("features", ("candidate_kinds",)),
         ("features", ()),
+        ("features", ("candidate_kind", "candidate_kind")),
         ("hosts", ("72",)),
         ("rounds", 0),
         ("window_share", 0.0),
@@ -182,7 +183,7 @@ def test_a_setting_out_of_range_is_refused(field: str, value: Any) -> None:
 
 
 def test_no_change_changes_nothing_and_a_gain_is_an_exponent() -> None:
-    network = untrained(tuple(FEATURES), (8, 4), 3)
+    network = untrained(FEATURES, (8, 4), 3)
     assert num_changes(network) == len(FEATURES) + 2 * (8 + 4)
     assert alike(changed(network, np.zeros(num_changes(network))), network)
     doubled = np.zeros(num_changes(network))
@@ -200,7 +201,7 @@ def test_a_network_learns_to_foretell(loss: str) -> None:
     y = np.log(1 + 3 * x[:, 0] + 5 * np.maximum(x[:, 1] - 0.5, 0)).astype(np.float32)
     settings = TrainingSettings(batch_transitions=128, passes=20, loss=loss)
     ones = np.ones(len(y), dtype=np.float32)
-    network, _ = fit(untrained(tuple(FEATURES), (16, 16), 0), (x, y, ones), settings, 0)
+    network, _ = fit(untrained(FEATURES, (16, 16), 0), (x, y, ones), settings, 0)
     assert float(np.mean((scores_of(network.layers, x) + y) ** 2)) < 0.05 * float(y.var())
 
 
@@ -212,7 +213,7 @@ def test_gamma_foretells_the_mean_of_times_and_squares_that_of_logarithms() -> N
     ones = np.ones(len(y), dtype=np.float32)
     for loss, time in (("gamma", 4.5), ("squares", 8**0.5)):
         settings = TrainingSettings(batch_transitions=128, learning_rate=0.05, loss=loss)
-        network, _ = fit(untrained(tuple(FEATURES), (16, 16), 0), (x, y, ones), settings, 0)
+        network, _ = fit(untrained(FEATURES, (16, 16), 0), (x, y, ones), settings, 0)
         assert np.exp(-scores_of(network.layers, x[:1])[0]) == pytest.approx(time, rel=0.05)
 
 
@@ -220,11 +221,11 @@ def test_what_a_packet_waits_counts_more_than_its_way() -> None:
     """All packets take 20 on ways of 8: with a weight of 1.5 that is 20 + 1.5 * 12."""
     pytest.importorskip("torch")
     x = np.zeros((20_000, len(FEATURES)), dtype=np.float32)
-    x[:, list(FEATURES).index("candidate_time_packets")] = 8 / FEATURES["candidate_time_packets"]
+    x[:, FEATURES.index("candidate_time_packets")] = 8 / SCALES["candidate_time_packets"]
     y, ones = np.full(len(x), np.log(20), dtype=np.float32), np.ones(len(x), dtype=np.float32)
     for weights, expected in (((1.5,), 38.0), ((0.0,), 20.0), ((5.0, 1.0), 32.0)):
         settings = TrainingSettings(batch_transitions=128, learning_rate=0.05, wait_weights=weights)
-        network, _ = fit(untrained(tuple(FEATURES), (16, 16), 0), (x, y, ones), settings, 3)
+        network, _ = fit(untrained(FEATURES, (16, 16), 0), (x, y, ones), settings, 3)
         assert np.exp(-scores_of(network.layers, x[:1])[0]) == pytest.approx(expected, rel=0.05)
 
 
@@ -250,10 +251,10 @@ def test_transitions_are_paths_taken_with_their_times_to_delivery() -> None:
     x, y, weights = collect(task, None, SMALL, 0)
     assert float(weights.sum()) == pytest.approx(1, rel=1e-5)
     assert 100 < len(y) <= SMALL.cell_transitions
-    kinds = x[:, list(FEATURES).index("candidate_kind")] * FEATURES["candidate_kind"]
+    kinds = x[:, FEATURES.index("candidate_kind")] * SCALES["candidate_kind"]
     assert set(np.round(kinds)) == {0, 1, 2, 3, 4}
     # Nothing is faster than the links that it takes: less than the path on idle links is impossible.
-    idle = x[:, list(FEATURES).index("candidate_time_packets")] * FEATURES["candidate_time_packets"]
+    idle = x[:, FEATURES.index("candidate_time_packets")] * SCALES["candidate_time_packets"]
     assert (np.exp(y) > 0.5 * idle).all()
 
 
