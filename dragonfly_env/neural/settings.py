@@ -83,7 +83,7 @@ class TrainingSettings:
         open_low=True,
         doc="Of the mixture's windows: so long are the runs of the training.",
     )
-    rounds: int = integer(6, 1, 1000, doc="Of foretelling: collect, fit.")
+    rounds: int = integer(8, 1, 1000, doc="Of foretelling: collect, fit.")
     kept_rounds: int = integer(3, 1, 1000, doc="Rounds whose transitions are fitted, the last ones.")
     cell_transitions: int = integer(
         12_000, 100, 2**24, unit="transitions", doc="Of each scenario and round at most, drawn at random."
@@ -102,10 +102,10 @@ class TrainingSettings:
         "How much more than once the time beyond that on idle links counts, by round: what others wait.",
     )
     wait_squares: tuple[float, ...] = setting(
-        (0.0,),
+        (0.0, 0.0, 0.03),
         _reals(0.0, 100.0),
-        "1/packet times",
-        "How much the square of that time counts beside it, by round: what others wait where links are full.",
+        "",
+        "How much its square counts, per packet time, by round: what others wait where links are full.",
     )
     loss: str = choice(
         "gamma", ("gamma", "squares"), doc="What is fitted: the mean of times, or that of their logarithms."
@@ -126,5 +126,7 @@ class TrainingSettings:
         normalise(self)
         if max(*self.wait_weights, *self.wait_squares) > 0 and WAIT_FEATURE not in self.features:
             raise config_error(
-                "features", self.features, f"must have {WAIT_FEATURE!r} unless all wait_weights are 0"
+                "features",
+                self.features,
+                f"must have {WAIT_FEATURE!r} unless all wait_weights and wait_squares are 0",
             )

@@ -173,6 +173,7 @@ def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
         ("explored_share", 1.5),
         ("loss", "huber"),
         ("wait_weights", (-1.0,)),
+        ("wait_squares", (-1.0,)),
         ("hidden_units", ()),
         ("seed", -1),
     ],
@@ -218,13 +219,20 @@ def test_gamma_foretells_the_mean_of_times_and_squares_that_of_logarithms() -> N
 
 
 def test_what_a_packet_waits_counts_more_than_its_way() -> None:
-    """All packets take 20 on ways of 8: with a weight of 1.5 that is 20 + 1.5 * 12."""
+    """All packets take 20 on ways of 8: with a weight of 1.5 that is 20 + 1.5 * 12, with squares 0.25 * 144 more."""
     pytest.importorskip("torch")
     x = np.zeros((20_000, len(FEATURES)), dtype=np.float32)
     x[:, FEATURES.index("candidate_time_packets")] = 8 / SCALES["candidate_time_packets"]
     y, ones = np.full(len(x), np.log(20), dtype=np.float32), np.ones(len(x), dtype=np.float32)
-    for weights, expected in (((1.5,), 38.0), ((0.0,), 20.0), ((5.0, 1.0), 32.0)):
-        settings = TrainingSettings(batch_transitions=128, learning_rate=0.05, wait_weights=weights)
+    for weights, squares, expected in (
+        ((1.5,), (0.0,), 38.0),
+        ((0.0,), (0.0,), 20.0),
+        ((5.0, 1.0), (0.0,), 32.0),
+        ((1.5,), (9.0, 0.25), 74.0),
+    ):
+        settings = TrainingSettings(
+            batch_transitions=128, learning_rate=0.05, wait_weights=weights, wait_squares=squares
+        )
         network, _ = fit(untrained(FEATURES, (16, 16), 0), (x, y, ones), settings, 3)
         assert np.exp(-scores_of(network.layers, x[:1])[0]) == pytest.approx(expected, rel=0.05)
 
@@ -233,7 +241,9 @@ def test_waits_need_the_feature_that_tells_them() -> None:
     without = tuple(name for name in FEATURES if name != "candidate_time_packets")
     with pytest.raises(dfe.ConfigError, match="candidate_time_packets"):
         TrainingSettings(features=without)
-    assert TrainingSettings(features=without, wait_weights=(0.0,)).features == without
+    assert TrainingSettings(features=without, wait_weights=(0.0,), wait_squares=(0.0,)).features == without
+    with pytest.raises(dfe.ConfigError, match="candidate_time_packets"):
+        TrainingSettings(features=without, wait_weights=(0.0,))
 
 
 def test_scenarios_weigh_alike_whatever_they_have_of_samples() -> None:
