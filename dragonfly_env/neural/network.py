@@ -21,7 +21,7 @@ FEATURES = MappingProxyType(
         "destination_remote_demand": 0.0,
         # What all routers of the group do, as far as a group could tell itself.
         "destination_group_demand": 0.0,
-        # How far the packet has come (where routers behind the source are asked, too), and the path.
+        # The path.
         "candidate_kind": 2.0,
         "candidate_time_packets": 16.0,
         # Its first port, and there the virtual channel that it would use.
@@ -31,11 +31,11 @@ FEATURES = MappingProxyType(
         # Its first global link, wherever in the group that is (as `ugal-ideal` sees it).
         "candidate_link_packets": 16.0,
         "candidate_link_queued_packets": 16.0,
-        # What the router's own packets did lately, by the ways that they took: without it all go one way at a time.
+        # What the group's packets did lately, by the links that they crossed: without it all go one way at a time.
         "candidate_between_demand": 0.0,
         "candidate_last_type_demand": 0.0,
         "destination_group_minimal_demand": 0.0,
-        # ... and by the last local links: where all hosts of a router send to one other router, those are full first.
+        # ... and the router's own by their last local links: where all hosts of a router send to one other router, those are full first.
         "candidate_last_link_demand": 0.0,
         "destination_router_demand": 0.0,
         # What its own packets met on their ways, as it was told when they had arrived: queues that others fill far away.

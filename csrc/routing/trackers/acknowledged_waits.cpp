@@ -2,7 +2,6 @@
 #include <array>
 #include <cstddef>
 
-#include "routing/acknowledged_kind.hpp"
 #include "routing/router_tracker.hpp"
 
 namespace dragonfly {
@@ -11,7 +10,7 @@ namespace {
 
 enum Field : std::uint32_t { kWaited, kAge };
 
-constexpr float kHalfWait = 16;     // packets
+constexpr float kHalfWait = 16;  // packets
 constexpr float kHalfAgeNs = 2'000;
 constexpr double kNeverNs = 1e12;  // long ago
 constexpr double kMemoryNs = 2'000;
@@ -46,7 +45,6 @@ class AcknowledgedWaits final : public RouterTracker {
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.acknowledgements = true}; }
 
   void packet_acknowledged(const Acknowledgement& heard) override {
-    if (heard.kind >= kAcknowledgedKinds) return;
     Row& row = row_of(heard.source_router, heard.destination_router);
     const double idle = idle_.hosts_packets + heard.local_hops * idle_.local_packets +
                         heard.global_hops * idle_.global_packets;
@@ -118,8 +116,8 @@ TrackerInfo acknowledged_waits_tracker() {
                       .doc = "ns since the router heard of the last one; 1 if it never did"}},
           .parameters = {{"memory_ns", kMemoryNs, "ns",
                           "after that time without word what was known counts half", between(1, 1e9)},
-                         {"new_weight", kNewWeight, "",
-                          "of a packet that follows at once on another one", between(0, 1)}},
+                         {"new_weight", kNewWeight, "", "of a packet that follows at once on another one",
+                          between(0, 1)}},
           .make = make_acknowledged_waits,
           .bytes = AcknowledgedWaits::bytes};
 }
