@@ -282,7 +282,7 @@ IdleTimes Blueprint::idle_times() const noexcept {
   for (std::size_t i = 1; i < global; ++i) local += in_packets(hop(i));
   return {.local_packets = local / static_cast<float>(global - 1),
           .global_packets = in_packets(hop(global)),
-          .hosts_packets = in_packets(timing.injection_packet + timing.injection_delay + hop(0))};
+          .hosts_packets = in_packets(timing.injection_delay + hop(0))};
 }
 
 std::unique_ptr<const QuestionPlan> Blueprint::sight_of(RoutingPolicy& of) const {

@@ -90,8 +90,9 @@ class Blueprint {
   std::uint32_t input_vcs = 0;                       // input VCs per router
   std::vector<std::uint16_t> first_input_vc;         // [port]: of that port, within the router
   Tick signal_delay = 0;  // of what routers of a group tell each other: the latency of a local link
-  // From a packet's delivery until its source router hears of it, wherever that is: the latencies of the
-  // longest of all shortest ways.
+  // From a packet's delivery until its source router hears of it, wherever that is: the shortest time over a
+  // global link, and the latencies of a local way on both sides. No shorter than the look-ahead, so that word
+  // may go by mail.
   Tick acknowledgement_delay = 0;
   // What routers remember: what policies ask for, then what only observations show.
   std::vector<TrackerRequest> trackers;

@@ -1,7 +1,9 @@
 #include "network/deliveries.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
+#include <optional>
 
 namespace dragonfly {
 
@@ -47,23 +49,21 @@ void Deliveries::eject(std::uint32_t index, Tick delivered) {
 }
 
 void Deliveries::acknowledge(const Packet& packet, Tick delivered) {
-  if (packet.plan == Plan::kRouted) return;
-  const std::uint32_t source = packet.source_host / plan_.topology.p();
+  const std::optional<std::uint8_t> kind = acknowledged_kind(packet);
+  if (!kind) return;
+  const std::uint32_t source = plan_.topology.router_of_host(packet.source_host);
   const std::uint32_t group = plan_.topology.group_of(source);
-  const bool around = packet.non_minimal && packet.detour_kind != DetourKind::kL &&
-                      packet.detour_group != packet.destination_group;
-  const auto global_hops = static_cast<std::uint8_t>(around                              ? 2
-                                                     : group != packet.destination_group ? 1
-                                                                                         : 0);
-  const Acknowledgement sent{
-      .due = delivered + plan_.acknowledgement_delay,
-      .source_router = source,
-      .destination_router = packet.destination_router,
-      .travelled = static_cast<std::uint32_t>(
-          std::min<Tick>(delivered - packet.injected, std::numeric_limits<std::uint32_t>::max())),
-      .kind = static_cast<std::uint8_t>(packet.non_minimal ? 1 + static_cast<int>(packet.detour_kind) : 0),
-      .local_hops = static_cast<std::uint8_t>(packet.hops - std::min(packet.hops, global_hops)),
-      .global_hops = global_hops};
+  std::uint8_t global_hops = group != packet.destination_group ? 1 : 0;
+  if (packet.non_minimal && packet.detour_group != packet.destination_group) global_hops = 2;
+  assert(packet.hops >= global_hops);
+  const Acknowledgement sent{.due = delivered + plan_.acknowledgement_delay,
+                             .source_router = source,
+                             .destination_router = packet.destination_router,
+                             .travelled = static_cast<std::uint32_t>(std::min<Tick>(
+                                 delivered - packet.injected, std::numeric_limits<std::uint32_t>::max())),
+                             .kind = *kind,
+                             .local_hops = static_cast<std::uint8_t>(packet.hops - global_hops),
+                             .global_hops = global_hops};
   const std::uint32_t to = plan_.partition_of_group[group];
   if (to == index_) {
     trackers_.acknowledge(sent);

@@ -5,19 +5,34 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/timing_wheel.hpp"
+#include "routing/packet.hpp"
 
 namespace dragonfly {
+
+// Kinds of paths that are told apart, as in Candidate::kind: minimal, and the four detours through other
+// groups.
+inline constexpr std::uint32_t kAcknowledgedKinds = 5;
+
+// Of a delivered packet; none if it says nothing about a path that its source router could choose. Where a
+// detour inside a group came last (kL), or ports were chosen one by one, what came before is forgotten.
+[[nodiscard]] inline std::optional<std::uint8_t> acknowledged_kind(const Packet& packet) noexcept {
+  if (packet.plan == Plan::kRouted) return std::nullopt;
+  if (!packet.non_minimal) return std::uint8_t{0};
+  if (packet.detour_group == kNoGroup || packet.detour_kind == DetourKind::kL) return std::nullopt;
+  return static_cast<std::uint8_t>(1U + static_cast<std::uint32_t>(packet.detour_kind));
+}
 
 struct Acknowledgement {
   Tick due = 0;  // when the source router hears of it
   std::uint32_t source_router = 0;
   std::uint32_t destination_router = 0;
-  std::uint32_t travelled = 0;   // ticks from the source queue to the host, at most what fits
-  std::uint8_t kind = 0;         // of its path, as Candidate::kind
-  std::uint8_t local_hops = 0;   // between routers
+  std::uint32_t travelled = 0;  // ticks from the source queue to the host, at most what fits
+  std::uint8_t kind = 0;        // of its path: acknowledged_kind()
+  std::uint8_t local_hops = 0;  // between routers
   std::uint8_t global_hops = 0;
 
   // By time; beyond that all there is, so that it is no matter who sent first those of one instant.

@@ -5,7 +5,7 @@
 #include <cassert>
 #include <string_view>
 
-#include "routing/acknowledged_kind.hpp"
+#include "routing/acknowledgement.hpp"
 #include "routing/last_router.hpp"
 #include "routing/remote_hops.hpp"
 

@@ -1,4 +1,4 @@
-// The local hops of a path in other groups than its first, by type.
+// The local hops of a path behind its first group, and its last one wherever that is, by type.
 #pragma once
 
 #include <array>
@@ -31,7 +31,8 @@ struct RemoteHops {
   const std::uint32_t own = topology.group_of(router);
   if (detour.exists() && detour.kind != DetourKind::kL && detour.group != own) {
     std::uint32_t at = topology.links_between(detour.group, own)->router;
-    if (visits_router(detour.kind)) {
+    // A visit to the destination itself is the last hop.
+    if (visits_router(detour.kind) && detour.router != destination_router) {
       hops.between[0] = local_type(topology, at, detour.router);
       at = detour.router;
     }

@@ -50,7 +50,7 @@ enum class TrackedPer : std::uint8_t {
   kBetweenLinks,
   kLastLinkType,
   // Candidate paths: destination router and kind, column router * kAcknowledgedKinds + kind
-  // (acknowledged_kind.hpp). 0 without asking for paths of other kinds.
+  // (acknowledgement.hpp). 0 without asking for paths of other kinds.
   kAcknowledged,
   // Observations show one column, that of the packet's destination group; column: the group's number.
   kDestination,
@@ -75,12 +75,12 @@ struct TrackedField {
 struct TrackedEvents {
   bool local_occupancy = false;  // occupancies of output ports, by class of link
   bool global_occupancy = false;
-  bool injections = false;     // a packet left its source queue for this router
-  bool forwards = false;       // a packet from a host of this router passed the crossbar
-  bool blocked_heads = false;  // the head of an input VC found no room behind the crossbar and waits
-  bool acknowledgements = false;  // a packet of a host of this router has arrived, and its answer, too
-  bool refused_heads = false;  // a packet from a host of this router asked the crossbar in vain
-  TimePs window_ps = 0;        // windows of that length end, from time 0 on; 0: none
+  bool injections = false;        // a packet left its source queue for this router
+  bool forwards = false;          // a packet from a host of this router passed the crossbar
+  bool blocked_heads = false;     // the head of an input VC found no room behind the crossbar and waits
+  bool refused_heads = false;     // a packet from a host of this router asked the crossbar in vain
+  bool acknowledgements = false;  // word came back that a packet from a host of this router was delivered
+  TimePs window_ps = 0;           // windows of that length end, from time 0 on; 0: none
 };
 
 // What a tracker may know of the ports of one class of link.

@@ -2,7 +2,6 @@
 #include <array>
 #include <cstddef>
 
-#include "routing/acknowledged_kind.hpp"
 #include "routing/router_tracker.hpp"
 
 namespace dragonfly {
@@ -11,7 +10,7 @@ namespace {
 
 enum Field : std::uint32_t { kWaited, kAge };
 
-constexpr float kHalfWait = 16;     // packets
+constexpr float kHalfWait = 16;  // packets
 constexpr float kHalfAgeNs = 2'000;
 constexpr double kNeverNs = 1e12;  // long ago
 constexpr double kMemoryNs = 8'000;
@@ -35,8 +34,9 @@ class AcknowledgedWaits final : public RouterTracker {
         packets_per_tick_{static_cast<double>(site.quantum_ps) /
                           site.links[index_of(site.topology.global_class())].packet_ps},
         idle_{site.idle},
-        ticks_per_moment_{site.ticks_of(static_cast<TimePs>(kMomentNs * kPsPerNs))},
-        memory_{memory_ns / kMomentNs},
+        ticks_per_moment_{site.ticks_of(kMoment)},
+        moment_ns_{static_cast<double>(ticks_per_moment_ * site.quantum_ps) / kPsPerNs},
+        memory_{memory_ns / moment_ns_},
         kept_weight_{1 - new_weight},
         rows_(std::size_t{site.num_routers} * routers_) {}
 
@@ -47,7 +47,6 @@ class AcknowledgedWaits final : public RouterTracker {
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.acknowledgements = true}; }
 
   void packet_acknowledged(const Acknowledgement& heard) override {
-    if (heard.kind >= kAcknowledgedKinds) return;
     Row& row = row_of(heard.source_router, heard.destination_router);
     const double idle = idle_.hosts_packets + heard.local_hops * idle_.local_packets +
                         heard.global_hops * idle_.global_packets;
@@ -68,11 +67,11 @@ class AcknowledgedWaits final : public RouterTracker {
     const std::size_t kind = column % kAcknowledgedKinds;
     if (field == kWaited) return row.waited[kind] / kSteps;
     if (row.heard[kind] == kNever) return kNeverNs;
-    return (moment_of(now) - row.heard[kind]) * kMomentNs;
+    return (moment_of(now) - row.heard[kind]) * moment_ns_;
   }
 
  private:
-  static constexpr double kMomentNs = 16;
+  static constexpr TimePs kMoment = 16 * kPsPerNs;
   static constexpr std::uint32_t kNever = 0;
   static constexpr double kSteps = 16;  // of a packet
   static constexpr double kMostSteps = 0xffff;
@@ -97,6 +96,7 @@ class AcknowledgedWaits final : public RouterTracker {
   double packets_per_tick_;
   IdleTimes idle_;
   Tick ticks_per_moment_;
+  double moment_ns_;
   double memory_;  // moments
   double kept_weight_;
   std::vector<Row> rows_;  // [router * routers + destination router]
@@ -125,8 +125,8 @@ TrackerInfo acknowledged_waits_tracker() {
                       .doc = "ns since the router heard of the last one; 1 if it never did"}},
           .parameters = {{"memory_ns", kMemoryNs, "ns",
                           "after that time without word what was known counts half", between(1, 1e9)},
-                         {"new_weight", kNewWeight, "",
-                          "of a packet that follows at once on another one", between(0, 1)}},
+                         {"new_weight", kNewWeight, "", "of a packet that follows at once on another one",
+                          between(0, 1)}},
           .make = make_acknowledged_waits,
           .bytes = AcknowledgedWaits::bytes};
 }

@@ -14,9 +14,10 @@ enum Field : std::uint32_t { kBetween, kLast, kMinimal };
 // What the packets of a group did lately to links that their own routers cannot see.
 //
 // A group counts, for each type of local link (to the router k ahead), how often the packets that it sent
-// cross such links in other groups, on their detours or as their last hops. If the other groups do alike,
-// that is what a link of this type carries: a detour's link between and another one's last link are the same
-// link to both, so they are one number. It also counts the packets that it sent minimally to each group.
+// cross such links in the groups of their detours or as their last hops, those of packets that stay in the
+// group among them. If the other groups do alike, that is what a link of this type carries: a detour's link
+// between and another one's last link are the same link to both, so they are one number. It also counts the
+// packets that it sent minimally to each other group.
 //
 // Ideal: all routers of the group know at once, as with occupancies of links in `ugal-ideal`.
 // Source: this project, after LIA (TACO 2025), sections 3.2.2 and 4.3.2, whose counters are of one router and
@@ -47,15 +48,19 @@ class SentCrossings final : public RouterTracker {
     Detour detour;
     if (packet.plan == Plan::kToDetour) {
       detour = {.kind = packet.detour_kind, .router = packet.detour_router, .group = packet.detour_group};
+    } else if (packet.non_minimal) {
+      return;  // by ports: where it goes from there is not known here
     }
     const RemoteHops hops =
         remote_hops(topology_, router, packet.destination_router, packet.destination_group, detour);
-    const std::uint32_t group = topology_.group_of(router) - first_group_;
+    const std::uint32_t own = topology_.group_of(router);
+    const std::uint32_t group = own - first_group_;
     move_to(now);
     count_crossing(group, hops.between[0], now);
     count_crossing(group, hops.between[1], now);
     count_crossing(group, hops.last, now);
-    if (!packet.non_minimal) count(group, types_ + packet.destination_group, now);
+    if (packet.non_minimal || packet.destination_group == own) return;
+    count(group, types_ + packet.destination_group, now);
   }
 
   // kBetween and kLast: see TrackedPer::kBetweenLinks and kLastLinkType.
@@ -73,7 +78,7 @@ class SentCrossings final : public RouterTracker {
         packets = counter(group, column);
         break;
       default:
-        packets = column == group + first_group_ ? 0 : counter(group, types_ + column);
+        packets = counter(group, types_ + column);
         per_packet = per_minimal_;
         break;
     }
@@ -119,28 +124,29 @@ std::unique_ptr<RouterTracker> make_sent_crossings(const TrackerInfo& info, cons
 }  // namespace
 
 TrackerInfo sent_crossings_tracker() {
-  return {.name = "sent-crossings",
-          .summary = "what the packets of a group did lately to links that their routers cannot see",
-          .fields = {{.name = "candidate_between_demand",
-                      .per = TrackedPer::kBetweenLinks,
-                      .half = 1,
-                      .doc = "crossings, by packets of the router's group, in the window, of such local links "
-                             "in other groups as this path takes between its global links, per what links of "
-                             "that type carry; the larger of two; 0 for paths that take none"},
-                     {.name = "candidate_last_type_demand",
-                      .per = TrackedPer::kLastLinkType,
-                      .half = 1,
-                      .doc = "the same of such local links as the last one of this path"},
-                     {.name = "destination_group_minimal_demand",
-                      .per = TrackedPer::kDestination,
-                      .half = 1,
-                      .doc = "packets that the router's group sent minimally to the destination group, in the "
-                             "window, per packets that its links there carry"}},
-          .parameters = {{"window_ns", kWindowNs, "ns",
-                          "how long a packet counts after it has left its injection queue",
-                          between(1, 1e5)}},
-          .make = make_sent_crossings,
-          .bytes = SentCrossings::bytes};
+  return {
+      .name = "sent-crossings",
+      .summary = "what the packets of a group did lately to links that their routers cannot see",
+      .fields = {{.name = "candidate_between_demand",
+                  .per = TrackedPer::kBetweenLinks,
+                  .half = 1,
+                  .doc = "crossings of such local links as this path takes in the group of its detour, by "
+                         "packets of the router's group, in the window, on their detours or as last hops, "
+                         "per what links of that type carry; the larger of two; 0 for paths that take "
+                         "none"},
+                 {.name = "candidate_last_type_demand",
+                  .per = TrackedPer::kLastLinkType,
+                  .half = 1,
+                  .doc = "the same of such local links as the last one of this path"},
+                 {.name = "destination_group_minimal_demand",
+                  .per = TrackedPer::kDestination,
+                  .half = 1,
+                  .doc = "packets that the router's group sent minimally to the destination group, in the "
+                         "window, per packets that its links there carry"}},
+      .parameters = {{"window_ns", kWindowNs, "ns",
+                      "how long a packet counts after it has left its injection queue", between(1, 1e5)}},
+      .make = make_sent_crossings,
+      .bytes = SentCrossings::bytes};
 }
 
 }  // namespace dragonfly
