@@ -137,11 +137,12 @@ def by_round(values: Sequence[float], round_: int) -> float:
 
 
 def _with_waits(network: MlpNetwork, samples: Samples, weight: float, square: float) -> Floats:
-    """Logarithms of times in which what exceeds the way on idle links counts ``1 + weight`` times.
+    """Logarithms of times in which what exceeds the way on idle links counts ``1 + weight`` times, and its square
+    ``square`` times.
 
     A packet that waits makes others wait: in a queue at a load r, w = r / 2(1 - r) packet times on average, one packet
-    more costs the others r dw/dr = w / (1 - r), at least as much as itself (the price of Pigou; Roughgarden, Tardos,
-    JACM 2002). Times alone lead to paths that are good for each packet and bad for all.
+    more costs the others r dw/dr = w / (1 - r) = w + 2 w * w (the price of Pigou; Roughgarden, Tardos, JACM 2002).
+    Times alone lead to paths that are good for each packet and bad for all.
     """
     x, y = samples[:2]
     if weight == 0 and square == 0:

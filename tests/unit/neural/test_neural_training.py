@@ -15,6 +15,7 @@ import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.benchmark import find_suite
 from dragonfly_env.neural import FEATURES, SCALES, Mixture, TrainingSettings, own_mixture, train_network
+from dragonfly_env.neural.curve import curve
 from dragonfly_env.neural.demands import matched_routers, random_demands
 from dragonfly_env.neural.evolution import changed, num_changes
 from dragonfly_env.neural.foretelling import Samples, collect, fit, together
@@ -237,6 +238,22 @@ def test_what_a_packet_waits_counts_more_than_its_way() -> None:
         assert np.exp(-scores_of(network.layers, x[:1])[0]) == pytest.approx(expected, rel=0.05)
 
 
+def test_the_curve_has_a_panel_per_network_and_a_line_per_scenario(tmp_path: Path) -> None:
+    file = tmp_path / "curve.csv"
+    file.write_text(
+        "stage,number,geometric_mean,worst,within_5_percent,"
+        '"adv+3 0.3, 342 hosts, default","uniform 0.7, 342 hosts, default","adv+3 0.3, 342 hosts, lia"\n'
+        "foretelling,0,1.2,2.0,0.0,1.1,1.2,2.0\n"
+        "foretelling,1,1.0,1.1,0.67,1.0,0.9,1.1\n"
+        "evolution,5,0.9,1.0,1.0,0.9,0.9,1.0\n",
+        encoding="utf-8",
+    )
+    default, lia = curve(file).axes
+    assert (default.get_title(), lia.get_title()) == ("network default", "network lia")
+    assert [np.asarray(line.get_ydata()).tolist() for line in lia.get_lines()[:2]] == [[2.0, 1.1], [1.2, 1.0]]
+    assert len(default.get_lines()) == len(lia.get_lines()) + 1
+
+
 def test_waits_need_the_feature_that_tells_them() -> None:
     without = tuple(name for name in FEATURES if name != "candidate_time_packets")
     with pytest.raises(dfe.ConfigError, match="candidate_time_packets"):
@@ -285,6 +302,7 @@ def test_training_goes_on_where_it_stopped_and_gives_the_same_weights(tmp_path: 
     again = len(quiet)
     assert alike(MlpNetwork.load(train_network(MIXTURE, tmp_path / "parts", SMALL, quiet.append)), whole)
     assert not any("generations" in line for line in quiet[again:])
+    assert (tmp_path / "whole" / "curve.png").read_bytes().startswith(b"\x89PNG")
     rows = list(csv.DictReader((tmp_path / "whole" / "curve.csv").read_text(encoding="utf-8").splitlines()))
     assert [(row["stage"], row["number"]) for row in rows] == [
         ("foretelling", "0"),
