@@ -35,10 +35,10 @@ FEATURES = MappingProxyType(
         "candidate_between_demand": 0.0,
         "candidate_last_type_demand": 0.0,
         "destination_group_minimal_demand": 0.0,
-        # ... and the router's own by their last local links: where all hosts of a router send to one other router, those are full first.
+        # ... and the router's own, by their last links: those are full first where all its hosts send to one router.
         "candidate_last_link_demand": 0.0,
         "destination_router_demand": 0.0,
-        # What its own packets met on their ways, as it was told when they had arrived: queues that others fill far away.
+        # What its own packets met on their ways, as it was told when they arrived: queues that others fill far away.
         "candidate_waited_packets": 0.0,
         "candidate_waited_age": 0.0,
     }
