@@ -16,6 +16,7 @@ namespace dragonfly {
 struct RemoteHops {
   std::array<std::uint32_t, 2> between{};  // in the group of the detour
   std::uint32_t last = 0;                  // to the destination router
+  std::uint32_t last_router = kNil;        // ... from here: last_router.hpp
 };
 
 [[nodiscard]] inline std::uint32_t local_type(const Dragonfly& topology, std::uint32_t from,
@@ -41,9 +42,8 @@ struct RemoteHops {
           local_type(topology, at, topology.links_between(detour.group, destination_group)->router);
     }
   }
-  const std::uint32_t last =
-      last_router_before(topology, router, destination_router, destination_group, detour);
-  hops.last = local_type(topology, last, destination_router);
+  hops.last_router = last_router_before(topology, router, destination_router, destination_group, detour);
+  hops.last = local_type(topology, hops.last_router, destination_router);
   return hops;
 }
 

@@ -288,12 +288,13 @@ TEST(word_comes_exactly_one_delay_after_the_delivery_from_any_partition) {
     const std::uint32_t other = shape.p * shape.a;
     std::vector<Planned> list{{0, 0, far}};
     for (TimePs i = 0; i < 120; ++i) list.push_back({i * 32 * kNs, 1, other});
+    list.push_back({1'000'000 * kNs, 1, other});  // after a silence
     SimulationSetup setup = messages(list, shape);
     setup.options.record.packet_log = true;
     std::vector<Seen> looks;
     Looking policy{false, far / shape.p, &looks};
     Run run{policy, std::move(setup)};
-    run.run_to(10'000 * kNs);
+    run.run_to(1'010'000 * kNs);
     Tick delivered = 0;
     for (Partition& partition : run.network.partitions()) {
       for (const LoggedPacket& packet : partition.take_log()) {
@@ -316,6 +317,7 @@ TEST(word_comes_exactly_one_delay_after_the_delivery_from_any_partition) {
     }
     CHECK(before > 10);
     CHECK(after > 10);
+    CHECK_EQ(before + after, 122U);
   }
 }
 
