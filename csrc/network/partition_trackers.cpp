@@ -45,6 +45,7 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
       windows_.push_back({static_cast<std::uint32_t>(numbers_.trackers.size()), hears.window_ps});
       next_window_ = std::min(next_window_, plan.to_tick(hears.window_ps));
     }
+    if (hears.acknowledgements) far_.push_back(tracker.get());
     hears_.push_back(hears);
     hears_classes_.push_back(classes);
     numbers_.trackers.push_back(std::move(tracker));

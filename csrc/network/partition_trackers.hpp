@@ -38,6 +38,11 @@ class PartitionTrackers {
   void head_blocked(std::uint32_t router, Port input, const Packet& packet);
   void head_refused(std::uint32_t router, Port host_port, const Packet& packet, Tick now);
 
+  // Before a decision about a packet at this router is worked out.
+  void touch(std::uint32_t router, std::uint32_t destination_router) const noexcept {
+    for (const RouterTracker* tracker : far_) tracker->touch(router, destination_router);
+  }
+
   // On its way to a router of this partition; not due in the present window.
   void acknowledge(const Acknowledgement& sent) { acknowledgements_.add(sent); }
 
@@ -47,7 +52,11 @@ class PartitionTrackers {
   // An instant begins: windows may have ended, and answers come.
   void begin_instant(Tick now) {
     if (now >= next_window_) end_windows(now);
-    while (acknowledgements_.any_until(now)) hear(acknowledgements_.take());
+    while (acknowledgements_.any_until(now)) {
+      const Acknowledgement* const later = acknowledgements_.behind_first(kTouchedAhead);
+      if (later != nullptr) touch(later->source_router, later->destination_router);
+      hear(acknowledgements_.take());
+    }
   }
   // All that happens in it but decisions has happened. `outputs`: of the partition.
   void settle(const std::vector<OutputPort>& outputs, Tick now);
@@ -56,6 +65,8 @@ class PartitionTrackers {
   [[nodiscard]] TrackedNumbers& numbers() noexcept { return numbers_; }
 
  private:
+  static constexpr std::size_t kTouchedAhead = 8;
+
   struct Window {
     std::uint32_t tracker = 0;
     TimePs length_ps = 0;
@@ -71,6 +82,7 @@ class PartitionTrackers {
   const Blueprint& plan_;
   std::uint32_t first_router_;
   TrackedNumbers numbers_;
+  std::vector<const RouterTracker*> far_;            // those that are worth touching
   std::vector<TrackedEvents> hears_;                 // [tracker]
   std::vector<std::uint8_t> hears_classes_;          // [tracker]: bits of classes of link
   std::array<bool, kMostLinkClasses> hear_class_{};  // occupancies by class of link; never those of hosts

@@ -58,6 +58,10 @@ class AcknowledgementsUnderWay {
   [[nodiscard]] bool any_until(Tick now) const noexcept {
     return first_ < sorted_ && under_way_[first_].due <= now;
   }
+  // The one so many places behind the first, if it is in order already; else null.
+  [[nodiscard]] const Acknowledgement* behind_first(std::size_t places) const noexcept {
+    return first_ + places < sorted_ ? &under_way_[first_ + places] : nullptr;
+  }
   // The first one. Precondition: there is one.
   [[nodiscard]] const Acknowledgement& take() noexcept { return under_way_[first_++]; }
 

@@ -143,6 +143,10 @@ class RouterTracker {
   // Must do what as many calls with one window each would.
   virtual void windows_ended(std::uint64_t /*windows*/) {}
 
+  // Prefetches what reads for packets to this destination router will need, where that is likely to be far
+  // away. Called by who is going to read, and before acknowledgements.
+  virtual void touch(std::uint32_t /*reader*/, std::uint32_t /*destination_router*/) const noexcept {}
+
   // A number as `reader` knows it. `now` never falls from call to call of any kind.
   [[nodiscard]] virtual double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                                     Tick now) = 0;

@@ -74,13 +74,14 @@ struct Bench : TrackerBench {
   // A packet that has waited that long, in packets; idle times are those of the bench.
   void hear(Tick due, std::uint32_t router, std::uint32_t to, std::uint8_t kind, Tick waited,
             std::uint8_t local_hops = 2, std::uint8_t global_hops = 1) const {
-    tracker->packet_acknowledged({.due = due,
-                                  .source_router = router,
-                                  .destination_router = to,
-                                  .travelled = static_cast<std::uint32_t>(2 + 3 * local_hops + 5 * global_hops + waited),
-                                  .kind = kind,
-                                  .local_hops = local_hops,
-                                  .global_hops = global_hops});
+    tracker->packet_acknowledged(
+        {.due = due,
+         .source_router = router,
+         .destination_router = to,
+         .travelled = static_cast<std::uint32_t>(2 + 3 * local_hops + 5 * global_hops + waited),
+         .kind = kind,
+         .local_hops = local_hops,
+         .global_hops = global_hops});
   }
   [[nodiscard]] double read(std::uint32_t field, std::uint32_t router, std::uint32_t to, std::uint32_t kind,
                             Tick now) const {
@@ -94,7 +95,7 @@ TEST(the_first_wait_counts_whole_and_later_ones_by_the_age_of_what_was_known) {
   CHECK_EQ(bench.read(kWaited, 0, 40, 0, 1'008), 16.0);
   CHECK_EQ(bench.read(kAge, 0, 40, 0, 1'008), 0.0);
   CHECK_EQ(bench.read(kAge, 0, 40, 0, 1'750), 736.0);  // in steps of 16 ns
-  bench.hear(1'008, 0, 40, 0, 0);  // at once: an eighth
+  bench.hear(1'008, 0, 40, 0, 0);                      // at once: an eighth
   CHECK_EQ(bench.read(kWaited, 0, 40, 0, 1'008), 14.0);
   bench.hear(9'008, 0, 40, 0, 6);  // after 8,000 ns: 7/16 of the old value
   CHECK_EQ(bench.read(kWaited, 0, 40, 0, 9'500), 14 * 0.4375 + 6 * 0.5625);

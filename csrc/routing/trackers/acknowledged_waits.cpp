@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 
+#include "core/prefetch.hpp"
 #include "routing/router_tracker.hpp"
 
 namespace dragonfly {
@@ -60,6 +61,10 @@ class AcknowledgedWaits final : public RouterTracker {
     row.heard[heard.kind] = now;
   }
 
+  void touch(std::uint32_t reader, std::uint32_t destination_router) const noexcept override {
+    prefetch(&rows_[row_index(reader, destination_router)]);
+  }
+
   // See TrackedPer::kAcknowledged.
   [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                             Tick now) override {
@@ -83,12 +88,19 @@ class AcknowledgedWaits final : public RouterTracker {
   };
   static_assert(sizeof(Row) == 32);
 
-  // Wraps after a minute of simulated time.
-  [[nodiscard]] std::uint32_t moment_of(Tick time) const noexcept {
-    return static_cast<std::uint32_t>(time / ticks_per_moment_ + 1);
+  // Wraps after a minute of simulated time. Most calls are about the same instant as the one before.
+  [[nodiscard]] std::uint32_t moment_of(Tick time) noexcept {
+    if (time != last_time_) {
+      last_time_ = time;
+      last_moment_ = static_cast<std::uint32_t>(time / ticks_per_moment_ + 1);
+    }
+    return last_moment_;
+  }
+  [[nodiscard]] std::size_t row_index(std::uint32_t router, std::uint32_t destination) const noexcept {
+    return std::size_t{router - first_router_} * routers_ + destination;
   }
   [[nodiscard]] Row& row_of(std::uint32_t router, std::uint32_t destination) noexcept {
-    return rows_[std::size_t{router - first_router_} * routers_ + destination];
+    return rows_[row_index(router, destination)];
   }
 
   std::uint32_t first_router_;
@@ -99,6 +111,8 @@ class AcknowledgedWaits final : public RouterTracker {
   double moment_ns_;
   double memory_;  // moments
   double kept_weight_;
+  Tick last_time_ = 0;
+  std::uint32_t last_moment_ = 1;
   std::vector<Row> rows_;  // [router * routers + destination router]
 };
 
