@@ -200,6 +200,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
     signal_delay = std::max(signal_delay, links[i].latency_ps / timing.quantum_ps);
   }
   signal_delay *= topology.local_way_hops();
+  acknowledgement_delay = timing.lookahead + 2 * signal_delay;
   trackers = needed_trackers(policy_in, options, job_policies, background_in);
   if (topology.num_groups() >= kNoGroup) {
     throw ConfigError{"topology.g", std::to_string(topology.num_groups()),
@@ -264,17 +265,24 @@ BufferSizes Blueprint::buffer_sizes() const noexcept {
     buffers.vcs = std::max(buffers.vcs, std::uint32_t{vcs[i]});
     buffers.port_packets = std::max(buffers.port_packets, input_buffer[i] * vcs[i]);
   }
+  buffers.times = idle_times();
+  return buffers;
+}
+
+IdleTimes Blueprint::idle_times() const noexcept {
   const std::size_t global = index_of(topology.global_class());
-  const auto in_packets = [&](std::size_t link) {
+  const auto in_packets = [&](Tick time) {
+    return static_cast<float>(time) / static_cast<float>(timing.packet[global]);
+  };
+  const auto hop = [&](std::size_t link) {
     const Tick router = timing.routing_delay + timing.clock + timing.crossbar_latency;
-    const Tick hop = timing.start_delay[link] + timing.hop_delay[link] + router;
-    return static_cast<float>(hop) / static_cast<float>(timing.packet[global]);
+    return timing.start_delay[link] + timing.hop_delay[link] + router;
   };
   float local = 0;
-  for (std::size_t i = 1; i < global; ++i) local += in_packets(i);
-  buffers.times = {.local_packets = local / static_cast<float>(global - 1),
-                   .global_packets = in_packets(global)};
-  return buffers;
+  for (std::size_t i = 1; i < global; ++i) local += in_packets(hop(i));
+  return {.local_packets = local / static_cast<float>(global - 1),
+          .global_packets = in_packets(hop(global)),
+          .hosts_packets = in_packets(timing.injection_delay + hop(0))};
 }
 
 std::unique_ptr<const QuestionPlan> Blueprint::sight_of(RoutingPolicy& of) const {

@@ -90,6 +90,10 @@ class Blueprint {
   std::uint32_t input_vcs = 0;                       // input VCs per router
   std::vector<std::uint16_t> first_input_vc;         // [port]: of that port, within the router
   Tick signal_delay = 0;  // of what routers of a group tell each other: the latency of a local link
+  // From a packet's delivery until its source router hears of it, wherever that is: the shortest time over a
+  // global link, and the latencies of a local way on both sides. No shorter than the look-ahead, so that word
+  // may go by mail.
+  Tick acknowledgement_delay = 0;
   // What routers remember: what policies ask for, then what only observations show.
   std::vector<TrackerRequest> trackers;
   std::unique_ptr<const DecisionPlan> decisions;  // null: policies alone route
@@ -107,6 +111,8 @@ class Blueprint {
   // nothing and share the rules for VCs; and it must make do with the VCs and the trackers that are there.
   // Returns its number. Throws ConfigError.
   std::uint8_t add_policy(const JobPolicy& other);
+
+  [[nodiscard]] IdleTimes idle_times() const noexcept;
 
   // How many packets the network holds at most; what a buffer has room for may also be on the wire to it.
   [[nodiscard]] std::uint32_t most_packets() const noexcept;

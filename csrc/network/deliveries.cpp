@@ -1,6 +1,9 @@
 #include "network/deliveries.hpp"
 
 #include <algorithm>
+#include <cassert>
+#include <limits>
+#include <optional>
 
 namespace dragonfly {
 
@@ -37,10 +40,35 @@ std::uint64_t Deliveries::under_way_to_hosts() const {
 }
 
 void Deliveries::eject(std::uint32_t index, Tick delivered) {
+  if (trackers_.hear_acknowledgements()) acknowledge(packets_[index], delivered);
   if (delivered <= count_until_) {
     deliver(index, delivered);
   } else {
     await_delivery(index, delivered);
+  }
+}
+
+void Deliveries::acknowledge(const Packet& packet, Tick delivered) {
+  const std::optional<std::uint8_t> kind = acknowledged_kind(packet);
+  if (!kind) return;
+  const std::uint32_t source = plan_.topology.router_of_host(packet.source_host);
+  const std::uint32_t group = plan_.topology.group_of(source);
+  std::uint8_t global_hops = group != packet.destination_group ? 1 : 0;
+  if (packet.non_minimal && packet.detour_group != packet.destination_group) global_hops = 2;
+  assert(packet.hops >= global_hops);
+  const Acknowledgement sent{.due = delivered + plan_.acknowledgement_delay,
+                             .source_router = source,
+                             .destination_router = packet.destination_router,
+                             .travelled = static_cast<std::uint32_t>(std::min<Tick>(
+                                 delivered - packet.injected, std::numeric_limits<std::uint32_t>::max())),
+                             .kind = *kind,
+                             .local_hops = static_cast<std::uint8_t>(packet.hops - global_hops),
+                             .global_hops = global_hops};
+  const std::uint32_t to = plan_.partition_of_group[group];
+  if (to == index_) {
+    trackers_.acknowledge(sent);
+  } else {
+    outboxes_[to].acknowledgements.push_back(sent);
   }
 }
 

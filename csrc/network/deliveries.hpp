@@ -62,6 +62,8 @@ class Deliveries : public PartitionState {
     Tick delivered;
   };
 
+  // Tells its source router, which hears of it later.
+  void acknowledge(const Packet& packet, Tick delivered);
   void await_delivery(std::uint32_t packet, Tick delivered);
   void count_in_series(Tick injected);
 

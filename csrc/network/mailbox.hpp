@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/timing_wheel.hpp"
+#include "routing/acknowledgement.hpp"
 
 namespace dragonfly {
 
@@ -15,6 +16,7 @@ struct Mailbox {
   };
   std::vector<Item> packets;
   std::vector<Item> credits;
+  std::vector<Acknowledgement> acknowledgements;
   Tick window_start = 0;
 };
 

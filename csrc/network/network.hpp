@@ -74,6 +74,7 @@ class Network {
   bool run_window(Tick until);
   // Whether nothing will ever happen again.
   [[nodiscard]] bool over() const noexcept;
+  // Of what makes anything happen: acknowledgements are heard whenever somebody decides next.
   [[nodiscard]] bool mail_waits() const noexcept;
   // Whether something goes on when the workload is complete.
   [[nodiscard]] bool has_background() const noexcept;

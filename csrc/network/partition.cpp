@@ -20,10 +20,13 @@ void Partition::open_window(Tick end, Tick horizon, std::span<Mailbox* const> in
     for (const Mailbox::Item& sent : box->credits) {
       wheel_.push(kCredit, box->window_start + sent.delay, sent.item);
     }
+    for (const Acknowledgement& sent : box->acknowledgements) trackers_.acknowledge(sent);
     in_network_ += box->packets.size();
     box->packets.clear();
     box->credits.clear();
+    box->acknowledgements.clear();
   }
+  trackers_.open_window();
   for (Mailbox& box : outboxes) box.window_start = now_;
   call_hosts_before(end);
   cursor_ = now_;

@@ -14,7 +14,8 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
                    .num_routers = num_routers,
                    .signal_delay = plan.signal_delay,
                    .clock = plan.timing.clock,
-                   .quantum_ps = plan.timing.quantum_ps};
+                   .quantum_ps = plan.timing.quantum_ps,
+                   .idle = plan.idle_times()};
   for (std::size_t link = 1; link < plan.topology.num_link_classes(); ++link) {
     const Timing& timing = plan.timing;
     const Tick there_and_back =
@@ -39,10 +40,12 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
     hear_forwards_ = hear_forwards_ || hears.forwards;
     hear_blocked_heads_ = hear_blocked_heads_ || hears.blocked_heads;
     hear_refused_heads_ = hear_refused_heads_ || hears.refused_heads;
+    hear_acknowledgements_ = hear_acknowledgements_ || hears.acknowledgements;
     if (hears.window_ps > 0) {
       windows_.push_back({static_cast<std::uint32_t>(numbers_.trackers.size()), hears.window_ps});
       next_window_ = std::min(next_window_, plan.to_tick(hears.window_ps));
     }
+    if (hears.acknowledgements) far_.push_back(tracker.get());
     hears_.push_back(hears);
     hears_classes_.push_back(classes);
     numbers_.trackers.push_back(std::move(tracker));
@@ -76,6 +79,12 @@ void PartitionTrackers::head_refused(std::uint32_t router, Port host_port, const
 void PartitionTrackers::head_blocked(std::uint32_t router, Port input, const Packet& packet) {
   for (std::size_t i = 0; i < hears_.size(); ++i) {
     if (hears_[i].blocked_heads) numbers_.trackers[i]->head_blocked(first_router_ + router, input, packet);
+  }
+}
+
+void PartitionTrackers::hear(const Acknowledgement& acknowledgement) {
+  for (std::size_t i = 0; i < hears_.size(); ++i) {
+    if (hears_[i].acknowledgements) numbers_.trackers[i]->packet_acknowledged(acknowledgement);
   }
 }
 

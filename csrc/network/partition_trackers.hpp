@@ -25,6 +25,7 @@ class PartitionTrackers {
   [[nodiscard]] bool hear_forwards() const noexcept { return hear_forwards_; }
   [[nodiscard]] bool hear_blocked_heads() const noexcept { return hear_blocked_heads_; }
   [[nodiscard]] bool hear_refused_heads() const noexcept { return hear_refused_heads_; }
+  [[nodiscard]] bool hear_acknowledgements() const noexcept { return hear_acknowledgements_; }
 
   // Routers are numbered within the partition. The occupancy of a port has changed: see settle().
   void occupancy_changed(std::uint32_t router, LinkClass link) {
@@ -37,9 +38,25 @@ class PartitionTrackers {
   void head_blocked(std::uint32_t router, Port input, const Packet& packet);
   void head_refused(std::uint32_t router, Port host_port, const Packet& packet, Tick now);
 
-  // An instant begins: windows may have ended.
+  // Before a decision about a packet at this router is worked out.
+  void touch(std::uint32_t router, std::uint32_t destination_router) const noexcept {
+    for (const RouterTracker* tracker : far_) tracker->touch(router, destination_router);
+  }
+
+  // On its way to a router of this partition; not due in the present window.
+  void acknowledge(const Acknowledgement& sent) { acknowledgements_.add(sent); }
+
+  // A window of the partition begins.
+  void open_window() { acknowledgements_.open_window(); }
+
+  // An instant begins: windows may have ended, and answers come.
   void begin_instant(Tick now) {
     if (now >= next_window_) end_windows(now);
+    while (acknowledgements_.any_until(now)) {
+      const Acknowledgement* const later = acknowledgements_.behind_first(kTouchedAhead);
+      if (later != nullptr) touch(later->source_router, later->destination_router);
+      hear(acknowledgements_.take());
+    }
   }
   // All that happens in it but decisions has happened. `outputs`: of the partition.
   void settle(const std::vector<OutputPort>& outputs, Tick now);
@@ -48,6 +65,8 @@ class PartitionTrackers {
   [[nodiscard]] TrackedNumbers& numbers() noexcept { return numbers_; }
 
  private:
+  static constexpr std::size_t kTouchedAhead = 8;
+
   struct Window {
     std::uint32_t tracker = 0;
     TimePs length_ps = 0;
@@ -58,10 +77,12 @@ class PartitionTrackers {
     return static_cast<std::uint8_t>(1U << static_cast<unsigned>(link));
   }
   void end_windows(Tick now);
+  void hear(const Acknowledgement& acknowledgement);
 
   const Blueprint& plan_;
   std::uint32_t first_router_;
   TrackedNumbers numbers_;
+  std::vector<const RouterTracker*> far_;            // those that are worth touching
   std::vector<TrackedEvents> hears_;                 // [tracker]
   std::vector<std::uint8_t> hears_classes_;          // [tracker]: bits of classes of link
   std::array<bool, kMostLinkClasses> hear_class_{};  // occupancies by class of link; never those of hosts
@@ -70,6 +91,8 @@ class PartitionTrackers {
   bool hear_forwards_ = false;
   bool hear_blocked_heads_ = false;
   bool hear_refused_heads_ = false;
+  bool hear_acknowledgements_ = false;
+  AcknowledgementsUnderWay acknowledgements_;
   std::vector<std::uint8_t> changed_;  // [router]: bits of classes of link, in this instant
   std::vector<std::uint32_t> changed_routers_;
   std::vector<Window> windows_;

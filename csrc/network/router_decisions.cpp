@@ -143,6 +143,7 @@ void RouterDecisions::put_questions(std::uint32_t decider, Tick now) {
       }
       const RouteContext context = context_of(packet, router, group, input.port);
       if constexpr (asker == Asker::kSeeing) {
+        trackers_.touch(router, packet.destination_router);
         if (!sheet->add(context, now)) {
           go_on(undecided, now);
           continue;

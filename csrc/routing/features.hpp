@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "routing/candidate.hpp"
+#include "routing/idle_times.hpp"
 #include "routing/route_context.hpp"
 
 namespace dragonfly {
@@ -33,12 +34,6 @@ struct FeatureSizes {
   float groups = 1;
   float queued = 1;  // the most packets of a port: in its queues
   float sent = 1;    // ... whose credit is not back
-};
-
-// Of a packet on idle links, from router to router, in packets that a global link could carry meanwhile.
-struct IdleTimes {
-  float local_packets = 1;  // the mean of the classes of local links
-  float global_packets = 1;
 };
 
 // value = quantity / unit; 0: squashed to quantity / (quantity + half).

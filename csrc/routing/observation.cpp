@@ -5,44 +5,9 @@
 #include <cassert>
 #include <string_view>
 
-#include "routing/last_router.hpp"
-
 namespace dragonfly {
 
 namespace {
-
-constexpr std::uint32_t kNoColumn = 0xffffffffU;
-
-// The hop by which a candidate path leaves the group; kNoPort if it stays, or does not exist.
-PathFollower::GlobalHop first_global_hop(const RouteContext& context, const Candidate& candidate) {
-  if (candidate.kind < 0) return {};
-  Packet packet = context.packet();
-  auto choice = static_cast<std::uint32_t>(candidate.minimal_choice);
-  if (candidate.kind > 0) {
-    choice = context.paths().choice_of(packet);  // detours go by the packet's own
-    PathFollower::set_detour(packet, detour_of(candidate));
-  }
-  return context.paths().first_global_hop(packet, context.router(), choice);
-}
-
-// Of a field per kDetour: whether the path crosses the group of its detour from one global link to the next
-// by the shortest way.
-std::uint32_t detour_column(const RouteContext& context, const Candidate& candidate) noexcept {
-  if (candidate.kind <= 0 || visits_router(static_cast<DetourKind>(candidate.kind - 1))) return kNoColumn;
-  return static_cast<std::uint32_t>(candidate.detour_group) * context.topology().num_groups() +
-         context.packet().destination_group;
-}
-
-// Of a field per kLastLink: whether the path's last hop is a local one.
-std::uint32_t arrival_column(const RouteContext& context, const Candidate& candidate) noexcept {
-  if (candidate.kind < 0) return kNoColumn;
-  const Packet& packet = context.packet();
-  const Detour detour = candidate.kind > 0 ? detour_of(candidate) : Detour{};
-  const std::uint32_t last = last_router_before(context.topology(), context.router(),
-                                                packet.destination_router, packet.destination_group, detour);
-  if (last == packet.destination_router) return kNoColumn;
-  return arrival_of(context.topology(), packet.destination_router, last);
-}
 
 std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
   switch (per) {
@@ -52,6 +17,9 @@ std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
     case TrackedPer::kFirstGlobalHop:
     case TrackedPer::kDetour:
     case TrackedPer::kLastLink:
+    case TrackedPer::kBetweenLinks:
+    case TrackedPer::kLastLinkType:
+    case TrackedPer::kAcknowledged:
       break;
     case TrackedPer::kPort:
       return topology.radix() - topology.p();
@@ -142,7 +110,7 @@ void ObservationLayout::fill(float* row, const RouteContext& context, const floa
   each_feature([&](const auto& feature, std::size_t bit) {
     if (offsets_[bit] != kOff) feature.fill(view, row + offsets_[bit]);
   });
-  if (!tracked_.empty()) fill_tracked(row, context, candidates);
+  fill_tracked(row, context, candidates);
 }
 
 void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t width,
@@ -152,14 +120,20 @@ void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t
   const auto running = std::ranges::find(trackers, feature.tracker, &TrackerRequest::info);
   assert(running != trackers.end());
   const bool squashed = field.half > 0;
-  tracked_.push_back({.offset = num_features_,
-                      .width = width,
-                      .tracker = static_cast<std::uint32_t>(running - trackers.begin()),
-                      .field = feature.field,
-                      .per = field.per,
-                      .of_global_hops = feature.of_candidates || field.per == TrackedPer::kFirstGlobalHop,
-                      .scale = squashed ? 1.0F : 1.0F / field.unit,
-                      .half = field.half});
+  const bool of_candidates = std::string_view{feature.per()} == "candidate";
+  (of_candidates ? tracked_paths_ : tracked_)
+      .push_back({.offset = num_features_,
+                  .width = width,
+                  .tracker = static_cast<std::uint32_t>(running - trackers.begin()),
+                  .field = feature.field,
+                  .per = field.per,
+                  .scale = squashed ? 1.0F : 1.0F / field.unit,
+                  .half = field.half});
+  if (of_candidates) {
+    const PathColumns::Wanted wanted = PathColumns::wanted_by(field.per);
+    wanted_.first_hop = wanted_.first_hop || wanted.first_hop;
+    wanted_.remote_hops = wanted_.remote_hops || wanted.remote_hops;
+  }
   blocks_.push_back({feature.name, feature.per(), num_features_, width, squashed ? 0.0F : field.unit,
                      field.half, field.low, field.high,
                      (feature.of_candidates ? "of the path's first global link: " : "") + field.doc});
@@ -178,30 +152,18 @@ void ObservationLayout::show(float* row, const TrackedBlock& block, std::uint32_
 
 void ObservationLayout::fill_tracked(float* row, const RouteContext& context,
                                      const Candidate* candidates) const {
-  std::uint32_t global_hops = 0;
   for (const TrackedBlock& block : tracked_) {
-    if (block.of_global_hops) {
-      global_hops = block.width;
-      continue;
-    }
     for (std::uint32_t i = 0; i < block.width; ++i) {
       std::uint32_t column = i;
-      if (block.per == TrackedPer::kDetour) column = detour_column(context, candidates[i]);
-      if (block.per == TrackedPer::kLastLink) column = arrival_column(context, candidates[i]);
       if (block.per == TrackedPer::kDestination) column = context.packet().destination_group;
       if (block.per == TrackedPer::kDestinationRouter) column = context.packet().destination_router;
       show(row, block, i, context, column);
     }
   }
-  for (std::uint32_t i = 0; i < global_hops; ++i) {  // where a path leads is worked out once
-    const auto [link, vc] = first_global_hop(context, candidates[i]);
-    const bool leaves = link.port != kNoPort;
-    const std::uint32_t q = leaves ? context.topology().global_position(link.router, link.port) : 0;
-    for (const TrackedBlock& block : tracked_) {
-      if (!block.of_global_hops) continue;
-      const bool of_vc = block.per == TrackedPer::kFirstGlobalHop;
-      show(row, block, i, context, !leaves ? kNoColumn : of_vc ? q * kMostVcsOfLink + vc : q);
-    }
+  if (tracked_paths_.empty()) return;
+  for (std::uint32_t i = 0; i < num_candidates_; ++i) {
+    const PathColumns columns{context, candidates[i], wanted_};
+    for (const TrackedBlock& block : tracked_paths_) show(row, block, i, context, columns.of(block.per));
   }
 }
 

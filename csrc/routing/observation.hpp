@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "routing/features.hpp"
+#include "routing/idle_times.hpp"
+#include "routing/path_columns.hpp"
 #include "routing/question_spec.hpp"
 #include "routing/route_context.hpp"
 #include "routing/router_tracker.hpp"
@@ -69,7 +71,6 @@ class ObservationLayout {
     std::uint32_t tracker = 0;  // among those that run
     std::uint32_t field = 0;
     TrackedPer per = TrackedPer::kRouter;
-    bool of_global_hops = false;  // of candidates: what is known of their first global hop
     float scale = 1;
     float half = 0;
   };
@@ -92,6 +93,8 @@ class ObservationLayout {
   IdleTimes times_;
   std::vector<FeatureBlock> blocks_;
   std::vector<TrackedBlock> tracked_;
+  std::vector<TrackedBlock> tracked_paths_;  // a column per candidate path
+  PathColumns::Wanted wanted_{};             // by those
   std::vector<float> link_classes_;
   std::array<std::int32_t, kNumFeatures> offsets_{};  // of the rows of kFeatures
   bool counts_traffic_ = false;

@@ -20,6 +20,8 @@
 
 #include "core/parameters.hpp"
 #include "core/time.hpp"
+#include "routing/acknowledgement.hpp"
+#include "routing/idle_times.hpp"
 #include "routing/output_port.hpp"
 #include "routing/packet.hpp"
 #include "topology/dragonfly.hpp"
@@ -43,6 +45,13 @@ enum class TrackedPer : std::uint8_t {
   // Candidate paths: each one's last local hop, column: its arrival (last_router.hpp). 0 without asking for
   // paths that have none.
   kLastLink,
+  // Candidate paths: the types of each one's local hops in the group of its detour (remote_hops.hpp), column
+  // first * a + second; and that of its last local hop. 0 without asking for paths that have none.
+  kBetweenLinks,
+  kLastLinkType,
+  // Candidate paths: destination router and kind, column router * kAcknowledgedKinds + kind
+  // (acknowledgement.hpp). 0 without asking for paths of other kinds.
+  kAcknowledged,
   // Observations show one column, that of the packet's destination group; column: the group's number.
   kDestination,
   kDestinationRouter,  // the same of its destination router
@@ -66,11 +75,12 @@ struct TrackedField {
 struct TrackedEvents {
   bool local_occupancy = false;  // occupancies of output ports, by class of link
   bool global_occupancy = false;
-  bool injections = false;     // a packet left its source queue for this router
-  bool forwards = false;       // a packet from a host of this router passed the crossbar
-  bool blocked_heads = false;  // the head of an input VC found no room behind the crossbar and waits
-  bool refused_heads = false;  // a packet from a host of this router asked the crossbar in vain
-  TimePs window_ps = 0;        // windows of that length end, from time 0 on; 0: none
+  bool injections = false;        // a packet left its source queue for this router
+  bool forwards = false;          // a packet from a host of this router passed the crossbar
+  bool blocked_heads = false;     // the head of an input VC found no room behind the crossbar and waits
+  bool refused_heads = false;     // a packet from a host of this router asked the crossbar in vain
+  bool acknowledgements = false;  // word came back that a packet from a host of this router was delivered
+  TimePs window_ps = 0;           // windows of that length end, from time 0 on; 0: none
 };
 
 // What a tracker may know of the ports of one class of link.
@@ -89,6 +99,7 @@ struct TrackerSite {
   Tick signal_delay = 0;  // of what a router tells the others of its group: the latency of a local link
   Tick clock = 1;         // of the routers
   TimePs quantum_ps = 1;  // a tick
+  IdleTimes idle{};
   std::array<TrackedLinks, kMostLinkClasses> links{};  // [link class]
   // The first whole number of ticks that is not shorter.
   [[nodiscard]] Tick ticks_of(TimePs time) const noexcept { return (time + quantum_ps - 1) / quantum_ps; }
@@ -125,10 +136,16 @@ class RouterTracker {
   // again at later edges of the clock, perhaps without another word, until it is forwarded.
   virtual void head_refused(std::uint32_t /*router*/, Port /*host_port*/, const Packet& /*packet*/,
                             Tick /*now*/) {}
+  // In the order of Acknowledgement, before all else in the instant that follows.
+  virtual void packet_acknowledged(const Acknowledgement& /*heard*/) {}
   virtual void head_blocked(std::uint32_t /*router*/, Port /*input*/, const Packet& /*packet*/) {}
   // So many windows ended, before all that happens in this instant; nothing was heard in any but the first.
   // Must do what as many calls with one window each would.
   virtual void windows_ended(std::uint64_t /*windows*/) {}
+
+  // Prefetches what reads for packets to this destination router will need, where that is likely to be far
+  // away. Called by who is going to read, and before acknowledgements.
+  virtual void touch(std::uint32_t /*reader*/, std::uint32_t /*destination_router*/) const noexcept {}
 
   // A number as `reader` knows it. `now` never falls from call to call of any kind.
   [[nodiscard]] virtual double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,

@@ -10,11 +10,13 @@ namespace dragonfly {
 // One line per file of trackers/: X(name) stands for `TrackerInfo name_tracker()` in trackers/name.cpp.
 // clang-format off
 #define DRAGONFLY_TRACKERS(X) \
+  X(acknowledged_waits)     \
   X(congested_links)        \
   X(link_occupancy)         \
   X(offered_traffic)        \
   X(remote_traffic)         \
   X(sent_arrivals)          \
+  X(sent_crossings)         \
   X(sent_detours)           \
   X(detour_length)          \
   X(load_levels)
@@ -67,6 +69,9 @@ const char* TrackedFeature::per() const noexcept {
     case TrackedPer::kFirstGlobalHop:
     case TrackedPer::kDetour:
     case TrackedPer::kLastLink:
+    case TrackedPer::kBetweenLinks:
+    case TrackedPer::kLastLinkType:
+    case TrackedPer::kAcknowledged:
       return "candidate";
     case TrackedPer::kGroup:
       return "group";

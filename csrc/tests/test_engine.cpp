@@ -194,6 +194,12 @@ TEST(the_memory_of_a_network_includes_what_its_routers_remember) {
   // Two vectors and a place in them; what they hold comes with the packets.
   shown.options.decisions->tracked = {"destination_router_demand"};
   CHECK_EQ(need(shown).trackers, routers * 56);
+  // A counter per group, and type of link or other group.
+  shown.options.decisions->tracked = {"destination_group_minimal_demand"};
+  CHECK_EQ(need(shown).trackers, groups * (size.a + groups) * 4);
+  // A cache line per router and destination router.
+  shown.options.decisions->tracked = {"candidate_waited_age"};
+  CHECK_EQ(need(shown).trackers, routers * routers * 64);
 }
 
 TEST(a_network_too_large_for_the_machine_is_refused) {

@@ -1,11 +1,10 @@
 // By which last local links a router's packets came to their destinations, against what is counted by hand.
 #include <cmath>
 #include <cstdint>
-#include <memory>
 
 #include "routing/last_router.hpp"
-#include "routing/router_tracker.hpp"
 #include "tests/check.hpp"
+#include "tests/tracker_bench.hpp"
 
 namespace {
 
@@ -16,36 +15,12 @@ constexpr std::uint32_t kDestinationRouter = 1;
 
 double of_window(double packets) { return static_cast<double>(static_cast<float>(packets / 200)); }
 
-// 342 hosts: 19 groups of 6 routers, three global links each. A tick is a nanosecond, and so is a packet.
-struct Bench {
-  Bench() : topology{{.p = 3, .a = 6, .h = 3}} {
-    TrackerSite site{
-        .topology = topology, .num_routers = topology.num_routers(), .clock = 1, .quantum_ps = kPsPerNs};
-    for (TrackedLinks& link : site.links) link.packet_ps = kPsPerNs;
-    const TrackerRequest request = request_tracker("sent-arrivals", {});
-    tracker = request.info->make(*request.info, request.parameters, site);
-  }
-  void forward(std::uint32_t router, std::uint32_t to, const Detour& detour, Tick now) {
-    Packet packet;
-    packet.destination_router = to;
-    packet.destination_group = static_cast<std::uint16_t>(topology.group_of(to));
-    if (detour.exists()) PathFollower::set_detour(packet, detour);
-    tracker->packet_forwarded(router, 0, packet, now);
-  }
+struct Bench : TrackerBench {
+  Bench() : TrackerBench{"sent-arrivals"} {}
   [[nodiscard]] double arrivals(std::uint32_t router, std::uint32_t to, std::uint32_t last, Tick now) const {
     return tracker->read(kLastLink, router, arrival_of(topology, to, last), now);
   }
-  [[nodiscard]] std::uint32_t entry(std::uint32_t to_group, std::uint32_t from_group) const {
-    return topology.links_between(to_group, from_group)->router;
-  }
-
-  Dragonfly topology;
-  std::unique_ptr<RouterTracker> tracker;
 };
-
-Detour by(DetourKind kind, std::uint16_t group, std::uint32_t router = kNil) {
-  return {.kind = kind, .router = router, .group = group};
-}
 
 TEST(a_packet_comes_to_its_router_by_the_one_where_it_enters_the_group) {
   const Bench bench;
@@ -76,7 +51,7 @@ TEST(own_detours_of_a_router_meet_on_one_or_two_last_links) {
   std::uint32_t groups[3]{};
   for (std::uint32_t j = 0; j < 3; ++j) {
     groups[j] = topology.group_behind(0, static_cast<Port>(topology.first_global_port() + j));
-    bench.forward(0, to, by(DetourKind::kG, static_cast<std::uint16_t>(groups[j])), 10);
+    bench.forward(0, to, by(DetourKind::kG, groups[j]), 10);
   }
   std::uint32_t different = 0;
   for (std::uint32_t last = 9 * topology.a(); last < 10 * topology.a(); ++last) {
@@ -101,9 +76,7 @@ TEST(an_arrival_counts_for_a_window_and_prescribed_routes_do_not) {
   CHECK_EQ(bench.arrivals(0, to, last, 210), of_window(1));
   CHECK_EQ(bench.tracker->read(kDestinationRouter, 0, to, 259), of_window(1));
   CHECK_EQ(bench.tracker->read(kDestinationRouter, 0, to, 260), 0.0);
-  Packet packet;
-  packet.destination_router = to;
-  packet.destination_group = 9;
+  Packet packet = bench.packet_to(to);
   packet.plan = Plan::kRouted;
   bench.tracker->packet_forwarded(0, 0, packet, 300);
   bench.forward(to, to, {}, 300);  // to a host of its own

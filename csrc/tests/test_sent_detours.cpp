@@ -1,9 +1,8 @@
 // What a router's packets did lately, against what is counted by hand.
 #include <cstdint>
-#include <memory>
 
-#include "routing/router_tracker.hpp"
 #include "tests/check.hpp"
+#include "tests/tracker_bench.hpp"
 
 namespace {
 
@@ -12,36 +11,15 @@ using namespace dragonfly;
 constexpr std::uint32_t kDetour = 0;
 constexpr std::uint32_t kMinimal = 1;
 
-// 342 hosts: 19 groups of 6 routers, three global links each. A tick is a nanosecond, and so is a packet.
-struct Bench {
-  Bench() : topology{{.p = 3, .a = 6, .h = 3}} {
-    TrackerSite site{
-        .topology = topology, .num_routers = topology.num_routers(), .clock = 1, .quantum_ps = kPsPerNs};
-    for (TrackedLinks& link : site.links) link.packet_ps = kPsPerNs;
-    const TrackerRequest request = request_tracker("sent-detours", {});
-    tracker = request.info->make(*request.info, request.parameters, site);
-  }
-  void forward(std::uint32_t router, std::uint32_t to, Tick now) {
-    Packet packet;
-    packet.destination_group = static_cast<std::uint16_t>(to);
-    tracker->packet_forwarded(router, 0, packet, now);
-  }
-  void forward(std::uint32_t router, std::uint32_t to, DetourKind kind, std::uint32_t between, Tick now) {
-    Packet packet;
-    packet.destination_group = static_cast<std::uint16_t>(to);
-    packet.plan = Plan::kToDetour;
-    packet.non_minimal = true;
-    packet.detour_kind = kind;
-    packet.detour_group = static_cast<std::uint16_t>(between);
-    tracker->packet_forwarded(router, 0, packet, now);
+struct Bench : TrackerBench {
+  Bench() : TrackerBench{"sent-detours"} {}
+  void forward(std::uint32_t router, std::uint32_t to_group, const Detour& detour, Tick now) {
+    TrackerBench::forward(router, to_group * topology.a(), detour, now);
   }
   [[nodiscard]] double detours(std::uint32_t router, std::uint32_t between, std::uint32_t to,
                                Tick now) const {
     return tracker->read(kDetour, router, between * topology.num_groups() + to, now);
   }
-
-  Dragonfly topology;
-  std::unique_ptr<RouterTracker> tracker;
 };
 
 TEST(detours_under_an_offset_of_h_groups_meet_on_one_type_of_local_link) {
@@ -49,8 +27,8 @@ TEST(detours_under_an_offset_of_h_groups_meet_on_one_type_of_local_link) {
   // Whatever group is between: from group 0 to group 3 = h, the same local link is crossed (paper, section
   // 2).
   for (const std::uint32_t between : {5U, 9U, 14U}) {
-    bench.forward(0, 3, DetourKind::kG, between, 10);
-    bench.forward(0, 3, DetourKind::kLg, between, 20);
+    bench.forward(0, 3, by(DetourKind::kG, between), 10);
+    bench.forward(0, 3, by(DetourKind::kLg, between), 20);
   }
   for (const std::uint32_t between : {6U, 10U, 15U}) {
     CHECK_EQ(bench.detours(0, between, 3, 30), static_cast<double>(static_cast<float>(6.0 / 200)));
@@ -60,10 +38,10 @@ TEST(detours_under_an_offset_of_h_groups_meet_on_one_type_of_local_link) {
 
 TEST(only_detours_that_cross_a_local_link_of_a_group_between_count) {
   Bench bench;
-  bench.forward(0, 3, DetourKind::kGl, 9, 10);
-  bench.forward(0, 3, DetourKind::kLgl, 9, 10);
-  bench.forward(0, 3, DetourKind::kG, 3, 10);
-  bench.forward(0, 3, 10);
+  bench.forward(0, 3, by(DetourKind::kGl, 9), 10);
+  bench.forward(0, 3, by(DetourKind::kLgl, 9), 10);
+  bench.forward(0, 3, by(DetourKind::kG, 3), 10);
+  bench.forward(0, 3, {}, 10);
   CHECK_EQ(bench.detours(0, 9, 3, 20), 0.0);
   CHECK_EQ(bench.detours(0, 0, 3, 20), 0.0);  // through its own group, or that of the destination: none
   CHECK_EQ(bench.detours(0, 3, 3, 20), 0.0);
@@ -71,8 +49,8 @@ TEST(only_detours_that_cross_a_local_link_of_a_group_between_count) {
 
 TEST(a_sent_packet_counts_for_a_window) {
   Bench bench;
-  bench.forward(0, 3, DetourKind::kG, 9, 10);
-  bench.forward(0, 3, 10);
+  bench.forward(0, 3, by(DetourKind::kG, 9), 10);
+  bench.forward(0, 3, {}, 10);
   CHECK(bench.detours(0, 9, 3, 209) > 0);
   CHECK_EQ(bench.tracker->read(kMinimal, 0, 3, 209), static_cast<double>(static_cast<float>(6.0 / 200)));
   CHECK_EQ(bench.tracker->read(kMinimal, 0, 4, 209), 0.0);

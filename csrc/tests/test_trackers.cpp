@@ -10,8 +10,7 @@
 #include "routing/group_signals.hpp"
 #include "simulation/routing_environment.hpp"
 #include "tests/check.hpp"
-#include "tests/small_systems.hpp"
-#include "traffic/trace_source.hpp"
+#include "tests/messages.hpp"
 
 namespace {
 
@@ -156,31 +155,6 @@ struct Counted {
   SimulationSetup setup;
   Network network;
 };
-
-struct Message {
-  TimePs time;
-  std::uint32_t source;
-  std::uint32_t destination;
-  std::uint32_t packets = 1;
-};
-
-SimulationSetup messages(const std::vector<Message>& list) {
-  std::vector<std::int64_t> time;
-  std::vector<std::uint32_t> source;
-  std::vector<std::uint32_t> destination;
-  std::vector<std::uint32_t> packets;
-  for (const Message& message : list) {
-    time.push_back(message.time);
-    source.push_back(message.source);
-    destination.push_back(message.destination);
-    packets.push_back(message.packets);
-  }
-  SimulationSetup all;
-  all.network = usual_network();
-  all.topology = std::make_shared<const Dragonfly>(kSmall);
-  all.source = make_trace_source(*all.topology, {time, source, destination, packets});
-  return all;
-}
 
 std::uint32_t sum(const std::vector<std::uint32_t>& counts) {
   std::uint32_t total = 0;

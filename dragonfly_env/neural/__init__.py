@@ -9,9 +9,18 @@ latency itself falls. The result is a file that the core runs (``make_policy("ml
 from __future__ import annotations
 
 from dragonfly_env.neural.mixture import Mixture, own_mixture
-from dragonfly_env.neural.network import DETOURS, FEATURES
+from dragonfly_env.neural.network import DETOURS, FEATURES, SCALES
 from dragonfly_env.neural.settings import TrainingSettings
 from dragonfly_env.neural.tasks import Task
 from dragonfly_env.neural.training import train_network
 
-__all__ = ["DETOURS", "FEATURES", "Mixture", "Task", "TrainingSettings", "own_mixture", "train_network"]
+__all__ = [
+    "DETOURS",
+    "FEATURES",
+    "SCALES",
+    "Mixture",
+    "Task",
+    "TrainingSettings",
+    "own_mixture",
+    "train_network",
+]

@@ -10,11 +10,12 @@ import typer
 from dragonfly_env.benchmark import find_suite
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.neural.mixture import own_mixture
-from dragonfly_env.neural.network import FEATURES
+from dragonfly_env.neural.network import FEATURES, SCALES
 from dragonfly_env.neural.settings import TrainingSettings
 from dragonfly_env.neural.training import train_network
 
 _DEFAULT = TrainingSettings()
+_FURTHER = tuple(name for name in SCALES if name not in FEATURES)
 
 
 def train(
@@ -33,11 +34,15 @@ def train(
         list[str] | None, typer.Option("--pattern", help="Train on scenarios of this pattern only; repeat.")
     ] = None,
     without: Annotated[list[str] | None, typer.Option(help="A feature that it does not see; repeat.")] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option("--with", help=f"A further feature: {', '.join(_FURTHER)}; repeat."),
+    ] = None,
 ) -> None:
     """Train a network on the mixture of the package. The same command goes on where it was stopped."""
     try:
         settings = TrainingSettings(
-            features=tuple(name for name in FEATURES if name not in (without or ())),
+            features=(*(name for name in FEATURES if name not in (without or ())), *(also or ())),
             scope=scope,
             hosts=tuple(hosts or _DEFAULT.hosts),
             patterns=tuple(patterns or ()),

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.baselines._scoring_policy import rows_per_action
-from dragonfly_env.neural.network import FEATURES, Floats, Layer, network_of, scores_of
+from dragonfly_env.neural.network import SCALES, Floats, Layer, network_of, scores_of
 from dragonfly_env.neural.settings import WAIT_FEATURE, TrainingSettings
 from dragonfly_env.neural.tasks import Task
 
@@ -100,7 +100,12 @@ def fit(
     from dragonfly_env.agents._sb3 import one_thread, torch
 
     with one_thread():
-        waits = _with_waits(network, samples, by_round(settings.wait_weights, round_))
+        waits = _with_waits(
+            network,
+            samples,
+            by_round(settings.wait_weights, round_),
+            by_round(settings.wait_squares, round_),
+        )
         x, y = torch.from_numpy(samples[0]), torch.from_numpy(waits)
         counted = torch.from_numpy(np.minimum(samples[2], _MOST_WEIGHT))
         weights = [torch.nn.Parameter(torch.from_numpy(a.copy())) for layer in network.layers for a in layer]
@@ -131,20 +136,22 @@ def by_round(values: Sequence[float], round_: int) -> float:
     return values[min(round_, len(values) - 1)]
 
 
-def _with_waits(network: MlpNetwork, samples: Samples, weight: float) -> Floats:
-    """Logarithms of times in which what exceeds the way on idle links counts ``1 + weight`` times.
+def _with_waits(network: MlpNetwork, samples: Samples, weight: float, square: float) -> Floats:
+    """Logarithms of times in which what exceeds the way on idle links counts ``1 + weight`` times, and its square
+    ``square`` times.
 
     A packet that waits makes others wait: in a queue at a load r, w = r / 2(1 - r) packet times on average, one packet
-    more costs the others r dw/dr = w / (1 - r), at least as much as itself (the price of Pigou; Roughgarden, Tardos,
-    JACM 2002). Times alone lead to paths that are good for each packet and bad for all.
+    more costs the others r dw/dr = w / (1 - r) = w + 2 w * w (the price of Pigou; Roughgarden, Tardos, JACM 2002).
+    Times alone lead to paths that are good for each packet and bad for all.
     """
     x, y = samples[:2]
-    if weight == 0:
+    if weight == 0 and square == 0:
         return y
     at = network.features.index(WAIT_FEATURE)
     times = np.exp(y)
-    idle = x[:, at] * FEATURES[WAIT_FEATURE]
-    longer: Floats = np.log(times + weight * np.maximum(times - idle, 0)).astype(np.float32)
+    idle = x[:, at] * SCALES[WAIT_FEATURE]
+    waits = np.maximum(times - idle, 0)
+    longer: Floats = np.log(times + (weight + square * waits) * waits).astype(np.float32)
     return longer
 
 

@@ -14,7 +14,7 @@ from dragonfly_env.baselines import MlpNetwork
 Floats = npt.NDArray[np.float32]
 Layer = tuple[Floats, Floats]
 
-FEATURES = MappingProxyType(
+SCALES = MappingProxyType(
     {
         # What the router's hosts offer to the destination group (LIA, TACO 2025, section 4.2), per what links carry.
         "destination_demand": 0.0,
@@ -32,15 +32,41 @@ FEATURES = MappingProxyType(
         # Its first global link, wherever in the group that is (as `ugal-ideal` sees it).
         "candidate_link_packets": 16.0,
         "candidate_link_queued_packets": 16.0,
-        # What the router's own packets did lately, by the ways that they took: without it all go one way at a time.
+        # What the packets of the group did lately, by the ways that they took: without it all go one way at a time.
+        "candidate_between_demand": 0.0,
+        "candidate_last_type_demand": 0.0,
+        "destination_group_minimal_demand": 0.0,
+        # The same of the router's own packets alone, and by the last local links of their ways.
         "candidate_detour_demand": 0.0,
         "destination_minimal_demand": 0.0,
-        # ... and by the last local links: where all hosts of a router send to one other router, those are full first.
         "candidate_last_link_demand": 0.0,
         "destination_router_demand": 0.0,
+        # What its own packets met on their ways, as acknowledgements say: queues that others fill far away.
+        "candidate_waited_packets": 0.0,
+        "candidate_waited_age": 0.0,
     }
 )
-"""Names and units of the inputs; 0: squashed features have none. None of them depends on the size of a system."""
+"""What a network may see, and in which units; 0: squashed features have none. None of it depends on the size of a
+system.
+"""
+
+FEATURES = (
+    "destination_demand",
+    "destination_group_demand",
+    "candidate_kind",
+    "candidate_time_packets",
+    "candidate_packets",
+    "candidate_vc_packets",
+    "candidate_queue_packets",
+    "candidate_link_packets",
+    "candidate_link_queued_packets",
+    "candidate_between_demand",
+    "candidate_last_type_demand",
+    "destination_group_minimal_demand",
+    "candidate_waited_packets",
+    "candidate_waited_age",
+)
+"""What ``neural-v1`` sees."""
 
 DETOURS = MappingProxyType(
     {
@@ -57,7 +83,7 @@ def network_of(layers: Sequence[Layer], features: Sequence[str], scope: str) -> 
     return MlpNetwork(
         layers=tuple(layers),
         features=tuple(features),
-        scale=tuple(FEATURES[name] for name in features),
+        scale=tuple(SCALES[name] for name in features),
         action="path",
         scope=scope,
         scoring="candidate",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_integer, check_real, config_error, unknown_name
 from dragonfly_env.config.rows import choice, integer, normalise, real, setting
-from dragonfly_env.neural.network import DETOURS, FEATURES
+from dragonfly_env.neural.network import DETOURS, FEATURES, SCALES
 
 WAIT_FEATURE = "candidate_time_packets"
 """What tells waiting from travelling."""
@@ -21,8 +21,10 @@ def _features(field: str, value: object) -> tuple[str, ...]:
     if not names:
         raise config_error(field, names, "must name at least one feature")
     for name in names:
-        if name not in FEATURES:
-            raise unknown_name(field, name, tuple(FEATURES))
+        if name not in SCALES:
+            raise unknown_name(field, name, tuple(SCALES))
+    if len(set(names)) < len(names):
+        raise config_error(field, names, "must not name a feature twice")
     return names
 
 
@@ -63,9 +65,7 @@ class TrainingSettings:
         ConfigError: For a value out of range.
     """
 
-    features: tuple[str, ...] = setting(
-        tuple(FEATURES), _features, "", "What the network sees: some of ``FEATURES``."
-    )
+    features: tuple[str, ...] = setting(FEATURES, _features, "", "What the network sees: some of ``SCALES``.")
     scope: str = choice("source", tuple(DETOURS), doc="Which routers ask, see ``EnvOptions``.")
     hosts: tuple[int, ...] = setting(
         (), _sizes, "hosts", "Sizes of the mixture's scenarios that are used; none: all."
@@ -83,7 +83,7 @@ class TrainingSettings:
         open_low=True,
         doc="Of the mixture's windows: so long are the runs of the training.",
     )
-    rounds: int = integer(6, 1, 1000, doc="Of foretelling: collect, fit.")
+    rounds: int = integer(8, 1, 1000, doc="Of foretelling: collect, fit.")
     kept_rounds: int = integer(3, 1, 1000, doc="Rounds whose transitions are fitted, the last ones.")
     cell_transitions: int = integer(
         12_000, 100, 2**24, unit="transitions", doc="Of each scenario and round at most, drawn at random."
@@ -100,6 +100,12 @@ class TrainingSettings:
         _reals(0.0, 100.0),
         "",
         "How much more than once the time beyond that on idle links counts, by round: what others wait.",
+    )
+    wait_squares: tuple[float, ...] = setting(
+        (0.0, 0.0, 0.03),
+        _reals(0.0, 100.0),
+        "",
+        "How much its square counts, per packet time, by round: what others wait where links are full.",
     )
     loss: str = choice(
         "gamma", ("gamma", "squares"), doc="What is fitted: the mean of times, or that of their logarithms."
@@ -118,7 +124,9 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         normalise(self)
-        if max(self.wait_weights) > 0 and WAIT_FEATURE not in self.features:
+        if max(*self.wait_weights, *self.wait_squares) > 0 and WAIT_FEATURE not in self.features:
             raise config_error(
-                "features", self.features, f"must have {WAIT_FEATURE!r} unless all wait_weights are 0"
+                "features",
+                self.features,
+                f"must have {WAIT_FEATURE!r} unless all wait_weights and wait_squares are 0",
             )

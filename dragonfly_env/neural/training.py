@@ -16,6 +16,7 @@ import numpy as np
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.neural.curve import curve
 from dragonfly_env.neural.evolution import Evolution, latencies
 from dragonfly_env.neural.foretelling import Samples, collect, fit, together
 from dragonfly_env.neural.mixture import Mixture
@@ -28,6 +29,7 @@ REFERENCES = ("lia", "ad2", "ugal-ideal", "q-adaptive-queue", "tpr", "vlb-gl")
 """Policies that set the measure of a scenario: those that lead somewhere in the mixture."""
 
 _CURVE = "curve.csv"
+_PICTURE = "curve.png"
 _RESULT = "network.npz"
 _EVERY = 10  # generations between two files
 _SEEDS_APART = 10**6  # numbers of runs that only measure
@@ -38,7 +40,8 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
 
     Args:
         mixture: Where the scenarios come from.
-        folder: Where all steps, the curve (``curve.csv``) and the result go; what stands there is not done again.
+        folder: Where all steps, the curve (``curve.csv`` and ``curve.png``) and the result go; what stands there is not
+            done again.
         settings: How long, and on what.
         tell: Is told of every step.
 
@@ -75,6 +78,7 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
         tell(f"generations {generation} to {evolution.moments[2]}: {time.process_time() - begun:.0f} CPU-s")
         ratio = _note(folder, "evolution", evolution.moments[2], evolution.network, watched, best_ns, tell)
         reached.append((ratio, evolution.network))
+    curve(folder / _CURVE).savefig(folder / _PICTURE, dpi=100)
     _, best = min(reached, key=operator.itemgetter(0))
     return best.save(folder / _RESULT)
 

@@ -125,6 +125,45 @@ def test_a_network_reads_what_routers_count(scoring: str, action: str) -> None:
     check_equal(config, policy_of(config, action=action, scoring=scoring, **fields))
 
 
+CROSSINGS_AND_WAITS = (
+    *("candidate_between_demand", "candidate_last_type_demand", "destination_group_minimal_demand"),
+    *("candidate_waited_packets", "candidate_waited_age", "candidate_last_link_demand"),
+    *("candidate_detour_demand", "candidate_link_packets", "candidate_kind", "candidate_packets"),
+)
+
+
+def test_what_comes_back_from_other_partitions_is_the_same_for_threads_slices_and_the_twin() -> None:
+    """Three partitions, which send each other acknowledgements; the policy reads all that is known of paths."""
+    config = config_of(
+        topology=dfe.Dragonfly(p=40, a=4, h=2), traffic="uniform", load=0.04, injection="poisson"
+    )
+    policy = policy_of(
+        config,
+        features=CROSSINGS_AND_WAITS,
+        detours=("g", "gl", "lg", "lgl"),
+        output="softmax",
+        scope="source",
+        seed=4,
+    )
+    whole = native(config, policy, 3000.0)
+    assert 0.1 < whole.metrics().minimal_fraction < 0.9
+    for threads in (1, 2, 3):
+        sliced = dfe.Simulation(config.replace(policy=policy, threads=threads))
+        for _ in range(60):
+            sliced.run(50.0)
+        assert sliced.trace_hash() == whole.trace_hash()
+        env = dfe.BatchedRoutingEnv.for_policy(config.replace(threads=threads), policy, duration_ns=3000.0)
+        most = dict.fromkeys(CROSSINGS_AND_WAITS, 0.0)
+        twin, batch = policy.twin(env), env.reset()
+        while not env.done:
+            for name in most:
+                columns = env.layout[name].columns
+                most[name] = max(most[name], float(np.asarray(batch.obs)[:, columns].max(initial=0)))
+            batch = env.step(twin.act(batch))
+        assert env.trace_hash() == whole.trace_hash()
+        assert min(most.values()) > 0  # all of it was there to be seen
+
+
 @pytest.mark.parametrize("action", ACTIONS)
 def test_one_file_fits_every_size(action: str) -> None:
     """Of a system, with and without trunking."""

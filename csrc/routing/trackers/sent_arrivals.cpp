@@ -43,6 +43,8 @@ class SentArrivals final : public RouterTracker {
     Detour detour;
     if (packet.plan == Plan::kToDetour) {
       detour = {.kind = packet.detour_kind, .router = packet.detour_router, .group = packet.detour_group};
+    } else if (packet.non_minimal) {
+      return;  // by ports: where it goes from there is not known here
     }
     const std::uint32_t last =
         last_router_before(topology_, router, packet.destination_router, packet.destination_group, detour);

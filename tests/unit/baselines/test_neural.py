@@ -11,7 +11,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import Mlp, Neural
-from dragonfly_env.neural import DETOURS, FEATURES
+from dragonfly_env.neural import DETOURS, SCALES
 from dragonfly_env.neural.demands import matched_routers
 from tests.parity.cases import config_of, native, play
 
@@ -62,7 +62,7 @@ def env_of(network: str, *features: str) -> dfe.BatchedRoutingEnv:
         config_of(network=network, load=0.6),
         scope="source",
         action="path",
-        features=(*FEATURES, *features),
+        features=(*SCALES, *features),
         detours=DETOURS["source"],
         duration_ns=3000.0,
     )

@@ -14,7 +14,8 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.benchmark import find_suite
-from dragonfly_env.neural import FEATURES, Mixture, TrainingSettings, own_mixture, train_network
+from dragonfly_env.neural import FEATURES, SCALES, Mixture, TrainingSettings, own_mixture, train_network
+from dragonfly_env.neural.curve import curve
 from dragonfly_env.neural.demands import matched_routers, random_demands
 from dragonfly_env.neural.evolution import changed, num_changes
 from dragonfly_env.neural.foretelling import Samples, collect, fit, together
@@ -164,6 +165,7 @@ def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
     [
         ("features", ("candidate_kinds",)),
         ("features", ()),
+        ("features", ("candidate_kind", "candidate_kind")),
         ("hosts", ("72",)),
         ("rounds", 0),
         ("window_share", 0.0),
@@ -172,6 +174,7 @@ def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
         ("explored_share", 1.5),
         ("loss", "huber"),
         ("wait_weights", (-1.0,)),
+        ("wait_squares", (-1.0,)),
         ("hidden_units", ()),
         ("seed", -1),
     ],
@@ -182,7 +185,7 @@ def test_a_setting_out_of_range_is_refused(field: str, value: Any) -> None:
 
 
 def test_no_change_changes_nothing_and_a_gain_is_an_exponent() -> None:
-    network = untrained(tuple(FEATURES), (8, 4), 3)
+    network = untrained(FEATURES, (8, 4), 3)
     assert num_changes(network) == len(FEATURES) + 2 * (8 + 4)
     assert alike(changed(network, np.zeros(num_changes(network))), network)
     doubled = np.zeros(num_changes(network))
@@ -200,7 +203,7 @@ def test_a_network_learns_to_foretell(loss: str) -> None:
     y = np.log(1 + 3 * x[:, 0] + 5 * np.maximum(x[:, 1] - 0.5, 0)).astype(np.float32)
     settings = TrainingSettings(batch_transitions=128, passes=20, loss=loss)
     ones = np.ones(len(y), dtype=np.float32)
-    network, _ = fit(untrained(tuple(FEATURES), (16, 16), 0), (x, y, ones), settings, 0)
+    network, _ = fit(untrained(FEATURES, (16, 16), 0), (x, y, ones), settings, 0)
     assert float(np.mean((scores_of(network.layers, x) + y) ** 2)) < 0.05 * float(y.var())
 
 
@@ -212,27 +215,52 @@ def test_gamma_foretells_the_mean_of_times_and_squares_that_of_logarithms() -> N
     ones = np.ones(len(y), dtype=np.float32)
     for loss, time in (("gamma", 4.5), ("squares", 8**0.5)):
         settings = TrainingSettings(batch_transitions=128, learning_rate=0.05, loss=loss)
-        network, _ = fit(untrained(tuple(FEATURES), (16, 16), 0), (x, y, ones), settings, 0)
+        network, _ = fit(untrained(FEATURES, (16, 16), 0), (x, y, ones), settings, 0)
         assert np.exp(-scores_of(network.layers, x[:1])[0]) == pytest.approx(time, rel=0.05)
 
 
 def test_what_a_packet_waits_counts_more_than_its_way() -> None:
-    """All packets take 20 on ways of 8: with a weight of 1.5 that is 20 + 1.5 * 12."""
+    """All packets take 20 on ways of 8: with a weight of 1.5 that is 20 + 1.5 * 12, with squares 0.25 * 144 more."""
     pytest.importorskip("torch")
     x = np.zeros((20_000, len(FEATURES)), dtype=np.float32)
-    x[:, list(FEATURES).index("candidate_time_packets")] = 8 / FEATURES["candidate_time_packets"]
+    x[:, FEATURES.index("candidate_time_packets")] = 8 / SCALES["candidate_time_packets"]
     y, ones = np.full(len(x), np.log(20), dtype=np.float32), np.ones(len(x), dtype=np.float32)
-    for weights, expected in (((1.5,), 38.0), ((0.0,), 20.0), ((5.0, 1.0), 32.0)):
-        settings = TrainingSettings(batch_transitions=128, learning_rate=0.05, wait_weights=weights)
-        network, _ = fit(untrained(tuple(FEATURES), (16, 16), 0), (x, y, ones), settings, 3)
+    for weights, squares, expected in (
+        ((1.5,), (0.0,), 38.0),
+        ((0.0,), (0.0,), 20.0),
+        ((5.0, 1.0), (0.0,), 32.0),
+        ((1.5,), (9.0, 0.25), 74.0),
+    ):
+        settings = TrainingSettings(
+            batch_transitions=128, learning_rate=0.05, wait_weights=weights, wait_squares=squares
+        )
+        network, _ = fit(untrained(FEATURES, (16, 16), 0), (x, y, ones), settings, 3)
         assert np.exp(-scores_of(network.layers, x[:1])[0]) == pytest.approx(expected, rel=0.05)
+
+
+def test_the_curve_has_a_panel_per_network_and_a_line_per_scenario(tmp_path: Path) -> None:
+    file = tmp_path / "curve.csv"
+    file.write_text(
+        "stage,number,geometric_mean,worst,within_5_percent,"
+        '"adv+3 0.3, 342 hosts, default","uniform 0.7, 342 hosts, default","adv+3 0.3, 342 hosts, lia"\n'
+        "foretelling,0,1.2,2.0,0.0,1.1,1.2,2.0\n"
+        "foretelling,1,1.0,1.1,0.67,1.0,0.9,1.1\n"
+        "evolution,5,0.9,1.0,1.0,0.9,0.9,1.0\n",
+        encoding="utf-8",
+    )
+    default, lia = curve(file).axes
+    assert (default.get_title(), lia.get_title()) == ("network default", "network lia")
+    assert [np.asarray(line.get_ydata()).tolist() for line in lia.get_lines()[:2]] == [[2.0, 1.1], [1.2, 1.0]]
+    assert len(default.get_lines()) == len(lia.get_lines()) + 1
 
 
 def test_waits_need_the_feature_that_tells_them() -> None:
     without = tuple(name for name in FEATURES if name != "candidate_time_packets")
     with pytest.raises(dfe.ConfigError, match="candidate_time_packets"):
         TrainingSettings(features=without)
-    assert TrainingSettings(features=without, wait_weights=(0.0,)).features == without
+    assert TrainingSettings(features=without, wait_weights=(0.0,), wait_squares=(0.0,)).features == without
+    with pytest.raises(dfe.ConfigError, match="candidate_time_packets"):
+        TrainingSettings(features=without, wait_weights=(0.0,))
 
 
 def test_scenarios_weigh_alike_whatever_they_have_of_samples() -> None:
@@ -250,10 +278,10 @@ def test_transitions_are_paths_taken_with_their_times_to_delivery() -> None:
     x, y, weights = collect(task, None, SMALL, 0)
     assert float(weights.sum()) == pytest.approx(1, rel=1e-5)
     assert 100 < len(y) <= SMALL.cell_transitions
-    kinds = x[:, list(FEATURES).index("candidate_kind")] * FEATURES["candidate_kind"]
+    kinds = x[:, FEATURES.index("candidate_kind")] * SCALES["candidate_kind"]
     assert set(np.round(kinds)) == {0, 1, 2, 3, 4}
     # Nothing is faster than the links that it takes: less than the path on idle links is impossible.
-    idle = x[:, list(FEATURES).index("candidate_time_packets")] * FEATURES["candidate_time_packets"]
+    idle = x[:, FEATURES.index("candidate_time_packets")] * SCALES["candidate_time_packets"]
     assert (np.exp(y) > 0.5 * idle).all()
 
 
@@ -274,6 +302,7 @@ def test_training_goes_on_where_it_stopped_and_gives_the_same_weights(tmp_path: 
     again = len(quiet)
     assert alike(MlpNetwork.load(train_network(MIXTURE, tmp_path / "parts", SMALL, quiet.append)), whole)
     assert not any("generations" in line for line in quiet[again:])
+    assert (tmp_path / "whole" / "curve.png").read_bytes().startswith(b"\x89PNG")
     rows = list(csv.DictReader((tmp_path / "whole" / "curve.csv").read_text(encoding="utf-8").splitlines()))
     assert [(row["stage"], row["number"]) for row in rows] == [
         ("foretelling", "0"),

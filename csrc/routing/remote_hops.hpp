@@ -1,0 +1,50 @@
+// The local hops of a path behind its first group, and its last one wherever that is, by type.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "routing/last_router.hpp"
+#include "routing/path_follower.hpp"
+#include "topology/dragonfly.hpp"
+
+namespace dragonfly {
+
+// The type of a local link is how many routers ahead in its group it leads, modulo the size of the group; 0:
+// there is no such hop. With trunking: by the first of the links between two groups. On grids: what leads
+// from the one router to the other, by whatever ways.
+struct RemoteHops {
+  std::array<std::uint32_t, 2> between{};  // in the group of the detour
+  std::uint32_t last = 0;                  // to the destination router
+  std::uint32_t last_router = kNil;        // ... from here: last_router.hpp
+};
+
+[[nodiscard]] inline std::uint32_t local_type(const Dragonfly& topology, std::uint32_t from,
+                                              std::uint32_t to) noexcept {
+  return to >= from ? to - from : to + topology.a() - from;
+}
+
+// Of a packet that is at `router`, by that detour or, if there is none, by a shortest path.
+[[nodiscard]] inline RemoteHops remote_hops(const Dragonfly& topology, std::uint32_t router,
+                                            std::uint32_t destination_router, std::uint32_t destination_group,
+                                            const Detour& detour) noexcept {
+  RemoteHops hops;
+  const std::uint32_t own = topology.group_of(router);
+  if (detour.exists() && detour.kind != DetourKind::kL && detour.group != own) {
+    std::uint32_t at = topology.links_between(detour.group, own)->router;
+    // A visit to the destination itself is the last hop.
+    if (visits_router(detour.kind) && detour.router != destination_router) {
+      hops.between[0] = local_type(topology, at, detour.router);
+      at = detour.router;
+    }
+    if (detour.group != destination_group) {
+      hops.between[1] =
+          local_type(topology, at, topology.links_between(detour.group, destination_group)->router);
+    }
+  }
+  hops.last_router = last_router_before(topology, router, destination_router, destination_group, detour);
+  hops.last = local_type(topology, hops.last_router, destination_router);
+  return hops;
+}
+
+}  // namespace dragonfly

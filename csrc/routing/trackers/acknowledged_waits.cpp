@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "core/prefetch.hpp"
+#include "routing/router_tracker.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+enum Field : std::uint32_t { kWaited, kAge };
+
+constexpr float kHalfWait = 16;  // packets
+constexpr float kHalfAgeNs = 2'000;
+constexpr double kNeverNs = 1e12;  // long ago
+constexpr double kMemoryNs = 8'000;
+constexpr double kNewWeight = 0.125;
+
+// How long a router's own packets waited on their ways, as far as it has been told: by destination router and
+// kind of path, and how long ago it heard of that last.
+//
+// Nothing that a router or its group sees tells it of queues that others fill far away. Delivered packets do,
+// one travel and one answer later. Of each destination router and kind of path it keeps a mean in which an
+// old value counts (1 - new_weight) * memory_ns / (memory_ns + age) and the new one the rest: a moving mean
+// where packets come often, the last value where they are rare.
+//
+// Source: this project. End hosts of real networks measure the same with acknowledgements (Kumar et al.,
+// Swift, SIGCOMM 2020, section 3).
+class AcknowledgedWaits final : public RouterTracker {
+ public:
+  AcknowledgedWaits(const TrackerSite& site, double memory_ns, double new_weight)
+      : first_router_{site.first_router},
+        routers_{site.topology.num_routers()},
+        packets_per_tick_{static_cast<double>(site.quantum_ps) /
+                          site.links[index_of(site.topology.global_class())].packet_ps},
+        idle_{site.idle},
+        ticks_per_moment_{site.ticks_of(kMoment)},
+        moment_ns_{static_cast<double>(ticks_per_moment_ * site.quantum_ps) / kPsPerNs},
+        memory_{memory_ns / moment_ns_},
+        kept_weight_{1 - new_weight},
+        rows_(std::size_t{site.num_routers} * routers_) {}
+
+  static std::uint64_t bytes(const Dragonfly& topology) {
+    return std::uint64_t{topology.num_routers()} * topology.num_routers() * sizeof(Row);
+  }
+
+  [[nodiscard]] TrackedEvents hears() const noexcept override { return {.acknowledgements = true}; }
+
+  void packet_acknowledged(const Acknowledgement& heard) override {
+    Row& row = row_of(heard.source_router, heard.destination_router);
+    const double idle = idle_.hosts_packets + heard.local_hops * idle_.local_packets +
+                        heard.global_hops * idle_.global_packets;
+    const double waited = std::max(heard.travelled * packets_per_tick_ - idle, 0.0);
+    const std::uint32_t now = moment_of(heard.due);
+    const std::uint32_t before = row.heard[heard.kind];
+    double kept = 0;
+    if (before != kNever) kept = kept_weight_ * memory_ / (memory_ + static_cast<double>(now - before));
+    const double mean = kept * row.waited[heard.kind] / kSteps + (1 - kept) * waited;
+    row.waited[heard.kind] = static_cast<std::uint16_t>(std::min(mean * kSteps + 0.5, kMostSteps));
+    row.heard[heard.kind] = now;
+  }
+
+  void touch(std::uint32_t reader, std::uint32_t destination_router) const noexcept override {
+    prefetch(&rows_[row_index(reader, destination_router)]);
+  }
+
+  // See TrackedPer::kAcknowledged.
+  [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
+                            Tick now) override {
+    const Row& row = row_of(reader, column / kAcknowledgedKinds);
+    const std::size_t kind = column % kAcknowledgedKinds;
+    if (field == kWaited) return row.waited[kind] / kSteps;
+    if (row.heard[kind] == kNever) return kNeverNs;
+    return (moment_of(now) - row.heard[kind]) * moment_ns_;
+  }
+
+ private:
+  static constexpr TimePs kMoment = 16 * kPsPerNs;
+  static constexpr std::uint32_t kNever = 0;
+  static constexpr double kSteps = 16;  // of a packet
+  static constexpr double kMostSteps = 0xffff;
+
+  // Of one destination router: half a cache line, as there are many and each is looked up anew.
+  struct alignas(32) Row {
+    std::array<std::uint32_t, kAcknowledgedKinds> heard{};   // moments, from 1 on
+    std::array<std::uint16_t, kAcknowledgedKinds> waited{};  // steps of a packet of a global link
+  };
+  static_assert(sizeof(Row) == 32);
+
+  // Wraps after a minute of simulated time. Most calls are about the same instant as the one before.
+  [[nodiscard]] std::uint32_t moment_of(Tick time) noexcept {
+    if (time != last_time_) {
+      last_time_ = time;
+      last_moment_ = static_cast<std::uint32_t>(time / ticks_per_moment_ + 1);
+    }
+    return last_moment_;
+  }
+  [[nodiscard]] std::size_t row_index(std::uint32_t router, std::uint32_t destination) const noexcept {
+    return std::size_t{router - first_router_} * routers_ + destination;
+  }
+  [[nodiscard]] Row& row_of(std::uint32_t router, std::uint32_t destination) noexcept {
+    return rows_[row_index(router, destination)];
+  }
+
+  std::uint32_t first_router_;
+  std::uint32_t routers_;
+  double packets_per_tick_;
+  IdleTimes idle_;
+  Tick ticks_per_moment_;
+  double moment_ns_;
+  double memory_;  // moments
+  double kept_weight_;
+  Tick last_time_ = 0;
+  std::uint32_t last_moment_ = 1;
+  std::vector<Row> rows_;  // [router * routers + destination router]
+};
+
+std::unique_ptr<RouterTracker> make_acknowledged_waits(const TrackerInfo& info, const Parameters& given,
+                                                       const TrackerSite& site) {
+  return std::make_unique<AcknowledgedWaits>(site, number_parameter(info, given, "memory_ns"),
+                                             number_parameter(info, given, "new_weight"));
+}
+
+}  // namespace
+
+TrackerInfo acknowledged_waits_tracker() {
+  return {.name = "acknowledged-waits",
+          .summary = "how long a router's own packets waited on their ways, as it was told when they arrived",
+          .fields = {{.name = "candidate_waited_packets",
+                      .per = TrackedPer::kAcknowledged,
+                      .half = kHalfWait,
+                      .doc = "how much longer than on idle links the router's packets to the destination "
+                             "router took lately by this kind of path, in packets that a global link could "
+                             "carry meanwhile; 0 if none has arrived"},
+                     {.name = "candidate_waited_age",
+                      .per = TrackedPer::kAcknowledged,
+                      .half = kHalfAgeNs,
+                      .doc = "ns since the router heard of the last one; 1 if it never did"}},
+          .parameters = {{"memory_ns", kMemoryNs, "ns",
+                          "after that time without word what was known counts half", between(1, 1e9)},
+                         {"new_weight", kNewWeight, "", "of a packet that follows at once on another one",
+                          between(0, 1)}},
+          .make = make_acknowledged_waits,
+          .bytes = AcknowledgedWaits::bytes};
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <array>
+
+#include "routing/remote_hops.hpp"
+#include "routing/router_tracker.hpp"
+#include "routing/trackers/sliding_window.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+enum Field : std::uint32_t { kBetween, kLast, kMinimal };
+
+// What the packets of a group did lately to links that their own routers cannot see.
+//
+// A group counts, for each type of local link (to the router k ahead), how often the packets that it sent
+// cross such links in the groups of their detours or as their last hops, those of packets that stay in the
+// group among them. If the other groups do alike, that is what a link of this type carries: a detour's link
+// between and another one's last link are the same link to both, so they are one number. It also counts the
+// packets that it sent minimally to each other group.
+//
+// Ideal: all routers of the group know at once, as with occupancies of links in `ugal-ideal`.
+// Source: this project, after LIA (TACO 2025), sections 3.2.2 and 4.3.2, whose counters are of one router and
+// of what packets would do, not of what they did.
+class SentCrossings final : public RouterTracker {
+ public:
+  SentCrossings(const TrackerSite& site, TimePs window_ps)
+      : topology_{site.topology},
+        first_group_{site.topology.group_of(site.first_router)},
+        groups_{site.topology.num_groups()},
+        types_{site.topology.a()},
+        per_crossing_{site.links[1].packet_ps / (static_cast<double>(window_ps) * types_)},
+        per_minimal_{site.links[index_of(site.topology.global_class())].packet_ps /
+                     (static_cast<double>(window_ps) * topology_.trunking())},
+        window_{site.ticks_of(window_ps)},
+        crossings_(std::size_t{site.num_routers}),
+        minimal_(std::size_t{site.num_routers} / types_ * groups_) {}
+
+  static std::uint64_t bytes(const Dragonfly& topology) {
+    return sizeof(std::uint32_t) * topology.num_groups() *
+           (std::uint64_t{topology.a()} + topology.num_groups());
+  }
+
+  [[nodiscard]] TrackedEvents hears() const noexcept override { return {.forwards = true}; }
+
+  void packet_forwarded(std::uint32_t router, Port /*host_port*/, const Packet& packet, Tick now) override {
+    if (packet.destination_router == router || packet.plan == Plan::kRouted) return;
+    Detour detour;
+    if (packet.plan == Plan::kToDetour) {
+      detour = {.kind = packet.detour_kind, .router = packet.detour_router, .group = packet.detour_group};
+    } else if (packet.non_minimal) {
+      return;  // by ports: where it goes from there is not known here
+    }
+    const RemoteHops hops =
+        remote_hops(topology_, router, packet.destination_router, packet.destination_group, detour);
+    const std::uint32_t own = topology_.group_of(router);
+    const std::uint32_t group = own - first_group_;
+    move_to(now);
+    count_crossing(group, hops.between[0], now);
+    count_crossing(group, hops.between[1], now);
+    count_crossing(group, hops.last, now);
+    if (packet.non_minimal || packet.destination_group == own) return;
+    count(group, types_ + packet.destination_group, now);
+  }
+
+  // kBetween and kLast: see TrackedPer::kBetweenLinks and kLastLinkType.
+  [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
+                            Tick now) override {
+    move_to(now);
+    const std::uint32_t group = topology_.group_of(reader) - first_group_;
+    std::uint32_t packets = 0;
+    double per_packet = per_crossing_;
+    switch (field) {
+      case kBetween:
+        packets = std::max(counter(group, column / types_), counter(group, column % types_));
+        break;
+      case kLast:
+        packets = counter(group, column);
+        break;
+      default:
+        packets = counter(group, types_ + column);
+        per_packet = per_minimal_;
+        break;
+    }
+    return static_cast<float>(packets * per_packet);
+  }
+
+ private:
+  void count_crossing(std::uint32_t group, std::uint32_t type, Tick now) {
+    if (type != 0) count(group, type, now);
+  }
+  void count(std::uint32_t group, std::uint32_t of, Tick now) {
+    ++counter(group, of);
+    window_.add({group, of}, now);
+  }
+  // `of`: a type of local link, or types_ + a destination group. Type 0 stays 0.
+  [[nodiscard]] std::uint32_t& counter(std::uint32_t group, std::uint32_t of) noexcept {
+    return of < types_ ? crossings_[std::size_t{group} * types_ + of]
+                       : minimal_[std::size_t{group} * groups_ + of - types_];
+  }
+  void move_to(Tick now) {
+    window_.move_to(now, [this](SlidingWindow::Note note) { --counter(note.router, note.group); });
+  }
+
+  const Dragonfly& topology_;
+  std::uint32_t first_group_;
+  std::uint32_t groups_;
+  std::uint32_t types_;
+  double per_crossing_;  // of what the links of a type in a group carry in a window
+  double per_minimal_;   // of what the links to a group carry
+  SlidingWindow window_;
+  std::vector<std::uint32_t> crossings_;  // [group * types + type]
+  std::vector<std::uint32_t> minimal_;    // [group * groups + destination group]
+};
+
+constexpr double kWindowNs = 500;
+
+std::unique_ptr<RouterTracker> make_sent_crossings(const TrackerInfo& info, const Parameters& given,
+                                                   const TrackerSite& site) {
+  return std::make_unique<SentCrossings>(
+      site, static_cast<TimePs>(number_parameter(info, given, "window_ns") * kPsPerNs));
+}
+
+}  // namespace
+
+TrackerInfo sent_crossings_tracker() {
+  return {
+      .name = "sent-crossings",
+      .summary = "what the packets of a group did lately to links that their routers cannot see",
+      .fields = {{.name = "candidate_between_demand",
+                  .per = TrackedPer::kBetweenLinks,
+                  .half = 1,
+                  .doc = "crossings of such local links as this path takes in the group of its detour, by "
+                         "packets of the router's group, in the window, on their detours or as last hops, "
+                         "per what links of that type carry; the larger of two; 0 for paths that take "
+                         "none"},
+                 {.name = "candidate_last_type_demand",
+                  .per = TrackedPer::kLastLinkType,
+                  .half = 1,
+                  .doc = "the same of such local links as the last one of this path"},
+                 {.name = "destination_group_minimal_demand",
+                  .per = TrackedPer::kDestination,
+                  .half = 1,
+                  .doc = "packets that the router's group sent minimally to the destination group, in the "
+                         "window, per packets that its links there carry"}},
+      .parameters = {{"window_ns", kWindowNs, "ns",
+                      "how long a packet counts after it has left its injection queue", between(1, 1e5)}},
+      .make = make_sent_crossings,
+      .bytes = SentCrossings::bytes};
+}
+
+}  // namespace dragonfly
