@@ -199,7 +199,7 @@ TEST(the_memory_of_a_network_includes_what_its_routers_remember) {
   CHECK_EQ(need(shown).trackers, groups * (size.a + groups) * 4);
   // A cache line per router and destination router.
   shown.options.decisions->tracked = {"candidate_waited_age"};
-  CHECK_EQ(need(shown).trackers, routers * routers * 64);
+  CHECK_EQ(need(shown).trackers, routers * routers * 32);
 }
 
 TEST(a_network_too_large_for_the_machine_is_refused) {
