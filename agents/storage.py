@@ -17,6 +17,7 @@ from typing import Any
 
 from dragonfly_env.checks.archives import open_archive, read_member
 from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.outside import check_path, parsing
 from dragonfly_env.checks.values import config_error
 
@@ -47,12 +48,13 @@ def write_agent(path: str | Path, header: Mapping[str, Any], members: Mapping[st
     except OSError as error:
         raise config_error("agent", str(target), f"must be writable ({error.strerror})") from error
     try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in {_HEADER: text.encode(), **members}.items():
-                info = zipfile.ZipInfo(name, _EPOCH)
-                info.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(info, content)
-        Path(temporary).replace(target)
+        with uninterrupted():
+            with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+                for name, content in {_HEADER: text.encode(), **members}.items():
+                    info = zipfile.ZipInfo(name, _EPOCH)
+                    info.compress_type = zipfile.ZIP_DEFLATED
+                    archive.writestr(info, content)
+            Path(temporary).replace(target)
     except BaseException as error:
         with contextlib.suppress(OSError):
             Path(temporary).unlink()

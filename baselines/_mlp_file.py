@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.archives import read_arrays
 from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.outside import check_path, parsing, read_bytes
 from dragonfly_env.checks.values import check_integer, config_error
 
@@ -64,9 +65,10 @@ def write_network(path: object, fields: Mapping[str, Any], layers: Sequence[Laye
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
         try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
-            Path(temporary).replace(target)
+            with uninterrupted():
+                with os.fdopen(handle, "wb") as file:
+                    np.savez(file, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
+                Path(temporary).replace(target)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
