@@ -2,11 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "routing/path_follower.hpp"
 #include "topology/dragonfly.hpp"
 
 namespace dragonfly {
+
+// The detour that a packet takes which its source router has just sent on; one that does not exist: it goes
+// straight. None where its way is not known there: it follows a prescribed route, or goes by ports.
+[[nodiscard]] inline std::optional<Detour> sent_by(const Packet& packet) noexcept {
+  if (packet.plan == Plan::kToDetour) {
+    return Detour{.kind = packet.detour_kind, .router = packet.detour_router, .group = packet.detour_group};
+  }
+  if (packet.plan == Plan::kRouted || packet.non_minimal) return std::nullopt;
+  return Detour{};
+}
 
 // From which router of the destination's group a packet that is at `router` comes to its own, by that detour
 // (or, if there is none, by a shortest path): the one by which it enters the group, or which it visits

@@ -16,6 +16,7 @@ import dragonfly_env as dfe
 from dragonfly_env.benchmark.measured import Measured, measured_of
 from dragonfly_env.benchmark.reference_results import Key, ReferenceResult, ReferenceResults, table_of
 from dragonfly_env.benchmark.suite import EFFORTS, BenchmarkCell, Board, Effort, Suite, find_suite
+from dragonfly_env.checks.outside import parsing
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.choices import PolicyChoice
@@ -182,12 +183,8 @@ def main(
         file = table_of(chosen.name)
         before = ReferenceResults() if replace else ReferenceResults.read(file)
         publication = publish(folder, chosen, before)
-        try:
+        with parsing("published results", str(file), "must be writable"):
             publication.results.write(file)
-        except OSError as error:
-            raise config_error(
-                "published results", str(file), f"must be writable ({error.strerror})"
-            ) from error
     except ConfigError as error:
         raise typer.BadParameter(str(error)) from None
     typer.echo(f"{file}: {publication.describe()}")

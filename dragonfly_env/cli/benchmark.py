@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dragonfly_env.experiments.run import Run
 
 _HOW = options.suite(
-    whole="All cells of the suite (a policy of the core: up to an hour of a processor); or a few small ones (seconds).",
+    whole="All cells of the suite (hours, where references are not published); or a few small ones (seconds).",
     seeds="quick 1, full 5",
     folder="results/SUITE-MODE",
     engines=False,

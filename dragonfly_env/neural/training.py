@@ -15,6 +15,7 @@ import numpy as np
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
+from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.neural.curve import curve
 from dragonfly_env.neural.evolution import Evolution, latencies
@@ -126,8 +127,9 @@ def _foretell(
     collected = folder / f"transitions-{round_:02d}.npz"
     if not collected.exists():
         x, y, w = together([collect(task, network if round_ else None, settings, round_) for task in tasks])
-        np.savez(collected.with_suffix(".part.npz"), x=x, y=y, w=w)
-        collected.with_suffix(".part.npz").replace(collected)
+        with uninterrupted():
+            np.savez(collected.with_suffix(".part.npz"), x=x, y=y, w=w)
+            collected.with_suffix(".part.npz").replace(collected)
     kept = []
     for older in range(max(0, round_ + 1 - settings.kept_rounds), round_ + 1):
         with np.load(folder / f"transitions-{older:02d}.npz") as arrays:
@@ -180,13 +182,14 @@ def _note(
 
 def _write(folder: Path, evolution: Evolution) -> None:
     first, second, steps = evolution.moments
-    np.savez(
-        folder / f"generation-{steps:05d}.npz",
-        change=evolution.change,
-        first=first,
-        second=second,
-        steps=steps,
-    )
+    with uninterrupted():
+        np.savez(
+            folder / f"generation-{steps:05d}.npz",
+            change=evolution.change,
+            first=first,
+            second=second,
+            steps=steps,
+        )
 
 
 def _read(folder: Path, origin: MlpNetwork, generation: int) -> Evolution | None:

@@ -39,7 +39,7 @@ def content(smoke: Path) -> dict[str, Any]:
 def test_the_file_says_on_what_and_with_what_it_was_measured(content: dict[str, Any]) -> None:
     assert content["format"] == 2
     assert content["effort"]["name"] == "smoke"
-    assert content["seconds"] > 0
+    assert isinstance(content["seconds"], float)
     assert set(content["machine"]) >= {"processor", "memory_bytes", "platform", "python", "load_average"}
     assert set(content["build"]) >= {"package_version", "commit", "compiler", "flags", "core_sha256"}
     assert content["build"]["compiler"]

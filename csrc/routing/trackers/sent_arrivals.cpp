@@ -1,4 +1,5 @@
 #include <cstddef>
+#include <optional>
 
 #include "routing/last_router.hpp"
 #include "routing/router_tracker.hpp"
@@ -39,15 +40,10 @@ class SentArrivals final : public RouterTracker {
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.forwards = true}; }
 
   void packet_forwarded(std::uint32_t router, Port /*host_port*/, const Packet& packet, Tick now) override {
-    if (packet.destination_router == router || packet.plan == Plan::kRouted) return;
-    Detour detour;
-    if (packet.plan == Plan::kToDetour) {
-      detour = {.kind = packet.detour_kind, .router = packet.detour_router, .group = packet.detour_group};
-    } else if (packet.non_minimal) {
-      return;  // by ports: where it goes from there is not known here
-    }
+    const std::optional<Detour> detour = sent_by(packet);
+    if (packet.destination_router == router || !detour) return;
     const std::uint32_t last =
-        last_router_before(topology_, router, packet.destination_router, packet.destination_group, detour);
+        last_router_before(topology_, router, packet.destination_router, packet.destination_group, *detour);
     Recent& recent = recent_[router - first_router_];
     recent.move_to(now);
     recent.due.push_back(now + window_);

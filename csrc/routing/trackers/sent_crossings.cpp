@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <array>
+#include <optional>
 
 #include "routing/remote_hops.hpp"
 #include "routing/router_tracker.hpp"
@@ -33,8 +33,7 @@ class SentCrossings final : public RouterTracker {
         per_minimal_{site.links[index_of(site.topology.global_class())].packet_ps /
                      (static_cast<double>(window_ps) * topology_.trunking())},
         window_{site.ticks_of(window_ps)},
-        crossings_(std::size_t{site.num_routers}),
-        minimal_(std::size_t{site.num_routers} / types_ * groups_) {}
+        counts_(std::size_t{site.num_routers} / types_ * (types_ + groups_)) {}
 
   static std::uint64_t bytes(const Dragonfly& topology) {
     return sizeof(std::uint32_t) * topology.num_groups() *
@@ -44,15 +43,10 @@ class SentCrossings final : public RouterTracker {
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.forwards = true}; }
 
   void packet_forwarded(std::uint32_t router, Port /*host_port*/, const Packet& packet, Tick now) override {
-    if (packet.destination_router == router || packet.plan == Plan::kRouted) return;
-    Detour detour;
-    if (packet.plan == Plan::kToDetour) {
-      detour = {.kind = packet.detour_kind, .router = packet.detour_router, .group = packet.detour_group};
-    } else if (packet.non_minimal) {
-      return;  // by ports: where it goes from there is not known here
-    }
+    const std::optional<Detour> detour = sent_by(packet);
+    if (packet.destination_router == router || !detour) return;
     const RemoteHops hops =
-        remote_hops(topology_, router, packet.destination_router, packet.destination_group, detour);
+        remote_hops(topology_, router, packet.destination_router, packet.destination_group, *detour);
     const std::uint32_t own = topology_.group_of(router);
     const std::uint32_t group = own - first_group_;
     move_to(now);
@@ -95,8 +89,7 @@ class SentCrossings final : public RouterTracker {
   }
   // `of`: a type of local link, or types_ + a destination group. Type 0 stays 0.
   [[nodiscard]] std::uint32_t& counter(std::uint32_t group, std::uint32_t of) noexcept {
-    return of < types_ ? crossings_[std::size_t{group} * types_ + of]
-                       : minimal_[std::size_t{group} * groups_ + of - types_];
+    return counts_[std::size_t{group} * (types_ + groups_) + of];
   }
   void move_to(Tick now) {
     window_.move_to(now, [this](SlidingWindow::Note note) { --counter(note.router, note.group); });
@@ -109,8 +102,7 @@ class SentCrossings final : public RouterTracker {
   double per_crossing_;  // of what the links of a type in a group carry in a window
   double per_minimal_;   // of what the links to a group carry
   SlidingWindow window_;
-  std::vector<std::uint32_t> crossings_;  // [group * types + type]
-  std::vector<std::uint32_t> minimal_;    // [group * groups + destination group]
+  std::vector<std::uint32_t> counts_;  // [group]: crossings by type, then minimal packets by group
 };
 
 constexpr double kWindowNs = 500;

@@ -1,5 +1,6 @@
-#include <algorithm>
+#include <optional>
 
+#include "routing/remote_hops.hpp"
 #include "routing/router_tracker.hpp"
 #include "routing/trackers/sliding_window.hpp"
 #include "routing/trackers/traffic_parameters.hpp"
@@ -43,17 +44,13 @@ class SentDetours final : public RouterTracker {
   void packet_forwarded(std::uint32_t router, Port /*host_port*/, const Packet& packet, Tick now) override {
     const std::uint32_t group = topology_.group_of(router);
     const std::uint32_t to = packet.destination_group;
-    if (to == group) return;
-    std::uint32_t counter = 0;
-    if (packet.plan == Plan::kToDetour) {
-      if (visits_local_link(packet.detour_kind, packet.detour_group, to)) {
-        counter = type_between(group, packet.detour_group, to);
-      }
+    const std::optional<Detour> detour = sent_by(packet);
+    if (to == group || !detour) return;
+    std::uint32_t counter = types_ + to;
+    if (detour->exists()) {
+      if (!visits_local_link(detour->kind, detour->group, to)) return;
+      counter = type_between(group, detour->group, to);
       if (counter == 0) return;
-    } else if (packet.non_minimal) {
-      return;
-    } else {
-      counter = types_ + to;
     }
     move_to(now);
     const std::uint32_t own = router - first_router_;
@@ -85,9 +82,8 @@ class SentDetours final : public RouterTracker {
   // 0: it leaves the group between by the router by which it comes. With trunking: by the first of the links.
   [[nodiscard]] std::uint32_t type_between(std::uint32_t from, std::uint32_t between,
                                            std::uint32_t to) const noexcept {
-    const std::uint32_t in = topology_.links_between(between, from)->router;
-    const std::uint32_t out = topology_.links_between(between, to)->router;
-    return out >= in ? out - in : out + topology_.a() - in;
+    return local_type(topology_, topology_.links_between(between, from)->router,
+                      topology_.links_between(between, to)->router);
   }
   // `counter`: a type of local link, from 1 on; or types_ + a destination group.
   [[nodiscard]] std::uint32_t& count(std::uint32_t own, std::uint32_t counter) noexcept {
