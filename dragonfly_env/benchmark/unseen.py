@@ -15,7 +15,7 @@ from dragonfly_env.traffic import Adversarial, Schedule, Traffic
 _BOARD = "steady"
 
 
-def why_unseen(suite: Suite, label: str, offset: int | None, load: float, hosts: int) -> str:
+def why_unseen(suite: Suite, label: str, offset: int | None, load: float, topology: Dragonfly) -> str:
     """Why nobody may train on a scenario, or an empty string.
 
     Args:
@@ -23,19 +23,19 @@ def why_unseen(suite: Suite, label: str, offset: int | None, load: float, hosts:
         label: The pattern's name in tables.
         offset: By how many groups it is adversarial; None if it is nothing of the kind.
         load: Offered.
-        hosts: Of the system.
+        topology: The system.
     """
     (board,) = suite.choose((_BOARD,))
     cells = [cell for listed in board.cells.values() for cell in listed]
     train = [cell for cell in cells if cell.part == "train"]
-    sizes = {int(cell.hosts) for cell in train}
+    hosts, sizes = topology.num_hosts, {int(cell.hosts) for cell in train}
     if hosts not in sizes and hosts in {int(cell.hosts) for cell in cells}:
         return f"{suite.name} has {hosts} hosts in its unseen part only"
     trained = {cell.traffic.label for cell in train}
     for cell in cells:
         if cell.part != "unseen":
             continue
-        if label not in trained and _same_groups(cell, label, offset, hosts):
+        if label not in trained and _same_groups(cell, label, offset, topology.num_groups):
             return f"{label} is a pattern that {suite.name} keeps unseen ({cell.name})"
         if (label, load) == (cell.traffic.label, cell.load):
             return f"{label} at a load of {load:g} is a cell that {suite.name} keeps unseen ({cell.name})"
@@ -57,7 +57,7 @@ def trained_on_unseen(suite: Suite, metadata: Mapping[str, Any]) -> str:
             continue
         for pattern, load in _phases(config):
             offset = pattern.offset if isinstance(pattern, Adversarial) else None
-            if reason := why_unseen(suite, pattern.spec, offset, load, config.topology.num_hosts):
+            if reason := why_unseen(suite, pattern.spec, offset, load, config.topology):
                 return reason
     return ""
 
@@ -71,15 +71,11 @@ def _phases(config: SimulationConfig) -> Iterator[tuple[Traffic, float]]:
         yield traffic, config.load
 
 
-def _same_groups(cell: BenchmarkCell, label: str, offset: int | None, hosts: int) -> bool:
+def _same_groups(cell: BenchmarkCell, label: str, offset: int | None, groups: int) -> bool:
     """Whether it is an unseen pattern, or one offset by another name: tornado is adv+16 on 33 groups."""
     if label == cell.traffic.label:
         return True
     if offset is None:
-        return False
-    try:
-        groups = Dragonfly.preset(str(hosts)).num_groups
-    except ConfigError:  # a system of somebody's own
         return False
     unseen = [groups // 2] if cell.traffic.label == "tornado" else []
     if isinstance(cell.traffic.traffic, Adversarial):

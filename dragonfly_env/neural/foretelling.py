@@ -28,6 +28,7 @@ _REWARD_NS = 1000.0  # of a reward of -1
 _MOST_WEIGHT = np.float32(3)
 _STRAIGHT = 3.0
 _SEEDS_APART = 10**6
+_MOST_BYTES = 2**32  # what waits on a large system that overflows is delivered in one piece, at the end
 _AS_LONG = ("candidate_time_packets", "candidate_packets", "candidate_link_packets")
 
 
@@ -51,6 +52,7 @@ def collect(task: Task, network: MlpNetwork | None, settings: TrainingSettings, 
         detours=shape.detours,
         detour_candidates=shape.detour_candidates,
         duration_ns=task.warmup_ns + task.measure_ns,
+        max_uncollected_bytes=_MOST_BYTES,
     )
     parts: list[tuple[Floats, Floats]] = []
     asked_ns = 0.0

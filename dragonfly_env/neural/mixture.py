@@ -22,7 +22,6 @@ from dragonfly_env.neural.demands import KINDS, MATCHED, matched_routers, random
 from dragonfly_env.neural.tasks import Task
 from dragonfly_env.traffic import Adversarial, Pattern, parse_traffic
 
-_BOARD = "steady"
 _FILE = "mixture.toml"
 _MOST_SEED = 2**31 - 1
 
@@ -90,21 +89,22 @@ def _block(part: str, value: object, suite: Suite) -> Iterator[Task]:
     """Every combination of what one entry lists."""
     table = Table(value, part)
     network = table.text("network", "")
-    hosts = check_integer(table.field("hosts"), table.take("hosts"), 1, 2**31 - 1)
+    topology = _topology(table)
     duration_ns = table.time_ns("duration_ns", 0.0, 1.0)
     rows = table.items("traffic")
     table.finish()
     for row in rows:
         choice = Table(row, f"{part}.traffic")
-        label, pattern, offset = _pattern(choice, hosts)
+        label, pattern, offset = _pattern(choice, topology)
         loads = parse_loads(choice.items("loads"), choice.field("loads"))
         choice.finish()
         for load in loads:
-            _refuse_unseen(suite, label, offset, load, hosts)
+            if reason := why_unseen(suite, label, offset, load, topology):
+                raise config_error("mixture", f"{label} {load:g}", f"must not be in it: {reason}")
             task = Task(
-                name=f"{label} {load:g}, {hosts} hosts, {network}",
+                name=f"{label} {load:g}, {topology.num_hosts} hosts, {network}",
                 config=dfe.SimulationConfig(
-                    topology=dfe.Dragonfly.preset(str(hosts)),
+                    topology=topology,
                     network=dfe.NetworkConfig.preset(network),
                     traffic=pattern,
                     load=load,
@@ -118,7 +118,17 @@ def _block(part: str, value: object, suite: Suite) -> Iterator[Task]:
             yield _within(task, duration_ns)
 
 
-def _pattern(choice: Table, hosts: int) -> tuple[str, Pattern, int | None]:
+def _topology(table: Table) -> dfe.Dragonfly:
+    """A published system by its number of hosts, or one that is described by p, a and h."""
+    hosts, described = table.take("hosts"), table.take("topology")
+    if (hosts is None) == (described is None):
+        raise config_error(table.field("hosts"), hosts, "must be given, or else topology, not both")
+    if described is not None:
+        return dfe.Dragonfly.from_dict(described)
+    return dfe.Dragonfly.preset(str(check_integer(table.field("hosts"), hosts, 1, 2**31 - 1)))
+
+
+def _pattern(choice: Table, topology: dfe.Dragonfly) -> tuple[str, Pattern, int | None]:
     """A pattern with its name in tables, and the offset in groups if it has one.
 
     The name is ``adv+3``, or ``groups:3/1`` for random demands (targets, seed), ``matched:6/1`` (offset, seed).
@@ -129,21 +139,9 @@ def _pattern(choice: Table, hosts: int) -> tuple[str, Pattern, int | None]:
         if not isinstance(pattern, Pattern):
             raise config_error(choice.field("pattern"), text, "must be a pattern of its own")
         return text, pattern, pattern.offset if isinstance(pattern, Adversarial) else None
-    topology = dfe.Dragonfly.preset(str(hosts))
     if text == MATCHED:
         offset = choice.integer("offset", 1, 1, topology.num_groups - 1)
         seed = choice.integer("seed", 0, 0, _MOST_SEED)
         return f"{text}:{offset}/{seed}", matched_routers(topology, offset, seed), offset
     targets, seed = choice.integer("targets", 2, 1, 1000), choice.integer("seed", 0, 0, _MOST_SEED)
     return f"{text}:{targets}/{seed}", random_demands(text, topology, targets, seed), None
-
-
-def _refuse_unseen(suite: Suite, label: str, offset: int | None, load: float, hosts: int) -> None:
-    (board,) = suite.choose((_BOARD,))
-    trained = {int(cell.hosts) for listed in board.cells.values() for cell in listed if cell.part == "train"}
-    if hosts not in trained:
-        raise config_error(
-            "mixture", f"{hosts} hosts", f"must be a size of the training part of {suite.name}"
-        )
-    if reason := why_unseen(suite, label, offset, load, hosts):
-        raise config_error("mixture", f"{label} {load:g}", f"must not be in it: {reason}")

@@ -38,7 +38,7 @@ def test_a_scenario_is_unseen_by_its_pattern_its_load_or_its_size(
     pattern: str, load: float, hosts: int, words: str
 ) -> None:
     offset = getattr(parse_traffic(pattern), "offset", None) if pattern.startswith("adv") else None
-    reason = why_unseen(SUITE, pattern, offset, load, hosts)
+    reason = why_unseen(SUITE, pattern, offset, load, dfe.Dragonfly.preset(hosts))
     assert words in reason
     assert bool(words) == bool(reason)
 
