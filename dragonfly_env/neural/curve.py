@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator, NullFormatter, ScalarFormatter
 from dragonfly_env.plots.style import grid
 
 _ABOUT = ("stage", "number", "geometric_mean", "worst", "within_5_percent")
+_COLOURS = 10  # of matplotlib's cycle
 _TICKS = (0.8, 0.9, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 
 
@@ -30,13 +31,23 @@ def curve(file: Path) -> Figure:
     together = np.array([float(row["geometric_mean"]) for row in rows])
     figure, axes = grid(3.6, 4.6, 1, len(networks), sharey=True)
     lines = {}
+    scenarios = list(dict.fromkeys(_split(name)[0] for name in names))
     for panel, network in zip(axes[0], networks, strict=True):
         for name in names:
             scenario, of = _split(name)
             if of != network:
                 continue
             ratios = [float(row[name]) for row in rows]
-            (lines[scenario],) = panel.plot(rounds, ratios, marker="o", markersize=3.5, linewidth=1.2)
+            number = scenarios.index(scenario)  # the same look in every panel
+            (lines[scenario],) = panel.plot(
+                rounds,
+                ratios,
+                color=f"C{number % _COLOURS}",
+                linestyle="-" if number < _COLOURS else "--",
+                marker="o",
+                markersize=3.5,
+                linewidth=1.2,
+            )
         (lines[f"all {len(names)}, geometric mean"],) = panel.plot(rounds, together, "k:", linewidth=2)
         panel.axhline(1.0, color="0.5", linewidth=0.8)
         panel.set_yscale("log")

@@ -263,7 +263,7 @@ def test_the_curve_has_a_panel_per_network_and_a_line_per_scenario(tmp_path: Pat
     file = tmp_path / "curve.csv"
     file.write_text(
         "stage,number,geometric_mean,worst,within_5_percent,"
-        '"adv+3 0.3, 342 hosts, default","uniform 0.7, 342 hosts, default","adv+3 0.3, 342 hosts, lia"\n'
+        '"adv+3 0.3, 342 hosts, default","uniform 0.7, 342 hosts, default","uniform 0.7, 342 hosts, lia"\n'
         "foretelling,0,1.2,2.0,0.0,1.1,1.2,2.0\n"
         "foretelling,1,1.0,1.1,0.67,1.0,0.9,1.1\n"
         "evolution,5,0.9,1.0,1.0,0.9,0.9,1.0\n",
@@ -273,6 +273,11 @@ def test_the_curve_has_a_panel_per_network_and_a_line_per_scenario(tmp_path: Pat
     assert (default.get_title(), lia.get_title()) == ("network default", "network lia")
     assert [np.asarray(line.get_ydata()).tolist() for line in lia.get_lines()[:2]] == [[2.0, 1.1], [1.2, 1.0]]
     assert len(default.get_lines()) == len(lia.get_lines()) + 1
+    assert (
+        default.get_lines()[1].get_color()
+        == lia.get_lines()[0].get_color()
+        != default.get_lines()[0].get_color()
+    )
 
 
 def test_waits_need_the_feature_that_tells_them() -> None:
