@@ -85,6 +85,8 @@ class ScoringPolicy(Policy):
         """
         network = self.network
         scores = tamed(self.scores(batch))
+        if network.second_look:
+            return _at_second_sight(network, scores, batch.mask)
         if network.output == "greedy" or len(batch) == 0:
             return best_legal(scores, batch.mask)
         return drawn_legal(scores, batch.mask, network.temperature, batch.draws[:, 0])
@@ -114,6 +116,23 @@ class ScoringPolicy(Policy):
             if given != wanted:
                 raise config_error(f"weights: {name}", given, f"must be {wanted} in this environment")
         return forward(network.layers, network.activation, x)
+
+
+def _at_second_sight(
+    network: MlpNetwork, scores: npt.NDArray[np.float32], mask: npt.NDArray[np.bool_]
+) -> IntArray:
+    """(N,) actions: the best of all where the best of those that are shown first is a detour."""
+    first = best_legal(scores, first_sight(network, mask))
+    return np.where(first < network.minimal_candidates, first, best_legal(scores, mask))
+
+
+def first_sight(network: MlpNetwork, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """(N, A) what is legal and shown at first to a network with a second look: shortest paths, and one detour of each
+    kind.
+    """
+    detour = np.arange(mask.shape[1]) - network.minimal_candidates
+    shown: npt.NDArray[np.bool_] = mask & ((detour < 0) | (detour % network.detour_candidates == 0))
+    return shown
 
 
 def rows_per_action(

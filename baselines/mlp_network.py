@@ -24,7 +24,7 @@ from dragonfly_env.baselines._mlp_file import (
 from dragonfly_env.checks.arrays import as_float32, as_numbers, refuse_first
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_choice, check_integer, check_real, config_error, unknown_name
-from dragonfly_env.config.rows import choice, integer, normalise, real, reject_unknown, setting
+from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, reject_unknown, setting
 from dragonfly_env.decisions.layout import FEATURES, FURTHER_FEATURES, TRACKED_FEATURES
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.policies import highest
@@ -168,6 +168,12 @@ class MlpNetwork:
         1, 1, _MOST_CANDIDATES, unit="paths", doc="Shortest paths that are drawn."
     )
     detour_candidates: int = integer(1, 1, _MOST_CANDIDATES, unit="paths", doc="Detours drawn of each kind.")
+    second_look: bool = boolean(
+        False,
+        doc="Whether detours behind the first of each kind count only where the best of the first ones and of the "
+        "shortest paths is a detour. Most packets of traffic that needs no detours then cost no more than with one "
+        "detour of each kind. Paths, greedy, one pass per action.",
+    )
     max_hops: int = integer(5, 3, 15, unit="hops", doc="Ports: the longest route, and the number of VCs.")
 
     def __post_init__(self) -> None:
@@ -178,6 +184,9 @@ class MlpNetwork:
             )
         if self.scope in _OF_PATHS and self.action != "path":
             raise config_error("scope", self.scope, "must be 'source' or 'every' with action='port'")
+        if self.second_look and (self.action, self.scoring, self.output) != ("path", "candidate", "greedy"):
+            allowed = "must be False unless action is 'path', scoring 'candidate' and output 'greedy'"
+            raise config_error("second_look", True, allowed)
         for name in self.features:
             self._check_feature(name)
         if self.scoring == "all":
@@ -307,6 +316,7 @@ class MlpNetwork:
                 "detours": list(self.detours),
                 "minimal_candidates": self.minimal_candidates,
                 "detour_candidates": self.detour_candidates,
+                "second_look": self.second_look,
             },
             self.scoring == "candidate",
             self.activation,

@@ -1,6 +1,7 @@
 #include "routing/choices.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "routing/gateways.hpp"
 
@@ -43,6 +44,18 @@ std::int8_t minimal_path_hops(const RouteContext& context, const MinimalPath& pa
       gateway == kNil ? topology.minimal_hops(context.router(), packet.destination_router)
                       : topology.hops_by_gateway(context.router(), context.group(), gateway,
                                                  packet.destination_router, packet.destination_group));
+}
+
+// Fills in what stands before the first hops; `vc_occupancy` holds their VCs so far. All at the end, because
+// ports are often far away: so the processor waits for them all at once.
+void look_at_ports(const RouteContext& context, std::span<Candidate> candidates) noexcept {
+  for (Candidate& path : candidates) {
+    if (path.kind < 0) continue;
+    const Hop hop{.port = static_cast<Port>(path.port), .vc = static_cast<std::uint8_t>(path.vc_occupancy)};
+    path.occupancy = static_cast<std::int32_t>(context.occupancy_packets(hop.port));
+    path.vc_occupancy = static_cast<std::int32_t>(context.occupancy_packets(hop));
+    path.vc_queued = static_cast<std::int32_t>(context.queued_packets(hop));
+  }
 }
 
 }  // namespace
@@ -106,7 +119,7 @@ std::uint32_t port_choices(const QuestionPlan& plan, const RouteContext& context
 }
 
 std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, const Way& way,
-                           std::uint8_t* mask, Candidate* candidates) {
+                           std::uint32_t detours, std::uint8_t* mask, Candidate* candidates) {
   const QuestionSpec& spec = plan.asked;
   const Dragonfly& topology = context.topology();
   const Packet& packet = context.packet();
@@ -119,13 +132,11 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
     mask[at] = candidate.kind >= 0 ? 1 : 0;
     legal += mask[at++];
   };
-  const auto describe = [&](std::int8_t kind, const Hop& hop, std::int8_t hops) {
+  const auto describe = [](std::int8_t kind, const Hop& hop, std::int8_t hops) {
     return Candidate{.kind = kind,
                      .hops = hops,
                      .port = static_cast<std::int16_t>(hop.port),
-                     .occupancy = static_cast<std::int32_t>(context.occupancy_packets(hop.port)),
-                     .vc_occupancy = static_cast<std::int32_t>(context.occupancy_packets(hop)),
-                     .vc_queued = static_cast<std::int32_t>(context.queued_packets(hop))};
+                     .vc_occupancy = static_cast<std::int32_t>(hop.vc)};
   };
 
   if (forced) {
@@ -156,7 +167,7 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
     RandomStream draws = context.detour_stream(kind);
     for (std::uint32_t i = 0; i < spec.detour_candidates; ++i) {
       Detour detour{};
-      if (!forced) detour = draw_detour(context, draws, kind, spec.avoid_destination_group);
+      if (!forced && i < detours) detour = draw_detour(context, draws, kind, spec.avoid_destination_group);
       if (!detour.exists()) {
         put({});
         continue;
@@ -169,6 +180,7 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
       put(candidate);
     }
   }
+  look_at_ports(context, std::span{candidates, at});
   return legal;
 }
 

@@ -4,10 +4,7 @@
 
 namespace dragonfly {
 
-namespace {
-
-// Uniform over the groups except `own` and, if asked, `destination` (own != destination).
-std::uint16_t draw_group(const RouteContext& context, RandomStream& random, bool avoid_destination) {
+std::uint16_t detail::draw_group(const RouteContext& context, RandomStream& random, bool avoid_destination) {
   const std::uint32_t own = context.group();
   const std::uint32_t destination = context.packet().destination_group;
   const std::uint32_t excluded = avoid_destination ? 2 : 1;
@@ -19,6 +16,8 @@ std::uint16_t draw_group(const RouteContext& context, RandomStream& random, bool
   if (avoid_destination && group >= std::max(own, destination)) ++group;
   return static_cast<std::uint16_t>(group);
 }
+
+namespace {
 
 // The group behind the router's own global link j, if a detour may lead there.
 std::uint32_t usable_link(const RouteContext& context, std::uint32_t j, bool avoid_destination) noexcept {
@@ -39,8 +38,38 @@ std::uint32_t usable_links(const RouteContext& context, bool avoid_destination) 
   return count;
 }
 
-// Uniform over the router's own connected global links.
-std::uint16_t draw_own_link(const RouteContext& context, RandomStream& random, bool avoid_destination) {
+// Whether each global link leads to a group of its own: then all other groups are behind them.
+bool has_all_links(const Dragonfly& topology) noexcept {
+  return topology.trunking() == 1 && topology.num_groups() == topology.a() * topology.h() + 1;
+}
+
+// As draw_own_link() where that is so, without looking at every link.
+std::uint16_t draw_any_own_link(const RouteContext& context, RandomStream& random, bool avoid_destination) {
+  const Dragonfly& topology = context.topology();
+  std::uint32_t left_out = topology.h();  // by that link the router reaches the destination
+  if (avoid_destination) {
+    const Endpoint link = *topology.links_between(context.group(), context.packet().destination_group);
+    if (link.router == context.router()) left_out = link.port - topology.first_global_port();
+  }
+  const std::uint32_t count = topology.h() - (left_out < topology.h() ? 1 : 0);
+  if (count == 0) return kNoGroup;
+  std::uint32_t j = random.below(count);
+  if (j >= left_out) ++j;
+  return static_cast<std::uint16_t>(
+      topology.group_behind(context.router(), static_cast<Port>(topology.first_global_port() + j)));
+}
+
+// The destination, if it is in the present group; else this router.
+std::uint32_t excluded_beside(const RouteContext& context) noexcept {
+  const bool ends_here = context.packet().destination_group == context.group();
+  return ends_here ? context.packet().destination_router : context.router();
+}
+
+}  // namespace
+
+std::uint16_t detail::draw_own_link(const RouteContext& context, RandomStream& random,
+                                    bool avoid_destination) {
+  if (has_all_links(context.topology())) return draw_any_own_link(context, random, avoid_destination);
   const std::uint32_t count = usable_links(context, avoid_destination);
   if (count == 0) return kNoGroup;
   std::uint32_t pick = random.below(count);
@@ -51,41 +80,17 @@ std::uint16_t draw_own_link(const RouteContext& context, RandomStream& random, b
   return kNoGroup;
 }
 
-// The destination, if it is in the present group; else this router.
-std::uint32_t excluded_beside(const RouteContext& context) noexcept {
-  const bool ends_here = context.packet().destination_group == context.group();
-  return ends_here ? context.packet().destination_router : context.router();
-}
-
-// Uniform over the routers of the present group except this one and the destination.
-Detour draw_own_router(const RouteContext& context, RandomStream& random) {
+std::uint32_t detail::draw_own_router(const RouteContext& context, RandomStream& random) {
   const Dragonfly& topology = context.topology();
   const std::uint32_t first = context.group() * topology.a();
   const std::uint32_t own = context.router();
   const std::uint32_t other = excluded_beside(context);
   const std::uint32_t excluded = other == own ? 1 : 2;
-  if (topology.a() <= excluded) return {};
+  if (topology.a() <= excluded) return kNil;
   std::uint32_t router = first + random.below(topology.a() - excluded);
   if (router >= std::min(own, other)) ++router;
   if (excluded == 2 && router >= std::max(own, other)) ++router;
-  return {.kind = DetourKind::kL, .router = router, .group = static_cast<std::uint16_t>(context.group())};
-}
-
-}  // namespace
-
-Detour draw_detour(const RouteContext& context, RandomStream& random, DetourKind kind,
-                   bool avoid_destination_group) {
-  if (!may_take(kind, context.packet(), context.group())) return {};
-  if (kind == DetourKind::kL) return draw_own_router(context, random);
-  const bool own_link = kind == DetourKind::kGl || kind == DetourKind::kG;
-  Detour detour{.kind = kind};
-  detour.group = own_link ? draw_own_link(context, random, avoid_destination_group)
-                          : draw_group(context, random, avoid_destination_group);
-  if (detour.exists() && visits_router(kind)) {
-    const std::uint32_t a = context.topology().a();
-    detour.router = detour.group * a + random.below(a);
-  }
-  return detour;
+  return router;
 }
 
 bool has_detour(const RouteContext& context, DetourKind kind, bool avoid_destination_group) noexcept {

@@ -32,6 +32,19 @@ namespace dragonfly {
   return leaves && packet.goes_straight();
 }
 
+namespace detail {
+
+// Uniform over the groups except the present one and, if asked, the destination's; kNoGroup: there is none.
+[[nodiscard]] std::uint16_t draw_group(const RouteContext& context, RandomStream& random,
+                                       bool avoid_destination);
+// Uniform over those behind the router's own global links.
+[[nodiscard]] std::uint16_t draw_own_link(const RouteContext& context, RandomStream& random,
+                                          bool avoid_destination);
+// Uniform over the routers of the present group except this one and the destination; kNil: there is none.
+[[nodiscard]] std::uint32_t draw_own_router(const RouteContext& context, RandomStream& random);
+
+}  // namespace detail
+
 // A uniformly random detour of this kind for a packet that leaves its group, the next one of
 // `random` (see RouteContext::detour_stream):
 //   lgl  a router of any group but the present one (and, if asked, the destination's)
@@ -42,8 +55,25 @@ namespace dragonfly {
 // Does not exist (`!exists()`) where the topology offers none: two groups with
 // `avoid_destination_group`, or a router without a suitable global link.
 // Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.2.
-[[nodiscard]] Detour draw_detour(const RouteContext& context, RandomStream& random, DetourKind kind,
-                                 bool avoid_destination_group);
+// Here, because a detour that a function returns costs the processor as much as drawing it.
+[[nodiscard]] inline Detour draw_detour(const RouteContext& context, RandomStream& random, DetourKind kind,
+                                        bool avoid_destination_group) {
+  Detour detour{.kind = kind};
+  if (!may_take(kind, context.packet(), context.group())) return detour;
+  if (kind == DetourKind::kL) {
+    detour.router = detail::draw_own_router(context, random);
+    if (detour.router != kNil) detour.group = static_cast<std::uint16_t>(context.group());
+    return detour;
+  }
+  const bool own_link = kind == DetourKind::kGl || kind == DetourKind::kG;
+  detour.group = own_link ? detail::draw_own_link(context, random, avoid_destination_group)
+                          : detail::draw_group(context, random, avoid_destination_group);
+  if (detour.exists() && visits_router(kind)) {
+    const std::uint32_t a = context.topology().a();
+    detour.router = detour.group * a + random.below(a);
+  }
+  return detour;
+}
 
 // Whether it would exist, which no draw decides.
 [[nodiscard]] bool has_detour(const RouteContext& context, DetourKind kind,

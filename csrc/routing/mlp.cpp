@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <cassert>
 
 #include "core/parameters.hpp"
+#include "routing/choices.hpp"
 #include "routing/neural/choice.hpp"
 #include "routing/neural/scoring_network.hpp"
 #include "routing/policy.hpp"
@@ -40,18 +42,21 @@ class Mlp final : public RoutingPolicy {
         static_cast<std::uint32_t>(std::ranges::count(columns_, false, &neural::InputColumn::of_action));
     num_actions_ = plan.num_actions;
     first_port_ = plan.first_port;
+    plan_ = &plan;
   }
 
   void decide(std::span<const Question> questions, std::span<Answer> answers) const override {
     const std::size_t most_rows = kRows + (network_->per_action ? num_actions_ : 0U);
     std::vector<float>& scratch = questions.front().around().scratch;
     const std::size_t inputs = columns_.size();
-    const std::size_t needed = most_rows * (inputs + 2 * std::size_t{widest_}) + num_actions_;
+    const std::size_t seen = asked_.second_look ? plan_->layout.num_features() : 0U;
+    const std::size_t needed = most_rows * (inputs + 2 * std::size_t{widest_}) + num_actions_ + seen;
     if (scratch.size() < needed) scratch.resize(needed);
     const Buffers buffers{.in = scratch.data(),
                           .one = scratch.data() + most_rows * inputs,
                           .other = scratch.data() + most_rows * (inputs + widest_),
-                          .scores = scratch.data() + needed - num_actions_};
+                          .scores = scratch.data() + needed - num_actions_ - seen,
+                          .row = scratch.data() + needed - seen};
     for (std::size_t first = 0; first < questions.size();) {
       const std::size_t count =
           network_->per_action
@@ -64,13 +69,15 @@ class Mlp final : public RoutingPolicy {
  private:
   using DenseLayer = neural::DenseLayer;
 
-  static constexpr std::size_t kRows = 64;  // so many at a time, or one question's more
+  static constexpr std::size_t kRows = 64;                // so many at a time, or one question's more
+  static constexpr std::size_t kMostPaths = 16 + 16 * 5;  // see check_asked() of scoring_network.cpp
 
   struct Buffers {
     float* in;   // [row * inputs]
     float* one;  // results of layers, in turn
     float* other;
     float* scores;  // [action], of one question
+    float* row;     // what is seen of one question at second sight
   };
 
   // One pass per question. Returns how many were answered.
@@ -90,50 +97,95 @@ class Mlp final : public RoutingPolicy {
     for (std::size_t i = 0; i < count; ++i) {
       for (std::uint32_t k = 0; k < num_actions_; ++k)
         buffers.scores[k] = neural::tamed(results[i * stride + k]);
-      answers[i] = answer(questions[i], buffers.scores);
+      answers[i] =
+          answer_of(questions[i].candidates(), chosen(questions[i], questions[i].mask(), buffers.scores));
     }
     return count;
   }
 
-  // One pass per legal action; what the columns of the question bring to the first layer is added up once.
+  // What is seen of one question.
+  struct Seen {
+    const float* row;
+    const std::uint8_t* mask;
+  };
+
+  // One pass per legal action.
   std::size_t answer_some_by_action(std::span<const Question> questions, std::span<Answer> answers,
                                     const Buffers& buffers) const {
+    std::array<std::size_t, kRows> again{};  // questions that are looked at once more
+    std::size_t num_again = 0;
+    std::size_t rows = 0;
+    std::size_t count = 0;
+    for (; count < questions.size() && rows < kRows; ++count) {
+      rows += begin_rows({questions[count].row(), questions[count].mask()}, rows, buffers);
+    }
+    const float* results = finish_rows(rows, buffers);
+    for (std::size_t i = 0; i < count; ++i) {
+      results = take_scores(questions[i].mask(), results, buffers);
+      const std::uint32_t action = chosen(questions[i], questions[i].mask(), buffers.scores);
+      answers[i] = answer_of(questions[i].candidates(), action);
+      if (asked_.second_look && action >= asked_.minimal_candidates) again[num_again++] = i;
+    }
+    for (const std::size_t i : std::span{again}.first(num_again)) {
+      answers[i] = second_look(questions[i], buffers);
+    }
+    return count;
+  }
+
+  // Among all detours, after the best of those that were shown was a detour.
+  [[nodiscard]] Answer second_look(const Question& question, const Buffers& buffers) const {
+    std::array<Candidate, kMostPaths> candidates;
+    std::array<std::uint8_t, kMostPaths> mask;
+    path_choices(*plan_, question, false, {}, asked_.detour_candidates, mask.data(), candidates.data());
+    std::copy_n(question.row(), plan_->layout.num_features(), buffers.row);
+    plan_->layout.fill_paths(buffers.row, question, candidates.data());
+    const std::size_t rows = begin_rows({buffers.row, mask.data()}, 0, buffers);
+    take_scores(mask.data(), finish_rows(rows, buffers), buffers);
+    return answer_of(candidates.data(), chosen(question, mask.data(), buffers.scores));
+  }
+
+  // Writes a row of inputs per legal action, behind `rows` others, and what the columns of the question bring
+  // to the sums of the first layer, which is added up once. Returns how many.
+  std::size_t begin_rows(const Seen& seen, std::size_t rows, const Buffers& buffers) const {
     const DenseLayer& first = network_->layers.front();
     const std::uint32_t inputs = first.inputs();
     const std::uint32_t stride = first.stride();
-    std::size_t rows = 0;
-    std::size_t count = 0;
-    float* in = buffers.in;
-    for (; count < questions.size() && rows < kRows; ++count) {
-      const float* const row = questions[count].row();
-      const std::uint8_t* const mask = questions[count].mask();
-      for (std::uint32_t c = 0; c < of_question_; ++c) in[c] = row[columns_[c].at] * columns_[c].factor;
-      float* const shared = buffers.other;  // free until the second layer
-      first.start(shared, 1);
-      first.add(in, inputs, 0, of_question_, shared, 1);
-      for (std::uint32_t k = 0; k < num_actions_; ++k) {
-        if (mask[k] == 0) continue;
-        for (std::uint32_t c = of_question_; c < inputs; ++c) {
-          in[c] = row[columns_[c].at + k] * columns_[c].factor;
-        }
-        std::copy_n(shared, stride, buffers.one + rows * stride);
-        ++rows;
-        in += inputs;
+    float* in = buffers.in + rows * inputs;
+    float* sums = buffers.one + rows * stride;
+    float* const shared = buffers.other;  // free until the second layer
+    for (std::uint32_t c = 0; c < of_question_; ++c) in[c] = seen.row[columns_[c].at] * columns_[c].factor;
+    first.start(shared, 1);
+    first.add(in, inputs, 0, of_question_, shared, 1);
+    std::size_t added = 0;
+    for (std::uint32_t k = 0; k < num_actions_; ++k) {
+      if (seen.mask[k] == 0) continue;
+      for (std::uint32_t c = of_question_; c < inputs; ++c) {
+        in[c] = seen.row[columns_[c].at + k] * columns_[c].factor;
       }
+      neural::copy_row(shared, stride, sums);
+      sums += stride;
+      in += inputs;
+      ++added;
     }
-    first.add(buffers.in + of_question_, inputs, of_question_, inputs, buffers.one, rows);
-    const float* results = rest(rows, buffers);
+    return added;
+  }
+
+  // The scores of all rows that were begun, a row of the last layer each.
+  [[nodiscard]] const float* finish_rows(std::size_t rows, const Buffers& buffers) const {
+    const DenseLayer& first = network_->layers.front();
+    first.add(buffers.in + of_question_, first.inputs(), of_question_, first.inputs(), buffers.one, rows);
+    return rest(rows, buffers);
+  }
+
+  // Those of one question, by action; returns where the next one's stand.
+  const float* take_scores(const std::uint8_t* mask, const float* results, const Buffers& buffers) const {
     const std::uint32_t step = network_->layers.back().stride();
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint8_t* const mask = questions[i].mask();
-      for (std::uint32_t k = 0; k < num_actions_; ++k) {
-        if (mask[k] == 0) continue;
-        buffers.scores[k] = neural::tamed(*results);
-        results += step;
-      }
-      answers[i] = answer(questions[i], buffers.scores);
+    for (std::uint32_t k = 0; k < num_actions_; ++k) {
+      if (mask[k] == 0) continue;
+      buffers.scores[k] = neural::tamed(*results);
+      results += step;
     }
-    return count;
+    return results;
   }
 
   // Everything behind the sums of the first layer, which stand in `one`; returns where the results stand.
@@ -151,23 +203,23 @@ class Mlp final : public RoutingPolicy {
     return from;
   }
 
-  [[nodiscard]] Answer answer(const Question& question, const float* scores) const {
-    const std::uint8_t* const mask = question.mask();
-    std::uint32_t action = 0;
-    if (network_->temperature > 0) {
-      RandomStream draws = question.learning_stream();
-      action = neural::drawn_legal(scores, mask, num_actions_, network_->temperature, draws.uniform());
-    } else {
-      action = neural::best_legal(scores, mask, num_actions_);
-    }
-    assert(mask[action] != 0);
-    if (asked_.action == ActionMode::kPath) return answer_of(question.candidates()[action]);
+  [[nodiscard]] std::uint32_t chosen(const Question& question, const std::uint8_t* mask,
+                                     const float* scores) const {
+    if (network_->temperature == 0) return neural::best_legal(scores, mask, num_actions_);
+    RandomStream draws = question.learning_stream();
+    return neural::drawn_legal(scores, mask, num_actions_, network_->temperature, draws.uniform());
+  }
+
+  // `candidates`: of paths.
+  [[nodiscard]] Answer answer_of(const Candidate* candidates, std::uint32_t action) const {
+    if (asked_.action == ActionMode::kPath) return dragonfly::answer_of(candidates[action]);
     return {.port = static_cast<Port>(first_port_ + action)};
   }
 
   NetworkPtr network_;
   QuestionSpec asked_;
   std::vector<TrackerRequest> trackers_;
+  const QuestionPlan* plan_ = nullptr;
   std::uint32_t widest_ = 0;
   std::vector<neural::InputColumn> columns_;
   std::uint32_t of_question_ = 0;  // columns of the question, which come first; the others are of an action

@@ -9,6 +9,8 @@ namespace dragonfly {
 
 namespace {
 
+constexpr std::uint32_t kPathsAtOnce = 16;
+
 std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
   switch (per) {
     case TrackedPer::kRouter:
@@ -90,27 +92,45 @@ const FeatureBlock* ObservationLayout::find(const std::string& name) const noexc
   return at == blocks_.end() ? nullptr : &*at;
 }
 
+FeatureView ObservationLayout::view_of(const RouteContext& context, const float* minimal,
+                                       const Candidate* candidates, std::uint32_t recent,
+                                       Tick now) const noexcept {
+  return {.context = context,
+          .ports = context.ports() + first_port_,
+          .num_ports = num_ports_,
+          .link_classes = link_classes_.data(),
+          .minimal = minimal,
+          .candidates = candidates,
+          .num_candidates = num_candidates_,
+          .recent = recent,
+          .now = now,
+          .per_packet = per_packet_,
+          .per_hop = 1.0F / kMostHops,
+          .per_port = per_port_,
+          .per_group = per_group_,
+          .quantum_ns = quantum_ns_,
+          .times = times_};
+}
+
 void ObservationLayout::fill(float* row, const RouteContext& context, const float* minimal,
                              const Candidate* candidates, std::uint32_t recent, Tick now) const {
-  const FeatureView view{.context = context,
-                         .ports = context.ports() + first_port_,
-                         .num_ports = num_ports_,
-                         .link_classes = link_classes_.data(),
-                         .minimal = minimal,
-                         .candidates = candidates,
-                         .num_candidates = num_candidates_,
-                         .recent = recent,
-                         .now = now,
-                         .per_packet = per_packet_,
-                         .per_hop = 1.0F / kMostHops,
-                         .per_port = per_port_,
-                         .per_group = per_group_,
-                         .quantum_ns = quantum_ns_,
-                         .times = times_};
+  const FeatureView view = view_of(context, minimal, candidates, recent, now);
   each_feature([&](const auto& feature, std::size_t bit) {
     if (offsets_[bit] != kOff) feature.fill(view, row + offsets_[bit]);
   });
-  fill_tracked(row, context, candidates);
+  fill_tracked(row, context);
+  fill_tracked_paths(row, context, candidates);
+}
+
+void ObservationLayout::fill_paths(float* row, const RouteContext& context,
+                                   const Candidate* candidates) const {
+  const FeatureView view = view_of(context, nullptr, candidates, 0, 0);
+  each_feature([&](const auto& feature, std::size_t bit) {
+    if (feature.per == FeaturePer::kCandidate && offsets_[bit] != kOff) {
+      feature.fill(view, row + offsets_[bit]);
+    }
+  });
+  fill_tracked_paths(row, context, candidates);
 }
 
 void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t width,
@@ -140,30 +160,40 @@ void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t
   num_features_ += width;
 }
 
-void ObservationLayout::show(float* row, const TrackedBlock& block, std::uint32_t i,
-                             const RouteContext& context, std::uint32_t column) {
-  float shown = 0;
-  if (column != kNoColumn) {
-    const auto x = static_cast<float>(context.tracked_of_all(block.tracker, block.field, column));
-    shown = block.half > 0 ? detail::squash(x, block.half) : x * block.scale;
+void ObservationLayout::show(float* shown, const TrackedBlock& block, const RouteContext& context,
+                             std::span<const std::uint32_t> columns) {
+  context.tracked_of_all(block.tracker, block.field, columns, shown);
+  if (block.half > 0) {
+    for (std::size_t i = 0; i < columns.size(); ++i) shown[i] = detail::squash(shown[i], block.half);
+  } else {
+    for (std::size_t i = 0; i < columns.size(); ++i) shown[i] *= block.scale;
   }
-  row[block.offset + i] = shown;
 }
 
-void ObservationLayout::fill_tracked(float* row, const RouteContext& context,
-                                     const Candidate* candidates) const {
+void ObservationLayout::fill_tracked(float* row, const RouteContext& context) const {
   for (const TrackedBlock& block : tracked_) {
     for (std::uint32_t i = 0; i < block.width; ++i) {
       std::uint32_t column = i;
       if (block.per == TrackedPer::kDestination) column = context.packet().destination_group;
       if (block.per == TrackedPer::kDestinationRouter) column = context.packet().destination_router;
-      show(row, block, i, context, column);
+      show(row + block.offset + i, block, context, {&column, 1});
     }
   }
+}
+
+void ObservationLayout::fill_tracked_paths(float* row, const RouteContext& context,
+                                           const Candidate* candidates) const {
   if (tracked_paths_.empty()) return;
-  for (std::uint32_t i = 0; i < num_candidates_; ++i) {
-    const PathColumns columns{context, candidates[i], wanted_};
-    for (const TrackedBlock& block : tracked_paths_) show(row, block, i, context, columns.of(block.per));
+  // Field by field, so that the processor waits for what they stand in all at once.
+  std::array<PathColumns, kPathsAtOnce> paths;
+  std::array<std::uint32_t, kPathsAtOnce> columns;
+  for (std::uint32_t first = 0; first < num_candidates_; first += kPathsAtOnce) {
+    const std::uint32_t count = std::min(kPathsAtOnce, num_candidates_ - first);
+    for (std::uint32_t i = 0; i < count; ++i) paths[i] = {context, candidates[first + i], wanted_};
+    for (const TrackedBlock& block : tracked_paths_) {
+      for (std::uint32_t i = 0; i < count; ++i) columns[i] = paths[i].of(block.per);
+      show(row + block.offset + first, block, context, {columns.data(), count});
+    }
   }
 }
 

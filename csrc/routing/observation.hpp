@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,9 @@ class ObservationLayout {
   void fill(float* row, const RouteContext& context, const float* minimal, const Candidate* candidates,
             std::uint32_t recent, Tick now) const;
 
+  // The features of candidate paths alone, as fill() writes them.
+  void fill_paths(float* row, const RouteContext& context, const Candidate* candidates) const;
+
   // The congestion of every port of a router, scaled as in the row: `radix` numbers.
   void fill_state(float* row, const OutputPort* ports) const noexcept;
 
@@ -77,9 +81,14 @@ class ObservationLayout {
 
   void add_tracked(const TrackedFeature& feature, std::uint32_t width,
                    const std::vector<TrackerRequest>& trackers);
-  void fill_tracked(float* row, const RouteContext& context, const Candidate* candidates) const;
-  static void show(float* row, const TrackedBlock& block, std::uint32_t i, const RouteContext& context,
-                   std::uint32_t column);
+  [[nodiscard]] FeatureView view_of(const RouteContext& context, const float* minimal,
+                                    const Candidate* candidates, std::uint32_t recent,
+                                    Tick now) const noexcept;
+  void fill_tracked(float* row, const RouteContext& context) const;
+  void fill_tracked_paths(float* row, const RouteContext& context, const Candidate* candidates) const;
+  // As many columns as are given, from the first of these places on.
+  static void show(float* shown, const TrackedBlock& block, const RouteContext& context,
+                   std::span<const std::uint32_t> columns);
 
   std::uint32_t first_port_;
   std::uint32_t num_ports_;

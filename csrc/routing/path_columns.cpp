@@ -19,8 +19,8 @@ PathColumns::Wanted PathColumns::wanted_by(TrackedPer per) noexcept {
   }
 }
 
-PathColumns::PathColumns(const RouteContext& context, const Candidate& candidate, Wanted wanted) {
-  at_.fill(kNoColumn);
+PathColumns::PathColumns(const RouteContext& context, const Candidate& candidate, Wanted wanted)
+    : PathColumns{} {
   if (candidate.kind < 0) return;
   const Packet& packet = context.packet();
   const auto kind = static_cast<std::uint32_t>(candidate.kind);
@@ -39,13 +39,11 @@ PathColumns::PathColumns(const RouteContext& context, const Candidate& candidate
 }
 
 void PathColumns::look_at_first_hop(const RouteContext& context, const Candidate& candidate) {
-  Packet packet = context.packet();
-  auto choice = static_cast<std::uint32_t>(candidate.minimal_choice);
-  if (candidate.kind > 0) {
-    choice = context.paths().choice_of(packet);  // detours go by the packet's own
-    PathFollower::set_detour(packet, detour_of(candidate));
-  }
-  const auto [link, vc] = context.paths().first_global_hop(packet, context.router(), choice);
+  const PathFollower& paths = context.paths();
+  const auto [link, vc] =
+      candidate.kind > 0 ? paths.first_global_hop(context.packet(), detour_of(candidate), context.router())
+                         : paths.first_global_hop(context.packet(), context.router(),
+                                                  static_cast<std::uint32_t>(candidate.minimal_choice));
   if (link.port == kNoPort) return;  // it stays in the group
   const std::uint32_t q = context.topology().global_position(link.router, link.port);
   set(TrackedPer::kGroupLink, q);

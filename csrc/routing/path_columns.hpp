@@ -11,8 +11,6 @@
 
 namespace dragonfly {
 
-inline constexpr std::uint32_t kNoColumn = 0xffffffffU;
-
 class PathColumns {
  public:
   // What is looked at beyond the candidate itself, which costs something.
@@ -22,6 +20,7 @@ class PathColumns {
   };
   [[nodiscard]] static Wanted wanted_by(TrackedPer per) noexcept;
 
+  PathColumns() noexcept { at_.fill(kNoColumn); }  // of no path
   PathColumns(const RouteContext& context, const Candidate& candidate, Wanted wanted);
 
   // Of a field per path, or per link of the group; kNoColumn if the path has no such thing.
@@ -32,7 +31,7 @@ class PathColumns {
   void look_at_first_hop(const RouteContext& context, const Candidate& candidate);
   void look_at_remote_hops(const RouteContext& context, const Detour& detour) noexcept;
 
-  std::array<std::uint32_t, static_cast<std::size_t>(TrackedPer::kDestinationRouter) + 1> at_{};
+  std::array<std::uint32_t, static_cast<std::size_t>(TrackedPer::kDestinationRouter) + 1> at_;
 };
 
 }  // namespace dragonfly

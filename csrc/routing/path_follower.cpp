@@ -48,8 +48,8 @@ Hop PathFollower::routed(const Packet& packet, std::uint32_t router,
   return {port, ladder_.vc(stage, topology_->is_global(port), minimal, true, packet.hops, 0)};
 }
 
-PathFollower::GlobalHop PathFollower::first_global_hop(Packet packet, std::uint32_t router,
-                                                       std::uint32_t choice) const {
+PathFollower::GlobalHop PathFollower::walk_to_global_hop(Packet packet, std::uint32_t router,
+                                                         std::uint32_t choice) const {
   const std::uint32_t group = topology_->group_of(router);
   for (;;) {
     const Hop hop = next(packet, router, group, Stage::kSource, choice);

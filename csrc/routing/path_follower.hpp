@@ -124,7 +124,8 @@ class PathFollower {
 
   // The global link by which a packet at `router` will leave the group, if it goes on by its plan (and, while
   // that is minimal, by this choice among equally short paths); kNoPort if it stays.
-  [[nodiscard]] Endpoint first_global_link(Packet packet, std::uint32_t router, std::uint32_t choice) const {
+  [[nodiscard]] Endpoint first_global_link(const Packet& packet, std::uint32_t router,
+                                           std::uint32_t choice) const {
     return first_global_hop(packet, router, choice).link;
   }
   struct GlobalHop {
@@ -132,7 +133,27 @@ class PathFollower {
     std::uint8_t vc = 0;
   };
   // The same with the VC that it would use there.
-  [[nodiscard]] GlobalHop first_global_hop(Packet packet, std::uint32_t router, std::uint32_t choice) const;
+  [[nodiscard]] GlobalHop first_global_hop(const Packet& packet, std::uint32_t router,
+                                           std::uint32_t choice) const {
+    const std::uint32_t group = topology_->group_of(router);
+    if (!has_single_ways() || packet.plan != Plan::kMinimal) {
+      return walk_to_global_hop(packet, router, choice);
+    }
+    if (packet.destination_group == group) return {};
+    return only_global_hop(packet, router, group, packet.destination_group, true,
+                           visits_router(packet.detour_kind));
+  }
+  // The same if it were sent on that detour from here; choices are its own.
+  [[nodiscard]] GlobalHop first_global_hop(const Packet& packet, const Detour& detour,
+                                           std::uint32_t router) const {
+    const std::uint32_t group = topology_->group_of(router);
+    if (has_single_ways() && detour.group != group) {
+      return only_global_hop(packet, router, group, detour.group, false, visits_router(detour.kind));
+    }
+    Packet sent = packet;
+    set_detour(sent, detour);
+    return walk_to_global_hop(sent, router, choice_of(packet));
+  }
 
   // The next hop on a prescribed route (routers, source first, destination last).
   [[nodiscard]] Hop routed(const Packet& packet, std::uint32_t router,
@@ -178,6 +199,17 @@ class PathFollower {
     return {way.port, ladder_.vc(Stage::kSource, topology_->is_global(way.port), false, with_router,
                                  packet.hops, way.position)};
   }
+
+  // Where one link leads from group to group, at most one local hop away: by it to another group.
+  [[nodiscard]] bool has_single_ways() const noexcept { return topology_->num_choices() == 1; }
+  [[nodiscard]] GlobalHop only_global_hop(const Packet& packet, std::uint32_t router, std::uint32_t group,
+                                          std::uint32_t to, bool minimal, bool with_router) const noexcept {
+    const Endpoint link = *topology_->links_between(group, to);
+    const auto hops = static_cast<std::uint8_t>(packet.hops + (link.router == router ? 0 : 1));
+    return {link, ladder_.vc(Stage::kSource, true, minimal, with_router, hops, 0)};
+  }
+  // Step by step.
+  [[nodiscard]] GlobalHop walk_to_global_hop(Packet packet, std::uint32_t router, std::uint32_t choice) const;
 
   static constexpr std::uint32_t kChoiceStream = 7;
 

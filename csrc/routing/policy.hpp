@@ -38,8 +38,8 @@ class RoutingPolicy {
   // What it wants to see of every question, and the legal actions among which it chooses; null: what
   // RouteContext tells is enough. Its scope is scope(), its budget budget().
   [[nodiscard]] virtual const QuestionSpec* sees() const noexcept { return nullptr; }
-  // Once, before the first question, if it sees rows: what they will be in this network. Throws ConfigError
-  // if it cannot work with them.
+  // Once, before the first question, if it sees rows: what they will be in this network, as long as it
+  // decides. Throws ConfigError if it cannot work with them.
   virtual void prepare_rows(const QuestionPlan& /*plan*/) {}
   // This policy, if it learns.
   [[nodiscard]] virtual LearningPolicy* learner() noexcept { return nullptr; }

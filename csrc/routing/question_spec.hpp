@@ -100,7 +100,9 @@ struct QuestionSpec {
   std::vector<DetourKind> detours{};  // paths: kinds of the non-minimal candidates, in this order
   std::uint32_t minimal_candidates = 1;
   std::uint32_t detour_candidates = 1;  // of each kind
-  bool any_gateway = false;             // minimal paths out of the source group: not by the nearest alone
+  // Questions show the first detour of each kind alone; who wants the others draws them (path_choices).
+  bool second_look = false;
+  bool any_gateway = false;  // minimal paths out of the source group: not by the nearest alone
   bool avoid_destination_group = true;
   std::uint32_t features = ~0U;        // bits, see observation.hpp
   std::vector<std::string> tracked{};  // names of further features: what routers remember
@@ -111,6 +113,8 @@ struct QuestionSpec {
     if (action == ActionMode::kPort) return 0;
     return minimal_candidates + detour_candidates * static_cast<std::uint32_t>(detours.size());
   }
+
+  [[nodiscard]] std::uint32_t shown_detours() const noexcept { return second_look ? 1 : detour_candidates; }
 
   // The paths that answers can lead to where groups are full meshes; the VC ladder is built from it.
   [[nodiscard]] PathBudget budget() const noexcept {

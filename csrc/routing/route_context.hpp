@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "core/random.hpp"
 #include "routing/output_port.hpp"
@@ -66,10 +67,10 @@ class RouteContext {
   [[nodiscard]] double tracked(std::uint32_t tracker, std::uint32_t field, std::uint32_t column) const {
     return around_->tracked.of_policy(tracker).read(field, router_, column, around_->tracked.now);
   }
-  // The same of a tracker by its position among all that run.
-  [[nodiscard]] double tracked_of_all(std::uint32_t tracker, std::uint32_t field,
-                                      std::uint32_t column) const {
-    return around_->tracked.trackers[tracker]->read(field, router_, column, around_->tracked.now);
+  // The same of several columns, of a tracker by its position among all that run.
+  void tracked_of_all(std::uint32_t tracker, std::uint32_t field, std::span<const std::uint32_t> columns,
+                      float* numbers) const {
+    around_->tracked.trackers[tracker]->read_all(field, router_, columns, around_->tracked.now, numbers);
   }
 
   // Draws that belong to this packet at this hop: one stream per kind of detour, so that the i-th

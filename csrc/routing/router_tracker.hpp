@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,7 @@
 namespace dragonfly {
 
 inline constexpr std::uint32_t kMostVcsOfLink = 16;
+inline constexpr std::uint32_t kNoColumn = 0xffffffffU;  // of what a path does not have
 
 // What the columns of a field stand for.
 enum class TrackedPer : std::uint8_t {
@@ -150,6 +152,27 @@ class RouterTracker {
   // A number as `reader` knows it. `now` never falls from call to call of any kind.
   [[nodiscard]] virtual double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                                     Tick now) = 0;
+  // The same of several columns; 0 for kNoColumn.
+  virtual void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns,
+                        Tick now, float* numbers) {
+    for (const std::uint32_t column : columns) {
+      *numbers++ = column == kNoColumn ? 0.0F : static_cast<float>(read(field, reader, column, now));
+    }
+  }
+};
+
+// What a tracker may inherit from that is often asked for many columns at once: one call for all of them.
+template <class Tracker>
+class TrackerOfMany : public RouterTracker {
+ public:
+  void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns, Tick now,
+                float* numbers) final {
+    auto& tracker = static_cast<Tracker&>(*this);
+    for (const std::uint32_t column : columns) {
+      *numbers++ =
+          column == kNoColumn ? 0.0F : static_cast<float>(tracker.Tracker::read(field, reader, column, now));
+    }
+  }
 };
 
 // One row of the registry.

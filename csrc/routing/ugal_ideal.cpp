@@ -25,7 +25,7 @@ class UgalIdeal final : public PerQuestion<UgalIdeal> {
 
   [[nodiscard]] Answer route(const Question& question) const {
     const PathFollower& paths = question.paths();
-    Packet packet = question.packet();
+    const Packet& packet = question.packet();
     const std::uint32_t own_choice = paths.choice_of(packet);
     const std::uint32_t possible = question.topology().num_choices();
     const std::uint32_t candidates = possible == 1 ? 1 : params_.minimal_candidates;
@@ -34,7 +34,7 @@ class UgalIdeal final : public PerQuestion<UgalIdeal> {
     double minimal = 0;
     for (std::uint32_t i = 0; i < candidates; ++i) {
       const std::uint32_t choice = candidates == 1 ? own_choice : choices.below(possible);
-      const double packets = on_first_global_link(question, packet, choice);
+      const double packets = on_link(question, paths.first_global_hop(packet, question.router(), choice));
       if (i > 0 && packets >= minimal) continue;
       best_choice = choice;
       minimal = packets;
@@ -46,8 +46,7 @@ class UgalIdeal final : public PerQuestion<UgalIdeal> {
     for (std::uint32_t i = 0; i < params_.nonminimal_candidates; ++i) {
       const Detour detour = draw_detour(question, detours, params_.detour, params_.avoid_destination_group);
       if (!detour.exists()) break;
-      PathFollower::set_detour(packet, detour);
-      const double packets = on_first_global_link(question, packet, own_choice);
+      const double packets = on_link(question, paths.first_global_hop(packet, detour, question.router()));
       if (i > 0 && packets >= around) continue;
       best = detour;
       around = packets;
@@ -59,11 +58,9 @@ class UgalIdeal final : public PerQuestion<UgalIdeal> {
   }
 
  private:
-  [[nodiscard]] static double on_first_global_link(const Question& question, const Packet& packet,
-                                                   std::uint32_t choice) {
-    const auto [link, vc] = question.paths().first_global_hop(packet, question.router(), choice);
-    const std::uint32_t q = question.topology().global_position(link.router, link.port);
-    return question.tracked(0, 1, q * kMostVcsOfLink + vc);
+  [[nodiscard]] static double on_link(const Question& question, const PathFollower::GlobalHop& hop) {
+    const std::uint32_t q = question.topology().global_position(hop.link.router, hop.link.port);
+    return question.tracked(0, 1, q * kMostVcsOfLink + hop.vc);
   }
 
   UgalParams params_;

@@ -27,6 +27,9 @@ def train(
     generations: Annotated[int, typer.Option(help="Of the evolution strategy.")] = _DEFAULT.generations,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = _DEFAULT.seed,
     scope: Annotated[str, typer.Option(help="Which routers ask.")] = _DEFAULT.scope,
+    detour_candidates: Annotated[
+        int, typer.Option(help="Detours of each kind that are drawn and scored.")
+    ] = _DEFAULT.detour_candidates,
     hosts: Annotated[
         list[int] | None, typer.Option(help="Train on scenarios of this size only; repeat.")
     ] = None,
@@ -44,6 +47,7 @@ def train(
         settings = TrainingSettings(
             features=(*(name for name in FEATURES if name not in (without or ())), *(also or ())),
             scope=scope,
+            detour_candidates=detour_candidates,
             hosts=tuple(hosts or _DEFAULT.hosts),
             patterns=tuple(patterns or ()),
             rounds=rounds,

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
-from dragonfly_env.neural.network import Layer, network_of
+from dragonfly_env.neural.network import Layer
 from dragonfly_env.neural.settings import TrainingSettings
 from dragonfly_env.neural.tasks import Task
 
@@ -117,7 +117,7 @@ def changed(network: MlpNetwork, change: Doubles) -> MlpNetwork:
         layers.append(
             (gained.astype(np.float32), (bias + (shift * scale if units else 0.0)).astype(np.float32))
         )
-    return network_of(layers, network.features, network.scope)
+    return dataclasses.replace(network, layers=tuple(layers))
 
 
 def cost(network: MlpNetwork, tasks: Sequence[Task], best_ns: Mapping[str, float], number: int) -> float:

@@ -7,6 +7,7 @@ is not much worse, and states are those to which the network itself leads (fitte
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
-from dragonfly_env.baselines._scoring_policy import rows_per_action
+from dragonfly_env.baselines._scoring_policy import first_sight, rows_per_action
 from dragonfly_env.neural.network import SCALES, Floats, Layer, network_of, scores_of
 from dragonfly_env.neural.settings import WAIT_FEATURE, TrainingSettings
 from dragonfly_env.neural.tasks import Task
@@ -41,7 +42,9 @@ def collect(task: Task, network: MlpNetwork | None, settings: TrainingSettings, 
         settings: Of the training.
         round_: Its number.
     """
-    shape = network or network_of(_zeros(settings), settings.features, settings.scope)
+    shape = network or network_of(
+        _zeros(settings), settings.features, settings.scope, settings.detour_candidates
+    )
     env = dfe.BatchedRoutingEnv(
         task.config,
         scope=shape.scope,
@@ -66,7 +69,7 @@ def collect(task: Task, network: MlpNetwork | None, settings: TrainingSettings, 
         ) / temperature
         if len(batch):
             asked_ns = float(batch.time_ns.max())
-        actions = _drawn(scores, batch.mask, settings.explored_share, batch.draws[:, 0])
+        actions = chosen(shape, scores, batch.mask, batch.draws, settings.explored_share)
         batch = env.step(actions)
         completed = _completed(env, shape, task)
         if asked_ns > task.warmup_ns:
@@ -130,7 +133,7 @@ def fit(
             error = float(np.mean(errors))
         arrays = [weight.detach().numpy().copy() for weight in weights]
     layers = list(zip(arrays[::2], arrays[1::2], strict=True))
-    return network_of(layers, network.features, network.scope), error
+    return dataclasses.replace(network, layers=tuple(layers)), error
 
 
 def by_round(values: Sequence[float], round_: int) -> float:
@@ -167,6 +170,33 @@ def _guess(shape: MlpNetwork, x: Floats) -> Floats:
     times = sum(x[:, i] * scale[name] for i, name in enumerate(shape.features) if name in _AS_LONG)
     scores: Floats = -np.log(np.asarray(times, dtype=np.float32) + np.float32(_FIRST_SCALE))
     return scores
+
+
+def chosen(
+    shape: MlpNetwork,
+    scores: npt.NDArray[np.float64],
+    mask: npt.NDArray[np.bool_],
+    draws: npt.NDArray[np.float64],
+    share: float,
+) -> npt.NDArray[np.int64]:
+    """Choose as the network would, but by a softmax: with a second look where the first one found a detour.
+
+    Args:
+        shape: What would choose.
+        scores: (N, A), -inf where an action is not legal.
+        mask: (N, A) what is legal.
+        draws: (N, 2 or more) in [0, 1).
+        share: Of packets that take any path.
+
+    Returns:
+        (N,) actions.
+    """
+    if not shape.second_look:
+        return _drawn(scores, mask, share, draws[:, 0])
+    shown = first_sight(shape, mask)
+    first = _drawn(np.where(shown, scores, -np.inf), shown, share, draws[:, 0])
+    then = _drawn(scores, mask, share, draws[:, 1])
+    return np.where(first < shape.minimal_candidates, first, then)
 
 
 def _drawn(

@@ -78,8 +78,12 @@ DETOURS = MappingProxyType(
 """Kinds of candidate paths beside the shortest one, by the scope of decisions."""
 
 
-def network_of(layers: Sequence[Layer], features: Sequence[str], scope: str) -> MlpNetwork:
-    """A network that scores one candidate path after the other."""
+def network_of(
+    layers: Sequence[Layer], features: Sequence[str], scope: str, detour_candidates: int
+) -> MlpNetwork:
+    """A network that scores one candidate path after the other; so many detours of each kind are drawn, those behind
+    the first ones if need be.
+    """
     return MlpNetwork(
         layers=tuple(layers),
         features=tuple(features),
@@ -89,11 +93,17 @@ def network_of(layers: Sequence[Layer], features: Sequence[str], scope: str) -> 
         scoring="candidate",
         activation="relu",
         detours=DETOURS[scope],
+        detour_candidates=detour_candidates,
+        second_look=detour_candidates > 1,
     )
 
 
 def untrained(
-    features: Sequence[str], hidden_units: Sequence[int], seed: int, scope: str = "source"
+    features: Sequence[str],
+    hidden_units: Sequence[int],
+    seed: int,
+    scope: str = "source",
+    detour_candidates: int = 1,
 ) -> MlpNetwork:
     """Random weights, scaled to the inputs of each layer (He et al., ICCV 2015)."""
     generator = np.random.default_rng(seed)
@@ -105,7 +115,7 @@ def untrained(
         )
         for shape in itertools.pairwise(sizes)
     ]
-    return network_of(layers, features, scope)
+    return network_of(layers, features, scope, detour_candidates)
 
 
 def scores_of(layers: Sequence[Layer], x: Floats) -> Floats:

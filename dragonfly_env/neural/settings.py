@@ -67,6 +67,12 @@ class TrainingSettings:
 
     features: tuple[str, ...] = setting(FEATURES, _features, "", "What the network sees: some of ``SCALES``.")
     scope: str = choice("source", tuple(DETOURS), doc="Which routers ask, see ``EnvOptions``.")
+    detour_candidates: int = integer(
+        2,
+        1,
+        16,
+        doc="Detours of each kind that are drawn, the further ones if need be.",
+    )
     hosts: tuple[int, ...] = setting(
         (), _sizes, "hosts", "Sizes of the mixture's scenarios that are used; none: all."
     )

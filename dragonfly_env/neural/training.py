@@ -61,7 +61,13 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
     _claim(folder, {"scenarios": names, **dataclasses.asdict(settings)})
     tell(f"{len(tasks)} scenarios to learn from, {len(watched)} to choose by")
     best_ns = _references(folder, (*watched, *(tasks if settings.generations else ())), tell)
-    network = untrained(settings.features, settings.hidden_units, settings.seed, settings.scope)
+    network = untrained(
+        settings.features,
+        settings.hidden_units,
+        settings.seed,
+        settings.scope,
+        settings.detour_candidates,
+    )
     reached: list[tuple[float, MlpNetwork]] = []
     for round_ in range(settings.rounds):
         network = _foretell(folder, tasks, network, settings, round_, tell)

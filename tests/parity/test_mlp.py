@@ -28,6 +28,12 @@ EVERYTHING = {
     ),
 }
 
+CROSSINGS_AND_WAITS = (
+    *("candidate_between_demand", "candidate_last_type_demand", "destination_group_minimal_demand"),
+    *("candidate_waited_packets", "candidate_waited_age", "candidate_last_link_demand"),
+    *("candidate_detour_demand", "candidate_link_packets", "candidate_kind", "candidate_packets"),
+)
+
 
 def policy_of(config: dfe.SimulationConfig, **fields: Any) -> Mlp:
     """A random network that fits."""
@@ -96,6 +102,31 @@ def test_a_network_sees_every_feature_and_every_kind_of_detour(action: str) -> N
         check_equal(config, policy)
 
 
+@pytest.mark.parametrize("network", PRESETS)
+@pytest.mark.parametrize("scope", ["source", "every", "progressive"])
+def test_a_second_look_is_the_same_whether_all_is_drawn_before_or_not(scope: str, network: str) -> None:
+    """The environment shows all detours at once, the core draws the further ones where it needs them."""
+    fields: dict[str, Any] = {
+        "features": (*CROSSINGS_AND_WAITS, "traffic", "destination_group_demand"),
+        "detours": ("gl", "lgl", "g", "lg", *(("l",) if scope == "progressive" else ())),
+        "minimal_candidates": 2,
+        "scope": scope,
+        "hidden_units": (16, 16),
+    }
+    hashes = []
+    for config in (
+        config_of(network=network),
+        config_of(network=network, topology=dfe.Dragonfly(2, 4, 2, 5)),
+    ):
+        for candidates, second_look in ((1, False), (3, False), (3, True)):
+            policy = policy_of(
+                config, detour_candidates=candidates, second_look=second_look, seed=1, **fields
+            )
+            assert 0 < check_equal(config, policy).minimal_fraction < 1
+            hashes.append(native(config, policy, 2000.0).trace_hash())
+    assert len(set(hashes)) == len(hashes)
+
+
 @pytest.mark.parametrize("scope", ["source-any", "way", "progressive"])
 def test_a_network_is_asked_where_the_modes_of_aries_are(scope: str) -> None:
     """Detours inside groups are legal only where routers are asked inside a group."""
@@ -123,13 +154,6 @@ def test_a_network_reads_what_routers_count(scoring: str, action: str) -> None:
     config = config_of(load=0.6, network="lia")
     fields = {"features": tuple(features), "scope": "source", "detours": ("lgl", "g"), "seed": 2}
     check_equal(config, policy_of(config, action=action, scoring=scoring, **fields))
-
-
-CROSSINGS_AND_WAITS = (
-    *("candidate_between_demand", "candidate_last_type_demand", "destination_group_minimal_demand"),
-    *("candidate_waited_packets", "candidate_waited_age", "candidate_last_link_demand"),
-    *("candidate_detour_demand", "candidate_link_packets", "candidate_kind", "candidate_packets"),
-)
 
 
 def test_what_comes_back_from_other_partitions_is_the_same_for_threads_slices_and_the_twin() -> None:

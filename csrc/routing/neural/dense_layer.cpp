@@ -7,18 +7,11 @@
 
 namespace dragonfly::neural {
 
-namespace {
-
-// Whole vectors of the widest kernel, so that one layout serves all of them.
-constexpr std::uint32_t kLanes = 8;
-
-}  // namespace
-
 DenseLayer::DenseLayer(std::uint32_t inputs, std::uint32_t outputs, std::span<const float> weights,
                        std::span<const float> bias)
     : inputs_{inputs},
       outputs_{outputs},
-      stride_{(outputs + kLanes - 1) / kLanes * kLanes},
+      stride_{(outputs + kRowLanes - 1) / kRowLanes * kRowLanes},
       weights_(std::size_t{inputs} * stride_, 0.0F),
       bias_(stride_, 0.0F) {
   for (std::uint32_t i = 0; i < inputs; ++i) {
@@ -29,7 +22,7 @@ DenseLayer::DenseLayer(std::uint32_t inputs, std::uint32_t outputs, std::span<co
 }
 
 void DenseLayer::start(float* out, std::size_t rows) const noexcept {
-  for (std::size_t row = 0; row < rows; ++row) std::copy_n(bias_.data(), stride_, out + row * stride_);
+  for (std::size_t row = 0; row < rows; ++row) copy_row(bias_.data(), stride_, out + row * stride_);
 }
 
 void DenseLayer::add(const float* in, std::size_t in_stride, std::uint32_t first, std::uint32_t last,

@@ -1,12 +1,21 @@
 // One layer of a neural network: sums in a fixed order, for many rows at once.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace dragonfly::neural {
+
+// Rows of results are whole vectors of the widest kernel, so that one layout serves all of them.
+inline constexpr std::uint32_t kRowLanes = 8;
+
+// `stride`: a multiple of them.
+inline void copy_row(const float* from, std::uint32_t stride, float* to) noexcept {
+  for (std::uint32_t i = 0; i < stride; i += kRowLanes) std::copy_n(from + i, kRowLanes, to + i);
+}
 
 enum class Activation : std::uint8_t { kNone, kRelu, kTanh };
 

@@ -61,6 +61,16 @@ struct Kernel {
       for (; row + 4 <= rows; row += 4) {
         add_band<4, 2>(in + row * in_stride, in_stride, inputs, weights, stride, out + row * stride);
       }
+      switch (rows - row) {  // together, as each addition waits for the one before
+        case 3:
+          return add_band<3, 2>(in + row * in_stride, in_stride, inputs, weights, stride, out + row * stride);
+        case 2:
+          return add_band<2, 2>(in + row * in_stride, in_stride, inputs, weights, stride, out + row * stride);
+        case 1:
+          return add_band<1, 2>(in + row * in_stride, in_stride, inputs, weights, stride, out + row * stride);
+        default:
+          return;
+      }
     }
     for (; row + 2 <= rows; row += 2) {
       add_band<2, 4>(in + row * in_stride, in_stride, inputs, weights, stride, out + row * stride);

@@ -42,6 +42,9 @@ void check_asked(const QuestionSpec& asked) {
   within("detour_candidates", asked.detour_candidates, 1, 16);
   within("detours", static_cast<std::uint32_t>(asked.detours.size()), 0, 5);
   if (asked.forced_too) refuse("scope", "'all'", "must be 'source' or 'every'");
+  if (asked.second_look && asked.action != ActionMode::kPath) {
+    refuse("second_look", "true", "must be false unless action is 'path'");
+  }
 }
 
 void check_layers(const NetworkDescription& given) {
@@ -82,6 +85,9 @@ ScoringNetwork make_scoring_network(NetworkDescription given) {
   }
   if (!(given.temperature >= 0.0F) || !std::isfinite(given.temperature)) {
     refuse("temperature", std::to_string(given.temperature), "must be 0 or more");
+  }
+  if (given.asked.second_look && (!given.per_action || given.temperature > 0)) {
+    refuse("second_look", "true", "must be false unless scoring is 'candidate' and output 'greedy'");
   }
   ScoringNetwork made{.asked = std::move(given.asked),
                       .per_action = given.per_action,

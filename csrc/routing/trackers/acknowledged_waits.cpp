@@ -27,7 +27,7 @@ constexpr double kNewWeight = 0.125;
 //
 // Source: this project. End hosts of real networks measure the same with acknowledgements (Kumar et al.,
 // Swift, SIGCOMM 2020, section 3).
-class AcknowledgedWaits final : public RouterTracker {
+class AcknowledgedWaits final : public TrackerOfMany<AcknowledgedWaits> {
  public:
   AcknowledgedWaits(const TrackerSite& site, double memory_ns, double new_weight)
       : first_router_{site.first_router},

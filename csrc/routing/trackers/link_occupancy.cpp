@@ -7,7 +7,7 @@ namespace {
 // The occupancies of all global links of the group, without delay: more than any router could know. Nothing
 // is remembered, the ports are looked at when somebody asks. Source: UGAL-G of LIA (TACO 2025), section 5.2;
 // Kim et al., ISCA 2008.
-class LinkOccupancy final : public RouterTracker {
+class LinkOccupancy final : public TrackerOfMany<LinkOccupancy> {
  public:
   explicit LinkOccupancy(const TrackerSite& site)
       : topology_{site.topology}, first_router_{site.first_router} {}

@@ -22,7 +22,7 @@ enum Field : std::uint32_t { kBetween, kLast, kMinimal };
 // Ideal: all routers of the group know at once, as with occupancies of links in `ugal-ideal`.
 // Source: this project, after LIA (TACO 2025), sections 3.2.2 and 4.3.2, whose counters are of one router and
 // of what packets would do, not of what they did.
-class SentCrossings final : public RouterTracker {
+class SentCrossings final : public TrackerOfMany<SentCrossings> {
  public:
   SentCrossings(const TrackerSite& site, TimePs window_ps)
       : topology_{site.topology},

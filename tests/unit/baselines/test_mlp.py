@@ -132,6 +132,22 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "few scales": (lambda f: changed(f, header={"scale": [1]}), "must have 5 numbers"),
     "no detour of that name": (lambda f: changed(f, header={"detours": ["llg"]}), "detours = 'llg'"),
     "many candidates": (lambda f: changed(f, header={"detour_candidates": 17}), "detour_candidates = 17"),
+    "a second look at ports": (
+        lambda f: changed(
+            f,
+            header={
+                "second_look": True,
+                "action": "port",
+                "features": ["vc", "hops", "age", "traffic", "waiting"],
+            },
+        ),
+        "second_look = True",
+    ),
+    "a second look by lot": (
+        lambda f: changed(f, header={"second_look": True, "output": "softmax"}),
+        "second_look = True",
+    ),
+    "a second look that is no truth": (lambda f: changed(f, header={"second_look": 2}), "second_look = 2"),
     "few hops": (lambda f: changed(f, header={"max_hops": 2}), "max_hops = 2"),
     "a field that nobody knows": (lambda f: changed(f, header={"dropout": 0.1}), "dropout = 0.1"),
     "no archive": (lambda f: Path(__file__), "must be a file of MlpNetwork.save"),

@@ -18,7 +18,7 @@ from dragonfly_env.neural import FEATURES, SCALES, Mixture, TrainingSettings, ow
 from dragonfly_env.neural.curve import curve
 from dragonfly_env.neural.demands import matched_routers, random_demands
 from dragonfly_env.neural.evolution import changed, num_changes
-from dragonfly_env.neural.foretelling import Samples, collect, fit, together
+from dragonfly_env.neural.foretelling import Samples, chosen, collect, fit, together
 from dragonfly_env.neural.network import scores_of, untrained
 
 SUITE = find_suite("dragonfly-v1")
@@ -198,6 +198,7 @@ def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
         ("wait_squares", (-1.0,)),
         ("hidden_units", ()),
         ("seed", -1),
+        ("detour_candidates", 0),
     ],
 )
 def test_a_setting_out_of_range_is_refused(field: str, value: Any) -> None:
@@ -214,6 +215,20 @@ def test_no_change_changes_nothing_and_a_gain_is_an_exponent() -> None:
     weights = changed(network, doubled).layers[0][0]
     np.testing.assert_allclose(weights[0], 2 * network.layers[0][0][0], rtol=1e-6)
     np.testing.assert_array_equal(weights[1:], network.layers[0][0][1:])
+
+
+def test_further_detours_are_tried_only_where_a_detour_was_found_at_first_sight() -> None:
+    """A shortest path and detours 1, 1' and 2, 2'; what is best at first sight and what behind it."""
+    shape = dataclasses.replace(untrained(FEATURES, (4,), 0, detour_candidates=2), detours=("g", "lgl"))
+    assert shape.second_look
+    mask = np.ones((4, 5), dtype=np.bool_)
+    mask[3, 2] = False
+    scores = np.array([[3, 0, 9, 0, 0], [3, 4, 9, 0, 0], [3, 4, 0, 0, 0], [3, 4, 9, 0, 5]], dtype=np.float64)
+    scores = np.where(mask, scores * 1e3, -np.inf)
+    draws = np.full((4, 2), 0.5)
+    assert chosen(shape, scores, mask, draws, 0.0).tolist() == [0, 2, 1, 4]
+    once = dataclasses.replace(shape, second_look=False)
+    assert chosen(once, scores, mask, draws, 0.0).tolist() == [2, 2, 1, 4]
 
 
 @pytest.mark.parametrize("loss", ["gamma", "squares"])
