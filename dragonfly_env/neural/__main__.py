@@ -28,7 +28,7 @@ def train(
     seed: Annotated[int, typer.Option(help="Of everything random.")] = _DEFAULT.seed,
     scope: Annotated[str, typer.Option(help="Which routers ask.")] = _DEFAULT.scope,
     detour_candidates: Annotated[
-        int, typer.Option(help="Detours of each kind that are drawn and scored.")
+        int, typer.Option(help="Detours of each kind that are drawn while training.")
     ] = _DEFAULT.detour_candidates,
     hosts: Annotated[
         list[int] | None, typer.Option(help="Train on scenarios of this size only; repeat.")

@@ -68,10 +68,16 @@ class TrainingSettings:
     features: tuple[str, ...] = setting(FEATURES, _features, "", "What the network sees: some of ``SCALES``.")
     scope: str = choice("source", tuple(DETOURS), doc="Which routers ask, see ``EnvOptions``.")
     detour_candidates: int = integer(
+        1,
+        1,
+        16,
+        doc="Detours of each kind that are drawn while training, the further ones at second sight.",
+    )
+    second_look_candidates: int = integer(
         2,
         1,
         16,
-        doc="Detours of each kind that are drawn, the further ones if need be.",
+        doc="So many of each kind are tried with the best network in the end; kept if that is better.",
     )
     hosts: tuple[int, ...] = setting(
         (), _sizes, "hosts", "Sizes of the mixture's scenarios that are used; none: all."

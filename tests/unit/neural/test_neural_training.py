@@ -343,11 +343,15 @@ def test_training_goes_on_where_it_stopped_and_gives_the_same_weights(tmp_path: 
     again = len(quiet)
     assert alike(MlpNetwork.load(train_network(MIXTURE, tmp_path / "parts", SMALL, quiet.append)), whole)
     assert not any("generations" in line for line in quiet[again:])
+    with (tmp_path / "whole" / "curve.csv").open(encoding="utf-8", newline="") as handle:
+        ratios = {row["stage"]: float(row["geometric_mean"]) for row in csv.DictReader(handle)}
+    assert whole.second_look == (ratios.pop("second look") < min(ratios.values()))
+    assert whole.detour_candidates == (2 if whole.second_look else 1)
     assert (tmp_path / "whole" / "curve.png").read_bytes().startswith(b"\x89PNG")
     rows = list(csv.DictReader((tmp_path / "whole" / "curve.csv").read_text(encoding="utf-8").splitlines()))
-    assert [(row["stage"], row["number"]) for row in rows] == [
-        ("foretelling", "0"),
-        ("evolution", "1"),
-    ]
+    *stages, (stage, best) = [(row["stage"], row["number"]) for row in rows]
+    assert stages == [("foretelling", "0"), ("evolution", "1")]
+    assert stage == "second look"
+    assert best in {"round 0, 2 of each kind", "generation 1, 2 of each kind"}
     with pytest.raises(dfe.ConfigError, match="other seed"):
         train_network(MIXTURE, tmp_path / "parts", dataclasses.replace(SMALL, seed=1), quiet.append)
