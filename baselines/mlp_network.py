@@ -172,7 +172,7 @@ class MlpNetwork:
         False,
         doc="Whether detours behind the first of each kind count only where the best of the first ones and of the "
         "shortest paths is a detour. Most packets of traffic that needs no detours then cost no more than with one "
-        "detour of each kind. Paths, greedy, one pass per action.",
+        "detour of each kind. Needs paths, one pass per action, the best score, and several detours of each kind.",
     )
     max_hops: int = integer(5, 3, 15, unit="hops", doc="Ports: the longest route, and the number of VCs.")
 
@@ -184,8 +184,12 @@ class MlpNetwork:
             )
         if self.scope in _OF_PATHS and self.action != "path":
             raise config_error("scope", self.scope, "must be 'source' or 'every' with action='port'")
-        if self.second_look and (self.action, self.scoring, self.output) != ("path", "candidate", "greedy"):
-            allowed = "must be False unless action is 'path', scoring 'candidate' and output 'greedy'"
+        greedy_paths = (self.action, self.scoring, self.output) == ("path", "candidate", "greedy")
+        if self.second_look and not (greedy_paths and self.detour_candidates > 1):
+            allowed = (
+                "must be False unless action is 'path', scoring 'candidate', output 'greedy' and "
+                "detour_candidates 2 or more"
+            )
             raise config_error("second_look", True, allowed)
         for name in self.features:
             self._check_feature(name)

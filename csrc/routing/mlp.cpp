@@ -69,8 +69,7 @@ class Mlp final : public RoutingPolicy {
  private:
   using DenseLayer = neural::DenseLayer;
 
-  static constexpr std::size_t kRows = 64;                // so many at a time, or one question's more
-  static constexpr std::size_t kMostPaths = 16 + 16 * 5;  // see check_asked() of scoring_network.cpp
+  static constexpr std::size_t kRows = 64;  // so many at a time, or one question's more
 
   struct Buffers {
     float* in;   // [row * inputs]
@@ -205,9 +204,15 @@ class Mlp final : public RoutingPolicy {
 
   [[nodiscard]] std::uint32_t chosen(const Question& question, const std::uint8_t* mask,
                                      const float* scores) const {
-    if (network_->temperature == 0) return neural::best_legal(scores, mask, num_actions_);
-    RandomStream draws = question.learning_stream();
-    return neural::drawn_legal(scores, mask, num_actions_, network_->temperature, draws.uniform());
+    std::uint32_t action = 0;
+    if (network_->temperature > 0) {
+      RandomStream draws = question.learning_stream();
+      action = neural::drawn_legal(scores, mask, num_actions_, network_->temperature, draws.uniform());
+    } else {
+      action = neural::best_legal(scores, mask, num_actions_);
+    }
+    assert(mask[action] != 0);
+    return action;
   }
 
   // `candidates`: of paths.

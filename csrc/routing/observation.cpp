@@ -9,7 +9,7 @@ namespace dragonfly {
 
 namespace {
 
-constexpr std::uint32_t kPathsAtOnce = 16;
+constexpr std::uint32_t kColumnsAtOnce = 16;
 
 std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
   switch (per) {
@@ -171,12 +171,14 @@ void ObservationLayout::show(float* shown, const TrackedBlock& block, const Rout
 }
 
 void ObservationLayout::fill_tracked(float* row, const RouteContext& context) const {
+  std::array<std::uint32_t, kColumnsAtOnce> columns;
   for (const TrackedBlock& block : tracked_) {
-    for (std::uint32_t i = 0; i < block.width; ++i) {
-      std::uint32_t column = i;
-      if (block.per == TrackedPer::kDestination) column = context.packet().destination_group;
-      if (block.per == TrackedPer::kDestinationRouter) column = context.packet().destination_router;
-      show(row + block.offset + i, block, context, {&column, 1});
+    for (std::uint32_t first = 0; first < block.width; first += kColumnsAtOnce) {
+      const std::uint32_t count = std::min(kColumnsAtOnce, block.width - first);
+      for (std::uint32_t i = 0; i < count; ++i) columns[i] = first + i;
+      if (block.per == TrackedPer::kDestination) columns[0] = context.packet().destination_group;
+      if (block.per == TrackedPer::kDestinationRouter) columns[0] = context.packet().destination_router;
+      show(row + block.offset + first, block, context, {columns.data(), count});
     }
   }
 }
@@ -185,10 +187,10 @@ void ObservationLayout::fill_tracked_paths(float* row, const RouteContext& conte
                                            const Candidate* candidates) const {
   if (tracked_paths_.empty()) return;
   // Field by field, so that the processor waits for what they stand in all at once.
-  std::array<PathColumns, kPathsAtOnce> paths;
-  std::array<std::uint32_t, kPathsAtOnce> columns;
-  for (std::uint32_t first = 0; first < num_candidates_; first += kPathsAtOnce) {
-    const std::uint32_t count = std::min(kPathsAtOnce, num_candidates_ - first);
+  std::array<PathColumns, kColumnsAtOnce> paths;
+  std::array<std::uint32_t, kColumnsAtOnce> columns;
+  for (std::uint32_t first = 0; first < num_candidates_; first += kColumnsAtOnce) {
+    const std::uint32_t count = std::min(kColumnsAtOnce, num_candidates_ - first);
     for (std::uint32_t i = 0; i < count; ++i) paths[i] = {context, candidates[first + i], wanted_};
     for (const TrackedBlock& block : tracked_paths_) {
       for (std::uint32_t i = 0; i < count; ++i) columns[i] = paths[i].of(block.per);

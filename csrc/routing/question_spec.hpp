@@ -90,6 +90,11 @@ enum class ActionMode : std::uint8_t {
   return budget;
 }
 
+// How many paths there may be: of each kind, and in all.
+inline constexpr std::uint32_t kMostCandidates = 16;
+inline constexpr std::uint32_t kMostDetourKinds = 5;
+inline constexpr std::uint32_t kMostPaths = kMostCandidates * (1 + kMostDetourKinds);
+
 // What is asked and shown. Policies that weigh what RouteContext tells them need none of it; those that
 // choose among legal actions by what they see of them do (RoutingPolicy::sees).
 struct QuestionSpec {

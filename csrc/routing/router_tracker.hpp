@@ -155,23 +155,28 @@ class RouterTracker {
   // The same of several columns; 0 for kNoColumn.
   virtual void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns,
                         Tick now, float* numbers) {
+    read_each(*this, field, reader, columns, now, numbers);
+  }
+
+ protected:
+  // By Tracker::read.
+  template <class Tracker>
+  static void read_each(Tracker& tracker, std::uint32_t field, std::uint32_t reader,
+                        std::span<const std::uint32_t> columns, Tick now, float* numbers) {
     for (const std::uint32_t column : columns) {
-      *numbers++ = column == kNoColumn ? 0.0F : static_cast<float>(read(field, reader, column, now));
+      *numbers++ = column == kNoColumn ? 0.0F : static_cast<float>(tracker.read(field, reader, column, now));
     }
   }
 };
 
 // What a tracker may inherit from that is often asked for many columns at once: one call for all of them.
+// Tracker is final, so the compiler knows what it reads.
 template <class Tracker>
 class TrackerOfMany : public RouterTracker {
  public:
   void read_all(std::uint32_t field, std::uint32_t reader, std::span<const std::uint32_t> columns, Tick now,
                 float* numbers) final {
-    auto& tracker = static_cast<Tracker&>(*this);
-    for (const std::uint32_t column : columns) {
-      *numbers++ =
-          column == kNoColumn ? 0.0F : static_cast<float>(tracker.Tracker::read(field, reader, column, now));
-    }
+    read_each(static_cast<Tracker&>(*this), field, reader, columns, now, numbers);
   }
 };
 

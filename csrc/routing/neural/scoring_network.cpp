@@ -38,13 +38,10 @@ void check_asked(const QuestionSpec& asked) {
     refuse(field, std::to_string(value), "must be " + std::to_string(low) + " to " + std::to_string(high));
   };
   within("max_hops", asked.max_hops, 3, 15);
-  within("minimal_candidates", asked.minimal_candidates, 1, 16);
-  within("detour_candidates", asked.detour_candidates, 1, 16);
-  within("detours", static_cast<std::uint32_t>(asked.detours.size()), 0, 5);
+  within("minimal_candidates", asked.minimal_candidates, 1, kMostCandidates);
+  within("detour_candidates", asked.detour_candidates, 1, kMostCandidates);
+  within("detours", static_cast<std::uint32_t>(asked.detours.size()), 0, kMostDetourKinds);
   if (asked.forced_too) refuse("scope", "'all'", "must be 'source' or 'every'");
-  if (asked.second_look && asked.action != ActionMode::kPath) {
-    refuse("second_look", "true", "must be false unless action is 'path'");
-  }
 }
 
 void check_layers(const NetworkDescription& given) {
@@ -86,8 +83,12 @@ ScoringNetwork make_scoring_network(NetworkDescription given) {
   if (!(given.temperature >= 0.0F) || !std::isfinite(given.temperature)) {
     refuse("temperature", std::to_string(given.temperature), "must be 0 or more");
   }
-  if (given.asked.second_look && (!given.per_action || given.temperature > 0)) {
-    refuse("second_look", "true", "must be false unless scoring is 'candidate' and output 'greedy'");
+  const bool greedy_paths =
+      given.asked.action == ActionMode::kPath && given.per_action && given.temperature == 0;
+  if (given.asked.second_look && (!greedy_paths || given.asked.detour_candidates == 1)) {
+    refuse("second_look", "true",
+           "must be false unless action is 'path', scoring 'candidate', output 'greedy' and "
+           "detour_candidates 2 or more");
   }
   ScoringNetwork made{.asked = std::move(given.asked),
                       .per_action = given.per_action,

@@ -137,14 +137,19 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
             f,
             header={
                 "second_look": True,
+                "detour_candidates": 2,
                 "action": "port",
                 "features": ["vc", "hops", "age", "traffic", "waiting"],
             },
         ),
         "second_look = True",
     ),
+    "a second look at nothing new": (
+        lambda f: changed(f, header={"second_look": True}),
+        "second_look = True",
+    ),
     "a second look by lot": (
-        lambda f: changed(f, header={"second_look": True, "output": "softmax"}),
+        lambda f: changed(f, header={"second_look": True, "detour_candidates": 2, "output": "softmax"}),
         "second_look = True",
     ),
     "a second look that is no truth": (lambda f: changed(f, header={"second_look": 2}), "second_look = 2"),
