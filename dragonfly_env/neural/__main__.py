@@ -30,6 +30,9 @@ def train(
     detour_candidates: Annotated[
         int, typer.Option(help="Detours of each kind that are drawn while training.")
     ] = _DEFAULT.detour_candidates,
+    second_look_candidates: Annotated[
+        int, typer.Option(help="Detours of each kind that are tried with the best network in the end.")
+    ] = _DEFAULT.second_look_candidates,
     hosts: Annotated[
         list[int] | None, typer.Option(help="Train on scenarios of this size only; repeat.")
     ] = None,
@@ -48,6 +51,7 @@ def train(
             features=(*(name for name in FEATURES if name not in (without or ())), *(also or ())),
             scope=scope,
             detour_candidates=detour_candidates,
+            second_look_candidates=second_look_candidates,
             hosts=tuple(hosts or _DEFAULT.hosts),
             patterns=tuple(patterns or ()),
             rounds=rounds,

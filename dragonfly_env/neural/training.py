@@ -92,10 +92,8 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
     count = settings.second_look_candidates
     if count > best.detour_candidates:
         wider = dataclasses.replace(best, detour_candidates=count, second_look=True)
-        if (
-            _note(folder, "second look", f"{which}, {count} of each kind", wider, watched, best_ns, tell)
-            < ratio
-        ):
+        tried = f"{which}, {count} of each kind"
+        if _note(folder, "second look", tried, wider, watched, best_ns, tell) < ratio:
             best = wider
     return best.save(folder / _RESULT)
 
