@@ -31,8 +31,12 @@ def train(
         int, typer.Option(help="Detours of each kind that are drawn while training.")
     ] = _DEFAULT.detour_candidates,
     second_look_candidates: Annotated[
-        int, typer.Option(help="Detours of each kind that are tried with the best network in the end.")
-    ] = _DEFAULT.second_look_candidates,
+        list[int] | None,
+        typer.Option(
+            help="Detours of each kind that are tried with the best network in the end, the further ones at second "
+            f"sight; repeat. Without it: {', '.join(map(str, _DEFAULT.second_look_candidates))}."
+        ),
+    ] = None,
     hosts: Annotated[
         list[int] | None, typer.Option(help="Train on scenarios of this size only; repeat.")
     ] = None,
@@ -51,7 +55,7 @@ def train(
             features=(*(name for name in FEATURES if name not in (without or ())), *(also or ())),
             scope=scope,
             detour_candidates=detour_candidates,
-            second_look_candidates=second_look_candidates,
+            second_look_candidates=tuple(second_look_candidates or _DEFAULT.second_look_candidates),
             hosts=tuple(hosts or _DEFAULT.hosts),
             patterns=tuple(patterns or ()),
             rounds=rounds,

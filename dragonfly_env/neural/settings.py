@@ -38,6 +38,11 @@ def _counts(most: int) -> Callable[[str, object], tuple[int, ...]]:
     return check
 
 
+def _candidates(field: str, value: object) -> tuple[int, ...]:
+    items = check_items(field, value, "must be a list of whole numbers")
+    return tuple(check_integer(field, item, 2, 16) for item in items)
+
+
 def _sizes(field: str, value: object) -> tuple[int, ...]:
     items = check_items(field, value, "must be a list of whole numbers")
     return tuple(check_integer(field, item, 1, 2**31 - 1) for item in items)
@@ -73,11 +78,11 @@ class TrainingSettings:
         16,
         doc="Detours of each kind that are drawn while training, the further ones at second sight.",
     )
-    second_look_candidates: int = integer(
-        2,
-        1,
-        16,
-        doc="So many of each kind are tried with the best network in the end; kept if that is better.",
+    second_look_candidates: tuple[int, ...] = setting(
+        (2, 3, 4),
+        _candidates,
+        "detours",
+        "So many of each kind are tried with the best network in the end; the best number is kept. None: not tried.",
     )
     hosts: tuple[int, ...] = setting(
         (), _sizes, "hosts", "Sizes of the mixture's scenarios that are used; none: all."

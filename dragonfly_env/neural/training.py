@@ -88,14 +88,14 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
         ratio = _note(folder, "evolution", number, evolution.network, watched, best_ns, tell)
         reached.append((ratio, f"generation {number}", evolution.network))
     curve(folder / _CURVE).savefig(folder / _PICTURE, dpi=100)
-    ratio, which, best = min(reached, key=operator.itemgetter(0))
-    count = settings.second_look_candidates
-    if count > best.detour_candidates:
-        wider = dataclasses.replace(best, detour_candidates=count, second_look=True)
-        tried = f"{which}, {count} of each kind"
-        if _note(folder, "second look", tried, wider, watched, best_ns, tell) < ratio:
-            best = wider
-    return best.save(folder / _RESULT)
+    first = min(reached, key=operator.itemgetter(0))
+    looks = [first]
+    for count in settings.second_look_candidates:
+        if count > first[2].detour_candidates:
+            tried = f"{first[1]}, {count} of each kind"
+            wider = dataclasses.replace(first[2], detour_candidates=count, second_look=True)
+            looks.append((_note(folder, "second look", tried, wider, watched, best_ns, tell), tried, wider))
+    return min(looks, key=operator.itemgetter(0))[2].save(folder / _RESULT)
 
 
 def _claim(folder: Path, what: dict[str, Any]) -> None:
