@@ -67,6 +67,7 @@ const char* TrackedFeature::per() const noexcept {
     case TrackedPer::kPort:
       return "port";
     case TrackedPer::kFirstGlobalHop:
+    case TrackedPer::kFirstGroup:
     case TrackedPer::kDetour:
     case TrackedPer::kLastLink:
     case TrackedPer::kBetweenLinks:
