@@ -64,7 +64,6 @@ FEATURES = (
     "candidate_between_demand",
     "candidate_last_type_demand",
     "destination_group_minimal_demand",
-    "candidate_first_group_demand",
     "candidate_waited_packets",
     "candidate_waited_age",
 )

@@ -79,7 +79,7 @@ class TrainingSettings:
         doc="Detours of each kind that are drawn while training, the further ones at second sight.",
     )
     second_look_candidates: tuple[int, ...] = setting(
-        (2, 3, 4),
+        (2,),
         _candidates,
         "detours",
         "So many of each kind are tried with the best network in the end; the best number is kept. None: not tried.",
