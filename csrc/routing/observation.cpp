@@ -17,7 +17,6 @@ std::uint32_t columns_of(TrackedPer per, const Dragonfly& topology) {
     case TrackedPer::kDestination:
     case TrackedPer::kDestinationRouter:
     case TrackedPer::kFirstGlobalHop:
-    case TrackedPer::kFirstGroup:
     case TrackedPer::kDetour:
     case TrackedPer::kLastLink:
     case TrackedPer::kBetweenLinks:

@@ -9,7 +9,6 @@ PathColumns::Wanted PathColumns::wanted_by(TrackedPer per) noexcept {
   switch (per) {
     case TrackedPer::kGroupLink:
     case TrackedPer::kFirstGlobalHop:
-    case TrackedPer::kFirstGroup:
       return {.first_hop = true};
     case TrackedPer::kLastLink:
     case TrackedPer::kBetweenLinks:
@@ -49,7 +48,6 @@ void PathColumns::look_at_first_hop(const RouteContext& context, const Candidate
   const std::uint32_t q = context.topology().global_position(link.router, link.port);
   set(TrackedPer::kGroupLink, q);
   set(TrackedPer::kFirstGlobalHop, q * kMostVcsOfLink + vc);
-  set(TrackedPer::kFirstGroup, context.topology().group_behind(link.router, link.port));
 }
 
 void PathColumns::look_at_remote_hops(const RouteContext& context, const Detour& detour) noexcept {

@@ -41,9 +41,6 @@ enum class TrackedPer : std::uint8_t {
   kPeer,       // column i: the router i + 1 ahead of the reader in its group, modulo the group's size
   // Candidate paths: each one's first global hop, column q * kMostVcsOfLink + the VC that it would use there.
   kFirstGlobalHop,
-  // Candidate paths: the group that each one comes to first, column: its number. 0 without asking for paths
-  // that stay in their group.
-  kFirstGroup,
   // Candidate paths: the group of each one's detour, column group * groups + the destination's. 0 without
   // asking for paths that do not go through that group by the shortest way.
   kDetour,

@@ -67,7 +67,6 @@ const char* TrackedFeature::per() const noexcept {
     case TrackedPer::kPort:
       return "port";
     case TrackedPer::kFirstGlobalHop:
-    case TrackedPer::kFirstGroup:
     case TrackedPer::kDetour:
     case TrackedPer::kLastLink:
     case TrackedPer::kBetweenLinks:

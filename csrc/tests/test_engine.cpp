@@ -196,7 +196,7 @@ TEST(the_memory_of_a_network_includes_what_its_routers_remember) {
   CHECK_EQ(need(shown).trackers, routers * 56);
   // A counter per group, and type of link or other group.
   shown.options.decisions->tracked = {"destination_group_minimal_demand"};
-  CHECK_EQ(need(shown).trackers, groups * (size.a + 2 * groups) * 4);
+  CHECK_EQ(need(shown).trackers, groups * (size.a + groups) * 4);
   // Half a cache line per router and destination router.
   shown.options.decisions->tracked = {"candidate_waited_age"};
   CHECK_EQ(need(shown).trackers, routers * routers * 32);

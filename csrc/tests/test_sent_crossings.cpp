@@ -12,7 +12,7 @@ namespace {
 
 using namespace dragonfly;
 
-enum Field : std::uint32_t { kBetween, kLast, kMinimal, kFirst };
+enum Field : std::uint32_t { kBetween, kLast, kMinimal };
 
 struct Bench : TrackerBench {
   Bench() : TrackerBench{"sent-crossings"} {}
@@ -25,9 +25,6 @@ struct Bench : TrackerBench {
   }
   [[nodiscard]] double minimal(std::uint32_t router, std::uint32_t group, Tick now) const {
     return tracker->read(kMinimal, router, group, now);
-  }
-  [[nodiscard]] double first(std::uint32_t router, std::uint32_t group, Tick now) const {
-    return tracker->read(kFirst, router, group, now);
   }
   // Crossings of all types.
   [[nodiscard]] std::uint32_t crossings(std::uint32_t router, Tick now) const {
@@ -139,11 +136,6 @@ TEST(every_local_link_of_a_path_behind_its_first_group_counts_once) {
     }
     CHECK_EQ(bench.minimal(0, 7, 20), of_group(counted.detour.exists() ? 0 : 1));
     CHECK_EQ(bench.minimal(0, 6, 20), 0.0);
-    const std::uint32_t group = counted.detour.exists() ? counted.detour.group : 7;
-    for (const std::uint32_t other : {7U, 12U}) {
-      CHECK_EQ(bench.first(4, other, 20), of_group(other == group ? 1 : 0));
-    }
-    CHECK_EQ(bench.first(6, group, 20), 0.0);
   }
 }
 
@@ -162,12 +154,6 @@ TEST(a_path_with_two_links_between_meets_what_is_on_the_fuller_one) {
   CHECK_EQ(bench.minimal(1, 0, 20), 0.0);             // they went to no other group
   bench.forward(4, 3, by(DetourKind::kL, 0, 1), 21);  // by router 1: its last hop is of type 2
   CHECK_EQ(bench.last(1, 2, 22), of_links(4));
-  for (std::uint32_t group = 0; group < bench.topology.num_groups(); ++group) {
-    CHECK_EQ(bench.first(1, group, 22), 0.0);
-  }
-  bench.forward(4, 9 * 6, by(DetourKind::kL, 0, 1), 23);  // a detour in the group, then out of it
-  CHECK_EQ(bench.first(1, 9, 24), of_group(1));
-  CHECK_EQ(bench.minimal(1, 9, 24), 0.0);
 }
 
 // Under an offset of half the groups the link between of a detour g may be of the type of its last link.
@@ -204,11 +190,9 @@ TEST(a_crossing_counts_for_a_window_and_what_is_prescribed_or_sent_by_ports_does
   bench.forward(0, 2, {}, 400);
   CHECK_EQ(bench.last(0, 2, 509), of_links(2));
   CHECK_EQ(bench.minimal(0, 9, 509), of_group(1));
-  CHECK_EQ(bench.first(0, 9, 509), of_group(1));
   CHECK_EQ(bench.crossings(0, 510), 1U);
   CHECK_EQ(bench.last(0, 2, 510), of_links(1));
   CHECK_EQ(bench.minimal(0, 9, 510), 0.0);
-  CHECK_EQ(bench.first(0, 9, 510), 0.0);
   CHECK_EQ(bench.crossings(0, 900), 0U);
   Packet packet = bench.packet_to(9 * 6 + 5);
   packet.non_minimal = true;  // by ports
@@ -219,7 +203,6 @@ TEST(a_crossing_counts_for_a_window_and_what_is_prescribed_or_sent_by_ports_does
   bench.forward(3, 3, {}, 1000);  // to a host of its own
   CHECK_EQ(bench.crossings(0, 1001), 0U);
   CHECK_EQ(bench.minimal(0, 9, 1001), 0.0);
-  CHECK_EQ(bench.first(0, 9, 1001), 0.0);
 }
 
 }  // namespace

@@ -36,7 +36,6 @@ SCALES = MappingProxyType(
         "candidate_between_demand": 0.0,
         "candidate_last_type_demand": 0.0,
         "destination_group_minimal_demand": 0.0,
-        "candidate_first_group_demand": 0.0,
         # The same of the router's own packets alone, and by the last local links of their ways.
         "candidate_detour_demand": 0.0,
         "destination_minimal_demand": 0.0,

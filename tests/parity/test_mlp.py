@@ -30,9 +30,8 @@ EVERYTHING = {
 
 CROSSINGS_AND_WAITS = (
     *("candidate_between_demand", "candidate_last_type_demand", "destination_group_minimal_demand"),
-    *("candidate_first_group_demand", "candidate_waited_packets", "candidate_waited_age"),
-    *("candidate_last_link_demand", "candidate_detour_demand", "candidate_link_packets"),
-    *("candidate_kind", "candidate_packets"),
+    *("candidate_waited_packets", "candidate_waited_age", "candidate_last_link_demand"),
+    *("candidate_detour_demand", "candidate_link_packets", "candidate_kind", "candidate_packets"),
 )
 
 
@@ -121,7 +120,7 @@ def test_a_second_look_is_the_same_whether_all_is_drawn_before_or_not(scope: str
     ):
         for candidates, second_look in ((1, False), (3, False), (3, True)):
             policy = policy_of(
-                config, detour_candidates=candidates, second_look=second_look, seed=2, **fields
+                config, detour_candidates=candidates, second_look=second_look, seed=1, **fields
             )
             assert 0 < check_equal(config, policy).minimal_fraction < 1
             hashes.append(native(config, policy, 2000.0).trace_hash())

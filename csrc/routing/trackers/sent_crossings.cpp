@@ -9,7 +9,7 @@ namespace dragonfly {
 
 namespace {
 
-enum Field : std::uint32_t { kBetween, kLast, kMinimal, kFirst };
+enum Field : std::uint32_t { kBetween, kLast, kMinimal };
 
 // What the packets of a group did lately to links that their own routers cannot see.
 //
@@ -17,8 +17,7 @@ enum Field : std::uint32_t { kBetween, kLast, kMinimal, kFirst };
 // cross such links in the groups of their detours or as their last hops, those of packets that stay in the
 // group among them. If the other groups do alike, that is what a link of this type carries: a detour's link
 // between and another one's last link are the same link to both, so they are one number. It also counts the
-// packets that it sent minimally to each other group, and those that it sent there first, minimally or not:
-// many of them are still on their way to the link, and no queue before it shows them.
+// packets that it sent minimally to each other group.
 //
 // Ideal: all routers of the group know at once, as with occupancies of links in `ugal-ideal`.
 // Source: this project, after LIA (TACO 2025), sections 3.2.2 and 4.3.2, whose counters are of one router and
@@ -31,14 +30,14 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
         groups_{site.topology.num_groups()},
         types_{site.topology.a()},
         per_crossing_{site.links[1].packet_ps / (static_cast<double>(window_ps) * types_)},
-        per_group_{site.links[index_of(site.topology.global_class())].packet_ps /
-                   (static_cast<double>(window_ps) * topology_.trunking())},
+        per_minimal_{site.links[index_of(site.topology.global_class())].packet_ps /
+                     (static_cast<double>(window_ps) * topology_.trunking())},
         window_{site.ticks_of(window_ps)},
-        counts_(std::size_t{site.num_routers} / types_ * (types_ + 2 * groups_)) {}
+        counts_(std::size_t{site.num_routers} / types_ * (types_ + groups_)) {}
 
   static std::uint64_t bytes(const Dragonfly& topology) {
     return sizeof(std::uint32_t) * topology.num_groups() *
-           (std::uint64_t{topology.a()} + 2 * std::uint64_t{topology.num_groups()});
+           (std::uint64_t{topology.a()} + topology.num_groups());
   }
 
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.forwards = true}; }
@@ -54,11 +53,8 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
     count_crossing(group, hops.between[0], now);
     count_crossing(group, hops.between[1], now);
     count_crossing(group, hops.last, now);
-    const std::uint32_t first =
-        detour->exists() && detour->group != own ? detour->group : packet.destination_group;
-    if (first == own) return;
-    count(group, types_ + groups_ + first, now);
-    if (!packet.non_minimal) count(group, types_ + packet.destination_group, now);
+    if (packet.non_minimal || packet.destination_group == own) return;
+    count(group, types_ + packet.destination_group, now);
   }
 
   // kBetween and kLast: see TrackedPer::kBetweenLinks and kLastLinkType.
@@ -75,13 +71,9 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
       case kLast:
         packets = counter(group, column);
         break;
-      case kMinimal:
-        packets = counter(group, types_ + column);
-        per_packet = per_group_;
-        break;
       default:
-        packets = counter(group, types_ + groups_ + column);
-        per_packet = per_group_;
+        packets = counter(group, types_ + column);
+        per_packet = per_minimal_;
         break;
     }
     return static_cast<float>(packets * per_packet);
@@ -95,10 +87,9 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
     ++counter(group, of);
     window_.add({group, of}, now);
   }
-  // `of`: a type of local link, types_ + a destination group, or types_ + groups_ + a first one. Type 0 stays
-  // 0.
+  // `of`: a type of local link, or types_ + a destination group. Type 0 stays 0.
   [[nodiscard]] std::uint32_t& counter(std::uint32_t group, std::uint32_t of) noexcept {
-    return counts_[std::size_t{group} * (types_ + 2 * groups_) + of];
+    return counts_[std::size_t{group} * (types_ + groups_) + of];
   }
   void move_to(Tick now) {
     window_.move_to(now, [this](SlidingWindow::Note note) { --counter(note.router, note.group); });
@@ -109,9 +100,9 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
   std::uint32_t groups_;
   std::uint32_t types_;
   double per_crossing_;  // of what the links of a type in a group carry in a window
-  double per_group_;     // of what the links to a group carry
+  double per_minimal_;   // of what the links to a group carry
   SlidingWindow window_;
-  std::vector<std::uint32_t> counts_;  // [group]: crossings by type, minimal packets and all packets by group
+  std::vector<std::uint32_t> counts_;  // [group]: crossings by type, then minimal packets by group
 };
 
 constexpr double kWindowNs = 500;
@@ -143,13 +134,7 @@ TrackerInfo sent_crossings_tracker() {
                   .per = TrackedPer::kDestination,
                   .half = 1,
                   .doc = "packets that the router's group sent minimally to the destination group, in the "
-                         "window, per packets that its links there carry"},
-                 {.name = "candidate_first_group_demand",
-                  .per = TrackedPer::kFirstGroup,
-                  .half = 1,
-                  .doc = "packets that the router's group sent to the group that this path comes to first, by "
-                         "the link there, in the window, per packets that its links there carry; 0 for paths "
-                         "that stay in the group"}},
+                         "window, per packets that its links there carry"}},
       .parameters = {{"window_ns", kWindowNs, "ns",
                       "how long a packet counts after it has left its injection queue", between(1, 1e5)}},
       .make = make_sent_crossings,
