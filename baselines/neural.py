@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dragonfly_env.baselines._scoring_policy import ScoringPolicy
 from dragonfly_env.baselines.mlp_network import MlpNetwork
@@ -43,7 +44,18 @@ class Neural(ScoringPolicy):
         """The network with its weights."""
         return _shipped(self.name)
 
+    @property
+    def training_cpu_s(self) -> float:
+        """CPU-seconds of the rounds of its training, without references and validation."""
+        return float(_facts(self.name)["cpu_seconds_of_rounds"])
+
 
 @functools.cache
 def _shipped(name: str) -> MlpNetwork:
     return MlpNetwork.load(_FOLDER / f"{name}.npz")
+
+
+@functools.cache
+def _facts(name: str) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return facts

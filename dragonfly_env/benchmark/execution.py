@@ -14,6 +14,7 @@ from dragonfly_env.benchmark.measured import Measured, measured_of
 from dragonfly_env.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
 from dragonfly_env.benchmark.scores import Outcome, Scores, outcome_of, score
 from dragonfly_env.benchmark.suite import BenchmarkCell, Board, Effort, Suite
+from dragonfly_env.benchmark.trained import training_cost
 from dragonfly_env.benchmark.unseen import trained_on_unseen
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
@@ -161,7 +162,8 @@ class Benchmark:
             found = [self._measured(board, cell, name) for name in self._runs_of(cell, label)]
             if known := [one for one in found if one is not None]:
                 outcomes.append(outcome_of(board, cell, label, known))
-        return score(outcomes, self.chosen, self.effort, self.kinds, self.labels)
+        trained = {label: training_cost(choice) for label, choice in self._choices.items()}
+        return score(outcomes, self.chosen, self.effort, self.kinds, self.labels, trained)
 
     def _own(self) -> dict[str, Run]:
         """Runs that are the folder's, done or to be done, by id."""

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:1200px;padding:0 1rem;color:#222}"
     "table{border-collapse:collapse;margin:.5rem 0 2rem}th,td{padding:.25rem .7rem;border-bottom:1px solid #ddd;"
-    "text-align:right}th:first-child,td:first-child,th:nth-child(2),td:nth-child(2),th:nth-child(5),td:nth-child(5)"
-    "{text-align:left}.own td{font-weight:600}h2{margin-top:2rem}"
+    "text-align:right}th:first-child,td:first-child,th:nth-child(2),td:nth-child(2),th:nth-child(5),td:nth-child(5),"
+    "th:nth-child(9),td:nth-child(9){text-align:left}.own td{font-weight:600}h2{margin-top:2rem}"
 )
 
 

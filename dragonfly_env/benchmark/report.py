@@ -28,6 +28,7 @@ SCORES_NAME, PAGE_NAME, LEADERBOARD_NAME, FIGURE_NAME = (
     "benchmark.md",
     "heatmap",
 )
+_TEXTS = ("policy", "kind", "worst cell", "trained")
 
 
 def render_leaderboard(scores: Scores) -> RenderableType:
@@ -38,9 +39,7 @@ def render_leaderboard(scores: Scores) -> RenderableType:
         here = ranked[(ranked["board"] == board) & (ranked["part"] == part)] if len(ranked) else ranked
         table = Table(box=box.SIMPLE_HEAD, title=f"{board}, {part}", title_justify="left")
         for heading in HEADINGS:
-            table.add_column(
-                heading, justify="left" if heading in ("policy", "kind", "worst cell") else "right"
-            )
+            table.add_column(heading, justify="left" if heading in _TEXTS else "right")
         for _, row in here.iterrows():
             style = "" if row["kind"] else "bold"
             table.add_row(*(Text(cell, style=style) for cell in cells_of(row)))
@@ -78,7 +77,7 @@ def as_markdown(work: Benchmark, scores: Scores, command: str) -> str:
             f"## {titles[board]}: {part}",
             "",
             "| " + " | ".join(HEADINGS) + " |",
-            "|---|---|---:|---:|---|---:|---:|---:|",
+            "|" + "".join("---|" if heading in _TEXTS else "---:|" for heading in HEADINGS),
             *("| " + " | ".join(cells_of(row)) + " |" for _, row in here.iterrows()),
         ]
     return "\n".join(lines) + "\n"

@@ -5,22 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
 from dragonfly_env.benchmark.measured import Measured
 from dragonfly_env.benchmark.suite import KINDS, BenchmarkCell, Board, Effort
+from dragonfly_env.benchmark.trained import TrainingCost
 from dragonfly_env.experiments.statistics import mean_and_ci95
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW
 
 CLOSE = 1.02
 """A policy is level with the best reference up to this ratio."""
 
+_TRAINING = ("training_decisions", "training_wall_s", "training_cpu_s")
 COLUMNS = (
     "board", "part", "cell", "hosts", "network", "traffic", "load", "policy", "kind", "seeds", "value", "ci95",
     "p99_ns", "accepted_load", "saturated", "ratio", "best_reference", *(f"ratio_{kind}" for kind in KINDS),
-    "p99_ratio",
+    "p99_ratio", *_TRAINING,
 )  # fmt: skip
 
 
@@ -58,7 +61,7 @@ class Scores:
     Attributes:
         table: One row per cell and policy; the columns are `COLUMNS`. ``ratio`` is the value over that of the best
             reference (the other way round for accepted loads), so 1 is as good and more is worse; ``ratio_untuned`` and
-            so on are the same with the references of one kind.
+            so on are the same with the references of one kind. ``training_decisions`` and so on: `TrainingCost`.
         policies: In the order of tables.
         boards: (name, part) in the order of tables.
     """
@@ -69,7 +72,8 @@ class Scores:
 
     def leaderboard(self) -> pd.DataFrame:
         """One row per board, part and policy: geometric mean and worst of the ratios, share of cells within 2 % of the
-        best reference, cells that are saturated where some reference is not, cells measured of all; best first.
+        best reference, cells that are saturated where some reference is not, cells measured of all, what its training
+        took; best first.
         """
         rows = []
         for board, part in self.boards:
@@ -95,6 +99,7 @@ class Scores:
                         "saturated": int(sum(own["saturated"] & own["cell"].isin(carried))),
                         "cells": len(own),
                         "of": cells,
+                        **{name: float(own[name].iloc[0]) for name in _TRAINING},
                     }
                 )
         ranked = pd.DataFrame(rows)
@@ -135,6 +140,7 @@ def score(
     effort: Effort,
     kinds: Mapping[str, str],
     policies: tuple[str, ...],
+    trained: Mapping[str, TrainingCost] = MappingProxyType({}),
 ) -> Scores:
     """Compare every outcome with the best reference of its cell.
 
@@ -144,6 +150,7 @@ def score(
         effort: Whose cells they are.
         kinds: The kind of every reference policy.
         policies: In the order of tables.
+        trained: What trainings took, by policy.
     """
     rows = []
     by_cell: dict[tuple[str, str, str], list[Outcome]] = {}
@@ -177,6 +184,7 @@ def score(
                     "best_reference": "" if best is None else best.policy,
                     **{f"ratio_{kind}": _ratio(outcome, other) for kind, other in best_of.items()},
                     "p99_ratio": outcome.p99_ns / p99,
+                    **_training(trained.get(outcome.policy, TrainingCost())),
                 }
             )
     pairs = [
@@ -185,6 +193,10 @@ def score(
         for part in dict.fromkeys(cell.part for cell in board.cells[effort])
     ]
     return Scores(pd.DataFrame(rows, columns=list(COLUMNS)), policies, tuple(pairs))
+
+
+def _training(cost: TrainingCost) -> dict[str, float]:
+    return dict(zip(_TRAINING, (cost.decisions, cost.wall_s, cost.cpu_s), strict=True))
 
 
 def _best(outcomes: Sequence[Outcome]) -> Outcome | None:

@@ -8,12 +8,24 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dragonfly_env.benchmark.scores import CLOSE
+from dragonfly_env.benchmark.trained import TrainingCost
 
 if TYPE_CHECKING:
     from dragonfly_env.benchmark.execution import Benchmark
 
-HEADINGS = ("policy", "kind", "geometric mean", "worst", "worst cell", "within 2 %", "saturated", "cells")
+HEADINGS = (
+    "policy",
+    "kind",
+    "geometric mean",
+    "worst",
+    "worst cell",
+    "within 2 %",
+    "saturated",
+    "cells",
+    "trained",
+)
 _OWN = "yours"
+_ONLINE = "while measured"
 
 
 def explanation() -> str:
@@ -21,7 +33,8 @@ def explanation() -> str:
     return (
         "In every cell: the policy's value over that of the best reference policy (for accepted loads the other way "
         f"round): 1 is as good, more is worse. Within 2 %: share of cells with a ratio up to {CLOSE:g}. Saturated: "
-        "cells in which it does not carry the load although some reference does."
+        "cells in which it does not carry the load although some reference does. Trained: what a training took before; "
+        "on-line learners begin with nothing, in every run."
     )
 
 
@@ -48,7 +61,15 @@ def cells_of(row: pd.Series) -> tuple[str, ...]:
         f"{row['close_share']:.0%}".replace("%", " %"),
         str(row["saturated"]),
         f"{row['cells']} of {row['of']}",
+        _ONLINE if row["kind"] == "online" else _trained(row),
     )
+
+
+def _trained(row: pd.Series) -> str:
+    cost = TrainingCost(
+        decisions=row["training_decisions"], wall_s=row["training_wall_s"], cpu_s=row["training_cpu_s"]
+    )
+    return cost.describe()
 
 
 def _ratio(value: float) -> str:
