@@ -104,7 +104,7 @@ def main() -> None:
     """Count, print a table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.events", description=__doc__)
     parser.add_argument("--topology", default="1056", help="preset, by host count")
-    parser.add_argument("--policy", default="min")
+    parser.add_argument("--policy", default="min", help="name, or name:parameter=value")
     parser.add_argument("--traffic", default="uniform")
     parser.add_argument("--load", default="0.8")
     parser.add_argument("--network", default="q-adaptive")

@@ -8,6 +8,7 @@ import os
 import time
 from pathlib import Path
 
+import dragonfly_env as dfe
 from benchmarks.process import peak_memory_bytes
 from benchmarks.workload import Workload, configuration
 
@@ -19,11 +20,19 @@ def _since_start_s() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
+def _policy(spec: str) -> str | dfe.Policy:
+    if ":" not in spec:
+        return spec
+    from dragonfly_env.experiments.choices import PolicyChoice  # takes time to import, which is measured here
+
+    return PolicyChoice.parse(spec).policy
+
+
 def main() -> None:
     """Build, warm up, measure, print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.one_run", description=__doc__)
     parser.add_argument("--topology", default="1056", help="preset, by host count")
-    parser.add_argument("--policy", default="min")
+    parser.add_argument("--policy", default="min", help="name, or name:parameter=value")
     parser.add_argument("--traffic", default="uniform")
     parser.add_argument("--load", type=float, default=0.8)
     parser.add_argument("--network", default="q-adaptive")
@@ -33,7 +42,7 @@ def main() -> None:
     given = parser.parse_args()
     config = configuration(
         given.topology,
-        given.policy,
+        _policy(given.policy),
         traffic=given.traffic,
         load=given.load,
         network=given.network,

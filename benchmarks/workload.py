@@ -71,7 +71,7 @@ class Workload:
         }
 
 
-def configuration(topology: str, policy: str = "min", **changes: Any) -> dfe.SimulationConfig:
+def configuration(topology: str, policy: str | dfe.Policy = "min", **changes: Any) -> dfe.SimulationConfig:
     """The case that every speed of the project refers to, with changes.
 
     Network ``q-adaptive``, uniform traffic at load 0.8, periodic injection, source queues of 20 packets.
