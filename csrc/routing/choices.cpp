@@ -119,7 +119,7 @@ std::uint32_t port_choices(const QuestionPlan& plan, const RouteContext& context
 }
 
 std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, const Way& way,
-                           std::uint32_t detours, std::uint8_t* mask, Candidate* candidates) {
+                           ShownPaths shown, std::uint8_t* mask, Candidate* candidates) {
   const QuestionSpec& spec = plan.asked;
   const Dragonfly& topology = context.topology();
   const Packet& packet = context.packet();
@@ -146,7 +146,7 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
                  way.to_detour
                      ? detour_hops(topology, packet, left, router, way.hop.port)
                      : static_cast<std::int8_t>(hops_through(topology, router, way.hop.port, target))));
-  } else {
+  } else if (shown.first == 0) {
     const Stage stage = plan.paths.source_stage(packet);
     RandomStream choices = context.minimal_choice_stream();
     const std::uint32_t possible = topology.num_choices();
@@ -167,8 +167,10 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
     RandomStream draws = context.detour_stream(kind);
     for (std::uint32_t i = 0; i < spec.detour_candidates; ++i) {
       Detour detour{};
-      if (!forced && i < detours) detour = draw_detour(context, draws, kind, spec.avoid_destination_group);
-      if (!detour.exists()) {
+      if (!forced && i < shown.end) {
+        detour = draw_detour(context, draws, kind, spec.avoid_destination_group);
+      }
+      if (i < shown.first || !detour.exists()) {
         put({});
         continue;
       }

@@ -38,10 +38,17 @@ struct Way {
 std::uint32_t port_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, Port way,
                            std::uint8_t* mask) noexcept;
 
-// Paths: fills num_candidates rows and flags; a detour that does not exist, or is not among the first
-// `detours` of its kind, is not legal. While `forced` the only one is to go on along `way`.
+// Which paths are shown: of each kind of detour those from `first` on, up to `end`, and the shortest paths if
+// that begins with the first one.
+struct ShownPaths {
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;
+};
+
+// Paths: fills num_candidates rows and flags; one that does not exist, or is not shown, is not legal. While
+// `forced` the only one is to go on along `way`.
 std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, const Way& way,
-                           std::uint32_t detours, std::uint8_t* mask, Candidate* candidates);
+                           ShownPaths shown, std::uint8_t* mask, Candidate* candidates);
 
 // Whether path_choices() would find more than one that is legal. Not while forced.
 [[nodiscard]] bool is_path_choice(const QuestionPlan& plan, const RouteContext& context);

@@ -111,7 +111,7 @@ class Mlp final : public RoutingPolicy {
   // One pass per legal action.
   std::size_t answer_some_by_action(std::span<const Question> questions, std::span<Answer> answers,
                                     const Buffers& buffers) const {
-    std::array<std::size_t, kRows> again{};  // questions that are looked at once more
+    std::array<Found, kRows> again{};  // what is looked at once more
     std::size_t num_again = 0;
     std::size_t rows = 0;
     std::size_t count = 0;
@@ -123,24 +123,39 @@ class Mlp final : public RoutingPolicy {
       results = take_scores(questions[i].mask(), results, buffers);
       const std::uint32_t action = chosen(questions[i], questions[i].mask(), buffers.scores);
       answers[i] = answer_of(questions[i].candidates(), action);
-      if (asked_.second_look && action >= asked_.minimal_candidates) again[num_again++] = i;
+      if (asked_.second_look && action >= asked_.minimal_candidates) {
+        again[num_again++] = {i, action, buffers.scores[action]};
+      }
     }
-    for (const std::size_t i : std::span{again}.first(num_again)) {
-      answers[i] = second_look(questions[i], buffers);
+    for (const Found& found : std::span{again}.first(num_again)) {
+      second_look(questions[found.question], found, buffers, answers[found.question]);
     }
     return count;
   }
 
-  // Among all detours, after the best of those that were shown was a detour.
-  [[nodiscard]] Answer second_look(const Question& question, const Buffers& buffers) const {
+  // The best of the paths that a question showed.
+  struct Found {
+    std::size_t question;
+    std::uint32_t action;
+    float score;
+  };
+
+  // After a detour was the best path: at those behind the first ones of each kind. Changes the answer if one
+  // of them is better still, of equals the lowest.
+  void second_look(const Question& question, const Found& found, const Buffers& buffers,
+                   Answer& answer) const {
     std::array<Candidate, kMostPaths> candidates;
     std::array<std::uint8_t, kMostPaths> mask;
-    path_choices(*plan_, question, false, {}, asked_.detour_candidates, mask.data(), candidates.data());
+    const ShownPaths further{asked_.shown_detours(), asked_.detour_candidates};
+    if (path_choices(*plan_, question, false, {}, further, mask.data(), candidates.data()) == 0) return;
     std::copy_n(question.row(), plan_->layout.num_features(), buffers.row);
     plan_->layout.fill_paths(buffers.row, question, candidates.data());
     const std::size_t rows = begin_rows({buffers.row, mask.data()}, 0, buffers);
     take_scores(mask.data(), finish_rows(rows, buffers), buffers);
-    return answer_of(candidates.data(), chosen(question, mask.data(), buffers.scores));
+    const std::uint32_t action = chosen(question, mask.data(), buffers.scores);
+    const float score = buffers.scores[action];
+    if (score < found.score || (score == found.score && action > found.action)) return;
+    answer = answer_of(candidates.data(), action);
   }
 
   // Writes a row of inputs per legal action, behind `rows` others, and what the columns of the question bring

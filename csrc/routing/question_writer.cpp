@@ -45,9 +45,10 @@ bool QuestionWriter::write(const RouteContext& context, Standing standing, Tick 
     way.hop = plan_.paths.next(copy, context.router(), context.group());
     way.to_detour = copy.plan == Plan::kToDetour;
   }
-  const std::uint32_t legal = plan_.by_port() ? port_choices(plan_, context, forced, way.hop.port, mask)
-                                              : path_choices(plan_, context, forced, way,
-                                                             plan_.asked.shown_detours(), mask, candidates);
+  const std::uint32_t legal =
+      plan_.by_port()
+          ? port_choices(plan_, context, forced, way.hop.port, mask)
+          : path_choices(plan_, context, forced, way, {0, plan_.asked.shown_detours()}, mask, candidates);
   // Where nothing is legal, the warm-up's policy has sent the packet too far round: it goes on as that has
   // planned.
   if (legal < (plan_.asked.forced_too ? 1U : 2U)) return false;

@@ -127,6 +127,25 @@ def test_a_second_look_is_the_same_whether_all_is_drawn_before_or_not(scope: str
     assert len(set(hashes)) == len(hashes)
 
 
+@pytest.mark.parametrize("feature", ["candidate_kind", "candidate_packets"])
+def test_of_equals_the_lowest_is_taken_at_second_sight_too(feature: str) -> None:
+    """All detours of a kind look alike, or many ports are empty."""
+    config = config_of(load=0.3)
+    shares = []
+    for seed in range(4):
+        policy = policy_of(
+            config,
+            features=(feature,),
+            detours=("lgl", "g"),
+            detour_candidates=4,
+            second_look=True,
+            hidden_units=(4,),
+            seed=seed,
+        )
+        shares.append(check_equal(config, policy).minimal_fraction)
+    assert min(shares) < 1  # some looked twice
+
+
 @pytest.mark.parametrize("scope", ["source-any", "way", "progressive"])
 def test_a_network_is_asked_where_the_modes_of_aries_are(scope: str) -> None:
     """Detours inside groups are legal only where routers are asked inside a group."""
