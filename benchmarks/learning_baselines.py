@@ -1,5 +1,6 @@
-"""What learned agents are held against: heuristics as they are, heuristics whose parameters were tuned, and tabular
-learners that start with empty tables. One protocol for all of them, whatever the size of the system.
+"""What learned agents are held against: heuristics as they are, heuristics whose parameters were tuned, tabular
+learners that start with empty tables, and the network that comes with the package. One protocol for all of them,
+whatever the size of the system.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ TUNED: dict[str, tuple[str, tuple[float, ...]]] = {
 ONLINE = ("q-routing", "q-adaptive", "q-adaptive-queue", "q-adaptive-fast")
 """They learn during the warm-up and the measurement, and see nothing before."""
 
+SHIPPED = ("neural-v1",)
+"""Trained elsewhere, on a mixture of traffic and sizes; they come with the package."""
+
 Rows = list[dict[str, float]]
 
 
@@ -35,7 +39,7 @@ class Baseline:
 
     Attributes:
         name: As the tables call it.
-        kind: ``"untuned"``, ``"random"``, ``"tuned"`` or ``"online"``.
+        kind: ``"untuned"``, ``"random"``, ``"tuned"``, ``"online"`` or ``"shipped"``.
         policy: What is measured.
     """
 
@@ -58,6 +62,7 @@ def baselines(latency_ns: Callable[[Policy | str], float]) -> list[Baseline]:
         policy = dfe.make_policy(name, **{parameter: best})
         found.append(Baseline(f"{name}:{parameter}={best:g}", "tuned", policy))
     found += [Baseline(name, "online", name) for name in ONLINE]
+    found += [Baseline(name, "shipped", name) for name in SHIPPED]
     return found
 
 

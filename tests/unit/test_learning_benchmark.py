@@ -61,4 +61,4 @@ def test_parameters_are_tuned_by_what_was_measured() -> None:
     tuned = [one for one in learning_baselines.baselines(latency_ns) if one.kind == "tuned"]
     assert [one.name for one in tuned] == [f"{name}:bias_packets=-20" for name in learning_baselines.TUNED]
     kinds = {one.kind for one in learning_baselines.baselines(latency_ns)}
-    assert kinds == {"untuned", "random", "tuned", "online"}
+    assert kinds == {"untuned", "random", "tuned", "online", "shipped"}
