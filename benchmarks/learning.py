@@ -359,7 +359,7 @@ def _held_out_table(found: dict[str, dict[str, Any]], runs: list[dict[str, Any]]
             cells.append(text if len(ours) == 1 else f"{text} ({values[0]:,.{d}f} to {values[-1]:,.{d}f})")
         seconds = sorted(run["training_cpu_s"] for run in ours)
         cells.append(f"{statistics.median(seconds):.0f} (to {seconds[-1]:.0f})")
-        lines.append(f"| **{case}**, {len(ours)} seed{'s'[: len(ours) - 1]} | {' | '.join(cells)} |")
+        lines.append(f"| **{case}**, {len(ours)} seed{'s' if len(ours) > 1 else ''} | {' | '.join(cells)} |")
     return lines
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from dragonfly_env.baselines import Neural
 from dragonfly_env.experiments.choices import PolicyChoice
-
-_UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+from dragonfly_env.experiments.progress import spell_seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +27,12 @@ class TrainingCost:
     cpu_s: float = math.nan
 
     def describe(self) -> str:
-        """For a table: ``"2.1 M decisions, 31 s"``; ``"-"`` if nothing is known."""
+        """For a table: ``"2,113,402 decisions, 31 s"``; ``"-"`` if nothing is known."""
         parts = []
         if not math.isnan(self.decisions):
-            parts.append(f"{_short(self.decisions)} decisions")
+            parts.append(f"{self.decisions:,.0f} decisions")
         if not math.isnan(self.wall_s):
-            parts.append(f"{self.wall_s:,.0f} s")
+            parts.append(spell_seconds(self.wall_s))
         if not math.isnan(self.cpu_s):
             parts.append(f"{self.cpu_s:,.0f} CPU-s")
         return ", ".join(parts) or "-"
@@ -62,10 +61,3 @@ def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return math.nan
     return float(value) if 0 <= value < math.inf else math.nan
-
-
-def _short(count: float) -> str:
-    for size, unit in _UNITS:
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
-    return f"{count:.0f}"
