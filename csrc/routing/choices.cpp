@@ -163,24 +163,27 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
     }
   }
   while (at < spec.minimal_candidates) put({});
+  const std::uint32_t places = spec.most_shown_detours();
   for (const DetourKind kind : spec.detours) {
-    RandomStream draws = context.detour_stream(kind);
-    for (std::uint32_t i = 0; i < spec.detour_candidates; ++i) {
-      Detour detour{};
-      if (!forced && i < shown.end) {
-        detour = draw_detour(context, draws, kind, spec.avoid_destination_group);
+    const std::uint32_t next_kind = at + places;
+    if (!forced) {
+      RandomStream draws = context.detour_stream(kind);
+      for (std::uint32_t i = 0; i < shown.end; ++i) {
+        const Detour detour = draw_detour(context, draws, kind, spec.avoid_destination_group);
+        if (i < shown.first) continue;
+        if (!detour.exists()) {
+          put({});
+          continue;
+        }
+        const Hop hop = plan.paths.detour_hop(packet, detour, router, context.group());
+        Candidate candidate = describe(static_cast<std::int8_t>(1 + static_cast<int>(kind)), hop,
+                                       detour_hops(topology, packet, detour, router, hop.port));
+        candidate.detour_group = detour.group;
+        candidate.detour_router = visits_router(kind) ? static_cast<std::int32_t>(detour.router) : -1;
+        put(candidate);
       }
-      if (i < shown.first || !detour.exists()) {
-        put({});
-        continue;
-      }
-      const Hop hop = plan.paths.detour_hop(packet, detour, router, context.group());
-      Candidate candidate = describe(static_cast<std::int8_t>(1 + static_cast<int>(kind)), hop,
-                                     detour_hops(topology, packet, detour, router, hop.port));
-      candidate.detour_group = detour.group;
-      candidate.detour_router = visits_router(kind) ? static_cast<std::int32_t>(detour.router) : -1;
-      put(candidate);
     }
+    while (at < next_kind) put({});
   }
   look_at_ports(context, std::span{candidates, at});
   return legal;

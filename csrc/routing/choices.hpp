@@ -38,8 +38,8 @@ struct Way {
 std::uint32_t port_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, Port way,
                            std::uint8_t* mask) noexcept;
 
-// Which paths are shown: of each kind of detour those from `first` on, up to `end`, and the shortest paths if
-// that begins with the first one.
+// Which paths are shown: of each kind of detour those from `first` on, up to `end`, the first of them in the
+// first place of its kind, and the shortest paths if that begins with the first one.
 struct ShownPaths {
   std::uint32_t first = 0;
   std::uint32_t end = 0;

@@ -89,8 +89,8 @@ class Mlp final : public RoutingPolicy {
       for (const neural::InputColumn& column : columns_) *in++ = row[column.at] * column.factor;
     }
     const DenseLayer& first = network_->layers.front();
-    first.start(buffers.one, count);
-    first.add(buffers.in, columns_.size(), 0, first.inputs(), buffers.one, count);
+    first.add({{buffers.in, columns_.size()}}, 0, first.inputs(), first.bias(), buffers.one, count,
+              behind(0));
     const float* const results = rest(count, buffers);
     const std::uint32_t stride = network_->layers.back().stride();
     for (std::size_t i = 0; i < count; ++i) {
@@ -111,14 +111,14 @@ class Mlp final : public RoutingPolicy {
   // One pass per legal action.
   std::size_t answer_some_by_action(std::span<const Question> questions, std::span<Answer> answers,
                                     const Buffers& buffers) const {
-    std::array<Found, kRows> again{};  // what is looked at once more
+    std::array<Found, kRows> again;  // what is looked at once more
     std::size_t num_again = 0;
     std::size_t rows = 0;
     std::size_t count = 0;
     for (; count < questions.size() && rows < kRows; ++count) {
-      rows += begin_rows({questions[count].row(), questions[count].mask()}, rows, buffers);
+      rows += first_layer({questions[count].row(), questions[count].mask()}, rows, buffers);
     }
-    const float* results = finish_rows(rows, buffers);
+    const float* results = rest(rows, buffers);
     for (std::size_t i = 0; i < count; ++i) {
       results = take_scores(questions[i].mask(), results, buffers);
       const std::uint32_t action = chosen(questions[i], questions[i].mask(), buffers.scores);
@@ -141,7 +141,7 @@ class Mlp final : public RoutingPolicy {
   };
 
   // After a detour was the best path: at those behind the first ones of each kind. Changes the answer if one
-  // of them is better still, of equals the lowest.
+  // of them is better still, or as good and of an earlier kind, as if all had been shown at once.
   void second_look(const Question& question, const Found& found, const Buffers& buffers,
                    Answer& answer) const {
     std::array<Candidate, kMostPaths> candidates;
@@ -150,45 +150,48 @@ class Mlp final : public RoutingPolicy {
     if (path_choices(*plan_, question, false, {}, further, mask.data(), candidates.data()) == 0) return;
     std::copy_n(question.row(), plan_->layout.num_features(), buffers.row);
     plan_->layout.fill_paths(buffers.row, question, candidates.data());
-    const std::size_t rows = begin_rows({buffers.row, mask.data()}, 0, buffers);
-    take_scores(mask.data(), finish_rows(rows, buffers), buffers);
+    const std::size_t rows = first_layer({buffers.row, mask.data()}, 0, buffers);
+    take_scores(mask.data(), rest(rows, buffers), buffers);
     const std::uint32_t action = chosen(question, mask.data(), buffers.scores);
     const float score = buffers.scores[action];
-    if (score < found.score || (score == found.score && action > found.action)) return;
+    if (score < found.score || (score == found.score && kind_of(action) >= kind_of(found.action))) return;
     answer = answer_of(candidates.data(), action);
   }
 
-  // Writes a row of inputs per legal action, behind `rows` others, and what the columns of the question bring
-  // to the sums of the first layer, which is added up once. Returns how many.
-  std::size_t begin_rows(const Seen& seen, std::size_t rows, const Buffers& buffers) const {
-    const DenseLayer& first = network_->layers.front();
-    const std::uint32_t inputs = first.inputs();
-    const std::uint32_t stride = first.stride();
-    float* in = buffers.in + rows * inputs;
-    float* sums = buffers.one + rows * stride;
-    float* const shared = buffers.other;  // free until the second layer
-    for (std::uint32_t c = 0; c < of_question_; ++c) in[c] = seen.row[columns_[c].at] * columns_[c].factor;
-    first.start(shared, 1);
-    first.add(in, inputs, 0, of_question_, shared, 1);
-    std::size_t added = 0;
-    for (std::uint32_t k = 0; k < num_actions_; ++k) {
-      if (seen.mask[k] == 0) continue;
-      for (std::uint32_t c = of_question_; c < inputs; ++c) {
-        in[c] = seen.row[columns_[c].at + k] * columns_[c].factor;
-      }
-      neural::copy_row(shared, stride, sums);
-      sums += stride;
-      in += inputs;
-      ++added;
-    }
-    return added;
+  // The place among the kinds of detours.
+  [[nodiscard]] std::uint32_t kind_of(std::uint32_t action) const noexcept {
+    return (action - asked_.minimal_candidates) / asked_.most_shown_detours();
   }
 
-  // The scores of all rows that were begun, a row of the last layer each.
-  [[nodiscard]] const float* finish_rows(std::size_t rows, const Buffers& buffers) const {
+  // The results of the first layer, a row per legal action, behind `before` others. What the columns of the
+  // question bring is added up once. Returns how many.
+  std::size_t first_layer(const Seen& seen, std::size_t before, const Buffers& buffers) const {
     const DenseLayer& first = network_->layers.front();
-    first.add(buffers.in + of_question_, first.inputs(), of_question_, first.inputs(), buffers.one, rows);
-    return rest(rows, buffers);
+    float* const in = buffers.in;
+    for (std::uint32_t c = 0; c < of_question_; ++c) in[c] = seen.row[columns_[c].at] * columns_[c].factor;
+    float* const shared = buffers.other;  // free until the second layer
+    first.add({{in, 0}}, 0, of_question_, first.bias(), shared, 1, neural::Activation::kNone);
+    const std::size_t rows = inputs_of_actions(seen, in);
+    first.add({{in, 1}, rows}, of_question_, first.inputs(), {shared, 0},
+              buffers.one + before * first.stride(), rows, behind(0));
+    return rows;
+  }
+
+  // What the columns of the actions show of those that are legal, column by column. Returns how many.
+  std::size_t inputs_of_actions(const Seen& seen, float* in) const {
+    const auto legal = static_cast<std::size_t>(std::count(seen.mask, seen.mask + num_actions_, 1));
+    for (std::size_t c = of_question_; c < columns_.size(); ++c) {
+      const float* const shown = seen.row + columns_[c].at;
+      const float factor = columns_[c].factor;
+      if (legal == num_actions_) {
+        for (std::uint32_t k = 0; k < num_actions_; ++k) *in++ = shown[k] * factor;
+        continue;
+      }
+      for (std::uint32_t k = 0; k < num_actions_; ++k) {
+        if (seen.mask[k] != 0) *in++ = shown[k] * factor;
+      }
+    }
+    return legal;
   }
 
   // Those of one question, by action; returns where the next one's stand.
@@ -202,19 +205,22 @@ class Mlp final : public RoutingPolicy {
     return results;
   }
 
-  // Everything behind the sums of the first layer, which stand in `one`; returns where the results stand.
+  // Everything behind the first layer, whose results stand in `one`; returns where the last one's stand.
   [[nodiscard]] const float* rest(std::size_t rows, const Buffers& buffers) const {
     float* from = buffers.one;
     float* to = buffers.other;
     for (std::size_t i = 1; i < network_->layers.size(); ++i) {
       const DenseLayer& layer = network_->layers[i];
-      const std::uint32_t stride = network_->layers[i - 1].stride();
-      neural::activate(network_->activation, from, rows * stride);
-      layer.start(to, rows);
-      layer.add(from, stride, 0, layer.inputs(), to, rows);
+      const std::size_t step = network_->layers[i - 1].stride();
+      layer.add({{from, step}}, 0, layer.inputs(), layer.bias(), to, rows, behind(i));
       std::swap(from, to);
     }
     return from;
+  }
+
+  // What becomes of the sums of a layer: those of hidden ones are activated.
+  [[nodiscard]] neural::Activation behind(std::size_t layer) const noexcept {
+    return layer + 1 < network_->layers.size() ? network_->activation : neural::Activation::kNone;
   }
 
   [[nodiscard]] std::uint32_t chosen(const Question& question, const std::uint8_t* mask,

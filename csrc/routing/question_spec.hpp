@@ -105,7 +105,8 @@ struct QuestionSpec {
   std::vector<DetourKind> detours{};  // paths: kinds of the non-minimal candidates, in this order
   std::uint32_t minimal_candidates = 1;
   std::uint32_t detour_candidates = 1;  // of each kind
-  // Questions show the first detour of each kind alone; who wants the others draws them (path_choices).
+  // Questions show the first detour of each kind alone; who wants the others has them shown at second sight
+  // (path_choices), in the same places.
   bool second_look = false;
   bool any_gateway = false;  // minimal paths out of the source group: not by the nearest alone
   bool avoid_destination_group = true;
@@ -114,12 +115,15 @@ struct QuestionSpec {
   std::map<std::string, Parameters>
       trackers{};  // of those behind them, by name; absent: as the policy, or by default
 
+  // Of each kind that questions show, and that a row has room for.
+  [[nodiscard]] std::uint32_t shown_detours() const noexcept { return second_look ? 1 : detour_candidates; }
+  [[nodiscard]] std::uint32_t most_shown_detours() const noexcept {
+    return second_look ? std::max(1U, detour_candidates - 1) : detour_candidates;
+  }
   [[nodiscard]] std::uint32_t num_candidates() const noexcept {
     if (action == ActionMode::kPort) return 0;
-    return minimal_candidates + detour_candidates * static_cast<std::uint32_t>(detours.size());
+    return minimal_candidates + most_shown_detours() * static_cast<std::uint32_t>(detours.size());
   }
-
-  [[nodiscard]] std::uint32_t shown_detours() const noexcept { return second_look ? 1 : detour_candidates; }
 
   // The paths that answers can lead to where groups are full meshes; the VC ladder is built from it.
   [[nodiscard]] PathBudget budget() const noexcept {

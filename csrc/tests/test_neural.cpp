@@ -60,19 +60,26 @@ TEST(a_layer_adds_up_as_a_naive_loop_does_to_the_last_bit) {
       for (float& w : weights) w = number(random);
       for (float& b : bias) b = number(random);
       const DenseLayer layer{inputs, outputs, weights, bias};
-      for (const std::size_t rows : {1U, 2U, 3U, 4U, 5U, 9U}) {
+      for (const std::size_t rows : {1U, 2U, 3U, 4U, 5U, 9U, 19U}) {
         std::vector<float> in(rows * inputs);
         for (float& x : in) x = number(random);
+        std::vector<float> part(rows * layer.stride());
         std::vector<float> out(rows * layer.stride());
-        layer.start(out.data(), rows);
         const std::uint32_t half = inputs / 2;  // in two goes, as candidates share a part of the sums
-        layer.add(in.data(), inputs, 0, half, out.data(), rows);
-        layer.add(in.data() + half, inputs, half, inputs, out.data(), rows);
-        for (std::size_t row = 0; row < rows; ++row) {
-          for (std::uint32_t j = 0; j < outputs; ++j) {
-            float sum = bias[j];
-            for (std::uint32_t i = 0; i < inputs; ++i) sum += in[row * inputs + i] * weights[i * outputs + j];
-            CHECK_EQ(out[row * layer.stride() + j], sum);
+        layer.add({{in.data(), inputs}}, 0, half, layer.bias(), part.data(), rows, Activation::kNone);
+        for (const Activation then : {Activation::kNone, Activation::kRelu, Activation::kTanh}) {
+          layer.add({{in.data() + half, inputs}}, half, inputs, {part.data(), layer.stride()}, out.data(),
+                    rows, then);
+          for (std::size_t row = 0; row < rows; ++row) {
+            for (std::uint32_t j = 0; j < outputs; ++j) {
+              float sum = bias[j];
+              for (std::uint32_t i = 0; i < inputs; ++i) {
+                sum += in[row * inputs + i] * weights[i * outputs + j];
+              }
+              if (then == Activation::kRelu && !(sum > 0.0F)) sum = 0;
+              if (then == Activation::kTanh) sum = neural::tanh(sum);
+              CHECK_EQ(out[row * layer.stride() + j], sum);
+            }
           }
         }
       }
@@ -80,21 +87,66 @@ TEST(a_layer_adds_up_as_a_naive_loop_does_to_the_last_bit) {
   }
 }
 
+TEST(inputs_may_lie_row_by_row_or_column_by_column) {
+  constexpr std::uint32_t kInputs = 11;
+  constexpr std::size_t kRows = 5;
+  RandomStream random = draws(7);
+  std::vector<float> weights(kInputs * std::size_t{16});
+  std::vector<float> by_row(kInputs * kRows);
+  std::vector<float> by_column(kInputs * kRows);
+  for (float& w : weights) w = number(random);
+  for (std::size_t row = 0; row < kRows; ++row) {
+    for (std::size_t i = 0; i < kInputs; ++i) {
+      by_row[row * kInputs + i] = by_column[i * kRows + row] = number(random);
+    }
+  }
+  const DenseLayer layer{kInputs, 16, weights, std::vector<float>(16, 1)};
+  std::vector<float> one(kRows * layer.stride());
+  std::vector<float> other(kRows * layer.stride());
+  layer.add({{by_row.data(), kInputs}}, 0, kInputs, layer.bias(), one.data(), kRows, Activation::kNone);
+  layer.add({{by_column.data(), 1}, kRows}, 0, kInputs, layer.bias(), other.data(), kRows, Activation::kNone);
+  for (std::size_t i = 0; i < one.size(); ++i) CHECK_EQ(one[i], other[i]);
+}
+
+TEST(rows_that_start_with_the_same_sums_need_them_once) {
+  const std::vector<float> weights{1, 2, 3, 4};
+  const DenseLayer layer{2, 2, weights, std::vector<float>{0, 0}};
+  std::vector<float> start(layer.stride(), 10);
+  const std::vector<float> in{1, 1, 0, 1};
+  std::vector<float> out(2 * layer.stride());
+  layer.add({{in.data(), 2}}, 0, 2, {start.data(), 0}, out.data(), 2, Activation::kNone);
+  CHECK_EQ(out[0], 14.0F);
+  CHECK_EQ(out[1], 16.0F);
+  CHECK_EQ(out[layer.stride()], 13.0F);
+  CHECK_EQ(out[layer.stride() + 1], 14.0F);
+}
+
 TEST(kernels_for_all_processors_give_the_same_bits) {
   const AddRows wide = rows_of_eights() != nullptr ? rows_of_eights() : add_rows_of_fours;
   for (const std::uint32_t stride : {8U, 16U, 24U, 32U, 40U, 72U, 104U}) {
     for (const std::uint32_t inputs : {0U, 1U, 7U, 32U}) {
-      for (const std::size_t rows : {0U, 1U, 2U, 7U, 8U, 9U, 30U}) {
+      for (const std::size_t rows : {0U, 1U, 2U, 5U, 7U, 8U, 9U, 30U}) {
         RandomStream random = draws(stride * 1000 + inputs * 50 + static_cast<std::uint32_t>(rows));
         std::vector<float> in(rows * (inputs + 3) + 1);
         std::vector<float> weights(std::size_t{inputs} * stride);
-        std::vector<float> narrow_out(rows * stride);
+        std::vector<float> start(rows * stride);
         for (float& x : in) x = number(random);
         for (float& w : weights) w = number(random);
-        for (float& x : narrow_out) x = number(random);
-        std::vector<float> wide_out = narrow_out;
-        add_rows_of_fours(in.data(), inputs + 3, inputs, weights.data(), stride, narrow_out.data(), rows);
-        wide(in.data(), inputs + 3, inputs, weights.data(), stride, wide_out.data(), rows);
+        for (float& x : start) x = number(random);
+        std::vector<float> narrow_out(rows * stride);
+        std::vector<float> wide_out(rows * stride);
+        RowSums sums{.in = {in.data(), inputs + 3},
+                     .input_step = 1,
+                     .inputs = inputs,
+                     .weights = weights.data(),
+                     .start = {start.data(), stride},
+                     .out = narrow_out.data(),
+                     .stride = stride,
+                     .rows = rows,
+                     .rectified = inputs % 2 == 1};
+        add_rows_of_fours(sums);
+        sums.out = wide_out.data();
+        wide(sums);
         for (std::size_t i = 0; i < rows * stride; ++i) CHECK_EQ(narrow_out[i], wide_out[i]);
       }
     }

@@ -7,8 +7,6 @@
 
 namespace dragonfly::neural {
 
-[[nodiscard]] inline float relu(float x) noexcept { return x > 0.0F ? x : 0.0F; }
-
 // The hyperbolic tangent, within 4e-7 of the true one; 1 minus a little where |x| > 7.9. Not a number: as
 // -7.9. Source: the rational approximation of the Eigen library (Eigen/src/Core/MathFunctionsImpl.h, generic
 // tanh).

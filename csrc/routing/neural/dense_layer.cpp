@@ -21,21 +21,20 @@ DenseLayer::DenseLayer(std::uint32_t inputs, std::uint32_t outputs, std::span<co
   std::ranges::copy(bias, bias_.begin());
 }
 
-void DenseLayer::start(float* out, std::size_t rows) const noexcept {
-  for (std::size_t row = 0; row < rows; ++row) copy_row(bias_.data(), stride_, out + row * stride_);
-}
-
-void DenseLayer::add(const float* in, std::size_t in_stride, std::uint32_t first, std::uint32_t last,
-                     float* out, std::size_t rows) const noexcept {
+void DenseLayer::add(const InputsOf& in, std::uint32_t begin, std::uint32_t end, RowsOf start, float* out,
+                     std::size_t rows, Activation then) const noexcept {
   static const AddRows add_rows = fastest_kernel();
-  add_rows(in, in_stride, last - first, weights_.data() + std::size_t{first} * stride_, stride_, out, rows);
-}
-
-void activate(Activation activation, float* values, std::size_t count) noexcept {
-  if (activation == Activation::kRelu) {
-    for (std::size_t i = 0; i < count; ++i) values[i] = relu(values[i]);
-  } else if (activation == Activation::kTanh) {
-    for (std::size_t i = 0; i < count; ++i) values[i] = tanh(values[i]);
+  add_rows({.in = in.rows,
+            .input_step = in.step,
+            .inputs = end - begin,
+            .weights = weights_.data() + std::size_t{begin} * stride_,
+            .start = start,
+            .out = out,
+            .stride = stride_,
+            .rows = rows,
+            .rectified = then == Activation::kRelu});
+  if (then == Activation::kTanh) {
+    for (std::size_t i = 0; i < rows * stride_; ++i) out[i] = tanh(out[i]);
   }
 }
 

@@ -1,23 +1,25 @@
 // One layer of a neural network: sums in a fixed order, for many rows at once.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "routing/neural/kernels.hpp"
 
 namespace dragonfly::neural {
 
 // Rows of results are whole vectors of the widest kernel, so that one layout serves all of them.
 inline constexpr std::uint32_t kRowLanes = 8;
 
-// `stride`: a multiple of them.
-inline void copy_row(const float* from, std::uint32_t stride, float* to) noexcept {
-  for (std::uint32_t i = 0; i < stride; i += kRowLanes) std::copy_n(from + i, kRowLanes, to + i);
-}
-
 enum class Activation : std::uint8_t { kNone, kRelu, kTanh };
+
+// Inputs of some rows; `step`: floats from one of a row to the next.
+struct InputsOf {
+  RowsOf rows;
+  std::size_t step = 1;
+};
 
 // out[j] = activation(start[j] + in[0] * w[0][j] + in[1] * w[1][j] + ...), added up from the left.
 class DenseLayer {
@@ -31,11 +33,13 @@ class DenseLayer {
   // Floats from one row of results to the next: whole vectors; what is behind the outputs means nothing.
   [[nodiscard]] std::uint32_t stride() const noexcept { return stride_; }
 
-  // Writes the bias into the results of `rows` rows.
-  void start(float* out, std::size_t rows) const noexcept;
-  // Adds to the results of `rows` rows what inputs [first, last) bring. `in`: input `first` of the first row.
-  void add(const float* in, std::size_t in_stride, std::uint32_t first, std::uint32_t last, float* out,
-           std::size_t rows) const noexcept;
+  // What the sums of every row start with.
+  [[nodiscard]] RowsOf bias() const noexcept { return {bias_.data(), 0}; }
+
+  // Writes `start` and what the inputs [begin, end) bring into the results of `rows` rows. `in`: input
+  // `begin` of the first row. `then` is for whole sums.
+  void add(const InputsOf& in, std::uint32_t begin, std::uint32_t end, RowsOf start, float* out,
+           std::size_t rows, Activation then) const noexcept;
 
  private:
   std::uint32_t inputs_;
@@ -44,7 +48,5 @@ class DenseLayer {
   std::vector<float> weights_;  // [input * stride + output]
   std::vector<float> bias_;     // [stride]
 };
-
-void activate(Activation activation, float* values, std::size_t count) noexcept;
 
 }  // namespace dragonfly::neural

@@ -8,10 +8,7 @@ namespace dragonfly::neural {
 #ifdef __AVX2__
 namespace {
 
-void add_rows_of_eights(const float* in, std::size_t in_stride, std::uint32_t inputs, const float* weights,
-                        std::uint32_t stride, float* out, std::size_t rows) noexcept {
-  Kernel<8>::add_rows(in, in_stride, inputs, weights, stride, out, rows);
-}
+void add_rows_of_eights(const RowSums& sums) noexcept { Kernel<8>::add_rows(sums); }
 
 }  // namespace
 

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "routing/neural/kernels.hpp"
+
 namespace dragonfly::neural {
 namespace {
 
@@ -12,72 +14,90 @@ template <std::uint32_t kLanes>
 struct Kernel {
   using Lanes [[gnu::vector_size(kLanes * sizeof(float))]] = float;
 
-  // The results stay in registers while the inputs pass.
+  static Lanes load(const float* from) noexcept {
+    Lanes loaded;
+    __builtin_memcpy(&loaded, from, sizeof(Lanes));
+    return loaded;
+  }
+  static void store(const Lanes& from, float* to) noexcept { __builtin_memcpy(to, &from, sizeof(Lanes)); }
+
+  // `kRows` rows from `row` on, `kVectors` vectors of outputs from `at` on. They stay in registers while the
+  // inputs pass: that is why nothing is left to the compiler to unroll.
   template <std::uint32_t kRows, std::uint32_t kVectors>
-  static void add_tile(const float* in, std::size_t in_stride, std::uint32_t inputs, const float* weights,
-                       std::size_t stride, float* out) noexcept {
+  static void add_tile(const RowSums& given, std::size_t row, std::uint32_t at) noexcept {
+    const std::size_t stride = given.stride;
+    const std::size_t in_step = given.in.step;
+    const std::size_t start_step = given.start.step;
+    const float* in = given.in.first + row * in_step;
+    const float* const start = given.start.first + row * start_step + at;
+    float* const out = given.out + row * stride + at;
     Lanes sums[kRows][kVectors];
+#pragma GCC unroll 8
     for (std::uint32_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (std::uint32_t v = 0; v < kVectors; ++v) sums[r][v] = load(start + r * start_step + v * kLanes);
+    }
+    const float* weights = given.weights + at;
+    for (std::uint32_t i = 0; i < given.inputs; ++i, weights += stride, in += given.input_step) {
+#pragma GCC unroll 8
       for (std::uint32_t v = 0; v < kVectors; ++v) {
-        __builtin_memcpy(&sums[r][v], out + r * stride + v * kLanes, sizeof(Lanes));
+        const Lanes w = load(weights + v * kLanes);
+#pragma GCC unroll 8
+        for (std::uint32_t r = 0; r < kRows; ++r) sums[r][v] += in[r * in_step] * w;
       }
     }
-    for (std::uint32_t i = 0; i < inputs; ++i, weights += stride) {
-      for (std::uint32_t v = 0; v < kVectors; ++v) {
-        Lanes w;
-        __builtin_memcpy(&w, weights + v * kLanes, sizeof(Lanes));
-        for (std::uint32_t r = 0; r < kRows; ++r) sums[r][v] += in[r * in_stride + i] * w;
+    if (given.rectified) {
+#pragma GCC unroll 8
+      for (std::uint32_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+        for (std::uint32_t v = 0; v < kVectors; ++v) {
+          sums[r][v] = sums[r][v] > 0.0F ? sums[r][v] : Lanes{};
+        }
       }
     }
+#pragma GCC unroll 8
     for (std::uint32_t r = 0; r < kRows; ++r) {
-      for (std::uint32_t v = 0; v < kVectors; ++v) {
-        __builtin_memcpy(out + r * stride + v * kLanes, &sums[r][v], sizeof(Lanes));
-      }
+#pragma GCC unroll 8
+      for (std::uint32_t v = 0; v < kVectors; ++v) store(sums[r][v], out + r * stride + v * kLanes);
     }
   }
 
   template <std::uint32_t kRows, std::uint32_t kVectors>
-  static void add_band(const float* in, std::size_t in_stride, std::uint32_t inputs, const float* weights,
-                       std::uint32_t stride, float* out) noexcept {
+  static void add_band(const RowSums& given, std::size_t row) noexcept {
     std::uint32_t at = 0;
-    for (; at + kVectors * kLanes <= stride; at += kVectors * kLanes) {
-      add_tile<kRows, kVectors>(in, in_stride, inputs, weights + at, stride, out + at);
+    for (; at + kVectors * kLanes <= given.stride; at += kVectors * kLanes) {
+      add_tile<kRows, kVectors>(given, row, at);
     }
-    for (; at < stride; at += kLanes) {
-      add_tile<kRows, 1>(in, in_stride, inputs, weights + at, stride, out + at);
-    }
+    for (; at < given.stride; at += kLanes) add_tile<kRows, 1>(given, row, at);
   }
 
-  // Eight vectors of results stay in registers: of eight rows where there are few outputs, down to one.
-  static void add_rows(const float* in, std::size_t in_stride, std::uint32_t inputs, const float* weights,
-                       std::uint32_t stride, float* out, std::size_t rows) noexcept {
+  // Eight vectors of results or more stay in registers: of eight rows where there are few outputs, down to
+  // one.
+  static void add_rows(const RowSums& given) noexcept {
+    const std::size_t rows = given.rows;
     std::size_t row = 0;
-    if (stride < 2 * kLanes) {
-      for (; row + 8 <= rows; row += 8) {
-        add_band<8, 1>(in + row * in_stride, in_stride, inputs, weights, stride, out + row * stride);
-      }
+    if (given.stride < 2 * kLanes) {
+      for (; row + 8 <= rows; row += 8) add_band<8, 1>(given, row);
     }
-    if (stride < 4 * kLanes) {
-      for (; row + 4 <= rows; row += 4) {
-        add_band<4, 2>(in + row * in_stride, in_stride, inputs, weights, stride, out + row * stride);
-      }
+    if (given.stride < 4 * kLanes) {
+      for (; row + 6 <= rows; row += 4) add_band<4, 2>(given, row);
       switch (rows - row) {  // together, as each addition waits for the one before
+        case 5:
+          return add_band<5, 2>(given, row);
+        case 4:
+          return add_band<4, 2>(given, row);
         case 3:
-          return add_band<3, 2>(in + row * in_stride, in_stride, inputs, weights, stride, out + row * stride);
+          return add_band<3, 2>(given, row);
         case 2:
-          return add_band<2, 2>(in + row * in_stride, in_stride, inputs, weights, stride, out + row * stride);
+          return add_band<2, 2>(given, row);
         case 1:
-          return add_band<1, 2>(in + row * in_stride, in_stride, inputs, weights, stride, out + row * stride);
+          return add_band<1, 2>(given, row);
         default:
           return;
       }
     }
-    for (; row + 2 <= rows; row += 2) {
-      add_band<2, 4>(in + row * in_stride, in_stride, inputs, weights, stride, out + row * stride);
-    }
-    for (; row < rows; ++row) {
-      add_band<1, 8>(in + row * in_stride, in_stride, inputs, weights, stride, out + row * stride);
-    }
+    for (; row + 2 <= rows; row += 2) add_band<2, 4>(given, row);
+    for (; row < rows; ++row) add_band<1, 8>(given, row);
   }
 };
 

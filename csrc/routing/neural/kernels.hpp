@@ -7,13 +7,28 @@
 
 namespace dragonfly::neural {
 
-// Adds to `rows` rows of results what `inputs` inputs bring. `stride`: floats from one row of weights, and of
-// results, to the next, a multiple of eight.
-using AddRows = void (*)(const float* in, std::size_t in_stride, std::uint32_t inputs, const float* weights,
-                         std::uint32_t stride, float* out, std::size_t rows) noexcept;
+// Rows of numbers, `step` floats from one to the next; 0: all of them are the same one.
+struct RowsOf {
+  const float* first;
+  std::size_t step;
+};
 
-void add_rows_of_fours(const float* in, std::size_t in_stride, std::uint32_t inputs, const float* weights,
-                       std::uint32_t stride, float* out, std::size_t rows) noexcept;
+// out[row][j] = start[row][j] + in[row][0] * weights[0][j] + in[row][1] * weights[1][j] + ...
+struct RowSums {
+  RowsOf in;
+  std::size_t input_step;  // floats from one input of a row to the next
+  std::uint32_t inputs;
+  const float* weights;
+  RowsOf start;
+  float* out;
+  std::uint32_t stride;  // floats from one row of weights, and of `out`, to the next: whole vectors
+  std::size_t rows;
+  bool rectified;  // what is not above 0 becomes 0
+};
+
+using AddRows = void (*)(const RowSums& sums) noexcept;
+
+void add_rows_of_fours(const RowSums& sums) noexcept;
 
 // Null where the compiler or the processor has no vectors of eight.
 [[nodiscard]] AddRows rows_of_eights() noexcept;
