@@ -30,6 +30,13 @@ def train(
     detour_candidates: Annotated[
         int, typer.Option(help="Detours of each kind that are drawn while training.")
     ] = _DEFAULT.detour_candidates,
+    detour_price: Annotated[
+        float,
+        typer.Option(
+            help="Tried with the best network in the end: by how much longer a detour counts (logarithms) where nobody "
+            "asks for the direct links; 0: not tried."
+        ),
+    ] = _DEFAULT.detour_price,
     second_look_candidates: Annotated[
         list[int] | None,
         typer.Option(
@@ -55,6 +62,7 @@ def train(
             features=(*(name for name in FEATURES if name not in (without or ())), *(also or ())),
             scope=scope,
             detour_candidates=detour_candidates,
+            detour_price=detour_price,
             second_look_candidates=tuple(second_look_candidates or _DEFAULT.second_look_candidates),
             hosts=tuple(hosts or _DEFAULT.hosts),
             patterns=tuple(patterns or ()),

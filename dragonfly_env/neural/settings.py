@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_integer, check_real, config_error, unknown_name
 from dragonfly_env.config.rows import choice, integer, normalise, real, setting
+from dragonfly_env.neural.detour_price import GROUP_DEMAND, KIND, OWN_DEMAND
 from dragonfly_env.neural.network import DETOURS, FEATURES, SCALES
 
 WAIT_FEATURE = "candidate_time_packets"
@@ -127,6 +128,24 @@ class TrainingSettings:
     loss: str = choice(
         "gamma", ("gamma", "squares"), doc="What is fitted: the mean of times, or that of their logarithms."
     )
+    detour_price: float = real(
+        3.0,
+        0.0,
+        100.0,
+        doc="Tried with the best network in the end: by how much longer a detour counts (logarithms) where nobody asks "
+        "for the direct links to the destination group; see ``with_detour_price``. 0: not tried.",
+    )
+    free_demand: float = real(
+        1.25, 0.0, 1e6, open_low=True, unit="links", doc="Of the group: with so much, detours have no price."
+    )
+    free_own_demand: float = real(
+        2.5,
+        0.0,
+        1e6,
+        open_low=True,
+        unit="links",
+        doc="Of the router, were all of its group like it: the same.",
+    )
     learning_rate: float = real(5e-3, 0.0, 1.0, open_low=True, doc="Of Adam while foretelling.")
     batch_transitions: int = integer(2048, 1, 2**20, unit="transitions", doc="Per gradient step.")
     passes: int = integer(4, 1, 1000, doc="Over the transitions, per round.")
@@ -141,9 +160,16 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         normalise(self)
-        if max(*self.wait_weights, *self.wait_squares) > 0 and WAIT_FEATURE not in self.features:
-            raise config_error(
-                "features",
-                self.features,
-                f"must have {WAIT_FEATURE!r} unless all wait_weights and wait_squares are 0",
-            )
+        if max(*self.wait_weights, *self.wait_squares) > 0:
+            self._demand_features((WAIT_FEATURE,), "all wait_weights and wait_squares are 0")
+        if self.detour_price > 0:
+            self._demand_features((KIND, GROUP_DEMAND, OWN_DEMAND), "detour_price is 0")
+            if len(self.hidden_units) == 1:
+                raise config_error(
+                    "hidden_units", self.hidden_units, "must be two layers or more unless detour_price is 0"
+                )
+
+    def _demand_features(self, needed: tuple[str, ...], unless: str) -> None:
+        for name in needed:
+            if name not in self.features:
+                raise config_error("features", self.features, f"must have {name!r} unless {unless}")

@@ -18,6 +18,7 @@ from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.neural.curve import curve
+from dragonfly_env.neural.detour_price import with_detour_price
 from dragonfly_env.neural.evolution import Evolution, latencies
 from dragonfly_env.neural.foretelling import Samples, collect, fit, together
 from dragonfly_env.neural.mixture import Mixture
@@ -37,7 +38,8 @@ _SEEDS_APART = 10**6  # numbers of runs that only measure
 
 
 def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, tell: Tell = print) -> Path:
-    """Train a network on a mixture of scenarios; its validation part chooses among rounds and generations.
+    """Train a network on a mixture of scenarios; its validation part chooses among rounds and generations, and whether
+    detours get a price and a second look.
 
     Args:
         mixture: Where the scenarios come from.
@@ -89,11 +91,19 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
         reached.append((ratio, f"generation {number}", evolution.network))
     curve(folder / _CURVE).savefig(folder / _PICTURE, dpi=100)
     first = min(reached, key=operator.itemgetter(0))
-    looks = [first]
+    prices = [first]
+    if settings.detour_price > 0:
+        tried = f"{first[1]}, price {settings.detour_price:g}"
+        priced = with_detour_price(
+            first[2], settings.detour_price, settings.free_demand, settings.free_own_demand
+        )
+        prices.append((_note(folder, "detour price", tried, priced, watched, best_ns, tell), tried, priced))
+    second = min(prices, key=operator.itemgetter(0))
+    looks = [second]
     for count in settings.second_look_candidates:
-        if count > first[2].detour_candidates:
-            tried = f"{first[1]}, {count} of each kind"
-            wider = dataclasses.replace(first[2], detour_candidates=count, second_look=True)
+        if count > second[2].detour_candidates:
+            tried = f"{second[1]}, {count} of each kind"
+            wider = dataclasses.replace(second[2], detour_candidates=count, second_look=True)
             looks.append((_note(folder, "second look", tried, wider, watched, best_ns, tell), tried, wider))
     return min(looks, key=operator.itemgetter(0))[2].save(folder / _RESULT)
 

@@ -197,7 +197,11 @@ def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
         ("loss", "huber"),
         ("wait_weights", (-1.0,)),
         ("wait_squares", (-1.0,)),
+        ("detour_price", -1.0),
+        ("free_demand", 0.0),
+        ("free_own_demand", 0.0),
         ("hidden_units", ()),
+        ("hidden_units", (16,)),
         ("seed", -1),
         ("detour_candidates", 0),
         ("second_look_candidates", (2, 1)),
@@ -349,11 +353,16 @@ def test_training_goes_on_where_it_stopped_and_gives_the_same_weights(tmp_path: 
     with (tmp_path / "whole" / "curve.csv").open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
     assert (tmp_path / "whole" / "curve.png").read_bytes().startswith(b"\x89PNG")
-    assert [row["stage"] for row in rows] == ["foretelling", "evolution", "second look", "second look"]
+    stages = ["foretelling", "evolution", "detour price", "second look", "second look"]
+    assert [row["stage"] for row in rows] == stages
     ratios = [float(row["geometric_mean"]) for row in rows]
     best = ("round 0", "generation 1")[ratios[1] < ratios[0]]
-    assert [row["number"] for row in rows] == ["0", "1", f"{best}, 2 of each kind", f"{best}, 4 of each kind"]
-    assert whole.detour_candidates == (1, 1, 2, 4)[ratios.index(min(ratios))]
+    names = ["0", "1", f"{best}, price 3"]
+    is_priced = ratios[2] < min(ratios[:2])
+    names += [f"{names[2] if is_priced else best}, {count} of each kind" for count in (2, 4)]
+    assert [row["number"] for row in rows] == names
+    assert whole.detour_candidates == (1, 1, 1, 2, 4)[ratios.index(min(ratios))]
     assert whole.second_look == (whole.detour_candidates > 1)
+    assert whole.layers[0][0].shape[1] == 16 + 3 * is_priced
     with pytest.raises(dfe.ConfigError, match="other seed"):
         train_network(MIXTURE, tmp_path / "parts", dataclasses.replace(SMALL, seed=1), quiet.append)
