@@ -129,7 +129,7 @@ class TrainingSettings:
         "gamma", ("gamma", "squares"), doc="What is fitted: the mean of times, or that of their logarithms."
     )
     detour_price: float = real(
-        3.0,
+        1.0,
         0.0,
         100.0,
         doc="Tried with the best network in the end: by how much longer a detour counts (logarithms) where nobody asks "

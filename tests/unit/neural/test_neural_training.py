@@ -357,7 +357,7 @@ def test_training_goes_on_where_it_stopped_and_gives_the_same_weights(tmp_path: 
     assert [row["stage"] for row in rows] == stages
     ratios = [float(row["geometric_mean"]) for row in rows]
     best = ("round 0", "generation 1")[ratios[1] < ratios[0]]
-    names = ["0", "1", f"{best}, price 3"]
+    names = ["0", "1", f"{best}, price 1"]
     is_priced = ratios[2] < min(ratios[:2])
     names += [f"{names[2] if is_priced else best}, {count} of each kind" for count in (2, 4)]
     assert [row["number"] for row in rows] == names
