@@ -3,6 +3,8 @@
 A detour takes two global links instead of one. Where the direct links carry what the group wants to send to the
 destination group, that only takes room from others; in overload every detour costs throughput, and all paths look
 alike to each packet. Times to delivery do not show it: queues are as long for those who cause them as for the others.
+
+Source: this project. That detours cost throughput where shortest paths would do: Kim et al., ISCA 2008, section 4.
 """
 
 from __future__ import annotations
@@ -28,8 +30,9 @@ def with_detour_price(
     """The same network, but the foretold time of detours is e^p times as long.
 
     p is ``price`` where the group asks nothing of the direct links to the destination group, 0 where it asks for
-    ``free_demand`` of each or more, and in proportion to its observed demand between. It is 0 as well where the
-    router's own hosts do that: when all of its packets go one way, local links are full before the global ones.
+    ``free_demand`` of each or more, and linear between in the demand as it is shown, x / (x + 4). It is 0 as well where
+    the router's own hosts ask for ``free_own_demand`` and a little more: when all of its packets go one way, local
+    links are full before the global ones.
 
     Args:
         network: Scores candidate paths one by one, by minus the logarithm of their foretold time; two hidden layers
@@ -37,6 +40,9 @@ def with_detour_price(
         price: Of a detour, a difference of logarithms.
         free_demand: In links' worth.
         free_own_demand: The same, if all routers of the group were like this one.
+
+    Returns:
+        A network with three units more in the first hidden layer, and one more in each of the others.
     """
     (first, first_bias), (second, second_bias), *others = network.layers
     asks, own, shortest = range(first.shape[1], first.shape[1] + 3)
