@@ -76,14 +76,17 @@ def benchmark(
 ) -> None:
     """Measure policies on a versioned suite of patterns, loads, sizes and networks, against the best reference of each.
 
-    References are heuristics as published, heuristics tuned on the training part, and learners that begin with nothing.
-    The cells of the part [bold]train[/bold] may be trained on; those called [bold]unseen[/bold] may not: a saved agent
-    that was trained on one is refused.
+    References are heuristics as published, heuristics tuned on the training part,
+    and learners that begin with nothing. The cells of the part [bold]train[/bold] may be
+    trained on; those called [bold]unseen[/bold] may not: a saved agent that was trained on one
+    is refused.
 
-    Results of the references come with the package: a run of theirs is done here only where the package has none.
+    Results of the references come with the package: a run of theirs is done here
+    only where the package has none.
 
-    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops and keeps what is finished; the same command again
-    does the rest, and further policies may be added to the same folder later.
+    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops and keeps what is
+    finished; the same command again does the rest, and further policies may be
+    added to the same folder later.
 
     [bold]Examples[/bold]
 
@@ -97,8 +100,8 @@ def benchmark(
 
     [bold]Results folder[/bold]
 
-    benchmark.html (heat map and tables), benchmark.md (leaderboard), heatmap.png, scores.parquet (one row per cell and
-    policy), runs/.
+    benchmark.html (heat map and tables), benchmark.md (leaderboard), heatmap.png,
+    scores.parquet (one row per cell and policy), runs/.
     """
     from dragonfly_env.benchmark import Benchmark, find_suite
     from dragonfly_env.benchmark.tables import origin

@@ -77,11 +77,13 @@ def calibrate(
     *,
     given: options.Given,
 ) -> None:
-    """Find the computing time of each program with which its MPI share is that of the paper (Chunduri et al., IPDPS
-    2021, table I), in a run of one job alone on the machine.
+    """Find the computing time of each program with which its MPI share is what was published.
 
-    The package's own are in [bold]dragonfly_env/jobs/data/gaps.json[/bold]; jobs without gap_ns take the row with the
-    nearest number of hosts.
+    Published: Chunduri et al., IPDPS 2021, table I. Measured: one job alone on
+    the machine.
+
+    The package's own are in [bold]dragonfly_env/jobs/data/gaps.json[/bold]; jobs without
+    gap_ns take the row with the nearest number of hosts.
 
     [bold]Examples[/bold]
 

@@ -98,9 +98,9 @@ def reproduce(
 ) -> None:
     """Reproduce a paper: run what its figures need, draw them in its layout, and check what its text claims.
 
-    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops at once and keeps what is finished; the same
-    command again does the rest. Figures share runs, and further figures may be
-    added to the same folder later.
+    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops at once and keeps what is
+    finished; the same command again does the rest. Figures share runs, and
+    further figures may be added to the same folder later.
 
     [bold]Examples[/bold]
 
@@ -120,8 +120,8 @@ def reproduce(
 
     [bold]Results folder[/bold]
 
-    fig5.png and .svg and so on; claims.md and claims.csv (what was published, what was measured, is it met);
-    runs/ (one small Parquet file per run).
+    fig5.png and .svg and so on; claims.md and claims.csv (what was published,
+    what was measured, is it met); runs/ (one small Parquet file per run).
     """
     from dragonfly_env.reproduce import Reproduction, find_paper
     from dragonfly_env.reproduce.paper import USUAL

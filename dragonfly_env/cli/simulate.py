@@ -134,8 +134,7 @@ def simulate(
 
     dragonfly-env simulate --topology 342 --traffic all-to-all:message_bytes=4096 --to-completion
 
-    dragonfly-env simulate --topology 342 --job milc:hosts=64,scale=0.01,placement=random-routers --job nek5000:hosts=64
-    --to-completion
+    dragonfly-env simulate --topology 342 --job milc:hosts=64,scale=0.01 --job nek5000:hosts=64 --to-completion
     """
     from dragonfly_env.experiments.fields import LONGEST_NS
     from dragonfly_env.experiments.scenario import Scenario

@@ -47,8 +47,8 @@ def sweep(
 ) -> None:
     """Compare policies: simulate each with each traffic, load and seed; then draw figures and print tables.
 
-    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops at once and keeps what is finished; the same
-    command again does the rest.
+    Every run is saved the moment it ends. [bold]Ctrl-C[/bold] stops at once and keeps what is
+    finished; the same command again does the rest.
 
     [bold]Examples[/bold]
 
@@ -60,8 +60,9 @@ def sweep(
 
     [bold]Results folder[/bold]
 
-    results.parquet (one row per run, with everything that made it), index.html (open in a browser), loads.png and other
-    figures, runs/ (one small Parquet file per run).
+    results.parquet (one row per run, with everything that made it), index.html
+    (open in a browser), loads.png and other figures, runs/ (one small Parquet
+    file per run).
     """
     from dragonfly_env.experiments.scenario import Scenario
 

@@ -56,9 +56,11 @@ def view(
 ) -> None:
     """Write a page on which one sees routing: one HTML file that needs neither a network nor a server.
 
-    Groups on a circle, links coloured by utilisation over time, two policies side by side under the same packets.
-    Click a router for its queues, a link for the traffic between its two groups. There is no warm-up unless
-    --warmup-ns asks for one, so that the network is seen filling; --measure-ns is 30000 if not given.
+    Groups on a circle, links coloured by utilisation over time, two policies side
+    by side under the same packets. Click a router for its queues, a link for the
+    traffic between its two groups. There is no warm-up unless --warmup-ns asks
+    for one, so that the network is seen filling; --measure-ns is 30000 if not
+    given.
 
     [bold]Examples[/bold]
 

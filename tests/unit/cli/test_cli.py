@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import typer
+from rich.text import Text
 from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
@@ -26,7 +27,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "140"})
 
 
-COMMANDS = ["info", "simulate", "sweep", "plot", "view", "train", "evaluate", "reproduce"]
+COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("command", [[], *([command] for command in COMMANDS)])
@@ -38,6 +39,18 @@ def test_help_explains_itself(command: list[str]) -> None:
     if command in (["simulate"], ["sweep"]):
         for word in ("--load", "fraction", "--warmup-ns", "in ns", "default"):
             assert word in done.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_not_torn_in_a_terminal_of_80_columns(command: str) -> None:
+    """What is folded by hand fits; examples are whole, so that they can be copied, and fold by themselves."""
+    words = typer.main.get_command(app).commands[command].help  # type: ignore[attr-defined]
+    _, *more = words.split("\n\n")  # the first paragraph is folded by the terminal
+    for paragraph in more:
+        lines = [Text.from_markup(line).plain for line in paragraph.splitlines()]
+        assert len(lines) == 1 or max(map(len, lines)) <= 78, paragraph
+        if lines[0].startswith("dragonfly-env "):
+            assert len(lines) == 1, paragraph
 
 
 def test_version_is_printed() -> None:
