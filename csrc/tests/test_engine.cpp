@@ -194,9 +194,10 @@ TEST(the_memory_of_a_network_includes_what_its_routers_remember) {
   // Two vectors and a place in them; what they hold comes with the packets.
   shown.options.decisions->tracked = {"destination_router_demand"};
   CHECK_EQ(need(shown).trackers, routers * 56);
-  // A counter per group, and type of link or other group.
+  // A counter per group, and type of link or other group; all of a group's packets, and what they are a share
+  // of.
   shown.options.decisions->tracked = {"destination_group_minimal_demand"};
-  CHECK_EQ(need(shown).trackers, groups * (size.a + groups) * 4);
+  CHECK_EQ(need(shown).trackers, groups * ((size.a + groups + 1) * 4 + 8));
   // Half a cache line per router and destination router.
   shown.options.decisions->tracked = {"candidate_waited_age"};
   CHECK_EQ(need(shown).trackers, routers * routers * 32);

@@ -12,10 +12,11 @@ namespace {
 
 using namespace dragonfly;
 
-enum Field : std::uint32_t { kBetween, kLast, kMinimal };
+enum Field : std::uint32_t { kBetween, kLast, kMinimal, kAll };
 
 struct Bench : TrackerBench {
-  Bench() : TrackerBench{"sent-crossings"} {}
+  explicit Bench(const DragonflyParams& shape = {.p = 3, .a = 6, .h = 3})
+      : TrackerBench{"sent-crossings", shape} {}
   [[nodiscard]] double between(std::uint32_t router, std::uint32_t first, std::uint32_t second,
                                Tick now) const {
     return tracker->read(kBetween, router, first * topology.a() + second, now);
@@ -25,6 +26,9 @@ struct Bench : TrackerBench {
   }
   [[nodiscard]] double minimal(std::uint32_t router, std::uint32_t group, Tick now) const {
     return tracker->read(kMinimal, router, group, now);
+  }
+  [[nodiscard]] double sent(std::uint32_t router, Tick now) const {
+    return tracker->read(kAll, router, 0, now);
   }
   // Crossings of all types.
   [[nodiscard]] std::uint32_t crossings(std::uint32_t router, Tick now) const {
@@ -203,6 +207,40 @@ TEST(a_crossing_counts_for_a_window_and_what_is_prescribed_or_sent_by_ports_does
   bench.forward(3, 3, {}, 1000);  // to a host of its own
   CHECK_EQ(bench.crossings(0, 1001), 0U);
   CHECK_EQ(bench.minimal(0, 9, 1001), 0.0);
+}
+
+TEST(all_that_a_group_sends_to_others_counts_whichever_way_it_goes) {
+  Bench bench;
+  const auto share = [](double packets) { return static_cast<double>(static_cast<float>(packets / 9000)); };
+  CHECK_EQ(bench.sent(0, 5), 0.0);
+  bench.forward(0, bench.entry(9, 0), {}, 10);
+  bench.forward(3, 9 * 6, by(DetourKind::kLg, 12), 20);
+  bench.forward(4, 3, {}, 30);                        // stays in the group
+  bench.forward(4, 3, by(DetourKind::kL, 0, 1), 30);  // so does this
+  Packet packet = bench.packet_to(9 * 6 + 5);
+  packet.plan = Plan::kRouted;  // by ports
+  bench.tracker->packet_forwarded(5, 0, packet, 40);
+  CHECK_EQ(bench.sent(0, 50), share(3));  // of 18 links, 500 packets each
+  CHECK_EQ(bench.sent(5, 50), share(3));
+  CHECK_EQ(bench.sent(6, 50), 0.0);
+  CHECK_EQ(bench.minimal(0, 9, 50), of_group(1));
+  CHECK_EQ(bench.sent(0, 510), share(2));
+  CHECK_EQ(bench.sent(0, 520), share(1));
+  CHECK_EQ(bench.sent(0, 540), 0.0);
+}
+
+TEST(links_that_lead_nowhere_carry_nothing) {
+  Bench bench{{.p = 3, .a = 6, .h = 3, .g = 4}};  // three of 18 ports lead to other groups
+  const Dragonfly& topology = bench.topology;
+  std::uint32_t links = 0;
+  for (std::uint32_t router = 0; router < 6; ++router) {
+    for (Port port = topology.first_global_port(); port < topology.radix(); ++port) {
+      links += topology.neighbor(router, port).port != kNoPort ? 1U : 0U;
+    }
+  }
+  bench.forward(0, 2 * 6, {}, 10);
+  CHECK_EQ(bench.sent(0, 20), static_cast<double>(static_cast<float>(1.0 / (links * 500))));
+  CHECK(links < 18);
 }
 
 }  // namespace

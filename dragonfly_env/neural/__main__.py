@@ -33,8 +33,8 @@ def train(
     detour_price: Annotated[
         float,
         typer.Option(
-            help="Tried with the best network in the end: a detour counts e^price times as long where nobody asks for "
-            "the direct links to its destination group; 0: not tried."
+            help="Tried with the best network in the end: a detour counts e^price times as long where the group's "
+            "packets take all that its global links carry; 0: not tried."
         ),
     ] = _DEFAULT.detour_price,
     second_look_candidates: Annotated[

@@ -21,6 +21,9 @@ SCALES = MappingProxyType(
         "destination_remote_demand": 0.0,
         # What all routers of the group do, as far as a group could tell itself.
         "destination_group_demand": 0.0,
+        "group_demand": 0.0,
+        # How long the packet has been on its way, its time in the source queue included.
+        "age": 0.0,
         # How far the packet has come (where routers behind the source are asked, too), and the path.
         "hops": 2.0,
         "candidate_kind": 2.0,
@@ -66,7 +69,7 @@ FEATURES = (
     "candidate_waited_packets",
     "candidate_waited_age",
 )
-"""What ``neural-v1`` sees."""
+"""What ``neural-v1`` was trained with. What it sees beside them belongs to its price, see ``detour_price``."""
 
 DETOURS = MappingProxyType(
     {

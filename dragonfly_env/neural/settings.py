@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_integer, check_real, config_error, unknown_name
 from dragonfly_env.config.rows import choice, integer, normalise, real, setting
-from dragonfly_env.neural.detour_price import GROUP_DEMAND, KIND, OWN_DEMAND
+from dragonfly_env.neural.detour_price import DIRECT_DEMAND, KIND
 from dragonfly_env.neural.network import DETOURS, FEATURES, SCALES
 
 WAIT_FEATURE = "candidate_time_packets"
@@ -80,7 +80,7 @@ class TrainingSettings:
         doc="Detours of each kind that are drawn while training, the further ones at second sight.",
     )
     second_look_candidates: tuple[int, ...] = setting(
-        (2,),
+        (2, 3),
         _candidates,
         "detours",
         "So many of each kind are tried with the best network in the end; the best number is kept. None: not tried.",
@@ -129,22 +129,28 @@ class TrainingSettings:
         "gamma", ("gamma", "squares"), doc="What is fitted: the mean of times, or that of their logarithms."
     )
     detour_price: float = real(
-        1.0,
+        0.7,
         0.0,
         100.0,
-        doc="Tried with the best network in the end: by how much longer a detour counts (logarithms) where nobody asks "
-        "for the direct links to the destination group; see ``with_detour_price``. 0: not tried.",
+        doc="Tried with the best network in the end: by how much longer a detour counts (logarithms) where the group's "
+        "packets take all that its global links carry; see ``with_detour_price``. 0: not tried.",
+    )
+    overload_price: float = real(
+        1.0, 0.0, 100.0, doc="What comes on top for packets that have waited long at their host."
+    )
+    free_share: float = real(
+        0.4,
+        0.0,
+        0.99,
+        doc="Of what the group's global links carry: with so little on them, detours have no price.",
     )
     free_demand: float = real(
-        1.25, 0.0, 1e6, open_low=True, unit="links", doc="Of the group: with so much, detours have no price."
-    )
-    free_own_demand: float = real(
-        2.5,
+        4.0,
         0.0,
         1e6,
         open_low=True,
         unit="links",
-        doc="Of the router, were all of its group like it: the same.",
+        doc="Of the group for one other group: with so much, detours have no price.",
     )
     learning_rate: float = real(5e-3, 0.0, 1.0, open_low=True, doc="Of Adam while foretelling.")
     batch_transitions: int = integer(2048, 1, 2**20, unit="transitions", doc="Per gradient step.")
@@ -163,7 +169,7 @@ class TrainingSettings:
         if max(*self.wait_weights, *self.wait_squares) > 0:
             self._demand_features((WAIT_FEATURE,), "all wait_weights and wait_squares are 0")
         if self.detour_price > 0:
-            self._demand_features((KIND, GROUP_DEMAND, OWN_DEMAND), "detour_price is 0")
+            self._demand_features((KIND, DIRECT_DEMAND), "detour_price is 0")
             if len(self.hidden_units) == 1:
                 raise config_error(
                     "hidden_units", self.hidden_units, "must be two layers or more unless detour_price is 0"

@@ -32,6 +32,7 @@ CROSSINGS_AND_WAITS = (
     *("candidate_between_demand", "candidate_last_type_demand", "destination_group_minimal_demand"),
     *("candidate_waited_packets", "candidate_waited_age", "candidate_last_link_demand"),
     *("candidate_detour_demand", "candidate_link_packets", "candidate_kind", "candidate_packets"),
+    "group_demand",
 )
 
 

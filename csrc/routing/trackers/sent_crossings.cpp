@@ -9,7 +9,7 @@ namespace dragonfly {
 
 namespace {
 
-enum Field : std::uint32_t { kBetween, kLast, kMinimal };
+enum Field : std::uint32_t { kBetween, kLast, kMinimal, kAll };
 
 // What the packets of a group did lately to links that their own routers cannot see.
 //
@@ -17,7 +17,7 @@ enum Field : std::uint32_t { kBetween, kLast, kMinimal };
 // cross such links in the groups of their detours or as their last hops, those of packets that stay in the
 // group among them. If the other groups do alike, that is what a link of this type carries: a detour's link
 // between and another one's last link are the same link to both, so they are one number. It also counts the
-// packets that it sent minimally to each other group.
+// packets that it sent minimally to each other group, and all that it sent to others.
 //
 // Ideal: all routers of the group know at once, as with occupancies of links in `ugal-ideal`.
 // Source: this project, after LIA (TACO 2025), sections 3.2.2 and 4.3.2, whose counters are of one router and
@@ -33,28 +33,41 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
         per_minimal_{site.links[index_of(site.topology.global_class())].packet_ps /
                      (static_cast<double>(window_ps) * topology_.trunking())},
         window_{site.ticks_of(window_ps)},
-        counts_(std::size_t{site.num_routers} / types_ * (types_ + groups_)) {}
+        sent_(site.num_routers / types_),
+        per_sent_(sent_.size()),
+        counts_(std::size_t{site.num_routers} / types_ * (types_ + groups_)) {
+    const double per_link =
+        site.links[index_of(site.topology.global_class())].packet_ps / static_cast<double>(window_ps);
+    for (std::uint32_t group = 0; group < per_sent_.size(); ++group) {
+      per_sent_[group] = per_link / std::max(1U, global_links(first_group_ + group));
+    }
+  }
 
   static std::uint64_t bytes(const Dragonfly& topology) {
-    return sizeof(std::uint32_t) * topology.num_groups() *
-           (std::uint64_t{topology.a()} + topology.num_groups());
+    return std::uint64_t{topology.num_groups()} *
+           (sizeof(std::uint32_t) * (topology.a() + topology.num_groups() + 1U) + sizeof(double));
   }
 
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.forwards = true}; }
 
   void packet_forwarded(std::uint32_t router, Port /*host_port*/, const Packet& packet, Tick now) override {
+    const std::uint32_t own = topology_.group_of(router);
+    const std::uint32_t group = own - first_group_;
     const std::optional<Detour> detour = sent_by(packet);
+    move_to(now);
+    if (packet.destination_group != own) {
+      // Packets on detours, or sent by ports, stand where those for the own group would, of which there are
+      // none.
+      const bool minimal = detour && !packet.non_minimal;
+      count(group, types_ + (minimal ? packet.destination_group : own), now);
+      ++sent_[group];
+    }
     if (packet.destination_router == router || !detour) return;
     const RemoteHops hops =
         remote_hops(topology_, router, packet.destination_router, packet.destination_group, *detour);
-    const std::uint32_t own = topology_.group_of(router);
-    const std::uint32_t group = own - first_group_;
-    move_to(now);
     count_crossing(group, hops.between[0], now);
     count_crossing(group, hops.between[1], now);
     count_crossing(group, hops.last, now);
-    if (packet.non_minimal || packet.destination_group == own) return;
-    count(group, types_ + packet.destination_group, now);
   }
 
   // kBetween and kLast: see TrackedPer::kBetweenLinks and kLastLinkType.
@@ -71,15 +84,29 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
       case kLast:
         packets = counter(group, column);
         break;
-      default:
-        packets = counter(group, types_ + column);
+      case kMinimal:
+        packets = column == topology_.group_of(reader) ? 0 : counter(group, types_ + column);
         per_packet = per_minimal_;
+        break;
+      default:
+        packets = sent_[group];
+        per_packet = per_sent_[group];
         break;
     }
     return static_cast<float>(packets * per_packet);
   }
 
  private:
+  // Ports that lead to other groups.
+  [[nodiscard]] std::uint32_t global_links(std::uint32_t group) const {
+    std::uint32_t links = 0;
+    for (std::uint32_t router = group * types_; router < (group + 1) * types_; ++router) {
+      for (Port port = topology_.first_global_port(); port < topology_.radix(); ++port) {
+        links += topology_.group_behind(router, port) != Id<void>::kNoneValue ? 1U : 0U;
+      }
+    }
+    return links;
+  }
   void count_crossing(std::uint32_t group, std::uint32_t type, Tick now) {
     if (type != 0) count(group, type, now);
   }
@@ -92,7 +119,10 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
     return counts_[std::size_t{group} * (types_ + groups_) + of];
   }
   void move_to(Tick now) {
-    window_.move_to(now, [this](SlidingWindow::Note note) { --counter(note.router, note.group); });
+    window_.move_to(now, [this](SlidingWindow::Note note) {
+      --counter(note.router, note.group);
+      if (note.group >= types_) --sent_[note.router];
+    });
   }
 
   const Dragonfly& topology_;
@@ -102,6 +132,8 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
   double per_crossing_;  // of what the links of a type in a group carry in a window
   double per_minimal_;   // of what the links to a group carry
   SlidingWindow window_;
+  std::vector<std::uint32_t> sent_;    // [group]: packets to all others
+  std::vector<double> per_sent_;       // [group]: of what all its global links carry
   std::vector<std::uint32_t> counts_;  // [group]: crossings by type, then minimal packets by group
 };
 
@@ -134,7 +166,11 @@ TrackerInfo sent_crossings_tracker() {
                   .per = TrackedPer::kDestination,
                   .half = 1,
                   .doc = "packets that the router's group sent minimally to the destination group, in the "
-                         "window, per packets that its links there carry"}},
+                         "window, per packets that its links there carry"},
+                 {.name = "group_demand",
+                  .half = 1,
+                  .doc = "packets that the router's group sent to all other groups, whichever way, in the "
+                         "window, per packets that its global links carry"}},
       .parameters = {{"window_ns", kWindowNs, "ns",
                       "how long a packet counts after it has left its injection queue", between(1, 1e5)}},
       .make = make_sent_crossings,

@@ -11,61 +11,88 @@ import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.neural import FEATURES, SCALES, TrainingSettings
 from dragonfly_env.neural.detour_price import (
-    GROUP_DEMAND,
+    AGE,
+    DIRECT_DEMAND,
+    HALF_AGE_NS,
     HALF_DEMAND,
+    HALF_SHARE,
     KIND,
-    OWN_DEMAND,
+    OLD_NS,
+    SHARE,
+    YOUNG_NS,
     with_detour_price,
 )
 from dragonfly_env.neural.network import Floats, scores_of, untrained
 
-PRICE, FREE, FREE_OWN = 2.0, 1.5, 2.5
+PRICE, OVERLOAD, FREE_SHARE, FREE_DEMAND = 2.0, 3.0, 0.5, 4.0
+SHARES = (0.0, 0.5, 0.6, 0.8, 1.0)
 
 
-def rows(kind: int, group: Floats, own: Floats) -> Floats:
-    """Candidates of one kind that differ in what is asked of the direct links; the rest is anything."""
-    x = np.random.default_rng(0).random((len(group), len(FEATURES)), dtype=np.float32)
-    x[:, FEATURES.index(KIND)] = kind / SCALES[KIND]
-    for name, demand in ((GROUP_DEMAND, group), (OWN_DEMAND, own)):
-        x[:, FEATURES.index(name)] = demand / (demand + np.float32(HALF_DEMAND))
-    return x
+def priced(network: MlpNetwork) -> MlpNetwork:
+    return with_detour_price(
+        network, PRICE, overload_price=OVERLOAD, free_share=FREE_SHARE, free_demand=FREE_DEMAND
+    )
 
 
-def prices(network: MlpNetwork, x: Floats) -> Floats:
-    """By how much the price lowers the scores."""
-    priced = with_detour_price(network, PRICE, FREE, FREE_OWN)
-    return scores_of(network.layers, x) - scores_of(priced.layers, x)
+def prices(
+    network: MlpNetwork, kind: int, *, age_ns: float = 0.0, asked_links: float = 1.0, shares: Any = SHARES
+) -> Floats:
+    """By how much the price lowers the scores of paths of a kind, by the share that the group's packets take."""
+    after = priced(network)
+    share = np.array(shares, dtype=np.float32)
+    x = np.random.default_rng(0).random((len(share), len(after.features)), dtype=np.float32)
+    place = after.features.index
+    x[:, place(KIND)] = kind / SCALES[KIND]
+    for name, quantity, half in (
+        (SHARE, share, HALF_SHARE),
+        (AGE, age_ns, HALF_AGE_NS),
+        (DIRECT_DEMAND, asked_links, HALF_DEMAND),
+    ):
+        x[:, place(name)] = quantity / (quantity + np.float32(half))
+    seen = [place(name) for name in network.features]
+    return scores_of(network.layers, x[:, seen]) - scores_of(after.layers, x)
 
 
 @pytest.mark.parametrize("hidden", [(16, 16), (4, 3, 5)])
 @pytest.mark.parametrize("kind", range(1, 5))
-def test_a_detour_costs_more_the_less_the_direct_links_are_asked_for(
+def test_a_detour_costs_more_the_fuller_the_global_links_of_the_group_are(
     kind: int, hidden: tuple[int, ...]
 ) -> None:
     network = untrained(FEATURES, hidden, 3)
-    group = np.array([0, 0.5, 1.0, 1.5, 8.0], dtype=np.float32)
-    shown = group / (group + HALF_DEMAND)
-    expected = PRICE * np.maximum(1 - shown / (FREE / (FREE + HALF_DEMAND)), 0)
-    own = np.full(len(group), 1.0, dtype=np.float32)
-    np.testing.assert_allclose(prices(network, rows(kind, group, own)), expected, atol=1e-5)
+    share = np.array(SHARES) / (1 + np.array(SHARES))
+    part = np.maximum(share - share[1], 0) / (share[-1] - share[1])
+    assert part[0] == part[1] == 0 < part[2] < part[3] < part[4] == 1
+    np.testing.assert_allclose(prices(network, kind), PRICE * part, atol=1e-5)
+    np.testing.assert_allclose(prices(network, kind, age_ns=YOUNG_NS), PRICE * part, atol=1e-5)
+    for age_ns in (OLD_NS, 1e6):
+        expected = (PRICE + OVERLOAD) * part
+        np.testing.assert_allclose(prices(network, kind, age_ns=age_ns), expected, atol=1e-5)
 
 
-def test_shortest_paths_and_routers_that_send_all_one_way_pay_nothing() -> None:
+def test_shortest_paths_pay_nothing_and_nobody_pays_where_detours_are_needed() -> None:
     network = untrained(FEATURES, (16, 16), 3)
-    nothing, little, much = np.zeros((3, 4), dtype=np.float32) + np.float32([[0], [2.5], [3.0]])
-    assert np.abs(prices(network, rows(0, nothing, nothing))).max() < 1e-5
-    assert np.abs(prices(network, rows(2, nothing, little)) - PRICE).max() < 1e-4
-    assert np.abs(prices(network, rows(2, nothing, much))).max() < 1e-5
+    assert np.abs(prices(network, 0)).max() < 1e-5
+    assert np.abs(prices(network, 0, age_ns=1e6)).max() < 1e-5
+    assert np.abs(prices(network, 2, asked_links=FREE_DEMAND) - prices(network, 2)).max() < 1e-5
+    for age_ns in (0.0, 1e6):
+        assert np.abs(prices(network, 2, age_ns=age_ns, asked_links=6.0)).max() < 1e-5
 
 
-def test_demands_are_shown_as_the_price_reads_them() -> None:
+def test_what_the_price_reads_is_shown_as_it_reads_it() -> None:
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.2)
-    env = dfe.BatchedRoutingEnv(config, features=(GROUP_DEMAND, OWN_DEMAND), duration_ns=100)
+    env = dfe.BatchedRoutingEnv(config, features=(DIRECT_DEMAND, SHARE, AGE), duration_ns=100)
     env.reset(seed=1)
-    assert [block.half for block in env.layout.blocks] == [HALF_DEMAND, HALF_DEMAND]
+    halves = {block.name: block.half for block in env.layout.blocks}
+    assert halves == {DIRECT_DEMAND: HALF_DEMAND, SHARE: HALF_SHARE, AGE: HALF_AGE_NS}
 
 
-@pytest.mark.parametrize("name", [KIND, GROUP_DEMAND, OWN_DEMAND])
+def test_a_network_that_sees_the_share_already_is_not_shown_it_twice() -> None:
+    after = priced(untrained((*FEATURES, SHARE), (16, 16), 3))
+    assert after.features == (*FEATURES, SHARE, AGE)
+    assert priced(untrained(FEATURES, (16, 16), 3)).features == after.features
+
+
+@pytest.mark.parametrize("name", [KIND, DIRECT_DEMAND])
 def test_a_price_needs_the_features_that_it_reads(name: str) -> None:
     without: dict[str, Any] = {"features": tuple(feature for feature in FEATURES if feature != name)}
     with pytest.raises(dfe.ConfigError, match=name):

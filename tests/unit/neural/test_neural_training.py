@@ -198,8 +198,9 @@ def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
         ("wait_weights", (-1.0,)),
         ("wait_squares", (-1.0,)),
         ("detour_price", -1.0),
+        ("overload_price", -1.0),
+        ("free_share", 1.0),
         ("free_demand", 0.0),
-        ("free_own_demand", 0.0),
         ("hidden_units", ()),
         ("hidden_units", (16,)),
         ("seed", -1),
@@ -357,12 +358,12 @@ def test_training_goes_on_where_it_stopped_and_gives_the_same_weights(tmp_path: 
     assert [row["stage"] for row in rows] == stages
     ratios = [float(row["geometric_mean"]) for row in rows]
     best = ("round 0", "generation 1")[ratios[1] < ratios[0]]
-    names = ["0", "1", f"{best}, price 1"]
+    names = ["0", "1", f"{best}, price 0.7"]
     is_priced = ratios[2] < min(ratios[:2])
     names += [f"{names[2] if is_priced else best}, {count} of each kind" for count in (2, 4)]
     assert [row["number"] for row in rows] == names
     assert whole.detour_candidates == (1, 1, 1, 2, 4)[ratios.index(min(ratios))]
     assert whole.second_look == (whole.detour_candidates > 1)
-    assert whole.layers[0][0].shape[1] == 16 + 3 * is_priced
+    assert whole.layers[0][0].shape[1] == 16 + 4 * is_priced
     with pytest.raises(dfe.ConfigError, match="other seed"):
         train_network(MIXTURE, tmp_path / "parts", dataclasses.replace(SMALL, seed=1), quiet.append)
