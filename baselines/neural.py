@@ -22,9 +22,9 @@ class Neural(ScoringPolicy):
     It was trained on a mixture of scenarios that has nothing unseen of the suite ``dragonfly-v1``, and scores one
     candidate path after the other with the same weights, so it runs on every size of system. What it sees has no size
     in it either: occupancies of the router's own port and of the global link by which the path leaves the group, the
-    time that the path takes on idle links, how much the router's hosts offer to the destination group, and by which
-    paths their packets went lately. How it was trained, how good it is and where
-    it fails: ``docs/neural.md``.
+    time that the path takes on idle links, how much the group offers to the destination group, which links its packets
+    crossed lately and how full those make them, what acknowledgements tell, and how long the packet has waited. How it
+    was trained, how good it is and where it fails: ``docs/neural.md``.
 
     Source: this project.
     """

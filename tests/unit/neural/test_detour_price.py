@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.baselines import MlpNetwork
+from dragonfly_env.baselines import MlpNetwork, Neural
 from dragonfly_env.neural import FEATURES, SCALES, TrainingSettings
 from dragonfly_env.neural.detour_price import (
     AGE,
@@ -90,6 +91,36 @@ def test_a_network_that_sees_the_share_already_is_not_shown_it_twice() -> None:
     after = priced(untrained((*FEATURES, SHARE), (16, 16), 3))
     assert after.features == (*FEATURES, SHARE, AGE)
     assert priced(untrained(FEATURES, (16, 16), 3)).features == after.features
+
+
+def test_what_ships_has_the_price_that_the_settings_name() -> None:
+    """Take the price off and put it on again: the same network."""
+    shipped, settings = Neural().network, TrainingSettings()
+    (first, first_bias), (second, second_bias), (last, bias) = shipped.layers
+    seen = len(FEATURES)
+    without = dataclasses.replace(
+        shipped,
+        features=FEATURES,
+        scale=tuple(SCALES[name] for name in FEATURES),
+        layers=(
+            (first[:seen, :-4], first_bias[:-4]),
+            (second[:-4, :-2], second_bias[:-2]),
+            (last[:-2], bias),
+        ),
+    )
+    assert shipped.features == (*FEATURES, SHARE, AGE)
+    again = with_detour_price(
+        without,
+        settings.detour_price,
+        overload_price=settings.overload_price,
+        free_share=settings.free_share,
+        free_demand=settings.free_demand,
+    )
+    for ours, theirs in zip(again.layers, shipped.layers, strict=True):
+        np.testing.assert_array_equal(ours[0], theirs[0])
+        np.testing.assert_array_equal(ours[1], theirs[1])
+    assert shipped.detour_candidates in settings.second_look_candidates
+    assert shipped.second_look
 
 
 @pytest.mark.parametrize("name", [KIND, DIRECT_DEMAND])
