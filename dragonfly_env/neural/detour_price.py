@@ -2,7 +2,8 @@
 
 A detour takes two global links instead of one. While the group's packets take less than half of what its global links
 carry, all of them could; beyond that a detour takes room from others, and in overload it costs throughput. Times to
-delivery do not show it: queues are as long for those who cause them as for the others.
+delivery do not show it: queues are as long for those who cause them as for the others. And where a group asks for less
+than the direct links carry, nobody needs a detour; the training hardly knows that, as such light traffic is not in it.
 
 Source: this project. That detours cost throughput where shortest paths would do: Kim et al., ISCA 2008, section 4.
 """
@@ -18,6 +19,7 @@ from dragonfly_env.neural.network import SCALES, Floats, Layer
 
 KIND = "candidate_kind"
 DIRECT_DEMAND = "destination_group_demand"
+OWN_DEMAND = "destination_demand"
 SHARE = "group_demand"
 AGE = "age"
 HALF_DEMAND, HALF_SHARE, HALF_AGE_NS = 4.0, 1.0, 1000.0
@@ -27,37 +29,54 @@ YOUNG_NS, OLD_NS = 2000.0, 4000.0
 _STEEP = 10.0  # a tenth of what rules a price out is enough
 
 
-def with_detour_price(
-    network: MlpNetwork, price: float, *, overload_price: float, free_share: float, free_demand: float
-) -> MlpNetwork:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DetourPrices:
+    """By how much longer detours are foretold, as differences of logarithms, and where they cost nothing.
+
+    Attributes:
+        crowded: Where the packets of the group take all that its global links carry.
+        overload: What comes on top for packets that are ``OLD_NS`` old or older.
+        light: What comes on top where the group asks nothing of the direct links to the destination group.
+        free_share: Of what the group's global links carry: with so little on them the first two are 0.
+        free_demand: Of the group for the direct links, in links' worth: with so much the first two are 0.
+        light_demand: The same: with so much the third one is 0.
+        own_demand: Of the router's own hosts, were all of its group like it, in links' worth: with so much the third
+            one is 0, as local links are full before the direct ones.
+    """
+
+    crowded: float
+    overload: float
+    light: float
+    free_share: float
+    free_demand: float
+    light_demand: float
+    own_demand: float
+
+
+def with_detour_price(network: MlpNetwork, prices: DetourPrices) -> MlpNetwork:
     """The same network, but the foretold time of detours is e^p times as long.
 
-    p is 0 where the packets of the group take up to ``free_share`` of what its global links carry, ``price`` where they
-    take all of it, and linear between in the share as it is shown, x / (x + 1). For packets that are ``OLD_NS`` old or
-    older it is ``overload_price`` more, in the same proportion (where links are full, that begins with 3.7 us). There
-    is no price where the group asks for more than ``free_demand`` of what the direct links to the destination group
-    carry and a little more: then detours are needed, whatever they cost.
+    p is the sum of three prices. ``crowded`` is reached from 0 linearly in the share as it is shown, x / (x + 1).
+    ``overload`` comes in the same proportion (where links are full, it begins with an age of 3.7 us). ``light``
+    falls linearly in the demand as it is shown, x / (x + 4). What rules a price out does so a little beyond its limit.
 
     Args:
         network: Scores candidate paths one by one, by minus the logarithm of their foretold time; two hidden layers
-            or more, with the features ``KIND`` and ``DIRECT_DEMAND``.
-        price: Of a detour, a difference of logarithms.
-        overload_price: What comes on top for old packets.
-        free_share: From 0 to 1.
-        free_demand: In links' worth.
+            or more, with the features ``KIND``, ``DIRECT_DEMAND`` and ``OWN_DEMAND``.
+        prices: The three, and where they are 0.
 
     Returns:
-        A network with the features ``SHARE`` and ``AGE``, four units more in the first hidden layer, and two more in
+        A network with the features ``SHARE`` and ``AGE``, six units more in the first hidden layer, and three more in
         each of the others.
     """
     features = (*network.features, *(name for name in (SHARE, AGE) if name not in network.features))
     added = len(features) - len(network.features)
     (first, first_bias), (second, second_bias), *others = network.layers
-    busy, young, shortest, asked = range(first.shape[1], first.shape[1] + 4)
+    busy, young, shortest, asked, light, own = range(first.shape[1], first.shape[1] + 6)
     first = np.concatenate([first, np.zeros((added, first.shape[1]), np.float32)])
-    first, first_bias = _wider(first, first_bias, 4)
+    first, first_bias = _wider(first, first_bias, 6)
     place = features.index
-    free, whole = _shown(free_share, HALF_SHARE), _shown(1.0, HALF_SHARE)
+    free, whole = _shown(prices.free_share, HALF_SHARE), _shown(1.0, HALF_SHARE)
     first[place(SHARE), busy] = 1 / (whole - free)
     first_bias[busy] = -free / (whole - free)
     begins, old = _shown(YOUNG_NS, HALF_AGE_NS), _shown(OLD_NS, HALF_AGE_NS)
@@ -65,22 +84,30 @@ def with_detour_price(
     first_bias[young] = old / (old - begins)
     first[place(KIND), shortest] = -SCALES[KIND]  # 1 on shortest paths, 0 on detours
     first_bias[shortest] = 1
-    first[place(DIRECT_DEMAND), asked] = 1 / _shown(free_demand, HALF_DEMAND)
+    first[place(DIRECT_DEMAND), asked] = 1 / _shown(prices.free_demand, HALF_DEMAND)
     first_bias[asked] = -1
-    second = np.concatenate([second, np.zeros((4, second.shape[1]), np.float32)])
-    second, second_bias = _wider(second, second_bias, 2)
-    second[busy, -2:] = 1
-    second[[shortest, asked], -2:] = -_STEEP
-    second[young, -1] = -_STEEP
+    first[place(DIRECT_DEMAND), light] = -1 / _shown(prices.light_demand, HALF_DEMAND)
+    first_bias[light] = 1
+    first[place(OWN_DEMAND), own] = 1 / _shown(prices.own_demand, HALF_DEMAND)
+    first_bias[own] = -1
+    second = np.concatenate([second, np.zeros((6, second.shape[1]), np.float32)])
+    second, second_bias = _wider(second, second_bias, 3)
+    crowded, overload, direct = range(second.shape[1] - 3, second.shape[1])
+    second[busy, [crowded, overload]] = 1
+    second[light, direct] = 1
+    second[shortest, [crowded, overload, direct]] = -_STEEP
+    second[asked, [crowded, overload]] = -_STEEP
+    second[young, overload] = -_STEEP
+    second[own, direct] = -_STEEP
     layers: list[Layer] = [(first, first_bias), (second, second_bias)]
     for weights, bias in others[:-1]:
-        onwards = np.concatenate([weights, np.zeros((2, weights.shape[1]), np.float32)])
-        onwards, bias = _wider(onwards, bias, 2)
-        onwards[[-2, -1], [-2, -1]] = 1
+        onwards = np.concatenate([weights, np.zeros((3, weights.shape[1]), np.float32)])
+        onwards, bias = _wider(onwards, bias, 3)
+        onwards[[-3, -2, -1], [-3, -2, -1]] = 1
         layers.append((onwards, bias))
     weights, bias = others[-1]
-    prices = np.array([[-price], [-overload_price]], np.float32)
-    layers.append((np.concatenate([weights, prices]), bias))
+    costs = np.array([[-prices.crowded], [-prices.overload], [-prices.light]], np.float32)
+    layers.append((np.concatenate([weights, costs]), bias))
     return dataclasses.replace(
         network, layers=tuple(layers), features=features, scale=tuple(SCALES[name] for name in features)
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_integer, check_real, config_error, unknown_name
 from dragonfly_env.config.rows import choice, integer, normalise, real, setting
-from dragonfly_env.neural.detour_price import DIRECT_DEMAND, KIND
+from dragonfly_env.neural.detour_price import DIRECT_DEMAND, KIND, OWN_DEMAND, DetourPrices
 from dragonfly_env.neural.network import DETOURS, FEATURES, SCALES
 
 WAIT_FEATURE = "candidate_time_packets"
@@ -138,11 +138,14 @@ class TrainingSettings:
     overload_price: float = real(
         1.0, 0.0, 100.0, doc="What comes on top for packets that have waited long at their host."
     )
-    free_share: float = real(
-        0.4,
+    light_price: float = real(
+        0.5,
         0.0,
-        0.99,
-        doc="Of what the group's global links carry: with so little on them, detours have no price.",
+        100.0,
+        doc="What comes on top where the group asks nothing of the direct links to the destination group.",
+    )
+    free_share: float = real(
+        0.4, 0.0, 0.99, doc="Of what the group's global links carry: the first two prices are 0 up to there."
     )
     free_demand: float = real(
         4.0,
@@ -150,7 +153,18 @@ class TrainingSettings:
         1e6,
         open_low=True,
         unit="links",
-        doc="Of the group for one other group: with so much, detours have no price.",
+        doc="Of the group for the direct links: with so much the first two prices are 0.",
+    )
+    light_demand: float = real(
+        0.8, 0.0, 1e6, open_low=True, unit="links", doc="The same: with so much the third price is 0."
+    )
+    own_demand: float = real(
+        2.5,
+        0.0,
+        1e6,
+        open_low=True,
+        unit="links",
+        doc="Of the router, were all of its group like it: with so much the third price is 0.",
     )
     learning_rate: float = real(5e-3, 0.0, 1.0, open_low=True, doc="Of Adam while foretelling.")
     batch_transitions: int = integer(2048, 1, 2**20, unit="transitions", doc="Per gradient step.")
@@ -169,11 +183,24 @@ class TrainingSettings:
         if max(*self.wait_weights, *self.wait_squares) > 0:
             self._demand_features((WAIT_FEATURE,), "all wait_weights and wait_squares are 0")
         if self.detour_price > 0:
-            self._demand_features((KIND, DIRECT_DEMAND), "detour_price is 0")
+            self._demand_features((KIND, DIRECT_DEMAND, OWN_DEMAND), "detour_price is 0")
             if len(self.hidden_units) == 1:
                 raise config_error(
                     "hidden_units", self.hidden_units, "must be two layers or more unless detour_price is 0"
                 )
+
+    @property
+    def prices(self) -> DetourPrices:
+        """Of detours."""
+        return DetourPrices(
+            crowded=self.detour_price,
+            overload=self.overload_price,
+            light=self.light_price,
+            free_share=self.free_share,
+            free_demand=self.free_demand,
+            light_demand=self.light_demand,
+            own_demand=self.own_demand,
+        )
 
     def _demand_features(self, needed: tuple[str, ...], unless: str) -> None:
         for name in needed:

@@ -94,13 +94,7 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
     prices = [first]
     if settings.detour_price > 0:
         tried = f"{first[1]}, price {settings.detour_price:g}"
-        priced = with_detour_price(
-            first[2],
-            settings.detour_price,
-            overload_price=settings.overload_price,
-            free_share=settings.free_share,
-            free_demand=settings.free_demand,
-        )
+        priced = with_detour_price(first[2], settings.prices)
         prices.append((_note(folder, "detour price", tried, priced, watched, best_ns, tell), tried, priced))
     second = min(prices, key=operator.itemgetter(0))
     looks = [second]

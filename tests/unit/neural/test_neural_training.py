@@ -201,6 +201,9 @@ def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
         ("overload_price", -1.0),
         ("free_share", 1.0),
         ("free_demand", 0.0),
+        ("light_price", -1.0),
+        ("light_demand", 0.0),
+        ("own_demand", 0.0),
         ("hidden_units", ()),
         ("hidden_units", (16,)),
         ("seed", -1),
@@ -364,6 +367,6 @@ def test_training_goes_on_where_it_stopped_and_gives_the_same_weights(tmp_path: 
     assert [row["number"] for row in rows] == names
     assert whole.detour_candidates == (1, 1, 1, 2, 4)[ratios.index(min(ratios))]
     assert whole.second_look == (whole.detour_candidates > 1)
-    assert whole.layers[0][0].shape[1] == 16 + 4 * is_priced
+    assert whole.layers[0][0].shape[1] == 16 + 6 * is_priced
     with pytest.raises(dfe.ConfigError, match="other seed"):
         train_network(MIXTURE, tmp_path / "parts", dataclasses.replace(SMALL, seed=1), quiet.append)
