@@ -25,7 +25,7 @@ AGE = "age"
 HALF_DEMAND, HALF_SHARE, HALF_AGE_NS = 4.0, 1.0, 1000.0
 """Of what is shown as x / (x + half): links, shares, ns."""
 YOUNG_NS, OLD_NS = 2000.0, 4000.0
-"""Packets that are older when they ask their first router tell that hosts offer more than is carried."""
+"""A packet that is ``OLD_NS`` old when it asks its first router tells that hosts offer more than is carried."""
 _STEEP = 10.0  # a tenth of what rules a price out is enough
 
 
@@ -70,44 +70,42 @@ def with_detour_price(network: MlpNetwork, prices: DetourPrices) -> MlpNetwork:
         each of the others.
     """
     features = (*network.features, *(name for name in (SHARE, AGE) if name not in network.features))
-    added = len(features) - len(network.features)
+    free, full = _shown(prices.free_share, HALF_SHARE), _shown(1.0, HALF_SHARE)
+    young, old = _shown(YOUNG_NS, HALF_AGE_NS), _shown(OLD_NS, HALF_AGE_NS)
+    units = (  # what each reads, times what, plus what
+        (SHARE, 1 / (full - free), -free / (full - free)),
+        (AGE, -1 / (old - young), old / (old - young)),
+        (KIND, -SCALES[KIND], 1.0),  # 1 on shortest paths, 0 on detours
+        (DIRECT_DEMAND, 1 / _shown(prices.free_demand, HALF_DEMAND), -1.0),
+        (DIRECT_DEMAND, -1 / _shown(prices.light_demand, HALF_DEMAND), 1.0),
+        (OWN_DEMAND, 1 / _shown(prices.own_demand, HALF_DEMAND), -1.0),
+    )
     (first, first_bias), (second, second_bias), *others = network.layers
-    busy, young, shortest, asked, light, own = range(first.shape[1], first.shape[1] + 6)
-    first = np.concatenate([first, np.zeros((added, first.shape[1]), np.float32)])
-    first, first_bias = _wider(first, first_bias, 6)
-    place = features.index
-    free, whole = _shown(prices.free_share, HALF_SHARE), _shown(1.0, HALF_SHARE)
-    first[place(SHARE), busy] = 1 / (whole - free)
-    first_bias[busy] = -free / (whole - free)
-    begins, old = _shown(YOUNG_NS, HALF_AGE_NS), _shown(OLD_NS, HALF_AGE_NS)
-    first[place(AGE), young] = -1 / (old - begins)
-    first_bias[young] = old / (old - begins)
-    first[place(KIND), shortest] = -SCALES[KIND]  # 1 on shortest paths, 0 on detours
-    first_bias[shortest] = 1
-    first[place(DIRECT_DEMAND), asked] = 1 / _shown(prices.free_demand, HALF_DEMAND)
-    first_bias[asked] = -1
-    first[place(DIRECT_DEMAND), light] = -1 / _shown(prices.light_demand, HALF_DEMAND)
-    first_bias[light] = 1
-    first[place(OWN_DEMAND), own] = 1 / _shown(prices.own_demand, HALF_DEMAND)
-    first_bias[own] = -1
-    second = np.concatenate([second, np.zeros((6, second.shape[1]), np.float32)])
+    first = np.concatenate([first, np.zeros((len(features) - len(first), first.shape[1]), np.float32)])
+    first, first_bias = _wider(first, first_bias, len(units))
+    for unit, (name, slope, bias) in enumerate(units, start=-len(units)):
+        first[features.index(name), unit], first_bias[unit] = slope, bias
+    second = np.concatenate([second, np.zeros((len(units), second.shape[1]), np.float32)])
     second, second_bias = _wider(second, second_bias, 3)
-    crowded, overload, direct = range(second.shape[1] - 3, second.shape[1])
-    second[busy, [crowded, overload]] = 1
-    second[light, direct] = 1
-    second[shortest, [crowded, overload, direct]] = -_STEEP
-    second[asked, [crowded, overload]] = -_STEEP
-    second[young, overload] = -_STEEP
-    second[own, direct] = -_STEEP
+    second[-len(units) :, -3:] = np.array(
+        [  # crowded, overload, light
+            [1, 1, 0],
+            [0, -_STEEP, 0],
+            [-_STEEP, -_STEEP, -_STEEP],
+            [-_STEEP, -_STEEP, 0],
+            [0, 0, 1],
+            [0, 0, -_STEEP],
+        ]
+    )
     layers: list[Layer] = [(first, first_bias), (second, second_bias)]
-    for weights, bias in others[:-1]:
+    for weights, biases in others[:-1]:
         onwards = np.concatenate([weights, np.zeros((3, weights.shape[1]), np.float32)])
-        onwards, bias = _wider(onwards, bias, 3)
-        onwards[[-3, -2, -1], [-3, -2, -1]] = 1
-        layers.append((onwards, bias))
-    weights, bias = others[-1]
+        onwards, biases = _wider(onwards, biases, 3)
+        onwards[-3:, -3:] = np.eye(3)
+        layers.append((onwards, biases))
+    weights, biases = others[-1]
     costs = np.array([[-prices.crowded], [-prices.overload], [-prices.light]], np.float32)
-    layers.append((np.concatenate([weights, costs]), bias))
+    layers.append((np.concatenate([weights, costs]), biases))
     return dataclasses.replace(
         network, layers=tuple(layers), features=features, scale=tuple(SCALES[name] for name in features)
     )
