@@ -13,6 +13,7 @@ SECONDS ?= 60
 ONLY ?=
 FUZZ ?=
 FAST ?=
+SHARE ?= all
 FAST_ARGS := $(if $(FAST),-DDRAGONFLY_LTO=OFF)
 RLLIB := build/rllib-venv
 EXTRAS := build/extras-venv
@@ -25,7 +26,7 @@ native_sources := csrc/CMakeLists.txt $(shell find csrc -name '*.cpp' -not -path
 cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rllib test-frameworks test-matrix test-extras test-engines fuzz fuzz-sanitized lint types format format-check cpp-test sanitize bench docs docs-links wheel clean distclean
+.PHONY: help setup demo test test-all test-products test-rllib test-frameworks test-matrix test-extras test-engines fuzz fuzz-sanitized lint types format format-check cpp-test sanitize bench docs docs-links wheel clean distclean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -38,6 +39,11 @@ demo: $(VENV)/core ## compare five routing policies on 1,056 hosts: table, figur
 
 test: setup ## all Python tests (some of them: make test TESTS='-k topology -x')
 	$(BIN)/python -m pytest -n $(JOBS) $(TESTS)
+
+test-all: test test-products test-rllib test-frameworks test-extras test-engines test-matrix ## everything that can be tested here, complete products included
+
+test-products: setup ## complete products of parameters, of which `make test` takes every pair of values (SHARE=3/20: a share)
+	$(BIN)/python -m pytest -n $(JOBS) -m product --products $(SHARE)
 
 test-rllib: setup $(RLLIB)/installed ## the ecosystems' checkers with RLlib, and the older gymnasium that it pins
 	$(RLLIB)/bin/python -m pytest -n $(JOBS) -k 'not leave_nothing_behind' $(wildcard $(addprefix tests/conformance/test_,$(ECOSYSTEMS)))

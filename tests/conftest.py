@@ -13,6 +13,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.products import chosen_cases
+
 # No deadline: tests never depend on how fast the machine is.
 settings.register_profile(
     "fixed", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -33,6 +35,25 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # be tested on processes that cannot hear it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How much of the products of parameters is tested."""
+    parser.addoption(
+        "--products",
+        default="pairs",
+        help="tests marked with `product`: `pairs` runs a choice of their cases in which every pair of values "
+        "occurs, `all` runs every case, `3/10` runs the third tenth of them",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a test that is marked with `product` its cases."""
+    marker = metafunc.definition.get_closest_marker("product")
+    if marker is not None:
+        cases = chosen_cases(marker.kwargs, metafunc.config.getoption("--products"))
+        ids = ["-".join(getattr(value, "__name__", str(value)) for value in case) for case in cases]
+        metafunc.parametrize(list(marker.kwargs), cases, ids=ids)
 
 
 @pytest.fixture(autouse=True)

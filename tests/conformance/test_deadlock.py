@@ -56,14 +56,11 @@ def dependencies(shape: str, arrangement: str, policy: str, scheme: str) -> tupl
     return graph, longest
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("policy", POLICIES)
-def test_channel_dependencies_are_acyclic(policy: str, scheme: str, shape: str) -> None:
-    for arrangement in ARRANGEMENTS:
-        graph, longest = dependencies(shape, arrangement, policy, scheme)
-        assert nx.is_directed_acyclic_graph(graph), nx.find_cycle(graph)
-        assert 0 <= longest <= most_hops(policy, grid=shape in GRIDS)
+@pytest.mark.product(policy=POLICIES, scheme=SCHEMES, shape=tuple(SHAPES), arrangement=ARRANGEMENTS)
+def test_channel_dependencies_are_acyclic(policy: str, scheme: str, shape: str, arrangement: str) -> None:
+    graph, longest = dependencies(shape, arrangement, policy, scheme)
+    assert nx.is_directed_acyclic_graph(graph), nx.find_cycle(graph)
+    assert 0 <= longest <= most_hops(policy, grid=shape in GRIDS)
 
 
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
@@ -73,40 +70,45 @@ def test_a_single_vc_has_cycles_so_the_proof_can_fail(policy: str, arrangement: 
     assert not nx.is_directed_acyclic_graph(graph)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("shape", ["72 hosts", "trunked", "half of the groups", *GRIDS])
-@pytest.mark.parametrize("policy", POLICIES)
-def test_packets_stay_on_the_channels_of_the_proof(policy: str, shape: str, scheme: str) -> None:
+@pytest.mark.product(
+    policy=POLICIES,
+    shape=("72 hosts", "trunked", "half of the groups", *GRIDS),
+    scheme=SCHEMES,
+    avoid=(True, False),
+    traffic=("uniform", "adv+1"),
+)
+def test_packets_stay_on_the_channels_of_the_proof(
+    policy: str, shape: str, scheme: str, avoid: bool, traffic: str
+) -> None:
     """Every two consecutive links of every route that a saturated run took are a dependency that was walked."""
     topology = topology_of(SHAPES[shape])
     graph, longest = dependencies(shape, "palmtree", policy, scheme)
     links = {channel: link(topology, channel) for channel in graph}
     walked = {(links[held], links[wanted]) for held, wanted in graph.edges}
-    for avoid, traffic in itertools.product((True, False), ("uniform", "adv+1")):
-        config = dfe.SimulationConfig(
-            topology=topology,
-            network=dfe.NetworkConfig(
-                vc_scheme=scheme,
-                detours_avoid_destination_group=avoid,
-                local_buffer_packets=2,
-                global_buffer_packets=2,
-                output_buffer_packets=1,
-            ),
-            policy=policy_of(policy),
-            traffic=traffic,
-            load=1.0,
-            packet_log=True,
-        )
-        simulation = dfe.Simulation(config)
-        simulation.run(5000)
-        assert simulation.drain()
-        log = simulation.packet_log()
-        assert log["hops"].max() <= longest
-        routers, offsets = log["routers"].tolist(), log["route_offsets"].tolist()
-        routes = [routers[first:last] for first, last in itertools.pairwise(offsets)]
-        used = {turn for route in routes for turn in itertools.pairwise(itertools.pairwise(route))}
-        assert used
-        assert used <= walked
+    config = dfe.SimulationConfig(
+        topology=topology,
+        network=dfe.NetworkConfig(
+            vc_scheme=scheme,
+            detours_avoid_destination_group=avoid,
+            local_buffer_packets=2,
+            global_buffer_packets=2,
+            output_buffer_packets=1,
+        ),
+        policy=policy_of(policy),
+        traffic=traffic,
+        load=1.0,
+        packet_log=True,
+    )
+    simulation = dfe.Simulation(config)
+    simulation.run(5000)
+    assert simulation.drain()
+    log = simulation.packet_log()
+    assert log["hops"].max() <= longest
+    routers, offsets = log["routers"].tolist(), log["route_offsets"].tolist()
+    routes = [routers[first:last] for first, last in itertools.pairwise(offsets)]
+    used = {turn for route in routes for turn in itertools.pairwise(itertools.pairwise(route))}
+    assert used
+    assert used <= walked
 
 
 def most_hops(policy: str, *, grid: bool) -> int:

@@ -93,9 +93,7 @@ def config_of(**settings: Any) -> dfe.SimulationConfig | None:
     return dfe.SimulationConfig(topology=topology, traffic=traffic, load=1.0, **settings)
 
 
-@pytest.mark.parametrize("traffic", dfe.traffic_patterns())
-@pytest.mark.parametrize("policy", dfe.policies())
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.product(preset=PRESETS, policy=dfe.policies(), traffic=dfe.traffic_patterns())
 def test_every_policy_carries_every_pattern_at_full_load_and_drains(
     preset: str, policy: str, traffic: str
 ) -> None:
@@ -109,9 +107,7 @@ def test_every_policy_carries_every_pattern_at_full_load_and_drains(
 CLOSED_LOOPS = tuple(info["example"] for info in _core.patterns() if info["closed_loop"])
 
 
-@pytest.mark.parametrize("traffic", CLOSED_LOOPS)
-@pytest.mark.parametrize("policy", dfe.policies())
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.product(preset=PRESETS, policy=dfe.policies(), traffic=CLOSED_LOOPS)
 def test_every_policy_brings_every_workload_to_its_end(preset: str, policy: str, traffic: str) -> None:
     config = dfe.SimulationConfig(
         topology=SMALL, network=dfe.NetworkConfig.preset(preset), policy=ready(policy), traffic=traffic
@@ -137,20 +133,24 @@ def test_every_workload_ends_or_is_refused_on_every_shape(traffic: str, shape: s
         check_sane(dfe.Simulation(config).run_to_completion())
 
 
-@pytest.mark.parametrize("arrangement", ARRANGEMENTS)
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("policy", dfe.policies())
-def test_every_policy_works_on_every_shape(policy: str, shape: str, arrangement: str) -> None:
+@pytest.mark.product(
+    policy=dfe.policies(),
+    shape=tuple(SHAPES),
+    arrangement=ARRANGEMENTS,
+    preset=PRESETS,
+    traffic=("uniform", "adv+1"),
+)
+def test_every_policy_works_on_every_shape(
+    policy: str, shape: str, arrangement: str, preset: str, traffic: str
+) -> None:
     topology = topology_of(SHAPES[shape], arrangement)
-    for preset in PRESETS:
-        for traffic in ("uniform", "adv+1"):
-            network = dfe.NetworkConfig.preset(preset)
-            config = config_of(topology=topology, network=network, policy=ready(policy), traffic=traffic)
-            if config is None:
-                assert traffic == "adv+1"
-                assert topology.num_groups == 1
-                continue
-            check_sane(run_and_drain(config, 2000))
+    network = dfe.NetworkConfig.preset(preset)
+    config = config_of(topology=topology, network=network, policy=ready(policy), traffic=traffic)
+    if config is None:
+        assert traffic == "adv+1"
+        assert topology.num_groups == 1
+    else:
+        check_sane(run_and_drain(config, 2000))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -161,9 +161,9 @@ def test_every_pattern_works_or_is_refused_on_every_shape(traffic: str, shape: s
         check_sane(run_and_drain(config, 2000))
 
 
-@pytest.mark.parametrize("injection", ["periodic", "bernoulli", "poisson"])
-@pytest.mark.parametrize("full", ["stall", "lose"])
-@pytest.mark.parametrize("policy", dfe.policies())
+@pytest.mark.product(
+    policy=dfe.policies(), full=("stall", "lose"), injection=("periodic", "bernoulli", "poisson")
+)
 def test_short_source_queues_and_long_messages_lose_nothing_that_they_took(
     policy: str, full: str, injection: str
 ) -> None:

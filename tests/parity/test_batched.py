@@ -46,9 +46,7 @@ def counted(metrics: dfe.Metrics) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("decide_at", ["arrival", "head"])
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.product(name=TWINS, preset=PRESETS, decide_at=("arrival", "head"))
 def test_every_policy_runs_the_same_history_from_python(name: str, preset: str, decide_at: str) -> None:
     network = dfe.NetworkConfig.preset(preset, decide_at=decide_at)
     check_equal(config_of(network=network), ready(name))

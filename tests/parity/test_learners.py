@@ -39,10 +39,7 @@ def check_equal(config: dfe.SimulationConfig, learner: Any, duration_ns: float =
         assert (twin.table != before).any()
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.1])
-@pytest.mark.parametrize("decide_at", ["arrival", "head"])
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.product(learner=LEARNERS, preset=PRESETS, decide_at=("arrival", "head"), epsilon=(0.0, 0.1))
 def test_a_learner_learns_the_same_from_python(
     learner: Any, preset: str, decide_at: str, epsilon: float
 ) -> None:

@@ -64,10 +64,7 @@ def through_aec(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: f
 VIEWS = {"parallel": through_parallel, "aec": through_aec}
 
 
-@pytest.mark.parametrize("decide_at", ["arrival", "head"])
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.product(name=TWINS, view=tuple(VIEWS), preset=PRESETS, decide_at=("arrival", "head"))
 def test_every_policy_runs_its_history_from_observations_alone(
     name: str, view: str, preset: str, decide_at: str
 ) -> None:
@@ -76,9 +73,7 @@ def test_every_policy_runs_its_history_from_observations_alone(
     assert VIEWS[view](config, policy, 1_800.0) == native(config, policy, 1_800.0).trace_hash()
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.product(name=TWINS, view=tuple(VIEWS), threads=(1, 2))
 def test_neither_partitions_nor_threads_matter(name: str, view: str, threads: int) -> None:
     config = config_of(topology=dfe.Dragonfly.preset("1056"), traffic="uniform", load=0.4, threads=threads)
     assert dfe.Simulation(config).num_partitions > 1
