@@ -186,6 +186,9 @@ class Script:
     @property
     def bytes(self) -> int: ...
 
+def operation_lines(
+    text: str, ranks: int, first_line: int, most: int
+) -> tuple[NDArray[np.int64], list[str], list[tuple[int, str]]]: ...
 def check_program(spec: str, tasks: int, packet_bytes: int) -> None: ...
 def job_source(
     topology: Topology, background: Source | None, jobs: Sequence[Mapping[str, Any]]

@@ -1,13 +1,17 @@
 """Collective operations, made of sends, receives and waits as MPI libraries make them.
 
-``members`` are the ranks that take part, in the same order for all of them; ``rank`` is one of them.
+``members`` are the ranks that take part, in the same order for all of them; ``rank`` is one of them. Anything else, and
+sizes that no message has, is a ``ConfigError`` when the first operation is asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.jobs.operations import (
+    MOST_BYTES,
     SEND_ALL_TO_ALL,
     Operation,
     begin,
@@ -31,7 +35,8 @@ def allreduce(
 
     Source: Thakur et al., Optimization of collective communication operations in MPICH, IJHPCA 2005, section 4.5.
     """
-    count, me = len(members), members.index(rank)
+    members, me = _members(rank, members)
+    count = len(members)
     doubled = 1 << (count.bit_length() - 1)
     extra = count - doubled
 
@@ -76,7 +81,8 @@ def alltoallv(
         num_bytes: For each other member; or a function of the receiver.
         name: What its time counts as.
     """
-    count, me = len(members), members.index(rank)
+    members, me = _members(rank, members)
+    count = len(members)
     size = num_bytes if callable(num_bytes) else lambda _: num_bytes
     yield begin(name)
     for step in range(1, count):
@@ -144,8 +150,19 @@ def reduce(
     yield end(name)
 
 
+def _members(rank: int, members: Sequence[int]) -> tuple[Sequence[int], int]:
+    """The members as a sequence, and the place of a rank among them."""
+    if not isinstance(members, Sequence):
+        members = check_items("members", members, "must be a list of ranks")
+    try:
+        return members, members.index(rank)
+    except ValueError:
+        raise config_error("rank", rank, f"must be one of the {len(members)} members") from None
+
+
 def _segments(num_bytes: int, segment_bytes: int | None) -> list[int]:
-    if segment_bytes is None or segment_bytes >= num_bytes:
+    num_bytes = check_integer("num_bytes", num_bytes, 0, MOST_BYTES)
+    if segment_bytes is None or check_integer("segment_bytes", segment_bytes, 1, MOST_BYTES) >= num_bytes:
         return [num_bytes]
     whole, rest = divmod(num_bytes, segment_bytes)
     return [segment_bytes] * whole + ([rest] if rest else [])
@@ -153,8 +170,9 @@ def _segments(num_bytes: int, segment_bytes: int | None) -> list[int]:
 
 def _tree(rank: int, members: Sequence[int], root: int) -> tuple[int | None, list[int]]:
     """Parent and children in a binomial tree, the nearest to the leaves last."""
+    members, place = _members(rank, members)
     count = len(members)
-    me = (members.index(rank) - root) % count
+    me = (place - check_integer("root", root, 0, count - 1)) % count
     lowest = me & -me if me else 1 << (count - 1).bit_length()
     parent = members[(me - lowest + root) % count] if me else None
     children = []

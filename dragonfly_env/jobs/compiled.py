@@ -2,77 +2,106 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterable
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.checks.values import check_integer, config_error
-from dragonfly_env.jobs.operations import BEGIN, END, Operation, begin, end
+from dragonfly_env.checks.values import check_integer
+from dragonfly_env.jobs.operations import BEGIN, END
 from dragonfly_env.jobs.program import Program
+from dragonfly_env.jobs.records import Records, in_order
+from dragonfly_env.metrics.operations import ITERATION
 
-ITERATION = "iteration"
-"""The operation that every iteration of a rank is measured as."""
-
-_MOST_OPERATIONS = 2**24
+_KEPT_BYTES = 2**26
+_LEAST_BYTES = 2**12
 
 
 class CompiledProgram:
-    """A program for a number of ranks: shared by all jobs that run it."""
+    """A program for a number of ranks: shared by all jobs that run it.
+
+    Every iteration of a rank is measured as the operation ``ITERATION``.
+    """
 
     __slots__ = ("operation_names", "script")
 
     def __init__(self, program: Program, ranks: int, packet_bytes: int) -> None:
-        labels: dict[str, int] = {}
-        names: dict[str, int] = {ITERATION: 0}
-        first, parts = [0], []
-        for rank in range(ranks):
-            rows = []
-            for kind, partner, amount, label in _iteration(program, rank, ranks):
-                known = names if kind in (BEGIN, END) else labels
-                rows.append((kind, partner, amount, known.setdefault(label, len(known))))
-            parts.append(np.array(rows, dtype=np.int64))
-            first.append(first[-1] + len(rows))
-            if first[-1] > _MOST_OPERATIONS:
-                allowed = f"must have at most {_MOST_OPERATIONS} operations on {ranks} hosts"
-                raise config_error("program", program.spec, allowed)
-        columns = np.concatenate(parts).T
-        self.operation_names = tuple(names)
+        records = program.recorded(ranks)
+        marks = (records.kinds == BEGIN) | (records.kinds == END)
+        names = records.names.astype(np.int64)
+        operations, used = in_order(names[marks])
+        labels, used_labels = in_order(names[~marks])
+        numbers = np.empty(len(names), np.uint32)
+        numbers[marks] = operations + 1
+        numbers[~marks] = labels
+        self.operation_names = (ITERATION, *(records.texts[name] for name in used))
+        first = records.first + 2 * np.arange(ranks + 1, dtype=np.uint64)
         self.script = _core.Script(
             program.spec,
             {
                 "packet_bytes": packet_bytes,
-                "first": np.array(first, np.uint64),
-                "kinds": columns[0].astype(np.uint8),
-                "partners": columns[1].astype(np.uint32),
-                "amounts": np.ascontiguousarray(columns[2]),
-                "labels": columns[3].astype(np.uint32),
-                "lines": np.array(list(_lines(program, ranks)), np.uint32),
-                "label_names": [f"{label}" for label in labels],
-                "operation_names": list(names),
+                "first": first,
+                "kinds": _framed(records, records.kinds, BEGIN, END),
+                "partners": _framed(records, records.partners, 0, 0),
+                "amounts": _framed(records, records.amounts, 0, 0),
+                "labels": _framed(records, numbers, 0, 0),
+                "lines": _lines(records),
+                "label_names": [records.texts[name] for name in used_labels],
+                "operation_names": list(self.operation_names),
             },
         )
 
+    @property
+    def num_bytes(self) -> int:
+        """What the core keeps of it."""
+        return self.script.bytes
 
-def _iteration(program: Program, rank: int, ranks: int) -> Iterable[Operation]:
-    yield begin(ITERATION)
-    yield from program.operations(rank, ranks)
-    yield end(ITERATION)
+
+def _framed(records: Records, column: npt.NDArray[Any], before: int, after: int) -> npt.NDArray[Any]:
+    """A column with a value before the operations of each rank and one after them."""
+    ends = records.first.astype(np.int64)
+    at = np.stack([ends[:-1], ends[1:]], axis=1).ravel()
+    return np.insert(column, at, np.tile(np.array([before, after], column.dtype), records.ranks))
 
 
-def _lines(program: Program, ranks: int) -> Iterable[int]:
+def _lines(records: Records) -> npt.NDArray[np.uint32]:
     """Of the marks around an iteration: those of its first and last operation."""
-    lines = program.lines()
-    if lines is None:
-        return
-    for rank in range(ranks):
-        own = lines[rank] or (1,)
-        yield from (own[0], *lines[rank], own[-1])
+    if records.lines is None:
+        return np.empty(0, np.uint32)
+    framed = _framed(records, records.lines, 1, 1)
+    first = records.first.astype(np.int64) + 2 * np.arange(records.ranks + 1)
+    begins, ends = first[:-1], first[1:] - 1
+    filled = ends > begins + 1
+    framed[begins[filled]] = framed[begins[filled] + 1]
+    framed[ends[filled]] = framed[ends[filled] - 1]
+    return framed
 
 
-@functools.lru_cache(maxsize=64)
+class _Compiled:
+    """Programs that were compiled, the latest last: as many as fit into some bytes, and in any case the last."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[Program, int, int], CompiledProgram] = OrderedDict()
+        self._bytes = 0
+
+    def find(self, key: tuple[Program, int, int]) -> CompiledProgram:
+        """The one of a program, ranks and bytes of a packet; made if need be."""
+        found = self._known.pop(key, None)
+        if found is None:
+            found = CompiledProgram(*key)
+            self._bytes += found.num_bytes + _LEAST_BYTES
+        self._known[key] = found
+        while self._bytes > _KEPT_BYTES and len(self._known) > 1:
+            _, oldest = self._known.popitem(last=False)
+            self._bytes -= oldest.num_bytes + _LEAST_BYTES
+        return found
+
+
+_COMPILED = _Compiled()
+
+
 def compile_program(program: Program, ranks: int, packet_bytes: int) -> CompiledProgram:
     """The program for so many ranks, checked; the same object for the same program.
 
@@ -80,7 +109,7 @@ def compile_program(program: Program, ranks: int, packet_bytes: int) -> Compiled
         ConfigError: For ranks that wait for what nobody sends, naming who waits for whom; amounts out of range.
     """
     program.check(ranks)
-    return CompiledProgram(program, ranks, check_integer("packet_bytes", packet_bytes, 1, 2**31 - 1))
+    return _COMPILED.find((program, ranks, check_integer("packet_bytes", packet_bytes, 1, 2**31 - 1)))
 
 
 def run_settings(program: Program, packet_bytes: int) -> dict[str, Any]:

@@ -17,10 +17,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dragonfly_env.checks.values import PS_PER_NS
+from dragonfly_env.checks.values import (
+    MAX_RUN_NS,
+    PS_PER_NS,
+    check_integer,
+    check_real,
+    check_text,
+    config_error,
+)
+from dragonfly_env.metrics.operations import ITERATION
 
 ANY_BYTES = -1
 """Of a receive: as many as are sent."""
+
+MOST_BYTES = 2**31 - 1
+"""Of a message."""
+
+MAX_COMPUTE_NS = MAX_RUN_NS / 1000
+"""Of one computation."""
+
+_MAX_RANK = 2**20 - 1
 
 SEND, SEND_ALL_TO_ALL, RECEIVE, WAIT, WAIT_ALL, COMPUTE, BEGIN, END = range(8)
 """Kinds, as the core numbers them."""
@@ -38,42 +54,93 @@ class Operation(NamedTuple):
 
 
 def send(to: int, num_bytes: int, label: str = "") -> Operation:
-    """A message to a rank, in whole packets, at least one. Does not block."""
-    return Operation(SEND, to, num_bytes, label)
+    """A message to a rank, in whole packets, at least one. Does not block.
+
+    Raises:
+        ConfigError: For a negative rank or size, or a label that is no string.
+    """
+    return Operation(
+        SEND, _whole("to", to, _MAX_RANK), _whole("num_bytes", num_bytes, MOST_BYTES), _text(label)
+    )
 
 
 def receive(source: int, num_bytes: int = ANY_BYTES, label: str = "") -> Operation:
     """Room for the next message of a rank with this label. Does not block; with a size, that of the send must equal
     it.
+
+    Raises:
+        ConfigError: As ``send``.
     """
-    return Operation(RECEIVE, source, num_bytes, label)
+    size = _whole("num_bytes", num_bytes, MOST_BYTES, low=ANY_BYTES)
+    return Operation(RECEIVE, _whole("source", source, _MAX_RANK), size, _text(label))
 
 
 def compute(time_ns: float) -> Operation:
-    """Nothing but computation for a time, to which the job adds its jitter. Messages go on meanwhile."""
-    return Operation(COMPUTE, 0, round(time_ns * PS_PER_NS))
+    """Nothing but computation for a time, to which the job adds its jitter. Messages go on meanwhile.
+
+    Raises:
+        ConfigError: For what is no time from 0 to 10^12 ns.
+    """
+    checked_ns = check_real("time_ns", time_ns, 0.0, MAX_COMPUTE_NS, unit="ns")
+    return Operation(COMPUTE, 0, round(checked_ns * PS_PER_NS))
 
 
 def begin(name: str) -> Operation:
-    """From here to ``end`` of the same name the time counts as that operation's."""
-    return Operation(BEGIN, label=name)
+    """From here to ``end`` of the same name the time counts as that operation's.
+
+    Raises:
+        ConfigError: For an empty name, and ``"iteration"``, which stands for a whole iteration.
+    """
+    return Operation(BEGIN, label=_name(name))
 
 
 def end(name: str) -> Operation:
-    """The end of what ``begin`` began."""
-    return Operation(END, label=name)
+    """The end of what ``begin`` began.
+
+    Raises:
+        ConfigError: As ``begin``.
+    """
+    return Operation(END, label=_name(name))
 
 
 def silent_wait(label: str | None = None) -> Operation:
-    """A wait that is not measured by itself: a part of something larger."""
-    return Operation(WAIT_ALL) if label is None else Operation(WAIT, label=label)
+    """A wait that is not measured by itself: a part of something larger.
+
+    Raises:
+        ConfigError: For an empty label.
+    """
+    if label is None:
+        return Operation(WAIT_ALL)
+    if not _text(label):
+        raise config_error("label", label, "must not be empty; None waits for everything")
+    return Operation(WAIT, label=label)
 
 
 def wait(label: str | None = None, *, name: str = "wait") -> Iterator[Operation]:
     """Wait until all receives and sends with a label are complete; None: all of them.
 
     A send is complete when its last packet has left the source queue.
+
+    Raises:
+        ConfigError: For an empty label or name.
     """
-    yield begin(name)
-    yield silent_wait(label)
-    yield end(name)
+    return iter((begin(name), silent_wait(label), end(name)))
+
+
+# Programs make millions of operations: what is right costs no call.
+
+
+def _whole(field: str, value: int, high: int, low: int = 0) -> int:
+    return value if type(value) is int and low <= value <= high else check_integer(field, value, low, high)
+
+
+def _text(value: str) -> str:
+    return value if type(value) is str else check_text("label", value)
+
+
+def _name(name: str) -> str:
+    if not check_text("name", name):
+        raise config_error("name", name, "must not be empty")
+    if name == ITERATION:
+        raise config_error("name", name, "must be another name: this one stands for a whole iteration")
+    return name

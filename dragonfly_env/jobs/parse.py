@@ -49,10 +49,11 @@ def parse_program(program: object) -> Program:
 
 def _from_table(table: dict[str, Any]) -> Program:
     if "file" in table:
-        return OperationText.read(table.pop("file"), **_text_settings(table))
+        path, sha256 = table.pop("file"), table.pop("sha256", None)
+        return OperationText.read(path, sha256, **_text_settings(table))
     if "text" in table:
         name = table.pop("name", "text")
-        return OperationText(name, table.pop("text"), **_text_settings(table))
+        return OperationText.parse(name, table.pop("text"), **_text_settings(table))
     name = table.pop("name", None)
     if not isinstance(name, str) or name not in Motif.classes:
         raise unknown_name("program", name, Motif.classes)

@@ -9,14 +9,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import MAX_SETTING_NS, config_error
+from dragonfly_env.checks.values import MAX_SETTING_NS, check_integer, check_real, config_error
 from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env.jobs.gaps import calibrated_gap_ns
 from dragonfly_env.jobs.operations import SEND, SEND_ALL_TO_ALL, Operation
+from dragonfly_env.jobs.records import Recorder, Records
 
 MOST_HOSTS = 2**20
 _MAX_PIECE_BYTES = 2**31 - 1
+_MAX_SCALED_BYTES = 2.0**53
 _FEW = 16
+_MOST_OPERATIONS = 2**24
 
 
 class Program(ABC):
@@ -43,9 +46,16 @@ class Program(ABC):
         """How many it is for, if it is written for a certain number."""
         return None
 
-    def lines(self) -> tuple[tuple[int, ...], ...] | None:
-        """Where in a file the operations of each rank stand; None: in none."""
-        return None
+    def recorded(self, ranks: int) -> Records:
+        """One iteration of all ranks, checked.
+
+        Raises:
+            ConfigError: For what is no operation of a program of so many ranks.
+        """
+        recorder = Recorder(self.spec, ranks, _MOST_OPERATIONS)
+        for rank in range(ranks):
+            recorder.add_all(rank, self.operations(rank, ranks))
+        return recorder.records()
 
     def piece(self) -> int:
         """The bytes of a message that leave before it is another one's turn."""
@@ -139,10 +149,12 @@ class Motif(Program):
 
     def gap(self, ranks: int) -> float:
         """The computation of one iteration, in ns."""
+        check_integer("ranks", ranks, 1, MOST_HOSTS)
         return _calibrated(self, ranks) if self.gap_ns is None else self.gap_ns
 
     def bytes_per_host(self, ranks: int) -> float:
         """What a host sends in an iteration: the mean of a few of them, spread over all."""
+        check_integer("ranks", ranks, 1, MOST_HOSTS)
         program = self if self.gap_ns == 0.0 else dataclasses.replace(self, gap_ns=0.0)
         few = range(0, ranks, max(1, ranks // _FEW))
         kinds = (SEND, SEND_ALL_TO_ALL)
@@ -154,7 +166,7 @@ class Motif(Program):
 
     def scaled(self, num_bytes: float) -> int:
         """A large message's size."""
-        return max(1, round(num_bytes * self.scale))
+        return max(1, round(check_real("num_bytes", num_bytes, 0.0, _MAX_SCALED_BYTES) * self.scale))
 
 
 @functools.lru_cache(maxsize=256)

@@ -85,7 +85,8 @@ def test_every_operation_can_be_written(tmp_path: Path) -> None:
         ("", "test.ops = '': must begin with a line 'ranks N'"),
         ("0 wait\n", "test.ops, line 1 = '0 wait': must be 'ranks N' before anything else"),
         ("ranks 0\n", "line 1, ranks = '0': must be 1 to"),
-        ("ranks 99999999999\n", "must be 'ranks N'"),
+        ("ranks 99999999999\n", "line 1, ranks = '99999999999': must be 1 to"),
+        ("ranks x\n", "must be 'ranks N'"),
         ("ranks 2\n\n0 sent to=1 bytes=1", "line 3, operation = 'sent': .*did you mean 'send'"),
         ("ranks 2\n0", "line 2, operation = ''"),
         ("ranks 2\n2 wait", "line 2, rank = '2': must be a rank, 0 to 1"),
@@ -96,8 +97,37 @@ def test_every_operation_can_be_written(tmp_path: Path) -> None:
         ("ranks 2\n0 send to=1", "line 2, bytes = None: must be given"),
         ("ranks 2\n0 send to=1 bytes=-1", "line 2, bytes = '-1': must be a whole number"),
         ("ranks 2\n0 send to=1 bytes=1e3", "line 2, bytes = '1e3'"),
-        ("ranks 2\n0 send to=1 byte=1", "line 2, bytes = None"),
-        ("ranks 2\n0 send to=1 bytes=1 form=2", "line 2, form = '2': is nothing that 'send' has"),
+        (
+            "ranks 2\n0 send to=1 byte=1",
+            "line 2, byte = '1': 'send' has no such setting; did you mean 'bytes'",
+        ),
+        (
+            "ranks 2\n0 send to=1 bytes=1 zz=2",
+            "line 2, zz = '2': 'send' has no such setting, only to, bytes, label",
+        ),
+        ("ranks 2\n0 receive from=1 from=1", "line 2, from = '1': must be given only once"),
+        ("ranks 2\n0 send to=1 bytes=8 bytes=9", "line 2, bytes = '9': must be given only once"),
+        ("ranks 2\n0 receive from=1 bytes=abc", "line 2, bytes = 'abc': must be a whole number, 0 to"),
+        ("ranks 2\n0 receive from=1 bytes=1.5", r"line 2, bytes = '1\.5': must be a whole number, 0 to"),
+        ("ranks 2\n0 receive from=1 bytes=-1", "line 2, bytes = '-1': must be a whole number, 0 to"),
+        (
+            "ranks 2\n0 receive from=1 bytes=" + 30 * "9",
+            "line 2, bytes = '999+': must be a whole number, 0 to",
+        ),
+        ("ranks 2\n0 send to=1 bytes=1_0", "line 2, bytes = '1_0': must be a whole number"),
+        ("ranks 2\n0 send to=1 bytes=8 of=all-to-al", "line 2, of = 'all-to-al': must be all-to-all"),
+        ("ranks 2\n0 wait measured=nope", "line 2, measured = 'nope': must be true or false"),
+        ("ranks 2\n0 wait label=", "line 2 = 'label=': must have the form name=value"),
+        ('ranks 2\n0 wait label=""', "line 2, label = '\"\"': must be a word, or text in quotes"),
+        ('ranks 2\n0 wait label="a b', "line 2, label = '\"a': must be a word, or text in quotes"),
+        ("ranks 2\n\n0 end name=x", "line 3, name = 'x': must have begun: no 'begin' of this name"),
+        ("ranks 2\n0 begin name=x", "line 2, name = 'x': must be ended"),
+        ("ranks 2\n0 begin name=x\n0 begin name=x\n0 end name=x", "line 3, name = 'x': must be ended"),
+        ("ranks 2\n0 begin name=x\n1 end name=x", "name = 'x': must"),
+        (
+            "ranks 2\n0 begin name=iteration\n0 end name=iteration",
+            "line 2, name = 'iteration': must be another",
+        ),
         ("ranks 2\n0 wait now", "line 2 = 'now': must have the form name=value"),
         ("ranks 2\n0 compute ns=-4", "line 2, ns = '-4': must be a time in ns"),
         ("ranks 2\n0 compute ns=nan", "line 2, ns = 'nan'"),
@@ -156,7 +186,9 @@ def test_a_function_must_give_operations() -> None:
         dfe.Job(lambda rank, ranks: [5], hosts=2)  # type: ignore[list-item]
     with pytest.raises(dfe.ConfigError, match="hosts = None: must be given for a program that is a function"):
         dfe.Job(lambda rank, ranks: [])
-    with pytest.raises(dfe.ConfigError, match="line 2, to = '9': must be a whole number, 0 to 1"):
+    with pytest.raises(
+        dfe.ConfigError, match="operation 0 of rank 0, to = 9: must be an integer from 0 to 1"
+    ):
         dfe.Job(lambda rank, ranks: [jobs.send(9, 1)], hosts=2)
 
 

@@ -1,0 +1,243 @@
+"""Operations in columns: what Python, texts and the core make of them, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from io import StringIO
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import _core, jobs
+from dragonfly_env.jobs import Operation, OperationText
+from dragonfly_env.jobs.compiled import _Compiled
+from dragonfly_env.jobs.lines import MOST_OPERATIONS, read_lines
+from dragonfly_env.jobs.operations import RECEIVE, SEND, WAIT
+
+ANYTHING: Any = None
+
+
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        (lambda: jobs.send(-1, 128), "to = -1: must be an integer from 0"),
+        (lambda: jobs.send(1.5, 128), "to = 1.5"),
+        (lambda: jobs.send(True, 128), "to = True"),
+        (lambda: jobs.send(1, math.nan), "num_bytes = nan"),
+        (lambda: jobs.send(1, 2**31), "num_bytes = 2147483648"),
+        (lambda: jobs.send(1, 8, 5), "label = 5: must be a string"),
+        (lambda: jobs.receive(-1), "source = -1"),
+        (lambda: jobs.receive(0, -2), "num_bytes = -2"),
+        (lambda: jobs.compute(math.nan), "time_ns = nan: must be a number in"),
+        (lambda: jobs.compute(math.inf), "time_ns = inf: must be a number in"),
+        (lambda: jobs.compute(-1), "time_ns = -1"),
+        (lambda: jobs.compute("5"), "time_ns = '5'"),
+        (lambda: jobs.compute(10**400), "time_ns = "),
+        (lambda: jobs.wait(""), "label = '': must not be empty; None waits for everything"),
+        (lambda: jobs.silent_wait(""), "label = '': must not be empty"),
+        (lambda: jobs.wait(3), "label = 3"),
+        (lambda: jobs.begin(""), "name = '': must not be empty"),
+        (lambda: jobs.begin("iteration"), "name = 'iteration': must be another name"),
+        (lambda: jobs.end("iteration"), "name = 'iteration': must be another name"),
+        (lambda: jobs.wait(name="iteration"), "name = 'iteration': must be another name"),
+        (lambda: jobs.barrier(4, range(4)), "rank = 4: must be one of the 4 members"),
+        (lambda: jobs.allreduce(0, [], 8), "rank = 0: must be one of the 0 members"),
+        (lambda: jobs.allreduce(0, 5, 8), "members = 5"),
+        (lambda: jobs.allreduce(0, [0, -1], 8), "source = -1"),
+        (lambda: jobs.alltoallv(0, range(2), math.inf), "bytes = inf"),
+        (lambda: jobs.alltoallv(0, range(2), lambda to: -5), "bytes = -5"),
+        (lambda: jobs.broadcast(0, range(4), 8, root=4), "root = 4"),
+        (lambda: jobs.broadcast(0, range(4), 8, root=-1), "root = -1"),
+        (lambda: jobs.broadcast(0, range(4), 8, segment_bytes=0), "segment_bytes = 0"),
+        (lambda: jobs.reduce(0, range(4), -8), "num_bytes = -8"),
+        (lambda: jobs.reduce(0, range(4), 2**40, segment_bytes=1), "num_bytes = "),
+        (lambda: [jobs.Milc().gap(0)], "ranks = 0"),
+        (lambda: [jobs.Milc().gap(10**18 + 9)], "ranks = "),
+        (lambda: [jobs.Milc.lengths(10**18 + 9)], "ranks = "),
+        (lambda: [jobs.Milc().scaled(math.inf)], "num_bytes = inf"),
+        (lambda: [jobs.Qbox().bytes_per_host(0)], "ranks = 0"),
+        (lambda: [OperationText.of(lambda rank, ranks: [], 0)], "ranks = 0"),
+    ],
+)
+def test_numbers_that_are_none_are_refused_by_name(made: Callable[[], Any], says: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=f"(^|, ){says}"):
+        dfe.Job(lambda rank, ranks: made(), hosts=2)
+
+
+@pytest.mark.parametrize(
+    ("operation", "says"),
+    [
+        (Operation(SEND, -1, 8), "operation 1 of rank 0, to = -1: must be an integer from 0 to 1"),
+        (Operation(RECEIVE, 2, 8), "from = 2"),
+        (Operation(SEND, 1, 8.5), "bytes = 8.5"),  # type: ignore[arg-type]
+        (Operation(SEND, 1, -1), "bytes = -1"),
+        (Operation(SEND, 2**70, 8), "to = 1180591620717411303424"),
+        (Operation(8), "kind = 8"),
+        (Operation("send"), "kind = 'send'"),  # type: ignore[arg-type]
+        (Operation(SEND, 1, 8, None), "label = None"),  # type: ignore[arg-type]
+        (Operation(SEND, 1, 8, []), r"label = \[\]"),  # type: ignore[arg-type]
+        (Operation(SEND, 1, 8, "\ud800"), "label = .* of whole characters"),
+        (Operation(WAIT, label=""), "label = '': must not be empty"),
+        (Operation(6, label="iteration"), "name = 'iteration': must be another name"),
+        (jobs.begin("x"), "operation 1 of rank 0, name = 'x': must be ended"),
+        (jobs.end("x"), "operation 1 of rank 0, name = 'x': must have begun"),
+    ],
+)
+def test_an_operation_that_is_none_is_named_by_its_place(operation: Operation, says: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=says):
+        dfe.Job(lambda rank, ranks: [jobs.compute(1), operation], hosts=2, name="own")
+
+
+def test_what_is_no_list_of_operations_is_refused() -> None:
+    with pytest.raises(dfe.ConfigError, match="must give operations"):
+        dfe.Job(lambda rank, ranks: ANYTHING, hosts=2)
+
+
+def test_labels_that_differ_stay_apart() -> None:
+    """Two messages whose labels differ by a character that a word of a line cannot have."""
+
+    def program(rank: int, ranks: int) -> Iterable[Operation]:
+        for number, label in enumerate(("a b", "a_b", "a\tb", "#", '"', "a\\b", "\x1b", "ü", "\u2028", "")):
+            yield jobs.send(1 - rank, number + 1, label)
+            yield jobs.receive(1 - rank, number + 1, label)
+
+    made = OperationText.of(program, 2)
+    assert len(made.records.texts) == 10
+    again = jobs.parse_program(made.to_dict())
+    assert again == made
+    assert [list(again.operations(rank, 2)) for rank in (0, 1)] == [list(program(rank, 2)) for rank in (0, 1)]
+
+
+def test_a_wait_for_a_label_waits_for_no_other() -> None:
+    def program(rank: int, ranks: int) -> Iterable[Operation]:
+        if rank == 0:
+            yield jobs.compute(1000)
+            yield jobs.send(1, 8, "late thing")
+            yield jobs.send(1, 8, "late_thing")
+        else:
+            yield jobs.receive(0, label="late thing")
+            yield jobs.receive(0, label="late_thing")
+            yield from jobs.wait("late_thing")
+
+    assert dfe.Job(program, hosts=2).program.records.texts.count("late_thing") == 1
+
+
+def test_no_operation_takes_more_time_than_there_is() -> None:
+    """A share in operations above 1 would be time that is counted twice."""
+    for text in ("* end name=x\n", "* begin name=iteration\n* compute ns=5\n* end name=iteration\n"):
+        with pytest.raises(dfe.ConfigError, match="line 2, name = "):
+            OperationText.parse("own", f"ranks 2\n{text}")
+
+
+PLAIN = """ranks 12
+* compute ns=1000
+\t3-7 compute ns=0.125
+0 send to=+1 bytes=4096 label=x
+11 send bytes=1 to=-13 of=all-to-all
+1 send to=11 bytes=2147483647 label=y of=all-to-all
+1 receive from=0 label=x
+10 receive bytes=0 from=-10
+* wait
+4 wait label=x measured=true
+5 wait measured=true
+# a comment, and nothing
+
+0 compute ns=999999999999.999
+"""
+
+
+def test_the_core_reads_plain_lines_as_python_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = read_lines("own", StringIO(PLAIN))
+    lines = PLAIN.count("\n")
+    _, _, others = _core.operation_lines(PLAIN, 12, 1, MOST_OPERATIONS)
+    assert [number for number, _ in others] == [1]
+
+    def nothing(text: str, ranks: int, first: int, most: int) -> Any:
+        return np.empty((0, 6), np.int64), [], list(enumerate(text.splitlines(), start=first))
+
+    monkeypatch.setattr("dragonfly_env.jobs.lines._core.operation_lines", nothing)
+    slow = read_lines("own", StringIO(PLAIN))
+    assert fast == slow
+    assert fast.lines is not None
+    assert slow.lines is not None
+    assert fast.lines.tolist() == slow.lines.tolist()
+    assert lines in fast.lines
+
+
+def test_what_the_core_does_not_read_it_hands_back() -> None:
+    odd = (
+        *(
+            "0 allreduce bytes=8",
+            "0 send to=1",
+            "0 send to=12 bytes=1",
+            "0 send to=1 bytes=1 bytes=2",
+            "12 wait",
+        ),
+        *(
+            "0 wait label=a#b",
+            '0 wait label="a b"',
+            "0 wait label=ü",
+            "0 compute ns=1e3",
+            "0 compute ns=0.0001",
+        ),
+        *(
+            "0 send to=1 bytes=2147483648",
+            "0 compute ns=-1",
+            "0-12 wait",
+            "2-1 wait",
+            "0 wait measured=false",
+        ),
+        *(
+            "0 compute",
+            "0",
+            "x wait",
+            "0 begin name=x",
+            "0 wait now",
+            "0 compute ns=",
+            "0 wait\x1b",
+            "0 compute ns=.5",
+        ),
+        *(
+            "0 compute ns=1 ns=1",
+            "0 send to=1 bytes=-1",
+            "0 receive from=1 bytes=-1",
+            "0 compute ns=1.",
+            "+0 wait",
+        ),
+    )
+    columns, _, others = _core.operation_lines("\n".join(odd), 12, 5, 100)
+    assert len(columns) == 0
+    assert others == list(enumerate(odd, start=5))
+    columns, _, _ = _core.operation_lines("* wait\n* wait\n", 2**20, 1, 50)
+    assert 50 < len(columns) < 100
+
+
+def test_a_program_has_an_end() -> None:
+    def endless(rank: int, ranks: int) -> Iterable[Operation]:
+        while True:
+            yield jobs.compute(1)
+
+    for make in (
+        lambda: OperationText.of(endless, 2),
+        lambda: OperationText.parse("own", f"ranks {2**20}\n* wait\n"),
+        lambda: OperationText.parse("own", f"ranks {2**20}\n* barrier\n"),
+    ):
+        with pytest.raises(dfe.ConfigError, match=f"must have at most {MOST_OPERATIONS} operations"):
+            make()
+
+
+def test_compiled_programs_are_kept_as_long_as_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = _Compiled()
+    programs = [
+        OperationText.of(lambda rank, ranks: [jobs.compute(1)] * 200, 2, jitter=i / 100) for i in range(5)
+    ]
+    found = [kept.find((program, 2, 128)) for program in programs]
+    assert [kept.find((program, 2, 128)) for program in programs] == found
+    monkeypatch.setattr("dragonfly_env.jobs.compiled._KEPT_BYTES", 3 * (found[0].num_bytes + 4096))
+    one_more = kept.find((programs[0], 2, 64))
+    assert kept.find((programs[0], 2, 64)) is one_more
+    assert kept.find((programs[4], 2, 128)) is found[4]
+    assert kept.find((programs[1], 2, 128)) is not found[1]
