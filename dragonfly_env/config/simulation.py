@@ -33,7 +33,9 @@ from dragonfly_env.jobs.workload import (
 from dragonfly_env.policies import Policy, make_policy, parse_policy
 from dragonfly_env.traffic import (
     ClosedLoop,
+    DemandMatrix,
     Silence,
+    Trace,
     Traffic,
     make_source,
     parse_traffic,
@@ -61,9 +63,9 @@ class SimulationConfig:
 
     traffic: Any = None
     """Who sends to whom: a spec string (``"adv+1"``), a traffic object, a demand matrix (num_hosts,
-    num_hosts), or a schedule of (time_ns, traffic, load) steps. A string stays one, everything else becomes
-    a ``Traffic``. Beside jobs: what hosts without one send, open loop, to whomever. None becomes ``"none"``
-    (silence) with jobs and ``"uniform"`` without."""
+    num_hosts), or a schedule of (time_ns, traffic, load) steps. A string stays one, unless it names a file, which
+    is read at once; everything else becomes a ``Traffic``. Beside jobs: what hosts without one send, open loop, to
+    whomever. None becomes ``"none"`` (silence) with jobs and ``"uniform"`` without."""
 
     load: float = real(
         0.5,
@@ -145,7 +147,7 @@ class SimulationConfig:
         if self.traffic is None:
             object.__setattr__(self, "traffic", "none" if self.jobs else "uniform")
         traffic = parse_traffic(self.traffic)
-        if not isinstance(self.traffic, str):
+        if not isinstance(self.traffic, str) or isinstance(traffic, (Trace, DemandMatrix)):
             object.__setattr__(self, "traffic", traffic)
         traffic.check(self.topology)
         self._check_injection(traffic)
@@ -200,7 +202,7 @@ class SimulationConfig:
         if self.source_queue_full == "lose":
             allowed = "must be 'stall' beside jobs: what a program has sent is never lost"
             raise config_error("source_queue_full", "lose", allowed)
-        self.placed_jobs()
+        JobPolicies([one.job for one in self.placed_jobs()], self.policy_object)
 
     def placed_jobs(self) -> tuple[PlacedJob, ...]:
         """Every job with its hosts: rank i lives on ``hosts[i]``. They follow from the seed."""

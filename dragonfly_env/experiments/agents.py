@@ -41,8 +41,8 @@ class AgentSource:
         folder: Where relative files and modules are looked for.
         label: A short name: what the policy calls itself; of a saved agent that of the file (or of its folder, if
             the file's name says nothing; or of the learner, if that does not either).
-        sha256: Of the saved agent; or of the module and what it imports from beside it; or of both. A changed policy
-            makes a new run.
+        sha256: Of the saved agent; or of the class's name, its module and what that imports from beside it; or of both.
+            A changed policy makes a new run; a policy that was moved or has another label does not.
     """
 
     spec: str
@@ -62,11 +62,11 @@ class AgentSource:
             return cls(spec, str(folder), _name_of_file(folder / spec), _file_sha256(folder / spec, spec))
         loaded, _ = import_class(_class_of(spec), folder)
         if file := _file_of(spec, folder):
-            sha256 = hashlib.sha256((loaded.sha256 + _file_sha256(folder / file, spec)).encode()).hexdigest()
+            sha256 = class_sha256(loaded, spec, _file_sha256(folder / file, spec))
             agent = cls(spec, str(folder), _name_of_file(folder / file), sha256)
             agent.load()
             return agent
-        agent = cls(spec, str(folder), "", loaded.sha256)
+        agent = cls(spec, str(folder), "", class_sha256(loaded, spec))
         policy = agent.load()[0]
         if isinstance(policy, Learner):
             warnings.warn(
@@ -111,11 +111,11 @@ class AgentSource:
                 return load_agent(self.path), nullcontext
             loaded, found = import_class(_class_of(self.spec), folder)
             if self.is_file:
-                both = loaded.sha256 + _file_sha256(self.path, self.spec)
-                self._check_unchanged(hashlib.sha256(both.encode()).hexdigest())
+                file_sha256 = _file_sha256(self.path, self.spec)
+                self._check_unchanged(class_sha256(loaded, self.spec, file_sha256))
                 with loaded.at_work():
                     return load_agent(self.path, found), loaded.at_work
-            self._check_unchanged(loaded.sha256)
+            self._check_unchanged(class_sha256(loaded, self.spec))
             with loaded.at_work():
                 made = found() if isinstance(found, type) else found
                 return as_policy(made, self.spec), loaded.at_work
@@ -155,6 +155,12 @@ def _file_of(spec: str, folder: Path) -> str:
         return spec
     both = _CLASS_AND_FILE.fullmatch(spec)
     return both["file"] if both else ""
+
+
+def class_sha256(loaded: LoadedModule, spec: str, file_sha256: str = "") -> str:
+    """Of a class of one's own: its name, all files of its module, and of what it saved."""
+    name = _class_of(spec).rpartition(":")[2]
+    return hashlib.sha256(f"{name} {loaded.sha256} {file_sha256}".encode()).hexdigest()
 
 
 def _file_sha256(path: Path, spec: str) -> str:

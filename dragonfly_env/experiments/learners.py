@@ -22,7 +22,7 @@ from dragonfly_env.agents.registry import (
 from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.config.rows import reject_unknown
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.experiments.agents import AtWork, import_class
+from dragonfly_env.experiments.agents import AtWork, class_sha256, import_class
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,13 @@ class LearnerSource:
         spec: A kind of ``AGENTS``, or ``module:Class`` or ``file.py:Class`` of one's own.
         own: The class of one's own; None for a kind.
         at_work: Entered whenever code of the class runs: it may import what is beside it.
+        sha256: Of a class of one's own: its name, its module and what that imports from beside it; empty for a kind.
     """
 
     spec: str
     own: type[Learner] | None = None
     at_work: AtWork = nullcontext
+    sha256: str = ""
 
     @classmethod
     def find(cls, spec: object) -> LearnerSource:
@@ -53,7 +55,8 @@ class LearnerSource:
             agent_class(spec)
             return cls(spec)
         loaded, found = import_class(spec, Path.cwd())
-        return cls(spec, learner_type(found, "agent", spec), loaded.at_work)
+        own = learner_type(found, "agent", spec)
+        return cls(spec, own, loaded.at_work, class_sha256(loaded, spec))
 
     @property
     def name(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,19 @@ from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.workload import resolved_jobs
 
 _MOST_NAMED_JOBS = 3
+_PLACES = frozenset({"path", "file", "weights", "agent"})
+
+
+def without_places(values: Any) -> Any:
+    """Settings without the places and names of what is known by its SHA-256: traces, programs of jobs, weights of
+    networks, agents and classes of one's own.
+    """
+    if isinstance(values, Mapping):
+        left = values.keys() - (_PLACES if "sha256" in values else ())
+        return {name: without_places(value) for name, value in values.items() if name in left}
+    if isinstance(values, (list, tuple)):
+        return [without_places(value) for value in values]
+    return values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +73,10 @@ class Run:
     @property
     def id(self) -> str:
         """Sixteen hexadecimal digits from the whole configuration: equal on every machine, different for any
-        difference.
+        difference. Files count by their content, wherever they are and whatever they are called.
         """
-        text = json.dumps(self.configuration, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        known = without_places(self.configuration)
+        text = json.dumps(known, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property

@@ -20,6 +20,7 @@ from dragonfly_env.checks.values import check_integer, check_real, check_time_ns
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.experiments.learners import LearnerSource
 from dragonfly_env.experiments.measure import machine
+from dragonfly_env.experiments.run import without_places
 from dragonfly_env.experiments.training_folder import TrainingFolder
 
 _MAX_AGENT_SEED = 2**32 - 1
@@ -89,7 +90,7 @@ class TrainingPlan:
 
     def identity(self) -> dict[str, Any]:
         """Everything that what is learned in an episode depends on, as JSON types: trainings that differ in it
-        cannot go on from each other.
+        cannot go on from each other. Files and classes count by their content (`without_places`).
         """
         values = {
             "agent": self.kind,
@@ -99,6 +100,8 @@ class TrainingPlan:
             "warmup_ns": self.warmup_ns,
             "configuration": _without_seed(self.config),
         }
+        if sha256 := self.learner.sha256:
+            values["sha256"] = sha256
         if self.scenarios:
             values["scenarios"] = [_without_seed(one) for one in self.scenarios]
         plain: dict[str, Any] = json.loads(json.dumps(values))
@@ -229,7 +232,8 @@ def _resume_point(plan: TrainingPlan, files: TrainingFolder) -> Sofar:
     state = files.read_state()
     if state is None:
         return Sofar()
-    for name, (theirs, ours) in _differences(state["plan"], plan.identity()).items():
+    ours_now = without_places(plan.identity())
+    for name, (theirs, ours) in _differences(without_places(state["plan"]), ours_now).items():
         raise config_error(
             "out",
             str(files.path),
