@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dragonfly_env.experiments.run import Run
+    from dragonfly_env.jobs import BackgroundMix, Job
     from dragonfly_env.metrics.jobs import JobMetrics
     from dragonfly_env.simulation import Simulation
 
@@ -141,12 +142,13 @@ def simulate(
     from dragonfly_env.experiments.storage import write_table
     from dragonfly_env.jobs.workload import parse_jobs
 
-    jobs = [one.to_dict() for one in parse_jobs(job or [])]
+    parsed = parse_jobs(job or [])
+    jobs = [one.to_dict() for one in parsed]
     if given["traffic"] is None:
         given = {**given, "traffic": "none" if jobs else "uniform"}
     settings = scenario_settings({}, given, policies=[policy], seeds=[seed], jobs=jobs)
     if to_completion:
-        _check_completable(given["traffic"], jobs, given["measure_ns"])
+        _check_completable(given["traffic"], parsed, given["measure_ns"])
         settings["measure_ns"] = LONGEST_NS
     (run,) = Scenario.from_dict(settings, name="simulate").runs()
     if packet_log is not None:
@@ -161,9 +163,13 @@ def simulate(
         _show(run, measured, as_json)
 
 
-def _check_completable(traffic: str, jobs: list[dict[str, Any]], measure_ns: float | None) -> None:
+def _check_completable(traffic: str, jobs: Sequence[Job | BackgroundMix], measure_ns: float | None) -> None:
     from dragonfly_env.traffic import parse_traffic
 
+    if jobs and all(job.is_endless for job in jobs):
+        raise config_error(
+            "--job", [job.title for job in jobs], "all jobs are endless: leave out --to-completion"
+        )
     if not jobs and not parse_traffic(traffic).is_closed_loop:
         raise config_error(
             "--traffic", traffic, "has no end: --to-completion needs closed-loop traffic, or jobs"

@@ -41,7 +41,7 @@ class TrainingBar(LiveBar):
                 TextColumn("{task.percentage:>3.0f} %", table_column=_narrow()),
                 TimeElapsedColumn(table_column=_narrow()),
                 TimeLeft(self._estimate, table_column=_narrow()),
-                TextColumn("[dim]{task.description}", table_column=_narrow()),
+                TextColumn("{task.description}", style="dim", markup=False, table_column=_narrow()),
                 console=self._console,
                 transient=True,
             )

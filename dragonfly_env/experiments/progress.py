@@ -8,7 +8,6 @@ from types import TracebackType
 from typing import Protocol, TypeVar
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Column
 from rich.text import Text
@@ -160,7 +159,7 @@ class Bar(LiveBar):
                 TextColumn("{task.percentage:>3.0f} %"),
                 TimeElapsedColumn(),
                 TimeLeft(self._estimate),
-                TextColumn("[dim]{task.description}"),
+                TextColumn("{task.description}", style="dim", markup=False),
                 console=self._console,
                 transient=True,
             )
@@ -175,7 +174,7 @@ class Bar(LiveBar):
             self._bar.update(
                 self._bar.task_ids[0],
                 advance=work,
-                description=escape(note),
+                description=note,
                 runs=f"{self._ended}/{self._runs} runs",
             )
         elif self._ended < self._runs and self._line_is_due():

@@ -98,7 +98,7 @@ def _latencies(results: Results, table: pd.DataFrame, traffic: str) -> Renderabl
     for policy in results.policies:
         shown.add_column(Text(policy), justify="right", no_wrap=True)
     for load in sorted(part["load"].unique()):
-        cells = [f"{load:g}"]
+        cells: list[RenderableType] = [f"{load:g}"]
         for policy in results.policies:
             rows = part[(part["load"] == load) & (part["policy"] == policy)]
             cells.append("" if rows.empty else _latency(rows.iloc[0]))
@@ -106,11 +106,11 @@ def _latencies(results: Results, table: pd.DataFrame, traffic: str) -> Renderabl
     return _titled(title, shown)
 
 
-def _latency(row: pd.Series[float]) -> str:
+def _latency(row: pd.Series[float]) -> RenderableType:
     mean, half = row["latency_mean_ns"] / 1000, row["latency_mean_ns_ci95"] / 1000
     text = microseconds(mean) + ("" if math.isnan(half) else f" ±{half:.2f}")
     if row["saturated"]:
-        return f"[dim]({text})[/dim]"
+        return Text(f"({text})", style="dim")
     return text if row["stationary"] else f"~{text}"
 
 
@@ -138,7 +138,7 @@ def _verdicts(results: Results) -> RenderableType:
                 Text(traffic if row["policy"] == part["policy"].iloc[0] else ""),
                 Text(str(row["policy"])),
                 _number(row["carries"], "g"),
-                f"[bold green]{accepted}[/]" if winner else accepted,
+                Text(accepted, style="bold green" if winner else ""),
                 microseconds(row["latency_low_ns"] / 1000),
                 microseconds(row["latency_ns"] / 1000),
                 microseconds(row["p99_ns"] / 1000),

@@ -1,0 +1,93 @@
+"""Jobs on the command line: names that are no markup, and runs that have no end."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.table import Table
+from rich.text import Text
+
+from dragonfly_env.cli import app
+from dragonfly_env.cli.console import PlainConsole, harmless
+
+HOSTILE = "[/red]\x1b[31m[bold]\x9b\u202e"
+SPELT = r"[/red]\x1b[31m[bold]\x9b\u202e"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        app(list(arguments), standalone_mode=True)
+    told = capsys.readouterr()
+    return int(ended.value.code or 0), told.out, told.err
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.ops").write_text(
+        'ranks 2\n* begin name=[/red]\n* compute ns=5\n* end name=[/red]\n* begin name="\\u001b[31m"\n'
+        '* barrier\n* end name="\\u001b[31m"\n'
+    )
+
+
+def test_names_of_jobs_and_operations_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    job = f"file:m.ops,name={HOSTILE}"
+    code, out, err = run(capsys, "simulate", "-t", "72", "--job", job, "--to-completion")
+    assert code == 0, err
+    assert "\x1b" not in out + err
+    assert "   [/red]" in out
+    assert r"   \x1b[31m" in out
+    assert f"0: {SPELT}" in out
+    widths = {len(line) for line in out.splitlines() if "us)" in line or "\\x1b" in line}
+    assert len({width for width in widths if width > 60}) <= 2
+
+
+@pytest.mark.parametrize("command", ["sweep", "view", "evaluate"])
+def test_labels_of_policies_and_files_are_shown_as_they_are(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = ["-t", "72", "--traffic", "uniform", "-l", "0.2", "--warmup-ns", "0", "--measure-ns", "1000"]
+    out = "out\x1b[31m" + (".html" if command == "view" else "")
+    wanted = [f"{HOSTILE}=min"] if command == "evaluate" else ["-p", f"{HOSTILE}=min"]
+    more = ["--frames", "5"] if command == "view" else ["--no-plots", "-j", "1"]
+    code, said, err = run(capsys, command, *wanted, *short, "-o", out, *more)
+    assert code == 0, err
+    assert "\x1b" not in said + err
+    assert r"out\x1b[31m" in (said + err).replace("\n", "")
+    assert command == "view" or SPELT in said
+
+
+def test_everything_on_a_console_is_text() -> None:
+    file = io.StringIO()
+    table = Table(title=HOSTILE)
+    table.add_column(HOSTILE)
+    table.add_row(HOSTILE)
+    table.add_row(Text(HOSTILE, style="bold"))
+    console = PlainConsole(file=file, width=100)
+    for shown in (table, HOSTILE, Text(HOSTILE), ":smile:"):
+        console.print(shown)
+    assert "\x1b" not in file.getvalue()
+    assert file.getvalue().count(SPELT) == 6
+    assert ":smile:" in file.getvalue()
+    assert harmless("plain ü\ttext\n") == "plain ü\ttext\n"
+
+
+def test_jobs_without_an_end_are_not_run_to_their_completion(capsys: pytest.CaptureFixture[str]) -> None:
+    endless = "file:m.ops,iterations=endless"
+    for more in ([], ["--job", "background-mix:fill=0.5"]):
+        code, _, err = run(capsys, "simulate", "-t", "72", "--job", endless, *more, "--to-completion")
+        assert code == 2
+        assert "all jobs are endless" in err
+    code, _, err = run(
+        capsys, "simulate", "-t", "72", "--job", endless, "--job", "file:m.ops", "--to-completion"
+    )
+    assert code == 0, err
+
+
+def test_a_wrong_line_is_named_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.ops").write_text("ranks 2\n0 receive from=1 bytes=abc\n")
+    code, _, err = run(capsys, "simulate", "-t", "72", "--job", "file:m.ops", "--to-completion")
+    assert code == 2
+    assert "m.ops, line 2, bytes = 'abc': must be a whole number" in err
