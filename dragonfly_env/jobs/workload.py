@@ -21,6 +21,8 @@ from dragonfly_env.metrics.operations import JobInfo
 from dragonfly_env.policies import Policy, parse_policy
 
 MOST_JOBS = 4096
+MOST_POLICIES = 255
+"""Distinct policies that the jobs of a run may have beside the run's."""
 _MOST_PACKETS_OF_HOST = 2**32 - 1
 
 
@@ -184,6 +186,9 @@ class JobPolicies:
             return otherwise
         parsed = parse_policy(policy)
         if parsed not in self._known:
+            if len(self._known) > MOST_POLICIES:
+                allowed = f"must be one of at most {MOST_POLICIES} distinct policies that the jobs of a run may have"
+                raise config_error(field, policy, allowed)
             self._known.append(parsed)
             self._fields.append(field)
         return self._known.index(parsed)

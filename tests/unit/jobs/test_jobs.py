@@ -293,3 +293,18 @@ def test_an_environment_runs_jobs_too() -> None:
     assert answered.jobs[0].name == given.jobs[0].name
     assert answered.jobs[1].complete
     assert answered.minimal_fraction == 1.0  # whoever answers decides, not the policies of jobs
+
+
+def test_the_jobs_of_a_run_have_255_policies_of_their_own_at_most() -> None:
+    def made(count: int) -> dfe.SimulationConfig:
+        own = [
+            dfe.Job(
+                "milc:gap_ns=1", 2, policy=dfe.make_policy("ugal-n", bias_packets=i), iterations="endless"
+            )
+            for i in range(1, count + 1)
+        ]
+        return dfe.SimulationConfig(topology="1056", policy="min", network="default", jobs=own)
+
+    with pytest.raises(dfe.ConfigError, match=r"jobs\[255\]\.policy = .*at most 255 distinct policies"):
+        made(256)
+    dfe.Simulation(made(255)).run(10)
