@@ -25,7 +25,7 @@ class CompiledProgram:
     Every iteration of a rank is measured as the operation ``ITERATION``.
     """
 
-    __slots__ = ("operation_names", "script")
+    __slots__ = ("num_bytes", "operation_names", "script")
 
     def __init__(self, program: Program, ranks: int, packet_bytes: int) -> None:
         records = program.recorded(ranks)
@@ -52,11 +52,7 @@ class CompiledProgram:
                 "operation_names": list(self.operation_names),
             },
         )
-
-    @property
-    def num_bytes(self) -> int:
-        """What the core keeps of it."""
-        return self.script.bytes
+        self.num_bytes = self.script.bytes + records.num_bytes
 
 
 def _framed(records: Records, column: npt.NDArray[Any], before: int, after: int) -> npt.NDArray[Any]:

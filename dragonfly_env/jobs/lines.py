@@ -284,7 +284,8 @@ def read_lines(program: str, file: TextIO) -> Records:
     Raises:
         ConfigError: If a line is wrong; with line and field.
     """
-    number, words = 0, []
+    number = 0
+    words: list[str] = []
     while not words:
         line = file.readline()
         if not line:

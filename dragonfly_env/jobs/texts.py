@@ -36,7 +36,7 @@ class OperationText(Program):
         records: The operations of all ranks.
         path: The file that it was read from; empty: none.
         sha256: Of that file, which is known by its content; empty: none.
-        text: What was written; empty: it is a file or a function.
+        text: What was written; empty: it is a file, or a function that nobody has asked to be written.
     """
 
     name: str
@@ -126,8 +126,9 @@ class OperationText(Program):
         }
         if self.path:
             return {"file": self.path, "sha256": self.sha256, **own}
-        text = self.text or "".join(f"{line}\n" for line in write_lines(self.records))
-        return {"name": self.name, "text": text, **own}
+        if not self.text:  # of a function; what a run is known by is asked for again and again
+            object.__setattr__(self, "text", "".join(f"{line}\n" for line in write_lines(self.records)))
+        return {"name": self.name, "text": self.text, **own}
 
 
 # By the SHA-256 of its file, for as long as a program has it: runs of a sweep share what was read once.

@@ -1,4 +1,4 @@
-"""A user's file is its path and its contents, with the helpers beside it: nothing stale, and nobody else's."""
+"""A user's file is its contents, with the helpers beside it: nothing stale, and nobody else's."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_files_of_one_name_in_two_folders_are_two_modules_with_helpers_of_their_
 )
 def test_a_change_of_whatever_a_policy_imports_makes_new_runs(changed: str, jobs: int) -> None:
     write(Path("a"))
-    write(Path("b"))
+    write(Path("b"), mine=f"{POLICY}\n# of b\n")
     names = ("one=a/mine.py:Mine", "two=b/mine.py:Mine")
     assert run_sweep(scenario(*names), Path("out"), jobs=jobs).finished == 2
     file = Path("a") / f"{changed}.py"
