@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "core/time.hpp"
 #include "traffic/program.hpp"

@@ -15,7 +15,7 @@ from dragonfly_env.jobs.program import Program
 from dragonfly_env.jobs.records import Records, in_order
 from dragonfly_env.metrics.operations import ITERATION
 
-_KEPT_BYTES = 2**26
+_KEPT_BYTES = 2**28
 _LEAST_BYTES = 2**12
 
 
