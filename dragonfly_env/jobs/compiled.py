@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from dragonfly_env.checks.values import check_integer
 from dragonfly_env.jobs.operations import BEGIN, END
 from dragonfly_env.jobs.program import Program
 from dragonfly_env.jobs.records import Records, in_order
-from dragonfly_env.metrics.operations import ITERATION
+from dragonfly_env.metrics.operations import ANY_OPERATION, ITERATION
 
 _KEPT_BYTES = 2**28
 _LEAST_BYTES = 2**12
@@ -22,7 +22,8 @@ _LEAST_BYTES = 2**12
 class CompiledProgram:
     """A program for a number of ranks: shared by all jobs that run it.
 
-    Every iteration of a rank is measured as the operation ``ITERATION``.
+    Every iteration of a rank is measured as the operation ``ITERATION``; where operations are measured inside others,
+    the time in any of them as ``ANY_OPERATION``.
     """
 
     __slots__ = ("num_bytes", "operation_names", "script")
@@ -37,17 +38,21 @@ class CompiledProgram:
         numbers[marks] = operations + 1
         numbers[~marks] = labels
         self.operation_names = (ITERATION, *(records.texts[name] for name in used))
-        first = records.first + 2 * np.arange(ranks + 1, dtype=np.uint64)
+        frames = _frames(records)
+        if frames.outermost.any():
+            self.operation_names += (ANY_OPERATION,)
+        outermost = np.where(frames.outermost, len(self.operation_names) - 1, 0)
+        added = np.bincount(frames.ranks, minlength=ranks).cumsum()
         self.script = _core.Script(
             program.spec,
             {
                 "packet_bytes": packet_bytes,
-                "first": first,
-                "kinds": _framed(records, records.kinds, BEGIN, END),
-                "partners": _framed(records, records.partners, 0, 0),
-                "amounts": _framed(records, records.amounts, 0, 0),
-                "labels": _framed(records, numbers, 0, 0),
-                "lines": _lines(records),
+                "first": records.first + np.insert(added, 0, 0).astype(np.uint64),
+                "kinds": frames.around(records.kinds, frames.kinds),
+                "partners": frames.around(records.partners, 0),
+                "amounts": frames.around(records.amounts, 0),
+                "labels": frames.around(numbers, outermost),
+                "lines": _lines(records, frames),
                 "label_names": [records.texts[name] for name in used_labels],
                 "operation_names": list(self.operation_names),
             },
@@ -55,24 +60,53 @@ class CompiledProgram:
         self.num_bytes = self.script.bytes + records.num_bytes
 
 
-def _framed(records: Records, column: npt.NDArray[Any], before: int, after: int) -> npt.NDArray[Any]:
-    """A column with a value before the operations of each rank and one after them."""
-    ends = records.first.astype(np.int64)
-    at = np.stack([ends[:-1], ends[1:]], axis=1).ravel()
-    return np.insert(column, at, np.tile(np.array([before, after], column.dtype), records.ranks))
+class _Frames(NamedTuple):
+    """Marks that are put between the operations of a program, M of them, in order.
+
+    Attributes:
+        at: (M,) the operation before which it goes.
+        ranks: (M,) whose it is.
+        kinds: (M,) BEGIN or END.
+        outermost: (M,) around an outermost measured operation; the others are around an iteration.
+    """
+
+    at: npt.NDArray[np.int64]
+    ranks: npt.NDArray[np.int64]
+    kinds: npt.NDArray[np.uint8]
+    outermost: npt.NDArray[np.bool_]
+
+    def around(self, column: npt.NDArray[Any], values: npt.ArrayLike) -> npt.NDArray[Any]:
+        """A column with those of the marks."""
+        return np.insert(column, self.at, np.asarray(values, column.dtype))
 
 
-def _lines(records: Records) -> npt.NDArray[np.uint32]:
-    """Of the marks around an iteration: those of its first and last operation."""
+def _frames(records: Records) -> _Frames:
+    """Around the operations of each rank; where some are measured inside others, around the outermost ones, too."""
+    first = records.first.astype(np.int64)
+    begins, ends = records.kinds == BEGIN, records.kinds == END
+    depth = np.cumsum(begins.astype(np.int64) - ends)
+    nested = depth.max(initial=0) > 1
+    opened = np.flatnonzero(begins & (depth == 1)) if nested else np.empty(0, np.int64)
+    closed = np.flatnonzero(ends & (depth == 0)) if nested else np.empty(0, np.int64)
+    ranks = np.arange(records.ranks)
+    whose = [ranks, first.searchsorted(closed, "right") - 1, first.searchsorted(opened, "right") - 1, ranks]
+    places = [first[:-1], closed + 1, opened, first[1:]]
+    which = np.repeat(np.arange(4), [len(place) for place in places])  # what comes first at one place
+    rank, at = np.concatenate(whose), np.concatenate(places)
+    order = np.lexsort((which, at, rank))
+    which = which[order]
+    kinds = np.where(which % 2 == 0, BEGIN, END).astype(np.uint8)
+    return _Frames(at[order], rank[order], kinds, (which == 1) | (which == 2))
+
+
+def _lines(records: Records, frames: _Frames) -> npt.NDArray[np.uint32]:
+    """Of the marks: those of the operations that they stand before or behind."""
     if records.lines is None:
         return np.empty(0, np.uint32)
-    framed = _framed(records, records.lines, 1, 1)
-    first = records.first.astype(np.int64) + 2 * np.arange(records.ranks + 1)
-    begins, ends = first[:-1], first[1:] - 1
-    filled = ends > begins + 1
-    framed[begins[filled]] = framed[begins[filled] + 1]
-    framed[ends[filled]] = framed[ends[filled] - 1]
-    return framed
+    if not len(records.lines):
+        return np.ones(len(frames.at), np.uint32)
+    next_to = np.clip(frames.at - (frames.kinds == END), 0, len(records.lines) - 1)
+    return frames.around(records.lines, records.lines[next_to])
 
 
 class _Compiled:

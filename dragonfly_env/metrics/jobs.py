@@ -9,7 +9,7 @@ from typing import Any
 
 from dragonfly_env.checks.values import PS_PER_NS
 from dragonfly_env.metrics.counters import Counters
-from dragonfly_env.metrics.operations import ITERATION, JobInfo, OperationTotals
+from dragonfly_env.metrics.operations import ANY_OPERATION, ITERATION, JobInfo, OperationTotals
 from dragonfly_env.metrics.tiles import TileTable
 
 __all__ = ["JobInfo", "JobMetrics", "OperationMetrics"]
@@ -47,6 +47,8 @@ class JobMetrics:
     """To its hosts, from its hosts, since time 0."""
     operations: Mapping[str, OperationMetrics]
     """By name: ``wait``, ``allreduce``, ``alltoallv`` ..., and what programs of one's own begin and end."""
+    operations_total_ps: int
+    """Time in operations, of all ranks together; an operation inside another one counts once."""
     iterations: OperationMetrics
     """Whole iterations: of each rank from the begin to the end of its list."""
     messages: OperationMetrics
@@ -69,6 +71,7 @@ class JobMetrics:
         columns = zip(row["counts"], row["total_ps"], row["max_ps"], strict=True)
         measured = [OperationMetrics(int(count), int(total), int(most)) for count, total, most in columns]
         by_name = dict(zip(info.operation_names, measured, strict=True))
+        in_any = by_name.pop(ANY_OPERATION, None)
         complete = not info.endless and int(row["unfinished"]) == 0
         return cls(
             name=info.name,
@@ -83,6 +86,9 @@ class JobMetrics:
             messages=OperationMetrics(*map(int, row["messages"])),
             number=number,
             counters=counters,
+            operations_total_ps=sum(one.total_ps for one in by_name.values())
+            if in_any is None
+            else in_any.total_ps,
             operations=by_name,
         )
 
@@ -106,7 +112,7 @@ class JobMetrics:
         """Share of its iterations' time that ranks spent in operations; NaN before the first iteration has ended."""
         if not self.iterations.total_ps:
             return math.nan
-        return sum(one.total_ps for one in self.operations.values()) / self.iterations.total_ps
+        return self.operations_total_ps / self.iterations.total_ps
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where there is no value."""

@@ -10,6 +10,10 @@ from typing import Any
 from dragonfly_env.checks.values import PS_PER_NS
 
 ITERATION = "iteration"
+"""What whole iterations are measured as."""
+
+ANY_OPERATION = ""
+"""What the time in any operation is measured as, in programs that measure operations inside others."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -22,7 +26,7 @@ class JobInfo:
     start_ps: int
     endless: bool
     operation_names: tuple[str, ...]
-    """The first is that of whole iterations."""
+    """The first is that of whole iterations; the last may be ``ANY_OPERATION``."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class JobTotals:
         columns = zip(row["counts"], row["total_ps"], strict=True)
         measured = [OperationTotals(int(count), int(total)) for count, total in columns]
         operations = dict(zip(info.operation_names, measured, strict=True))
+        operations.pop(ANY_OPERATION, None)
         return cls(
             name=info.name,
             hosts=info.hosts,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -308,3 +309,20 @@ def test_the_jobs_of_a_run_have_255_policies_of_their_own_at_most() -> None:
     with pytest.raises(dfe.ConfigError, match=r"jobs\[255\]\.policy = .*at most 255 distinct policies"):
         made(256)
     dfe.Simulation(made(255)).run(10)
+
+
+def test_an_operation_inside_another_one_counts_once_in_the_mpi_share() -> None:
+    def exchange(rank: int, ranks: int) -> Iterator[jobs.Operation]:
+        yield jobs.begin("all")
+        yield from jobs.barrier(rank, range(ranks))
+        yield jobs.end("all")
+        yield jobs.compute(1000.0)
+        yield jobs.begin("last")
+        yield jobs.compute(500.0)
+        yield jobs.end("last")
+
+    job = complete(dfe.Job(exchange, hosts=4, iterations=3))[0].jobs[0]
+    assert set(job.operations) == {"all", "barrier", "last"}
+    assert 0 < job.operations["barrier"].total_ps == job.operations["all"].total_ps
+    assert job.operations_total_ps == job.operations["all"].total_ps + job.operations["last"].total_ps
+    assert job.mpi_share == job.operations_total_ps / job.iterations.total_ps < 1
