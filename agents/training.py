@@ -166,7 +166,7 @@ def train(
             scenarios that an episode has beside each other, and that evaluations are the mean of. A function: it makes
             those of each episode, see ``BatchedRoutingEnv``; evaluations have those that it makes first.
         episodes: Number of the last one.
-        episode_ns: Simulated time of each, warm-up included.
+        episode_ns: Simulated time of each after its warm-up.
         warmup_ns: Simulated time before the first decision of each.
         seed: Of the traffic: every episode has a seed of its own, derived from it.
         first_episode: How many were done before, by an agent that was saved: training goes on with the next

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,9 +11,7 @@ from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
 from dragonfly_env.cli.engine_options import ENGINE
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.settings import scenario_settings
-
-_KEPT = ("injection", "source_queue_packets", "source_queue_full", "message_packets")
+from dragonfly_env.cli.settings import scenario_settings, trained_with
 
 
 @guarded
@@ -68,27 +65,6 @@ def evaluate(
 
     specs = [*(policies or ()), *(more_policies or ())]
     folder = out or Path("results") / "evaluate"
-    settings = scenario_settings(_trained_with(specs), given, policies=specs)
+    settings = scenario_settings(trained_with(specs), given, policies=specs)
     plan = Scenario.from_dict(settings, name=folder.resolve().name or "evaluate")
     compare(plan, folder, **how)
-
-
-def _trained_with(specs: Sequence[str]) -> dict[str, Any]:
-    """The settings of the network and traffic that the first saved agent among ``specs`` knows; they may be none."""
-    from dragonfly_env.experiments.choices import PolicyChoice
-
-    for spec in specs:
-        source = PolicyChoice.parse(spec).agent
-        if source is None or not source.is_file:
-            continue
-        known = source.metadata().get("configuration")
-        if isinstance(known, dict) and {"topology", "network", "traffic", "load"} <= known.keys():
-            kept = {name: known[name] for name in _KEPT if name in known}
-            return {
-                **kept,
-                "topology": known["topology"],
-                "network": known["network"],
-                "traffic": [known["traffic"]],
-                "loads": [known["load"]],
-            }
-    return {}

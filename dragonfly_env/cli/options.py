@@ -174,9 +174,12 @@ _REDO = _option(
 )
 
 
-def _one_traffic(traffic: str | None, load: float) -> tuple[Option, ...]:
+def _one_traffic(traffic: str | None, load: float | None) -> tuple[Option, ...]:
     text = "Who sends to whom, e.g. uniform, adv+1, advc; 'dragonfly-env info' lists them."
-    if traffic is None:
+    loads = "Offered load as a fraction of the host links' bandwidth, above 0 and at most 1."
+    if load is None:
+        text, loads = _by_default(text, "uniform"), _by_default(loads, 0.5)
+    elif traffic is None:
         text = _by_default(f"{text} With --job: what hosts without one send.", "uniform; none with --job")
     return (
         _option(
@@ -189,10 +192,10 @@ def _one_traffic(traffic: str | None, load: float) -> tuple[Option, ...]:
         ),
         _option(
             "loads",
-            float,
+            float if load else float | None,
             "--load",
             "-l",
-            text="Offered load as a fraction of the host links' bandwidth, above 0 and at most 1.",
+            text=loads,
             panel=LOAD,
             default=load,
         ),
@@ -233,6 +236,9 @@ TOPOLOGY = (_topology_option(DEFAULT_TOPOLOGY), _ARRANGEMENT)
 
 SIMULATE = (*_one_traffic(None, 0.5), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
 """Of one run."""
+
+VIEW = (*_one_traffic(None, None), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
+"""Of one run, whose traffic and load may be those of an agent's training."""
 
 MACHINE_ONLY = (*TOPOLOGY, *_NETWORK, _THREADS)
 """Of `calibrate`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.text import Text
@@ -18,6 +18,7 @@ from dragonfly_env.experiments.fields import parse_assignment, parse_loads, pars
 
 _MOST_SEEDS = 1000
 _MOST_WORKERS = 4096
+_OF_TRAINING = ("injection", "source_queue_packets", "source_queue_full", "message_packets")
 _TOPOLOGY_AND_NETWORK = ("topology", "arrangement", "network", "network_settings")
 
 
@@ -67,6 +68,27 @@ def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> d
     if "warmup_ns" in changes:
         settings.pop("learner_warmup_ns", None)
     return {**settings, **changes}
+
+
+def trained_with(specs: Sequence[str]) -> dict[str, Any]:
+    """The settings of the network and traffic that the first saved agent among ``specs`` knows; they may be none."""
+    from dragonfly_env.experiments.choices import PolicyChoice
+
+    for spec in specs:
+        source = PolicyChoice.parse(spec).agent
+        if source is None or not source.is_file:
+            continue
+        known = source.metadata().get("configuration")
+        if isinstance(known, dict) and {"topology", "network", "traffic", "load"} <= known.keys():
+            kept = {name: known[name] for name in _OF_TRAINING if name in known}
+            return {
+                **kept,
+                "topology": known["topology"],
+                "network": known["network"],
+                "traffic": [known["traffic"]],
+                "loads": [known["load"]],
+            }
+    return {}
 
 
 def _tell_of_aries(topology: object) -> None:

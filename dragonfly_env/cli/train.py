@@ -294,31 +294,46 @@ def _draw(plan: TrainingPlan, report: TrainingReport, folder: Path) -> None:
 
 
 def _summary(plan: TrainingPlan, report: TrainingReport) -> RenderableType:
-    """The first and the last episode, and the last evaluation."""
+    """The first and the last episode, and the last evaluation, each with how it was measured."""
+    from dragonfly_env.agents.training import EVALUATION_NS, EVALUATION_WARMUP_NS
+
     first, last = report.rows[0], report.rows[-1]
     evaluated = next((row for row in reversed(report.rows) if "evaluation/latency_mean_ns" in row), None)
     table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("", "latency (ns)", "accepted load", "minimal paths (%)"):
-        table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
+    for heading in ("", "measured", "latency (ns)", "accepted load", "minimal paths (%)"):
+        text = heading in ("", "measured")
+        table.add_column(heading, justify="left" if text else "right", no_wrap=heading != "measured")
 
-    def add(heading: str, row: Mapping[str, Any], prefix: str = "") -> None:
+    def add(heading: str, measured: str, row: Mapping[str, Any], prefix: str = "") -> None:
         latency, accepted, minimal = (
             row.get(f"{prefix}{name}") for name in ("latency_mean_ns", "accepted_load", "minimal_fraction")
         )
         table.add_row(
-            heading, _number(latency, ",.0f"), _number(accepted, ".4f"), _number(minimal, ".1f", 100.0)
+            heading,
+            measured,
+            _number(latency, ",.0f"),
+            _number(accepted, ".4f"),
+            _number(minimal, ".1f", 100.0),
         )
 
-    add(f"episode {first['episode']}", first)
+    before = "from an empty network" if plan.warmup_ns == 0 else f"after {_us(plan.warmup_ns)} of warm-up"
+    exploring = f"exploring, {_us(plan.episode_ns)} {before}"
+    add(f"episode {first['episode']}", exploring, first)
     if last is not first:
-        add(f"episode {last['episode']}", last)
+        add(f"episode {last['episode']}", exploring, last)
     if evaluated is not None:
-        add("not exploring, other seeds", evaluated, "evaluation/")
+        steady = f"{_us(EVALUATION_NS)} after {_us(EVALUATION_WARMUP_NS)} of warm-up"
+        after = f"evaluation after {evaluated['episode']}"
+        add(after, f"not exploring, other seeds, {steady}", evaluated, "evaluation/")
     course = (
         f"{last['episode']} of {plan.episodes} episodes, {last['decisions']:,} decisions, "
         f"{last['simulated_ns'] / 1e6:g} ms simulated, {last['wall_s']:,.0f} s of training"
     )
     return Group(table, Text(course, style="dim"))
+
+
+def _us(time_ns: float) -> str:
+    return f"{time_ns / 1e3:g} us"
 
 
 def _number(value: Any, form: str, factor: float = 1.0) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -12,7 +12,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.settings import scenario_settings
+from dragonfly_env.cli.settings import scenario_settings, trained_with
 
 if TYPE_CHECKING:
     from dragonfly_env.experiments.run import Run
@@ -23,7 +23,7 @@ _MOST_POLICIES = 2
 
 
 @guarded
-@options.taking(given=options.SIMULATE)
+@options.taking(given=options.VIEW)
 def view(
     policy: Annotated[
         list[str] | None,
@@ -60,13 +60,16 @@ def view(
     by side under the same packets. Click a router for its queues, a link for the
     traffic between its two groups. There is no warm-up unless --warmup-ns asks
     for one, so that the network is seen filling; --measure-ns is 30000 if not
-    given.
+    given. Topology, network, traffic and load are those that the first saved
+    agent was trained with, unless options say otherwise.
 
     [bold]Examples[/bold]
 
     dragonfly-env view
 
     dragonfly-env view -p min -p q-adaptive --traffic adv+1 --load 0.3 --measure-ns 200000 --frames 100
+
+    dragonfly-env view -p min -p results/dqn/agent.zip
 
     dragonfly-env view -t theta-m8 -p min -p ugal-n --load 0.6 --out theta.html
     """
@@ -76,7 +79,8 @@ def view(
     policies = policy or ["min", "ugal-n"]
     if len(policies) > _MOST_POLICIES:
         raise config_error("--policy", ", ".join(policies), f"must be given at most {_MOST_POLICIES} times")
-    usual = {"warmup_ns": _WARMUP_NS, "measure_ns": _MEASURE_NS, "traffic": ["uniform"]}
+    usual: dict[str, Any] = {"traffic": ["uniform"], "loads": [0.5], **trained_with(policies)}
+    usual |= {"warmup_ns": _WARMUP_NS, "measure_ns": _MEASURE_NS}
     settings = scenario_settings(usual, given, policies=policies, seeds=[seed])
     runs = Scenario.from_dict(settings, name="view").runs()
     _check_writable(out)

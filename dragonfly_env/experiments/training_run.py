@@ -41,8 +41,8 @@ class TrainingPlan:
         settings: Of the agent.
         seed: Of the agent and of the episodes' traffic.
         episodes: How many there are to be, those of earlier sittings included.
-        episode_ns: Simulated time of each, the warm-up included.
-        warmup_ns: Simulated time of each that the policy of ``config`` routes.
+        episode_ns: Simulated time of each after its warm-up.
+        warmup_ns: Simulated time before each that the policy of ``config`` routes.
         evaluate_every: After how many episodes the greedy agent is measured; after the last one anyway.
         checkpoint_every: After how many episodes the agent is saved.
         stop_after_s: Real time for all of it, or None.

@@ -39,12 +39,12 @@ def learning_figure(
     steps = np.array([row["decisions"] for row in rows], dtype=np.float64) / 1e3
     for panel, (name, label, scale) in zip(axes[0], _PANELS, strict=True):
         values = np.array([_number(row, name) for row in rows]) * scale
-        panel.plot(steps, values, color=_EXPLORING, label="while learning")
+        panel.plot(steps, values, color=_EXPLORING, label="learning, from empty networks")
         measured = np.array([_number(row, f"evaluation/{name}") for row in rows]) * scale
         known = np.isfinite(measured)
         if known.any():
             panel.plot(
-                steps[known], measured[known], color=_GREEDY, marker="o", label="evaluated, without exploring"
+                steps[known], measured[known], color=_GREEDY, marker="o", label="evaluated, after a warm-up"
             )
         panel.set_xlabel("thousand decisions")
         panel.set_ylabel(label)

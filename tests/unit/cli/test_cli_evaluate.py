@@ -124,6 +124,21 @@ def test_a_saved_agent_brings_its_network_and_traffic() -> None:
     assert json.loads(row["configuration"])["injection"] == "periodic"
 
 
+def test_view_shows_a_saved_agent_on_its_own_system_unless_options_say_otherwise() -> None:
+    agent = saved_agent("agent.zip")
+    short = ["-p", agent, "-p", "min", "--measure-ns", "1000", "--frames", "2"]
+    for more, traffic, load in (
+        ([], "adv+1", 0.3),
+        (["--traffic", "uniform", "--load", "0.2"], "uniform", 0.2),
+    ):
+        done = run(*short, *more, "--out", "page.html", command="view")
+        assert done.exit_code == 0, done.stderr
+        page = Path("page.html").read_text(encoding="utf-8")
+        assert '"hosts":12' in page
+        assert f'"traffic":"{traffic}"' in page
+        assert f'"load":{load}' in page
+
+
 def test_finished_runs_are_kept_and_a_changed_agent_is_evaluated_anew() -> None:
     command = [saved_agent("agent.zip"), "min", *SYSTEM, *LOAD, "--no-plots"]
     assert "2 runs done" in run(*command).stderr

@@ -218,7 +218,10 @@ def test_the_time_may_be_limited() -> None:
 def test_the_agent_is_evaluated_now_and_then() -> None:
     done = run("tiny", *SHORT, "--duration-ns", "8000", "--evaluate-every", "2", "-o", "out")
     assert done.exit_code == 0, done.stderr
-    assert "not exploring, other seeds" in done.stdout
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert any(line.startswith("episode 1 exploring, 2 us from an empty network") for line in lines)
+    steady = "evaluation after 4 not exploring, other seeds, 50 us after 20 us of warm-up"
+    assert any(line.startswith(steady) for line in lines), "what was measured otherwise says so"
     assert episodes()["evaluation/latency_mean_ns"].notna().tolist() == [False, True, False, True]
 
 

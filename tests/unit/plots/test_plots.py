@@ -254,7 +254,7 @@ def test_a_learning_curve_has_a_line_for_every_heuristic() -> None:
     ]
     assert heights == [[1.5], [0.1, 0.3]], "min is far above what the first panel shows"
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        "while learning",
+        "learning, from empty networks",
         "min (off the scale)",
         "ugal-n",
     ]
