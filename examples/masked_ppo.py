@@ -28,7 +28,14 @@ def main() -> None:
     """Train for a few rollouts. A packet is paid for about 30 steps after its decision: hence the long horizon."""
     torch.set_num_threads(1)  # faster for networks this small
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35)
-    env = RouterVecEnv(config, scope="source", action="path", duration_ns=20_000.0, reward_scale_ns=100_000.0)
+    env = RouterVecEnv(
+        config,
+        scope="source",
+        action="path",
+        duration_ns=20_000.0,
+        warmup_ns=2_000.0,
+        reward_scale_ns=100_000.0,
+    )
     model = MaskablePPO(
         "MlpPolicy",
         env,

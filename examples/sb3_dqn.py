@@ -34,7 +34,7 @@ def mean_return(env: gymnasium.Env, model: stable_baselines3.DQN | None, journey
 def main() -> None:
     """Train for some thousand packets."""
     torch.set_num_threads(1)  # faster for networks this small
-    env = gymnasium.make("dragonfly_env/PacketRouting-v0", background="ugal-n")
+    env = gymnasium.make("dragonfly_env/PacketRouting-v0", background="ugal-n", warmup_ns=2_000.0)
     model = stable_baselines3.DQN(
         "MultiInputPolicy",
         env,

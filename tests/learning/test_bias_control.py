@@ -14,12 +14,14 @@ from stable_baselines3 import DQN
 
 from dragonfly_env.envs.bias import BiasControl
 
+WARMUP_NS = 5_000.0
+
 pytestmark = [pytest.mark.slow, pytest.mark.learning]
 
 
 def mean_return(choose: Callable[[Any, int], int], seeds: tuple[int, ...] = (1001, 1002)) -> float:
     """Mean return of episodes of the default traffic on seeds that are not trained on."""
-    env = BiasControl()
+    env = BiasControl(warmup_ns=WARMUP_NS)
     returns = []
     for seed in seeds:
         observation, _ = env.reset(seed=seed)
@@ -40,7 +42,7 @@ def test_dqn_beats_every_constant_bias_and_comes_near_to_who_knows_the_traffic()
 
     model = DQN(
         "MlpPolicy",
-        BiasControl(),
+        BiasControl(warmup_ns=WARMUP_NS),
         learning_rate=1e-3,
         learning_starts=500,
         gamma=0.9,
