@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dragonfly_env.agents._sb3 import torch
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
 
 if TYPE_CHECKING:
     from dragonfly_env.agents._layouts import LayoutFacts
@@ -71,6 +72,8 @@ def units_of(facts: LayoutFacts) -> dict[str, float]:
     def unit(name: str, trained: float) -> float:
         if trained == 0:
             return 0.0
+        if facts.occupancy_unit == "ns" and name in OCCUPANCY_FEATURES:
+            return trained  # the same in every network
         return _UNITS.get(name, _PACKETS if name.endswith("_packets") else trained)
 
     return {name: unit(name, trained) for name, trained in facts.features.items()}

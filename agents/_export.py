@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.baselines._mlp_file import Layer
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
 from dragonfly_env.envs.options import DETOURS
 
 _DETOURS = (*DETOURS, "l")
@@ -66,6 +67,12 @@ def export_scores(
 def _write(
     path: str | Path, facts: LayoutFacts, units: Mapping[str, float], layers: list[Layer], **fields: Any
 ) -> Path:
+    if facts.occupancy_unit == "ns" and not OCCUPANCY_FEATURES.isdisjoint(units):
+        raise config_error(
+            "occupancy_unit",
+            "ns",
+            "must be 'packets' or 'buffers' to be exported: the core's networks see packets",
+        )
     if fields["action"] == "path":
         fields.update(_candidates(facts))
     network = MlpNetwork(features=tuple(units), scale=tuple(units.values()), layers=tuple(layers), **fields)

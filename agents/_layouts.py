@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.arrays import as_numbers
 from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.checks.values import check_choice, check_integer, config_error
+from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, OCCUPANCY_UNITS
 
 if TYPE_CHECKING:
     from dragonfly_env.decisions.layout import Layout
@@ -29,6 +30,7 @@ class LayoutFacts:
     high: tuple[float, ...]
     scale: tuple[float, ...]
     num_actions: int
+    occupancy_unit: str = "buffers"
 
     @classmethod
     def of(cls, layout: Layout, num_actions: int) -> LayoutFacts:
@@ -39,7 +41,12 @@ class LayoutFacts:
             return tuple(np.clip(values, limits.min, limits.max).astype(float).tolist())
 
         return cls(
-            tuple(layout.names), numbers(layout.low), numbers(layout.high), numbers(layout.scale), num_actions
+            tuple(layout.names),
+            numbers(layout.low),
+            numbers(layout.high),
+            numbers(layout.scale),
+            num_actions,
+            layout.occupancy_unit,
         )
 
     @classmethod
@@ -61,7 +68,10 @@ class LayoutFacts:
             if not below <= above:
                 raise config_error(f"agent.layout.low of {name}", below, f"must be at most {above}")
         actions = check_integer("agent.layout.num_actions", table.get("num_actions"), 1, _MOST_ACTIONS)
-        return cls(tuple(names), low, high, scale, actions)
+        unit = check_choice(
+            "agent.layout.occupancy_unit", table.get("occupancy_unit", "buffers"), OCCUPANCY_UNITS
+        )  # older files have none
+        return cls(tuple(names), low, high, scale, actions, unit)
 
     @property
     def features(self) -> dict[str, float]:
@@ -85,14 +95,29 @@ class LayoutFacts:
         low, high = (np.array(bound, dtype=np.float32) for bound in (self.low, self.high))
         return spaces.Box(low, high, dtype=np.float32)
 
-    def require(self, other: LayoutFacts, who: str) -> None:
-        """Refuse an environment with other features or actions than those of the training.
+    def factors(self, other: LayoutFacts, who: str) -> npt.NDArray[np.float32] | None:
+        """What observations of another environment are multiplied with to be in the units of the training.
+
+        Occupancies in packets can be converted, whichever buffers their unit follows from: units of packets are powers
+        of two, so nothing is lost.
+
+        Args:
+            other: The facts about that environment.
+            who: The agent, for the message.
+
+        Returns:
+            (F,) factors; None if the units are those of the training.
 
         Raises:
-            ConfigError: Naming the first difference.
+            ConfigError: Naming the first difference that cannot be converted.
         """
-        if other == self:
-            return
+        self.require_unit(other, who)
+        occupancy = np.array([feature_of(name) in OCCUPANCY_FEATURES for name in self.names])
+        trained, here = (np.array((facts.low, facts.high, facts.scale)) for facts in (self, other))
+        same = trained.shape == here.shape and bool((trained == here)[:, ~occupancy].all())
+        if (other.names, other.num_actions) == (self.names, self.num_actions) and same:
+            units = np.where(occupancy, here[2] / np.where(occupancy, trained[2], 1.0), 1.0)
+            return None if bool((units == 1.0).all()) else units.astype(np.float32)
         if other.num_actions != self.num_actions:
             text = f"{other.num_actions} actions, but {who} was trained with {self.num_actions}"
         elif len(other.names) != len(self.names):
@@ -105,6 +130,21 @@ class LayoutFacts:
         else:
             text = f"features are scaled otherwise than those that {who} was trained with"
         raise config_error("layout", f"{len(other.names)} features", text)
+
+    def require_unit(self, other: LayoutFacts, who: str) -> None:
+        """Refuse occupancies in ns where the training had packets, or the other way round.
+
+        Raises:
+            ConfigError: Naming both units.
+        """
+        shown = any(feature_of(name) in OCCUPANCY_FEATURES for name in self.names)
+        if shown and (self.occupancy_unit == "ns") != (other.occupancy_unit == "ns"):
+            raise config_error(
+                "occupancy_unit",
+                other.occupancy_unit,
+                f"must be {self.occupancy_unit!r}: {who} was trained with occupancies in that unit, and packets and "
+                "times cannot be converted",
+            )
 
 
 def feature_of(column: str) -> str:

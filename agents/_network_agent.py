@@ -8,6 +8,9 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from dragonfly_env.agents._layouts import LayoutFacts
 from dragonfly_env.agents._trained_on import network_of, warn_elsewhere
 from dragonfly_env.agents._weights import member_names, pack, unpack
@@ -52,6 +55,7 @@ class NetworkAgent(ABC):
         self.metadata: dict[str, Any] = {}
         self._facts: LayoutFacts | None = None
         self._layout: object = None  # the layout object that was checked last
+        self._factors: npt.NDArray[np.float32] | None = None  # from its units to those of the training
         self._trained_on: dict[str, Any] = {}  # see `network_of`; empty: nothing was learned yet
         self._here: dict[str, Any] = {}
         self._network: Any = None  # that learns
@@ -166,7 +170,7 @@ class NetworkAgent(ABC):
         facts = LayoutFacts.of(layout, num_actions)
         if self._facts is None:
             self._facts = facts
-        self._require_layout(self._facts, facts)
+        self._factors = self._factors_to(self._facts, facts)
         self._layout = layout
         if self._network is None:
             self._build(self._facts)
@@ -183,13 +187,17 @@ class NetworkAgent(ABC):
             raise StateError(f"{call}: there is no network yet; train the agent or call prepare(env) first")
         return self._facts
 
-    def _require_layout(self, trained: LayoutFacts, other: LayoutFacts) -> None:
-        """Refuse an environment that the network does not fit.
+    def _factors_to(self, trained: LayoutFacts, other: LayoutFacts) -> npt.NDArray[np.float32] | None:
+        """What observations of an environment are multiplied with for the network, or None.
 
         Raises:
-            ConfigError: Naming the first difference.
+            ConfigError: If the network does not fit that environment, naming the first difference.
         """
-        trained.require(other, f"this {self.kind} agent")
+        return trained.factors(other, f"this {self.kind} agent")
+
+    def _in_trained_units(self, obs: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """(N, F) observations as the network expects them: a new array."""
+        return np.array(obs) if self._factors is None else obs * self._factors
 
     def _sizes(self, facts: LayoutFacts) -> tuple[int, ...]:
         """Of the network's layers, inputs first: what a file must hold at least."""

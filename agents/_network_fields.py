@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from dragonfly_env.checks.values import check_choice, check_integer, config_error
-from dragonfly_env.config.rows import boolean, real, setting
+from dragonfly_env.config.rows import boolean, choice, real, setting
+from dragonfly_env.decisions.layout import OCCUPANCY_UNITS
 from dragonfly_env.envs.options import DETOURS
 
 MOST = 2**31 - 1
@@ -24,6 +25,16 @@ def features(unnamed: str = "those of the environment") -> Any:
         "",
         f"Names of the observation's features; None: {unnamed}.",
         optional=True,
+    )
+
+
+def occupancy_unit() -> Any:
+    """In which occupancies are observed."""
+    return choice(
+        "buffers",
+        OCCUPANCY_UNITS,
+        doc="Of the occupancies that it observes, as of ``BatchedRoutingEnv``. 'packets' and 'ns' mean the same "
+        "whatever the buffers are; where they differ, 'buffers' is converted.",
     )
 
 
@@ -86,7 +97,7 @@ def environment_options(settings: Any, names: Iterable[str] = ()) -> dict[str, A
         settings: With ``scope``, ``action``, ``reward``, ``features`` and ``detours``.
         names: Further fields that are such arguments.
     """
-    always = ("scope", "action", "reward", *names, "features")
+    always = ("scope", "action", "reward", *names, "features", "occupancy_unit")
     options = {name: getattr(settings, name) for name in always}
     if settings.action == "path":
         options["detours"] = settings.detours

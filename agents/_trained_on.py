@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.config.links import buffer_unit_packets
+from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
+
+if TYPE_CHECKING:
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 _PARTS = ("topology", "network")
 _MOST_SHOWN = 4
@@ -45,6 +53,35 @@ def warn_elsewhere(trained_on: Mapping[str, Any], config: SimulationConfig, who:
             OtherNetworkWarning,
             stacklevel=3,
         )
+
+
+def refuse_other_unit(trained_on: Mapping[str, Any], env: BatchedRoutingEnv, who: str) -> None:
+    """Refuse to show an agent occupancies in another unit than it was trained with.
+
+    Args:
+        trained_on: As for `warn_elsewhere`.
+        env: Where it acts now.
+        who: The agent, for the message.
+
+    Raises:
+        ConfigError: If the unit follows from the buffers and stands for another number of packets here.
+    """
+    topology, network = (trained_on.get(part) for part in _PARTS)
+    shown = any(name in env.layout for name in OCCUPANCY_FEATURES)
+    if env.options.occupancy_unit != "buffers" or not shown:
+        return
+    if not isinstance(topology, Mapping) or not isinstance(network, Mapping):
+        return
+    trained = buffer_unit_packets(NetworkConfig.from_dict(network), Dragonfly.from_dict(topology))
+    for config in env.configs:
+        here = buffer_unit_packets(config.network, config.topology)
+        if here != trained:
+            raise config_error(
+                "occupancy_unit",
+                "buffers",
+                f"stands for {here} packets in this network, but for {trained} where {who} was trained: an agent "
+                "whose env_options() have occupancy_unit='packets' (or 'ns') sees the same everywhere",
+            )
 
 
 def _differences(there: Mapping[str, Any], here: Mapping[str, Any], name: str) -> Iterator[str]:

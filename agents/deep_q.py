@@ -12,6 +12,7 @@ Sources: Mnih et al., Nature 2015 (DQN); van Hasselt, Guez, Silver, AAAI 2016 (d
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -95,7 +96,7 @@ class DeepQAgent(ExportableAgent):
         network = self._network
         acting = network.q_net_target if self.settings.averaged and not self.training else network.q_net
         with torch.no_grad(), one_thread():
-            values = acting(torch.from_numpy(np.array(batch.obs))).numpy()
+            values = acting(torch.from_numpy(self._in_trained_units(batch.obs))).numpy()
         actions = best_legal(values, batch.mask)
         if self.training:
             draws = batch.draws
@@ -117,6 +118,12 @@ class DeepQAgent(ExportableAgent):
             rng = np.random.default_rng([self.seed, 1, self._steps])
             self._replay = TransitionBuffer(
                 settings.buffer_transitions, facts.observation_space(), facts.num_actions, rng
+            )
+        if self._factors is not None:
+            transitions = dataclasses.replace(
+                transitions,
+                obs=self._in_trained_units(transitions.obs),
+                next_obs=self._in_trained_units(transitions.next_obs),
             )
         self._replay.extend(transitions)
         if self._replay.filled < min(settings.first_transitions, settings.buffer_transitions):

@@ -36,6 +36,7 @@ class DeepQSettings:
         "delivery (then without bootstrapping). With scope 'source' both are the same.",
     )
     features: tuple[str, ...] | None = shared.features()
+    occupancy_unit: str = shared.occupancy_unit()
     detours: tuple[str, ...] = shared.detours()
     hidden_units: tuple[int, ...] = shared.hidden_units(doc="Sizes of the hidden layers (ReLU).")
     learning_rate: float = shared.learning_rate(5e-4)

@@ -33,6 +33,7 @@ from dragonfly_env.agents._sb3 import (
 from dragonfly_env.agents.masked_ppo_settings import MaskedPpoSettings
 from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.training import Episode, Schedule
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class MaskedPpoAgent(NetworkAgent):
             return np.zeros(0, dtype=np.int64)
         network, mask = self._average, np.array(batch.mask)
         with torch.no_grad(), one_thread():
-            hidden = network.mlp_extractor.forward_actor(torch.from_numpy(np.array(batch.obs)))
+            hidden = network.mlp_extractor.forward_actor(torch.from_numpy(self._in_trained_units(batch.obs)))
             scores = network.action_net(hidden).numpy()[:, : mask.shape[1]]  # without idle
         if not self.settings.sample:
             return best_legal(scores, mask)
@@ -110,6 +111,13 @@ class MaskedPpoAgent(NetworkAgent):
             config, **self.env_options(), duration_ns=schedule.episode_ns, warmup_ns=schedule.warmup_ns
         )
         self.prepare(vec.core)
+        if self._factors is not None:
+            raise config_error(
+                "occupancy_unit",
+                vec.core.layout.occupancy_unit,
+                "stands for other packets here than where this masked-ppo agent was trained: it acts here, but it "
+                "cannot go on learning (train with occupancy_unit='packets', which is the same everywhere)",
+            )
         self._learns_here()
         if self.settings.pays_bonus:
             vec = DeliveryBonus(vec, self.settings.delivery_bonus_ns / self.settings.reward_scale_ns)

@@ -37,6 +37,7 @@ class MaskedPpoSettings:
         "or 'delivery'. Without it a network that is congested, and so delivers less, pays less.",
     )
     features: tuple[str, ...] | None = shared.features()
+    occupancy_unit: str = shared.occupancy_unit()
     detours: tuple[str, ...] = shared.detours()
     hidden_units: tuple[int, ...] = shared.hidden_units(
         doc="Sizes of the hidden layers (tanh) of policy and value."

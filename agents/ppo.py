@@ -174,15 +174,18 @@ class PpoAgent(ExportableAgent):
             return
         facts = LayoutFacts.of(layout, num_actions)
         if self._facts is not None:
-            self._require_layout(self._facts, facts)
+            self._factors_to(self._facts, facts)
         self._rows = ActionRows(layout, self.action, units_of(self._facts or facts))
         super()._fit_layout(layout, num_actions)
 
     def _require_ports(self, env: BatchedRoutingEnv) -> None:
         """Ports are scored one by one: their number does not matter."""
 
-    def _require_layout(self, trained: LayoutFacts, other: LayoutFacts) -> None:
-        """Features and kinds of candidates must be those of the training; sizes and units need not."""
+    def _factors_to(self, trained: LayoutFacts, other: LayoutFacts) -> None:
+        """Features and kinds of candidates must be those of the training; sizes need not, and its rows convert
+        packets.
+        """
+        trained.require_unit(other, f"this {self.kind} agent")
         who = f"this {self.kind} agent was trained with"
         for field, known, found in (
             ("features", tuple(trained.features), tuple(other.features)),

@@ -49,6 +49,7 @@ class PpoSettings:
     features: tuple[str, ...] | None = shared.features(
         "``ppo_settings.FEATURES`` of the action, which no size of system is in"
     )
+    occupancy_unit: str = shared.occupancy_unit()
     detours: tuple[str, ...] = shared.detours()
     hidden_units: tuple[int, ...] = shared.hidden_units(
         (32, 32),

@@ -12,6 +12,7 @@ from dragonfly_env import _core
 from dragonfly_env.baselines._choices import IntArray
 from dragonfly_env.baselines._mlp_arithmetic import best_legal, drawn_legal, forward, tamed
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
 from dragonfly_env.policies import Policy
 
 if TYPE_CHECKING:
@@ -149,6 +150,19 @@ def rows_per_action(
     return x
 
 
+def _require_packets(layout: Layout, name: str, scale: float) -> None:
+    """Refuse occupancies that this network does not expect.
+
+    Raises:
+        ConfigError: For times, or another unit than that of the buffers where the network says none of its own.
+    """
+    if layout.occupancy_unit == "ns" or scale == 0:
+        why = "counts packets" if scale > 0 else "says no scale, so it expects the unit 'buffers'"
+        raise config_error(
+            "occupancy_unit", layout.occupancy_unit, f"does not fit {name} of this network, which {why}"
+        )
+
+
 def _columns(
     network: MlpNetwork, layout: Layout, obs: npt.NDArray[np.float32]
 ) -> list[npt.NDArray[np.float32]]:
@@ -157,6 +171,8 @@ def _columns(
     for name, scale in zip(network.features, network.scale or (0.0,) * len(network.features), strict=True):
         block = layout[name]
         factor = np.float32(1)
+        if name in OCCUPANCY_FEATURES and layout.occupancy_unit != "buffers":
+            _require_packets(layout, name, scale)
         if scale > 0 and block.unit > 0:
             factor = np.float32(block.unit) / np.float32(scale)
         columns.append(np.asarray(obs)[:, block.columns] * factor)

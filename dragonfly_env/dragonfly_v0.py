@@ -10,7 +10,8 @@ Observation space      ``Dict(observation=Box (F,) float32, action_mask=MultiBin
                        packet the observation is what the router saw last (at first its own ports, else zeros).
 State                  ``Box (num_routers, radix + 1)``: occupancies of all output ports, and pending decisions
 Rewards                what the router was paid since it acted last; see ``reward``
-End                    all agents are truncated when the time is up (or after ``max_cycles`` rounds); none terminates
+End                    all agents are truncated when the time is up (or after ``max_cycles`` rounds); none terminates.
+                       Then every ``info["metrics"]`` has what the episode measured in the agent's network
 =====================  ===========================================================================================
 
 ``parallel_env`` goes round by round: every router with pending packets answers its earliest, the others idle, and time
@@ -19,12 +20,12 @@ a pending packet, in the same order.
 
 Settings, the same for all three:
 
-* ``config``: a ``SimulationConfig``; None: 72 hosts, uniform traffic at a load of 0.5. Its policy routes the packets of
-  the warm-up. Any of its fields may be given or changed here: ``topology="1056"``, ``traffic="adv+1"``, ``load=0.4``,
-  ``network="q-adaptive"``, ``policy="ugal-n"``, ``seed=7``, ... A list: networks beside each other, whose routers are
-  numbered on from one to the next.
-* those of ``BatchedRoutingEnv``: ``scope``, ``action``, ``reward``, ``duration_ns`` (default 5,000), ``warmup_ns``
-  (default 1,000), ``features``, ``detours``, ``max_hops``, ``reward_scale_ns``, ... ``for_policy="ugal-n"`` sets scope,
+* ``config``, by position or by name: a ``SimulationConfig``, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a
+  load of 0.35. Its policy routes the packets of a warm-up. Any of its fields may be given or changed here:
+  ``topology="1056"``, ``traffic="uniform"``, ``load=0.4``, ``network="q-adaptive"``, ``policy="ugal-n"``, ``seed=7``,
+  ... A list: networks beside each other, whose routers are numbered on from one to the next.
+* those of ``BatchedRoutingEnv``: ``scope``, ``action``, ``reward``, ``duration_ns`` (default 50,000), ``warmup_ns``
+  (default 0), ``features``, ``detours``, ``max_hops``, ``reward_scale_ns``, ... ``for_policy="ugal-n"`` sets scope,
   action and candidates as that policy needs them.
 * ``illegal_action``: ``"remap"`` (default) sends the packet minimally and counts in ``info["illegal_actions"]``, per
   agent and episode; ``"raise"`` raises ``IllegalActionError`` and changes nothing.
@@ -49,35 +50,37 @@ from __future__ import annotations
 
 from typing import Any
 
+from dragonfly_env.envs._view import GivenConfig
 from dragonfly_env.envs.aec import AecRoutingEnv, OrderEnforcing
+from dragonfly_env.envs.defaults import with_config
 from dragonfly_env.envs.parallel import ParallelRoutingEnv
 from dragonfly_env.envs.registration import PETTINGZOO as ENV_ID
 
 __all__ = ["ENV_ID", "env", "parallel_env", "raw_env"]
 
 
-def parallel_env(**settings: Any) -> ParallelRoutingEnv:
+def parallel_env(config: GivenConfig = None, /, **settings: Any) -> ParallelRoutingEnv:
     """The parallel environment; the module's documentation lists the settings.
 
     Raises:
-        ConfigError: For an unknown setting or an impossible value.
+        ConfigError: For an unknown setting or an impossible value, or if ``config`` is given twice.
     """
-    return ParallelRoutingEnv(**settings)
+    return ParallelRoutingEnv(**with_config(config, settings))
 
 
-def env(**settings: Any) -> OrderEnforcing:
+def env(config: GivenConfig = None, /, **settings: Any) -> OrderEnforcing:
     """The AEC environment, in PettingZoo's wrapper that enforces the order of calls.
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.
     """
-    return OrderEnforcing(AecRoutingEnv(**settings))
+    return OrderEnforcing(AecRoutingEnv(**with_config(config, settings)))
 
 
-def raw_env(**settings: Any) -> AecRoutingEnv:
+def raw_env(config: GivenConfig = None, /, **settings: Any) -> AecRoutingEnv:
     """The AEC environment without wrappers.
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.
     """
-    return AecRoutingEnv(**settings)
+    return AecRoutingEnv(**with_config(config, settings))

@@ -8,7 +8,7 @@ State                  ``Box (S,) float32``: the same counters of the whole mach
 Rewards                ``reward="job"``: the job's progress in the interval, as the load that its hosts accepted;
                        ``"team"``: the load that the whole machine accepted, for everybody
 End                    a job terminates when it is complete (endless ones never); all are truncated after
-                       ``duration_ns``
+                       ``duration_ns``. The last ``info`` of a job has the ``metrics`` of the episode
 =====================  ===========================================================================================
 
 An observation has one 1 among ``mode_0_ad0`` ... (none after ``reset``); the job's reward as ``accepted_load``; for
@@ -18,13 +18,13 @@ it ends, so the share may exceed 1); and the mean time of its messages, in inter
 
 Settings, the same for all three:
 
-* ``config``: a ``SimulationConfig`` with jobs; None: MILC and HACC on 32 hosts each of ``theta-m8``, for ever. Its
-  policies, and those of its jobs, route the warm-up. Any of its fields may be given or changed here. A job's
-  ``all_to_all_policy``, if it has one, stays; otherwise the mode is for its all-to-all operations, too.
+* ``config``, by position or by name: a ``SimulationConfig`` with jobs; None: MILC and HACC on 32 hosts each of
+  ``theta-m8``, for ever. Its policies, and those of its jobs, route a warm-up. Any of its fields may be given or
+  changed here. A job's ``all_to_all_policy``, if it has one, stays; otherwise the mode is for its all-to-all
+  operations, too.
 * ``modes``: policies to choose from, by name or as objects (default ``ad0`` ... ``ad3``). They must need no other paths
   than the policies of the configuration, and learn nothing.
-* ``interval_ns`` (20,000) between two choices; ``duration_ns`` (400,000), a whole number of them; ``warmup_ns``
-  (20,000).
+* ``interval_ns`` (20,000) between two choices; ``duration_ns`` (400,000), a whole number of them; ``warmup_ns`` (0).
 * ``reward``: ``"job"`` or ``"team"``.
 * ``render_mode``: ``"rgb_array"``, ``"ansi"``, ``"human"`` (prints the text) or None.
 
@@ -44,34 +44,36 @@ from typing import Any
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from dragonfly_env.envs._job_view import FloatArray
+from dragonfly_env.envs._view import GivenConfig
+from dragonfly_env.envs.defaults import with_config
 from dragonfly_env.envs.job_bias import AecJobBias, ParallelJobBias
 from dragonfly_env.envs.registration import JOB_BIAS as ENV_ID
 
 __all__ = ["ENV_ID", "env", "parallel_env", "raw_env"]
 
 
-def parallel_env(**settings: Any) -> ParallelJobBias:
+def parallel_env(config: GivenConfig = None, /, **settings: Any) -> ParallelJobBias:
     """The parallel environment; the module's documentation lists the settings.
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.
     """
-    return ParallelJobBias(**settings)
+    return ParallelJobBias(**with_config(config, settings))
 
 
-def env(**settings: Any) -> OrderEnforcingWrapper[str, FloatArray, int]:
+def env(config: GivenConfig = None, /, **settings: Any) -> OrderEnforcingWrapper[str, FloatArray, int]:
     """The AEC environment, in PettingZoo's wrapper that enforces the order of calls.
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.
     """
-    return OrderEnforcingWrapper(AecJobBias(**settings))
+    return OrderEnforcingWrapper(AecJobBias(**with_config(config, settings)))
 
 
-def raw_env(**settings: Any) -> AecJobBias:
+def raw_env(config: GivenConfig = None, /, **settings: Any) -> AecJobBias:
     """The AEC environment without wrappers.
 
     Raises:
         ConfigError: For an unknown setting or an impossible value.
     """
-    return AecJobBias(**settings)
+    return AecJobBias(**with_config(config, settings))

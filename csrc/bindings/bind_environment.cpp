@@ -50,6 +50,10 @@ DecisionSpec spec_of(const py::dict& given) {
   spec.any_gateway =
       one_of<bool>("gateways", member<std::string>(given, "gateways"), {{"nearest", false}, {"any", true}});
   spec.avoid_destination_group = member<bool>(given, "avoid_destination_group");
+  spec.occupancy_unit = one_of<OccupancyUnit>("occupancy_unit", member<std::string>(given, "occupancy_unit"),
+                                              {{"buffers", OccupancyUnit::kBuffers},
+                                               {"packets", OccupancyUnit::kPackets},
+                                               {"ns", OccupancyUnit::kTime}});
   spec.features = member<std::uint32_t>(given, "features");
   spec.tracked = member<std::vector<std::string>>(given, "tracked");
   for (const auto& [name, parameters] : member<std::map<std::string, py::dict>>(given, "trackers")) {

@@ -60,6 +60,7 @@ py::list feature_list() {
     row["per"] = name_of(feature.per);
     row["doc"] = feature.doc;
     row["usual"] = feature.usual;
+    row["occupancy"] = feature.occupancy;
     out.append(row);
   });
   return out;

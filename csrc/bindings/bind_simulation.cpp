@@ -230,7 +230,7 @@ void bind_simulation(py::module_& module) {
           py::arg("job"), py::arg("policies"))
       .def("q_table", &q_table)
       .def("load_q_table", &load_q_table, py::arg("values").noconvert())
-      .def("reset_statistics", by_reference(&Simulation::reset_statistics))
+      .def("reset_statistics", by_reference(&Simulation::reset_statistics), py::arg("ends_warmup") = false)
       .def("statistics", &statistics_dict)
       .def("totals", &totals_dict)
       .def("counters", &counters_dict)

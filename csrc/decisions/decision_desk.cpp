@@ -94,9 +94,11 @@ void DecisionDesk::complete(std::uint32_t packet, std::uint32_t i, Tick leg_end,
            open_.row(packet, i), next_row);
 }
 
-void DecisionDesk::delivered(std::uint32_t packet, Tick when, Tick latency) {
-  ++delivered_in_step_;
-  latency_in_step_ += latency;
+void DecisionDesk::delivered(std::uint32_t packet, Tick when, Tick latency, bool counted) {
+  if (counted) {
+    ++delivered_in_step_;
+    latency_in_step_ += latency;
+  }
   const std::uint32_t count = open_.count(packet);
   for (std::uint32_t i = 0; i < count; ++i) {
     if (i + 1 == count) {

@@ -28,8 +28,8 @@ class DecisionDesk : public PendingDecisions {
   // With a background policy, before it decides: the same for a wanted packet; others are counted.
   void consider(const RouteContext& context, std::uint32_t packet, std::uint32_t input_vc, Port input_port,
                 Tick now);
-  // The packet has reached its host; ends its decisions.
-  void delivered(std::uint32_t packet, Tick when, Tick latency);
+  // The packet has reached its host; ends its decisions. `counted`: in the mean of the step.
+  void delivered(std::uint32_t packet, Tick when, Tick latency, bool counted);
 
   // Takes the answer to pending decision i: moves the packet's plan and returns where it goes.
   // Precondition: the action is legal. `credit_delays`: by class of link.

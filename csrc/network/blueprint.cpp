@@ -260,7 +260,10 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
 
 BufferSizes Blueprint::buffer_sizes() const noexcept {
   BufferSizes buffers{.output_packets = output_buffer, .shared_output = shared_output};
-  for (std::size_t i = 1; i < topology.num_link_classes(); ++i) {
+  for (std::size_t i = 0; i < topology.num_link_classes(); ++i) {
+    buffers.packet_ns[i] =
+        static_cast<float>(static_cast<double>(timing.packet[i] * timing.quantum_ps) / kPsPerNs);
+    if (i == 0) continue;
     buffers.input_packets = std::max(buffers.input_packets, input_buffer[i]);
     buffers.vcs = std::max(buffers.vcs, std::uint32_t{vcs[i]});
     buffers.port_packets = std::max(buffers.port_packets, input_buffer[i] * vcs[i]);

@@ -93,11 +93,32 @@ void Deliveries::deliver(std::uint32_t index, Tick delivered_tick) {
   const TimePs created = plan_.to_ps(packet.created);
   const TimePs injected = plan_.to_ps(packet.injected);
   const TimePs delivered = plan_.to_ps(delivered_tick);
-  const TimePs latency = delivered - created;
   --in_network_;
   ++delivered_ever_;
-  if (desk_ != nullptr) desk_->delivered(index, delivered_tick, delivered_tick - packet.created);
+  const bool counted = packet.created > counted_after_;
+  if (desk_ != nullptr) desk_->delivered(index, delivered_tick, delivered_tick - packet.created, counted);
   trace_hash_ += delivery_digest(packet, created, delivered);
+  if (counted) count_delivery(index, delivered);
+  if (plan_.options.record.packet_log) {
+    const PathRecord& path = paths_[index];
+    record_.log.push_back({packet.source_host,
+                           packet.destination_host,
+                           packet.number,
+                           created,
+                           injected,
+                           delivered,
+                           packet.hops,
+                           !packet.non_minimal,
+                           {path.routers.begin(), path.routers.begin() + path.length}});
+  }
+  free_packets_.push_back(index);
+}
+
+void Deliveries::count_delivery(std::uint32_t index, TimePs delivered) {
+  const Packet& packet = packets_[index];
+  const TimePs created = plan_.to_ps(packet.created);
+  const TimePs injected = plan_.to_ps(packet.injected);
+  const TimePs latency = delivered - created;
   ++record_.delivered;
   record_.minimal += packet.non_minimal ? 0 : 1;
   record_.latency_ps += latency;
@@ -127,19 +148,6 @@ void Deliveries::deliver(std::uint32_t index, Tick delivered_tick) {
     ++record_.group_delivered[cell];
   }
   if (options.host_latency) record_.hosts.add(packet.source_host, latency, delivered - injected);
-  if (options.packet_log) {
-    const PathRecord& path = paths_[index];
-    record_.log.push_back({packet.source_host,
-                           packet.destination_host,
-                           packet.number,
-                           created,
-                           injected,
-                           delivered,
-                           packet.hops,
-                           !packet.non_minimal,
-                           {path.routers.begin(), path.routers.begin() + path.length}});
-  }
-  free_packets_.push_back(index);
 }
 
 }  // namespace dragonfly

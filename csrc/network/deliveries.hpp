@@ -35,14 +35,17 @@ class Deliveries : public PartitionState {
              std::uint32_t index);
 
   void reset_counts();
+  // Packets that were generated up to and including this instant are counted no more.
+  void count_after(Tick instant) noexcept { counted_after_ = instant; }
   // A packet leaves its last router and will be at its host at `delivered`.
   void eject(std::uint32_t packet, Tick delivered);
   // Counts a packet that has reached its host, and forgets it.
   void deliver(std::uint32_t packet, Tick delivered);
   // A packet has left its source queue.
-  void count_injection(std::uint32_t router, Tick now) {
+  void count_injection(std::uint32_t router, Tick created, Tick now) {
     ++in_network_;
     ++injected_ever_;
+    if (created <= counted_after_) return;
     ++record_.injected;
     ++router_injected_[router];
     if (plan_.options.record.series_bin_ps > 0) count_in_series(now);
@@ -64,6 +67,7 @@ class Deliveries : public PartitionState {
 
   // Tells its source router, which hears of it later.
   void acknowledge(const Packet& packet, Tick delivered);
+  void count_delivery(std::uint32_t packet, TimePs delivered);
   void await_delivery(std::uint32_t packet, Tick delivered);
   void count_in_series(Tick injected);
 
@@ -72,6 +76,7 @@ class Deliveries : public PartitionState {
   DeliveryRecord record_;
   std::vector<std::uint64_t> router_injected_;
   std::vector<std::uint64_t> router_delivered_;
+  Tick counted_after_ = -1;
   std::uint64_t trace_hash_ = 0;
   std::uint64_t injected_ever_ = 0;
   std::uint64_t delivered_ever_ = 0;

@@ -103,8 +103,9 @@ void Partition::step(Tick now) {
   wheel_.finish(now);
 }
 
-void Partition::reset_statistics(Tick now) {
+void Partition::reset_statistics(Tick now, bool ends_warmup) {
   reset_counts();
+  if (ends_warmup) count_after(now);
   reset_programs();
   for (OutputPort& output : outputs_) {
     output.sent = 0;

@@ -40,7 +40,7 @@ class Partition final : public RouterDecisions {
   [[nodiscard]] Tick clock() const noexcept { return std::max<Tick>(0, cursor_ - 1); }
   // The next window starts at `now`. Precondition: nothing is due before.
   void skip_to(Tick now) noexcept { now_ = now; }
-  void reset_statistics(Tick now);
+  void reset_statistics(Tick now, bool ends_warmup);
 
  private:
   void step(Tick now);

@@ -220,7 +220,7 @@ void SourceHosts::send_from_host(std::uint32_t host, HostSender& sender, Tick no
     if (--sender.left == 0) plan_.source.advance(HostId{source}, sender.cursor);
   }
 
-  count_injection(router, now);
+  count_injection(router, packet.created, now);
 }
 
 template void SourceHosts::host_event<false>(std::uint32_t host, Tick now);

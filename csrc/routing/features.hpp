@@ -20,6 +20,11 @@ inline constexpr float kHalfTimeNs = 1'000;  // t / (t + half)
 inline constexpr float kHalfTraffic = 16;    // packets
 inline constexpr float kTimePackets = 64;
 inline constexpr float kMostTimePackets = 1 << 20;
+inline constexpr float kUnitPackets = 16;  // of occupancies in packets
+inline constexpr float kUnitNs = 1'000;    // of occupancies in time
+// No port has more packets, and they take no longer on any link (see allow:: in network/params.hpp).
+inline constexpr float kMostPackets = 1 << 21;
+inline constexpr float kMostNs = 1LL << 41;
 
 enum class FeaturePer : std::uint8_t { kPort, kDecision, kCandidate };
 [[nodiscard]] constexpr const char* name_of(FeaturePer per) noexcept {
@@ -29,7 +34,7 @@ enum class FeaturePer : std::uint8_t { kPort, kDecision, kCandidate };
 // What units and bounds depend on. Packets and ports are powers of two, so that every count is exact in a
 // float and can be read back.
 struct FeatureSizes {
-  float packets = 1;
+  float packets = 1;  // the unit of occupancies
   float ports = 1;
   float groups = 1;
   float queued = 1;  // the most packets of a port: in its queues
@@ -101,14 +106,17 @@ struct Feature {
   const char* name;
   FeaturePer per;
   const char* doc;
-  Scale scale;        // FeatureScale(const FeatureSizes&)
-  Fill fill;          // void(const FeatureView&, float* columns)
-  bool usual = true;  // shown where no features are named
+  Scale scale;             // FeatureScale(const FeatureSizes&)
+  Fill fill;               // void(const FeatureView&, float* columns)
+  bool occupancy = false;  // its unit is OccupancyUnit
+  bool usual = true;       // shown where no features are named
 };
 template <class Scale, class Fill>
 Feature(const char*, FeaturePer, const char*, Scale, Fill) -> Feature<Scale, Fill>;
 template <class Scale, class Fill>
 Feature(const char*, FeaturePer, const char*, Scale, Fill, bool) -> Feature<Scale, Fill>;
+template <class Scale, class Fill>
+Feature(const char*, FeaturePer, const char*, Scale, Fill, bool, bool) -> Feature<Scale, Fill>;
 
 }  // namespace detail
 
@@ -129,13 +137,15 @@ inline constexpr auto kFeatures = [] {
               [](Sizes s) { return FeatureScale{s.packets, 0, 0, s.queued / s.packets}; },
               [](View view, float* out) {
                 detail::per_port(view, out, [](const OutputPort& port) { return port.queued; });
-              }},
+              },
+              true},
       Feature{"credits_in_use", kPort, "packets sent through the port whose credit is not back",
               [](Sizes s) { return FeatureScale{s.packets, 0, 0, s.sent / s.packets}; },
               [](View view, float* out) {
                 detail::per_port(view, out,
                                  [](const OutputPort& port) { return port.occupancy - port.queued; });
-              }},
+              },
+              true},
       Feature{"link_class", kPort, "0 local, 1 global; with several classes of local links evenly from 0 on",
               flag, [](View view, float* out) { std::copy_n(view.link_classes, view.num_ports, out); }},
       Feature{"is_minimal", kPort, "1 on a shortest path to the destination", flag,
@@ -183,13 +193,15 @@ inline constexpr auto kFeatures = [] {
               [](View view, float* out) {
                 detail::per_candidate(view, out, view.per_packet,
                                       [](const Candidate& path) { return path.occupancy; });
-              }},
+              },
+              true},
       Feature{"candidate_vc_packets", kCandidate, "the same for the VC that the path would use there",
               congestion,
               [](View view, float* out) {
                 detail::per_candidate(view, out, view.per_packet,
                                       [](const Candidate& path) { return path.vc_occupancy; });
-              }},
+              },
+              true},
       Feature{"candidate_hops", kCandidate, "hops from here to the destination router", hops,
               [](View view, float* out) {
                 detail::per_candidate(view, out, view.per_hop,
@@ -202,7 +214,7 @@ inline constexpr auto kFeatures = [] {
                 detail::per_candidate(view, out, view.per_packet,
                                       [](const Candidate& path) { return path.vc_queued; });
               },
-              false},
+              true, false},
       Feature{"candidate_time_packets", kCandidate,
               "time of the way on idle links, in packets that a global link could carry meanwhile; a path "
               "takes one global link, by way of a third group two",
@@ -212,7 +224,7 @@ inline constexpr auto kFeatures = [] {
                   out[i] = detail::idle_packets(view, view.candidates[i]) * (1.0F / kTimePackets);
                 }
               },
-              false}};
+              false, false}};
 }();
 
 inline constexpr std::size_t kNumFeatures = std::tuple_size_v<std::remove_cvref_t<decltype(kFeatures)>>;

@@ -46,15 +46,7 @@ ObservationLayout::ObservationLayout(const Dragonfly& topology, const QuestionSp
       num_candidates_{spec.num_candidates()},
       quantum_ns_{static_cast<float>(quantum_ns)},
       times_{buffers.times} {
-  const std::uint32_t room = buffers.output_packets + buffers.input_packets;
-  const auto vcs = static_cast<float>(buffers.vcs);
-  const FeatureSizes sizes{
-      .packets = static_cast<float>(std::bit_ceil(room)),
-      .ports = static_cast<float>(std::bit_ceil(radix_)),
-      .groups = static_cast<float>(topology.num_groups()),
-      .queued = static_cast<float>(buffers.output_packets) * (buffers.shared_output ? 1.0F : vcs),
-      .sent = static_cast<float>(buffers.port_packets)};
-  per_packet_ = 1.0F / sizes.packets;
+  const FeatureSizes sizes = sizes_of(spec.occupancy_unit, buffers, topology);
   per_port_ = 1.0F / sizes.ports;
   per_group_ = 1.0F / sizes.groups;
 
@@ -69,6 +61,9 @@ ObservationLayout::ObservationLayout(const Dragonfly& topology, const QuestionSp
     offsets_[bit] = static_cast<std::int32_t>(num_features_);
     blocks_.push_back({feature.name, name_of(feature.per), num_features_, width, scale.unit, scale.half,
                        scale.low, scale.high, feature.doc});
+    if (feature.occupancy && spec.occupancy_unit == OccupancyUnit::kTime) {
+      timed_.push_back({num_features_, width, feature.per == FeaturePer::kCandidate});
+    }
     num_features_ += width;
   });
 
@@ -85,6 +80,38 @@ ObservationLayout::ObservationLayout(const Dragonfly& topology, const QuestionSp
     link_classes_.push_back(static_cast<float>(link - 1) /
                             static_cast<float>(index_of(topology.global_class()) - 1));
   }
+}
+
+FeatureSizes ObservationLayout::sizes_of(OccupancyUnit unit, const BufferSizes& buffers,
+                                         const Dragonfly& topology) {
+  FeatureSizes sizes{.ports = static_cast<float>(std::bit_ceil(radix_)),
+                     .groups = static_cast<float>(topology.num_groups())};
+  const auto room = static_cast<float>(std::bit_ceil(buffers.output_packets + buffers.input_packets));
+  per_buffer_ = 1.0F / room;
+  switch (unit) {
+    case OccupancyUnit::kBuffers: {
+      const auto vcs = static_cast<float>(buffers.vcs);
+      sizes.packets = room;
+      sizes.queued = static_cast<float>(buffers.output_packets) * (buffers.shared_output ? 1.0F : vcs);
+      sizes.sent = static_cast<float>(buffers.port_packets);
+      break;
+    }
+    case OccupancyUnit::kPackets:
+      sizes.packets = kUnitPackets;
+      sizes.queued = sizes.sent = kMostPackets;
+      break;
+    case OccupancyUnit::kTime:
+      sizes.packets = kUnitNs;
+      sizes.queued = sizes.sent = kMostNs;
+      for (std::uint32_t port = 0; port < radix_; ++port) {
+        const std::size_t link = index_of(topology.port_class(static_cast<Port>(port)));
+        packet_times_.push_back(buffers.packet_ns[link] / kUnitNs);
+      }
+      break;
+  }
+  // Packets first: to_times() makes times of them.
+  per_packet_ = unit == OccupancyUnit::kTime ? 1.0F : 1.0F / sizes.packets;
+  return sizes;
 }
 
 const FeatureBlock* ObservationLayout::find(const std::string& name) const noexcept {
@@ -118,6 +145,7 @@ void ObservationLayout::fill(float* row, const RouteContext& context, const floa
   each_feature([&](const auto& feature, std::size_t bit) {
     if (offsets_[bit] != kOff) feature.fill(view, row + offsets_[bit]);
   });
+  if (!timed_.empty()) to_times(row, candidates, false);
   fill_tracked(row, context);
   fill_tracked_paths(row, context, candidates);
 }
@@ -130,7 +158,19 @@ void ObservationLayout::fill_paths(float* row, const RouteContext& context,
       feature.fill(view, row + offsets_[bit]);
     }
   });
+  if (!timed_.empty()) to_times(row, candidates, true);
   fill_tracked_paths(row, context, candidates);
+}
+
+void ObservationLayout::to_times(float* row, const Candidate* candidates, bool paths_alone) const noexcept {
+  for (const TimedBlock& block : timed_) {
+    if (paths_alone && !block.of_candidates) continue;
+    for (std::uint32_t i = 0; i < block.width; ++i) {
+      const std::int32_t port =
+          block.of_candidates ? candidates[i].port : static_cast<std::int32_t>(first_port_ + i);
+      if (port >= 0) row[block.offset + i] *= packet_times_[static_cast<std::size_t>(port)];
+    }
+  }
 }
 
 void ObservationLayout::add_tracked(const TrackedFeature& feature, std::uint32_t width,
@@ -200,7 +240,7 @@ void ObservationLayout::fill_tracked_paths(float* row, const RouteContext& conte
 }
 
 void ObservationLayout::fill_state(float* row, const OutputPort* ports) const noexcept {
-  for (std::uint32_t i = 0; i < radix_; ++i) row[i] = detail::real(ports[i].occupancy) * per_packet_;
+  for (std::uint32_t i = 0; i < radix_; ++i) row[i] = detail::real(ports[i].occupancy) * per_buffer_;
 }
 
 }  // namespace dragonfly

@@ -21,9 +21,10 @@ namespace dragonfly {
 struct BufferSizes {
   std::uint32_t output_packets = 0;  // per VC, or per port when shared
   bool shared_output = false;
-  std::uint32_t input_packets = 0;  // largest input buffer of a link between routers, per VC
-  std::uint32_t port_packets = 0;   // the same of all VCs of a port together
-  std::uint32_t vcs = 1;            // most of a link
+  std::uint32_t input_packets = 0;                  // largest input buffer of a link between routers, per VC
+  std::uint32_t port_packets = 0;                   // the same of all VCs of a port together
+  std::uint32_t vcs = 1;                            // most of a link
+  std::array<float, kMostLinkClasses> packet_ns{};  // one packet on a link of each class
   IdleTimes times{};
 };
 
@@ -62,7 +63,7 @@ class ObservationLayout {
   // The features of candidate paths alone, as fill() writes them.
   void fill_paths(float* row, const RouteContext& context, const Candidate* candidates) const;
 
-  // The congestion of every port of a router, scaled as in the row: `radix` numbers.
+  // The congestion of every port of a router, relative to the buffers: `radix` numbers.
   void fill_state(float* row, const OutputPort* ports) const noexcept;
 
  private:
@@ -79,6 +80,16 @@ class ObservationLayout {
     float half = 0;
   };
 
+  // Columns that show occupancies in time.
+  struct TimedBlock {
+    std::uint32_t offset = 0;
+    std::uint32_t width = 0;
+    bool of_candidates = false;
+  };
+
+  [[nodiscard]] FeatureSizes sizes_of(OccupancyUnit unit, const BufferSizes& buffers,
+                                      const Dragonfly& topology);
+  void to_times(float* row, const Candidate* candidates, bool paths_alone) const noexcept;
   void add_tracked(const TrackedFeature& feature, std::uint32_t width,
                    const std::vector<TrackerRequest>& trackers);
   [[nodiscard]] FeatureView view_of(const RouteContext& context, const float* minimal,
@@ -96,6 +107,7 @@ class ObservationLayout {
   std::uint32_t num_candidates_;
   std::uint32_t num_features_ = 0;
   float per_packet_ = 1;
+  float per_buffer_ = 1;  // the same where occupancies are relative to the buffers
   float per_port_ = 1;
   float per_group_ = 1;
   float quantum_ns_;
@@ -105,6 +117,8 @@ class ObservationLayout {
   std::vector<TrackedBlock> tracked_paths_;  // a column per candidate path
   PathColumns::Wanted wanted_{};             // by those
   std::vector<float> link_classes_;
+  std::vector<TimedBlock> timed_;
+  std::vector<float> packet_times_;  // [port]: one packet, in the unit of occupancies in time
   std::array<std::int32_t, kNumFeatures> offsets_{};  // of the rows of kFeatures
   bool counts_traffic_ = false;
   bool shows_minimal_ = false;

@@ -90,6 +90,13 @@ enum class ActionMode : std::uint8_t {
   return budget;
 }
 
+// The unit of the occupancies that observations show.
+enum class OccupancyUnit : std::uint8_t {
+  kBuffers,  // room in the buffers of a port, so that values are about 1 at most
+  kPackets,  // a fixed number of packets, the same in every network
+  kTime,     // the time that the link of the port needs to send them
+};
+
 // How many paths there may be: of each kind, and in all.
 inline constexpr std::uint32_t kMostCandidates = 16;
 inline constexpr std::uint32_t kMostDetourKinds = 5;
@@ -110,6 +117,7 @@ struct QuestionSpec {
   bool second_look = false;
   bool any_gateway = false;  // minimal paths out of the source group: not by the nearest alone
   bool avoid_destination_group = true;
+  OccupancyUnit occupancy_unit = OccupancyUnit::kBuffers;
   std::uint32_t features = ~0U;        // bits, see observation.hpp
   std::vector<std::string> tracked{};  // names of further features: what routers remember
   std::map<std::string, Parameters>

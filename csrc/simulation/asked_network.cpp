@@ -27,7 +27,7 @@ bool AskedNetwork::advance(const std::function<bool()>& keep_going) {
     }
     warm_ = true;
     simulation_.network().start_asking();
-    if (warmup_ps_ > 0) simulation_.reset_statistics();
+    if (warmup_ps_ > 0) simulation_.reset_statistics(true);
     outcomes_.begin_step();
   }
   const Timing& timing = simulation_.network().blueprint().timing;

@@ -50,10 +50,12 @@ void require_one_layout(const DecisionPlan& first, const DecisionPlan& other, st
   }
   for (std::size_t i = 0; i < std::min(blocks.size(), others.size()); ++i) {
     if (alike(blocks[i], others[i])) continue;
-    throw ConfigError{who, "observes " + of(others[i]),
-                      "must observe " + of(blocks[i]) +
-                          ", as config[0]: networks share a batch if their columns mean the same; choose "
-                          "features=[...] that do not depend on the size of a network or of its buffers"};
+    throw ConfigError{
+        who, "observes " + of(others[i]),
+        "must observe " + of(blocks[i]) +
+            ", as config[0]: networks share a batch if their columns mean the same; choose "
+            "features=[...] that do not depend on the size of a network, and occupancy_unit='packets' "
+            "(or 'ns') where buffers differ"};
   }
   if (blocks.size() != others.size()) {
     throw ConfigError{who, std::to_string(others.size()) + " features",

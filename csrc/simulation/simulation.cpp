@@ -119,10 +119,10 @@ std::uint8_t Simulation::add_policy(const PolicyChoice& choice) {
   return number;
 }
 
-void Simulation::reset_statistics() {
+void Simulation::reset_statistics(bool ends_warmup) {
   base_ = read_base(*network_, counted_until_ps());
   for (Partition& partition : network_->partitions()) {
-    partition.reset_statistics(std::max(network_->now(), partition.clock()));
+    partition.reset_statistics(std::max(network_->now(), partition.clock()), ends_warmup);
   }
 }
 

@@ -63,7 +63,8 @@ class Simulation {
   // ConfigError if it needs what the network was not made for, or if there are too many.
   std::uint8_t add_policy(const PolicyChoice& choice);
 
-  void reset_statistics();
+  // `ends_warmup`: what was generated so far is not counted when it arrives, either.
+  void reset_statistics(bool ends_warmup = false);
   [[nodiscard]] Statistics statistics();
   [[nodiscard]] Totals totals();
   // Less of it: what ports, hosts and jobs did.

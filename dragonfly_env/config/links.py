@@ -137,6 +137,14 @@ def _row(network: NetworkConfig, name: str, given: LinkConfig, bundled: int, *, 
     return packet_ps, ns_to_ps(f"{field}.latency_ns", latency_ns), buffer_packets, pick(given.vcs, "vcs")
 
 
+def buffer_unit_packets(network: NetworkConfig, topology: Dragonfly) -> int:
+    """What a value of 1 stands for where observations show occupancies in the unit ``"buffers"``: the room in an
+    output queue and the largest input buffer of a link between routers, per VC, rounded up to a power of two.
+    """
+    room = network.output_buffer_packets + max(row[2] for row in link_rows(network, topology))
+    return 1 << (room - 1).bit_length()
+
+
 def slowest_link_ns(network: NetworkConfig) -> tuple[float, float]:
     """The longest latency, and the longest time of a packet, of any link that is set."""
     links = [link for _, link in network.links]

@@ -205,7 +205,8 @@ class DecisionBatch:
         packets = np.zeros(n, dtype=_core.packet_dtype)
         candidates = None
         if layout.candidates:
-            if all(name in layout for name in CANDIDATE_FEATURES):
+            readable = layout.occupancy_unit != "ns"
+            if readable and all(name in layout for name in CANDIDATE_FEATURES):
                 candidates = layout.decode_candidates(rows)
         elif "is_minimal" in layout:
             packets["minimal_action"] = rows[:, layout["is_minimal"].columns].argmax(axis=1)

@@ -35,6 +35,11 @@ TRACKED_FEATURES: tuple[str, ...] = tuple(
     name for tracker in _core.trackers() for name in tracker["features"]
 )
 
+OCCUPANCY_FEATURES: frozenset[str] = frozenset(row["name"] for row in _ROWS if row["occupancy"])
+"""The features that show occupancies, in the unit that ``EnvOptions.occupancy_unit`` names."""
+
+OCCUPANCY_UNITS = ("buffers", "packets", "ns")
+
 VC_QUEUES = "candidate_queue_packets"
 _AHEAD = {"group": "group", "peer": "router"}
 
@@ -90,6 +95,8 @@ class Layout:
         candidates: Path actions: the kind of every candidate (``"minimal"``, ``"lgl"``, ...); else empty.
         num_actions: A, the width of the mask.
         first_port: The port of a router that the first column of a feature per port stands for.
+        occupancy_unit: Of the features in ``OCCUPANCY_FEATURES``: ``"buffers"``, ``"packets"`` or ``"ns"``. Their
+            quantities are packets, or with ``"ns"`` times in ns.
     """
 
     def __init__(
@@ -98,7 +105,9 @@ class Layout:
         topology: Dragonfly,
         candidates: Sequence[str],
         num_actions: int,
+        occupancy_unit: str = "buffers",
     ) -> None:
+        self.occupancy_unit = occupancy_unit
         self.blocks: tuple[FeatureBlock, ...] = tuple(
             FeatureBlock(
                 name=row["name"],
@@ -238,9 +247,15 @@ class Layout:
             (N, width) numbers.
 
         Raises:
-            ConfigError: If the feature is not observed, or squashed, or these are no such observations.
+            ConfigError: If the feature is not observed, or squashed, or a time, or these are no such observations.
         """
         block = self[check_text("feature", name)]
+        if name in OCCUPANCY_FEATURES and self.occupancy_unit == "ns":
+            raise config_error(
+                "occupancy_unit",
+                "ns",
+                f"must be 'packets' or 'buffers' where the packets of {name} are counted",
+            )
         rows = self._observations(obs)[:, block.columns]
         numbers = np.rint(self.quantities(obs, name))
         wrong = ~(np.abs(numbers) < 2.0**31)  # nor is NaN
@@ -260,7 +275,8 @@ class Layout:
             observed and -1, and so is ``vc_queued`` without the feature ``candidate_queue_packets``.
 
         Raises:
-            ConfigError: If one of the candidate features is not observed, or these are no such observations.
+            ConfigError: If one of the candidate features is not observed or shown in ns, or these are no such
+                observations.
         """
         fields = {
             "kind": "candidate_kind",
@@ -295,4 +311,5 @@ class Layout:
             },
             "candidates": list(self.candidates),
             "num_actions": self.num_actions,
+            **({} if self.occupancy_unit != "ns" else {"occupancy_unit": "ns"}),
         }

@@ -9,7 +9,7 @@ from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.decisions.layout import Layout
-from dragonfly_env.envs._scenarios import Scenarios
+from dragonfly_env.envs._scenarios import Changes, Scenarios
 from dragonfly_env.envs.options import EnvOptions
 
 
@@ -102,6 +102,14 @@ class EnvFacts:
         """The shape of ``state()``: (num_routers, radix); of several scenarios that of the first."""
         topology = self.config.topology
         return topology.num_routers, topology.radix
+
+    def check_changes(self, options: Changes) -> None:
+        """Check what is to be different in an episode, as ``reset`` takes it; nothing changes.
+
+        Raises:
+            ConfigError: For an option that is unknown or impossible.
+        """
+        self._scenarios.check(options)
 
     def _number(self, scenario: int | None) -> int:
         """Which scenario is meant; it need not be said where there is only one.

@@ -24,8 +24,8 @@ from dragonfly_env.checks.values import (
 from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
 from dragonfly_env.envs._job_figures import JobFigures
 from dragonfly_env.envs._scenarios import check_changes
-from dragonfly_env.envs.defaults import jobs_config, view_config
-from dragonfly_env.envs.recipe import ByRecipe
+from dragonfly_env.envs.defaults import JOB_BIAS_DURATION_NS, WARMUP_NS, jobs_config, view_config
+from dragonfly_env.envs.recipe import ByRecipe, alone
 from dragonfly_env.envs.render import Renderer
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from dragonfly_env.jobs import Job
@@ -57,13 +57,13 @@ class JobView(ByRecipe):
 
     def __init__(
         self,
-        *,
         config: SimulationConfig | Mapping[str, Any] | None = None,
+        *,
         modes: Sequence[Policy | str] = MODES,
         reward: str = "job",
         interval_ns: float = 20_000.0,
-        duration_ns: float = 400_000.0,
-        warmup_ns: float = 20_000.0,
+        duration_ns: float = JOB_BIAS_DURATION_NS,
+        warmup_ns: float = WARMUP_NS,
         render_mode: str | None = None,
         **fields: Any,
     ) -> None:
@@ -152,6 +152,7 @@ class JobView(ByRecipe):
         self._number(agent)
         return self.action_spaces[agent]
 
+    @alone
     def state(self) -> FloatArray:
         """(S,) float32: the counters of the whole machine in the last interval; ``state_layout`` names them.
 
@@ -160,6 +161,7 @@ class JobView(ByRecipe):
         """
         return self._figures.of_machine(self._last_window("state()"))
 
+    @alone
     def counters(self) -> Counters:
         """The counters of the last interval (of the warm-up, after ``reset``).
 
@@ -168,6 +170,7 @@ class JobView(ByRecipe):
         """
         return self._last_window("counters()")
 
+    @alone
     def metrics(self) -> Metrics:
         """What was measured since the warm-up.
 
@@ -176,6 +179,7 @@ class JobView(ByRecipe):
         """
         return self._running("metrics()").metrics()
 
+    @alone
     def trace_hash(self) -> int:
         """A 64-bit hash over every delivery of this episode; equal hashes mean equal histories.
 
@@ -184,6 +188,7 @@ class JobView(ByRecipe):
         """
         return self._running("trace_hash()").trace_hash()
 
+    @alone
     def render(self) -> Any:
         """A frame as ``render_mode`` says: a string, an image, or None after printing it.
 
@@ -192,6 +197,7 @@ class JobView(ByRecipe):
         """
         return self._renderer.render(self._running("render()").metrics())
 
+    @alone
     def close(self) -> None:
         """Free the network; ``reset`` makes a new one. May be called again."""
         self._simulation = self._reading = self._window = None
@@ -226,7 +232,7 @@ class JobView(ByRecipe):
         first = simulation.counters()
         simulation.run(self._warmup_ns)
         self._window = simulation.counters().since(first)
-        simulation.reset_statistics()
+        simulation._begin_episode()
         self._reading = simulation.counters()
         self.agents = self.possible_agents[:]
 
@@ -265,7 +271,9 @@ class JobView(ByRecipe):
         window = self._last_window("step()")
         chosen = self._chosen[job]
         row = window.jobs[job]
+        last = self._intervals_done == self._num_intervals or row.unfinished_ranks == 0
         return {
+            **({"metrics": self._running("step()").metrics()} if last else {}),
             "time_ns": window.end_ps / 1000,
             "mode": None if chosen is None else self._modes[chosen].name,
             "accepted_load": self._figures.accepted_load(window, job),

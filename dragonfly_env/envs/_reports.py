@@ -107,7 +107,7 @@ class EpisodeReports(EnvFacts, CoreOwner):
 
     def state(self, scenario: int | None = None) -> npt.NDArray[np.float32]:
         """The whole network for a centralised critic: (num_routers, radix), the congestion of every output port
-        (queued packets and credits in use), scaled as ``candidate_packets``.
+        (queued packets and credits in use) relative to the network's buffers, whatever ``occupancy_unit`` is.
 
         Args:
             scenario: Which one; where there is only one, it need not be said.

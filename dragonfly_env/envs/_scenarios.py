@@ -94,6 +94,15 @@ class Scenarios:
             config.replace(**{"seed": of_its_own, **change}) for config, of_its_own, change in rows
         ), own
 
+    def check(self, options: object) -> None:
+        """Check options of a reset on the present configurations; nothing changes.
+
+        Raises:
+            ConfigError: For an option that is unknown or impossible.
+        """
+        for config, change in zip(self.present, check_changes(options, len(self.present)), strict=True):
+            config.replace(**change)
+
     def begin(self, configs: Configs, seed: int) -> None:
         """An episode of ``of_episode`` has begun."""
         self.present, self._seed, self._begun = configs, seed, True

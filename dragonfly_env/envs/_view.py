@@ -19,13 +19,15 @@ from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._form import FORM_SETTINGS, Form
 from dragonfly_env.envs._scenarios import Scenarios, with_fields
 from dragonfly_env.envs.batched import BatchedRoutingEnv
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, view_configs
 from dragonfly_env.envs.needs import options_for
 from dragonfly_env.envs.options import Several
-from dragonfly_env.envs.recipe import ByRecipe
+from dragonfly_env.envs.recipe import ByRecipe, alone
 from dragonfly_env.envs.render import Renderer
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from dragonfly_env.policies import make_policy
 
+GivenConfig: TypeAlias = "SimulationConfig | Several | Mapping[str, Any] | None"
 Observation: TypeAlias = dict[str, npt.NDArray[Any]]
 Info: TypeAlias = dict[str, Any]
 CoreEnv = TypeVar("CoreEnv", bound=BatchedRoutingEnv)
@@ -39,14 +41,9 @@ _OWN_SETTINGS = {"config", "for_policy", "illegal_action", "max_cycles", *FORM_S
 _CONFIG_FIELDS = frozenset(field.name for field in dataclasses.fields(SimulationConfig))
 _ENV_OPTIONS = frozenset(inspect.signature(BatchedRoutingEnv.__init__).parameters) - {"self", "config"}
 
-# The official checkers finish this in seconds, and the network is busy from the first decision on.
-_DEFAULTS = {"topology": "72", "traffic": "uniform", "load": 0.5}
-DEFAULT_DURATION_NS = 5_000.0
-DEFAULT_WARMUP_NS = 1_000.0
-
 
 def make_core(
-    config: SimulationConfig | Several | None,
+    config: SimulationConfig | Several,
     for_policy: Any,
     settings: Mapping[str, Any],
     make: Callable[..., CoreEnv],
@@ -54,7 +51,7 @@ def make_core(
     """The batched environment under a view.
 
     Args:
-        config: The simulation, or several; None: 72 hosts, uniform traffic at a load of 0.5.
+        config: The simulation, or several.
         for_policy: A policy whose scope, action mode and candidates are wanted, or None.
         settings: Fields of ``SimulationConfig``, which replace those of ``config``, and options of
             ``BatchedRoutingEnv``.
@@ -71,15 +68,9 @@ def make_core(
             raise config_error(
                 name, value, f"is no setting of this environment{did_you_mean(name, sorted(known))}"
             )
-    config = SimulationConfig(**{**_DEFAULTS, **fields}) if config is None else with_fields(config, fields)
+    config = with_fields(config, fields)
     # Nobody collects transitions or feedback here: the views pay through rewards.
-    options = {
-        "duration_ns": DEFAULT_DURATION_NS,
-        "warmup_ns": DEFAULT_WARMUP_NS,
-        "transitions": False,
-        "feedback": False,
-        **options,
-    }
+    options = {"transitions": False, "feedback": False, **options}
     if for_policy is not None:
         for_policy = make_policy(for_policy) if isinstance(for_policy, str) else for_policy
         options = options_for(Scenarios(config).present, for_policy, options)
@@ -90,8 +81,9 @@ class RouterView(ByRecipe):
     """One agent per router, ``router_0`` and so on, on top of a ``BatchedRoutingEnv``.
 
     Args:
-        config: The simulation; None: 72 hosts, uniform traffic at a load of 0.5. Several in a list, or a function that
-            makes them: see ``BatchedRoutingEnv``; routers are numbered on from one to the next.
+        config: The simulation, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Several in a
+            list, or a function that makes them: see ``BatchedRoutingEnv``; routers are numbered on from one to the
+            next.
         for_policy: Take scope, action mode and candidates from this policy.
         illegal_action: ``"remap"``: an action that the mask forbids becomes the minimal one (``idle`` for
             a router without a pending packet) and is counted. ``"raise"``: it raises, and nothing has changed.
@@ -112,8 +104,8 @@ class RouterView(ByRecipe):
 
     def __init__(
         self,
+        config: GivenConfig = None,
         *,
-        config: SimulationConfig | Several | None = None,
         for_policy: Any = None,
         illegal_action: str = "remap",
         render_mode: str | None = None,
@@ -122,8 +114,8 @@ class RouterView(ByRecipe):
         flat_observation: bool = False,
         **settings: Any,
     ) -> None:
-        self._core = make_core(config, for_policy, settings, BatchedRoutingEnv)
-        self._raises = check_choice("illegal_action", illegal_action, ("remap", "raise")) == "raise"
+        self._core = make_core(view_configs(config), for_policy, settings, BatchedRoutingEnv)
+        self._raises = check_choice("illegal_action", illegal_action, ILLEGAL_ACTIONS) == "raise"
         self._renderer = Renderer(self._core.config, render_mode)
         if max_cycles is not None:
             max_cycles = check_integer("max_cycles", max_cycles, 1, _MOST_CYCLES)
@@ -180,6 +172,7 @@ class RouterView(ByRecipe):
         self._number(agent)
         return self.action_spaces[agent]
 
+    @alone
     def state(self) -> npt.NDArray[np.float32]:
         """What all routers see together, for centralised critics. A new array.
 
@@ -200,6 +193,7 @@ class RouterView(ByRecipe):
             state[first : first + len(occupied), : occupied.shape[1]] = occupied
         return state
 
+    @alone
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """A frame: utilisation of every global link since the frame before, with the hottest named. Of several
         scenarios the first is shown.
@@ -214,6 +208,7 @@ class RouterView(ByRecipe):
         self._check_open("render()")
         return self._renderer.render(self._core.metrics(scenario=0), self._core.time_ns)
 
+    @alone
     def close(self) -> None:
         """End the use of this environment; may be called again."""
         self._closed = True
@@ -269,6 +264,13 @@ class RouterView(ByRecipe):
             batch = self._core.step(np.empty(0, np.int64))
         self.agents = agents
         return batch
+
+    def _metrics(self) -> list[Info]:
+        """(num_agents,) what the last info of an episode says of it: the metrics of the agent's network."""
+        infos: list[Info] = []
+        for scenario, config in enumerate(self._core.configs):
+            infos += [{"metrics": self._core.metrics(scenario)}] * config.topology.num_routers
+        return infos
 
     def _seed_state(self) -> dict[str, Any]:
         return self._core._seed_state()

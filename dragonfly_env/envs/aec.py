@@ -12,7 +12,7 @@ from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._rounds import Rounds
-from dragonfly_env.envs._view import Info, IntArray, Observation, RouterView
+from dragonfly_env.envs._view import GivenConfig, Info, IntArray, Observation, RouterView
 from dragonfly_env.envs.render import RENDER_MODES
 from dragonfly_env.errors import IllegalActionError, StateError
 
@@ -35,8 +35,8 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         "is_parallelizable": False,
     }
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
+    def __init__(self, config: GivenConfig = None, **settings: Any) -> None:
+        super().__init__(config, **settings)
         self.agent_selection = self.possible_agents[0]
         self._over = False
         self._position = 0  # of the present turn in the order of this batch
@@ -59,6 +59,10 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             ConfigError: For an option or an impossible seed.
             StateError: After close.
         """
+        with self._one_thread:
+            self._reset(seed, options)
+
+    def _reset(self, seed: int | None, options: dict[str, Any] | None) -> None:
         batch = self._begin(seed, options)
         names = self.possible_agents
         self.rewards = dict.fromkeys(names, 0.0)
@@ -82,32 +86,35 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
                 mask forbids it. Nothing has changed then.
             StateError: Before reset, after the end of the episode, after close.
         """
-        if self._over or not self.agents:
-            self._step_after_end(action)
-            return
-        k = self._position
-        agent = self.agent_selection
-        kind = type(action)
-        # The two types that policies answer with need no closer look.
-        chosen = int(action) if kind in _PLAIN else self._as_action(agent, action)  # type: ignore[arg-type]  # not None
-        if not (0 <= chosen <= self._idle and self._legal[k * (self._idle + 1) + chosen]):
-            self._as_action(agent, chosen)
-            chosen = self._replacement(self._batch, self._who[k], self._rows[k], chosen)
-        self._answers[k] = chosen
-        self._cumulative_rewards[agent] = 0.0
-        if self._paid:
-            self._clear_payments()
-        follows = self._next[k]
-        self.infos[agent] = {"illegal_actions": self._illegal[self._who[k]]}
-        if self._form.in_info:
-            mask = self._masks[follows] if follows is not None else self._idle_mask.copy()
-            self.infos[agent]["action_mask"] = mask
-        k += 1
-        if k < self._stop:
-            self._position = k
-            self.agent_selection = self._names[k]
-        else:
-            self._finish_window()
+        try:
+            if self._over or not self.agents:
+                self._step_after_end(action)
+                return
+            k = self._position
+            agent = self.agent_selection
+            kind = type(action)
+            # The two types that policies answer with need no closer look.
+            chosen = int(action) if kind in _PLAIN else self._as_action(agent, action)  # type: ignore[arg-type]  # not None
+            if not (0 <= chosen <= self._idle and self._legal[k * (self._idle + 1) + chosen]):
+                self._as_action(agent, chosen)
+                chosen = self._replacement(self._batch, self._who[k], self._rows[k], chosen)
+            self._answers[k] = chosen
+            self._cumulative_rewards[agent] = 0.0
+            if self._paid:
+                self._clear_payments()
+            follows = self._next[k]
+            self.infos[agent] = {"illegal_actions": self._illegal[self._who[k]]}
+            if self._form.in_info:
+                mask = self._masks[follows] if follows is not None else self._idle_mask.copy()
+                self.infos[agent]["action_mask"] = mask
+            k += 1
+            if k < self._stop:
+                self._position = k
+                self.agent_selection = self._names[k]
+            else:
+                self._finish_window()
+        except LookupError:  # a turn that is there no more
+            raise self._lost("step()") from None
 
     def observe(self, agent: str) -> Observation:
         """What a router sees of its earliest pending packet; without one, what it saw last.
@@ -125,6 +132,20 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         else:
             seen = self._form.one(self._views[k], self._masks[k])
         return seen
+
+    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, Info]:
+        """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``.
+
+        Raises:
+            StateError: Before the first reset, or after the end of the episode.
+        """
+        agent = self.agent_selection
+        try:
+            seen = self.observe(agent) if observe else None
+            paid, info = self._cumulative_rewards[agent], self.infos[agent]
+            return seen, paid, self.terminations[agent], self.truncations[agent], info
+        except LookupError:
+            raise self._lost("last()") from None
 
     @property
     def selected_batch(self) -> DecisionBatch:
@@ -181,6 +202,10 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
     def _finish_window(self) -> None:
         """All decisions are answered: time goes on, and the agents are paid."""
+        with self._one_thread:
+            self._go_to_next_window()
+
+    def _go_to_next_window(self) -> None:
         if self._stop < len(self._answers):
             self._position = self._stop
             self._end()
@@ -198,13 +223,21 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         self._open(batch)
 
     def _end(self) -> None:
-        """Truncate all agents; each is then selected once more, for its last observation."""
+        """Truncate all agents; each is then selected once more, for its last observation and the metrics."""
         self._over = True
         self._stop = self._position
         names = self.possible_agents
         self.truncations = dict.fromkeys(names, True)
-        self.infos = {name: self._idle_info(i) for i, name in enumerate(names)}
+        last = self._metrics()
+        self.infos = {name: self._idle_info(i) | last[i] for i, name in enumerate(names)}
         self.agent_selection = names[0]
+
+    def _lost(self, call: str) -> StateError:
+        """What to raise where a turn is not there: after the end, or because another thread has taken it."""
+        self._check_open(call)
+        return StateError(
+            f"{call}: the episode is over, or another thread steps this environment; call reset()"
+        )
 
     def _step_after_end(self, action: int | None) -> None:
         """Remove the truncated agent that is selected, and select the next."""

@@ -26,6 +26,7 @@ from dragonfly_env.envs.options import EnvOptions, Several, documented, takes
 from dragonfly_env.envs.recipe import ByRecipe
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics.series import check_series, limit_of_drain
+from dragonfly_env.simulation.core_owner import AT_WORK
 
 if TYPE_CHECKING:
     from dragonfly_env.policies import Policy
@@ -50,7 +51,7 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
             that cannot share a batch.
     """
 
-    _AT_WORK: ClassVar[str] = "this environment is at work in another thread; use one per thread"
+    _AT_WORK: ClassVar[str] = AT_WORK
     _STOPPED: ClassVar[str] = "this episode stopped for good: {}; call reset()"
 
     @takes(EnvOptions)
@@ -102,7 +103,13 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
         return _core.RoutingEnvironment.several(runs, *times_ps, max(one.threads for one in configs))
 
     def _layout_of(self, core: _core.RoutingEnvironment, config: SimulationConfig) -> Layout:
-        return Layout(core.layout(), config.topology, self._options.candidate_names, core.num_actions)
+        return Layout(
+            core.layout(),
+            config.topology,
+            self._options.candidate_names,
+            core.num_actions,
+            self._options.occupancy_unit,
+        )
 
     # An episode.
 

@@ -40,12 +40,13 @@ from dragonfly_env.checks.values import (
 from dragonfly_env.config.rows import reject_unknown
 from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
 from dragonfly_env.envs._scenarios import check_changes
-from dragonfly_env.envs.defaults import changing_config, view_config
-from dragonfly_env.envs.recipe import ByRecipe
+from dragonfly_env.envs.defaults import BIAS_DURATION_NS, WARMUP_NS, changing_config, view_config
+from dragonfly_env.envs.recipe import ByRecipe, alone
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.envs.windows import WindowFeatures
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
+from dragonfly_env.metrics.joined import join_statistics
 from dragonfly_env.policies import Policy, highest, make_policy, policies, policy_class
 from dragonfly_env.simulation import Simulation
 
@@ -103,8 +104,8 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
         action: str = "discrete",
         biases_packets: Sequence[float] = DEFAULT_BIASES,
         interval_ns: float = 2_000.0,
-        duration_ns: float = 100_000.0,
-        warmup_ns: float = 5_000.0,
+        duration_ns: float = BIAS_DURATION_NS,
+        warmup_ns: float = WARMUP_NS,
         reward_scale_ns: float = 1_000.0,
         throughput_weight: float = 0.0,
         render_mode: str | None = None,
@@ -144,6 +145,7 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
         self._intervals_done = 0
         self._complete = False
         self._metrics: Metrics | None = None
+        self._sofar: dict[str, Any] | None = None  # statistics of all intervals of the episode
         self._bias_packets = math.nan
         self._latency_ns = 0.0
 
@@ -168,6 +170,7 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
         """What is simulated; the seed is that of the first episode."""
         return self._config
 
+    @alone
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[FloatArray, dict[str, Any]]:
@@ -202,8 +205,13 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
         self._bias_packets = float(self._policy.parameters()["bias_packets"])
         self._latency_ns = 0.0
         self._run(self._simulation, self._warmup_ns)
-        return self._observation(), self._info()
+        self._sofar = None
+        self._simulation._begin_episode()
+        seen = self._observation(), self._info()
+        self._latency_ns = 0.0  # that of the warm-up is not paid for
+        return seen
 
+    @alone
     def step(self, action: Any) -> tuple[FloatArray, float, bool, bool, dict[str, Any]]:
         """Set the bias and run one interval.
 
@@ -212,7 +220,7 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
 
         Returns:
             (F,) float32 observation of the interval, reward, whether closed-loop traffic is complete, whether the
-            episode's time is over, info.
+            episode's time is over, info; at the end of the episode with its ``metrics``.
 
         Raises:
             IllegalActionError: For an action outside the action space; nothing has happened.
@@ -227,12 +235,17 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
         self._bias_packets = self._bias_of(action)
         simulation.set_policy(_with_bias(self._policy, self._bias_packets))
         metrics = self._run(simulation, self._interval_ns)
+        self._sofar = join_statistics(self._sofar, simulation._core.statistics())
         self._intervals_done += 1
         reward = self._throughput_weight * metrics.accepted_load - self._latency_ns / self._reward_scale_ns
         self._complete = not math.isnan(metrics.makespan_ns)
         timed_out = self._intervals_done == self._num_intervals
-        return self._observation(), reward, self._complete, timed_out, self._info()
+        info = self._info()
+        if timed_out or self._complete:
+            info["metrics"] = simulation._as_metrics(self._sofar)
+        return self._observation(), reward, self._complete, timed_out, info
 
+    @alone
     def render(self) -> Any:
         """A frame of the last interval as ``render_mode`` says: a string, an image, or None after printing it.
 
@@ -243,6 +256,7 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
             raise self._not_begun("render()")
         return self._renderer.render(self._metrics)
 
+    @alone
     def trace_hash(self) -> int:
         """A 64-bit hash over every delivery of this episode; equal hashes mean equal histories.
 
@@ -253,6 +267,7 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
             raise self._not_begun("trace_hash()")
         return self._simulation.trace_hash()
 
+    @alone
     def close(self) -> None:
         """Free the network; ``reset`` makes a new one."""
         self._simulation = self._metrics = None

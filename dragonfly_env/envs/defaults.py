@@ -1,22 +1,37 @@
-"""What the views simulate when nobody says: small enough to learn on in minutes."""
+"""What all environments simulate where nothing else is said: small enough to learn on in minutes.
+
+The first lines are the one table of defaults: every view takes them from here, so that the same policy measures the
+same through each.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.envs.options import Several
 from dragonfly_env.jobs import Job
 
-ILLEGAL_ACTIONS = ("remap", "raise")
+if TYPE_CHECKING:
+    from dragonfly_env.envs.options import Several
 
-# Times of the training views: long enough for several generations of packets, so that what an action costs is paid in
-# the same episode.
-TRAINING_TIMES: dict[str, Any] = {"duration_ns": 50_000.0, "warmup_ns": 2_000.0}
+# Every group sends to the next one: minimal routing is congested, and a detour helps.
+TOPOLOGY = "72"
+TRAFFIC = "adv+1"
+LOAD = 0.35
+# Long enough for several generations of packets, so that what an action costs is paid in the same episode.
+DURATION_NS = 50_000.0
+# An episode begins with an empty network: whoever wants another beginning says so.
+WARMUP_NS = 0.0
+
+# Of controllers, which act once per interval, not once per packet: their network is busy, and changes.
+BIAS_DURATION_NS = 100_000.0
+JOB_BIAS_DURATION_NS = 400_000.0
+
+ILLEGAL_ACTIONS = ("remap", "raise")
 
 _PHASE_NS = 20_000.0
 _PHASES = 50
@@ -27,14 +42,13 @@ def view_config(config: SimulationConfig | Mapping[str, Any] | None = None) -> S
 
     Args:
         config: A configuration; its fields as a mapping, as ``SimulationConfig.from_dict`` takes it; or None for the
-            default: 72 hosts on 36 routers, every group sending to the next one (``adv+1``) at a load of 0.35, where
-            minimal routing is congested and a detour helps.
+            default: 72 hosts on 36 routers, every group sending to the next one (``adv+1``) at a load of 0.35.
 
     Raises:
         ConfigError: For anything else, or for what cannot be simulated.
     """
     if config is None:
-        return SimulationConfig(topology=Dragonfly.preset("72"), traffic="adv+1", load=0.35)
+        return SimulationConfig(topology=Dragonfly.preset(TOPOLOGY), traffic=TRAFFIC, load=LOAD)
     if isinstance(config, SimulationConfig):
         return config
     if isinstance(config, Mapping):
@@ -59,6 +73,19 @@ def view_configs(config: SimulationConfig | Several | Mapping[str, Any] | None) 
     return view_config(config)
 
 
+def with_config(config: object, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by name, with the configuration that was given by position.
+
+    Raises:
+        ConfigError: If they have another one.
+    """
+    if config is None:
+        return dict(settings)
+    if settings.get("config") is not None:
+        raise config_error("config", settings["config"], "is given twice: by position and by name")
+    return {**settings, "config": config}
+
+
 def jobs_config() -> SimulationConfig:
     """The default of ``job_bias_v0``: an eighth of Theta on which MILC and HACC, each as it is on 256 nodes, run beside
     each other for ever, MILC dispersed over routers, HACC on consecutive hosts.
@@ -78,6 +105,6 @@ def changing_config() -> SimulationConfig:
     """The default of ``BiasControl``: 72 hosts under ``ugal-n`` whose traffic changes every 20 us, between ``uniform``
     at a load of 0.7, where minimal paths are best, and ``adv+1`` at 0.35, where detours are.
     """
-    phases = (("uniform", 0.7), ("adv+1", 0.35))
+    phases = (("uniform", 0.7), (TRAFFIC, LOAD))
     schedule = [(i * _PHASE_NS, *phases[i % 2]) for i in range(_PHASES)]
-    return SimulationConfig(topology=Dragonfly.preset("72"), traffic=schedule, policy="ugal-n")
+    return SimulationConfig(topology=Dragonfly.preset(TOPOLOGY), traffic=schedule, policy="ugal-n")

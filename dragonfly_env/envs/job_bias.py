@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
+from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.envs._job_view import FloatArray, Info, JobView, over_error
+from dragonfly_env.envs.recipe import alone
 from dragonfly_env.envs.render import RENDER_MODES
 from dragonfly_env.errors import IllegalActionError
 
@@ -19,6 +21,7 @@ class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
 
     metadata: ClassVar[dict[str, Any]] = {**_METADATA, "is_parallelizable": True}
 
+    @alone
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, FloatArray], dict[str, Info]]:
@@ -37,6 +40,7 @@ class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
         self._begin(seed, options)
         return self._shown(self.agents)
 
+    @alone
     def step(
         self, actions: Mapping[str, int]
     ) -> tuple[dict[str, FloatArray], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Info]]:
@@ -83,8 +87,8 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
 
     metadata: ClassVar[dict[str, Any]] = {**_METADATA, "is_parallelizable": True}
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
+    def __init__(self, config: SimulationConfig | Mapping[str, Any] | None = None, **settings: Any) -> None:
+        super().__init__(config, **settings)
         self.agent_selection = self.possible_agents[0]
         self.rewards: dict[str, float] = {}
         self._cumulative_rewards: dict[str, float] = {}
@@ -93,6 +97,7 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
         self.infos: dict[str, Info] = {}
         self._answers: dict[str, int] = {}
 
+    @alone
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode in a new network and run the warm-up, under the policies that the configuration names.
 
@@ -113,6 +118,7 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
         self._answers = {}
         self.agent_selection = names[0]
 
+    @alone
     def step(self, action: int | None) -> None:
         """Choose the mode of ``agent_selection``; the last job's choice runs the interval.
 
@@ -149,6 +155,7 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
         self.agent_selection = self.agents[0]
         self._deads_step_first()
 
+    @alone
     def observe(self, agent: str) -> FloatArray:
         """(F,) what a job saw of the last interval. A new array.
 
@@ -157,6 +164,21 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
             StateError: Before the first reset, or after close.
         """
         return self._observation(agent)
+
+    @alone
+    def last(self, observe: bool = True) -> tuple[FloatArray | None, float, bool, bool, Info]:
+        """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``.
+
+        Raises:
+            StateError: Before the first reset, or after the end of the episode.
+        """
+        self._running("last()")
+        agent = self.agent_selection
+        if agent not in self.infos:
+            raise over_error("last()")
+        seen = self._observation(agent) if observe else None
+        paid, info = self._cumulative_rewards[agent], self.infos[agent]
+        return seen, paid, self.terminations[agent], self.truncations[agent], info
 
     def close(self) -> None:
         """Free the network; ``reset`` makes a new one. May be called again."""

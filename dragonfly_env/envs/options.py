@@ -26,7 +26,8 @@ from dragonfly_env.config.rows import (
 )
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.decisions.layout import select_features
+from dragonfly_env.decisions.layout import OCCUPANCY_UNITS, select_features
+from dragonfly_env.envs import defaults
 from dragonfly_env.policies import check_gateways, highest
 
 DETOURS = ("lgl", "lg", "gl", "g")
@@ -73,7 +74,7 @@ class EnvOptions:
         "decision to the delivery; or minus the mean latency of all packets delivered in the step.",
     )
     duration_ns: float = real(
-        100_000.0,
+        defaults.DURATION_NS,
         0.0,
         MAX_RUN_NS,
         open_low=True,
@@ -81,11 +82,13 @@ class EnvOptions:
         doc="Length of an episode after the warm-up.",
     )
     warmup_ns: float = real(
-        0.0,
+        defaults.WARMUP_NS,
         0.0,
         MAX_RUN_NS,
         unit="ns",
-        doc="Time before the first decision in which ``config.policy`` routes; it is not counted.",
+        doc="Time before the first decision in which ``config.policy`` routes. What hosts generate in it counts "
+        "neither in metrics nor in the mean latency of reward ``team``, wherever it arrives; decisions about it in the "
+        "episode are paid from the decision on.",
     )
     features: Sequence[str] | None = _option(
         None,
@@ -95,6 +98,14 @@ class EnvOptions:
         "``congested_links`` (1 for each global link of the group that is congested, as the deciding router has heard; "
         "see ``baselines.Piggyback``) and ``candidate_congested`` (path actions: the same of each path's first global "
         "link).",
+    )
+    occupancy_unit: str = choice(
+        "buffers",
+        OCCUPANCY_UNITS,
+        doc="Of the features that show occupancies (``queue_packets``, ``credits_in_use``, ``candidate_packets``): "
+        "the room in the network's buffers, rounded up to a power of two, so that values are about 1 at most; 16 "
+        "``packets``; or 1,000 ``ns`` of the time that the port's link needs to send them. The last two mean the same "
+        "in every network, so networks with other buffers can share a batch, and an agent fits all of them.",
     )
     trackers: Mapping[str, Mapping[str, float | str | bool]] | None = _option(
         None,
@@ -230,6 +241,7 @@ class EnvOptions:
             "detour_candidates": self.detour_candidates,
             "gateways": self.gateways,
             "avoid_destination_group": network.detours_avoid_destination_group if avoid is None else avoid,
+            "occupancy_unit": self.occupancy_unit,
             "features": bits,
             "tracked": list(tracked),
             "trackers": self.trackers,

@@ -38,8 +38,8 @@ from dragonfly_env.envs._packet_env import PacketEnv
 from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_config
-from dragonfly_env.envs.recipe import ByRecipe
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, view_config
+from dragonfly_env.envs.recipe import ByRecipe, alone
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.errors import IllegalActionError, StateError
 
@@ -95,12 +95,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
                 "transitions", settings["transitions"], "cannot be set: this environment needs them"
             )
         self._background: Background = make_background(background)
-        options = (
-            TRAINING_TIMES
-            | {"feedback": self._background.hears}
-            | settings
-            | {"transitions": True, "reward": "hop"}
-        )
+        options = {"feedback": self._background.hears} | settings | {"transitions": True, "reward": "hop"}
         self._env = make_core(
             view_config(config),
             self._background.chooses_env,
@@ -137,10 +132,12 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         Raises:
             StateError: Before ``reset``, or after the end of the episode.
         """
-        if self._batch is None or self._row < 0:
-            raise StateError("decision: no packet asks; call reset()")
-        return self._batch.rows(slice(self._row, self._row + 1))
+        with self._one_thread:
+            if self._batch is None or self._row < 0:
+                raise StateError("decision: no packet asks; call reset()")
+            return self._batch.rows(slice(self._row, self._row + 1))
 
+    @alone
     def set_background(self, background: Any) -> None:
         """From now on another policy answers for the other packets: a copy of the learner as it is now, for example.
 
@@ -156,6 +153,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         self._env.set_background(chosen)
         self._recipe[1]["background"] = background  # copies have it too
 
+    @alone
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
@@ -188,6 +186,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         self._illegal = 0
         return self._copy_of_shown(), self._info()
 
+    @alone
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Answer for the tagged packet, and run until it asks again, is delivered, or the time is over.
 
@@ -196,7 +195,8 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
 
         Returns:
             The next observation (zeros after delivery, the last one again at the end of the time), reward, whether the
-            packet was delivered, whether the time is over, info; after delivery with the packet's ``latency_ns``.
+            packet was delivered, whether the time is over, info; after delivery with the packet's ``latency_ns``, and
+            at the end of the episode with ``metrics``: what its network has measured so far, of all packets.
 
         Raises:
             IllegalActionError: For what is no action, and with ``illegal_action="raise"`` for an action that the mask
@@ -223,8 +223,8 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             answers = self._answers(batch)
         self._illegal += illegal
         if not len(found):  # out of time on its way
-            self._end_episode()
-            return self._copy_of_shown(), 0.0, False, True, self._info()
+            last = self._end_episode()
+            return self._copy_of_shown(), 0.0, False, True, self._info() | last
         leg = int(found[0])
         delivered = bool(completed.done[leg])
         reward = float(completed.rewards[leg]) if self._pays_hops else 0.0
@@ -232,18 +232,19 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             end_ns = asked_ns + float(completed.latency_ns[leg])
             if not self._pays_hops:
                 reward = -(end_ns - self._first_ns) / self._env.options.reward_scale_ns
-            self._end_episode()
+            last = self._end_episode()
             self._shown = self._nothing()
             return (
                 self._copy_of_shown(),
                 reward,
                 True,
                 False,
-                self._info() | {"latency_ns": end_ns - self._created_ns},
+                self._info() | {"latency_ns": end_ns - self._created_ns} | last,
             )
         self._show(batch, int(np.flatnonzero(batch.decision_ids == completed.next_decision_ids[leg])[0]))
         return self._copy_of_shown(), reward, False, False, self._info()
 
+    @alone
     def action_masks(self) -> BoolArray:
         """(num_actions,) bool, the legal actions; sb3-contrib asks for it.
 
@@ -254,6 +255,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             raise self._not_begun("action_masks()")
         return self._shown["action_mask"].astype(np.bool_)
 
+    @alone
     def render(self) -> Any:
         """A frame of the network as ``render_mode`` says: a string, an image, or None after printing it.
 
@@ -264,6 +266,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             raise self._not_begun("render()")
         return self._renderer.render(self._env.metrics(), self._env.time_ns)
 
+    @alone
     def close(self) -> None:
         """Forget the network; ``reset`` makes a new one."""
         self._batch = None
@@ -339,10 +342,12 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             "action_mask": np.ones(self._env.num_actions, np.int8),
         }
 
-    def _end_episode(self) -> None:
+    def _end_episode(self) -> dict[str, Any]:
+        """What the last info says of the episode."""
         self._row = -1
         if self._env.done:
             self._batch = None
+        return {"metrics": self._env.metrics()}
 
     def _copy_of_shown(self) -> Observation:
         copies = {name: values.copy() for name, values in self._shown.items()}

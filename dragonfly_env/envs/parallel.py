@@ -11,7 +11,8 @@ from pettingzoo.utils.env import ParallelEnv
 
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._rounds import Rounds
-from dragonfly_env.envs._view import INTEGER_TYPES, Info, IntArray, Observation, RouterView
+from dragonfly_env.envs._view import INTEGER_TYPES, GivenConfig, Info, IntArray, Observation, RouterView
+from dragonfly_env.envs.recipe import alone
 from dragonfly_env.envs.render import RENDER_MODES
 from dragonfly_env.errors import IllegalActionError
 
@@ -33,13 +34,14 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         "is_parallelizable": True,
     }
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
+    def __init__(self, config: GivenConfig = None, **settings: Any) -> None:
+        super().__init__(config, **settings)
         self._cycle = 0
         self._round = 0
         self._rows: IntArray = np.empty(0, np.int64)
         self._acting: IntArray = self._rows
 
+    @alone
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, Infos]:
@@ -60,6 +62,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         self._cycle = 0
         return self._show()
 
+    @alone
     def step(
         self, actions: Mapping[str, int]
     ) -> tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], Infos]:
@@ -70,7 +73,8 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
 
         Returns:
             Observations, rewards, terminations (never), truncations (all at once), infos, by router.
-            A reward is what the router was paid since the last step.
+            A reward is what the router was paid since the last step. The last infos of an episode have its
+            ``metrics``.
 
         Raises:
             IllegalActionError: For a missing action, an unknown agent, what is no integer or out of range; with
@@ -96,6 +100,8 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
             self._rows = self._acting = np.empty(0, np.int64)
         observations, infos = self._show()
         if over:
+            for info, last in zip(infos.values(), self._metrics(), strict=True):
+                info |= last
             self.agents = []
         return observations, rewards, dict.fromkeys(names, False), dict.fromkeys(names, over), infos
 
@@ -109,8 +115,9 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         Raises:
             StateError: Before the first reset, or after close.
         """
-        self._check_open("round_batch")
-        return self._batch.rows(self._rows)
+        with self._one_thread:
+            self._check_open("round_batch")
+            return self._batch.rows(self._rows)
 
     @property
     def acting(self) -> list[str]:

@@ -9,14 +9,22 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from dragonfly_env import _core
 from dragonfly_env.errors import StateError
+from dragonfly_env.simulation.core_owner import AT_WORK
+
+_Self = TypeVar("_Self", bound="ByRecipe")
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
 
 
 class ByRecipe(ABC):
     """Base of environments that are pickled by their recipe, whatever a subclass's constructor takes."""
 
+    _one_thread: _core.Turnstile  # who is inside a method that is `alone`
     _recipe: tuple[tuple[Any, ...], dict[str, Any]]
     _is_copy = False
 
@@ -52,6 +60,21 @@ class ByRecipe(ABC):
         return StateError(f"{call}: call reset() first{why}")
 
 
+def alone(
+    method: Callable[Concatenate[_Self, _Given], _Result],
+) -> Callable[Concatenate[_Self, _Given], _Result]:
+    """Make a method of an environment refuse a second thread with a ``StateError``; such methods do not call each
+    other.
+    """
+
+    @functools.wraps(method)
+    def entered(self: _Self, /, *arguments: _Given.args, **options: _Given.kwargs) -> _Result:
+        with self._one_thread:
+            return method(self, *arguments, **options)
+
+    return entered
+
+
 def _remembering(init: Any) -> Any:
     @functools.wraps(init)
     def made(self: ByRecipe, *arguments: Any, **options: Any) -> None:
@@ -59,6 +82,7 @@ def _remembering(init: Any) -> Any:
             "_recipe" not in self.__dict__
         ):  # of the outermost constructor, which is the one to be called again
             self._recipe = arguments, options
+            self._one_thread = _core.Turnstile(AT_WORK)
         init(self, *arguments, **options)
 
     return made

@@ -40,8 +40,8 @@ from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs._turns import Turns
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_configs
-from dragonfly_env.envs.recipe import ByRecipe
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, view_configs
+from dragonfly_env.envs.recipe import ByRecipe, alone
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.errors import IllegalActionError, StateError
 
@@ -74,7 +74,7 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 10}  # noqa: RUF012  # as in gymnasium
 
     def __init__(self, env_config: Mapping[str, Any] | None = None) -> None:
-        settings = TRAINING_TIMES | dict(env_config or {})
+        settings = dict(env_config or {})
         config = settings.pop("config", None)
         for_policy = settings.pop("for_policy", None)
         choice = settings.pop("illegal_action", "remap")
@@ -111,6 +111,7 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
         """
         return self._env
 
+    @alone
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, Any]]:
@@ -139,6 +140,7 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
         self.agents = self.possible_agents[:]
         return self._show(turns)
 
+    @alone
     def step(
         self, action_dict: Mapping[str, Any]
     ) -> tuple[
@@ -151,7 +153,7 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
 
         Returns:
             Observations, rewards, terminations, truncations (both with ``"__all__"``) and infos of the routers of the
-            next round; when the time is over, of all that have acted.
+            next round; when the time is over, of all that have acted, with the ``metrics`` of the episode in each info.
 
         Raises:
             IllegalActionError: For a missing or unknown agent and for what is no action; with
@@ -174,12 +176,18 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
         over = turns.over
         observations, infos = self._show_last() if over else self._show(turns)
         shown = np.flatnonzero(self._acted) if over else turns.agents
+        if over:
+            last = [{"metrics": self._env.metrics(scenario)} for scenario in range(self._env.num_scenarios)]
+            of_agents = np.searchsorted(self._env.first_agents, shown, side="right") - 1
+            for info, scenario in zip(infos.values(), of_agents.tolist(), strict=True):
+                info |= last[scenario]
         rewards: dict[str, float] = dict(zip(observations, self._owed[shown].tolist(), strict=True))
         self._owed[shown] = 0.0
         terminations: dict[str, bool] = dict.fromkeys((*observations, "__all__"), False)
         truncations: dict[str, bool] = dict.fromkeys((*observations, "__all__"), over)
         return observations, rewards, terminations, truncations, infos
 
+    @alone
     def render(self) -> Any:
         """A frame of the network as ``render_mode`` says: a string, an image, or None after printing it.
 
@@ -190,6 +198,7 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
             raise self._not_begun("render()")
         return self._renderer.render(self._env.metrics(scenario=0), self._env.time_ns)
 
+    @alone
     def close(self) -> None:
         """Forget the episode; ``reset`` starts a new one."""
         self._turns = None

@@ -27,17 +27,18 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.extras import how_to_install
-from dragonfly_env.checks.values import check_choice, config_error
-from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.values import check_choice, check_integer, config_error
+from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
 from dragonfly_env.envs._scenarios import Changes, check_changes
 from dragonfly_env.envs._turns import Turns
 from dragonfly_env.envs._view import make_core
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, TRAINING_TIMES, view_configs
+from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, view_configs
 from dragonfly_env.envs.options import Several
-from dragonfly_env.envs.recipe import ByRecipe
+from dragonfly_env.envs.recipe import ByRecipe, alone
 from dragonfly_env.envs.render import Renderer
-from dragonfly_env.errors import IllegalActionError
+from dragonfly_env.errors import ConfigError, IllegalActionError
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -48,6 +49,8 @@ FloatArray = npt.NDArray[np.float32]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 Indices = int | Iterable[int] | None
+
+_OPTIONS = "must be a mapping of what is different in the next episode, or a list with that of each slot"
 
 
 class RouterVecEnv(ByRecipe, VecEnv):
@@ -68,6 +71,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
     """
 
     render_mode: str | None = None
+    _options: list[Any]
 
     def __init__(
         self,
@@ -79,7 +83,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
         **settings: Any,
     ) -> None:
         self._raises = check_choice("illegal_action", illegal_action, ILLEGAL_ACTIONS) == "raise"
-        env = make_core(view_configs(config), for_policy, TRAINING_TIMES | settings, BatchedRoutingEnv)
+        env = make_core(view_configs(config), for_policy, settings, BatchedRoutingEnv)
         self._env = env
         self._renderer = Renderer(env.config, render_mode)
         self.render_mode = render_mode
@@ -101,6 +105,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
         """
         return self._env
 
+    @alone
     def reset(self) -> FloatArray:
         """Start an episode, with the seed given to ``seed`` before, if any, and with what ``set_options`` said is
         different in it: ``traffic``, ``load``, ``seed``; the same in all slots of a network.
@@ -117,6 +122,49 @@ class RouterVecEnv(ByRecipe, VecEnv):
         self._reset_options()
         return self._restart(seed, options)
 
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """Seed the next episode.
+
+        Args:
+            seed: Of the traffic; None: a random one, as in other vector environments.
+
+        Returns:
+            A seed per slot; the first one counts.
+
+        Raises:
+            ConfigError: If it is no integer in [0, 2^64).
+        """
+        if seed is not None:
+            seed = check_integer("seed", seed, 0, MAX_SEED)
+        return list(super().seed(seed))
+
+    def set_options(self, options: Any = None) -> None:
+        """Say what is different in the next episode.
+
+        Args:
+            options: ``traffic``, ``load`` and ``seed``, some of them; or a list with those of each slot, the same in
+                all slots of a network. None: nothing is different.
+
+        Raises:
+            ConfigError: If it is something else.
+        """
+        if options is None or isinstance(options, Mapping):
+            (changes,) = check_changes(options)
+            given = [changes] * self.num_envs
+        else:
+            each = check_items("options", options, _OPTIONS)
+            if len(each) != self.num_envs:
+                raise config_error(
+                    "options", f"{len(each)} of them", f"{_OPTIONS}: {self.num_envs}, one for each slot"
+                )
+            given = list(check_changes(each, self.num_envs))
+        before, self._options = self._options, given
+        try:
+            self._env.check_changes(self._options_of_networks())
+        except ConfigError:
+            self._options = before
+            raise
+
     def step_async(self, actions: Any) -> None:
         """Take the actions of one round.
 
@@ -125,6 +173,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
         """
         self._actions = actions
 
+    @alone
     def step_wait(self) -> tuple[FloatArray, FloatArray, BoolArray, list[dict[str, Any]]]:
         """Answer one round. At the end of the episode the next one is started.
 
@@ -161,23 +210,28 @@ class RouterVecEnv(ByRecipe, VecEnv):
         infos[0] |= {"decisions": turns.decisions, "simulated_ns": self._env.time_ns}
         return self._restart(None), rewards, dones, infos
 
+    @alone
     def action_masks(self) -> BoolArray:
         """(num_routers, num_actions + 1) what each router may do now; ``MaskablePPO`` asks for it.
 
         Raises:
             StateError: Before ``reset``.
         """
-        turns = self._running("action_masks()")
+        return self._masks(self._running("action_masks()"))
+
+    def _masks(self, turns: Turns) -> BoolArray:
         masks = np.zeros((self.num_envs, self._idle + 1), np.bool_)
         masks[:, self._idle] = True
         masks[turns.agents, self._idle] = False
         masks[turns.agents, : self._idle] = turns.masks()
         return masks
 
+    @alone
     def close(self) -> None:
         """Forget the episode; ``reset`` starts a new one."""
         self._turns = None
 
+    @alone
     def render(self, mode: str | None = None) -> Any:
         """A frame of the (first) network as ``render_mode`` says: a string, an image, or None after printing it.
 
@@ -287,7 +341,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
 
     def _legal(self, turns: Turns, actions: IntArray) -> IntArray:
         """(n,) legal actions for this round; what is illegal raises, or is counted and replaced."""
-        masks = self.action_masks()
+        masks = self._masks(turns)
         illegal = ~masks[np.arange(self.num_envs), actions]
         answers = actions[turns.agents]
         if illegal.any():

@@ -42,6 +42,7 @@ _GROUP_ARRAYS = ("group_latency_sum_ps", "group_delivered")
 class Metrics:
     """An immutable snapshot; made by ``Simulation.metrics`` and ``simulate``. Arrays are read-only.
 
+    Two are equal if all of their figures are (``to_dict``).
     Loads are fractions of the bandwidth of all host links (or of those of one router or group).
     """
 
@@ -156,6 +157,12 @@ class Metrics:
         fields["messages"] = MessageMetrics.from_statistics(statistics)
         buckets = _read_only(np.array(statistics["latency_bucket_ps"], np.float64))
         return cls(topology=topology, network=network, middle=middle, latency_bucket_ps=buckets, **fields)
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, Metrics) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.start_ps, self.end_ps, self.packets_generated, self.latency_sum_ps))
 
     @property
     def saturated(self) -> bool | None:

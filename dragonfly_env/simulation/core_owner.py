@@ -9,6 +9,8 @@ from typing import ClassVar
 from dragonfly_env import _core
 from dragonfly_env.errors import DeadlockError, StateError
 
+AT_WORK = "this environment is at work in another thread; use one per thread"
+
 
 class CoreOwner:
     """Base of classes that own a core; the core drops the GIL while it is at work, so another thread could enter.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, NoReturn, SupportsIndex
 
 import numpy as np
@@ -310,11 +311,20 @@ class Simulation(CoreOwner):
             StateError: While another thread runs this simulation.
         """
         with self._alone:
-            statistics = self._core.statistics()
             middle = self._marks.middle(self._window_ps, self._core.time_ps)
+            return self._as_metrics(self._core.statistics(), middle)
+
+    def _as_metrics(self, statistics: Mapping[str, Any], middle: Mark | None = None) -> Metrics:
+        config = self._config
         return Metrics.from_statistics(
-            statistics, self._config.topology, self._config.network, middle, job_infos(self._jobs)
+            statistics, config.topology, config.network, middle, job_infos(self._jobs)
         )
+
+    def _begin_episode(self) -> None:
+        """As ``reset_statistics``, and what was generated in the warm-up of an environment is not counted later."""
+        self.reset_statistics()
+        with self._alone:
+            self._core.reset_statistics(ends_warmup=True)
 
     def counters(self) -> Counters:
         """What ports, hosts and jobs counted since the last ``reset_statistics``: a small part of ``metrics()``, to be

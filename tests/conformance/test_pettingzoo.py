@@ -24,16 +24,16 @@ from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
 
-# Small changes of the default, which is 72 hosts for 5 us: every kind of decision, reward and network.
+# Small changes of the default, which is 72 hosts: every kind of decision, reward and network.
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
-    "paths": {"action": "path", "traffic": "adv+1"},
-    "source routers": {"scope": "source", "action": "path", "reward": "delivery"},
+    "paths": {"action": "path", "duration_ns": 5_000.0},
+    "source routers": {"scope": "source", "action": "path", "reward": "delivery", "traffic": "uniform"},
     "forced hops too": {"scope": "all", "reward": "team", "duration_ns": 2_000.0},
     "no routing delay": {"network": "q-adaptive", "duration_ns": 1_000.0},
-    "few features": {"features": ["queue_packets", "is_minimal"], "load": 1.0},
+    "few features": {"features": ["queue_packets", "is_minimal"], "load": 1.0, "duration_ns": 2_000.0},
     "for a policy": {"for_policy": "par", "network": "lia", "duration_ns": 2_000.0},
-    "no warm-up": {"warmup_ns": 0.0, "duration_ns": 1_500.0},
+    "warm-up": {"warmup_ns": 1_000.0, "duration_ns": 1_500.0},
 }
 VIEWS: dict[str, Callable[..., Any]] = {
     "parallel": dragonfly_v0.parallel_env,
@@ -297,7 +297,8 @@ def test_max_cycles_are_rounds_in_both_views(cycles: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"topology": dfe.Dragonfly(p=2, a=1, h=0)}, {"load": 1e-6, "warmup_ns": 0.0}]
+    "settings",
+    [{"topology": dfe.Dragonfly(p=2, a=1, h=0), "traffic": "uniform"}, {"load": 1e-6, "warmup_ns": 0.0}],
 )
 def test_an_episode_without_any_decision_has_one_last_step(settings: dict[str, Any]) -> None:
     settings = {**SHORT, "injection": "poisson", **settings}

@@ -14,6 +14,7 @@ class FakeLayout:
     """A layout of F features between 0 and 1."""
 
     names: tuple[str, ...]
+    occupancy_unit: str = "buffers"
 
     @property
     def low(self) -> npt.NDArray[np.float32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import tiny_learner  # conftest.py has put it where commands find it
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import OtherNetworkWarning, evaluate_policy, fit, load_agent, make_agent
+from dragonfly_env.agents._layouts import LayoutFacts
 from dragonfly_env.agents.storage import read_header
+from dragonfly_env.config.links import buffer_unit_packets
 from dragonfly_env.experiments.agents import AgentSource
 
 SMALL = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.5)
@@ -60,6 +63,80 @@ def test_looking_elsewhere_changes_nothing_and_learning_there_does(trained: Any,
         fit(trained, ELSEWHERE, episodes=1, episode_ns=1_000.0)
     trained.save(file)
     assert read_header(file)["topology"]["arrangement"] == "absolute"
+
+
+SMALL_BUFFERS = SMALL.replace(
+    network=dfe.NetworkConfig(local_buffer_packets=3, global_buffer_packets=3, output_buffer_packets=4)
+)
+
+
+def test_the_unit_of_the_training_is_saved_and_packets_are_converted(trained: Any, tmp_path: Path) -> None:
+    """The same queues in another unit: the same answers, and so the same run."""
+    assert buffer_unit_packets(SMALL_BUFFERS.network, SMALL.topology) == 8
+    hashes = set()
+    for unit in ("buffers", "packets"):
+        env = dfe.BatchedRoutingEnv(
+            SMALL, **{**trained.env_options(), "occupancy_unit": unit, "duration_ns": 3_000.0}
+        )
+        trained.prepare(env)
+        batch = env.reset(seed=1)
+        while not env.done:
+            batch = env.step(trained.act(batch))
+        hashes.add(env.trace_hash())
+    assert len(hashes) == 1
+    with pytest.warns(OtherNetworkWarning, match="local_buffer_packets"):
+        evaluate_policy(trained, SMALL_BUFFERS, **SHORT)
+    trained.save(tmp_path / "agent.zip")
+    header = read_header(tmp_path / "agent.zip")
+    assert header["settings"]["occupancy_unit"] == header["layout"]["occupancy_unit"] == "buffers"
+
+
+def test_times_and_packets_are_not_converted(trained: Any) -> None:
+    env = dfe.BatchedRoutingEnv(SMALL, **{**trained.env_options(), "occupancy_unit": "ns"})
+    with pytest.raises(
+        dfe.ConfigError, match=r"^occupancy_unit = 'ns': must be 'buffers': this .* was trained"
+    ):
+        trained.prepare(env)
+
+
+@pytest.mark.parametrize("unit", ["packets", "ns"])
+@pytest.mark.parametrize("kind", ["deep-q", "ppo"])
+def test_an_agent_in_physical_units_is_trained_on_networks_with_other_buffers(kind: str, unit: str) -> None:
+    pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
+    agent = make_agent(kind, hidden_units=(4,), action="path", scope="source", occupancy_unit=unit)
+    fit(agent, [SMALL, SMALL_BUFFERS], episodes=1, episode_ns=1_000.0)
+    with pytest.warns(OtherNetworkWarning):
+        evaluate_policy(agent, SMALL_BUFFERS, **SHORT)
+
+
+def test_a_saved_agent_without_a_unit_saw_that_of_the_buffers(trained: Any, tmp_path: Path) -> None:
+    facts = dataclasses.asdict(trained._facts)
+    del facts["occupancy_unit"]
+    assert LayoutFacts.from_dict(facts) == trained._facts
+
+
+def test_learning_goes_on_in_other_units_or_is_refused(trained: Any) -> None:
+    if trained.kind == "masked-ppo":
+        with (
+            pytest.warns(OtherNetworkWarning),
+            pytest.raises(dfe.ConfigError, match="cannot go on learning"),
+        ):
+            fit(trained, SMALL_BUFFERS, episodes=1, episode_ns=1_000.0)
+        return
+    with pytest.warns(OtherNetworkWarning):
+        fit(trained, SMALL_BUFFERS, episodes=1, episode_ns=1_000.0)
+
+
+def test_a_learner_of_ones_own_is_shown_no_other_unit_than_in_its_training() -> None:
+    agent = tiny_learner.TinyLearner()
+    agent.metadata = {"configuration": SMALL.to_dict()}
+    message = "stands for 8 packets in this network, but for 64 where this agent .* was trained"
+    with pytest.raises(dfe.ConfigError, match=message):
+        evaluate_policy(agent, SMALL_BUFFERS, **SHORT)
+    wanted = {**agent.env_options(), "occupancy_unit": "packets"}
+    agent.env_options = lambda: wanted  # type: ignore[method-assign]
+    with pytest.warns(OtherNetworkWarning):
+        evaluate_policy(agent, SMALL_BUFFERS, **SHORT)
 
 
 def test_a_learner_of_ones_own_is_known_by_its_metadata() -> None:

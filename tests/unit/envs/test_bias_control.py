@@ -45,17 +45,46 @@ def test_an_episode_is_its_intervals_and_the_reward_is_their_latency() -> None:
     )
     rewards, infos = episode(env, lambda i: i % 7)
     simulation = dfe.Simulation(config(seed=1))
-    simulation.run(5_000)
     for i, (reward, info) in enumerate(zip(rewards, infos, strict=True)):
         simulation.reset_statistics()
         simulation.set_policy(dfe.make_policy("ugal-n", bias_packets=DEFAULT_BIASES[i]))
         simulation.run(2_000)
         metrics = simulation.metrics()
         assert reward == 3.0 * metrics.accepted_load - metrics.latency_mean_ns / 500
-        assert info["time_ns"] == 5_000 + 2_000 * (i + 1)
+        assert info["time_ns"] == 2_000 * (i + 1)
         assert info["bias_packets"] == DEFAULT_BIASES[i]
         assert info["packets_delivered"] == metrics.packets_delivered
     assert len(rewards) == 5
+    assert ["metrics" in info for info in infos] == [False] * 4 + [True]
+
+
+@pytest.mark.parametrize("extra", [{}, {"group_latency": True, "host_latency": True}], ids=["few", "all"])
+def test_the_last_info_has_the_metrics_of_the_whole_episode(extra: dict[str, Any]) -> None:
+    env = BiasControl(config(**extra), duration_ns=10_000.0)
+    _, infos = episode(env, lambda _: DEFAULT_BIASES.index(0.0), seed=5)
+    simulation = dfe.Simulation(config(seed=5, **extra))
+    simulation.run(10_000)
+    joined, whole = infos[-1]["metrics"], simulation.metrics()
+    known = whole.to_dict()
+    assert joined.to_dict() == {**known, "saturated": None, "stationary": None}
+    np.testing.assert_array_equal(joined.hop_histogram, whole.hop_histogram)
+    np.testing.assert_array_equal(joined.links.packets, whole.links.packets)
+    if extra:
+        np.testing.assert_array_equal(joined.group_latency_mean_ns, whole.group_latency_mean_ns)
+        np.testing.assert_array_equal(joined.hosts.latency_mean_ns, whole.hosts.latency_mean_ns)
+
+
+def test_packets_of_a_warm_up_are_not_paid_for() -> None:
+    env = BiasControl(config(), duration_ns=4_000.0, warmup_ns=3_000.0)
+    _, infos = episode(env, lambda _: DEFAULT_BIASES.index(0.0), seed=5)
+    simulation = dfe.Simulation(config(seed=5, packet_log=True))
+    simulation.run(7_000)
+    assert env.trace_hash() == simulation.trace_hash()
+    log = simulation.packet_log()
+    own = log["created_ns"] > 3_000
+    metrics = infos[-1]["metrics"]
+    assert metrics.packets_delivered == own.sum() > 0
+    assert metrics.latency_mean_ns == pytest.approx((log["delivered_ns"] - log["created_ns"])[own].mean())
 
 
 def test_the_observation_holds_the_figures_of_the_interval_by_name() -> None:
@@ -95,7 +124,7 @@ def test_the_right_bias_at_the_right_time_beats_every_constant_one() -> None:
     last = len(DEFAULT_BIASES) - 1
 
     def follow(step: int) -> int:
-        time_ns = 5_000 + 2_000 * step
+        time_ns = 2_000 * step
         return last if time_ns % 40_000 < 20_000 else 0
 
     constant = [sum(episode(env, lambda _, choice=choice: choice)[0]) for choice in range(last + 1)]

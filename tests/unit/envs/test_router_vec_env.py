@@ -187,10 +187,37 @@ def test_calls_out_of_order_are_refused() -> None:
     env.close()
     with pytest.raises(dfe.StateError):
         env.action_masks()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [{}],
+        "remap",
+        {"pattern": 0.1},
+        [{}] * 35,
+        [None] * 37,
+        3,
+        {"load": 7},
+        [{"load": 0.1}, *[{}] * 35],
+        b"",
+        [1] * 36,
+    ],
+    ids=str,
+)
+def test_what_are_no_options_is_refused_when_they_are_set(options: Any) -> None:
+    env = dfe.RouterVecEnv(CONFIG, **SHORT)
+    env.set_options({"load": 0.2})
+    with pytest.raises(dfe.ConfigError, match=r"^(options|load)"):
+        env.set_options(options)
     env.reset()
-    env.set_options({"pattern": 0.1})
-    with pytest.raises(dfe.ConfigError, match=r"^options = "):
-        env.reset()
+    assert env.core.config.load == 0.2, "what was said before still holds"
+    env.reset()
+    assert env.core.config.load == CONFIG.load
+    for given in ([{"load": 0.3}] * 36, None, {}):
+        env.set_options(given)
+    with pytest.raises(dfe.ConfigError, match=r"^seed = -1"):
+        env.seed(-1)
 
 
 @pytest.mark.parametrize(

@@ -106,9 +106,8 @@ def test_the_vector_view_takes_options_by_network() -> None:
     env.set_options({"load": 0.3})
     env.reset()
     assert [one.load for one in env.core.configs] == [0.3, 0.3]
-    env.set_options([{"load": 0.1}] + [{"load": 0.2}] * 71)
     with pytest.raises(dfe.ConfigError, match=r"options\[1\] = .*must be as in slot 0"):
-        env.reset()
+        env.set_options([{"load": 0.1}] + [{"load": 0.2}] * 71)
 
 
 def made_views() -> dict[str, Callable[[], tuple[Any, Callable[[], dfe.SimulationConfig]]]]:

@@ -1,0 +1,126 @@
+"""The same policy in the same episode measures the same through every view, whatever the defaults are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dragonfly_env as dfe
+from dragonfly_env import dragonfly_v0
+from dragonfly_env.agents import RandomPolicy
+from dragonfly_env.envs import defaults
+from dragonfly_env.envs.defaults import view_config
+
+PATHS = RandomPolicy("path", "source")
+EPISODE: dict[str, Any] = {"scope": "source", "action": "path", "duration_ns": 3_000.0}
+SMALL = dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=4, h=2), traffic="adv+1", load=0.4, policy="val-n")
+
+
+def through_batches() -> dfe.Metrics:
+    env = dfe.BatchedRoutingEnv(view_config(), **EPISODE)
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(PATHS.act(batch))
+    return env.metrics()
+
+
+def through_rounds() -> dfe.Metrics:
+    env = dragonfly_v0.parallel_env(**EPISODE)
+    env.reset()
+    while env.agents:
+        infos = env.step(dict(zip(env.acting, PATHS.act(env.round_batch).tolist(), strict=True)))[-1]
+    measured: dfe.Metrics = infos["router_0"]["metrics"]
+    return measured
+
+
+def through_turns() -> dfe.Metrics:
+    env = dragonfly_v0.raw_env(**EPISODE)
+    env.reset()
+    while not env.truncations[env.agent_selection]:
+        env.step(int(PATHS.act(env.selected_batch)[0]))
+    measured: dfe.Metrics = env.last()[-1]["metrics"]
+    return measured
+
+
+def through_slots() -> dfe.Metrics:
+    pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
+    env = dfe.RouterVecEnv(**EPISODE)
+    env.reset()
+    over = False
+    while not over:
+        rows = env._turns.rows  # type: ignore[union-attr]  # what this round asks for
+        asked = env.core.pending.rows(rows)
+        actions = np.full(env.num_envs, env.action_space.n - 1)
+        actions[asked.agents] = PATHS.act(asked)
+        _, _, dones, infos = env.step(actions)
+        over = bool(dones[0])
+    measured: dfe.Metrics = infos[0]["metrics"]
+    return measured
+
+
+VIEWS: dict[str, Callable[[], dfe.Metrics]] = {
+    "parallel": through_rounds,
+    "aec": through_turns,
+    "vec": through_slots,
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_random_paths_measure_the_same_through_every_view(view: str) -> None:
+    alone = through_batches()
+    assert alone.packets_delivered > 1_000
+    assert VIEWS[view]() == alone
+
+
+def test_every_view_has_the_defaults_of_the_one_table() -> None:
+    pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
+    packet: Any = gymnasium.make("dragonfly_env/PacketRouting-v0").unwrapped
+    cores = [
+        dfe.BatchedRoutingEnv(view_config()),
+        dragonfly_v0.parallel_env().core,
+        dragonfly_v0.raw_env().core,
+        dfe.RouterVecEnv().core,
+        packet.core,
+    ]
+    for core in cores:
+        assert core.config == view_config()
+        assert core.options.duration_ns == defaults.DURATION_NS
+        assert core.options.warmup_ns == 0.0
+    config = view_config()
+    assert config.topology == dfe.Dragonfly.preset(defaults.TOPOLOGY)
+    assert (config.traffic, config.load) == (defaults.TRAFFIC, defaults.LOAD)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    warmup_ns=st.integers(1, 4_000),
+    duration_ns=st.integers(50, 3_000),
+    load=st.sampled_from([0.1, 0.45, 0.9]),
+    queue=st.sampled_from([None, 4]),
+    seed=st.integers(0, 100),
+)
+def test_packets_of_a_warm_up_are_in_no_metrics_and_no_team_reward(
+    warmup_ns: int, duration_ns: int, load: float, queue: int | None, seed: int
+) -> None:
+    config = SMALL.replace(load=load, source_queue_packets=queue, packet_log=True)
+    env = dfe.BatchedRoutingEnv(config, warmup_ns=warmup_ns, duration_ns=duration_ns, reward="team")
+    env.reset(seed=seed)
+    while not env.done:
+        env.step(env.pending.minimal_actions())
+        assert (env.payments()[1] >= -duration_ns / 1_000).all(), "no latency is longer than the episode"
+    env.drain()
+    metrics = env.metrics()
+    log = env.packet_log()
+    own = log["created_ns"] > warmup_ns
+    assert metrics.packets_delivered == metrics.packets_generated == own.sum()
+    if own.any():
+        latencies = (log["delivered_ns"] - log["created_ns"])[own]
+        assert metrics.latency_mean_ns == pytest.approx(latencies.mean())
+        assert metrics.latency_max_ns == pytest.approx(latencies.max())
+    env._core.simulation.check_invariants()

@@ -1,0 +1,118 @@
+"""The last info of an episode has its metrics, in every view and under one key; and views take a configuration by
+position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import dragonfly_v0, job_bias_v0
+
+CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.4)
+OTHER = CONFIG.replace(load=0.2)
+SHORT: dict[str, Any] = {"duration_ns": 800.0}
+Infos = list[dict[str, Any]]
+
+
+def parallel(config: Any) -> tuple[Infos, Infos]:
+    """Infos on the way, and those of the end in the order of the agents."""
+    env = dragonfly_v0.parallel_env(config, **SHORT)
+    env.reset()
+    before: Infos = []
+    while env.agents:
+        infos = env.step(dict(zip(env.acting, env.round_batch.minimal_actions().tolist(), strict=True)))[-1]
+        before += list(infos.values()) if env.agents else []
+    return before, list(infos.values())
+
+
+def turn_by_turn(config: Any) -> tuple[Infos, Infos]:
+    env = dragonfly_v0.env(config, **SHORT)
+    env.reset()
+    before: Infos = []
+    last: Infos = []
+    for _ in env.agent_iter():
+        seen, _, _, truncated, info = env.last()
+        (last if truncated else before).append(info)
+        assert seen is not None
+        env.step(None if truncated else int(np.flatnonzero(seen["action_mask"])[0]))
+    return before, last
+
+
+def rllib(config: Any) -> tuple[Infos, Infos]:
+    pytest.importorskip("ray", reason="needs the extra [rllib]")
+    from dragonfly_env.envs.rllib import RouterMultiAgentEnv
+
+    env = RouterMultiAgentEnv({"config": config, **SHORT})
+    seen, _ = env.reset()
+    before: Infos = []
+    over = False
+    while not over:
+        actions = {name: int(np.flatnonzero(one["action_mask"])[0]) for name, one in seen.items()}
+        seen, _, _, truncated, infos = env.step(actions)
+        over = truncated["__all__"]
+        before += [] if over else list(infos.values())
+    return before, list(infos.values())
+
+
+@pytest.mark.parametrize("play", [parallel, turn_by_turn, rllib])
+def test_the_last_infos_of_routers_have_the_metrics_of_their_network(
+    play: Callable[[Any], tuple[Infos, Infos]],
+) -> None:
+    before, last = play([CONFIG, OTHER])
+    assert not any("metrics" in info for info in before)
+    loads = [round(info["metrics"].offered_load, 1) for info in last]
+    assert sorted(set(loads)) == [0.2, 0.4]
+    assert loads == sorted(loads, reverse=True), "the routers of the first network come first"
+
+
+def test_the_last_info_of_a_packet_has_the_metrics_of_its_network_so_far() -> None:
+    env: Any = gymnasium.make("dragonfly_env/PacketRouting-v0", config=CONFIG, duration_ns=5_000.0).unwrapped
+    delivered = []
+    for _ in range(5):
+        env.reset()
+        over = False
+        while not over:
+            *_, terminated, truncated, info = env.step(int(np.flatnonzero(env.action_masks())[0]))
+            over = terminated or truncated
+            assert ("metrics" in info) == over
+        assert info["metrics"] == env.core.metrics()
+        delivered.append(info["metrics"].packets_delivered)
+    assert delivered[0] < delivered[1] < delivered[2], "of one network"
+
+
+@pytest.mark.parametrize("make", [job_bias_v0.parallel_env, job_bias_v0.raw_env])
+def test_the_last_infos_of_jobs_have_the_metrics_of_the_episode(make: Any) -> None:
+    env = make(duration_ns=2_000.0, interval_ns=1_000.0)
+    env.reset(seed=1)
+    if make is job_bias_v0.parallel_env:
+        assert not any("metrics" in info for info in env.step({"job_0": 0, "job_1": 0})[-1].values())
+        infos = env.step({"job_0": 1, "job_1": 1})[-1]
+    else:
+        for _ in range(4):
+            assert "metrics" not in env.last()[-1]
+            env.step(0)
+        infos = env.infos
+    for info in infos.values():
+        assert info["metrics"] == env.metrics()
+        assert info["metrics"].duration_ns == 2_000.0
+
+
+MAKERS = [dragonfly_v0.parallel_env, dragonfly_v0.env, dragonfly_v0.raw_env]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_configuration_is_taken_by_position_or_by_name_and_not_both(make: Any) -> None:
+    by_position, by_name = make(CONFIG, load=0.3), make(config=CONFIG, load=0.3)
+    for env in (by_position, by_name):
+        assert env.unwrapped.core.config == CONFIG.replace(load=0.3)
+    assert make(CONFIG.to_dict()).unwrapped.core.config == CONFIG
+    with pytest.raises(dfe.ConfigError, match=r"^config = .*: is given twice: by position and by name"):
+        make(CONFIG, config=CONFIG)
+    with pytest.raises(dfe.ConfigError, match=r"^config = 3: must be a SimulationConfig"):
+        make(3)
