@@ -11,17 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from dragonfly_env.benchmark.measured import Measured
 from dragonfly_env.benchmark.suite import Board
-from dragonfly_env.checks.values import config_error
+from dragonfly_env.checks.values import MAX_RUN_NS, config_error
+from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.storage import read_rows, write_table
 
 FOLDER = Path(__file__).with_name("published")
 """Of the package: a table per suite."""
 
 _MEASURED = ("value", "p99_ns", "accepted_load")
+_HIGHEST_LOAD = 2.0  # in a short window somewhat more than 1 may arrive
 _SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("board", "effort", "cell", "policy")),
@@ -130,7 +133,40 @@ class ReferenceResults:
         if table.schema != _SCHEMA:
             columns = ", ".join(_SCHEMA.names)
             raise config_error("published results", str(file), f"must have the columns {columns}")
+        _check_values(table, file)
         return cls(map(ReferenceResult._from_row, table.to_pylist()))
+
+
+def _check_values(table: pa.Table, file: Path) -> None:
+    """Refuse a table with a value that no run can have.
+
+    Raises:
+        ConfigError: It names the first row, counted from 1, and the column.
+    """
+    columns = {name: column.to_numpy(zero_copy_only=False) for name, column in _columns(table)}
+    of_loads = columns["quantity"] == "accepted-load"
+    for name, column in _columns(table):
+        allowed, legal = "must be there", ~column.is_null().to_numpy(zero_copy_only=False)
+        values = columns[name]
+        if pa.types.is_string(column.type):
+            allowed, legal = "must be a text", legal & (values != "")
+        elif name == "after_ns":
+            allowed, legal = "must be a time of at least 0 ns", legal & (values >= 0) & np.isfinite(values)
+        elif name == "accepted_load":
+            allowed = f"must be a load from 0 to {_HIGHEST_LOAD:g}"
+            legal &= (values >= 0) & (values <= _HIGHEST_LOAD)
+        elif name in _MEASURED:
+            allowed = f"must be above 0 and finite, a load at most {_HIGHEST_LOAD:g}; or NaN, if nothing was measured"
+            highest = np.where(of_loads & (name == "value"), _HIGHEST_LOAD, MAX_RUN_NS)
+            legal &= np.isnan(values) | ((values > 0) & (values <= highest))
+        if not legal.all():
+            row = int(np.argmin(legal))
+            where = f"published results, row {row + 1}, column {name}"
+            raise ConfigError(f"{config_error(where, column[row].as_py(), allowed)} (in {file})")
+
+
+def _columns(table: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray]]:
+    return zip(table.column_names, table.columns, strict=True)
 
 
 def table_of(suite_name: str) -> Path:
