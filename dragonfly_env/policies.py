@@ -321,8 +321,8 @@ def make_policy(name: str, **parameters: Any) -> Policy:
     name = _aliases.get(name, name)
     if cls is CorePolicy:
         return CorePolicy(name, tuple(sorted(parameters.items())))
-    reject_unknown(cls, parameters, f"policy {name!r}")
     fixed = cls.variants[name]
+    reject_unknown(cls, parameters, f"policy {name!r}", fixed=fixed)
     for parameter, value in fixed.items():
         given = parameters.get(parameter, value)
         if not isinstance(given, type(value)) or given != value:

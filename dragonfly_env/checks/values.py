@@ -70,7 +70,9 @@ def one_of(value: object, names: Iterable[str], listed: str) -> str:
 def no_such_setting(owner: str, name: str, names: Iterable[str]) -> str:
     """``"OWNER has no such setting"`` for a message, with the one that was probably meant, then all that it has."""
     known = list(names)
-    listed = ", ".join(known) or "no setting"
+    if not known:
+        return f"{owner} has no settings"
+    listed = ", ".join(known)
     hint = did_you_mean(name, known)
     return f"{owner} has no such setting" + (f"{hint} It has {listed}" if hint else f", only {listed}")
 

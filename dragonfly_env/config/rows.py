@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.checks.values import (
@@ -248,11 +248,24 @@ def core_values(settings: Any, by_unit: Mapping[str, Callable[[Any], Any]] | Non
 
 
 def reject_unknown(
-    settings: Any, given: Mapping[str, object], owner: str, *, extra: Iterable[str] = ()
+    settings: Any,
+    given: Mapping[str, object],
+    owner: str,
+    *,
+    extra: Iterable[str] = (),
+    fixed: Collection[str] = (),
 ) -> None:
-    """Raise ``ConfigError`` with the nearest match for keys of ``given`` that are no field of the class."""
-    names = [field.name for field in dataclasses.fields(settings) if field.init]
+    """Raise ``ConfigError`` for keys of ``given`` that are no field of the class.
+
+    Args:
+        settings: A settings class.
+        given: Settings by name.
+        owner: Whose settings they are, for the message.
+        extra: Further names that may be set.
+        fixed: Fields that have one value here. They are not refused, but the message does not offer them.
+    """
+    names = [field.name for field in dataclasses.fields(settings) if field.init and field.name not in fixed]
     names += list(extra)
     for name, value in given.items():
-        if name not in names:
+        if name not in names and name not in fixed:
             raise config_error(str(name), value, no_such_setting(owner, name, names))

@@ -132,6 +132,9 @@ def printable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
+_LEAST_PERCENT = 2  # what is less was hardly meant as a percentage
+
+
 def parse_loads(values: Sequence[object], field: str) -> tuple[float, ...]:
     """Offered loads from numbers, and from ranges written ``"start:stop:step"`` (both ends included).
 
@@ -166,7 +169,8 @@ def _loads_of(part: object, field: str) -> list[float]:
 def _one_load(value: object, field: str) -> float:
     try:
         return round(check_real(field, value, 0.0, 1.0, open_low=True), 6)
-    except ConfigError as error:
-        if isinstance(value, (int, float)) and 1 < value <= 100:  # probably a percentage
-            raise ConfigError(f"{error} (a fraction: {value / 100:g}?)") from None
-        raise
+    except ConfigError:
+        allowed = "must be a fraction of the host links' bandwidth, in (0, 1]"
+        if isinstance(value, (int, float)) and _LEAST_PERCENT <= value <= 100:
+            allowed += f"; did you mean {value / 100:g}?"
+        raise config_error(field, value, allowed) from None

@@ -16,6 +16,7 @@ from dragonfly_env.baselines import Minimal, Par, Ugal, Valiant
 from dragonfly_env.policies import (
     CorePolicy,
     Policy,
+    describe_policy,
     parameter,
     parse_policy,
     policy_class,
@@ -30,6 +31,16 @@ NAMES = ("min", "val-g", "val-n", "vlb-lg", "vlb-gl", "vlb-g", "ugal-g", "ugal-n
 
 def test_the_policies_of_the_paper_are_there() -> None:
     assert set(NAMES) <= set(dfe.policies())
+
+
+@pytest.mark.parametrize("name", dfe.policies())
+def test_the_message_for_an_unknown_setting_lists_only_what_may_be_set(name: str) -> None:
+    with pytest.raises(dfe.ConfigError) as refused:
+        dfe.make_policy(name, nonsense_of_any_kind=1)
+    _, _, listed = str(refused.value).partition("has no such setting, only ")
+    settable = [row.name for row in describe_policy(name)]
+    assert listed == ", ".join(settable)
+    assert listed or str(refused.value).endswith(f"policy '{name}' has no settings")
 
 
 @pytest.mark.parametrize("name", dfe.policies())

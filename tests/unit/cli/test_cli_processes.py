@@ -60,7 +60,10 @@ def test_a_process_answers_a_mistake_without_a_traceback(tmp_path: Path) -> None
     out, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert out == ""
-    assert err == "error: --load = 2.0: must be a number in (0, 1] (a fraction: 0.02?)\n"
+    assert (
+        err
+        == "error: --load = 2.0: must be a fraction of the host links' bandwidth, in (0, 1]; did you mean 0.02?\n"
+    )
 
 
 def test_json_on_standard_output_is_nothing_but_json(tmp_path: Path) -> None:
@@ -109,10 +112,10 @@ def test_workers_of_a_killed_sweep_end_by_themselves(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_stops_a_single_run(tmp_path: Path) -> None:
-    log = tmp_path / "log.parquet"  # appears when the simulation is about to begin
+    log = tmp_path / "logs" / "log.parquet"  # its folder appears when the simulation is about to begin
     long = ["--topology", "72", "--load", "0.01", "--measure-ns", "1e9", "--packet-log", str(log)]
     process = start("simulate", *long, cwd=tmp_path)
-    wait_until(log.exists)
+    wait_until(log.parent.exists)
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -141,9 +144,9 @@ def test_sigterm_keeps_what_is_finished_and_leaves_no_worker_behind(
 
 
 def test_sigterm_during_a_single_run_ends_it_with_143(tmp_path: Path) -> None:
-    log = tmp_path / "log.parquet"  # appears when the simulation is about to begin
+    log = tmp_path / "logs" / "log.parquet"  # its folder appears when the simulation is about to begin
     process = start("simulate", "--measure-ns", "1e12", "--packet-log", str(log), cwd=tmp_path)
-    wait_until(log.exists)
+    wait_until(log.parent.exists)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (143, ""), err
