@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.archives import read_arrays
 from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.files import replacing
 from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.outside import check_mapping, check_path, parsing
 from dragonfly_env.checks.values import MAX_RUN_NS, check_instance, check_real, config_error
@@ -55,7 +56,12 @@ def save_q_table(simulation: Simulation, path: str | Path) -> Path:
         "policy": simulation.config.policy_object.to_dict(),
         "time_ns": simulation.time_ns,
     }
-    with parsing("path", str(target), "must be writable"), uninterrupted(), target.open("wb") as file:
+    with (
+        parsing("path", str(target), "must be writable"),
+        uninterrupted(),
+        replacing(target) as temporary,
+        temporary.open("wb") as file,
+    ):
         np.savez_compressed(file, values=table, about=np.array(json.dumps(about, sort_keys=True)))
     return target
 

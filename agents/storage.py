@@ -6,10 +6,7 @@ on and the topology. The other members belong to the kind of agent.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +14,7 @@ from typing import Any
 
 from dragonfly_env.checks.archives import open_archive, read_member
 from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.files import replacing
 from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.outside import check_path, parsing
 from dragonfly_env.checks.values import config_error
@@ -44,23 +42,17 @@ def write_agent(path: str | Path, header: Mapping[str, Any], members: Mapping[st
     text = json.dumps({"format": FORMAT, **header}, indent=1, allow_nan=False)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
+        with (
+            uninterrupted(),
+            replacing(target) as temporary,
+            zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
+            for name, content in {_HEADER: text.encode(), **members}.items():
+                info = zipfile.ZipInfo(name, _EPOCH)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(info, content)
     except OSError as error:
         raise config_error("agent", str(target), f"must be writable ({error.strerror})") from error
-    try:
-        with uninterrupted():
-            with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-                for name, content in {_HEADER: text.encode(), **members}.items():
-                    info = zipfile.ZipInfo(name, _EPOCH)
-                    info.compress_type = zipfile.ZIP_DEFLATED
-                    archive.writestr(info, content)
-            Path(temporary).replace(target)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
-        if isinstance(error, OSError):
-            raise config_error("agent", str(target), f"must be writable ({error.strerror})") from error
-        raise
 
 
 def read_header(path: str | Path, *, kind: str | None = None) -> dict[str, Any]:

@@ -22,7 +22,8 @@ import numpy as np
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, make_env
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.checks.extras import how_to_install
-from dragonfly_env.checks.outside import check_items, check_path
+from dragonfly_env.checks.files import without_link
+from dragonfly_env.checks.outside import check_items, check_path, parsing
 from dragonfly_env.checks.values import check_integer, check_real, check_time_ns, config_error
 from dragonfly_env.config.simulation import MAX_SEED
 
@@ -239,8 +240,8 @@ def train(
                 saved = None
                 if folder is not None and number % checkpoints == 0:
                     saved = folder / f"episode-{number:04d}.zip"
-                    agent.save(saved)
-                    agent.save(folder / "latest.zip")
+                    agent.save(without_link(saved))
+                    agent.save(without_link(folder / "latest.zip"))
                 progress = Progress(
                     episode=number,
                     episodes=schedule.episodes,
@@ -265,7 +266,7 @@ def train(
         finally:
             agent.set_training(False)
             if folder is not None and learned:
-                agent.save(folder / "latest.zip")
+                agent.save(without_link(folder / "latest.zip"))
             if log is not None:
                 log(None)
 
@@ -331,7 +332,10 @@ def _open_log(folder: str | Path | None) -> Callable[[Progress | None], None] | 
     except ImportError as error:
         allowed = f"needs PyTorch and TensorBoard: {how_to_install('sb3')} ({error})"
         raise config_error("log_dir", str(folder), allowed) from error
-    writer: Any = SummaryWriter(str(folder))
+    allowed = "must be a folder that TensorBoard can write to; --no-tensorboard does without"
+    with parsing("log_dir", str(folder), allowed):
+        str(folder).encode()  # it takes names in UTF-8 only
+        writer: Any = SummaryWriter(str(folder))
 
     def log(progress: Progress | None) -> None:
         if progress is None:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.archives import read_arrays
 from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.files import replacing
 from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.outside import check_path, parsing, read_bytes
 from dragonfly_env.checks.values import check_integer, config_error
@@ -63,15 +62,8 @@ def write_network(path: object, fields: Mapping[str, Any], layers: Sequence[Laye
         if target.suffix != ".npz":
             target = target.with_name(target.name + ".npz")
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
-        try:
-            with uninterrupted():
-                with os.fdopen(handle, "wb") as file:
-                    np.savez(file, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
-                Path(temporary).replace(target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with uninterrupted(), replacing(target) as temporary, temporary.open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
     return target
 
 

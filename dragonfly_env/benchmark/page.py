@@ -13,6 +13,7 @@ from plotly.offline import get_plotlyjs
 from dragonfly_env.benchmark.figures import WORST, ratios_of
 from dragonfly_env.benchmark.scores import Scores
 from dragonfly_env.benchmark.tables import HEADINGS, cells_of, explanation, origin
+from dragonfly_env.checks.files import write_text
 
 if TYPE_CHECKING:
     from dragonfly_env.benchmark.execution import Benchmark
@@ -47,11 +48,11 @@ def write_page(work: Benchmark, scores: Scores, path: Path) -> None:
     taken = origin(work)
     told = f"<p>{html.escape(taken)}.</p>" if taken else ""
     title = html.escape(f"{work.suite.title} ({work.effort})")
-    path.write_text(
+    write_text(
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{_STYLE}</style>"
         f"<h1>{title}</h1><p>{html.escape(explanation())}</p>{told}"
         f"<script>{get_plotlyjs()}</script>{_chart(scores)}{''.join(tables)}</html>\n",
-        encoding="utf-8",
+        path,
     )
 
 

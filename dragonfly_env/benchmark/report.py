@@ -17,9 +17,9 @@ from dragonfly_env.benchmark.figures import heat_map
 from dragonfly_env.benchmark.page import write_page
 from dragonfly_env.benchmark.scores import Scores
 from dragonfly_env.benchmark.tables import HEADINGS, cells_of, explanation, origin
+from dragonfly_env.checks.files import replacing, write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.measure import machine
-from dragonfly_env.experiments.storage import replacing
 from dragonfly_env.plots.style import save
 
 SCORES_NAME, PAGE_NAME, LEADERBOARD_NAME, FIGURE_NAME = (
@@ -92,13 +92,11 @@ def write_reports(work: Benchmark, scores: Scores, command: str) -> dict[str, Pa
     folder = work.folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with replacing(folder / SCORES_NAME) as temporary:
-            scores.table.to_parquet(temporary, index=False)
-        with replacing(folder / LEADERBOARD_NAME) as temporary:
-            temporary.write_text(as_markdown(work, scores, command), encoding="utf-8")
+        with replacing(folder / SCORES_NAME) as temporary, temporary.open("wb") as file:
+            scores.table.to_parquet(file, index=False)  # pyarrow takes only names in UTF-8
+        write_text(as_markdown(work, scores, command), folder / LEADERBOARD_NAME)
         picture = save(heat_map(scores), folder, FIGURE_NAME)[0]
-        with replacing(folder / PAGE_NAME) as temporary:
-            write_page(work, scores, temporary)
+        write_page(work, scores, folder / PAGE_NAME)
     except OSError as error:
         reason = error.strerror or str(error)
         raise config_error("results folder", str(folder), f"must be a writable folder ({reason})") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -108,13 +107,13 @@ def benchmark(
 
     chosen = find_suite(suite).narrowed(parts or (), hosts or ())
     effort: Effort = "full" if how["full"] else "quick"
-    check_suite(how)
+    folder = check_suite(how, f"{chosen.name}-{effort}")
     chosen.choose(tuple(boards or ()))
     work = Benchmark(
         suite=chosen,
         effort=effort,
         policies=tuple(policies or ()),
-        folder=how["out"] or Path("results") / f"{chosen.name}-{effort}",
+        folder=folder,
         boards=tuple(boards or ()),
         seeds=how["seeds"],
         published=not measure_all,

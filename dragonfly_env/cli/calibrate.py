@@ -10,6 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from dragonfly_env.checks.files import check_file
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import note, show
 from dragonfly_env.cli.guard import guarded
@@ -92,7 +93,7 @@ def calibrate(
     dragonfly-env calibrate --topology 1056 --network q-adaptive --policy ugal-n --out gaps.json
     """
     from dragonfly_env.config.simulation import SimulationConfig
-    from dragonfly_env.experiments.calibrate import calibrate_gap, merge_gaps
+    from dragonfly_env.experiments.calibrate import calibrate_gap, merge_gaps, read_gaps
     from dragonfly_env.experiments.scenario import DEFAULT_TOPOLOGY
     from dragonfly_env.jobs import Motif
 
@@ -101,6 +102,8 @@ def calibrate(
     table = Table(box=box.SIMPLE_HEAD)
     for heading in ("program", "gap (ns)", "MPI share"):
         table.add_column(heading, justify="left" if heading == "program" else "right")
+    if out is not None:
+        read_gaps(check_file("--out", out))
     rows = []
     for program in programs or list(Motif.classes):
         row = calibrate_gap(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import string
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +23,9 @@ from dragonfly_env.cli.guard import FAILED, complain
 if TYPE_CHECKING:
     from dragonfly_env.experiments.runner import SweepReport
     from dragonfly_env.experiments.scenario import Scenario
+
+
+_SAFE = frozenset(string.ascii_letters + string.digits + "-_=+,.:/@%")
 
 
 def compare(plan: Scenario, folder: Path, *, jobs: int | None, redo: bool, plots: bool, **how: Any) -> None:
@@ -76,7 +81,17 @@ def tell_failures(report: SweepReport) -> None:
 
 def this_command(*without: str) -> str:
     """What the user typed, fit to be typed again; flags ``without`` which it goes on."""
-    return shlex.join(["dragonfly-env", *(word for word in sys.argv[1:] if word not in without)])
+    return " ".join(map(_quoted, ["dragonfly-env", *(word for word in sys.argv[1:] if word not in without)]))
+
+
+def _quoted(word: str) -> str:
+    """A word for a shell. If its bytes are no UTF-8, they are spelt as bash reads them."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        spelt = (chr(byte) if chr(byte) in _SAFE else f"\\x{byte:02x}" for byte in os.fsencode(word))
+        return f"$'{''.join(spelt)}'"
+    return shlex.quote(word)
 
 
 def _report(report: SweepReport, folder: Path) -> None:

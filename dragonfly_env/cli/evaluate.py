@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
 from dragonfly_env.cli.engine_options import ENGINE
@@ -64,7 +65,7 @@ def evaluate(
     from dragonfly_env.experiments.scenario import Scenario
 
     specs = [*(policies or ()), *(more_policies or ())]
-    folder = out or Path("results") / "evaluate"
+    folder = check_folder("--out", out or Path("results") / "evaluate")
     settings = scenario_settings(trained_with(specs), given, policies=specs)
     plan = Scenario.from_dict(settings, name=folder.resolve().name or "evaluate")
     compare(plan, folder, **how)

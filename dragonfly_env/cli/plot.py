@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
 
@@ -73,7 +74,7 @@ def plot(
     from dragonfly_env.plots import draw
 
     loaded = load_results(results).select(policies=policy or (), traffic=traffic or ())
-    folder = out or (results if results.is_dir() else results.parent)
+    folder = check_folder("--out", out or (results if results.is_dir() else results.parent))
     if table:
         show(render_summary(loaded))
     with console(error=True).status("drawing figures"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -130,7 +129,7 @@ def reproduce(
     effort = chosen.effort("full" if how["full"] else "quick").shortened(windows, "--windows")
     read = chosen.reading(reading, "--reading")
     name = "-".join([chosen.name, effort.name, *([read.name] if read is not USUAL else [])])
-    check_suite(how)
+    folder = check_suite(how, name)
     if how["seeds"] is not None:
         effort = replace(effort, seeds=how["seeds"])
     work = Reproduction(
@@ -139,7 +138,7 @@ def reproduce(
         effort=effort,
         injection=check_choice("--injection", injection or chosen.setup.injection, ("periodic", "bernoulli")),
         learner_settings=_settings(learner or []),
-        folder=how["out"] or Path("results") / name,
+        folder=folder,
         only_claims=only_claims,
         reading=read,
     )

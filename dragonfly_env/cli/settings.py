@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.text import Text
 
+from dragonfly_env.checks.files import check_folder
 from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.cli.console import note
 from dragonfly_env.cli.options import DEFAULT_TOPOLOGY, UNBOUNDED, Given
@@ -99,19 +101,24 @@ def _tell_of_aries(topology: object) -> None:
         note(Text(f"note: {text}", style="yellow"))
 
 
-def check_suite(given: Given) -> None:
+def check_suite(given: Given, name: str) -> Path:
     """Check what was given for the options of `options.suite`.
 
+    Args:
+        given: What a command took.
+        name: Of the results folder, if none was given.
+
+    Returns:
+        The results folder.
+
     Raises:
-        ConfigError: If there cannot be so many runs, or the folder is something else.
+        ConfigError: If there cannot be so many runs, or the folder cannot be written to.
     """
     if given["seeds"] is not None:
         check_integer("--seeds", given["seeds"], 1, _MOST_SEEDS)
     if given["workers"] is not None:
         check_integer("--workers", given["workers"], 1, _MOST_WORKERS)
-    out = given["out"]
-    if out is not None and out.exists() and not out.is_dir():
-        raise config_error("--out", str(out), "must be a folder")
+    return check_folder("--out", given["out"] or Path("results") / name)
 
 
 def make_topology(topology: str | None, arrangement: str | None) -> Dragonfly:

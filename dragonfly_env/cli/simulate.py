@@ -18,6 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from rich.text import Text
 
+from dragonfly_env.checks.files import check_file, replacing
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
@@ -116,8 +117,9 @@ def simulate(
         Path | None,
         typer.Option(
             "--packet-log",
-            metavar="FILE.parquet",
-            help="Write one row per delivered packet: source, destination, times, hops, routers passed.",
+            metavar="FILE",
+            help="Write one row per delivered packet: source, destination, times, hops, routers passed. Parquet, or "
+            "CSV if FILE ends with .csv (routers separated by spaces).",
         ),
     ] = None,
     *,
@@ -139,7 +141,6 @@ def simulate(
     """
     from dragonfly_env.experiments.fields import LONGEST_NS
     from dragonfly_env.experiments.scenario import Scenario
-    from dragonfly_env.experiments.storage import write_table
     from dragonfly_env.jobs.workload import parse_jobs
 
     parsed = parse_jobs(job or [])
@@ -152,12 +153,12 @@ def simulate(
         settings["measure_ns"] = LONGEST_NS
     (run,) = Scenario.from_dict(settings, name="simulate").runs()
     if packet_log is not None:
-        _check_writable(packet_log)
+        _check_log(packet_log)
         run = dataclasses.replace(run, config=run.config.replace(packet_log=True))
     measured = _simulate(run)
     try:
         if packet_log is not None:
-            write_table(measured.log, packet_log)
+            _write_log(measured.log, packet_log)
             note(Text(f"packet log: {packet_log}"))
     finally:  # a full disk does not take away what was measured
         _show(run, measured, as_json)
@@ -260,16 +261,28 @@ def _progress_bar() -> Iterator[Callable[[float], None]]:
         bar.stop()
 
 
-def _check_writable(path: Path) -> None:
-    """Complain about a log that cannot be written before simulating for it."""
-    if path.exists() and not path.is_file() and not path.is_dir():
-        return  # a pipe or a device: opening it may wait for a reader, who would take the end for that of the log
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab"):
-            pass
-    except OSError as error:
-        raise config_error("packet log", str(path), f"must be a writable file ({error.strerror})") from error
+def _check_log(path: Path) -> None:
+    """Refuse a log that cannot be written before simulating for it."""
+    if path.suffix not in ("", ".parquet", ".csv"):
+        raise config_error("--packet-log", str(path), "must be the name of a .parquet or a .csv file")
+    check_file("--packet-log", path)
+
+
+def _write_log(log: pa.Table, path: Path) -> None:
+    """Write the log as Parquet, or as CSV where the ending says so."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.csv
+
+    from dragonfly_env.experiments.storage import write_table
+
+    if path.suffix != ".csv":
+        write_table(log, path, stream=True)
+        return
+    column = log.schema.get_field_index("routers")
+    routers = log["routers"].combine_chunks().cast(pa.large_list(pa.string()))
+    with replacing(path, stream=True) as temporary, temporary.open("wb") as file:
+        pyarrow.csv.write_csv(log.set_column(column, "routers", pc.binary_join(routers, " ")), file)
 
 
 def _log_table(simulation: Simulation, run: Run) -> pa.Table:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from dragonfly_env.checks.documents import read_toml
+from dragonfly_env.checks.files import check_folder
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import compare
 from dragonfly_env.cli.engine_options import ENGINE
@@ -66,11 +67,11 @@ def sweep(
     """
     from dragonfly_env.experiments.scenario import Scenario
 
+    folder = check_folder("--out", out or Path("results") / (scenario.stem if scenario else "sweep"))
     base = {} if scenario is None else read_toml(scenario)
     settings = scenario_settings(base, given, policies=policy)
     plan = Scenario.from_dict(settings, name=scenario.stem if scenario else "sweep")
     if scenario is None:  # for the page's title
         traffic = ", ".join(choice.label for choice in plan.traffic)
         plan = dataclasses.replace(plan, name=f"{traffic} on {plan.topology.num_hosts:,} hosts")
-    folder = out or Path("results") / (scenario.stem if scenario else "sweep")
     compare(plan, folder, **how)

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dragonfly_env._process import interrupted_code, interrupted_text
+from dragonfly_env.checks.files import check_folder, refuse_link
 from dragonfly_env.cli import options
 from dragonfly_env.cli.comparison import this_command
 from dragonfly_env.cli.console import console, note, show
@@ -185,7 +186,7 @@ def train(
     (run,) = Scenario.from_dict(settings, name="train").runs()
     scenarios = () if suite is None else _scenarios_of(suite, run.config)
     learner = LearnerSource.find(agent)
-    folder = out or Path("results") / learner.name
+    folder = check_folder("--out", out or Path("results") / learner.name)
     seeds = list(dict.fromkeys(seed or [1]))
     plans = [
         TrainingPlan(
@@ -204,11 +205,13 @@ def train(
         )
         for one in seeds
     ]
-    for plan in plans:
-        place = folder if len(plans) == 1 else folder / f"seed-{plan.seed}"
+    places = [folder / f"seed-{plan.seed}" for plan in plans] if len(plans) > 1 else [folder]
+    for place in places if len(plans) > 1 else ():
+        refuse_link("--out", place)
+    for plan, place in zip(plans, places, strict=True):
         _train(plan, place, fresh)
     if len(plans) > 1:
-        agents = " ".join(learner.saved(folder / f"seed-{plan.seed}" / "agent.zip") for plan in plans)
+        agents = " ".join(learner.saved(place / "agent.zip") for place in places)
     else:
         agents = learner.saved(folder / "agent.zip")
     note(Text(f"to compare:  dragonfly-env evaluate {agents} min ugal-n", style="bold"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from dragonfly_env.checks.files import check_file
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
@@ -83,7 +84,7 @@ def view(
     usual |= {"warmup_ns": _WARMUP_NS, "measure_ns": _MEASURE_NS}
     settings = scenario_settings(usual, given, policies=policies, seeds=[seed])
     runs = Scenario.from_dict(settings, name="view").runs()
-    _check_writable(out)
+    check_file("--out", out)
     with console(error=True).status("simulating") as status:
         recordings: list[Recording] = []
         for run in runs:
@@ -94,18 +95,6 @@ def view(
             recordings.append(record(run, frames=frames, progress=progress))
         status.update("writing the page")
         write_view(recordings, out)
-    note(Text(f"{out.stat().st_size / 1e6:.1f} MB; open it in a browser"))
+    if out.is_file():
+        note(Text(f"{out.stat().st_size / 1e6:.1f} MB; open it in a browser"))
     show(Text(str(out)))
-
-
-def _check_writable(path: Path) -> None:
-    """Complain about a page that cannot be written before simulating for it."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        there = path.exists()
-        with path.open("ab"):
-            pass
-        if not there:
-            path.unlink()
-    except OSError as error:
-        raise config_error("--out", str(path), f"must be a writable file ({error.strerror})") from error

@@ -26,7 +26,7 @@ def register() -> None:
             gymnasium.register(id=name, entry_point=entry_point)
     try:
         from pettingzoo.env_registry import registration as pettingzoo
-    except ImportError:
+    except (ImportError, FileNotFoundError):  # it asks for the working directory, which may have been deleted
         return
     for name, module in ((PETTINGZOO, "dragonfly_v0"), (JOB_BIAS, "job_bias_v0")):
         if name not in pettingzoo.aec_registry:

@@ -16,6 +16,7 @@ from dragonfly_env.agents.protocol import IntArray, Learner
 from dragonfly_env.agents.registry import load_agent, read_metadata
 from dragonfly_env.agents.storage import read_header
 from dragonfly_env.batch_policy import BatchPolicy
+from dragonfly_env.checks.files import working_directory
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.agent_modules import LoadedModule, load_module
@@ -57,7 +58,7 @@ class AgentSource:
         Raises:
             ConfigError: If there is no such file, module or class, or it is no policy.
         """
-        folder = Path.cwd()
+        folder = working_directory()
         if means_file(spec, folder):
             return cls(spec, str(folder), _name_of_file(folder / spec), _file_sha256(folder / spec, spec))
         loaded, _ = import_class(_class_of(spec), folder)

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.documents import read_json
+from dragonfly_env.checks.files import write_text
 from dragonfly_env.checks.values import check_real, config_error
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.simulation import SimulationConfig
@@ -120,6 +121,28 @@ def _named(network: NetworkConfig) -> dict[str, Any]:
     return {"preset": preset, **changes(preset)}
 
 
+def read_gaps(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file like ``data/gaps.json``; none if there is no file.
+
+    Raises:
+        ConfigError: If it is another file.
+    """
+    if not path.is_file():
+        return []
+    allowed = "must be a file of gaps"
+    document = read_json(path, "gaps", allowed=allowed)
+    rows = document.get("gaps") if isinstance(document, dict) else None
+    if not isinstance(rows, list) or not all(map(_is_row, rows)):
+        raise config_error("gaps", str(path), allowed)
+    return rows
+
+
+def _is_row(row: object) -> bool:
+    if not isinstance(row, dict) or not isinstance(row.get("program"), str):
+        return False
+    return all(isinstance(row.get(name), (int, float)) for name in ("hosts", "scale"))
+
+
 def merge_gaps(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     """Write rows into a file like ``data/gaps.json``, in the place of those for the same run.
 
@@ -127,16 +150,10 @@ def merge_gaps(path: Path, rows: Iterable[dict[str, Any]]) -> None:
         ConfigError: If the file is there and no such file.
     """
     known: dict[str, dict[str, Any]] = {}
-    old: list[dict[str, Any]] = []
-    if path.exists():
-        document = parse_json(path.read_text(encoding="utf-8"))
-        if not isinstance(document, dict) or not isinstance(document.get("gaps"), list):
-            raise config_error("path", str(path), "must be a file of gaps")
-        old = document["gaps"]
-    for row in [*old, *rows]:
+    for row in [*read_gaps(path), *rows]:
         known[json.dumps([row.get(key) for key in KEYS], sort_keys=True)] = row
     ordered = sorted(
         known.values(), key=lambda row: (row["program"], row["hosts"], row["scale"], row.get("stands_for", 1))
     )
     lines = ",\n".join("  " + json.dumps(row, sort_keys=True) for row in ordered)
-    path.write_text(f'{{"gaps": [\n{lines}\n]}}\n', encoding="utf-8")
+    write_text(f'{{"gaps": [\n{lines}\n]}}\n', path, stream=True)

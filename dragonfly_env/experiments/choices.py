@@ -5,9 +5,9 @@ pattern with its loads.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from dragonfly_env.checks.files import working_directory
 from dragonfly_env.checks.values import check_real, config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.agents import FORMS, AgentSource, means_file
@@ -87,7 +87,7 @@ def _is_built_in(spec: str) -> bool:
     name, _, settings = spec.partition(":")
     if name in policies() or ("=" in settings and "@" not in settings):
         return True
-    return not (settings or means_file(spec, Path.cwd()) or "/" in spec or spec.endswith(".py"))
+    return not (settings or means_file(spec, working_directory()) or "/" in spec or spec.endswith(".py"))
 
 
 def _built_in(name: str, parameters: dict[str, Any]) -> Policy:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from dragonfly_env.checks.files import open_own
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError
 from dragonfly_env.experiments.measure import measure
 from dragonfly_env.experiments.run import Run
@@ -46,7 +48,7 @@ def execute_one(run: Run, folder: Path) -> tuple[str, Failure | None]:
     marker = files.marker(run.id)
     try:
         with _writing():
-            marker.touch()
+            os.close(open_own(marker))
         row, provenance = measure(run)
         with _writing():
             files.write_run(row, provenance)

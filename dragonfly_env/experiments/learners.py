@@ -19,6 +19,7 @@ from dragonfly_env.agents.registry import (
     read_metadata,
     settings_class,
 )
+from dragonfly_env.checks.files import working_directory
 from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.config.rows import reject_unknown
 from dragonfly_env.errors import ConfigError
@@ -54,7 +55,7 @@ class LearnerSource:
                 raise unknown_name("agent", spec, (*AGENTS, "module:Class", "file.py:Class"))
             agent_class(spec)
             return cls(spec)
-        loaded, found = import_class(spec, Path.cwd())
+        loaded, found = import_class(spec, working_directory())
         own = learner_type(found, "agent", spec)
         return cls(spec, own, loaded.at_work, class_sha256(loaded, spec))
 

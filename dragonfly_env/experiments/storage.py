@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import hashlib
 import json
 import os
-import secrets
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from dragonfly_env.checks import documents
+from dragonfly_env.checks.files import TEMPORARY, make_folders, open_own, replacing, write_text
 from dragonfly_env.checks.outside import parsing
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.parquet import (
@@ -69,7 +67,7 @@ class ResultsFolder:
         Raises:
             ConfigError: If it cannot, before any work is lost.
         """
-        prepare_folders(self.path, self.runs)
+        make_folders(self.path, self.runs)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -79,7 +77,7 @@ class ResultsFolder:
             ConfigError: If another sweep is writing to it.
         """
         with hold(self.path, "another sweep"):
-            for pattern in ("*.tmp", "*.running", "*.failed"):
+            for pattern in (TEMPORARY, "*.running", "*.failed"):
                 for leftover in self.runs.glob(pattern):
                     leftover.unlink(missing_ok=True)
             yield
@@ -177,24 +175,6 @@ class ResultsFolder:
         return int(merged.num_rows)
 
 
-def prepare_folders(*folders: Path) -> None:
-    """Create folders and prove that they can be written to.
-
-    Raises:
-        ConfigError: If one cannot; it names the first.
-    """
-    try:
-        for folder in folders:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=folder):
-                pass
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise config_error(
-            "results folder", str(folders[0]), f"must be a writable folder ({reason})"
-        ) from error
-
-
 @contextmanager
 def hold(folder: Path, other: str) -> Iterator[None]:
     """Keep a folder for this process.
@@ -208,7 +188,7 @@ def hold(folder: Path, other: str) -> Iterator[None]:
     """
     lock = folder / ".lock"
     try:
-        descriptor = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
+        descriptor = open_own(lock)
     except OSError as error:
         raise config_error("lock", str(lock), f"must be a writable file ({error.strerror})") from error
     try:
@@ -259,41 +239,10 @@ def read_json(file: Path, what: str) -> Any:
 
 def write_json(content: Mapping[str, Any], target: Path) -> None:
     """Write a JSON file; it appears complete or not at all."""
-    with replacing(target) as temporary:
-        temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    write_text(json.dumps(content, indent=1) + "\n", target)
 
 
-def write_table(table: pa.Table, target: Path) -> None:
-    """Write a Parquet file; it appears complete or not at all."""
-    with replacing(target) as temporary, temporary.open("wb") as file:
+def write_table(table: pa.Table, target: Path, *, stream: bool = False) -> None:
+    """Write a Parquet file; it appears complete or not at all. ``stream``: see `replacing`."""
+    with replacing(target, stream=stream) as temporary, temporary.open("wb") as file:
         write_parquet(table, file)
-
-
-@contextmanager
-def replacing(target: Path) -> Iterator[Path]:
-    """A temporary file beside ``target`` that takes its place if the block ends well.
-
-    What is no regular file (a pipe, /dev/stdout) is not replaced but written to; of a link, the file that it leads to
-    is replaced.
-
-    Raises:
-        OSError: With the name of ``target``, if it cannot be written.
-    """
-    try:
-        if target.exists() and not (target.is_file() or target.is_dir()):
-            yield target
-            return
-        path = target.resolve()
-        own_name = hashlib.sha256(os.fsencode(path.name)).hexdigest()[
-            :16
-        ]  # its own may be as long as allowed
-        temporary = path.with_name(
-            f"{own_name}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
-        )  # machines share folders
-        try:
-            yield temporary
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:  # the user knows nothing of temporary files
-        raise OSError(error.errno, error.strerror or str(error), str(target)) from error

@@ -15,12 +15,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from dragonfly_env.checks.files import make_folders, refuse_link
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.parquet import METADATA_KEY
 from dragonfly_env.experiments.storage import (
     hold,
-    prepare_folders,
     read_json,
     read_rows,
     write_json,
@@ -50,7 +50,8 @@ class TrainingFolder:
         Raises:
             ConfigError: If it cannot.
         """
-        prepare_folders(self.path, self.checkpoints)
+        make_folders(self.path, self.checkpoints)
+        refuse_link("results folder", self.tensorboard)
 
     def locked(self) -> AbstractContextManager[None]:
         """Hold the folder for one training.

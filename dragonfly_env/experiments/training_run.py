@@ -15,6 +15,7 @@ from typing import Any, cast
 import dragonfly_env as dfe
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.agents.training import Progress, train
+from dragonfly_env.checks.files import without_link
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_integer, check_real, check_time_ns, config_error
 from dragonfly_env.config.simulation import SimulationConfig
@@ -300,7 +301,7 @@ class _Sitting:
                 self._keep()
             raise TrainingInterrupted(self.sofar.episode, plan.episodes) from None
         agent.metadata = self._provenance()
-        agent.save(files.agent)
+        agent.save(without_link(files.agent))
         self._keep()
 
     def finish(self) -> None:
@@ -312,7 +313,7 @@ class _Sitting:
                 return
         agent = self._plan.learner.load(files.latest)
         agent.metadata = self._provenance()
-        agent.save(files.agent)
+        agent.save(without_link(files.agent))
 
     def _agent(self) -> Learner:
         """The agent, new or from the checkpoint."""

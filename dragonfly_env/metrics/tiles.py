@@ -177,7 +177,7 @@ class TileTable(Table):
         Raises:
             ConfigError: If the file cannot be written.
         """
-        write_table(self.to_dict(), path)
+        write_table(self.to_dict(), path, stream=True)
 
     def _rows(self, chosen: npt.NDArray[np.bool_]) -> TileTable:
         fields = dataclasses.fields(self)

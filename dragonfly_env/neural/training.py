@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import io
 import json
 import operator
 import time
@@ -12,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
+from dragonfly_env.checks.files import make_folders, replacing, write_text
 from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.neural.curve import curve
@@ -56,7 +59,7 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
     """
     from dragonfly_env.agents import _sb3  # noqa: F401  # says at once what is missing
 
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folders(folder)
     mixture = mixture.only(settings.hosts, settings.patterns, settings.window_share)
     tasks, watched = mixture.training, mixture.validation or mixture.training
     names = [task.name for task in (*tasks, *mixture.validation)]
@@ -89,7 +92,8 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
         number = str(evolution.moments[2])
         ratio = _note(folder, "evolution", number, evolution.network, watched, best_ns, tell)
         reached.append((ratio, f"generation {number}", evolution.network))
-    curve(folder / _CURVE).savefig(folder / _PICTURE, dpi=100)
+    with replacing(folder / _PICTURE) as temporary:
+        curve(folder / _CURVE).savefig(temporary, dpi=100, format="png")
     first = min(reached, key=operator.itemgetter(0))
     prices = [first]
     if settings.detour_price > 0:
@@ -116,7 +120,7 @@ def _claim(folder: Path, what: dict[str, Any]) -> None:
         differ = [name for name in now if name != "generations" and before.get(name) != now[name]]
         if differ:
             raise config_error("folder", str(folder), f"holds a training with other {', '.join(differ)}")
-    file.write_text(text + "\n", encoding="utf-8")
+    write_text(text + "\n", file)
 
 
 def _references(folder: Path, tasks: Sequence[Task], tell: Tell) -> dict[str, float]:
@@ -128,7 +132,7 @@ def _references(folder: Path, tasks: Sequence[Task], tell: Tell) -> dict[str, fl
             known[task.name] = {
                 name: task.latency_ns(dfe.make_policy(name), task.seed(0)) for name in REFERENCES
             }
-            file.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+            write_text(json.dumps(known, indent=1) + "\n", file)
             best = min(known[task.name], key=known[task.name].__getitem__)
             tell(f"{task.name}: {best} {known[task.name][best]:.0f} ns")
     return {task.name: min(known[task.name].values()) for task in tasks}
@@ -149,9 +153,7 @@ def _foretell(
     collected = folder / f"transitions-{round_:02d}.npz"
     if not collected.exists():
         x, y, w = together([collect(task, network if round_ else None, settings, round_) for task in tasks])
-        with uninterrupted():
-            np.savez(collected.with_suffix(".part.npz"), x=x, y=y, w=w)
-            collected.with_suffix(".part.npz").replace(collected)
+        _save_arrays(collected, x=x, y=y, w=w)
     kept = []
     for older in range(max(0, round_ + 1 - settings.kept_rounds), round_ + 1):
         with np.load(folder / f"transitions-{older:02d}.npz") as arrays:
@@ -193,10 +195,11 @@ def _note(
         "within_5_percent": f"{np.mean(logs < np.log(1.05)):.4f}",
         **{name: f"{ratio:.4f}" for name, ratio in ratios.items()},
     }
-    with file.open("w", encoding="utf-8", newline="") as handle:
-        writer = csv.DictWriter(handle, list(row))
-        writer.writeheader()
-        writer.writerows([*rows, row])
+    table = io.StringIO(newline="")
+    writer = csv.DictWriter(table, list(row))
+    writer.writeheader()
+    writer.writerows([*rows, row])
+    write_text(table.getvalue(), file)
     worst = max(ratios, key=ratios.__getitem__)
     tell(f"{stage} {number}: {row['geometric_mean']} of the best reference, worst {row['worst']} ({worst})")
     return float(row["geometric_mean"])
@@ -204,14 +207,13 @@ def _note(
 
 def _write(folder: Path, evolution: Evolution) -> None:
     first, second, steps = evolution.moments
-    with uninterrupted():
-        np.savez(
-            folder / f"generation-{steps:05d}.npz",
-            change=evolution.change,
-            first=first,
-            second=second,
-            steps=steps,
-        )
+    file = folder / f"generation-{steps:05d}.npz"
+    _save_arrays(file, change=evolution.change, first=first, second=second, steps=np.array(steps))
+
+
+def _save_arrays(file: Path, **arrays: npt.NDArray[Any]) -> None:
+    with uninterrupted(), replacing(file) as temporary, temporary.open("wb") as opened:
+        np.savez(opened, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
 
 
 def _read(folder: Path, origin: MlpNetwork, generation: int) -> Evolution | None:

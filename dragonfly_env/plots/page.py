@@ -20,6 +20,7 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 from plotly.subplots import make_subplots
 
+from dragonfly_env.checks.files import write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.results import Results
 from dragonfly_env.experiments.summary import SUMMARY, summary_table
@@ -82,7 +83,7 @@ def write_page(results: Results, path: Path, pictures: Mapping[str, Path]) -> Pa
     page = re.sub(r"\{\{([A-Z]+)\}\}", lambda match: parts[match[1]], template)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8")
+        write_text(page, path)
     except OSError as error:
         raise config_error("page", str(path), f"must be writable ({error.strerror})") from error
     return path

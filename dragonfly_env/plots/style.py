@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 
+from dragonfly_env.checks.files import replacing
 from dragonfly_env.checks.values import config_error, unknown_name
 
 FORMATS = ("png", "svg", "pdf")
@@ -163,9 +164,10 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str] = ("png
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with mpl.rc_context(_RC):
-            for path in paths:
-                metadata = {"Date": None} if path.suffix == ".svg" else None
-                figure.savefig(path, dpi=_DPI, metadata=metadata)
+            for kind, path in zip(formats, paths, strict=True):
+                metadata = {"Date": None} if kind == "svg" else None
+                with replacing(path) as temporary:
+                    figure.savefig(temporary, dpi=_DPI, metadata=metadata, format=kind)
     except OSError as error:
         raise config_error("figure folder", str(folder), f"must be writable ({error.strerror})") from error
     return paths

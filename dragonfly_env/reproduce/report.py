@@ -17,9 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 import dragonfly_env as dfe
+from dragonfly_env.checks.files import write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.measure import machine
-from dragonfly_env.experiments.storage import replacing
 from dragonfly_env.reproduce.execution import Reproduction
 from dragonfly_env.reproduce.verdicts import DEVIATES, EXCLUDED, INPUT, MET, NOT_RUN, Verdict
 
@@ -87,8 +87,7 @@ def write_reports(
             (table, as_csv(verdicts)),
             (page, as_markdown(work, verdicts, pictures, command)),
         ):
-            with replacing(path) as temporary:
-                temporary.write_text(text, encoding="utf-8")
+            write_text(text, path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise config_error(

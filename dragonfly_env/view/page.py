@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 import dragonfly_env as dfe
+from dragonfly_env.checks.files import write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.view.recording import Recording
@@ -62,7 +63,7 @@ def write_view(recordings: Sequence[Recording], path: Path) -> Path:
     text = re.sub(r"\{\{([A-Z]+)\}\}", lambda match: parts[match[1]], template)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_text(text, path, stream=True)
     except OSError as error:
         raise config_error("page", str(path), f"must be writable ({error.strerror})") from error
     return path

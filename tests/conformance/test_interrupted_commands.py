@@ -82,7 +82,7 @@ def test_ctrl_c_ends_a_module_of_the_users_that_never_ends(tmp_path: Path) -> No
 
 
 def test_ctrl_c_during_a_run_ends_the_command_line_with_130(tmp_path: Path) -> None:
-    log = tmp_path / "log.parquet"  # appears when the simulation is about to begin
+    log = tmp_path / "logs" / "log.parquet"  # its folder appears when the simulation is about to begin
     long = ("--measure-ns", "1e12", "--load", "0.8", "--packet-log", str(log))
     with subprocess.Popen(
         [*COMMAND, "simulate", *long],
@@ -91,7 +91,7 @@ def test_ctrl_c_during_a_run_ends_the_command_line_with_130(tmp_path: Path) -> N
         text=True,
         cwd=tmp_path,
     ) as process:
-        while process.poll() is None and not log.exists():
+        while process.poll() is None and not log.parent.exists():
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         try:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dragonfly_env.checks.files import make_folders
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.engines.base import EngineError, Item, load
 
@@ -44,6 +45,7 @@ class Slurm:
         """See whether there is a Slurm here; see `Engine`."""
         self._most = jobs or _MOST_JOBS
         try:
+            make_folders(folder, folder / "slurm")
             executor = self._submitit.AutoExecutor(folder=folder / "slurm", cluster=self._cluster)
             executor.update_parameters(cpus_per_task=threads, name="dragonfly-env", **self._parameters())
         except (RuntimeError, OSError, TypeError, NameError, ValueError) as error:

@@ -43,7 +43,7 @@ from dragonfly_env.cli import app
         ("simulate --injection poison", r"injection = 'poison': .*did you mean 'poisson'"),
         ("simulate --arrangement palmtre", r"arrangement = 'palmtre': .*did you mean 'palmtree'"),
         ("simulate --traffic trace:/nowhere.csv", r"trace file = '/nowhere\.csv': cannot be read"),
-        ("simulate --packet-log /proc/no/log.parquet", r"packet log = '/proc/no/log\.parquet': must be"),
+        ("simulate --packet-log /proc/no/log.parquet", r"--packet-log = '/proc/no/log\.parquet': must be"),
         ("sweep -p min --traffic uniform --load 0.5 --out /proc/no", r"results folder = '/proc/no': must be"),
         (
             "sweep -p min --traffic uniform --load 0.9:0.1:0.1 --out /proc/no",

@@ -287,7 +287,10 @@ def test_options_reach_the_network() -> None:
         (["tiny", "--minutes", "0"], "stop_after_s = 0.0: must"),
         (["tiny", "--evaluate-every", "-1"], "evaluate_every = -1: must"),
         (["tiny", "--checkpoint-every", "0"], "checkpoint_every = 0: must"),
-        (["tiny", "--out", "/proc/nowhere"], "results folder = '/proc/nowhere': must be a writable folder"),
+        (
+            ["tiny", "--out", "/proc/nowhere"],
+            "results folder = '/proc/nowhere': must be a folder that can be written to",
+        ),
         (["tiny", "--threads", "0"], "threads = 0: must"),
     ],
 )
