@@ -15,7 +15,18 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from dragonfly_env.experiments.results import Results, aggregate
 from dragonfly_env.plots.choose import representative_load
-from dragonfly_env.plots.style import broken, fitting_legend, grid, looks
+from dragonfly_env.plots.style import (
+    LABEL_POINTS,
+    TITLE_POINTS,
+    at_load,
+    broken,
+    fitting_legend,
+    grid,
+    lines_of,
+    looks,
+)
+
+_TICK_IN = 1.3  # of the length of a policy's label
 
 _PERCENTILES = ("p5", "p25", "p50", "p75", "p95", "p99")
 _COLUMNS = (*(f"latency_{name}_ns" for name in _PERCENTILES), "latency_mean_ns")
@@ -44,13 +55,15 @@ def distribution_figure(results: Results, load: float | None = None) -> Figure:
     table = aggregate(results, _COLUMNS)
     look = looks(results.policies)
     width = max(2.6, 0.62 * len(results.policies) + 1.2)
-    figure, axes = grid(width, 3.3, 1, len(results.traffic))
+    ticks = lines_of(broken(policy, _TICK_IN, LABEL_POINTS) for policy in results.policies)
+    figure, axes = grid(width, 3.3, 1, len(results.traffic), lines=ticks - 1)
     for panel, traffic in zip(axes[0], results.traffic, strict=True):
         chosen = representative_load(results, traffic, load)
         part = table[(table["traffic"] == traffic) & np.isclose(table["load"], chosen)]
         part = part[part["latency_p50_ns"].notna()]
         boxes = [_box(row) for row in part.to_dict("records")]
-        panel.set_title(f"{traffic}, load {chosen:g}")
+        title = at_load(traffic, chosen, width - 0.6, TITLE_POINTS)
+        panel.set_title(title, fontsize=TITLE_POINTS)
         if not boxes:
             panel.text(
                 0.5, 0.5, "no packets delivered", ha="center", transform=panel.transAxes, color="#777777"
@@ -107,6 +120,8 @@ def _draw(axes: Axes, boxes: list[dict[str, Any]], colours: list[str]) -> None:
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_ylim(bottom=0.0)
-    labels = [broken(box["label"]) + ("*" if box["saturated"] else "") for box in boxes]
+    labels = [
+        broken(box["label"], _TICK_IN, LABEL_POINTS) + ("*" if box["saturated"] else "") for box in boxes
+    ]
     axes.set_xticks(list(positions), labels, rotation=35, ha="right", rotation_mode="anchor")
     axes.grid(visible=False, axis="x")

@@ -14,8 +14,9 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.experiments.results import Results
 from dragonfly_env.plots.choose import representative_load
-from dragonfly_env.plots.style import broken, grid
+from dragonfly_env.plots.style import LABEL_POINTS, TITLE_POINTS, at_load, broken, grid, lines_of
 
+_TITLE_IN, _LABEL_IN = 1.6, 1.6  # of the width and the height of a panel
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 ToMap = Callable[[Integers, Integers, Floats], Floats]
@@ -90,13 +91,25 @@ def _heat_maps(
             if not kept.empty:
                 maps[traffic, policy] = _mean_map(kept, to_map)
     top = max((float(np.nanmax(values)) for values in maps.values()), default=1.0)
-    figure, axes = grid(2.3, 2.25, len(results.traffic), len(results.policies), sharex=True, sharey=True)
+    titles = {policy: broken(policy, _TITLE_IN, TITLE_POINTS) for policy in results.policies}
+    names = {traffic: at_load(traffic, at, _LABEL_IN, LABEL_POINTS) for traffic, at in chosen.items()}
+    figure, axes = grid(
+        2.3,
+        2.25,
+        len(results.traffic),
+        len(results.policies),
+        lines=lines_of(titles.values()),
+        lines_beside=lines_of(names.values()) + 1,
+        key=True,
+        sharex=True,
+        sharey=True,
+    )
     image = None
     for row, traffic in zip(axes, results.traffic, strict=True):
         for panel, policy in zip(row, results.policies, strict=True):
             panel.grid(visible=False)
             if row is axes[0]:
-                panel.set_title(broken(policy))
+                panel.set_title(titles[policy], fontsize=TITLE_POINTS)
             if (traffic, policy) not in maps:
                 panel.text(0.5, 0.5, "no run", ha="center", transform=panel.transAxes, color="#777777")
                 continue
@@ -111,7 +124,7 @@ def _heat_maps(
                 panel.axvline(edge, color="white", linewidth=1.5)
             if row is axes[-1]:
                 panel.set_xlabel(column_label, fontsize=8)
-        row[0].set_ylabel(f"{traffic}, load {chosen[traffic]:g}\n{row_label}")
+        row[0].set_ylabel(f"{names[traffic]}\n{row_label}")
     if image is not None:
         figure.colorbar(image, ax=[panel for row in axes for panel in row], label="utilisation", shrink=0.9)
     return figure

@@ -11,8 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dragonfly_env.experiments.results import Results, aggregate
-from dragonfly_env.plots.style import Look, grid, looks, policy_legend
+from dragonfly_env.plots.style import LABEL_POINTS, Look, grid, lines_of, looks, policy_legend, wrapped
 
+_LABEL_IN = 1.7  # of the height of a panel
 _LINE_POINTS = 10  # from one line of small text to the next
 COLUMNS = ("latency_mean_ns", "accepted_load", "hops_mean")
 
@@ -25,7 +26,9 @@ def load_figure(results: Results) -> Figure:
     """
     table = aggregate(results, COLUMNS)
     look = looks(results.policies)
-    figure, axes = grid(3.3, 2.45, len(results.traffic), 3)
+    names = {traffic: wrapped(traffic, _LABEL_IN, LABEL_POINTS) for traffic in results.traffic}
+    beside = lines_of(names.values()) - 1
+    figure, axes = grid(3.3, 2.45, len(results.traffic), 3, lines_beside=beside)
     for row, traffic in zip(axes, results.traffic, strict=True):
         part = table[table["traffic"] == traffic]
         limit_us = latency_limit_ns(part) / 1000.0
@@ -38,7 +41,7 @@ def load_figure(results: Results) -> Figure:
             mentioned += _mark_exit(row[0], line, limit_us, look[policy], part["load"], mentioned)
             _curve(row[1], line, "accepted_load", look[policy], policy)
             _curve(row[2], line, "hops_mean", look[policy], policy)
-        _finish(row, part, traffic, limit_us)
+        _finish(row, part, names[traffic], limit_us)
     for panel in axes[-1]:
         panel.set_xlabel("offered load (fraction of host link bandwidth)", fontsize=8)
     policy_legend(figure, axes[0][1])
@@ -61,7 +64,7 @@ def latency_limit_ns(part: pd.DataFrame) -> float:
 def _curve(axes: Axes, line: pd.DataFrame, column: str, look: Look, label: str, scale: float = 1.0) -> None:
     x, y = line["load"].to_numpy(), line[column].to_numpy() * scale
     half = np.nan_to_num(line[f"{column}_ci95"].to_numpy()) * scale
-    axes.plot(x, y, color=look.colour, marker=look.marker, label=label, markeredgewidth=0.0)
+    axes.plot(x, y, **look.line, marker=look.marker, label=label, markeredgewidth=0.0)
     if half.any():
         axes.fill_between(x, y - half, y + half, color=look.colour, alpha=0.18, linewidth=0.0)
 

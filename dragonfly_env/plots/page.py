@@ -25,13 +25,14 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.results import Results
 from dragonfly_env.experiments.summary import SUMMARY, summary_table
 from dragonfly_env.plots.loads import latency_limit_ns, load_limits
-from dragonfly_env.plots.style import looks
+from dragonfly_env.plots.style import LABEL_POINTS, looks, wrapped
 
 _SYMBOLS = {
     "o": "circle", "s": "square", "D": "diamond", "d": "diamond-tall", "^": "triangle-up", "v":
     "triangle-down", "<": "triangle-left", ">": "triangle-right", "*": "star", "P": "cross", "X": "x", "p":
     "pentagon", "h": "hexagon", "8": "octagon",
 }  # fmt: skip
+_LABEL_IN = 1.6  # of the height of a panel, in the size of the other figures
 _PANELS = (
     ("latency_mean_ns", "mean latency (us)", 1e-3),
     ("accepted_load", "accepted load", 1.0),
@@ -117,7 +118,7 @@ def _interactive(results: Results, table: pd.DataFrame) -> str:
                         name=policy,
                         legendgroup=policy,
                         showlegend=index == 1 and column == 1,
-                        line={"color": look[policy].colour, "width": 2},
+                        line={"color": look[policy].colour, "dash": look[policy].dash, "width": 2},
                         marker={"symbol": _SYMBOLS[look[policy].marker], "size": 7},
                         hovertemplate=f"{html.escape(policy)}<br>load %{{x}}<br>{label} %{{y:.4g}}<extra></extra>",
                     ),
@@ -126,8 +127,11 @@ def _interactive(results: Results, table: pd.DataFrame) -> str:
                 )
                 ends = list(load_limits(part["load"]))
                 figure.update_xaxes(title_text="offered load", range=ends, row=index, col=column)
-                title = f"<b>{html.escape(traffic)}</b><br>{label}" if column == 1 else label
-                figure.update_yaxes(title_text=title, rangemode="tozero", row=index, col=column)
+                named = html.escape(wrapped(traffic, _LABEL_IN, LABEL_POINTS)).replace("\n", "<br>")
+                title = f"<b>{named}</b><br>{label}" if column == 1 else label
+                figure.update_yaxes(
+                    title_text=title, rangemode="tozero", automargin=True, row=index, col=column
+                )
         figure.update_yaxes(range=[0, latency_limit_ns(part) / 1000], row=index, col=1)
         if beyond := _off_scale(part):
             where = {"x": 0.02, "y": 0.98, "xref": "x domain", "yref": "y domain", "align": "left"}

@@ -10,7 +10,9 @@ from matplotlib.figure import Figure
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.results import Results
 from dragonfly_env.plots.choose import representative_load
-from dragonfly_env.plots.style import grid, looks, policy_legend
+from dragonfly_env.plots.style import LABEL_POINTS, at_load, grid, lines_of, looks, policy_legend
+
+_LABEL_IN = 1.6  # of the height of a panel
 
 
 def series_figure(results: Results, load: float | None = None) -> Figure:
@@ -28,9 +30,11 @@ def series_figure(results: Results, load: float | None = None) -> Figure:
             "series_bin_ns", None, "must be set in the sweep for time series; there is none in these runs"
         )
     look = looks(results.policies)
-    figure, axes = grid(4.6, 2.3, len(results.traffic), 2)
+    shown = {traffic: representative_load(results, traffic, load) for traffic in results.traffic}
+    names = {traffic: at_load(traffic, at, _LABEL_IN, LABEL_POINTS) for traffic, at in shown.items()}
+    figure, axes = grid(4.6, 2.3, len(results.traffic), 2, lines_beside=lines_of(names.values()))
     for row, traffic in zip(axes, results.traffic, strict=True):
-        chosen = representative_load(results, traffic, load)
+        chosen = shown[traffic]
         rows = results.table
         rows = rows[(rows["traffic"] == traffic) & np.isclose(rows["load"], chosen)]
         for policy in results.policies:
@@ -43,9 +47,9 @@ def series_figure(results: Results, load: float | None = None) -> Figure:
                 (row[1], "series_latency_mean_ns", 1e-3),
             ):
                 values = _mean_over_seeds(mine, column) * scale
-                panel.plot(time_us, values, color=look[policy].colour, label=policy, linewidth=1.3)
+                panel.plot(time_us, values, **look[policy].line, label=policy, linewidth=1.3)
         row[0].axhline(chosen, color="#999999", linestyle=":", linewidth=1.0, zorder=1)
-        row[0].set_ylabel(f"{traffic}, load {chosen:g}\naccepted load")
+        row[0].set_ylabel(f"{names[traffic]}\naccepted load")
         row[1].set_ylabel("mean latency (us)")
         for panel in row:
             panel.set_ylim(bottom=0.0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -10,7 +12,9 @@ from typing import Any, Literal, TypeAlias
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
+from matplotlib.textpath import text_to_path
 
 from dragonfly_env.checks.files import replacing
 from dragonfly_env.checks.values import config_error, unknown_name
@@ -18,11 +22,17 @@ from dragonfly_env.checks.values import config_error, unknown_name
 FORMATS = ("png", "svg", "pdf")
 Place: TypeAlias = Literal["outside lower center", "outside upper center"]
 _DPI = 150
+_MOST_LINES = 8
+TITLE_POINTS = 10.0
+LABEL_POINTS = 9.0
+_LINE_IN = 0.17  # from one line of text to the next
+_KEY_IN = 0.8
+_HINTING = 1.05  # by so much a line may be wider on the screen
 
-_RC: dict[Any, Any] = {
+RC: dict[Any, Any] = {
     "font.size": 9.0,
-    "axes.titlesize": 10.0,
-    "axes.labelsize": 9.0,
+    "axes.titlesize": TITLE_POINTS,
+    "axes.labelsize": LABEL_POINTS,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -32,6 +42,7 @@ _RC: dict[Any, Any] = {
     "lines.linewidth": 1.5,
     "lines.markersize": 4.5,
     "legend.frameon": False,
+    "legend.handlelength": 2.8,
     "svg.fonttype": "none",
     "svg.hashsalt": "dragonfly-env",
     "figure.constrained_layout.use": True,
@@ -40,46 +51,83 @@ _RC: dict[Any, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How one policy is drawn in every figure."""
+    """How one policy is drawn in every figure.
+
+    Attributes:
+        colour: Of lines, boxes and bars.
+        marker: At the points of a line.
+        dash: One of `DASHES`.
+    """
 
     colour: str
     marker: str
+    dash: str = "solid"
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """For ``Axes.plot``: colour and dashes."""
+        return {"color": self.colour, "linestyle": DASHES[self.dash]}
 
 
-# Colours that differ for colour-blind readers too (after Okabe and Ito), dark for the two bounds.
-_LOOKS = {
-    "min": Look("#222222", "o"),
-    "val-n": Look("#8a8a8a", "s"),
-    "val-g": Look("#b08d57", "D"),
-    "ugal-g": Look("#0072b2", "^"),
-    "ugal-n": Look("#56b4e9", "v"),
-    "ugal-ideal": Look("#332288", "p"),
-    "par": Look("#009e73", "D"),
-    "q-adaptive": Look("#d55e00", "*"),
-    "q-routing": Look("#e69f00", "P"),
-    "lia": Look("#cc79a7", "X"),
-    "tpr": Look("#aa4499", "h"),
-    "pb": Look("#999933", "<"),
-    "acor": Look("#7a5230", "d"),
-    "pb-acor": Look("#117733", ">"),
-    "vlb-lg": Look("#b08d57", "D"),
-    "vlb-gl": Look("#c08fd0", "<"),
-    "vlb-g": Look("#6b8e23", ">"),
-    "ad0": Look("#88ccee", "^"),
-    "ad1": Look("#4477aa", "v"),
-    "ad2": Look("#cc6677", "<"),
-    "ad3": Look("#882255", ">"),
+DASHES: dict[str, Any] = {
+    "solid": "-",
+    "dash": "--",
+    "dot": ":",
+    "dashdot": "-.",
+    "longdashdot": (0, (7.0, 1.5, 1.0, 1.5, 1.0, 1.5)),
 }
-_SPARE = (
-    Look("#882255", "h"),
-    Look("#44aa99", "X"),
-    Look("#f0b400", "P"),
-    Look("#661100", "<"),
-    Look("#4b6cb7", ">"),
-    Look("#b8b84a", "p"),
-    Look("#ee8866", "8"),
-    Look("#555555", "d"),
+"""Dashes of lines for Matplotlib, by Plotly's names."""
+
+# Eight colours that readers with deuteranopia and protanopia tell apart (a test computes the differences). Policies of
+# one colour differ in both marker and dashes.
+_BLACK, _BROWN, _INDIGO, _BLUE, _SKY, _GREEN, _RED, _GOLD = COLOURS = (
+    *("#222222", "#7a5230", "#332288", "#0072b2"),
+    *("#56b4e9", "#009e73", "#d55e00", "#f0b400"),
 )
+_LOOKS = {
+    "min": Look(_BLACK, "o"),
+    "val-n": Look(_BLACK, "s", "dash"),
+    "val-g": Look(_BLACK, "D", "dot"),
+    "ad": Look(_BLACK, "8", "dashdot"),
+    "acor": Look(_BROWN, "d"),
+    "pb": Look(_BROWN, "<", "dash"),
+    "ad3": Look(_BROWN, ">", "dot"),
+    "ugal-ideal": Look(_INDIGO, "p"),
+    "vlb-lg": Look(_INDIGO, "D", "dash"),
+    "vlb-gl": Look(_INDIGO, "<", "dot"),
+    "vlb-g": Look(_INDIGO, ">", "dashdot"),
+    "ugal-g": Look(_BLUE, "^"),
+    "ad1": Look(_BLUE, "v", "dash"),
+    "ugal-n": Look(_SKY, "v"),
+    "ad0": Look(_SKY, "^", "dash"),
+    "pb-acor": Look(_SKY, ">", "dot"),
+    "par": Look(_GREEN, "D"),
+    "tpr": Look(_GREEN, "h", "dash"),
+    "mlp": Look(_GREEN, "s", "dot"),
+    "q-adaptive": Look(_RED, "*"),
+    "q-adaptive-queue": Look(_RED, "P", "dash"),
+    "q-adaptive-fast": Look(_RED, "X", "dot"),
+    "q-routing": Look(_RED, "d", "dashdot"),
+    "lia": Look(_GOLD, "X"),
+    "ad2": Look(_GOLD, "<", "dash"),
+    "neural-v1": Look(_GOLD, "P", "dot"),
+}
+
+
+def _spare() -> tuple[Look, ...]:
+    """What is left for parameters of a policy and for agents: every colour with the dashes that it has not yet."""
+    found = []
+    for dash, marker in zip(reversed(DASHES), ("8", "p", "h", "s"), strict=False):
+        for colour in COLOURS:
+            taken = [look for look in _LOOKS.values() if look.colour == colour] + [
+                look for look in found if look.colour == colour
+            ]
+            if not any(dash == look.dash or marker == look.marker for look in taken):
+                found.append(Look(colour, marker, dash))
+    return tuple(found)
+
+
+_SPARE = _spare()
 
 
 def looks(policies: Sequence[str]) -> dict[str, Look]:
@@ -100,23 +148,92 @@ def looks(policies: Sequence[str]) -> dict[str, Look]:
 
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure of this size in inches, in the common style."""
-    with mpl.rc_context(_RC):
+    with mpl.rc_context(RC):
         return Figure(figsize=(width, height), layout="constrained")
 
 
 def grid(
-    width: float, height: float, rows: int, columns: int, **options: Any
+    width: float,
+    height: float,
+    rows: int,
+    columns: int,
+    *,
+    lines: int = 0,
+    lines_beside: int = 0,
+    key: bool = False,
+    **options: Any,
 ) -> tuple[Figure, list[list[Axes]]]:
-    """A figure with rows x columns axes, in the common style; sizes in inches of one panel."""
-    with mpl.rc_context(_RC):
-        figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    """A figure with rows x columns axes, in the common style; sizes in inches of one panel.
+
+    Args:
+        width: Of a panel.
+        height: Of a panel.
+        rows: Of panels.
+        columns: Of panels.
+        lines: Of text above or below the panels, for which the figure is higher.
+        lines_beside: Of text on their left, for which it is wider.
+        key: Whether there will be a bar with the colours, for which it is wider.
+        **options: For ``Figure.subplots``.
+    """
+    with mpl.rc_context(RC):
+        size = (width * columns + lines_beside * _LINE_IN + key * _KEY_IN, height * rows + lines * _LINE_IN)
+        figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False, **options)
         return figure, [list(row) for row in axes]
 
 
-def broken(label: str) -> str:
-    """A policy's label on two lines if it has parameters, for titles and ticks."""
-    return label.replace(":", "\n").replace(",", "\n")
+def broken(label: str, inches: float, points: float) -> str:
+    """A policy's label for titles and ticks: its parameters on lines of their own, none wider than it may be."""
+    return wrapped(label.replace(":", "\n").replace(",", "\n"), inches, points)
+
+
+def wrapped(text: str, inches: float, points: float) -> str:
+    """A text on as many lines as it needs, but at most `_MOST_LINES`.
+
+    Args:
+        text: It is broken where a word or a name of several parts ends, else anywhere.
+        inches: How wide a line may be.
+        points: The size of the font.
+    """
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in re.findall(r"[^ :,/_+-]*[ :,/_+-]?", paragraph):
+            if line and text_width(line + word.rstrip(), points) > inches:
+                lines.append(line.rstrip())
+                line = ""
+            for character in re.findall(r"\\?.", word):  # an escaped dollar is one
+                if text_width(line + character, points) > inches:
+                    lines.append(line)
+                    line = ""
+                line += character
+        lines.append(line.rstrip())
+    if len(lines) > _MOST_LINES:
+        lines = [*lines[: _MOST_LINES - 1], "..."]
+    return "\n".join(lines)
+
+
+def shortened(text: str, inches: float, points: float) -> str:
+    """The beginning of a text that is no wider than it may be."""
+    first, *more = wrapped(text, inches, points).split("\n")
+    return f"{first}..." if more else first
+
+
+@functools.lru_cache(4096)
+def text_width(text: str, points: float) -> float:
+    """The width of a line of text in inches."""
+    width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=points), False)
+    return _HINTING * float(width) / 72.0
+
+
+def at_load(traffic: str, load: float, inches: float, points: float) -> str:
+    """A traffic and its load, for titles and labels."""
+    return wrapped(f"{traffic}, load\N{NO-BREAK SPACE}{load:g}", inches, points)
+
+
+def lines_of(texts: Iterable[str]) -> int:
+    """The most lines that one of some texts has."""
+    return max((text.count("\n") + 1 for text in texts), default=1)
 
 
 def plain(text: str) -> str:
@@ -133,6 +250,37 @@ def policy_legend(figure: Figure, axes: Axes, *, below: bool = False) -> None:
     fitting_legend(figure, handles, "outside lower center" if below else "outside upper center")
 
 
+def legend_above(panel: Axes, inches: float, *, title: str = "", points: float = 7.0) -> int:
+    """A legend above a panel, in as many columns as there is room for, so that it covers no data.
+
+    Args:
+        panel: Its artists with labels are listed.
+        inches: The width of the panel.
+        title: Of the legend.
+        points: The size of the font.
+
+    Returns:
+        The number of its lines.
+    """
+    handles, labels = panel.get_legend_handles_labels()
+    entry = max((text_width(label, points) for label in labels), default=0.0) + 5.0 * points / 72.0
+    columns = max(1, min(len(labels), int(inches / entry)))
+    with mpl.rc_context(RC):
+        panel.legend(
+            handles,
+            labels,
+            fontsize=points,
+            title=title or None,
+            title_fontsize=points + 1,
+            loc="lower center",
+            bbox_to_anchor=(0.5, 1.0),
+            borderaxespad=0.2,
+            columnspacing=1.0,
+            ncols=columns,
+        )
+    return -(-len(labels) // columns) + bool(title)
+
+
 def fitting_legend(figure: Figure, handles: Sequence[Any], place: Place) -> Legend:
     """A legend outside the panels with as many columns as the figure has room for.
 
@@ -143,7 +291,7 @@ def fitting_legend(figure: Figure, handles: Sequence[Any], place: Place) -> Lege
     """
     columns = max(1, len(handles))
     while True:
-        with mpl.rc_context(_RC):
+        with mpl.rc_context(RC):
             legend: Legend = figure.legend(handles=handles, loc=place, ncols=columns, frameon=False)
         if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
             return legend
@@ -163,7 +311,7 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str] = ("png
     paths = [folder / f"{name}.{kind}" for kind in formats]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with mpl.rc_context(_RC):
+        with mpl.rc_context(RC):
             for kind, path in zip(formats, paths, strict=True):
                 metadata = {"Date": None} if kind == "svg" else None
                 with replacing(path) as temporary:

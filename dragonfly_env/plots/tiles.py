@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from dragonfly_env.checks.values import check_choice, check_instance, config_error
 from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.windows import CounterWindows
-from dragonfly_env.plots.style import grid, plain
+from dragonfly_env.plots.style import grid, legend_above, plain, wrapped
 
 _SHOWN = {
     "stalls_to_flits": "stalls per flit",
@@ -20,6 +20,8 @@ _SHOWN = {
     "flits": "flits received",
     "output_stalls": "output stalls (times of a flit)",
 }
+_WIDTH_IN = 3.2  # of a panel
+_OPERATIONS = 2  # the panel
 _COLOURS = ("#222222", "#0072b2", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#56b4e9", "#999933")
 
 
@@ -87,7 +89,7 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
     sums = windows.tiles("kind", job=job)
     kinds = list(windows[0].tiles.kinds)
     has_latency = windows[0].host_delivered is not None
-    figure, (panels,) = grid(3.6, 2.6, 1, 2 + (job is not None) + has_latency)
+    figure, (panels,) = grid(_WIDTH_IN, 2.6, 1, 2 + (job is not None) + has_latency)
     middle_us = (windows.time_ns + windows.duration_ns / 2) / 1000.0
     marker = "o" if len(windows) == 1 else None
     for kind, colour in zip(kinds, _COLOURS, strict=False):
@@ -108,20 +110,26 @@ def counters_figure(windows: CounterWindows, *, job: int | None = None) -> Figur
             rows = spent["operation"] == name
             if not np.isnan(spent["mean_ns"][rows]).all():
                 panel.plot(
-                    middle_us, spent["mean_ns"][rows] / 1000.0, color=colour, label=plain(name), marker="."
+                    middle_us,
+                    spent["mean_ns"][rows] / 1000.0,
+                    color=colour,
+                    label=wrapped(plain(name), _WIDTH_IN - 1.2, 7.0),
+                    marker=".",
                 )
-        panel.set_ylabel("mean of those that ended (us)")
-        panel.set_title(f"operations of job {job}", fontsize=9)
+        panel.set_ylabel("mean of those\nthat ended (us)")
     if has_latency:
         means_us = windows.host_latency_mean_ns() / 1000.0
         for q, colour in ((50, _COLOURS[1]), (95, _COLOURS[3]), (100, _COLOURS[0])):
             values = [_percentile(row, q) for row in means_us]
             left[0].plot(middle_us, values, color=colour, label=f"P{q}", marker=marker)
-        left[0].set_ylabel("mean latency of a host (us)")
-    for panel in panels:
+        left[0].set_ylabel("mean latency\nof a host (us)")
+    lines = 0
+    for number, panel in enumerate(panels):
         panel.set_xlabel("simulated time (us)", fontsize=8)
         panel.set_ylim(bottom=0.0)
-        panel.legend(fontsize=7)
+        title = f"operations of job {job}" if job is not None and number == _OPERATIONS else ""
+        lines = max(lines, legend_above(panel, _WIDTH_IN - 0.8, title=title))
+    figure.set_size_inches(_WIDTH_IN * len(panels), 2.3 + 0.16 * lines)
     return figure
 
 

@@ -22,7 +22,7 @@ def offset_curves(findings: Findings, figure: str) -> Figure:
     panel = axes[0][0]
     for policy in policies:
         points = throughput_by_offset(findings, figure, policy)
-        panel.plot(list(points), list(points.values()), color=look[policy].colour, marker=look[policy].marker,
+        panel.plot(list(points), list(points.values()), **look[policy].line, marker=look[policy].marker,
                    label=policy)  # fmt: skip
     h = findings.setup.topology(cells[0].hosts).h
     last = max(offset_of(cell) for cell in cells)

@@ -22,7 +22,7 @@ def switch_loads(findings: Findings, figure: str) -> Figure:
     for cell in cells:
         loads = loads_of_routers(findings, cell).mean(axis=0)
         style = look[cell.policy]
-        panel.plot(range(len(loads)), loads, color=style.colour, marker=style.marker, label=cell.policy)
+        panel.plot(range(len(loads)), loads, **style.line, marker=style.marker, label=cell.policy)
     panel.set_title(f"{cells[0].traffic}, offered load {cells[0].load:g}, {cells[0].hosts:,} hosts")
     panel.set_xlabel("router of the group (the last owns the minimal links)")
     panel.set_ylabel("accepted load of its hosts")

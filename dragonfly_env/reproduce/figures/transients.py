@@ -105,7 +105,7 @@ def after_change(findings: Findings, figure: str) -> Figure:
             ends_us, curves = findings.series(cell, "generated_latency_mean_ns")
             since_ns = ends_us * 1000.0 - cell.schedule[-1][0]
             shown = (since_ns > -_BEFORE_NS) & (since_ns <= _AFTER_NS)
-            panel.plot(since_ns[shown], curves[:, shown].mean(axis=0), color=look[cell.policy].colour,
+            panel.plot(since_ns[shown], curves[:, shown].mean(axis=0), **look[cell.policy].line,
                        label=cell.policy, linewidth=1.4)  # fmt: skip
         panel.axvline(0.0, color="#999999", linestyle=":", linewidth=1.0)
         panel.set_title(f"({letter(index)}) {change.replace('->', ' to ')}, load {cells[0].load:g}")

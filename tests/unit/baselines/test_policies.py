@@ -174,7 +174,7 @@ def test_unknown_and_contradicting_parameters_are_refused() -> None:
         dfe.make_policy("ugal-n", bias=1)
     with pytest.raises(dfe.ConfigError, match=r"^detour = 'lg': is 'lgl' in policy 'ugal-n'"):
         dfe.make_policy("ugal-n", detour="lg")
-    with pytest.raises(dfe.ConfigError, match=r"^bias_packets = 1: policy 'min' has no such setting"):
+    with pytest.raises(dfe.ConfigError, match=r"^bias_packets = 1: policy 'min' has no settings"):
         dfe.make_policy("min", bias_packets=1)
 
 

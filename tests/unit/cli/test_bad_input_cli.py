@@ -15,7 +15,7 @@ from dragonfly_env.cli import app
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("simulate --load 0", r"load.* = 0\.0: must be a number in \(0, 1\]"),
+        ("simulate --load 0", r"load.* = 0\.0: must be a fraction of the host links' bandwidth, in \(0, 1\]"),
         ("simulate --load nan", r"load.* = nan: must be"),
         ("simulate -t 73", r"topology = '73': did you mean '72'\? It must be one of"),
         ("simulate -t p=2,a=4,h=1000000000", r"h = 1000000000: must be"),
@@ -85,5 +85,5 @@ def test_a_process_ends_with_2_and_one_line(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert len(done.stderr.strip().splitlines()) == 1
-    assert re.search(r"load.* = 1\.5: must be a number in \(0, 1\]", done.stderr)
+    assert re.search(r"load.* = 1\.5: must be a fraction of .*in \(0, 1\]", done.stderr)
     assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,145 @@
+"""No label of a figure covers another one or data, or leaves the figure, whatever policies and traffic are called."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+
+import dragonfly_env as dfe
+from dragonfly_env.benchmark import Benchmark, find_suite
+from dragonfly_env.benchmark.figures import heat_map
+from dragonfly_env.experiments import Results, Scenario, load_results, run_sweep
+from dragonfly_env.plots import FIGURES
+from dragonfly_env.plots.style import shortened, text_width, wrapped
+from dragonfly_env.plots.tiles import counters_figure, tiles_figure
+
+LONG = "a-name-that-is-longer-than-any-panel-is-high-and-than-any-panel-is-wide"
+UNBROKEN = "x" * 90
+SLACK = 1.0  # pixels, for rounding
+
+
+@pytest.fixture(scope="module")
+def long_names(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    path = tmp_path_factory.mktemp("long")
+    settings = {
+        "name": "long names",
+        "topology": "72",
+        "policies": [
+            "min",
+            f"{LONG}=par",
+            "ugal-n:bias_packets=2,minimal_candidates=2,nonminimal_candidates=3",
+        ],
+        "traffic": [
+            "adv+1",
+            {"label": f"{LONG} {LONG}", "pattern": "uniform"},
+            {"label": UNBROKEN, "pattern": "permutation"},
+        ],
+        "loads": [0.1, 0.3],
+        "warmup_ns": 500,
+        "measure_ns": 2000,
+        "series_bin_ns": 500,
+    }
+    run_sweep(Scenario.from_dict(settings), path, jobs=1)
+    return load_results(path)
+
+
+def labels_of(figure: Figure) -> list[tuple[Text, Bbox]]:
+    """Titles and labels of axes, and where they are."""
+    figure.draw_without_rendering()
+    texts = [
+        text
+        for axes in figure.axes
+        for text in (axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label)
+        if text.get_text() and axes.get_visible()
+    ]
+    return [(text, text.get_window_extent()) for text in texts]
+
+
+def overlap(one: Bbox, other: Bbox) -> bool:
+    common = Bbox.intersection(one, other)
+    return common is not None and common.width > SLACK and common.height > SLACK
+
+
+def check(figure: Figure) -> None:
+    labels = labels_of(figure)
+    for text, box in labels:
+        assert box.x0 >= -SLACK, text
+        assert box.y0 >= -SLACK, text
+        assert box.x1 <= figure.bbox.x1 + SLACK, text
+        assert box.y1 <= figure.bbox.y1 + SLACK, text
+    for (one, first), (other, second) in itertools.combinations(labels, 2):
+        assert not overlap(first, second), (one, other)
+    panels = [axes.get_window_extent() for axes in figure.axes if axes.get_visible()]
+    legends = [*figure.legends, *(axes.get_legend() for axes in figure.axes)]
+    for legend in legends:
+        if legend is not None:
+            box = legend.get_window_extent()
+            assert not any(overlap(box, panel) for panel in panels), "a legend covers data"
+            assert not any(overlap(box, label) for _, label in labels), "a legend covers a label"
+            assert -SLACK <= box.x0 <= box.x1 <= figure.bbox.x1 + SLACK
+    for text, box in labels:
+        assert not any(overlap(box, panel) for panel in panels), text
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_labels_of_the_figures_of_a_sweep(long_names: Results, kind: str) -> None:
+    check(FIGURES[kind][1](long_names, None))
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_labels_of_a_narrow_figure(long_names: Results, kind: str) -> None:
+    check(FIGURES[kind][1](long_names.select(policies=[LONG], traffic=[UNBROKEN]), None))
+
+
+@pytest.mark.parametrize("job", [None, 0])
+def test_legends_of_counters_cover_no_data(job: int | None) -> None:
+    config = dfe.SimulationConfig(
+        topology="72",
+        jobs=[dfe.Job("milc:scale=0.0001,gap_ns=500", hosts=16, iterations=2)],
+        host_latency=True,
+    )
+    windows = dfe.Simulation(config).run_in_windows(1000)
+    check(counters_figure(windows, job=job))
+    check(tiles_figure(windows.whole, job=job))
+
+
+@pytest.mark.parametrize("boards", [(), ("transient",)])
+def test_every_label_of_the_heat_map_of_a_suite_is_read(boards: tuple[str, ...]) -> None:
+    """All of its cells stand in groups with labels of their own, none of which meets another."""
+    suite = find_suite("dragonfly-v1")
+    scores = Benchmark(
+        suite=suite, effort="full", policies=(), folder=Path("nowhere"), boards=boards
+    ).scores()
+    figure = heat_map(scores)
+    check(figure)
+    shown = 0
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            ticks = [label for label in axis.get_ticklabels() if label.get_text()]
+            boxes = [label.get_window_extent() for label in ticks]
+            assert not any(overlap(one, other) for one, other in itertools.combinations(boxes, 2))
+            assert all(label.get_fontsize() >= 8 for label in ticks)
+            assert all(box.x0 >= -SLACK and box.y0 >= -SLACK for box in boxes)
+        shown += sum(image.get_array().size for image in axes.collections if image.get_array() is not None)
+    cells = len(scores.table.drop_duplicates(["board", "part", "cell"]))
+    policies = scores.table["policy"].nunique()
+    assert shown - 256 == cells * policies  # 256: the key's colours
+    assert figure.get_size_inches()[0] < 12.5
+
+
+@given(st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=120))
+def test_no_line_of_a_wrapped_text_is_wider_than_it_may_be(text: str) -> None:
+    text = text.replace("$", r"\$")
+    lines = wrapped(text, 1.5, 9.0).split("\n")
+    assert all(text_width(line, 9.0) <= 1.5 for line in lines)
+    assert len(lines) <= 8
+    if lines[-1] != "...":
+        assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert text_width(shortened(text, 1.5, 9.0), 9.0) <= 1.5 + text_width("...", 9.0)

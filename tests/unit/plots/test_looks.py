@@ -1,0 +1,94 @@
+"""Policies are told apart in figures by every reader, also by those with a colour vision deficiency."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.plots.style import DASHES, looks
+
+# What is seen of linear RGB; severity 1 of Machado, Oliveira, Fernandes, IEEE TVCG 15(6), 2009, table 1.
+SEEN_WITH = {
+    "normal": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+}
+XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
+WHITE = XYZ.sum(axis=1)
+FAR = 20.0
+"""Of CIE 1976 colour differences: about nine times what is just noticed."""
+
+Vector = npt.NDArray[np.float64]
+
+
+def lab(colour: str, vision: str) -> Vector:
+    """A colour ``#rrggbb`` in CIELAB, as somebody sees it."""
+    srgb = np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255.0
+    linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+    x, y, z = XYZ @ np.clip(SEEN_WITH[vision] @ linear, 0.0, 1.0) / WHITE
+    f = [t ** (1 / 3) if t > (6 / 29) ** 3 else t * (29 / 6) ** 2 / 3 + 4 / 29 for t in (x, y, z)]
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def difference(one: str, other: str, vision: str) -> float:
+    return float(np.linalg.norm(lab(one, vision) - lab(other, vision)))
+
+
+def test_differences_of_colours_are_what_they_should_be() -> None:
+    assert lab("#ffffff", "normal") == pytest.approx([100, 0, 0], abs=0.01)
+    assert lab("#ff0000", "normal") == pytest.approx([53.24, 80.09, 67.20], abs=0.02)
+    assert (
+        difference("#009e73", "#cc79a7", "normal")
+        > 60
+        > 20
+        > difference("#009e73", "#cc79a7", "deuteranopia")
+    )
+
+
+@pytest.mark.parametrize("vision", SEEN_WITH)
+def test_every_two_policies_differ_in_colour_or_else_in_marker_and_dashes(vision: str) -> None:
+    alike = [
+        (one, other)
+        for (one, look), (other, its) in itertools.combinations(looks(dfe.policies()).items(), 2)
+        if difference(look.colour, its.colour, vision) < FAR
+        and (look.marker == its.marker or look.dash == its.dash)
+    ]
+    assert alike == []
+
+
+@pytest.mark.parametrize("vision", SEEN_WITH)
+def test_parameters_of_policies_and_agents_do_so_too(vision: str) -> None:
+    labels = ["ugal-n", "par", *(f"par:bias_packets={bias}" for bias in range(1, 8)), "mine", "agent.zip"]
+    for look, its in itertools.combinations(looks(labels).values(), 2):
+        assert difference(look.colour, its.colour, vision) >= FAR or (
+            look.marker != its.marker and look.dash != its.dash
+        )
+
+
+def test_policies_that_papers_compare_differ_in_colour_for_everyone() -> None:
+    compared = [
+        ("par", "ad2"),
+        ("acor", "pb-acor"),
+        ("ugal-g", "ugal-n"),
+        ("min", "par"),
+        ("lia", "tpr"),
+        ("ad0", "ad3"),
+    ]
+    for one, other in compared:
+        first, second = (looks([one, other])[name].colour for name in (one, other))
+        assert min(difference(first, second, vision) for vision in SEEN_WITH) >= FAR
+
+
+def test_lines_are_drawn_with_the_dashes_of_their_policy() -> None:
+    assert {look.dash for look in looks(dfe.policies()).values()} < set(DASHES)
+    assert looks(["ad2"])["ad2"].line == {"color": "#f0b400", "linestyle": "--"}
