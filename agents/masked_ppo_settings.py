@@ -26,7 +26,7 @@ class MaskedPpoSettings:
     reward: str = choice(
         "hop",
         ("hop", "delivery", "team"),
-        doc="Paid per step of the vector environment; see DESIGN, section 5.",
+        doc="The reward of BatchedRoutingEnv; paid per step of the vector environment.",
     )
     reward_scale_ns: float = time_ns(
         100_000.0, open_low=True, doc="The time that costs a reward of -1; large, so that values stay small."

@@ -78,7 +78,7 @@ template <class... Names>
   X(std::string, output_queue, allow::name("per-vc", "shared"))          /* credits are taken at departure; or one FIFO per  \
                                                                            port, and credits are taken at the crossbar */    \
   X(std::string, link_start, allow::name("timer", "immediate"))          /* an idle port runs its timer for one packet time  \
-                                                                           before it sends (FACTS: SST/Merlin) */            \
+                                                                           before it sends, as in SST/Merlin */               \
   X(std::string, switching, allow::name("store-and-forward", "cut-through"))                                                 \
   X(std::string, arbitration, allow::name("round-robin", "age", "least-recently-served",                                     \
                                           "transit-first-round-robin", "transit-first-age",                                  \

@@ -81,7 +81,7 @@ inline void RouterPorts::credit_upstream(const InputPort& port, std::uint8_t vc,
 }
 
 // With `timed_start` an idle port first runs its timer for one packet time; a packet that finds the
-// timer running leaves when it ends. (SST/Merlin; FACTS section A, "it matters".)
+// timer running leaves when it ends, as in SST/Merlin, the simulator of Kang et al., HPDC 2021.
 inline void RouterPorts::plan_departure(std::uint32_t output_id, OutputPort& output, Tick ready) {
   if (plan_.timed_start && ready > output.timer_end) {
     const Tick delay = plan_.timing.start_delay[static_cast<std::size_t>(output.link_class)];

@@ -62,7 +62,7 @@ struct LearningRule {
 // Asked at every router, and where packets arrive (hears_arrival). What y answers is a port, or none in the
 // destination group, and what it reports to x: Answer::target_ns, travel and y's estimate of the rest.
 // Reports travel back with the credit for the packet's place in the buffer of y: they leave when the packet
-// leaves that buffer, and take no bandwidth. (FACTS of the HPDC 2021 simulator.)
+// leaves that buffer, and take no bandwidth, as in SST/Merlin, the simulator of Kang et al., HPDC 2021.
 class LearningPolicy : public RoutingPolicy {
  public:
   [[nodiscard]] DecisionScope scope() const noexcept final { return DecisionScope::kEvery; }

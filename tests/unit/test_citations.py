@@ -1,0 +1,66 @@
+"""What code, comments and pages cite is public: a paper, a simulator, a page of this repository."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("agents", "baselines", "benchmarks", "csrc", "docs", "dragonfly_env", "examples", "tests")
+KINDS = {".cpp", ".hpp", ".md", ".py", ".pyi", ".toml"}
+WORDS = {"JSON", "MILC"}
+"""Words in capitals that are no pages."""
+_PAGE = re.compile(r"(?<![\w{}*/.-])(?:[\w.-]+/)*([A-Z][A-Z_-]+\.md)\b")
+_CITED = re.compile(r"\b([A-Z]{4,}),? section\b|\bsee ([A-Z]{4,})\b|\(([A-Z]{4,})(?:: | of )")
+
+
+def texts() -> dict[Path, str]:
+    found = [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), ROOT / "Makefile"]
+    for folder in FOLDERS:
+        found += [path for path in (ROOT / folder).rglob("*") if path.suffix in KINDS]
+    own = (path for path in found if not path.is_symlink() and path != Path(__file__))
+    return {path: path.read_text(encoding="utf-8") for path in own}
+
+
+def missing(text: str, pages: set[str]) -> list[str]:
+    """What a text cites as a page and the repository does not have."""
+    named = [match[1] for match in _PAGE.finditer(text) if match[1] not in pages]
+    cited = [next(filter(None, match.groups())) for match in _CITED.finditer(text)]
+    return named + [word for word in cited if word not in WORDS and f"{word}.md" not in pages]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see PLAN",
+        "(PLAN: a fact)",
+        "(PLAN of the simulator)",
+        "PLAN section A",
+        "PLAN, section 5",
+        "`PLAN.md`",
+    ],
+)
+def test_a_page_that_is_not_there_is_found(text: str) -> None:
+    assert len(missing(text, {"README.md"})) == 1
+    assert missing(text, {"PLAN.md"}) == []
+
+
+def test_a_paper_is_no_page() -> None:
+    assert (
+        missing(
+            "Kang et al., HPDC 2021, section 5.1; LIA, TACO 2025, section 2.2; (PAR) see `README.md`",
+            {"README.md"},
+        )
+        == []
+    )
+
+
+def test_nothing_cites_pages_that_the_repository_does_not_have() -> None:
+    every = texts()
+    pages = {path.name for path in every if path.suffix == ".md"}
+    found = {
+        str(path.relative_to(ROOT)): gone for path, text in every.items() if (gone := missing(text, pages))
+    }
+    assert found == {}
