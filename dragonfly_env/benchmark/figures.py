@@ -42,7 +42,7 @@ def heat_map(scores: Scores) -> Figure:
     width = left + max(_length(strip) for strip in strips) + _BAR
     height = sum(below) + len(strips) * (rows + above)
     with mpl.rc_context(RC):
-        drawn = Figure(figsize=(width, height), layout="none")
+        drawn = Figure(figsize=(width, height))
     image, top = None, height
     for strip, room in zip(strips, below, strict=True):
         top -= above + rows

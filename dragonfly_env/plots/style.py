@@ -45,7 +45,6 @@ RC: dict[Any, Any] = {
     "legend.handlelength": 2.8,
     "svg.fonttype": "none",
     "svg.hashsalt": "dragonfly-env",
-    "figure.constrained_layout.use": True,
 }
 
 
@@ -116,12 +115,10 @@ _LOOKS = {
 
 def _spare() -> tuple[Look, ...]:
     """What is left for parameters of a policy and for agents: every colour with the dashes that it has not yet."""
-    found = []
+    found: list[Look] = []
     for dash, marker in zip(reversed(DASHES), ("8", "p", "h", "s"), strict=False):
         for colour in COLOURS:
-            taken = [look for look in _LOOKS.values() if look.colour == colour] + [
-                look for look in found if look.colour == colour
-            ]
+            taken = [look for look in (*_LOOKS.values(), *found) if look.colour == colour]
             if not any(dash == look.dash or marker == look.marker for look in taken):
                 found.append(Look(colour, marker, dash))
     return tuple(found)

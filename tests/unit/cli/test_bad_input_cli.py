@@ -43,6 +43,18 @@ from dragonfly_env.cli import app
         ("simulate --injection poison", r"injection = 'poison': .*did you mean 'poisson'"),
         ("simulate --arrangement palmtre", r"arrangement = 'palmtre': .*did you mean 'palmtree'"),
         ("simulate --traffic trace:/nowhere.csv", r"trace file = '/nowhere\.csv': cannot be read"),
+        (
+            "simulate --load 1.2",
+            r"load.* = 1\.2: must be a fraction of the host links' bandwidth, in \(0, 1\]$",
+        ),
+        (
+            "simulate --load 45",
+            r"load.* = 45\.0: must be a fraction of .*, in \(0, 1\]; did you mean 0\.45\?$",
+        ),
+        (
+            "simulate --packet-log x.json",
+            r"--packet-log = 'x\.json': must be the name of a \.parquet or a \.csv file",
+        ),
         ("simulate --packet-log /proc/no/log.parquet", r"--packet-log = '/proc/no/log\.parquet': must be"),
         ("sweep -p min --traffic uniform --load 0.5 --out /proc/no", r"results folder = '/proc/no': must be"),
         (

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -206,6 +207,16 @@ def test_a_log_goes_into_a_pipe_and_to_a_device() -> None:
         timeout=300,
     )
     assert log.stdout.startswith(b"PAR1")
+
+
+def test_a_packet_log_is_csv_if_its_name_says_so(tmp_path: Path) -> None:
+    for name in ("log.parquet", "log.csv"):
+        assert run("simulate", name).exit_code == 0
+    table, text = pd.read_parquet(tmp_path / "log.parquet"), pd.read_csv(tmp_path / "log.csv")
+    assert text.columns.tolist() == table.columns.tolist()
+    routers = [list(map(int, one.split())) for one in text.pop("routers")]
+    assert routers == [one.tolist() for one in table.pop("routers")]
+    pd.testing.assert_frame_equal(text, table, check_dtype=False, rtol=0)
 
 
 @pytest.mark.parametrize("name", EVERY)
