@@ -24,7 +24,7 @@ HostPrograms::HostPrograms(const Workload& workload, std::uint32_t first_host, s
     hosts_[host].job = place.job;
     hosts_[host].endless = program.is_endless();
     if (hosts_[host].endless) continue;
-    ++unfinished_;
+    ++open_work_.unfinished;
     ++jobs_[place.job].unfinished;
   }
   for (const Job& job : workload.jobs()) policies_.push_back(job.policies);
@@ -53,8 +53,8 @@ Tick HostPrograms::ask(std::uint32_t host, Tick now, Question question) {
   question(*asked.task);
   if (!asked.finished && asked.task->finished() && !asked.endless) {
     asked.finished = true;
-    --unfinished_;
-    last_progress_ = std::max(last_progress_, now);
+    --open_work_.unfinished;
+    open_work_.last_progress = std::max(open_work_.last_progress, now);
     JobRecord& job = jobs_[asked.job];
     --job.unfinished;
     job.last_end = std::max(job.last_end, now);
@@ -90,8 +90,9 @@ Tick HostPrograms::deliver(std::uint32_t host, std::uint32_t source_host, const 
   if (!hosts_[host].arriving.add(source_host, part.number, part.packets)) return kNoAlarm;
   const TimePs latency = (now - part.sent) * quantum_ps_;
   if (!endless) {
-    --under_way_;
-    last_progress_ = std::max(last_progress_, now);
+    --open_work_.under_way;
+    --open_work_.expected;
+    open_work_.last_progress = std::max(open_work_.last_progress, now);
   }
   jobs_[hosts_[host].job].messages.add(latency);
   ++record_.delivered;
@@ -104,6 +105,7 @@ Tick HostPrograms::deliver(std::uint32_t host, std::uint32_t source_host, const 
 
 Tick HostPrograms::left_source_queue(std::uint32_t host, Tick now) {
   const QueuedMessage sent = hosts_[host].sending;  // as what it answers may begin another
+  open_work_.leaving -= hosts_[host].endless ? 0U : 1U;
   return ask(host, now, [&](Task& task) { task.sent(*this, seen_by(sent.destination, sent.part)); });
 }
 
@@ -151,7 +153,15 @@ std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std:
   }
   sender.last = index;
   sender.queued_packets += packets;
-  under_way_ += sender.endless ? 0 : 1;
+  if (!sender.endless) {
+    ++open_work_.under_way;
+    ++open_work_.leaving;
+    if (const std::uint32_t to = pool_[index].destination; to - first_host_ < hosts_.size()) {
+      ++open_work_.expected;
+    } else {
+      open_work_.sent_elsewhere.push_back(to);
+    }
+  }
   ++record_.sent;
   return sender.messages++;
 }

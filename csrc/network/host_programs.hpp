@@ -9,6 +9,7 @@
 #include "core/timing_wheel.hpp"
 #include "network/message_record.hpp"
 #include "network/message_table.hpp"
+#include "network/open_work.hpp"
 #include "network/packet_store.hpp"
 #include "traffic/workload.hpp"
 
@@ -57,13 +58,8 @@ class HostPrograms final : private TaskPort {
     return hosts_[host].queued_packets;
   }
 
-  // What follows is about jobs that end.
-  // Tasks that have not done everything.
-  [[nodiscard]] std::uint32_t unfinished() const noexcept { return unfinished_; }
-  // Messages sent by hosts here less those completed at hosts here; over all partitions, those under way.
-  [[nodiscard]] std::int64_t under_way() const noexcept { return under_way_; }
-  // When a message was last completed here, or a task finished.
-  [[nodiscard]] Tick last_progress() const noexcept { return last_progress_; }
+  [[nodiscard]] const OpenWork& open_work() const noexcept { return open_work_; }
+  [[nodiscard]] OpenWork& open_work() noexcept { return open_work_; }
   [[nodiscard]] const std::vector<JobRecord>& jobs() const noexcept { return jobs_; }
   // Workload::first_operation() says whose they are.
   [[nodiscard]] const std::vector<OperationRecord>& operations() const noexcept { return operations_; }
@@ -111,9 +107,7 @@ class HostPrograms final : private TaskPort {
   Tick now_ = 0;
   Tick set_alarm_ = kNoAlarm;
 
-  std::uint32_t unfinished_ = 0;
-  std::int64_t under_way_ = 0;
-  Tick last_progress_ = 0;
+  OpenWork open_work_;
   MessageRecord record_;
   std::vector<JobRecord> jobs_;
   std::vector<OperationRecord> operations_;  // of all jobs

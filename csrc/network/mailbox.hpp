@@ -17,6 +17,7 @@ struct Mailbox {
   std::vector<Item> packets;
   std::vector<Item> credits;
   std::vector<Acknowledgement> acknowledgements;
+  std::uint32_t messages = 0;  // that jobs that end have sent to hosts of the receiver: an announcement
   Tick window_start = 0;
 };
 

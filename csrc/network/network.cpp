@@ -9,6 +9,14 @@
 
 namespace dragonfly {
 
+namespace {
+
+bool any(const std::vector<Partition::Stop>& stops, Partition::Stop why) {
+  return std::ranges::find(stops, why) != stops.end();
+}
+
+}  // namespace
+
 Network::Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads)
     : plan_{(require_memory(*blueprint), std::move(blueprint))},
       store_{plan_->most_packets(), plan_->options.record.packet_log, plan_->workload != nullptr},
@@ -27,29 +35,58 @@ Network::Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads)
   for (std::uint32_t i = 0; i < n; ++i) {
     partitions_.emplace_back(*plan_, store_, feedback_, open_decisions_.get(), i);
   }
-  reached_end_.assign(n, 0);
+  stops_.assign(n, Partition::Stop::kEnd);
   for (auto& side : mail_) side.assign(n, std::vector<Mailbox>(n));
   inboxes_.assign(n, std::vector<Mailbox*>(n));
 }
 
-bool Network::run_window(Tick until) {
+// The workload is complete at a time T that is only known when it has come, and no partition may go beyond
+// it. So those that still do something for the workload go first; each stops when it is done, which is not
+// after T. What one partition sends to another takes longer than a window. So if one of them comes to the end
+// of the window, or a message to another partition is under way, then T lies behind the window, and all go to
+// its end. Else T is the latest time at which one was done, and all go on to exactly there.
+bool Network::run_window(Tick until, RunGoal goal) {
   auto& outgoing = mail_[parity_];
   auto& incoming = mail_[1 - parity_];
   const bool opens = !in_window_;
   // It ends at most one look-ahead after its start: what is sent in it arrives behind it.
   if (opens) window_end_ = std::min(started_ + 1 + plan_->window, until + 1);
   in_window_ = true;
+  const bool to_completion = goal == RunGoal::kCompletion;
+  const auto advance = [this](std::uint32_t i, Tick end, bool until_done) {
+    stops_[i] = partitions_[i].go_on(end, until_done);
+    if (end == window_end_ && stops_[i] == Partition::Stop::kEnd) partitions_[i].close_window();
+  };
   pool_.run(plan_->num_partitions(), [&](std::uint32_t i) {
     if (opens) {
       for (std::size_t from = 0; from < incoming.size(); ++from) inboxes_[i][from] = &incoming[from][i];
       partitions_[i].open_window(window_end_, until, inboxes_[i], outgoing[i]);
     }
-    reached_end_[i] = partitions_[i].go_on() ? 1 : 0;
+    if (to_completion && partitions_[i].programs()->open_work().done()) {
+      stops_[i] = Partition::Stop::kDone;
+    } else {
+      advance(i, window_end_, to_completion);
+    }
   });
-  if (!std::ranges::all_of(reached_end_, [](std::uint8_t reached) { return reached != 0; })) return false;
+  if (any(stops_, Partition::Stop::kDone)) {
+    const Tick end = end_of_those_done();
+    pool_.run(plan_->num_partitions(), [&](std::uint32_t i) {
+      if (stops_[i] == Partition::Stop::kDone) advance(i, end, false);
+    });
+  }
+  if (any(stops_, Partition::Stop::kAsks)) return false;
   parity_ = 1 - parity_;
   in_window_ = false;
   return true;
+}
+
+Tick Network::end_of_those_done() {
+  if (any(stops_, Partition::Stop::kEnd)) return window_end_;
+  if (any(stops_, Partition::Stop::kAsks)) {  // the workload is not complete before any of them
+    return std::ranges::max_element(partitions_, {}, &Partition::cursor)->cursor();
+  }
+  if (complete()) window_end_ = last_progress() + 1;
+  return window_end_;
 }
 
 RunEnd Network::run(Tick until, const std::function<bool()>& keep_going, RunGoal goal) {
@@ -58,15 +95,11 @@ RunEnd Network::run(Tick until, const std::function<bool()>& keep_going, RunGoal
     if (const auto end = ended(goal)) return *end;
   }
   while (in_window_ || (skip_silence(until), started_ < until)) {
-    if (!run_window(until)) return RunEnd::kAsked;
+    if (!run_window(until, goal)) return RunEnd::kAsked;
     started_ = window_end_ - 1;
     now_ = started_;
     if (now_ - last_watch_ >= plan_->timing.watchdog) watch();
-    if (const auto end = ended(goal)) {
-      // Nothing has happened since but credits coming home: the rest of the window is as well undone.
-      if (*end == RunEnd::kComplete && !has_background()) now_ = last_progress();
-      return *end;
-    }
+    if (const auto end = ended(goal)) return *end;
     if (!keep_going()) {
       result = RunEnd::kInterrupted;
       break;
@@ -120,8 +153,9 @@ bool Network::mail_waits() const noexcept {
 bool Network::complete() const noexcept {
   std::int64_t under_way = 0;
   for (const Partition& partition : partitions_) {
-    if (partition.programs()->unfinished() > 0) return false;
-    under_way += partition.programs()->under_way();
+    const OpenWork& work = partition.programs()->open_work();
+    if (work.unfinished > 0) return false;
+    under_way += work.under_way;
   }
   return under_way == 0;
 }
@@ -129,7 +163,7 @@ bool Network::complete() const noexcept {
 Tick Network::last_progress() const noexcept {
   Tick latest = 0;
   for (const Partition& partition : partitions_) {
-    latest = std::max(latest, partition.programs()->last_progress());
+    latest = std::max(latest, partition.programs()->open_work().last_progress);
   }
   return latest;
 }
@@ -138,7 +172,7 @@ std::string Network::describe_unfinished() const {
   std::uint64_t tasks = 0;
   std::string first;
   for (const Partition& partition : partitions_) {
-    tasks += partition.programs()->unfinished();
+    tasks += partition.programs()->open_work().unfinished;
     if (first.empty()) first = partition.programs()->describe_unfinished();
   }
   return std::to_string(tasks) + (tasks == 1 ? " task is" : " tasks are") + " not finished: " + first;
@@ -152,10 +186,6 @@ bool Network::over() const noexcept {
     if (!partition.silent() || partition.next_message() != Blueprint::kNeverTick) return false;
   }
   return !mail_waits();
-}
-
-bool Network::has_background() const noexcept {
-  return std::ranges::any_of(partitions_, &Partition::has_background);
 }
 
 std::optional<RunEnd> Network::ended(RunGoal goal) const noexcept {
@@ -230,9 +260,21 @@ void Network::check_invariants() {
 
   std::uint64_t injected = 0;
   std::uint64_t delivered = 0;
+  std::int64_t messages = 0;  // under way, and not known to the partition that they go to
   for (const Partition& partition : partitions_) {
     injected += partition.injected_ever();
     delivered += partition.delivered_ever();
+    if (partition.programs() == nullptr) continue;
+    const OpenWork& work = partition.programs()->open_work();
+    messages += work.under_way - work.expected - static_cast<std::int64_t>(work.sent_elsewhere.size());
+  }
+  for (const auto& side : mail_) {
+    for (const auto& row : side) {
+      for (const Mailbox& box : row) messages -= box.messages;
+    }
+  }
+  if (messages != 0) {
+    report += "\n  " + std::to_string(messages) + " messages are under way and were not announced";
   }
   if (injected != delivered + in_network()) {
     report += "\n  injected " + std::to_string(injected) + " packets, delivered " +

@@ -35,7 +35,7 @@ class Network {
   // and may end the run early (false); the network is then at an earlier instant, in good order.
   // Throws DeadlockError when packets stopped moving. After kAsked it is called again, with the same
   // instant, when all decisions on the desks are answered.
-  // With kCompletion it ends, too, when the workload is complete, at the very instant if nothing else sends,
+  // With kCompletion it ends, too, when the workload is complete, at exactly the time of the last completion,
   // or when it never will be.
   RunEnd run(Tick until, const std::function<bool()>& keep_going, RunGoal goal = RunGoal::kInstant);
   // From now on packets are routed from outside (Blueprint::decisions).
@@ -71,13 +71,14 @@ class Network {
 
  private:
   // Opens a window, or goes on with the present one, on all partitions; whether they all reached its end.
-  bool run_window(Tick until);
+  // With kCompletion the window ends at the time at which the workload is complete.
+  bool run_window(Tick until, RunGoal goal);
+  // How far partitions may go that are done with the workload, once the others have stopped.
+  [[nodiscard]] Tick end_of_those_done();
   // Whether nothing will ever happen again.
   [[nodiscard]] bool over() const noexcept;
   // Of what makes anything happen: acknowledgements are heard whenever somebody decides next.
   [[nodiscard]] bool mail_waits() const noexcept;
-  // Whether something goes on when the workload is complete.
-  [[nodiscard]] bool has_background() const noexcept;
   [[nodiscard]] std::optional<RunEnd> ended(RunGoal goal) const noexcept;
   // While no packet and no credit is under way nothing can happen before the next message of a host.
   void skip_silence(Tick until);
@@ -91,7 +92,7 @@ class Network {
   std::vector<std::vector<Mailbox>> mail_[2];  // [parity][from][to]
   std::size_t parity_ = 0;
   std::vector<std::vector<Mailbox*>> inboxes_;  // scratch, per partition
-  std::vector<std::uint8_t> reached_end_;       // [partition], of the present window
+  std::vector<Partition::Stop> stops_;          // [partition], in the present window
   WorkerPool pool_;
   bool in_window_ = false;
   Tick window_end_ = 0;

@@ -22,33 +22,44 @@ void Partition::open_window(Tick end, Tick horizon, std::span<Mailbox* const> in
     }
     for (const Acknowledgement& sent : box->acknowledgements) trackers_.acknowledge(sent);
     in_network_ += box->packets.size();
+    if (box->messages > 0) open_work()->expected += box->messages;
     box->packets.clear();
     box->credits.clear();
     box->acknowledgements.clear();
+    box->messages = 0;
   }
   trackers_.open_window();
   for (Mailbox& box : outboxes) box.window_start = now_;
   call_hosts_before(end);
   cursor_ = now_;
-  window_end_ = end;
 }
 
-bool Partition::go_on() {
+Partition::Stop Partition::go_on(Tick end, bool until_done) {
   const Tick delay = plan_.timing.routing_delay;
   // Without a delay an answer may make something happen before the next event that is known now.
-  if (asking_ && delay == 0 && desk_->waits()) return false;
-  for (Tick due = wheel_.next_due(cursor_, window_end_); due < window_end_;
-       due = wheel_.next_due(cursor_, window_end_)) {
-    if (asking_ && desk_->waits() && due >= desk_->first_time() + delay) return false;
+  if (asking_ && delay == 0 && desk_->waits()) return Stop::kAsks;
+  for (Tick due = wheel_.next_due(cursor_, end); due < end; due = wheel_.next_due(cursor_, end)) {
+    if (asking_ && desk_->waits() && due >= desk_->first_time() + delay) return Stop::kAsks;
     step(due);
     cursor_ = due + 1;
-    if (asking_ && delay == 0 && desk_->waits()) return false;
+    if (asking_ && delay == 0 && desk_->waits()) return Stop::kAsks;
+    if (until_done && open_work()->done()) return Stop::kDone;
   }
-  if (now_ == window_end_) return true;
+  cursor_ = end;
+  return Stop::kEnd;
+}
+
+void Partition::close_window() {
+  if (now_ == cursor_) return;
+  if (OpenWork* const work = open_work(); work != nullptr) {
+    for (const std::uint32_t host : work->sent_elsewhere) {
+      const std::uint32_t group = plan_.topology.group_of(plan_.topology.router_of_host(host));
+      ++outboxes_[plan_.partition_of_group[group]].messages;
+    }
+    work->sent_elsewhere.clear();
+  }
   give_back_packets();
-  now_ = window_end_;
-  cursor_ = now_;
-  return true;
+  now_ = cursor_;
 }
 
 void Partition::step(Tick now) {

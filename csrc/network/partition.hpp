@@ -32,10 +32,22 @@ class Partition final : public RouterDecisions {
   // Takes in what other partitions sent, for a window that ends before `end`. Packets delivered after
   // `horizon` are counted only when time gets there.
   void open_window(Tick end, Tick horizon, std::span<Mailbox* const> inboxes, std::span<Mailbox> outboxes);
-  // Runs to the end of the window; false: it stopped because decisions must be answered first.
-  bool go_on();
+  // Why go_on() came back.
+  enum class Stop : std::uint8_t {
+    kAsks,  // decisions must be answered first
+    kDone,  // the jobs that end have just done all that they had to do here
+    kEnd,   // everything before the given time has happened
+  };
+  // Runs to `end`, a time in the window or the end of it. `until_done`: or until the open work is done, which
+  // must not be so yet; the time at which that comes true is worked off completely.
+  Stop go_on(Tick end, bool until_done);
+  // The window ends where go_on() has come to, and messages to other partitions are announced to them. May be
+  // called again for the same window.
+  void close_window();
   // Whether nothing happens here before next_message(), unless mail comes.
   [[nodiscard]] bool silent() const noexcept { return in_network_ == 0 && wheel_.empty(); }
+  // Everything before has happened here.
+  [[nodiscard]] Tick cursor() const noexcept { return cursor_; }
   // Everything up to and including this instant has happened here.
   [[nodiscard]] Tick clock() const noexcept { return std::max<Tick>(0, cursor_ - 1); }
   // The next window starts at `now`. Precondition: nothing is due before.
@@ -45,8 +57,7 @@ class Partition final : public RouterDecisions {
  private:
   void step(Tick now);
 
-  Tick window_end_ = 0;  // the present window ends before
-  Tick cursor_ = 0;      // everything before has happened
+  Tick cursor_ = 0;  // everything before has happened
 };
 
 }  // namespace dragonfly

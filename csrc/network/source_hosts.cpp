@@ -39,13 +39,10 @@ void SourceHosts::build_hosts() {
     if (programs_ != nullptr && programs_->runs_on(host)) continue;
     plan_.source.start(HostId{first_host_ + host}, sender.cursor);
     if (!backlog_cursor_.empty()) backlog_cursor_[host] = sender.cursor;
-    has_background_ = has_background_ || (programs_ != nullptr && sender.cursor.time_ps < kNever);
     next_packet<false>(host, sender);
     schedule_host(host, sender, -1);
   }
-  if (programs_ == nullptr) return;
-  has_background_ = has_background_ || plan_.workload->has_endless();
-  start_programs();
+  if (programs_ != nullptr) start_programs();
 }
 
 // Whether a full source queue turns the message of `cursor` away, which has `packets` packets; the

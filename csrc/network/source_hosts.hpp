@@ -28,8 +28,6 @@ class SourceHosts : public Deliveries {
   }
   // Null in an open-loop run.
   [[nodiscard]] const HostPrograms* programs() const noexcept { return programs_.get(); }
-  // Whether something here goes on when the workload is complete: hosts without a program, jobs without end.
-  [[nodiscard]] bool has_background() const noexcept { return has_background_; }
   // Packets that have left the source queue of each host, since the start.
   void append_sent(std::vector<std::uint64_t>& into) const {
     for (const HostSender& sender : hosts_) into.push_back(sender.number);
@@ -42,6 +40,10 @@ class SourceHosts : public Deliveries {
               std::uint32_t index);
 
   void reset_programs();
+  // Null in an open-loop run.
+  [[nodiscard]] OpenWork* open_work() noexcept {
+    return programs_ == nullptr ? nullptr : &programs_->open_work();
+  }
   // Those whose time has come are put on the wheel.
   void call_hosts_before(Tick end);
   // Hosts are worked off by one of two versions, chosen once per instant: with programs on some, or without.
@@ -84,7 +86,6 @@ class SourceHosts : public Deliveries {
   Tick stop_after_ = Blueprint::kNeverTick;
 
   std::unique_ptr<HostPrograms> programs_;
-  bool has_background_ = false;
   std::vector<std::uint32_t> woken_;    // scratch of run_programs()
   std::vector<std::uint32_t> sending_;  // the same
 };

@@ -40,8 +40,10 @@ class Scripted : public Program {
     return std::make_unique<Player>(*this, task);
   }
   [[nodiscard]] std::uint64_t total_packets() const override { return total_packets_; }
+  [[nodiscard]] bool is_endless() const override { return endless; }
 
   mutable std::vector<Diary> diaries;  // [task]; each is touched by the partition of its task only
+  bool endless = false;
 
  private:
   class Player final : public Task {

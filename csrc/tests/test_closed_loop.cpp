@@ -74,13 +74,14 @@ TEST(threads_pieces_and_interruptions_change_nothing_of_a_workload) {
   const auto topology = std::make_shared<const Dragonfly>(kWide);
   const std::uint32_t hosts = topology->num_hosts();
   struct End {
-    std::uint64_t hash;
-    TimePs makespan, time;
+    std::uint64_t hash, later_hash, delivered;
+    TimePs latency, makespan, time;
     std::vector<Diary> diaries;
     bool operator==(const End&) const = default;
   };
   // Two rings side by side, of hosts of all three partitions, beside hosts that send at random.
-  const auto play = [&](std::uint32_t threads, TimePs piece, bool background) {
+  enum class Beside { kNothing, kSources, kEndlessJob };
+  const auto play = [&](std::uint32_t threads, TimePs piece, TimePs limit, Beside beside) {
     const auto place = place_tasks(*topology, "random", 1, 0);
     const auto part = [&](std::size_t first, std::size_t count) {
       return std::vector<std::uint32_t>(place.begin() + static_cast<std::ptrdiff_t>(first),
@@ -89,29 +90,47 @@ TEST(threads_pieces_and_interruptions_change_nothing_of_a_workload) {
     auto ring = make_ring(20, 5, 2, 150 * kNs);
     auto other = make_ring(7, 1, 3, 0);
     SimulationSetup all = small_system(kWide, "ugal-n", "uniform", 0.002, InjectionKind::kPoisson);
-    if (!background) all.source = std::make_shared<const SilentSource>();
+    if (beside != Beside::kSources) all.source = std::make_shared<const SilentSource>();
     std::vector<Job> jobs{{ring, part(0, 20)}, {other, part(20, 7)}};
+    if (beside == Beside::kEndlessJob) {
+      auto endless = make_ring(9, 3, 0, 40 * kNs);
+      endless->endless = true;
+      jobs.push_back({endless, part(30, 9)});
+    }
     all.workload = std::make_shared<const Workload>(hosts, std::move(jobs));
     all.threads = threads;
     Simulation simulation{std::move(all)};
     CHECK_EQ(simulation.num_partitions(), 3);
     for (TimePs done = 0; piece > 0 && done < 5'000 * kNs; done += piece) simulation.run(piece, &always);
-    while (simulation.run_to_completion(kLong, [&] { return piece == 0; }) != RunEnd::kComplete) continue;
+    const auto keep_going = [&] { return piece == 0; };
+    while (simulation.run_to_completion(limit, keep_going) != RunEnd::kComplete)
+      simulation.check_invariants();
     simulation.check_invariants();
     std::vector<Diary> diaries = ring->diaries;
     diaries.insert(diaries.end(), other->diaries.begin(), other->diaries.end());
-    const TimePs makespan = simulation.statistics().workload->makespan_ps;
-    // To a common end: with background the run goes on to the end of a window.
-    simulation.run(kEnd - simulation.time_ps(), &always);
-    return End{simulation.trace_hash(), makespan, background ? 0 : makespan, std::move(diaries)};
+    const Statistics s = simulation.statistics();
+    End end{.hash = simulation.trace_hash(),
+            .later_hash = 0,
+            .delivered = s.deliveries.delivered,
+            .latency = s.deliveries.latency_ps,
+            .makespan = s.workload->makespan_ps,
+            .time = simulation.time_ps(),
+            .diaries = std::move(diaries)};
+    simulation.run(kEnd - end.time, &always);  // it goes on from there
+    simulation.check_invariants();
+    end.later_hash = simulation.trace_hash();
+    return end;
   };
-  for (const bool background : {false, true}) {
-    const End whole = play(1, 0, background);
+  for (const Beside beside : {Beside::kNothing, Beside::kSources, Beside::kEndlessJob}) {
+    const End whole = play(1, 0, kLong, beside);
     CHECK(whole.makespan > 0);
     CHECK(whole.makespan < kEnd);
-    CHECK(play(2, 0, background) == whole);
-    CHECK(play(3, 777, background) == whole);
-    CHECK(play(8, 33'333, background) == whole);
+    CHECK_EQ(whole.time, whole.makespan);
+    CHECK((whole.later_hash != whole.hash) == (beside != Beside::kNothing));
+    CHECK(play(2, 0, kLong, beside) == whole);
+    CHECK(play(1, 0, 1'000 * kNs, beside) == whole);
+    CHECK(play(3, 777, kLong, beside) == whole);
+    CHECK(play(8, 33'333, 50 * kNs, beside) == whole);
   }
 }
 

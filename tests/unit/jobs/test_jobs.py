@@ -108,6 +108,24 @@ def test_background_sends_from_the_other_hosts() -> None:
     assert metrics.jobs[0].run_time_ns > alone.jobs[0].run_time_ns
 
 
+def test_a_job_next_to_traffic_ends_at_its_last_completion_in_every_cut(tmp_path: Path) -> None:
+    file = tmp_path / "large.ops"
+    file.write_text("ranks 2\n* barrier\n0 send to=1 bytes=50000\n1 receive from=0\n")
+
+    def end(simulation: dfe.Simulation, limit_ns: float | None) -> tuple[int, float, dict[str, Any]]:
+        while math.isnan((metrics := simulation.run_to_completion(limit_ns)).makespan_ns):
+            pass
+        assert simulation.time_ns == metrics.makespan_ns == metrics.duration_ns
+        return simulation.trace_hash(), simulation.time_ns, metrics.to_dict()
+
+    loaded = config(dfe.Job(f"file:{file}"), traffic="uniform", load=0.2)
+    whole = end(dfe.Simulation(loaded), None)
+    assert [end(dfe.Simulation(loaded), limit) for limit in (1000, 777.7, 50)] == [whole] * 3
+    in_windows = dfe.Simulation(loaded)
+    in_windows.run_in_windows(777.7)
+    assert end(in_windows, None) == whole
+
+
 def test_an_endless_job_goes_on_until_the_others_are_done() -> None:
     endless = dfe.Job("nek5000:gap_ns=500,scale=0.1", hosts=8, iterations="endless", placement="random")
     metrics, _ = complete(endless, dfe.Job(SMALL, hosts=16))

@@ -1,0 +1,26 @@
+// What the jobs that end still have to do on the hosts of one partition.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/timing_wheel.hpp"
+
+namespace dragonfly {
+
+struct OpenWork {
+  std::uint32_t unfinished = 0;  // tasks that have not done everything
+  std::uint32_t leaving = 0;     // messages in source queues here: their senders hear when they have left
+  // Messages to hosts here that are not complete: sent here, or announced by other partitions.
+  std::int64_t expected = 0;
+  // Messages sent by hosts here less those completed at hosts here; over all partitions, those under way.
+  std::int64_t under_way = 0;
+  // The destinations of messages to other partitions that are not announced yet.
+  std::vector<std::uint32_t> sent_elsewhere;
+  Tick last_progress = 0;  // when a message was last completed here, or a task finished
+
+  // Nothing more happens here then for these jobs, unless another partition announces a message.
+  [[nodiscard]] bool done() const noexcept { return unfinished + leaving == 0 && expected == 0; }
+};
+
+}  // namespace dragonfly
