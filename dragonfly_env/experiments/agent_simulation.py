@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
@@ -59,6 +60,9 @@ class AgentSimulation:
         policy: What decides.
         at_work: Entered whenever code of the policy runs, see `AgentSource.load`.
 
+    Attributes:
+        watch: Called with the simulated time in ns after every batch of decisions, if it is not None.
+
     Raises:
         ConfigError: If a setting is impossible, or the policy was made for another network.
     """
@@ -69,6 +73,7 @@ class AgentSimulation:
         policy: BatchPolicy,
         at_work: AtWork = nullcontext,
     ) -> None:
+        self.watch: Callable[[float], None] | None = None
         self._at_work = at_work
         self._config = config
         self._policy = policy
@@ -119,6 +124,8 @@ class AgentSimulation:
                 self._started = True
             while not self._env.done:
                 batch = self._env.step(self._answers.act(batch))
+                if self.watch is not None:
+                    self.watch(self._env.time_ns)
 
     def reset_statistics(self) -> None:
         """Forget what was counted so far."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 import dragonfly_env as dfe
 from dragonfly_env.checks.values import PS_PER_NS, ns_to_ps
-from dragonfly_env.experiments.agent_simulation import Runnable, simulation_of
+from dragonfly_env.experiments.agent_simulation import AgentSimulation, Runnable, simulation_of
 from dragonfly_env.experiments.fields import printable
 from dragonfly_env.experiments.job_columns import host_columns, jobs_text, tiles_text
 from dragonfly_env.experiments.run import Run
@@ -27,7 +27,6 @@ PERCENTILES = (1, 5, 25, 75, 90)
 
 _PARTS = 50  # that a run with a progress bar is cut into
 _SHORTEST_PART_PS = 1000 * PS_PER_NS
-_PART_SECONDS = 0.1  # closed loops: parts get longer until they take so long
 
 
 def measure(
@@ -55,6 +54,8 @@ def measure(
     simulation = simulation_of(run)
     warmup_ps = ns_to_ps("warmup_ns", run.warmup_ns)
     whole_ps = warmup_ps + ns_to_ps("measure_ns", run.measure_ns)
+    if progress is not None and isinstance(simulation, AgentSimulation):
+        simulation.watch = lambda time_ns: progress(min(1.0, time_ns * PS_PER_NS / whole_ps))
     _advance(simulation, 0, warmup_ps, whole_ps, progress)
     if warmup_ps > 0:  # what is there at time 0 belongs to a run that is measured from there
         simulation.reset_statistics()
@@ -100,12 +101,17 @@ def _advance(
     whole_ps: int,
     progress: Callable[[float], None] | None,
 ) -> None:
-    """Go on from one time to another: at once, or part by part if somebody watches.
+    """Go on from one time to another: at once, or part by part if progress is to be shown.
+
+    An agent decides about batches, and a batch ends where a run is cut. An agent may draw random numbers batch by
+    batch, so its run is not cut for the sake of progress: it reports progress between batches.
 
     Counted in whole picoseconds: sums and remainders of times in ns are no multiples of one, so that a loop over them
     may never come to its end.
     """
-    part_ps = end_ps - begin_ps if progress is None else max(whole_ps // _PARTS, _SHORTEST_PART_PS)
+    part_ps = max(whole_ps // _PARTS, _SHORTEST_PART_PS)
+    if progress is None or isinstance(simulation, AgentSimulation):
+        part_ps = end_ps - begin_ps
     while begin_ps < end_ps:
         next_ps = min(begin_ps + part_ps, end_ps)
         simulation.run((next_ps - begin_ps) / PS_PER_NS)
@@ -115,20 +121,22 @@ def _advance(
 
 
 def _complete(simulation: dfe.Simulation, limit_ps: int, progress: Callable[[float], None] | None) -> None:
-    """Run a workload to its completion or to the limit: at once, or in parts of some tenths of a second if somebody
-    watches.
+    """Run a workload to its completion or to the limit: at once, or part by part if progress is to be shown. The parts
+    follow from the simulated run alone: they get longer until one of them delivers a fiftieth of all packets.
     """
     part_ps = limit_ps if progress is None else _SHORTEST_PART_PS
+    share = 0.0
     while limit_ps > 0:
-        began = time.monotonic()
         part_ps = min(part_ps, limit_ps)
         complete = not math.isnan(simulation.run_to_completion(part_ps / PS_PER_NS).makespan_ns)
         limit_ps -= part_ps
-        if progress is not None:
-            progress(simulation.progress())
+        if progress is None:
+            continue
+        before, share = share, simulation.progress()
+        progress(share)
         if complete:
             return
-        if time.monotonic() - began < _PART_SECONDS:
+        if share - before < 1 / _PARTS:
             part_ps *= 2
 
 

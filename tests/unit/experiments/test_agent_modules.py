@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.experiments.agents import AgentSource
 from dragonfly_env.experiments.choices import PolicyChoice
+from dragonfly_env.experiments.measure import measure
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.experiments.runner import run_sweep
 from dragonfly_env.experiments.scenario import Scenario
@@ -141,3 +143,30 @@ def test_a_run_is_still_safe_to_send() -> None:
     (run,) = scenario("a/mine.py:Mine").runs()
     sent: Run = pickle.loads(pickle.dumps(run))
     assert sent.id == run.id
+
+
+DRAWING = """
+import numpy as np
+
+class Drawing:
+    scope, action = "source", "path"
+
+    def __init__(self):
+        self.draws = np.random.default_rng(1)
+
+    def act(self, batch):
+        return np.where(self.draws.random() < 0.5, batch.minimal_actions(), batch.mask.argmax(axis=1))
+"""
+
+
+def test_an_agent_that_draws_batch_by_batch_measures_the_same_with_and_without_progress() -> None:
+    Path("drawing.py").write_text(DRAWING)
+    (run,) = scenario("drawing.py:Drawing").runs()
+    run = dataclasses.replace(run, measure_ns=5000.0)
+    shares: list[float] = []
+    plain, _ = measure(run)
+    shown, _ = measure(run, progress=shares.append)
+    assert shown["trace_hash"] == plain["trace_hash"]
+    assert len(shares) > 10
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
