@@ -6,7 +6,9 @@ import builtins
 import dataclasses
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +27,7 @@ from dragonfly_env.checks.values import (
     unknown_name,
 )
 from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.errors import ConfigError
 from dragonfly_env.traffic.base import Traffic
 
 if TYPE_CHECKING:
@@ -37,6 +40,7 @@ _MAX_ID = 2**32 - 2
 _MAX_BYTES = 2**40
 _COLUMN = "a column of numbers"
 _MOST_DIGITS = 10  # of a router's number
+_ROW = re.compile(r"trace row (\d+)")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +136,9 @@ class Trace(Traffic):
 
         file = check_path("trace file", path)
         frame, digest = read_frame(file)
-        return dataclasses.replace(cls.from_frame(frame), path=str(path), sha256=digest)
+        with _rows_as_lines(str(path)):
+            trace = cls.from_frame(frame)
+        return dataclasses.replace(trace, path=str(path), sha256=digest)
 
     def __len__(self) -> int:
         return len(self.time_ps)
@@ -167,18 +173,19 @@ class Trace(Traffic):
         """
         check_instance("topology", topology, _core.Topology)
         packets = -(-self.bytes // check_integer("packet_bytes", packet_bytes, 1, _MAX_BYTES))
-        if len(packets) and packets.max() > np.iinfo(np.uint32).max:
-            row = int(packets.argmax())
-            raise config_error(f"trace row {row} bytes", int(self.bytes[row]), "is too large a message")
-        return _core.trace_source(
-            topology,
-            self.time_ps,
-            self.src,
-            self.dst,
-            packets.astype(np.uint32),
-            self.route_offsets,
-            self.routes,
-        )
+        with _rows_as_lines(self.path):
+            if len(packets) and packets.max() > np.iinfo(np.uint32).max:
+                row = int(packets.argmax())
+                raise config_error(f"trace row {row} bytes", int(self.bytes[row]), "is too large a message")
+            return _core.trace_source(
+                topology,
+                self.time_ps,
+                self.src,
+                self.dst,
+                packets.astype(np.uint32),
+                self.route_offsets,
+                self.routes,
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Path and SHA-256 of the file that it was read from, or else all columns as lists."""
@@ -222,6 +229,23 @@ class Trace(Traffic):
             allowed = f"must have {', '.join(COLUMNS)} and may have {', '.join(OPTIONAL_COLUMNS)}"
             raise config_error("trace columns", list(table), allowed)
         return cls.from_columns(**table)
+
+
+@contextmanager
+def _rows_as_lines(path: str) -> Iterator[None]:
+    """Name a row of a CSV file by its line in messages, of the core, too."""
+    try:
+        yield
+    except ConfigError as error:
+        found = _ROW.match(str(error))
+        if found is None or not path:
+            raise
+        from dragonfly_env.traffic.trace_files import line_of_row  # as in `Trace.from_file`
+
+        line = line_of_row(Path(path), int(found[1]))
+        if line is None:
+            raise
+        raise ConfigError(f"trace line {line}{str(error)[found.end() :]}") from None
 
 
 def _times(time_ns: object) -> npt.NDArray[np.int64]:

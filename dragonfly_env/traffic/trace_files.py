@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
 import io
+import itertools
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -42,6 +44,21 @@ def read_frame(path: Path) -> tuple[pd.DataFrame, str]:
             file.seek(0)
         frame = _read_parquet(path, file) if is_parquet else _read_csv(path, file, is_compressed)
     return frame, digest.hexdigest()
+
+
+def line_of_row(path: Path, row: int) -> int | None:
+    """The line of a CSV file, from 1, on which a row ends: after the header and without blank lines. None for other
+    files, and if the file cannot be read any more.
+    """
+    if path.suffix.lower() not in (".csv", ".gz"):
+        return None
+    try:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+            reader = csv.reader(io.TextIOWrapper(file, "utf-8", "replace", newline=""))
+            filled = (reader.line_num for cells in reader if any(cell.strip() for cell in cells))
+            return next(itertools.islice(filled, row + 1, None), None)
+    except (OSError, EOFError, csv.Error):
+        return None
 
 
 def _read_parquet(path: Path, file: BinaryIO) -> pd.DataFrame:

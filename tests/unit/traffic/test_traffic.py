@@ -250,6 +250,32 @@ def test_wrong_tables_of_messages_are_refused_with_row_and_value(
         parse_traffic(messages(**changes)).check(TOPOLOGY)
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_a_row_of_a_csv_is_named_by_its_line(tmp_path: Path, suffix: str) -> None:
+    wrong = {
+        "dst": ([0, -1, 2], "dst = -1"),
+        "src": ([0, 72, 2], "src = 72"),
+        "bytes": ([1, 0, 2], "bytes = 0"),
+    }
+    for column, (values, message) in wrong.items():
+        path = tmp_path / f"{column}{suffix}"
+        frame = messages(**{column: values})
+        if suffix == ".parquet":
+            frame.to_parquet(path)
+        else:
+            frame.to_csv(path, index=False)
+        where = "row 1" if suffix == ".parquet" else "line 3"
+        with pytest.raises(ConfigError, match=f"^trace {where} {message}"):
+            parse_traffic(f"trace:{path}").check(TOPOLOGY)
+
+
+def test_blank_lines_of_a_csv_count_where_a_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "trace.csv"
+    path.write_text("\ntime_ns,src,dst,bytes\n1,0,1,1\n\n  \n2,0,-1,1\n")
+    with pytest.raises(ConfigError, match=r"^trace line 6 dst = -1"):
+        parse_traffic(f"trace:{path}")
+
+
 def test_missing_columns_are_named() -> None:
     with pytest.raises(ConfigError, match="must include 'bytes'"):
         parse_traffic(messages().drop(columns="bytes"))
