@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bindings/checked.hpp"
+#include "bindings/columns.hpp"
 #include "bindings/sealed_class.hpp"
 #include "bindings/traffic_handles.hpp"
 #include "core/error.hpp"
@@ -179,6 +180,15 @@ std::uint32_t destination(const PatternHandle& handle, const py::int_& host, std
   return handle.pattern->destination(source, message, random).value;
 }
 
+// Per host what it receives if every host sends its share of a load of 1.
+py::array_t<double> received(const PatternHandle& handle) {
+  std::vector<double> sent(handle.topology->num_hosts());
+  for (std::uint32_t host = 0; host < sent.size(); ++host) sent[host] = handle.pattern->share(HostId{host});
+  std::vector<double> result(sent.size(), 0.0);
+  handle.pattern->add_received(sent, result);
+  return to_array<double>(result);
+}
+
 SourceHandle synthetic_source(std::shared_ptr<const Dragonfly> topology,
                               const std::vector<std::tuple<TimePs, const PatternHandle*, double>>& steps,
                               const std::string& process, std::uint64_t seed, const py::int_& message_packets,
@@ -191,6 +201,7 @@ SourceHandle synthetic_source(std::shared_ptr<const Dragonfly> topology,
     checked.push_back({.start_ps = start_ps, .pattern = handle->pattern, .load = load});
   }
   const SyntheticParams params{
+      .num_hosts = topology->num_hosts(),
       .seed = seed,
       .injection = parse_injection(process),
       .message_packets = checked_u32(message_packets, "message_packets", 1, UINT32_MAX),
@@ -298,7 +309,14 @@ void bind_traffic(py::module_& module) {
           [](const PatternHandle& handle, const py::int_& host) {
             return handle.pattern->sends(HostId{host_of(*handle.topology, host)});
           },
-          py::arg("host"));
+          py::arg("host"))
+      .def(
+          "share",
+          [](const PatternHandle& handle, const py::int_& host) {
+            return handle.pattern->share(HostId{host_of(*handle.topology, host)});
+          },
+          py::arg("host"))
+      .def("received", &received);
   sealed_class<SourceHandle, py::classh>(
       module, "Source", "When hosts send what; see synthetic_source, trace_source and workload.");
   module.def("make_pattern", &make, py::arg("topology").none(false), py::arg("seed"), py::arg("name"),

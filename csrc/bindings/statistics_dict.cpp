@@ -149,6 +149,8 @@ py::dict statistics_dict(Simulation& simulation) {
   out["link_queued_packets"] = to_array<std::int64_t>(s.link_queued);
   out["link_occupancy_packets"] = to_array<std::int64_t>(s.link_occupancy);
   out["packet_hops"] = s.packet_hops;
+  out["demanded_load"] = s.offered.mean;
+  out["destination_load_max"] = s.offered.busiest;
   if (s.series_bin_ps > 0) {
     out["series"] = series_dict(s);
     out["series_bin_ps"] = s.series_bin_ps;

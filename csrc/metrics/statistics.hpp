@@ -6,6 +6,7 @@
 
 #include "metrics/counters.hpp"
 #include "network/network.hpp"
+#include "traffic/source.hpp"
 
 namespace dragonfly {
 
@@ -20,6 +21,7 @@ struct Statistics : Counters {
   std::vector<std::uint32_t> link_queued;       // [router * radix + port]: packets in its queues, now
   std::vector<std::uint32_t> link_occupancy;    // the same and the credits in use, now: what policies see
   TimePs series_bin_ps = 0;
+  OfferedLoad offered{};  // in the second half of the window; of open-loop traffic alone
 };
 
 // The few counts that tell whether a window is steady: cheap enough to be read again and again.

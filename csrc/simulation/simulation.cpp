@@ -126,7 +126,12 @@ void Simulation::reset_statistics(bool ends_warmup) {
   }
 }
 
-Statistics Simulation::statistics() { return collect_statistics(*network_, base_, counted_until_ps()); }
+Statistics Simulation::statistics() {
+  Statistics s = collect_statistics(*network_, base_, counted_until_ps());
+  const TimePs middle_ps = s.start_ps + (s.now_ps - s.start_ps) / 2;
+  if (setup_.workload == nullptr && !stopped_) s.offered = setup_.source->offered(middle_ps, s.now_ps);
+  return s;
+}
 
 Totals Simulation::totals() { return collect_totals(*network_, base_, counted_until_ps()); }
 Counters Simulation::counters() const { return collect_counters(*network_, base_, counted_until_ps()); }

@@ -155,6 +155,26 @@ TEST(demand_rows_are_distributions_of_hosts_routers_or_groups) {
   }
 }
 
+TEST(demand_rows_share_the_load_of_the_largest_row) {
+  for (const std::uint32_t rows : {72U, 36U, 9U}) {
+    Matrix matrix{rows, rows, std::vector<double>(std::size_t{rows} * rows, 1.0)};
+    for (std::uint32_t column = 0; column < rows; ++column) {
+      matrix.values[column] = 0.25;                                  // row 0
+      matrix.values[rows + column] = 0.0;                            // row 1
+      matrix.values[std::size_t{2} * rows + column] *= 1.0 - 1e-12;  // row 2: equal up to rounding
+    }
+    PatternSpec spec{.name = "demand", .arguments = {}};
+    spec.arguments.set("matrix", matrix);
+    const auto pattern = make_pattern(small(), 1, spec);
+    const std::uint32_t per_row = 72 / rows;
+    CHECK_EQ(pattern->share(HostId{0}), 0.25);
+    CHECK_EQ(pattern->share(HostId{per_row}), 0.0);
+    CHECK(!pattern->sends(HostId{per_row}));
+    CHECK_EQ(pattern->share(HostId{2 * per_row}), 1.0);
+    CHECK_EQ(pattern->share(HostId{71}), 1.0);
+  }
+}
+
 TEST(demand_refuses_what_is_not_a_traffic_matrix) {
   const auto attempt = [](std::uint64_t rows, std::uint64_t columns, double value) {
     PatternSpec spec{.name = "demand", .arguments = {}};

@@ -335,4 +335,24 @@ TEST(trace_refuses_routes_with_more_hops_than_the_vc_ladder_has_steps) {
   CHECK(refused(error({1, near(0, 2), near(2, 0), 8, 9, 10, 11, near(2, 1), near(1, 2), 4})));
 }
 
+TEST(what_is_offered_is_the_mean_of_the_steps_in_force) {
+  SyntheticParams known = params(InjectionKind::kPeriodic);
+  const auto near = [](double a, double b) { return std::fabs(a - b) < 1e-9; };
+  const std::vector<TrafficStep> steps{{0, build("hotspot:hosts=9;,fraction=0.5"), 0.2},
+                                       {1'000'000, build("uniform"), 0.4}};
+  CHECK(std::isnan(make_synthetic_source(steps, known)->offered(0, 1'000).mean));  // of how many hosts?
+  known.num_hosts = 72;
+  const auto source = make_synthetic_source(steps, known);
+  for (int again = 0; again < 2; ++again) {
+    const OfferedLoad first = source->offered(500'000, 900'000);
+    CHECK(near(first.mean, 0.2) && near(first.busiest, 0.2 * (36 + 0.5)));
+    const OfferedLoad second = source->offered(2'000'000, 9'000'000);
+    CHECK(near(second.mean, 0.4) && near(second.busiest, 0.4));
+    const OfferedLoad both = source->offered(500'000, 1'500'000);
+    CHECK(near(both.mean, 0.3) && near(both.busiest, 0.1 * (36 + 0.5) + 0.2));
+  }
+  CHECK(std::isnan(source->offered(700'000, 700'000).busiest));
+  CHECK(std::isnan(SilentSource{}.offered(0, 1'000).mean));
+}
+
 }  // namespace

@@ -25,6 +25,11 @@ class Adversarial final : public TrafficPattern {
     return HostId{area_->host(area_->first_of(group) + random.below(area_->size_of(group)))};
   }
 
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    for (std::uint32_t group = 0; group < area_->num_groups(); ++group)
+      area_->spread_over(area_->group_after(group, offset_), area_->sum_of(group, sent), received);
+  }
+
  private:
   std::shared_ptr<const Area> area_;
   std::uint32_t offset_ = 0;

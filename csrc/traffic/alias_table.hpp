@@ -57,6 +57,19 @@ class AliasTables {
     return static_cast<std::uint64_t>(scaled) < entry.threshold ? entry.value : entry.alias;
   }
 
+  // Calls visit(value, probability) for the values of a row; a value may come several times.
+  template <class Visit>
+  void for_each(std::uint32_t row, Visit&& visit) const {
+    const double each = 1.0 / static_cast<double>(starts_[row + 1] - starts_[row]);
+    for (std::size_t i = starts_[row]; i < starts_[row + 1]; ++i) {
+      const double own = entries_[i].alias == entries_[i].value
+                             ? 1.0
+                             : static_cast<double>(entries_[i].threshold) * 0x1.0p-64;
+      visit(entries_[i].value, each * own);
+      if (own < 1.0) visit(entries_[i].alias, each * (1.0 - own));
+    }
+  }
+
  private:
   struct Entry {
     std::uint64_t threshold;  // of 2^64

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/fast_divisor.hpp"
@@ -50,6 +51,32 @@ class Area {
   [[nodiscard]] std::uint32_t group_after(std::uint32_t group, std::uint32_t offset) const noexcept {
     const std::uint32_t sum = group + offset;
     return sum >= num_groups_ ? sum - num_groups_ : sum;
+  }
+
+  // Sums over the hosts of one of the area's groups, and of all of them.
+  [[nodiscard]] double sum_of(std::uint32_t group, std::span<const double> by_host) const noexcept {
+    double sum = 0.0;
+    for (std::uint32_t i = 0; i < size_of(group); ++i) sum += by_host[host(first_of(group) + i)];
+    return sum;
+  }
+  [[nodiscard]] double sum(std::span<const double> by_host) const noexcept {
+    double sum = 0.0;
+    for (std::uint32_t index = 0; index < size_; ++index) sum += by_host[host(index)];
+    return sum;
+  }
+  // Adds `total` in equal parts to the hosts of a group, or to all hosts.
+  void spread_over(std::uint32_t group, double total, std::span<double> by_host) const noexcept {
+    const double each = total / size_of(group);
+    for (std::uint32_t i = 0; i < size_of(group); ++i) by_host[host(first_of(group) + i)] += each;
+  }
+  void spread(double total, std::span<double> by_host) const noexcept {
+    for (std::uint32_t index = 0; index < size_; ++index) by_host[host(index)] += total / size_;
+  }
+  // Adds what every host sends to the others, in equal parts. At least two hosts.
+  void spread_to_others(std::span<const double> sent, std::span<double> by_host) const noexcept {
+    const double total = sum(sent);
+    for (std::uint32_t index = 0; index < size_; ++index)
+      by_host[host(index)] += (total - sent[host(index)]) / (size_ - 1);
   }
 
  private:

@@ -22,6 +22,16 @@ class Consecutive final : public TrafficPattern {
     return HostId{area_->host(area_->first_of(group) + random.below(area_->size_of(group)))};
   }
 
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    std::vector<double> to_group(area_->num_groups(), 0.0);
+    for (std::uint32_t group = 0; group < area_->num_groups(); ++group) {
+      const double each = area_->sum_of(group, sent) / h_;
+      for (std::uint32_t i = 1; i <= h_; ++i) to_group[area_->group_after(group, i)] += each;
+    }
+    for (std::uint32_t group = 0; group < area_->num_groups(); ++group)
+      area_->spread_over(group, to_group[group], received);
+  }
+
  private:
   std::shared_ptr<const Area> area_;
   std::uint32_t h_;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -11,13 +12,19 @@
 namespace dragonfly {
 namespace {
 
-// A row is the distribution of destinations of a host, router or group; columns of routers and groups
-// stand for a uniformly drawn host there. Row sums do not matter: every host that sends offers the same
-// load. A row without demand is a host that does not send.
+// Row sums that differ by no more than this, relatively, are equal up to rounding: normalised rows.
+constexpr double kSameSum = 1e-9;
+
+// A row has the destinations of a host, router or group; columns of routers and groups stand for a uniformly
+// drawn host there. Hosts of the row with the largest sum offer the load, the others in proportion to theirs.
+// A row without demand is a host that does not send.
 class Demand final : public TrafficPattern {
  public:
-  Demand(AliasTables tables, std::uint32_t hosts_per_row)
-      : tables_{std::move(tables)}, hosts_per_row_{hosts_per_row}, row_of_{hosts_per_row} {}
+  Demand(AliasTables tables, std::vector<double> shares, std::uint32_t hosts_per_row)
+      : tables_{std::move(tables)},
+        shares_{std::move(shares)},
+        hosts_per_row_{hosts_per_row},
+        row_of_{hosts_per_row} {}
 
   HostId destination(HostId source, std::uint64_t, RandomStream& random) const override {
     const std::uint32_t column = tables_.draw(row_of_.divide(source.value), random);
@@ -25,10 +32,23 @@ class Demand final : public TrafficPattern {
     return HostId{column * hosts_per_row_ + random.below(hosts_per_row_)};
   }
 
-  bool sends(HostId source) const override { return !tables_.empty(row_of_.divide(source.value)); }
+  double share(HostId source) const override { return shares_[row_of_.divide(source.value)]; }
+
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    for (std::uint32_t row = 0; row < shares_.size(); ++row) {
+      double from_row = 0.0;
+      for (std::uint32_t i = 0; i < hosts_per_row_; ++i) from_row += sent[row * hosts_per_row_ + i];
+      if (from_row <= 0.0) continue;
+      tables_.for_each(row, [&](std::uint32_t column, double probability) {
+        const double each = from_row * probability / hosts_per_row_;
+        for (std::uint32_t i = 0; i < hosts_per_row_; ++i) received[column * hosts_per_row_ + i] += each;
+      });
+    }
+  }
 
  private:
   AliasTables tables_;
+  std::vector<double> shares_;  // [row]
   std::uint32_t hosts_per_row_;
   FastDivisor row_of_;
 };
@@ -45,9 +65,9 @@ std::uint32_t hosts_per_row(const Dragonfly& topology, const Matrix& matrix) {
                         std::to_string(topology.num_groups()) + ")");
 }
 
-AliasTables build_tables(const Matrix& matrix) {
+// Fills in the sum of every row, too.
+AliasTables build_tables(const Matrix& matrix, std::vector<double>& sums) {
   AliasTables tables;
-  bool any = false;
   for (std::uint64_t row = 0; row < matrix.rows; ++row) {
     std::vector<AliasTables::Weighted> weighted;
     double sum = 0.0;
@@ -60,11 +80,17 @@ AliasTables build_tables(const Matrix& matrix) {
       }
       if (demand > 0.0) weighted.emplace_back(static_cast<std::uint32_t>(column), demand);
     }
-    any = any || !weighted.empty();
     tables.add_row(weighted);
+    sums.push_back(sum);
   }
-  if (!any) throw ConfigError("demand.matrix", "all zero", "at least one host must send");
   return tables;
+}
+
+std::vector<double> shares_of(std::vector<double> sums) {
+  const double largest = *std::max_element(sums.begin(), sums.end());
+  if (!(largest > 0.0)) throw ConfigError("demand.matrix", "all zero", "at least one host must send");
+  for (double& sum : sums) sum = sum >= largest * (1.0 - kSameSum) ? 1.0 : sum / largest;
+  return sums;
 }
 
 PatternPtr make(const PatternContext& context, const PatternArguments& arguments) {
@@ -73,7 +99,9 @@ PatternPtr make(const PatternContext& context, const PatternArguments& arguments
   }
   const Matrix& matrix = arguments.matrix("matrix");
   const std::uint32_t hosts = hosts_per_row(context.topology, matrix);
-  return std::make_shared<Demand>(build_tables(matrix), hosts);
+  std::vector<double> sums;
+  AliasTables tables = build_tables(matrix, sums);
+  return std::make_shared<Demand>(std::move(tables), shares_of(std::move(sums)), hosts);
 }
 
 }  // namespace
@@ -81,12 +109,16 @@ PatternPtr make(const PatternContext& context, const PatternArguments& arguments
 PatternInfo demand_pattern() {
   return {
       .name = "demand",
-      .summary = "destinations drawn from a demand matrix between hosts, routers or groups",
+      .summary =
+          "bandwidth by a demand matrix between hosts, routers or groups: \"demand:FILE\", CSV or .npy",
       .source =
           "a traffic matrix as in Dally and Towles, Principles and Practices of Interconnection Networks, "
           "2004, section 3.2",
       .example = "",
-      .parameters = {{"matrix", "", "N x N hosts, R x R routers or g x g groups; rows: sources; at least 0"}},
+      .parameters =
+          {{"matrix", "",
+            "N x N hosts, R x R routers or g x g groups; rows: sources, relative to the largest row, "
+            "which offers the load; at least 0"}},
       .factory = make};
 }
 

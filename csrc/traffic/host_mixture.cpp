@@ -25,9 +25,18 @@ class HostMixture final : public TrafficPattern {
     return pattern == kSilent ? 1 : patterns_[pattern]->round_messages(source);
   }
 
-  bool sends(HostId source) const override {
+  double share(HostId source) const override {
     const std::uint16_t pattern = pattern_of_[source.value];
-    return pattern != kSilent && patterns_[pattern]->sends(source);
+    return pattern == kSilent ? 0.0 : patterns_[pattern]->share(source);
+  }
+
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    std::vector<double> own(sent.size());
+    for (std::size_t i = 0; i < patterns_.size(); ++i) {
+      for (std::size_t host = 0; host < own.size(); ++host)
+        own[host] = pattern_of_[host] == i ? sent[host] : 0.0;
+      patterns_[i]->add_received(own, received);
+    }
   }
 
  private:

@@ -25,6 +25,13 @@ class Hotspot final : public TrafficPattern {
     return HostId{area_->host(random.below(area_->size()))};
   }
 
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    const double total = area_->sum(sent);
+    area_->spread(total * (1.0 - fraction_), received);
+    for (const std::uint32_t host : hot_)
+      received[host] += total * fraction_ / static_cast<double>(hot_.size());
+  }
+
  private:
   std::shared_ptr<const Area> area_;
   std::vector<std::uint32_t> hot_;

@@ -30,7 +30,24 @@ class ManyToMany final : public TrafficPattern {
 
   std::uint32_t round_messages(HostId) const override { return rounds_ ? others_ : 1; }
 
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    for (std::uint32_t y = 0; y < grid_.lengths()[1]; ++y) {
+      for (std::uint32_t x = 0; x < grid_.lengths()[0]; ++x) add_line(x, y, sent, received);
+    }
+  }
+
  private:
+  // One communicator: everybody along z.
+  void add_line(std::uint32_t x, std::uint32_t y, std::span<const double> sent,
+                std::span<double> received) const {
+    double total = 0.0;
+    for (std::uint32_t z = 0; z <= others_; ++z) total += sent[grid_.host({x, y, z}).value];
+    for (std::uint32_t z = 0; z <= others_; ++z) {
+      const HostId host = grid_.host({x, y, z});
+      received[host.value] += (total - sent[host.value]) / others_;
+    }
+  }
+
   HostGrid grid_;
   std::uint32_t others_;
   bool rounds_;

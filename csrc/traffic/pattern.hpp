@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "core/ids.hpp"
 #include "core/random.hpp"
@@ -25,8 +26,13 @@ class TrafficPattern {
   // load stays what it is, so rounds start n times as rarely as single messages would.
   [[nodiscard]] virtual std::uint32_t round_messages(HostId /*source*/) const { return 1; }
 
-  // Whether this host generates traffic at all.
-  [[nodiscard]] virtual bool sends(HostId /*source*/) const { return true; }
+  // The share of the load that this host offers, in [0, 1]. 0: it never sends.
+  [[nodiscard]] virtual double share(HostId /*source*/) const { return 1.0; }
+  [[nodiscard]] bool sends(HostId source) const { return share(source) > 0.0; }
+
+  // Adds to received[d] what host d gets in the long run if every host s sends sent[s] by this pattern.
+  // Both have an entry for every host of the system; sent[s] is 0 where the pattern does not send.
+  virtual void add_received(std::span<const double> sent, std::span<double> received) const = 0;
 };
 
 }  // namespace dragonfly

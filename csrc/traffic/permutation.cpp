@@ -48,6 +48,11 @@ class Permutation final : public TrafficPattern {
     return HostId{area_->host(partner_[area_->index_of(source.value)])};
   }
 
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    for (std::uint32_t index = 0; index < area_->size(); ++index)
+      received[area_->host(partner_[index])] += sent[area_->host(index)];
+  }
+
  private:
   std::shared_ptr<const Area> area_;
   Order partner_;

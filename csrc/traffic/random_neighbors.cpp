@@ -56,6 +56,15 @@ class RandomNeighbors final : public TrafficPattern {
     return rounds_ ? count_of(area_->index_of(source.value)) : 1;
   }
 
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    if (!fixed_) return area_->spread_to_others(sent, received);
+    for (std::uint32_t index = 0; index < area_->size(); ++index) {
+      const double each = sent[area_->host(index)] / count_of(index);
+      for (std::uint64_t i = starts_[index]; i < starts_[index + 1]; ++i)
+        received[area_->host(targets_[i])] += each;
+    }
+  }
+
  private:
   [[nodiscard]] std::uint32_t count_of(std::uint32_t index) const {
     return static_cast<std::uint32_t>(starts_[index + 1] - starts_[index]);

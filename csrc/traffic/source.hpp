@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "core/ids.hpp"
@@ -24,6 +25,13 @@ struct Message {
   std::uint32_t packets = 1;
   // Routers to pass, source router first, destination router last; empty: the policy decides.
   std::span<const std::uint32_t> route{};
+};
+
+// What hosts ask of the network in the long run, in units of the bandwidth of one host's link. NaN: not
+// known.
+struct OfferedLoad {
+  double mean = std::numeric_limits<double>::quiet_NaN();     // what a host sends on average
+  double busiest = std::numeric_limits<double>::quiet_NaN();  // what the host receives that receives most
 };
 
 // Const after construction: may be asked from any thread. Message times of a host never decrease.
@@ -49,6 +57,8 @@ class TrafficSource {
   [[nodiscard]] virtual Message describe(HostId host, const SourceCursor& cursor) const = 0;
   // The table that all prescribed routes (Message::route) point into; empty without any.
   [[nodiscard]] virtual std::span<const std::uint32_t> routes() const { return {}; }
+  // What is offered on average from one time to another. Traces and silence do not know.
+  [[nodiscard]] virtual OfferedLoad offered(TimePs /*from_ps*/, TimePs /*to_ps*/) const { return {}; }
   // The longest route that any message prescribes, in routers; 0 without prescribed routes.
   [[nodiscard]] virtual std::uint32_t longest_route() const { return 0; }
   // Whether some route makes two local hops in its first group, as those of PAR may.

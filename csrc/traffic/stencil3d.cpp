@@ -30,6 +30,15 @@ class Stencil3d final : public TrafficPattern {
     return rounds_ ? neighbors_of(source).count : 1;
   }
 
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    for (std::uint32_t host = 0; host < sent.size(); ++host) {
+      if (sent[host] <= 0.0) continue;
+      const Neighbors neighbors = neighbors_of(HostId{host});
+      for (std::uint32_t i = 0; i < neighbors.count; ++i)
+        received[grid_.host(neighbors.at[i]).value] += sent[host] / neighbors.count;
+    }
+  }
+
  private:
   struct Neighbors {
     std::array<HostGrid::Position, 6> at;

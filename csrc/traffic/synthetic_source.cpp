@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/nearest.hpp"
@@ -13,7 +15,8 @@
 namespace dragonfly {
 namespace {
 
-constexpr std::size_t kMaxSteps = 1U << 16;  // a step is a sub-stream of 16 bits
+constexpr std::size_t kMaxSteps = 1U << 16;   // a step is a sub-stream of 16 bits
+constexpr std::size_t kMostAveraged = 1'000;  // steps of a schedule, for what was offered
 constexpr TimePs kLatestPs = kNever / 2;
 // How far an interval of whole ns may miss the load. The published simulator, with 32 ns to a packet, is up
 // to 1.6 % off: all that it can run passes.
@@ -36,7 +39,7 @@ void check_params(const SyntheticParams& params) {
 }
 
 // A round of n messages, n intervals of one message, is relatively no further off than one message.
-void check_whole_ns(const std::string& step, double load, const SyntheticParams& params) {
+void check_whole_ns_at(double load, const std::string& step, const SyntheticParams& params) {
   const double wanted_ps = static_cast<double>(params.packet_ps) * params.message_packets / load;
   const TimePs interval_ps = PeriodicProcess::whole_ns_interval_ps(params, load);
   if (interval_ps >= kNever) return;
@@ -47,6 +50,17 @@ void check_whole_ns(const std::string& step, double load, const SyntheticParams&
               to_text(wanted_ps / kPsPerNs) + " ns apart, rounded); must be 'exact' for such a load");
 }
 
+// For every interval that a host has.
+void check_whole_ns(const std::string& name, const TrafficStep& step, const SyntheticParams& params) {
+  check_whole_ns_at(step.load, name, params);
+  double last = 1.0;
+  for (std::uint32_t host = 0; host < params.num_hosts; ++host) {
+    const double share = step.pattern->share(HostId{host});
+    if (share > 0.0 && share != last) check_whole_ns_at(step.load * share, name, params);
+    last = share;
+  }
+}
+
 void check_step(const TrafficStep& step, std::size_t index, const SyntheticParams& params) {
   const std::string name = "step " + std::to_string(index);
   require(step.pattern != nullptr, name + " pattern", "(none)", "must be a traffic pattern");
@@ -54,7 +68,7 @@ void check_step(const TrafficStep& step, std::size_t index, const SyntheticParam
           "must not be negative");
   require(step.load > 0.0 && step.load <= 1.0, name + " load", to_text(step.load), "must be in (0, 1]");
   if (params.injection == InjectionKind::kPeriodic && params.intervals == PeriodicIntervals::kWholeNs) {
-    check_whole_ns(name, step.load, params);
+    check_whole_ns(name, step, params);
   }
   if (params.injection == InjectionKind::kBernoulli) {
     const double p = BernoulliProcess::probability(params, step.load);
@@ -90,7 +104,7 @@ class SyntheticSource final : public TrafficSource {
     if (cursor.message % round != 0 || cursor.time_ps == kNever) return;  // at the same instant
     ++cursor.trial;
     const TimePs due_ps = cursor.time_ps - cursor.late * params_.packet_ps;
-    const TimePs next_ps = step.rounds_of(round, params_).next(key(host, cursor), due_ps);
+    const TimePs next_ps = step.process_of(host, round, params_).next(key(host, cursor), due_ps);
     cursor.late = 0;
     move_to(std::max(next_ps, cursor.time_ps), host, step, cursor);
   }
@@ -109,6 +123,31 @@ class SyntheticSource final : public TrafficSource {
             .packets = params_.message_packets};
   }
 
+  OfferedLoad offered(TimePs from_ps, TimePs to_ps) const override {
+    std::vector<const Step*> in_force;
+    for (const Step& step : steps_) {
+      if (std::max(step.start_ps, from_ps) < std::min(step.end_ps, to_ps)) in_force.push_back(&step);
+    }
+    if (params_.num_hosts == 0 || in_force.empty() || in_force.size() > kMostAveraged) return {};
+    const bool whole = in_force.size() == 1 && in_force[0]->start_ps <= std::max(from_ps, params_.first_ps);
+    const std::scoped_lock lock{known_mutex_};
+    if (whole && known_step_ == in_force[0]) return known_;
+    OfferedLoad all{.mean = 0.0, .busiest = 0.0};
+    std::vector<double> received(params_.num_hosts, 0.0);
+    for (const Step* step : in_force) {
+      const TimePs within_ps = std::min(step->end_ps, to_ps) - std::max(step->start_ps, from_ps);
+      const double weight =
+          whole ? 1.0 : static_cast<double>(within_ps) / static_cast<double>(to_ps - from_ps);
+      all.mean += add_offered(*step, weight, received);
+    }
+    all.busiest = *std::max_element(received.begin(), received.end());
+    if (whole) {
+      known_step_ = in_force[0];
+      known_ = all;
+    }
+    return all;
+  }
+
  private:
   struct Step {
     Process process;
@@ -117,14 +156,27 @@ class SyntheticSource final : public TrafficSource {
     double load;
     PatternPtr pattern;
 
-    [[nodiscard]] Process rounds_of(std::uint32_t messages, const SyntheticParams& params) const {
-      return messages == 1 ? process : Process{params, load / messages};
+    // Of a host that generates so many messages at once.
+    [[nodiscard]] Process process_of(HostId host, std::uint32_t messages,
+                                     const SyntheticParams& params) const {
+      const double share = pattern->share(host);
+      return messages == 1 && share == 1.0 ? process : Process{params, load * share / messages};
     }
   };
 
+  // Adds what hosts are offered by a step, times `weight`, and returns what a host sends on average.
+  double add_offered(const Step& step, double weight, std::vector<double>& received) const {
+    std::vector<double> sent(params_.num_hosts);
+    double total = 0.0;
+    for (std::uint32_t host = 0; host < params_.num_hosts; ++host)
+      total += sent[host] = weight * step.load * step.pattern->share(HostId{host});
+    step.pattern->add_received(sent, received);
+    return total / params_.num_hosts;
+  }
+
   void single(HostId host, const Step& step, SourceCursor& cursor) const {
     ++cursor.trial;
-    move_to(step.process.next(key(host, cursor), cursor.time_ps), host, step, cursor);
+    move_to(step.process_of(host, 1, params_).next(key(host, cursor), cursor.time_ps), host, step, cursor);
   }
 
   void move_to(TimePs time_ps, HostId host, const Step& step, SourceCursor& cursor) const {
@@ -145,7 +197,7 @@ class SyntheticSource final : public TrafficSource {
     for (; cursor.step < steps_.size(); ++cursor.step) {
       const Step& step = steps_[cursor.step];
       if (!step.pattern->sends(host)) continue;
-      const Process process = step.rounds_of(step.pattern->round_messages(host), params_);
+      const Process process = step.process_of(host, step.pattern->round_messages(host), params_);
       ArrivalKey arrival = key(host, cursor);
       cursor.time_ps = process.first(arrival, step.start_ps);
       cursor.trial = arrival.arrival;
@@ -157,6 +209,10 @@ class SyntheticSource final : public TrafficSource {
 
   SyntheticParams params_;
   std::vector<Step> steps_;
+  // The answer of offered() for a window in which one step was in force: statistics are read again and again.
+  mutable std::mutex known_mutex_;
+  mutable const Step* known_step_ = nullptr;
+  mutable OfferedLoad known_;
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ enum class PeriodicIntervals : std::uint8_t {
 };
 [[nodiscard]] PeriodicIntervals parse_periodic_intervals(std::string_view name);  // throws ConfigError
 
-// From start_ps on (until the next step) every host that `pattern` lets send offers `load`.
+// From start_ps on (until the next step) every host offers its share of `load` (TrafficPattern::share).
 struct TrafficStep {
   TimePs start_ps = 0;
   PatternPtr pattern;
@@ -45,6 +45,7 @@ struct TrafficStep {
 };
 
 struct SyntheticParams {
+  std::uint32_t num_hosts = 0;  // of the system
   std::uint64_t seed = 0;
   InjectionKind injection = InjectionKind::kPeriodic;
   std::uint32_t message_packets = 1;

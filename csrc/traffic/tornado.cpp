@@ -15,7 +15,17 @@ class Tornado final : public TrafficPattern {
     if (offset_ == 0) throw ConfigError("tornado", "1 group", "needs at least two groups");
   }
 
-  HostId destination(HostId source, std::uint64_t, RandomStream&) const override {
+  HostId destination(HostId source, std::uint64_t, RandomStream&) const override { return partner(source); }
+
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    for (std::uint32_t index = 0; index < area_->size(); ++index) {
+      const HostId source{area_->host(index)};
+      received[partner(source).value] += sent[source.value];
+    }
+  }
+
+ private:
+  [[nodiscard]] HostId partner(HostId source) const {
     const std::uint32_t group = area_->group_of(source.value);
     const std::uint32_t target = area_->group_after(group, offset_);
     std::uint32_t index = area_->index_of(source.value) - area_->first_of(group);
@@ -23,7 +33,6 @@ class Tornado final : public TrafficPattern {
     return HostId{area_->host(area_->first_of(target) + index)};
   }
 
- private:
   std::shared_ptr<const Area> area_;
   std::uint32_t offset_;
 };

@@ -15,6 +15,10 @@ class Uniform final : public TrafficPattern {
     return HostId{area_->host(random.below(area_->size()))};
   }
 
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    area_->spread(area_->sum(sent), received);
+  }
+
  private:
   std::shared_ptr<const Area> area_;
 };
@@ -30,6 +34,10 @@ class UniformOthers final : public TrafficPattern {
   HostId destination(HostId source, std::uint64_t, RandomStream& random) const override {
     const std::uint32_t index = random.below(area_->size() - 1);
     return HostId{area_->host(index + (index >= area_->index_of(source.value) ? 1U : 0U))};
+  }
+
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    area_->spread_to_others(sent, received);
   }
 
  private:

@@ -9,8 +9,8 @@
 namespace dragonfly {
 namespace {
 
-// Each message follows one of several patterns, drawn by weight. A host draws only from those patterns
-// that let it send.
+// Each message follows one of several patterns, drawn by weight. A host draws only from those patterns that
+// let it send. Where one of them gives it a smaller share of the load, it sends that much less by this one.
 class WeightedMixture final : public TrafficPattern {
  public:
   struct Part {
@@ -21,41 +21,56 @@ class WeightedMixture final : public TrafficPattern {
   WeightedMixture(std::vector<Part> parts, std::uint32_t num_hosts) : parts_{std::move(parts)} {
     for (const Part& part : parts_) {
       total_ += part.weight;
-      for (std::uint32_t host = 0; all_send_ && host < num_hosts; ++host) {
-        all_send_ = part.pattern->sends(HostId{host});
+      for (std::uint32_t host = 0; all_equal_ && host < num_hosts; ++host) {
+        all_equal_ = part.pattern->share(HostId{host}) == 1.0;
       }
     }
   }
 
   HostId destination(HostId source, std::uint64_t message, RandomStream& random) const override {
-    double left = random.uniform() * (all_send_ ? total_ : total_of(source));
+    double left = random.uniform() * (all_equal_ ? total_ : total_of(source));
     const TrafficPattern* chosen = nullptr;
     for (const Part& part : parts_) {
-      if (!all_send_ && !part.pattern->sends(source)) continue;
+      const double weight = all_equal_ ? part.weight : weight_of(part, source);
+      if (weight <= 0.0) continue;
       chosen = part.pattern.get();  // the last one takes what rounding leaves
-      if (left < part.weight) break;
-      left -= part.weight;
+      if (left < weight) break;
+      left -= weight;
     }
     return chosen->destination(source, message, random);
   }
 
-  bool sends(HostId source) const override {
+  double share(HostId source) const override {
+    if (all_equal_) return 1.0;
+    double sending = 0.0;
+    for (const Part& part : parts_) sending += part.pattern->sends(source) ? part.weight : 0.0;
+    return sending > 0.0 ? total_of(source) / sending : 0.0;
+  }
+
+  void add_received(std::span<const double> sent, std::span<double> received) const override {
+    std::vector<double> own(sent.size());
     for (const Part& part : parts_) {
-      if (part.pattern->sends(source)) return true;
+      for (std::uint32_t host = 0; host < own.size(); ++host) {
+        const double weight = weight_of(part, HostId{host});
+        own[host] = weight > 0.0 ? sent[host] * (weight / total_of(HostId{host})) : 0.0;
+      }
+      part.pattern->add_received(own, received);
     }
-    return false;
   }
 
  private:
+  static double weight_of(const Part& part, HostId source) {
+    return part.weight * part.pattern->share(source);
+  }
   double total_of(HostId source) const {
     double total = 0.0;
-    for (const Part& part : parts_) total += part.pattern->sends(source) ? part.weight : 0.0;
+    for (const Part& part : parts_) total += weight_of(part, source);
     return total;
   }
 
   std::vector<Part> parts_;
   double total_ = 0.0;
-  bool all_send_ = true;
+  bool all_equal_ = true;  // every part gives every host the whole load
 };
 
 PatternPtr make(const PatternContext& context, const PatternArguments& arguments) {

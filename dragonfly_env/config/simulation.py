@@ -38,9 +38,11 @@ from dragonfly_env.traffic import (
     Trace,
     Traffic,
     make_source,
+    offered_steps,
     parse_traffic,
     traffic_from_dict,
 )
+from dragonfly_env.traffic.demand import UNITS
 
 MAX_SEED = 2**64 - 1
 _ROUND_TRIPS = 4
@@ -62,8 +64,8 @@ class SimulationConfig:
     """Links, routers and buffers; a preset's name is understood too."""
 
     traffic: Any = None
-    """Who sends to whom: a spec string (``"adv+1"``), a traffic object, a demand matrix (num_hosts,
-    num_hosts), or a schedule of (time_ns, traffic, load) steps. A string stays one, unless it names a file, which
+    """Who sends to whom: a spec string (``"adv+1"``), a traffic object, a demand matrix between hosts, routers or
+    groups, or a schedule of (time_ns, traffic, load) steps. A string stays one, unless it names a file, which
     is read at once; everything else becomes a ``Traffic``. Beside jobs: what hosts without one send, open loop, to
     whomever. None becomes ``"none"`` (silence) with jobs and ``"uniform"`` without."""
 
@@ -73,8 +75,16 @@ class SimulationConfig:
         1.0,
         open_low=True,
         unit="of the host link",
-        doc="Load that every sending host offers. Schedules and traces carry their own, and closed-loop traffic has "
-        "none: its hosts send as fast as their programs let them. There it is not used.",
+        doc="Load that every sending host offers; with a demand matrix the hosts that send most. Schedules, traces and "
+        "demands in GB/s carry their own, and closed-loop traffic has none: its hosts send as fast as their programs "
+        "let them. There it is not used.",
+    )
+    demand_unit: str | None = choice(
+        None,
+        UNITS,
+        optional=True,
+        doc="Unit of a demand matrix as traffic; None: its rows are relative to the largest one, whose hosts offer "
+        "the load. It becomes a part of the traffic (``DemandMatrix.demand_unit``) and None here.",
     )
     policy: Any = "min"
     """The routing policy: a name, or an object with parameters (``dragonfly_env.baselines``). An object whose
@@ -149,7 +159,15 @@ class SimulationConfig:
         traffic = parse_traffic(self.traffic)
         if not isinstance(self.traffic, str) or isinstance(traffic, (Trace, DemandMatrix)):
             object.__setattr__(self, "traffic", traffic)
+        if self.demand_unit is not None:
+            if not isinstance(traffic, DemandMatrix):
+                allowed = "must be left out: the traffic is no demand matrix"
+                raise config_error("demand_unit", self.demand_unit, allowed)
+            traffic = traffic.with_unit(self.demand_unit)
+            object.__setattr__(self, "traffic", traffic)
+            object.__setattr__(self, "demand_unit", None)
         traffic.check(self.topology)
+        offered_steps(traffic, self.topology, load=self.load, network=self.network)
         self._check_injection(traffic)
         self._check_jobs(traffic)
         patience_ns = _ROUND_TRIPS * self.network.round_trip_ns

@@ -13,7 +13,7 @@ from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.agents import FORMS, AgentSource, means_file
 from dragonfly_env.experiments.fields import LONGEST_NS, Table, parse_assignment, parse_loads, printable
 from dragonfly_env.policies import Policy, make_policy, policies
-from dragonfly_env.traffic import Traffic, parse_traffic, traffic_from_dict
+from dragonfly_env.traffic import DemandMatrix, Traffic, parse_traffic, traffic_from_dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class TrafficChoice:
         """
         if isinstance(value, str):
             spoken = parse_traffic(value)
-            return cls(spoken, spoken.spec)
+            return cls(spoken, value.strip() if isinstance(spoken, DemandMatrix) else spoken.spec)
         table = Table(value, "traffic")
         steps = table.items("schedule")
         loads = parse_loads(table.items("loads"), "traffic.loads")
@@ -161,6 +161,9 @@ class TrafficChoice:
             )
             return cls(parse_traffic(checked), label or described, (checked[0][2],), warmup_ns, measure_ns)
         traffic = parse_traffic(traffic_from_dict(pattern))
+        if traffic.is_absolute and loads:
+            allowed = f"must be left out: {traffic.spec} says itself how much is offered"
+            raise config_error("traffic.loads", list(loads), allowed)
         if traffic.is_closed_loop and (loads or warmup_ns is not None):
             field = "loads" if loads else "warmup_ns"
             allowed = "must be left out: closed-loop traffic has no load, and is measured from its start"

@@ -158,7 +158,11 @@ class Scenario:
     def _loads_of(self, traffic: TrafficChoice) -> tuple[float, ...]:
         """Its own loads, or the scenario's; traces and closed loops have none, their rows say 1."""
         named = traffic.traffic
-        return (1.0,) if named.is_trace or named.is_closed_loop else traffic.loads or self.loads
+        return (
+            (1.0,)
+            if named.is_trace or named.is_closed_loop or named.is_absolute
+            else traffic.loads or self.loads
+        )
 
     def _warmup_ns_of(self, traffic: TrafficChoice, policy: PolicyChoice) -> float:
         """A closed loop has none: what it does first is part of its makespan."""

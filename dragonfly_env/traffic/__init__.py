@@ -16,7 +16,7 @@ HostMixture WeightedMixture``. Besides: ``Trace`` and ``Schedule``. Closed loop:
 
 Spec strings: ``uniform``, ``adv+4``, ``adv-1``, ``advc``, ``hotspot:hosts=4,fraction=0.2`` (a list of hosts:
 ``hosts=1;5;9``), ``weighted:uniform=0.7,adv+1=0.3``, ``all-to-all:message_bytes=4096,placement=random``,
-``trace:FILE`` (Parquet or CSV), ``demand:FILE`` (NumPy .npy).
+``trace:FILE`` (Parquet or CSV), ``demand:FILE`` (NumPy .npy or CSV), ``demand:FILE,demand_unit=GB/s``.
 
 Under one seed the k-th message of a host has the same destination whatever the policy, the load or the
 injection process is. Source of each pattern: its docstring, and ``dragonfly-env info``.
@@ -25,10 +25,12 @@ injection process is. Source of each pattern: its docstring, and ``dragonfly-env
 from __future__ import annotations
 
 from dragonfly_env.traffic.base import ClosedLoop, Pattern, Silence, Traffic
-from dragonfly_env.traffic.mixtures import DemandMatrix, HostMixture, WeightedMixture
+from dragonfly_env.traffic.demand import DemandMatrix
+from dragonfly_env.traffic.mixtures import HostMixture, WeightedMixture
 from dragonfly_env.traffic.parse import (
     Schedule,
     make_source,
+    offered_steps,
     parse_traffic,
     traffic_from_dict,
     traffic_patterns,
@@ -66,6 +68,7 @@ __all__ = [
     "Uniform",
     "WeightedMixture",
     "make_source",
+    "offered_steps",
     "parse_traffic",
     "traffic_from_dict",
     "traffic_patterns",

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.checks.archives import parse_npy
-from dragonfly_env.checks.outside import check_levels, check_mapping, check_path, read_bytes
+from dragonfly_env.checks.outside import check_levels, check_mapping
 from dragonfly_env.checks.values import (
     MAX_RUN_NS,
     check_choice,
@@ -25,7 +23,8 @@ from dragonfly_env.checks.values import (
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.traffic.base import ClosedLoop, Pattern, Silence, Traffic, make_named, named_from_dict
-from dragonfly_env.traffic.mixtures import DemandMatrix
+from dragonfly_env.traffic.demand import DemandMatrix
+from dragonfly_env.traffic.demand_files import parse_demand
 from dragonfly_env.traffic.trace import Trace
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ FIRST_MESSAGE_NS = 1.0
 """Origin of periodic arrivals and of Bernoulli trials, as in the simulator of the HPDC'21 paper."""
 
 _MAX_STEPS = 65_536
-_MOST_MATRIX_BYTES = 2**33  # 20,000 hosts squared, and more
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ class Schedule(Traffic):
 
     Args:
         steps: (time_ns, traffic, load) triples with rising times; traffic is anything that
-            ``parse_traffic`` takes for a single pattern, load is in (0, 1].
+            ``parse_traffic`` takes for a single pattern, load is in (0, 1], and 1 for a demand matrix in GB/s.
 
     Raises:
         ConfigError: For steps out of order, loads out of range, traces and schedules as steps.
@@ -77,7 +75,10 @@ class Schedule(Traffic):
                     traffic.spec,
                     "must be a pattern, no schedule or trace, nor closed-loop traffic",
                 )
-            checked.append((time_ns, traffic, check_real(f"{field} load", step[2], 0.0, 1.0, open_low=True)))
+            load = check_real(f"{field} load", step[2], 0.0, 1.0, open_low=True)
+            if traffic.is_absolute and load != 1.0:
+                raise config_error(f"{field} load", load, f"must be 1: {traffic.spec} says what is offered")
+            checked.append((time_ns, traffic, load))
         object.__setattr__(self, "steps", tuple(checked))
 
     @property
@@ -153,14 +154,8 @@ def _parse_string(text: str) -> Traffic:
     if text.strip().lower() == "none":
         return Silence()
     if kind.lower() == "demand" and rest:
-        return DemandMatrix(_load_matrix(rest))
+        return parse_demand(rest)
     return make_named(text, {})
-
-
-def _load_matrix(path: str) -> npt.NDArray[Any]:
-    allowed = "must name a NumPy .npy file"
-    content = read_bytes(check_path("traffic", path), "traffic", _MOST_MATRIX_BYTES, allowed)
-    return parse_npy(content, field="traffic", shown=f"demand:{path}", allowed=allowed)
 
 
 def _from_table(values: Mapping[str, Any]) -> Traffic:
@@ -181,6 +176,24 @@ def traffic_from_dict(values: object) -> str | Traffic:
     """
     traffic = parse_traffic(values)
     return values if isinstance(values, str) else traffic
+
+
+def offered_steps(
+    traffic: Traffic, topology: Dragonfly, *, load: float, network: NetworkConfig
+) -> tuple[tuple[float, Pattern, float], ...]:
+    """The (time_ns, pattern, load) steps of a pattern or a schedule; none for other traffic.
+
+    Raises:
+        ConfigError: For a demand matrix in GB/s with more in a row than the links of its hosts carry.
+    """
+    steps: tuple[tuple[float, Pattern, float], ...] = ()
+    if isinstance(traffic, Schedule):
+        steps = traffic.steps
+    elif isinstance(traffic, Pattern):
+        steps = ((0.0, traffic, check_real("load", load, 0.0, 1.0, open_low=True)),)
+    return tuple(
+        (time_ns, pattern, pattern.load_on(topology, network, own)) for time_ns, pattern, own in steps
+    )
 
 
 def make_source(
@@ -217,11 +230,8 @@ def make_source(
         return traffic.build_source(core, packet_bytes=network.message_bytes_of_packet)
     if isinstance(traffic, ClosedLoop):
         return traffic.build(core, seed, packet_bytes=network.message_bytes_of_packet)
-    if isinstance(traffic, Schedule):
-        steps = traffic.steps
-    elif isinstance(traffic, Pattern):
-        steps = ((0.0, traffic, check_real("load", load, 0.0, 1.0, open_low=True)),)
-    else:
+    steps = offered_steps(traffic, topology, load=load, network=network)
+    if not steps:
         raise config_error("traffic", traffic, "must come from parse_traffic")
     check_choice("injection", injection, ("periodic", "bernoulli", "poisson"))
     seed = check_integer("seed", seed, 0, 2**64 - 1)
