@@ -25,7 +25,7 @@ from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.job_table import job_table
 from dragonfly_env.cli.settings import scenario_settings
-from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN
+from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN, is_overloaded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -304,6 +304,11 @@ def _log_table(simulation: Simulation, run: Run) -> pa.Table:
 def _warning(results: Mapping[str, Any]) -> str:
     """What a reader of the figures must know first."""
     if results["saturated"]:
+        if is_overloaded(most := results["destination_load_max"] or 0.0):
+            return (
+                f"SATURATED: the traffic sends one host {most:.3g} times what its link takes; "
+                "latencies are those of growing queues, and grow with the window"
+            )
         return (
             f"SATURATED: less than {SATURATED_BELOW:.0%} of what was offered was accepted in the window's second half; "
             "latencies are those of growing queues, and grow with the window"

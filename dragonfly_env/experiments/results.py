@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from dragonfly_env.checks.values import (
 from dragonfly_env.experiments.columns import KEYS, check_columns
 from dragonfly_env.experiments.statistics import mean_and_ci95
 from dragonfly_env.experiments.storage import MERGED_NAME, ResultsFolder, read_rows
-from dragonfly_env.metrics.steadiness import SATURATED_BELOW
+from dragonfly_env.metrics.steadiness import SATURATED_BELOW, is_overloaded
 
 _LONGEST_ID = 64
 
@@ -201,8 +202,9 @@ def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
     Returns:
         One row per (traffic, policy, load), in the scenario's order, with for every column ``c`` the mean
         ``c`` and the half width ``c_ci95`` (NaN with a single seed), the number of ``seeds``, and
-        ``saturated``: whether less than `SATURATED_BELOW` of the offered load was accepted; and ``stationary``:
-        whether no run is known to be otherwise (`Metrics.stationary`).
+        ``saturated``: whether less than `SATURATED_BELOW` of the demanded load was accepted, or in some run a host is
+        sent more than its link takes (`Metrics.destination_load_max`); and ``stationary``: whether no run is known to
+        be otherwise (`Metrics.stationary`).
     """
     check_instance("results", results, Results)
     columns = [
@@ -215,9 +217,7 @@ def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
         for column in present:
             values = pd.to_numeric(group[column], errors="coerce").astype(float)
             row[column], row[f"{column}_ci95"] = mean_and_ci95(values.tolist())
-        row["saturated"] = bool(
-            group["accepted_load"].mean() < SATURATED_BELOW * float(group["load"].iloc[0])
-        )
+        row["saturated"] = _saturated(group)
         steady = group["stationary"] if "stationary" in group else pd.Series(dtype=float)
         row["stationary"] = not bool((pd.to_numeric(steady, errors="coerce") == 0).any())
         rows.append(row)
@@ -226,3 +226,13 @@ def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
     frame["policy"] = pd.Categorical(frame["policy"], categories=list(results.policies), ordered=True)
     frame = frame.sort_values(list(KEYS)).reset_index(drop=True)
     return frame.astype({"traffic": str, "policy": str})
+
+
+def _saturated(runs: pd.DataFrame) -> bool:
+    """Whether runs that differ in their seed do not carry what is demanded."""
+    demanded = float(runs["load"].iloc[0])
+    if "demanded_load" in runs:  # unless an earlier version measured them
+        known = pd.to_numeric(runs["demanded_load"], errors="coerce").mean()
+        demanded = demanded if math.isnan(known) else known
+    most = pd.to_numeric(runs.get("destination_load_max", pd.Series(dtype=float)), errors="coerce")
+    return bool(runs["accepted_load"].mean() < SATURATED_BELOW * demanded or most.map(is_overloaded).any())

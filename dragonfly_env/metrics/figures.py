@@ -16,6 +16,8 @@ def figures_of(metrics: Metrics) -> dict[str, int | float | None]:
         "duration_ns": metrics.duration_ns,
         "offered_load": metrics.offered_load,
         "accepted_load": metrics.accepted_load,
+        "demanded_load": metrics.demanded_load,
+        "destination_load_max": metrics.destination_load_max,
         "saturated": metrics.saturated,
         "stationary": metrics.stationary,
         "packets_generated": metrics.packets_generated,

@@ -25,7 +25,7 @@ from dragonfly_env.metrics.links import COUNTERS, LinkClassTotals, LinkTable
 from dragonfly_env.metrics.messages import MessageMetrics, percentile_ps
 from dragonfly_env.metrics.operations import JobInfo
 from dragonfly_env.metrics.series import series_columns
-from dragonfly_env.metrics.steadiness import Mark, is_saturated, is_stationary
+from dragonfly_env.metrics.steadiness import Mark, is_overloaded, is_saturated, is_stationary
 from dragonfly_env.metrics.tiles import TileTable
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 _GROUP_ARRAYS = ("group_latency_sum_ps", "group_delivered")
+_EXPECTED = ("demanded_load", "destination_load_max")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,6 +103,12 @@ class Metrics:
     group_latency_sum_ps: IntArray | None = None
     group_delivered: IntArray | None = None
     """(g, g) packets delivered by source group and destination group, if ``group_latency`` was asked for."""
+    demanded_load: float = math.nan
+    """What the traffic asks hosts to send on average in the second half of the window: the configured load times the
+    mean share that hosts have of it. NaN for traces, closed loops, jobs and after ``drain``."""
+    destination_load_max: float = math.nan
+    """What the traffic sends to the host that receives most, in units of its link: above 1 that link is overloaded,
+    whatever routing does. NaN as ``demanded_load``."""
     middle: Mark | None = None
     """What was counted up to about the middle of the window; None if nobody noted it."""
     jobs: tuple[JobMetrics, ...] = ()
@@ -147,6 +154,7 @@ class Metrics:
         fields: dict[str, Any] = {field: int(statistics[key]) for field, key in scalars.items()}
         fields |= {name: _integers(statistics[name]) for name in arrays}
         fields |= {name: _integers(statistics[name]) for name in _GROUP_ARRAYS if name in statistics}
+        fields |= {name: float(statistics.get(name, math.nan)) for name in _EXPECTED}
         fields["link_busy_ps_per_packet"] = _integers([busy[kind] for kind in topology.link_classes])
         if series is not None:
             fields["series"] = {name: _integers(values) for name, values in series.items()}
@@ -167,11 +175,14 @@ class Metrics:
     @property
     def saturated(self) -> bool | None:
         """Whether the network did not keep up: less than 95 % of what hosts offered in the second half of the window
-        was accepted (`dragonfly_env.metrics.steadiness`). None for closed-loop traffic, if nothing was offered, and
-        in environments. Where a full source queue stalls its generator, hosts offer less instead: compare
-        `offered_load` with the configured load.
+        was accepted (`dragonfly_env.metrics.steadiness`), or a host is sent more than its link takes
+        (`destination_load_max` above 1). None for closed-loop traffic, if nothing was offered, and in environments
+        unless a host is sent too much. Where a full source queue stalls its generator, hosts offer less instead:
+        compare `offered_load` with `demanded_load`.
         """
-        return None if self.messages is not None else is_saturated(self.middle, self.end_mark)
+        if self.messages is None:
+            return is_overloaded(self.destination_load_max) or is_saturated(self.middle, self.end_mark)
+        return None
 
     @property
     def stationary(self) -> bool | None:
@@ -361,9 +372,7 @@ class Metrics:
         return np.asarray(self.group_latency_sum_ps / (packets * PS_PER_NS), np.float64)
 
     def to_dict(self) -> dict[str, int | float | None]:
-        """Every figure that is one number (or yes and no), for JSON or one row of a table; None where there is no
-        value.
-        """
+        """Every figure that is one number, or yes or no, for JSON or a table; None where there is no value."""
         return figures_of(self)
 
     def __repr__(self) -> str:

@@ -1,9 +1,10 @@
 """Whether a window measured a steady network: a simple test on its two halves.
 
 *Saturated*: in the second half less than `SATURATED_BELOW` of what hosts offered was accepted: source queues grow,
-and latencies with them, as long as one measures. *Stationary*: the mean latency of the packets delivered in the
-second half differs from that of the first by at most `STATIONARY_WITHIN`. What is not stationary tells of the way to
-a steady state, or of none: a longer warm-up helps against the first.
+and latencies with them, as long as one measures. So they do, however slowly, if the traffic sends a single host more
+than its link takes, which is known from the traffic, not measured. *Stationary*: the mean latency of the packets
+delivered in the second half differs from that of the first by at most `STATIONARY_WITHIN`. What is not stationary tells
+of the way to a steady state, or of none: a longer warm-up helps against the first.
 
 Halves of fewer than `FEWEST_PACKETS` delivered packets say nothing about latencies. Slow changes pass, as do bursts
 that both halves have.
@@ -19,6 +20,7 @@ SATURATED_BELOW = 0.95
 STATIONARY_WITHIN = 0.1
 FEWEST_PACKETS = 200
 _NEAR_THE_MIDDLE = 0.2  # so much of the window a mark may be away from its middle
+_ROUNDING = 1e-9  # of sums over hosts
 _FIRST_PS = 1_000_000
 _MARKS_PER_DOUBLING = 4
 
@@ -102,6 +104,11 @@ def is_saturated(middle: Mark | None, end: Mark) -> bool | None:
     if middle is None or end.offered == middle.offered:
         return None
     return end.delivered - middle.delivered < SATURATED_BELOW * (end.offered - middle.offered)
+
+
+def is_overloaded(destination_load_max: float) -> bool:
+    """Whether the host that is sent most is sent more than its link takes. False for NaN."""
+    return destination_load_max > 1.0 + _ROUNDING
 
 
 def is_stationary(middle: Mark | None, end: Mark) -> bool | None:

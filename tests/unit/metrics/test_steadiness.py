@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -13,7 +16,7 @@ import dragonfly_env as dfe
 from dragonfly_env.agents import RandomPolicy
 from dragonfly_env.cli import app
 from dragonfly_env.experiments import Scenario, load_results, run_sweep
-from dragonfly_env.experiments.results import aggregate
+from dragonfly_env.experiments.results import _saturated, aggregate
 from dragonfly_env.experiments.summary import render_summary
 from dragonfly_env.metrics.steadiness import Mark, Marks, is_saturated, is_stationary
 
@@ -49,6 +52,100 @@ def test_filling_the_network_is_not_taken_for_saturation() -> None:
     metrics = measured(0.5, warmup_ns=0.0, measure_ns=6_000.0)
     assert metrics.accepted_load < 0.95 * metrics.offered_load
     assert metrics.saturated is False
+
+
+def hot(hosts: int, fraction: float) -> float:
+    """What the hot hosts of 72 receive at full load."""
+    return fraction * 72 / hosts + 1 - fraction
+
+
+@pytest.mark.parametrize(("hosts", "fraction"), [(1, 0.05), (4, 0.2), (2, 0.01)])
+@pytest.mark.parametrize("of_link", [0.3, 0.8, 1.1, 1.4])
+def test_traffic_that_sends_a_host_more_than_its_link_takes_is_saturated(
+    hosts: int, fraction: float, of_link: float
+) -> None:
+    load = min(0.7, of_link / hot(hosts, fraction))
+    metrics = measured(load, traffic=f"hotspot:hosts={hosts},fraction={fraction}", measure_ns=5_000.0)
+    assert metrics.destination_load_max == pytest.approx(load * hot(hosts, fraction))
+    assert metrics.demanded_load == pytest.approx(load)
+    assert metrics.saturated is (load * hot(hosts, fraction) > 1)
+
+
+def test_a_hot_host_is_found_where_nearly_all_of_the_load_is_accepted() -> None:
+    fraction = (1.4 / 0.3 - 1) / (1056 / 4 - 1)  # 4 of 1,056 hosts are sent 1.4 times what their links take
+    traffic = f"hotspot:hosts=4,fraction={fraction}"
+    config = dfe.SimulationConfig(topology="1056", load=0.3, traffic=traffic)
+    metrics = dfe.simulate(config, warmup_ns=5_000, measure_ns=5_000)
+    assert metrics.destination_load_max == pytest.approx(1.4)
+    assert is_saturated(metrics.middle, metrics.end_mark) is False
+    assert metrics.saturated is True
+
+
+def test_many_to_one_is_saturated_where_the_one_is_sent_too_much() -> None:
+    matrix = np.zeros((72, 72))
+    matrix[:8, 71] = 1.0
+    below, above = (measured(load, traffic=matrix, measure_ns=5_000.0) for load in (0.1, 0.13))
+    assert (below.destination_load_max, below.saturated) == (pytest.approx(0.8), False)
+    assert (above.destination_load_max, above.saturated) == (pytest.approx(1.04), True)
+    assert above.demanded_load == pytest.approx(0.13 * 8 / 72)
+
+
+@pytest.mark.parametrize(
+    "spec", ["uniform", "permutation", "advc", "adv+1", "tornado", "stencil3d", "lia-c2"]
+)
+def test_patterns_that_spread_their_load_never_send_a_host_too_much(spec: str) -> None:
+    metrics = measured(1.0, traffic=spec, warmup_ns=0.0, measure_ns=100.0)
+    assert metrics.destination_load_max == pytest.approx(1.0)
+    assert metrics.saturated is None
+
+
+@pytest.mark.parametrize("policy", [name for name in dfe.policies() if name != "mlp"])
+def test_stable_uniform_loads_stay_unsaturated_whatever_the_policy(policy: str) -> None:
+    metrics = measured(0.3, policy=policy, warmup_ns=5_000.0, measure_ns=5_000.0, network="lia")
+    assert metrics.saturated is False
+
+
+def test_what_hosts_receive_is_the_mean_of_the_steps_in_force() -> None:
+    steps = [(0.0, "hotspot:hosts=1,fraction=0.5", 0.2), (7_500.0, "uniform", 0.2)]
+    simulation = dfe.Simulation(dfe.SimulationConfig(topology="72", traffic=steps))
+    simulation.run(10_000)  # 2,500 ns of each in the second half
+    assert simulation.metrics().destination_load_max == pytest.approx(0.1 * (hot(1, 0.5) + 1))
+    simulation.run(20_000)
+    assert simulation.metrics().destination_load_max == pytest.approx(0.2)
+
+
+def test_traces_programs_and_drained_networks_say_nothing_of_what_is_demanded() -> None:
+    simulation = dfe.Simulation(dfe.SimulationConfig(topology="72", load=0.2))
+    simulation.run(100)
+    simulation.drain()
+    closed = dfe.Simulation(dfe.SimulationConfig(topology="72", traffic="all-to-all:message_bytes=128"))
+    for metrics in (simulation.metrics(), closed.run_to_completion()):
+        assert math.isnan(metrics.demanded_load)
+        assert metrics.to_dict()["destination_load_max"] is None
+
+
+def test_an_environment_knows_of_a_host_that_is_sent_too_much() -> None:
+    config = dfe.SimulationConfig(topology="72", traffic="hotspot:hosts=1,fraction=1", load=0.1)
+    env = dfe.BatchedRoutingEnv(config, duration_ns=300.0)
+    batch = env.reset()
+    while not env.done:
+        batch = env.step(batch.minimal_actions())
+    assert env.metrics().saturated is True
+
+
+def test_a_sweep_judges_unequal_rows_by_what_they_demand() -> None:
+    table = pd.DataFrame(
+        {
+            "load": [0.8, 0.8],
+            "accepted_load": 0.158,
+            "demanded_load": 0.16,
+            "destination_load_max": [0.3, 0.4],
+        }
+    )
+    assert not _saturated(table)
+    assert _saturated(table.assign(destination_load_max=[0.3, 1.1]))
+    assert _saturated(table.drop(columns=["demanded_load", "destination_load_max"]))
+    assert _saturated(table.assign(accepted_load=0.15))
 
 
 def test_little_is_not_judged() -> None:
