@@ -155,3 +155,19 @@ def slowest_link_ns(network: NetworkConfig) -> tuple[float, float]:
         max(network.local_latency_ns, network.global_latency_ns, *wires),
         max(network.packet_time_ns, network.local_packet_time_ns, network.global_packet_time_ns, *packets),
     )
+
+
+def fastest_link(network: NetworkConfig, *, of_classes: bool = True) -> float:
+    """The rate in GB/s of the fastest link that is set, of hosts, too; ``of_classes``: of ``links``, too."""
+    rates = [link.bandwidth_gbytes_per_s or 0.0 for _, link in network.links] if of_classes else []
+    return max(
+        network.host_bandwidth_gbytes_per_s,
+        network.local_bandwidth_gbytes_per_s,
+        network.global_bandwidth_gbytes_per_s,
+        *rates,
+    )
+
+
+def scaled_crossbar(network: NetworkConfig, gbytes_per_s: float) -> float:
+    """A rate of the crossbar that follows from another one, no faster than a flit in a ps."""
+    return min(gbytes_per_s, float(network.flit_bytes * PS_PER_NS), MAX_BANDWIDTH)

@@ -21,7 +21,9 @@ from dragonfly_env.checks.values import PS_PER_NS, check_time_ns, config_error, 
 from dragonfly_env.config.links import (
     LinkConfig,
     check_links,
+    fastest_link,
     link_rows,
+    scaled_crossbar,
     slowest_link_ns,
 )
 from dragonfly_env.config.network_fields import MAX_LATENCY_NS, bandwidth, of_core
@@ -115,8 +117,10 @@ class NetworkConfig:
     )
     crossbar_bandwidth_gbytes_per_s: float = bandwidth(
         "crossbar_packet_ps",
-        40.0,
-        "One packet per input port and per output port at a time. Q: 40 (10 x a link), L: 50 (2 x).",
+        None,
+        "One packet per input port and per output port at a time. None becomes 10 times the fastest link; where links "
+        "of a preset are changed, their ratio stays. Q: 40 (10 x a link), L: 50 (2 x).",
+        optional=True,
     )
     router_clock_ns: float = of_core(
         "router_clock_ps", 3.2, "ns", "The crossbar is allocated on the edges of this clock. Q: 3.2, L: 1."
@@ -215,13 +219,14 @@ class NetworkConfig:
 
     def __post_init__(self) -> None:
         normalise(self)
+        if self.crossbar_bandwidth_gbytes_per_s is None:
+            object.__setattr__(self, _CROSSBAR, scaled_crossbar(self, _SPEEDUP * fastest_link(self)))
         if self.message_bytes_of_packet > self.packet_bytes:
             allowed = f"must be at most packet_bytes, which is {self.packet_bytes}"
             raise config_error("payload_bytes", self.payload_bytes, allowed)
         if self.packet_bytes % self.flit_bytes:
-            raise config_error(
-                "flit_bytes", self.flit_bytes, f"must divide packet_bytes, which is {self.packet_bytes}"
-            )
+            allowed = f"must divide packet_bytes, which is {self.packet_bytes}"
+            raise config_error("flit_bytes", self.flit_bytes, allowed)
         for name in ("host", "local", "global", "injection", "crossbar"):
             field = f"{name}_bandwidth_gbytes_per_s"
             value = getattr(self, field)
@@ -236,21 +241,13 @@ class NetworkConfig:
                     f"must be in [{low:g}, {self.flit_bytes * PS_PER_NS}] GB/s, so that a flit of "
                     f"{self.flit_bytes} bytes takes at least 1 ps and a packet at most 1 ms",
                 )
-        fastest = max(
-            self.host_bandwidth_gbytes_per_s,
-            self.local_bandwidth_gbytes_per_s,
-            self.global_bandwidth_gbytes_per_s,
-        )
+        fastest = fastest_link(self, of_classes=False)
         if self.switching == "cut-through" and self.link_start == "timer":
-            raise config_error(
-                "switching", self.switching, "must be 'store-and-forward' with link_start='timer'"
-            )
+            allowed = "must be 'store-and-forward' with link_start='timer'"
+            raise config_error("switching", self.switching, allowed)
         if self.switching == "cut-through" and self.crossbar_bandwidth_gbytes_per_s < fastest:
-            raise config_error(
-                "crossbar_bandwidth_gbytes_per_s",
-                self.crossbar_bandwidth_gbytes_per_s,
-                f"must be at least the fastest link's {fastest:g} GB/s with switching='cut-through'",
-            )
+            allowed = f"must be at least the fastest link's {fastest:g} GB/s with switching='cut-through'"
+            raise config_error(_CROSSBAR, self.crossbar_bandwidth_gbytes_per_s, allowed)
 
     def _flit_ps(self, gbytes_per_s: float) -> float:
         return self.flit_bytes * PS_PER_NS / gbytes_per_s
@@ -332,22 +329,23 @@ class NetworkConfig:
         """
         if not isinstance(name, str) or name not in PRESETS:
             raise unknown_name("network", name, PRESETS)
-        reject_unknown(cls, overrides, "a network")
-        return cls(**{**PRESETS[name], **overrides})
+        return cls(**PRESETS[name]).replace(**overrides)
 
     def replace(self, **changes: Any) -> NetworkConfig:
-        """A copy with some fields changed.
+        """A copy with some fields changed; the crossbar keeps its ratio to the fastest link unless it is among them.
 
         Raises:
             ConfigError: For an unknown field or a value out of range.
         """
         reject_unknown(NetworkConfig, changes, "a network")
+        if changes.get(_CROSSBAR) is None:
+            made = dataclasses.replace(self, **{**changes, _CROSSBAR: None})
+            ratio = fastest_link(made) / fastest_link(self)
+            changes[_CROSSBAR] = scaled_crossbar(made, ratio * self.crossbar_bandwidth_gbytes_per_s)
         return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field as a plain value for TOML and JSON; infinity is ``"inf"`` and a field that is None is
-        absent.
-        """
+        """Every field as a plain value for TOML and JSON; infinity is ``"inf"``, a field that is None is absent."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         links = {name: link.to_dict() for name, link in values.pop("links")}
         plain = {k: "inf" if v == math.inf else v for k, v in values.items() if v is not None}
@@ -381,12 +379,11 @@ class NetworkConfig:
             ConfigError: If ``watchdog_ns`` is no time above 0 or finer than a ps, or ``links`` do not fit the topology.
         """
         check_time_ns("watchdog_ns", watchdog_ns, open_low=True)
+        apart = topology is not None and self._tells_links_apart(topology)
         return {
             **core_values(self, {"GB/s": self._serialisation_ps}),
             "watchdog_ps": ns_to_ps("watchdog_ns", watchdog_ns),
-            "links": link_rows(self, topology)
-            if topology is not None and self._tells_links_apart(topology)
-            else [],
+            "links": link_rows(self, topology) if topology is not None and apart else [],
         }
 
     def _serialisation_ps(self, gbytes_per_s: float | None) -> int:
@@ -397,4 +394,6 @@ class NetworkConfig:
         return bool(self.links) or len(topology.link_classes) > len(_USUAL_CLASSES)
 
 
+_CROSSBAR = "crossbar_bandwidth_gbytes_per_s"
+_SPEEDUP = 10.0
 _USUAL_CLASSES = ("host", "local", "global")

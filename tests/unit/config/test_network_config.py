@@ -26,7 +26,7 @@ BAD: dict[str, tuple[Any, ...]] = {
     "host_bandwidth_gbytes_per_s": BAD_BANDWIDTHS,
     "local_bandwidth_gbytes_per_s": BAD_BANDWIDTHS,
     "global_bandwidth_gbytes_per_s": BAD_BANDWIDTHS,
-    "crossbar_bandwidth_gbytes_per_s": BAD_BANDWIDTHS,
+    "crossbar_bandwidth_gbytes_per_s": tuple(value for value in BAD_BANDWIDTHS if value is not None),
     "injection_bandwidth_gbytes_per_s": (0, -1.0, NAN, -INF, "4", True, 1e-9, 1e7),
     "injection_latency_ns": BAD_LATENCIES,
     "ejection_latency_ns": BAD_LATENCIES,
@@ -328,3 +328,33 @@ def test_a_network_is_frozen_hashable_and_has_no_dictionary() -> None:
         network.packet_bytes = 1  # type: ignore[misc]  # on purpose
     assert hash(network) == hash(NetworkConfig())
     assert not hasattr(network, "__dict__")
+
+
+@pytest.mark.parametrize("preset", NetworkConfig.presets())
+@pytest.mark.parametrize("factor", [0.5, 1.0, 6.25])
+def test_the_crossbar_keeps_its_ratio_to_faster_or_slower_links(preset: str, factor: float) -> None:
+    before = NetworkConfig.preset(preset)
+    names = [f"{kind}_bandwidth_gbytes_per_s" for kind in ("host", "local", "global")]
+    changes = {name: getattr(before, name) * factor for name in names}
+    ratio = before.crossbar_bandwidth_gbytes_per_s / max(getattr(before, name) for name in names)
+    for after in (
+        before.replace(**changes),
+        NetworkConfig.preset(preset, **changes),
+        NetworkConfig.from_dict({"preset": preset, **changes}),
+    ):
+        assert after.crossbar_bandwidth_gbytes_per_s == pytest.approx(
+            ratio * max(changes.values()), rel=1e-12
+        )
+    same = before.replace(global_latency_ns=99.0)
+    assert same.crossbar_bandwidth_gbytes_per_s == before.crossbar_bandwidth_gbytes_per_s
+    given = before.replace(**changes, crossbar_bandwidth_gbytes_per_s=500.0)
+    assert given.crossbar_bandwidth_gbytes_per_s == 500.0
+
+
+def test_the_crossbar_of_links_of_any_speed_is_ten_times_the_fastest() -> None:
+    assert NetworkConfig(global_bandwidth_gbytes_per_s=25.0).crossbar_bandwidth_gbytes_per_s == 250.0
+    classes = {"rank-1": {"bandwidth_gbytes_per_s": 50.0}}
+    assert NetworkConfig(links=classes).crossbar_bandwidth_gbytes_per_s == 500.0
+    assert NetworkConfig.from_dict(NetworkConfig(links=classes).to_dict()) == NetworkConfig(links=classes)
+    fastest = NetworkConfig(host_bandwidth_gbytes_per_s=128_000.0)
+    assert fastest.crossbar_bandwidth_gbytes_per_s == 128_000.0  # a flit in a ps
