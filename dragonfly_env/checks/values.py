@@ -6,7 +6,7 @@ import difflib
 import math
 import numbers
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TypeVar
 
@@ -67,13 +67,23 @@ def one_of(value: object, names: Iterable[str], listed: str) -> str:
     return f"{hint.removeprefix('; ')} It must be one of {listed}"
 
 
-def no_such_setting(owner: str, name: str, names: Iterable[str]) -> str:
-    """``"OWNER has no such setting"`` for a message, with the one that was probably meant, then all that it has."""
+def no_such_setting(
+    owner: str, name: str, names: Iterable[str], meant: Mapping[str, str] | None = None
+) -> str:
+    """``"OWNER has no such setting"`` for a message, with the one that was probably meant, then all that it has.
+
+    Args:
+        owner: Whose settings they are.
+        name: What was given.
+        names: What there is.
+        meant: The setting that another word for it means.
+    """
     known = list(names)
     if not known:
         return f"{owner} has no settings"
     listed = ", ".join(known)
-    hint = did_you_mean(name, known)
+    same = (meant or {}).get(name.lower())
+    hint = f"; did you mean {same!r}?" if same else did_you_mean(name, known)
     return f"{owner} has no such setting" + (f"{hint} It has {listed}" if hint else f", only {listed}")
 
 

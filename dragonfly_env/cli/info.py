@@ -15,7 +15,7 @@ from rich.text import Text
 
 from dragonfly_env import _core
 from dragonfly_env.agents.registry import AGENTS, agent_settings
-from dragonfly_env.checks.values import unknown_name
+from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import show
 from dragonfly_env.cli.drawing import draw_grid
@@ -23,6 +23,7 @@ from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.settings import make_topology
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import SettingInfo, describe
+from dragonfly_env.config.throughput import dark_ports, is_balanced, links_per_pair, throughput
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs import Motif
 from dragonfly_env.policies import describe_policy, policies
@@ -89,6 +90,9 @@ def _about(name: str, arrangement: str | None) -> RenderableType:
         parts.append(_network(name))
     if name in AGENTS:
         parts.append(_agent(name))
+    if not parts and "=" in name:
+        allowed = f"names nothing; settings of a topology belong to --topology {name}"
+        raise config_error("name", name, allowed)
     if not parts:
         everything = (
             *Dragonfly.presets(),
@@ -170,6 +174,8 @@ def _topology(made: Dragonfly) -> RenderableType:
     local = made.num_groups * made.a * made.num_local_ports // 2
     way = (made.diameter - 1) // 2
     diameter = int(made.num_groups > 1) + (1 if made.num_groups == 1 else 2) * way * int(made.a > 1)
+    ports, dark = made.num_groups * made.a * made.h, dark_ports(made)
+    fewest, most = links_per_pair(made)
     shape = "all-to-all" if made.group == "all-to-all" else f"{made.group}"
     facts: list[tuple[str, str, str]] = [
         ("hosts", f"{made.num_hosts:,}", f"{made.p} per router (p)"),
@@ -188,21 +194,23 @@ def _topology(made: Dragonfly) -> RenderableType:
         ),
         ("longest minimal path", f"{diameter}", "hops between routers"),
         (
+            "dark global ports",
+            f"{dark:,}",
+            f"{dark / ports:.1%} of {ports:,}: nothing is connected to them" if ports else "there are none",
+        ),
+        (
+            "links per pair of groups",
+            f"{fewest}" if fewest == most else f"{fewest} to {most}",
+            "a pair of groups has at least, at most",
+        ),
+        (
             "balanced",
-            "yes" if made.a == 2 * made.p == 2 * made.h and made.group == "all-to-all" else "no",
-            "a = 2p = 2h (Kim et al., ISCA 2008)",
+            "yes" if is_balanced(made) else "no",
+            "a = 2p = 2h, all-to-all groups, no dark ports (Kim et al., ISCA 2008)",
         ),
     ]
     if made.num_groups > 1 and made.h > 0:
-        hosts = made.a * made.p
-        links = made.links_between_groups
-        adv = min(1.0, links / hosts)
-        offsets = min(made.h, made.num_groups - 1)
-        advc = min(1.0, offsets * links / hosts)
-        facts += [
-            ("min under adv+i accepts", f"{adv:.4f}", "at most: all of a group share its links to one other"),
-            ("min under advc accepts", f"{advc:.4f}", "at most: h groups share the load"),
-        ]
+        facts += _bounds(made)
     table = _new_table("", "", "", header=False)
     for heading, value, remark in facts:
         table.add_row(heading, value, Text(remark, style="dim"))
@@ -210,6 +218,27 @@ def _topology(made: Dragonfly) -> RenderableType:
     titled = _titled(f"Dragonfly p={made.p}, a={made.a}, h={made.h}, g={made.num_groups}", table)
     drawing = draw_grid(made)
     return Group(titled, Text(f"\n{drawing}\n")) if drawing else titled
+
+
+def _bounds(made: Dragonfly) -> list[tuple[str, str, str]]:
+    """The most load that paths of a kind carry (`dragonfly_env.config.throughput` has the formulas)."""
+    most = throughput(made)
+    links, hosts = made.links_between_groups, made.a * made.p
+    advc = min(1.0, min(made.h, made.num_groups - 1) * links / hosts)
+    return [
+        (
+            "uniform, minimal",
+            f"{most.uniform_minimal:.4f}",
+            "of the host links, at most: L g / (a p), L links per pair of groups, or local links",
+        ),
+        ("adv+i, minimal", f"{most.adversarial_minimal:.4f}", "at most: L / (a p), the worst case"),
+        ("advc, minimal", f"{advc:.4f}", "at most: h L / (a p), h groups share the load"),
+        (
+            "adv+i, non-minimal",
+            f"{most.adversarial_nonminimal:.4f}",
+            "at most: L g / (2 a p), by one intermediate group (links as fast as those of hosts)",
+        ),
+    ]
 
 
 def _policy(name: str) -> RenderableType:

@@ -254,6 +254,7 @@ def reject_unknown(
     *,
     extra: Iterable[str] = (),
     fixed: Collection[str] = (),
+    meant: Mapping[str, str] | None = None,
 ) -> None:
     """Raise ``ConfigError`` for keys of ``given`` that are no field of the class.
 
@@ -263,9 +264,10 @@ def reject_unknown(
         owner: Whose settings they are, for the message.
         extra: Further names that may be set.
         fixed: Fields that have one value here. They are not refused, but the message does not offer them.
+        meant: The field that another word for it means.
     """
     names = [field.name for field in dataclasses.fields(settings) if field.init and field.name not in fixed]
     names += list(extra)
     for name, value in given.items():
         if name not in names and name not in fixed:
-            raise config_error(str(name), value, no_such_setting(owner, name, names))
+            raise config_error(str(name), value, no_such_setting(owner, name, names, meant))

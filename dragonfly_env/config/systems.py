@@ -11,6 +11,17 @@ from dragonfly_env.config.groups import ALL_TO_ALL, Grid, parse_group
 MAX_RADIX = 1024  # as in the core, which checks it again
 FIELDS = ("p", "a", "h", "g", "arrangement", "trunking", "group")
 INSTEAD = ("links_between_groups",)
+WORDS = {
+    "groups": "g",
+    "num_groups": "g",
+    "routers": "a",
+    "routers_per_group": "a",
+    "hosts": "p",
+    "hosts_per_router": "p",
+    "global_ports": "h",
+    "global_links": "h",
+}
+"""What people call a parameter, for messages."""
 _DECIDE_H = {"g", "group", "arrangement", "trunking", *INSTEAD}  # with "xc"
 
 

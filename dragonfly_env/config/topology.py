@@ -46,6 +46,7 @@ from dragonfly_env.config.systems import (
     INSTEAD,
     MAX_RADIX,
     PRESETS,
+    WORDS,
     bundle_of,
     is_xc,
     ports_between,
@@ -176,7 +177,7 @@ class Dragonfly:
                 raise unknown_name("topology", name, PRESETS) from None
         if not isinstance(key, str) or key not in PRESETS:
             raise unknown_name("topology", key, PRESETS)
-        reject_unknown(cls, overrides, "a topology", extra=INSTEAD)
+        reject_unknown(cls, overrides, "a topology", extra=INSTEAD, meant=WORDS)
         return cls(**with_changes(PRESETS[key], overrides))
 
     def replace(self, **changes: Any) -> Dragonfly:
@@ -186,7 +187,7 @@ class Dragonfly:
         Raises:
             ConfigError: For an unknown parameter or a value out of range.
         """
-        reject_unknown(type(self), changes, "a topology", extra=INSTEAD)
+        reject_unknown(type(self), changes, "a topology", extra=INSTEAD, meant=WORDS)
         return type(self)(**with_changes({name: getattr(self, name) for name in FIELDS}, changes))
 
     def to_dict(self) -> dict[str, int | str]:
@@ -204,7 +205,7 @@ class Dragonfly:
             ConfigError: For an unknown or missing key or a value out of range.
         """
         given = check_mapping("topology", values, "must be a table of parameters")
-        reject_unknown(cls, given, "a topology", extra=("preset", *INSTEAD))
+        reject_unknown(cls, given, "a topology", extra=("preset", *INSTEAD), meant=WORDS)
         if "preset" in given:
             return cls.preset(given.pop("preset"), **given)
         derived = {

@@ -65,7 +65,7 @@ class Job:
     """A program on some of the hosts, beside other jobs and background traffic.
 
     Args:
-        program: ``"milc"`` or another name of ``dragonfly_env.jobs.programs()``, with settings as in
+        program: ``"milc"`` or another name of ``dragonfly_env.jobs.program_names()``, with settings as in
             ``"milc:scale=0.25"``; ``"file:PATH"``; an object; or a function ``(rank, ranks) -> operations`` of one's
             own (``dragonfly_env.jobs``).
         hosts: How many. May be left out where the placement lists them or the program is written for a number.

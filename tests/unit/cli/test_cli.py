@@ -100,6 +100,9 @@ def test_info_has_the_numbers_of_a_topology() -> None:
     done = run("info", "--topology", "p=4,a=8,h=4,g=20")
     assert "20" in done.stdout
     assert "of at most 33" in done.stdout
+    shown = " ".join(done.stdout.split())
+    for fact in ("260 40.6% of 640", "balanced no", "uniform, minimal 0.6250", "adv+i, non-minimal 0.3125"):
+        assert fact in shown
 
 
 def test_info_lists_the_fields_of_a_network() -> None:
@@ -312,11 +315,11 @@ def test_plot_draws_what_is_asked_for(tmp_path: Path) -> None:
     [
         (["info", "ugal"], "did you mean 'ugal-"),
         (["info", "--topology", "p=2"], "lacks a, h"),
+        (["info", "p=6,a=12,h=6"], "names nothing; settings of a topology belong to --topology p=6,a=12,h=6"),
         (["simulate", "--load", "0"], "= 0"),
         (["simulate", "--load", "1.5"], "= 1.5"),
         (["simulate", "--policy", "ugla-n"], "= 'ugla-n': did you mean 'ugal-n'? It must be one of 'min'"),
         (["simulate", "--load", "nan"], "= nan"),
-        (["simulate", "--policy", "ugla-n"], "did you mean 'ugal-n'"),
         (["simulate", "--policy", "ugal-n:bias=1"], "did you mean 'bias_packets'"),
         (["simulate", "--traffic", "unifrom"], "did you mean 'uniform'"),
         (["simulate", "--traffic", "adv+33"], "33"),

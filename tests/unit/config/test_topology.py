@@ -270,3 +270,12 @@ def test_wrong_table_is_refused(values: Any, message: str) -> None:
 def test_question_out_of_range_is_refused(method: str, arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         getattr(Dragonfly(4, 8, 4), method)(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("word", "field"),
+    [("groups", "g"), ("num_groups", "g"), ("routers", "a"), ("hosts", "p"), ("Groups", "g")],
+)
+def test_a_word_for_a_parameter_suggests_the_parameter(word: str, field: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^{word} = 5: .*did you mean '{field}'\?"):
+        Dragonfly.from_dict({"p": 2, "a": 4, "h": 2, word: 5})
