@@ -38,11 +38,11 @@ from dragonfly_env.traffic import (
     Trace,
     Traffic,
     make_source,
-    offered_steps,
     parse_traffic,
     traffic_from_dict,
 )
 from dragonfly_env.traffic.demand import UNITS
+from dragonfly_env.traffic.parse import offered_steps
 
 MAX_SEED = 2**64 - 1
 _ROUND_TRIPS = 4
@@ -159,14 +159,14 @@ class SimulationConfig:
         traffic = parse_traffic(self.traffic)
         if not isinstance(self.traffic, str) or isinstance(traffic, (Trace, DemandMatrix)):
             object.__setattr__(self, "traffic", traffic)
+        traffic.check(self.topology)
         if self.demand_unit is not None:
             if not isinstance(traffic, DemandMatrix):
                 allowed = "must be left out: the traffic is no demand matrix"
                 raise config_error("demand_unit", self.demand_unit, allowed)
-            traffic = traffic.with_unit(self.demand_unit)
+            traffic = DemandMatrix(traffic.matrix, self.demand_unit)
             object.__setattr__(self, "traffic", traffic)
             object.__setattr__(self, "demand_unit", None)
-        traffic.check(self.topology)
         offered_steps(traffic, self.topology, load=self.load, network=self.network)
         self._check_injection(traffic)
         self._check_jobs(traffic)

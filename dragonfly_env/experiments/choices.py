@@ -157,7 +157,7 @@ class TrafficChoice:
                 )
             checked = [_step(step) for step in steps]
             described = ", then ".join(
-                f"{spec} {load:g} from {time / 1000:g} us" for time, spec, load in checked
+                f"{traffic.spec} {load:g} from {time / 1000:g} us" for time, traffic, load in checked
             )
             return cls(parse_traffic(checked), label or described, (checked[0][2],), warmup_ns, measure_ns)
         traffic = parse_traffic(traffic_from_dict(pattern))
@@ -177,9 +177,9 @@ def _spell(value: object) -> str:
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)
 
 
-def _step(step: object) -> tuple[float, str, float]:
+def _step(step: object) -> tuple[float, Traffic, float]:
     if not isinstance(step, (list, tuple)) or len(step) != 3 or not isinstance(step[1], str):
         raise config_error("traffic.schedule step", step, "must be [time_ns, pattern, load]")
     time_ns = check_real("traffic.schedule time_ns", step[0], 0.0, LONGEST_NS, unit="ns")
     load = check_real("traffic.schedule load", step[2], 0.0, 1.0, open_low=True)
-    return time_ns, parse_traffic(step[1]).spec, load
+    return time_ns, parse_traffic(step[1]), load

@@ -30,7 +30,6 @@ from dragonfly_env.traffic.mixtures import HostMixture, WeightedMixture
 from dragonfly_env.traffic.parse import (
     Schedule,
     make_source,
-    offered_steps,
     parse_traffic,
     traffic_from_dict,
     traffic_patterns,
@@ -68,7 +67,6 @@ __all__ = [
     "Uniform",
     "WeightedMixture",
     "make_source",
-    "offered_steps",
     "parse_traffic",
     "traffic_from_dict",
     "traffic_patterns",

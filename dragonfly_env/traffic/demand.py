@@ -105,10 +105,6 @@ class DemandMatrix(Pattern):
                 f"must be square with one row per {per[0]}, {per[1]} or {per[2]}",
             )
 
-    def with_unit(self, unit: str | None) -> DemandMatrix:
-        """The same numbers in another unit: ``"GB/s"``, or None for relative ones."""
-        return self if unit == self.demand_unit else DemandMatrix(self.matrix, unit)
-
     @property
     def is_absolute(self) -> bool:
         return self.demand_unit is not None

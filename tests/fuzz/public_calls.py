@@ -164,7 +164,7 @@ def _traffic() -> list[Call]:
         of(dfe.AllToAll().check, topology=_TOPOLOGY),
         of(dfe.AllToAll().build, topology=_TOPOLOGY.to_core(), seed=1, packet_bytes=128),
         of(dfe.AllToAll.from_arguments, arguments={"in_flight": 2}),
-        of(traffic.DemandMatrix, matrix=np.eye(6)),
+        of(traffic.DemandMatrix, matrix=np.eye(6), demand_unit="GB/s"),
         of(traffic.HostMixture, parts=[([0, 1], "uniform")]),
         of(traffic.WeightedMixture, parts=[(1.0, "uniform"), (2.0, "adv+1")]),
         of(traffic.Schedule, steps=[(0, "uniform", 0.5)]),

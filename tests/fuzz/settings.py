@@ -13,6 +13,7 @@ from dragonfly_env import NetworkConfig, SimulationConfig, _core
 from dragonfly_env.policies import CorePolicy, policy_class
 from dragonfly_env.traffic import (
     AllToAll,
+    DemandMatrix,
     HostMixture,
     Hotspot,
     Pattern,
@@ -278,6 +279,8 @@ def small_simulation(random: Random) -> SimulationConfig:
         "series_bin_ns": random.choice((None, None, 100.0, 33.3)),
     }
     drawn = parse_traffic(given["traffic"])
+    if isinstance(drawn, DemandMatrix) and random.random() < 0.3:
+        given["demand_unit"] = "GB/s"
     if drawn.is_closed_loop:
         given["message_packets"] = 1
     elif random.random() < 0.6 and not drawn.is_trace:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dragonfly_env as dfe
+from dragonfly_env.experiments.choices import TrafficChoice
 from dragonfly_env.traffic import (
     DemandMatrix,
     HostMixture,
@@ -173,3 +174,28 @@ def test_any_file_is_a_matrix_or_a_configuration_error(
     except dfe.ConfigError:
         return
     assert isinstance(traffic, DemandMatrix)
+
+
+def test_a_configuration_knows_a_file_by_its_numbers(tmp_path: Path) -> None:
+    def config() -> dfe.SimulationConfig:
+        return dfe.SimulationConfig(topology=TOPOLOGY, traffic=f"demand:{tmp_path / 'm.csv'}")
+
+    (tmp_path / "m.csv").write_text(FILES["numbers"])
+    before = config()
+    assert before == dfe.SimulationConfig(topology=TOPOLOGY, traffic=GROUPS)
+    (tmp_path / "m.csv").write_text(FILES["numbers"].replace("80.0", "90.0"))
+    assert config() != before
+    assert config().to_json() != before.to_json()
+
+
+def test_a_scenario_takes_files_of_demands_and_their_unit(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text((FRAME / 100).to_csv(index=False))
+    text = f"demand:{tmp_path / 'm.csv'}"
+    choice = TrafficChoice.parse(text)
+    assert (choice.traffic, choice.label) == (DemandMatrix(GROUPS / 100), text)
+    absolute = TrafficChoice.parse(f"{text},demand_unit=GB/s")
+    assert absolute.traffic == DemandMatrix(GROUPS / 100, "GB/s")
+    with pytest.raises(dfe.ConfigError, match=r"^traffic.loads = .*must be left out: demand\(9 x 9, GB/s\)"):
+        TrafficChoice.parse({**DemandMatrix(GROUPS, "GB/s").to_dict(), "loads": [0.5]})
+    steps = TrafficChoice.parse({"schedule": [[0, text, 0.3], [5_000, "uniform", 0.4]]})
+    assert steps.traffic == Schedule(((0, DemandMatrix(GROUPS / 100), 0.3), (5_000, "uniform", 0.4)))  # type: ignore[arg-type]
