@@ -181,7 +181,10 @@ PATTERNS = {
     "all-to-all": traffic_module.AllToAll,
 }
 # Fields without a default.
-NEEDED: dict[str, dict[str, Any]] = {"mixture": {"parts": [(range(72), "uniform")]}}
+NEEDED: dict[str, dict[str, Any]] = {
+    "demand": {"matrix": np.ones((9, 9))},
+    "mixture": {"parts": [(range(72), "uniform")]},
+}
 
 
 def test_every_class_of_pattern_is_covered() -> None:
