@@ -48,6 +48,14 @@ class TrackedFeature(TypedDict):
     per: Literal["port", "decision", "candidate", "link", "group", "peer"]
 
 @type_check_only
+class RequirementsOfRun(TypedDict):
+    local_vcs: int
+    global_vcs: int
+    partitions: int
+    network_bytes: int
+    most_packet_bytes: int
+
+@type_check_only
 class TrackerInfo(TypedDict):
     name: str
     summary: str
@@ -375,6 +383,21 @@ def features() -> list[FeatureInfo]: ...
 def policies() -> list[PolicyInfo]: ...
 def trackers() -> list[TrackerInfo]: ...
 def patterns() -> list[PatternInfo]: ...
+def requirements(
+    topology: Topology,
+    network_params: NetworkParams,
+    source: Source,
+    policy: str,
+    policy_params: Mapping[str, float | str | bool],
+    source_queue_packets: int,
+    lose_when_full: bool,
+    seed: int,
+    threads: int,
+    options: Mapping[str, Any],
+) -> RequirementsOfRun: ...
+def required_vcs(
+    topology: Topology, policy: str, policy_params: Mapping[str, float | str | bool], vc_scheme: str
+) -> tuple[int, int]: ...
 def channel_dependencies(
     topology: Topology, policy: str, policy_params: Mapping[str, float | str | bool], vc_scheme: str
 ) -> tuple[NDArray[np.uint32], int]: ...

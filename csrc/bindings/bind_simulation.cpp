@@ -144,6 +144,31 @@ std::unique_ptr<Simulation> make_simulation(const std::shared_ptr<Dragonfly>& to
   return std::make_unique<Simulation>(std::move(setup));
 }
 
+py::dict requirements(const std::shared_ptr<Dragonfly>& topology, const py::dict& network,
+                      const SourceHandle& source, const std::string& policy,
+                      const py::dict& policy_parameters, std::uint32_t source_queue_packets,
+                      bool lose_when_full, std::uint64_t seed, std::uint32_t threads,
+                      const py::dict& options) {
+  const Requirements needed =
+      requirements_of(simulation_setup(topology, network, source, policy, policy_parameters,
+                                       source_queue_packets, lose_when_full, seed, threads, options));
+  py::dict out;
+  out["local_vcs"] = needed.vcs.local;
+  out["global_vcs"] = needed.vcs.global;
+  out["partitions"] = needed.partitions;
+  out["network_bytes"] = needed.network_bytes;
+  out["most_packet_bytes"] = needed.most_packet_bytes;
+  return out;
+}
+
+// (of local links, of global links)
+py::tuple required_vcs_of(const std::shared_ptr<Dragonfly>& topology, const std::string& policy,
+                          const py::dict& policy_parameters, const std::string& vc_scheme) {
+  const auto made = make_policy(policy, parameters_of("policy", policy_parameters), {});
+  const VcCounts needed = required_vcs(*topology, *made, parse_vc_scheme(vc_scheme));
+  return py::make_tuple(needed.local, needed.global);
+}
+
 // (routers, rows, ports), a read-only view of the policy's memory; None for policies without tables.
 py::object q_table(Simulation& self) {
   if (self.learner() == nullptr) return py::none();
@@ -242,6 +267,11 @@ void bind_simulation(py::module_& module) {
   module.def("policies", &policy_list);
   module.def("network_rows", &network_rows);
   module.def("trackers", &tracker_list);
+  module.def("requirements", &requirements, py::arg("topology").none(false), py::arg("network_params"),
+             py::arg("source"), py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"),
+             py::arg("lose_when_full"), py::arg("seed"), py::arg("threads"), py::arg("options"));
+  module.def("required_vcs", &required_vcs_of, py::arg("topology").none(false), py::arg("policy"),
+             py::arg("policy_params"), py::arg("vc_scheme"));
   module.def("channel_dependencies", &channel_dependencies, py::arg("topology").none(false),
              py::arg("policy"), py::arg("policy_params"), py::arg("vc_scheme"));
 }

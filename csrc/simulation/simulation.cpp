@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "network/memory_need.hpp"
 #include "routing/minimal_ports.hpp"
 
 namespace dragonfly {
@@ -34,24 +35,43 @@ std::unique_ptr<RoutingPolicy> background_policy(const SimulationSetup& setup) {
   return policy;
 }
 
+// `of_jobs` keeps the policies that jobs bring along.
+std::unique_ptr<Blueprint> make_blueprint(const SimulationSetup& setup, RoutingPolicy& policy,
+                                          std::vector<std::unique_ptr<RoutingPolicy>>& of_jobs,
+                                          RoutingPolicy* background) {
+  std::vector<JobPolicy> others;
+  for (const PolicyChoice& choice : setup.job_policies) {
+    of_jobs.push_back(policy_of(setup, choice.name, choice.parameters));
+    others.push_back({.field = choice.field, .name = choice.name, .policy = of_jobs.back().get()});
+  }
+  return std::make_unique<Blueprint>(*setup.topology, setup.network, policy, *setup.source, setup.options,
+                                     setup.workload.get(), others, background);
+}
+
 }  // namespace
 
 Simulation::Simulation(SimulationSetup setup)
     : setup_{std::move(setup)},
       policy_{policy_of(setup_, setup_.policy, setup_.policy_parameters)},
       background_{background_policy(setup_)},
-      network_{make_network()} {}
+      network_{std::make_unique<Network>(make_blueprint(setup_, *policy_, job_policies_, background_.get()),
+                                         setup_.threads)} {}
 
-std::unique_ptr<Network> Simulation::make_network() {
-  std::vector<JobPolicy> others;
-  for (const PolicyChoice& choice : setup_.job_policies) {
-    job_policies_.push_back(policy_of(setup_, choice.name, choice.parameters));
-    others.push_back({.field = choice.field, .name = choice.name, .policy = job_policies_.back().get()});
-  }
-  return std::make_unique<Network>(
-      std::make_unique<Blueprint>(*setup_.topology, setup_.network, *policy_, *setup_.source, setup_.options,
-                                  setup_.workload.get(), others, background_.get()),
-      setup_.threads);
+Requirements requirements_of(const SimulationSetup& setup) {
+  const auto policy = policy_of(setup, setup.policy, setup.policy_parameters);
+  const auto background = background_policy(setup);
+  std::vector<std::unique_ptr<RoutingPolicy>> of_jobs;
+  const auto blueprint = make_blueprint(setup, *policy, of_jobs, background.get());
+  require_memory(*blueprint);
+  return {.vcs = blueprint->paths.ladder().required(),
+          .partitions = blueprint->num_partitions(),
+          .network_bytes = memory_need(*blueprint).total(),
+          .most_packet_bytes = std::uint64_t{blueprint->most_packets()} * sizeof(Packet)};
+}
+
+VcCounts required_vcs(const Dragonfly& topology, const RoutingPolicy& policy, VcScheme scheme) {
+  const std::uint32_t local_hops = topology.local_way_hops();
+  return VcLadder{scheme, policy.budget().with_local_ways(local_hops), local_hops}.required();
 }
 
 bool Simulation::run(TimePs duration_ps, const std::function<bool()>& keep_going) {

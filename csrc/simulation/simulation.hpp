@@ -34,6 +34,20 @@ struct SimulationSetup {
   NetworkOptions options;
 };
 
+// What a run takes of a machine, known without building its network.
+struct Requirements {
+  VcCounts vcs;                        // that the paths of its policies need
+  std::uint32_t partitions = 0;        // that run on their own
+  std::uint64_t network_bytes = 0;     // before the first packet
+  std::uint64_t most_packet_bytes = 0;  // when every buffer is full
+};
+
+// Throws ConfigError as the constructor of `Simulation` does.
+[[nodiscard]] Requirements requirements_of(const SimulationSetup& setup);
+
+// The virtual channels that the paths of a policy need on a topology.
+[[nodiscard]] VcCounts required_vcs(const Dragonfly& topology, const RoutingPolicy& policy, VcScheme scheme);
+
 class Simulation {
  public:
   explicit Simulation(SimulationSetup setup);  // throws ConfigError
@@ -85,7 +99,6 @@ class Simulation {
   void check_invariants() { network_->check_invariants(); }
 
  private:
-  [[nodiscard]] std::unique_ptr<Network> make_network();
   [[nodiscard]] TimePs counted_until_ps() const;
 
   SimulationSetup setup_;
