@@ -21,6 +21,7 @@ from dragonfly_env.cli.engine_options import engine_of
 from dragonfly_env.cli.guard import FAILED, complain
 
 if TYPE_CHECKING:
+    from dragonfly_env.experiments.results import Results
     from dragonfly_env.experiments.runner import SweepReport
     from dragonfly_env.experiments.scenario import Scenario
 
@@ -79,6 +80,13 @@ def tell_failures(report: SweepReport) -> None:
             note(Text(failure.details.rstrip(), style="dim"))
 
 
+def tell_refused(results: Results) -> None:
+    """Say which files of finished runs are left out."""
+    if results.refused:
+        count = f"{len(results.refused)} of {results.expected} runs are left out, --redo does them again"
+        note(Text(f"{count}: {results.refused[0]}", style="yellow"))
+
+
 def this_command(*without: str) -> str:
     """What the user typed, fit to be typed again; flags ``without`` which it goes on."""
     return " ".join(map(_quoted, ["dragonfly-env", *(word for word in sys.argv[1:] if word not in without)]))
@@ -111,6 +119,7 @@ def _show_results(folder: Path, plots: bool) -> None:
     from dragonfly_env.experiments.summary import render_summary
 
     results = load_results(folder)
+    tell_refused(results)
     show(render_summary(results))
     if plots:
         from dragonfly_env.plots import draw

@@ -21,7 +21,7 @@ def job_table(jobs: Sequence[JobMetrics]) -> RenderableType:
         "hosts",
         "run time (us)",
         "iterations",
-        "in operations (%)",
+        "MPI share (%)",
         "count",
         "mean (us)",
         "max (us)",

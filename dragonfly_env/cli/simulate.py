@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _ROWS = (
     ("offered load", "offered_load", 1.0, ".4f", "of the host links' bandwidth"),
     ("accepted load", "accepted_load", 1.0, ".4f", "of the host links' bandwidth"),
-    ("makespan", "makespan_ns", 1.0, ",.1f", "ns, from the start to the last completion"),
+    ("makespan", "makespan_ns", 1.0, ",.1f", "ns, the last completion"),
     ("messages delivered", "messages_delivered", 1.0, ",.0f", ""),
     ("message latency, mean", "message_latency_mean_ns", 1.0, ",.1f", "ns, source queue included"),
     ("message latency, p50", "message_latency_p50_ns", 1.0, ",.0f", "ns"),
@@ -102,7 +102,7 @@ def simulate(
         typer.Option(
             "--to-completion",
             help="Closed-loop traffic such as all-to-all, or jobs: run to the end of them, however long it "
-            "takes. Without it such a run ends after --measure-ns at the latest. It has no warm-up and no load.",
+            "takes. Without it such a run ends after --measure-ns at the latest.",
             rich_help_panel=options.TIME,
         ),
     ] = False,
@@ -328,6 +328,8 @@ def _table(run: Run, results: Mapping[str, Any]) -> RenderableType:
     if run.closed_loop:
         ended = "complete" if results["makespan_ns"] is not None else "not complete"
         times = f"{ended} after {results['duration_ns'] / 1000:g} us"
+        if run.warmup_ns > 0.0:
+            times += f", behind a warm-up of {run.warmup_ns / 1000:g} us"
     head = Text.assemble((run.describe(), "bold"), f"\n{system}{topology.arrangement}), {times}")
     if warning := _warning(results):
         head.append(f"\n{warning}", style="yellow")

@@ -17,11 +17,12 @@ from dragonfly_env.config.topology import Dragonfly
 KEYS = ("traffic", "policy", "load")
 
 _NEEDED = (
-    *(*KEYS, "seed", "accepted_load", "packet_hops", "cpu_seconds", "package_version", "platform", "machine"),
+    *(*KEYS, "seed", "packet_hops", "cpu_seconds", "package_version", "platform", "machine"),
     *("date", "configuration", "topology_arrangement", "topology_group"),
     *("topology_p", "topology_a", "topology_h", "topology_g", "topology_trunking"),
 )
-_SHOWN = ("latency_mean_ns", "latency_p99_ns", "hops_mean")  # null in a run that delivered nothing
+# Null in a run that delivered nothing; the load also in one of jobs that took no time.
+_SHOWN = ("accepted_load", "latency_mean_ns", "latency_p99_ns", "hops_mean")
 _TEXT = (
     *(
         "run_id",
@@ -118,7 +119,7 @@ def _check_values(table: pa.Table, file: str) -> None:
     loads, accepted = table["load"].cast(pa.float64()), table["accepted_load"].cast(pa.float64())
     if not all(0.0 < load <= 1.0 for load in loads.to_pylist()):
         raise _refusal(file, "with a load that is not in (0, 1]")
-    if not all(load >= 0.0 for load in accepted.to_pylist()):
+    if not all(load is None or load >= 0.0 for load in accepted.to_pylist()):
         raise _refusal(file, "with an accepted load that is none")
     if not pa.types.is_integer(table["seed"].type):
         raise _refusal(file, "with seeds that are no integers")

@@ -9,11 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from dragonfly_env.checks.files import open_own
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError
+from dragonfly_env.experiments.columns import check_columns
 from dragonfly_env.experiments.measure import measure
 from dragonfly_env.experiments.run import Run
-from dragonfly_env.experiments.storage import ResultsFolder
+from dragonfly_env.experiments.storage import ResultsFolder, table_of
 
 _TELLING = (ConfigError, DeadlockError, IllegalActionError, MemoryError)
 """Errors that say what was wrong and where; of others the traceback is kept."""
@@ -50,6 +53,7 @@ def execute_one(run: Run, folder: Path) -> tuple[str, Failure | None]:
         with _writing():
             os.close(open_own(marker))
         row, provenance = measure(run)
+        check_columns(table_of(row), "a new row")  # what is not readable is this run's failure
         with _writing():
             files.write_run(row, provenance)
     except UnwritableError:

@@ -42,6 +42,19 @@ def jobs_text(metrics: Metrics) -> str:
     return json.dumps(described)
 
 
+def jobs_columns(metrics: Metrics) -> dict[str, Any]:
+    """``job_run_time_ns`` and ``job_mpi_share``, in the order of jobs, NaN where there is none, and ``jobs``
+    (`jobs_text`); nothing without jobs.
+    """
+    if not metrics.jobs:
+        return {}
+    return {
+        "job_run_time_ns": np.array([job.run_time_ns for job in metrics.jobs]),
+        "job_mpi_share": np.array([job.mpi_share for job in metrics.jobs]),
+        "jobs": jobs_text(metrics),
+    }
+
+
 def tiles_text(metrics: Metrics) -> str:
     """The tiles of the whole machine, as JSON."""
     return json.dumps(tile_sums(metrics.tiles))

@@ -18,7 +18,7 @@ import dragonfly_env as dfe
 from dragonfly_env.checks.values import PS_PER_NS, ns_to_ps
 from dragonfly_env.experiments.agent_simulation import AgentSimulation, Runnable, simulation_of
 from dragonfly_env.experiments.fields import printable
-from dragonfly_env.experiments.job_columns import host_columns, jobs_text, tiles_text
+from dragonfly_env.experiments.job_columns import host_columns, jobs_columns, tiles_text
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.metrics import Metrics
 
@@ -144,7 +144,7 @@ def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[st
     """One row of the results table.
 
     Columns: what varies (policy, traffic, load, seed); the settings; everything of `Metrics.to_dict`; more
-    percentiles; arrays (see `arrays_of`), unless the run does without; the provenance, with the speed in
+    percentiles; arrays (see `arrays_of`; without them, the times of jobs alone); the provenance, with the speed in
     packet-hops (between routers, plus the delivery to the host) per CPU-second of the measured part.
     """
     topology = run.config.topology
@@ -164,7 +164,7 @@ def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[st
             for name, value in metrics.to_dict().items()
         },
         **{f"latency_p{q}_ns": _known(metrics.latency_percentile_ns(q)) for q in PERCENTILES},
-        **(arrays_of(metrics) if run.arrays else {}),
+        **(arrays_of(metrics) if run.arrays else jobs_columns(metrics)),
         **{key: value for key, value in provenance.items() if key not in ("run_id", "seed", "configuration")},
         "packet_hops_per_cpu_s": metrics.packet_hops / cpu if cpu > 0 else None,
         "configuration": json.dumps(run.configuration, sort_keys=True),
@@ -197,10 +197,7 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
     for name, values in (metrics.time_series or {}).items():
         arrays[f"series_{name}"] = values
     if metrics.jobs:
-        arrays["job_run_time_ns"] = np.array([job.run_time_ns for job in metrics.jobs])
-        arrays["job_mpi_share"] = np.array([job.mpi_share for job in metrics.jobs])
-        arrays["jobs"] = jobs_text(metrics)
-        arrays["tiles"] = tiles_text(metrics)
+        arrays |= {**jobs_columns(metrics), "tiles": tiles_text(metrics)}
     if metrics.group_latency_mean_ns is not None:
         arrays["group_latency_mean_ns"] = metrics.group_latency_mean_ns.ravel()
     return arrays

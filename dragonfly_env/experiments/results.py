@@ -20,6 +20,7 @@ from dragonfly_env.checks.values import (
     shown,
     unknown_name,
 )
+from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.columns import KEYS, check_columns
 from dragonfly_env.experiments.statistics import mean_and_ci95
 from dragonfly_env.experiments.storage import MERGED_NAME, ResultsFolder, read_rows
@@ -38,6 +39,7 @@ class Results:
         policies: Labels in the order of the scenario.
         traffic: Labels in the same sense.
         expected: Runs that the scenario has, finished or not.
+        refused: Why files of finished runs are left out: damaged, or not written by this program.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Results:
     policies: tuple[str, ...]
     traffic: tuple[str, ...]
     expected: int
+    refused: tuple[str, ...] = ()
 
     def select(
         self, *, policies: Sequence[str] = (), traffic: Sequence[str] = (), loads: Sequence[float] = ()
@@ -83,6 +86,7 @@ class Results:
             policies=tuple(label for label in self.policies if label in set(table["policy"])),
             traffic=tuple(label for label in self.traffic if label in set(table["traffic"])),
             expected=self.expected,
+            refused=self.refused,
         )
 
     def relabelled(self, change: Callable[[str], str]) -> Results:
@@ -95,6 +99,7 @@ class Results:
             policies=tuple(change(label) for label in self.policies),
             traffic=tuple(change(label) for label in self.traffic),
             expected=self.expected,
+            refused=self.refused,
         )
 
 
@@ -105,7 +110,7 @@ def load_results(path: Path) -> Results:
         path: A folder that `run_sweep` wrote, or a merged or single-run Parquet file.
 
     Raises:
-        ConfigError: If there are no results, or they cannot be read.
+        ConfigError: If there are no results, or none of them can be read.
     """
     path = check_path("results", path)
     # Not Path.is_dir and exists: before Python 3.14 they raise for names that are too long.
@@ -124,13 +129,15 @@ def _load_folder(folder: ResultsFolder) -> Results:
             return load_results(folder.merged)
         raise config_error("results", str(folder.path), f"must hold the results of a sweep ({MERGED_NAME})")
     name, labels, policies, traffic = _read_manifest(manifest, str(folder.manifest))
-    files = [file for run_id in labels if (file := folder.run_file(run_id)).exists()]
-    tables = folder.read_runs(labels)
+    refused: list[ConfigError] = []
+    tables = folder.read_runs(labels, check=check_columns, refused=refused)
+    if not tables and refused:
+        raise refused[0]
     if not tables:
         raise config_error(
             "results", str(folder.path), "must hold at least one finished run; there is none yet"
         )
-    table = _frame(tables, files)
+    table = _concatenated(tables, folder.runs)
     for field, known in (("policy", policies), ("traffic", traffic)):
         for label in set(table[field]) - set(known):
             raise config_error(
@@ -142,6 +149,7 @@ def _load_folder(folder: ResultsFolder) -> Results:
         policies=tuple(label for label in policies if label in set(table["policy"])),
         traffic=tuple(label for label in traffic if label in set(table["traffic"])),
         expected=len(labels),
+        refused=tuple(map(str, refused)),
     )
 
 
@@ -178,15 +186,24 @@ def _read_labels(given: object, file: str) -> dict[str, str]:
 def _frame(tables: Sequence[pa.Table], files: Sequence[Path]) -> pd.DataFrame:
     for table, file in zip(tables, files, strict=True):
         check_columns(table, str(file))
-    with parsing("results", str(files[0].parent), "must be results of one program"):
+    return _concatenated(tables, files[0])
+
+
+def _concatenated(tables: Sequence[pa.Table], place: Path) -> pd.DataFrame:
+    with parsing("results", str(place), "must be results of one program"):
         frame: pd.DataFrame = pa.concat_tables(tables, promote_options="permissive").to_pandas()
     if frame.empty:
-        raise config_error("results", str(files[0]), "must hold at least one run")
+        raise config_error("results", str(place), "must hold at least one run")
     return frame
 
 
 def _unique(labels: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(labels))
+
+
+def _offers_no_load(runs: pd.DataFrame) -> bool:
+    """Whether programs say when to send, and not a load: only there messages are counted."""
+    return "messages_delivered" in runs and bool(runs["messages_delivered"].notna().any())
 
 
 def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
@@ -203,8 +220,9 @@ def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
         One row per (traffic, policy, load), in the scenario's order, with for every column ``c`` the mean
         ``c`` and the half width ``c_ci95`` (NaN with a single seed), the number of ``seeds``, and
         ``saturated``: whether less than `SATURATED_BELOW` of the demanded load was accepted, or in some run a host is
-        sent more than its link takes (`Metrics.destination_load_max`); and ``stationary``: whether no run is known to
-        be otherwise (`Metrics.stationary`).
+        sent more than its link takes (`Metrics.destination_load_max`); never where programs say when to send, as
+        closed-loop traffic and jobs offer no load; and ``stationary``: whether no run is known to be otherwise
+        (`Metrics.stationary`).
     """
     check_instance("results", results, Results)
     columns = [
@@ -217,7 +235,7 @@ def aggregate(results: Results, columns: Sequence[str]) -> pd.DataFrame:
         for column in present:
             values = pd.to_numeric(group[column], errors="coerce").astype(float)
             row[column], row[f"{column}_ci95"] = mean_and_ci95(values.tolist())
-        row["saturated"] = _saturated(group)
+        row["saturated"] = not _offers_no_load(group) and _saturated(group)
         steady = group["stationary"] if "stationary" in group else pd.Series(dtype=float)
         row["stationary"] = not bool((pd.to_numeric(steady, errors="coerce") == 0).any())
         rows.append(row)
@@ -235,4 +253,7 @@ def _saturated(runs: pd.DataFrame) -> bool:
         known = pd.to_numeric(runs["demanded_load"], errors="coerce").mean()
         demanded = demanded if math.isnan(known) else known
     most = pd.to_numeric(runs.get("destination_load_max", pd.Series(dtype=float)), errors="coerce")
-    return bool(runs["accepted_load"].mean() < SATURATED_BELOW * demanded or most.map(is_overloaded).any())
+    return bool(
+        pd.to_numeric(runs["accepted_load"], errors="coerce").mean() < SATURATED_BELOW * demanded
+        or most.map(is_overloaded).any()
+    )

@@ -12,6 +12,7 @@ from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.experiments.agents import AgentSource
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.workload import resolved_jobs
+from dragonfly_env.simulation.window import check_window
 
 _MOST_NAMED_JOBS = 3
 _PLACES = frozenset({"path", "file", "weights", "agent"})
@@ -39,10 +40,13 @@ class Run:
         traffic_label: The traffic in tables and figures.
         load: Offered load as a fraction of the host link's bandwidth; of a schedule: its first; of closed-loop traffic,
             which has none: 1.
-        warmup_ns: Simulated time before statistics are reset.
+        warmup_ns: Simulated time before statistics are reset. No job that ends starts earlier.
         measure_ns: Simulated time that is measured; closed-loop traffic: the longest, to its completion.
         arrays: Keep results per router, per link and per time bin.
         agent: What decides instead of the configuration's policy, through the batched environment.
+
+    Raises:
+        ConfigError: If the window would miss a job, or its begin (`check_window`).
     """
 
     config: SimulationConfig
@@ -53,6 +57,9 @@ class Run:
     measure_ns: float
     arrays: bool
     agent: AgentSource | None = None
+
+    def __post_init__(self) -> None:
+        check_window(self.config, self.warmup_ns, self.measure_ns)
 
     @property
     def configuration(self) -> dict[str, Any]:

@@ -18,13 +18,17 @@ from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.choices import PolicyChoice, TrafficChoice
 from dragonfly_env.experiments.fields import Table, parse_loads, printable
 from dragonfly_env.experiments.run import Run
+from dragonfly_env.jobs import Job
+from dragonfly_env.jobs.mix import BackgroundMix
+from dragonfly_env.jobs.workload import parse_jobs
+from dragonfly_env.simulation.window import start_after
 
 DEFAULT_TOPOLOGY = "1056"
 DEFAULT_WARMUP_NS = 100_000.0
 DEFAULT_MEASURE_NS = 100_000.0
 _MOST_RUNS = 100_000
 # What a scenario says in words of its own, and what only one run has.
-_OWN = {"topology", "network", "traffic", "load", "policy", "seed", "threads", "packet_log"}
+_OWN = {"topology", "network", "traffic", "load", "policy", "jobs", "seed", "threads", "packet_log"}
 _OPTIONS = tuple(field.name for field in fields(SimulationConfig) if field.name not in _OWN)
 
 
@@ -42,10 +46,12 @@ class Scenario:
         traffic: Traffic patterns, in the same sense.
         loads: Offered loads for every traffic that states none itself; closed-loop traffic has none.
         seeds: One run for each; they give the confidence intervals.
-        warmup_ns: Simulated time before measuring; closed-loop traffic has none.
+        warmup_ns: Simulated time before measuring; closed-loop traffic has none. Jobs that end start after it.
         learner_warmup_ns: The same for policies that learn, if theirs is another: they begin with empty tables.
         measure_ns: Simulated time that is measured; a closed loop ends at its completion if that comes first.
         options: Further arguments of `SimulationConfig`.
+        jobs: Of every run; their ``start_ns`` counts from the end of the warm-up, that of endless ones from time 0.
+        warms_up_jobs: Whether endless jobs alone are worth a warm-up: it was asked for.
         threads: Threads of one simulation.
         arrays: Keep results per router, per link and per time bin (the fairness, link and series figures need
             them).
@@ -61,6 +67,8 @@ class Scenario:
     warmup_ns: float
     measure_ns: float
     options: Mapping[str, Any]
+    jobs: tuple[Job | BackgroundMix, ...] = ()
+    warms_up_jobs: bool = False
     learner_warmup_ns: float | None = None
     threads: int = 1
     arrays: bool = True
@@ -69,13 +77,13 @@ class Scenario:
     def from_dict(cls, settings: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
         """From settings as in a TOML file.
 
-        Keys (all but ``policies`` and ``traffic`` may be left out): ``name``; ``topology``: a preset's name,
+        Keys (all but ``policies`` and ``traffic`` may be left out, and ``traffic`` beside ``jobs``): ``name``; ``topology``: a preset's name,
         or a table for `Dragonfly.from_dict` (``preset``, or ``p a h g trunking``; ``arrangement``);
         ``network``: a preset's name, or a table for `NetworkConfig.from_dict` (``preset`` and any field);
         ``policies``, ``traffic``: lists for `PolicyChoice.parse` and `TrafficChoice.parse`; ``loads``:
         numbers, or ranges ``"0.1:1.0:0.1"``; ``seeds``: integers; ``warmup_ns``, ``learner_warmup_ns``,
-        ``measure_ns``; ``threads``; ``arrays``; and the other fields of
-        `SimulationConfig`, such as ``injection`` and ``source_queue_packets``.
+        ``measure_ns``; ``jobs``: those of every run, for `Job.from_dict` or `Job.parse`; ``threads``; ``arrays``;
+        and the other fields of `SimulationConfig`, such as ``injection`` and ``source_queue_packets``.
 
         Raises:
             ConfigError: Naming the field, its value and what is allowed.
@@ -83,6 +91,8 @@ class Scenario:
         table = Table(settings)
         topology = table.take("topology", DEFAULT_TOPOLOGY)
         network = table.take("network", "default")
+        jobs = parse_jobs(table.items("jobs"))
+        traffic = table.items("traffic") or (["none"] if jobs else [])
         scenario = cls(
             name=printable(table.text("name", name)),
             topology=Dragonfly.from_dict(topology)
@@ -92,7 +102,7 @@ class Scenario:
             if isinstance(network, Mapping)
             else NetworkConfig.preset(network),
             policies=tuple(PolicyChoice.parse(item) for item in table.items("policies")),
-            traffic=tuple(TrafficChoice.parse(item) for item in table.items("traffic")),
+            traffic=tuple(TrafficChoice.parse(item) for item in traffic),
             loads=parse_loads(table.items("loads"), "loads"),
             seeds=tuple(check_integer("seeds", item, 0, MAX_SEED) for item in table.items("seeds") or [1]),
             warmup_ns=table.time_ns("warmup_ns", DEFAULT_WARMUP_NS, 0.0),
@@ -100,6 +110,8 @@ class Scenario:
             learner_warmup_ns=table.time_ns("learner_warmup_ns", 0.0, 0.0)
             if "learner_warmup_ns" in settings
             else None,
+            jobs=jobs,
+            warms_up_jobs="warmup_ns" in settings,
             threads=table.integer("threads", 1, 1, 1024),
             arrays=table.flag("arrays", True),
             options={key: value for key in _OPTIONS if (value := table.take(key)) is not None},
@@ -135,6 +147,7 @@ class Scenario:
             "warmup_ns": self.warmup_ns,
             **({} if self.learner_warmup_ns is None else {"learner_warmup_ns": self.learner_warmup_ns}),
             "measure_ns": self.measure_ns,
+            **({"jobs": [job.to_dict() for job in self.jobs]} if self.jobs else {}),
             **self.options,
         }
 
@@ -165,8 +178,11 @@ class Scenario:
         )
 
     def _warmup_ns_of(self, traffic: TrafficChoice, policy: PolicyChoice) -> float:
-        """A closed loop has none: what it does first is part of its makespan."""
-        if traffic.traffic.is_closed_loop:
+        """A closed loop has none: what it does first is part of its makespan. Nor have jobs where nothing runs that
+        could warm the network up.
+        """
+        warms_up = self.warms_up_jobs and any(job.is_endless for job in self.jobs)
+        if traffic.traffic.is_closed_loop and not warms_up:
             return 0.0
         if self.learner_warmup_ns is not None and policy.policy.learns:
             return self.learner_warmup_ns
@@ -196,6 +212,8 @@ class Scenario:
     def _expand(self) -> Iterator[Run]:
         for traffic in self.traffic:
             for policy in self.policies:
+                warmup_ns = self._warmup_ns_of(traffic, policy)
+                jobs = start_after(self.jobs, warmup_ns)
                 for load in self._loads_of(traffic):
                     for seed in self.seeds:
                         yield Run(
@@ -205,6 +223,7 @@ class Scenario:
                                 policy=policy.policy,
                                 traffic=traffic.traffic,
                                 load=load,
+                                jobs=jobs,
                                 seed=seed,
                                 threads=self.threads,
                                 **self.options,
@@ -212,7 +231,7 @@ class Scenario:
                             policy_label=policy.label,
                             traffic_label=traffic.label,
                             load=load,
-                            warmup_ns=self._warmup_ns_of(traffic, policy),
+                            warmup_ns=warmup_ns,
                             measure_ns=self.measure_ns if traffic.measure_ns is None else traffic.measure_ns,
                             arrays=self.arrays,
                             agent=policy.agent,

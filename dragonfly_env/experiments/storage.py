@@ -11,7 +11,7 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from dragonfly_env.checks import documents
 from dragonfly_env.checks.files import TEMPORARY, make_folders, open_own, replacing, write_text
 from dragonfly_env.checks.outside import parsing
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.errors import ConfigError
 from dragonfly_env.experiments.parquet import (
     DAMAGED,
     METADATA_KEY,
@@ -84,11 +85,7 @@ class ResultsFolder:
 
     def write_run(self, row: Mapping[str, Any], provenance: Mapping[str, Any]) -> Path:
         """Write one run's row; the file appears complete or not at all."""
-        # A seed may be too large for the integers that are taken for Python's.
-        table = pa.table(
-            {name: pa.array([value], _SEED if name == "seed" else None) for name, value in row.items()}
-        )
-        table = table.replace_schema_metadata({METADATA_KEY: json.dumps(provenance).encode()})
+        table = table_of(row).replace_schema_metadata({METADATA_KEY: json.dumps(provenance).encode()})
         target = self.run_file(str(row["run_id"]))
         with replacing(target) as temporary:
             temporary.write_bytes(sealed(table))
@@ -138,22 +135,38 @@ class ResultsFolder:
             raise config_error("results", str(self.manifest), "must be what a sweep wrote")
         return manifest
 
-    def read_runs(self, labels: Mapping[str, Mapping[str, str]]) -> list[pa.Table]:
+    def read_runs(
+        self,
+        labels: Mapping[str, Mapping[str, str]],
+        *,
+        check: Callable[[pa.Table, str], None] | None = None,
+        refused: list[ConfigError] | None = None,
+    ) -> list[pa.Table]:
         """The rows of those runs that are finished, in the order given.
 
         Args:
             labels: By run: what stands in the columns ``policy`` and ``traffic``. An earlier sweep may have given the
                 same simulation other names.
+            check: Called with each table and the name of its file; it may raise ``ConfigError``.
+            refused: Takes the errors of files that cannot be used, which are then left out.
 
         Raises:
-            ConfigError: If a file is no readable Parquet file.
+            ConfigError: If a file is no readable Parquet file, or ``check`` refuses it, without ``refused``.
         """
         tables = []
         for run_id, names in labels.items():
             file = self.run_file(run_id)
             if not file.exists():
                 continue
-            (table,) = read_rows([file])
+            try:
+                (table,) = read_rows([file])
+                if check is not None:
+                    check(table, str(file))
+            except ConfigError as error:
+                if refused is None:
+                    raise
+                refused.append(error)
+                continue
             for column, label in names.items():
                 if column in table.column_names:
                     place = table.column_names.index(column)
@@ -167,12 +180,20 @@ class ResultsFolder:
         Returns:
             The number of rows. With none, nothing is written.
         """
-        tables = self.read_runs(labels)
+        tables = self.read_runs(labels, refused=[])
         if not tables:
             return 0
         merged = pa.concat_tables(tables, promote_options="permissive")
         write_table(merged, self.merged)
         return int(merged.num_rows)
+
+
+def table_of(row: Mapping[str, Any]) -> pa.Table:
+    """A row of results as a table of one line."""
+    # A seed may be too large for the integers that are taken for Python's.
+    return pa.table(
+        {name: pa.array([value], _SEED if name == "seed" else None) for name, value in row.items()}
+    )
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import pandas as pd
 from rich import box
@@ -11,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dragonfly_env.experiments.results import Results, aggregate
+from dragonfly_env.experiments.workloads import has_jobs, is_workload, render_jobs, render_makespans
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN
 
 SUMMARY = (
@@ -69,10 +71,23 @@ _NOT_STATIONARY = (
 
 
 def render_summary(results: Results) -> RenderableType:
-    """For a terminal: latency by load and policy for each traffic, then what each policy carries."""
+    """For a terminal: latency by load and policy for each traffic, then what each policy carries. Of jobs and
+    closed-loop traffic the times that they took.
+    """
     table = summary_table(results)
-    parts: list[RenderableType] = [_latencies(results, table, traffic) for traffic in results.traffic]
-    parts.append(_verdicts(results))
+    parts: list[RenderableType] = []
+    loaded = []
+    for traffic in results.traffic:
+        if has_jobs(results, traffic):
+            parts.append(render_jobs(results, traffic))
+        elif is_workload(results, traffic):
+            parts.append(render_makespans(results, traffic))
+        else:
+            loaded.append(traffic)
+            parts.append(_latencies(results, table, traffic))
+    if not loaded:
+        return Group(*parts)
+    parts.append(_verdicts(results, loaded))
     parts.append(
         Text(
             f"A latency in brackets: saturated, less than {SATURATED_BELOW:.0%} of the load was accepted. "
@@ -114,7 +129,7 @@ def _latency(row: pd.Series[float]) -> RenderableType:
     return text if row["stationary"] else f"~{text}"
 
 
-def _verdicts(results: Results) -> RenderableType:
+def _verdicts(results: Results, loaded: Sequence[str]) -> RenderableType:
     shown = Table(box=box.SIMPLE_HEAD)
     for column in ("traffic", "policy"):
         shown.add_column(column)
@@ -128,7 +143,7 @@ def _verdicts(results: Results) -> RenderableType:
     ):
         shown.add_column(column, justify="right")
     table = verdict_table(results)
-    for traffic in results.traffic:
+    for traffic in loaded:
         part = table[table["traffic"] == traffic]
         best = part["accepted_max"].max()
         for row in part.to_dict("records"):

@@ -1,0 +1,54 @@
+"""The window of a run with jobs: jobs start after the warm-up, and what is never measured is refused."""
+
+from __future__ import annotations
+
+from dragonfly_env.checks.values import PS_PER_NS, config_error, ns_to_ps
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.jobs import Job
+from dragonfly_env.jobs.mix import BackgroundMix
+
+
+def after_warmup(config: SimulationConfig, warmup_ns: float) -> SimulationConfig:
+    """The same run with its jobs after a warm-up: their ``start_ns`` counts from its end. Endless jobs and mixes are
+    part of what warms the network up: theirs counts from time 0.
+    """
+    if not config.jobs or warmup_ns == 0.0:
+        return config
+    return config.replace(jobs=start_after(config.jobs, warmup_ns))
+
+
+def start_after(jobs: tuple[Job | BackgroundMix, ...], warmup_ns: float) -> tuple[Job | BackgroundMix, ...]:
+    """Jobs of `after_warmup`."""
+    warmup_ps = ns_to_ps("warmup_ns", warmup_ns)
+    return tuple(
+        job.replace(start_ns=(ns_to_ps("start_ns", job.start_ns) + warmup_ps) / PS_PER_NS)
+        if isinstance(job, Job) and not job.is_endless
+        else job
+        for job in jobs
+    )
+
+
+def check_window(config: SimulationConfig, warmup_ns: float, measure_ns: float) -> None:
+    """Refuse a run that would not measure its jobs, or only the end of them.
+
+    Args:
+        config: With the jobs as they are simulated: ``start_ns`` counts from time 0.
+        warmup_ns: Simulated time before the window.
+        measure_ns: The longest time that is measured.
+
+    Raises:
+        ConfigError: For closed-loop traffic or a job that starts before the window, or a job that starts after it.
+    """
+    if config.traffic_object.is_closed_loop and not config.jobs and warmup_ns > 0.0:
+        raise config_error(
+            "warmup_ns", warmup_ns, "must be 0 for closed-loop traffic, which starts at time 0"
+        )
+    for index, job in enumerate(config.jobs):
+        if isinstance(job, BackgroundMix):
+            continue
+        if job.start_ns < warmup_ns and not job.is_endless:
+            allowed = f"must be at least warmup_ns = {warmup_ns:g}: what happens before it is not measured"
+            raise config_error(f"jobs[{index}].start_ns", job.start_ns, allowed)
+        if job.start_ns >= warmup_ns + measure_ns:
+            allowed = f"must be below {warmup_ns + measure_ns:g} ns, where the measured window ends"
+            raise config_error(f"jobs[{index}].start_ns", job.start_ns, allowed)

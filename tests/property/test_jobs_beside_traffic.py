@@ -1,0 +1,114 @@
+"""Random short jobs beside open-loop traffic, behind random warm-ups: what is reported is the job's."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dragonfly_env as dfe
+from dragonfly_env.experiments import Scenario, load_results, run_sweep
+from dragonfly_env.experiments.measure import measure
+from dragonfly_env.experiments.summary import render_summary
+
+PS = 1000
+
+
+@dataclass(frozen=True)
+class Case:
+    """A job of two ranks, the traffic of the others, and a warm-up."""
+
+    messages: int
+    message_bytes: int
+    compute_ns: int
+    start_ns: int
+    load: float
+    warmup_ns: float
+
+    @property
+    def text(self) -> str:
+        lines = ["ranks 2", f"* compute ns={self.compute_ns}", "* begin name=exchange"]
+        for _ in range(self.messages):
+            lines += [f"0 send to=1 bytes={self.message_bytes}", "1 receive from=0"]
+        return "\n".join([*lines, "* end name=exchange", "* barrier", ""])
+
+
+CASES = st.builds(
+    Case,
+    messages=st.integers(1, 6),
+    message_bytes=st.integers(1, 4000),
+    compute_ns=st.integers(1, 3000),
+    start_ns=st.integers(0, 500),
+    load=st.sampled_from([0.05, 0.3, 0.6]),
+    warmup_ns=st.integers(0, 6_000_000).map(lambda ps: ps / PS),
+)
+
+
+def scenario(case: Case, folder: Path) -> Scenario:
+    file = folder / "job.ops"
+    file.write_text(case.text)
+    job = {"program": f"file:{file}", "start_ns": float(case.start_ns), "placement": [0, 41]}
+    return Scenario.from_dict(
+        {
+            "topology": "72",
+            "policies": ["min", "ugal-n"],
+            "traffic": ["uniform"],
+            "loads": [case.load],
+            "warmup_ns": case.warmup_ns,
+            "measure_ns": 1e6,
+            "jobs": [job],
+        }
+    )
+
+
+@settings(deadline=None, max_examples=12)
+@given(CASES)
+def test_what_is_reported_is_the_jobs_whatever_the_warm_up(case: Case) -> None:
+    with TemporaryDirectory() as name:
+        run, _ = scenario(case, Path(name)).runs()
+        row, _ = measure(run)
+        (job,) = json.loads(row["jobs"])
+        assert job["start_ns"] == pytest.approx(case.warmup_ns + case.start_ns, abs=1e-6)
+        assert job["run_time_ns"] >= case.compute_ns
+        assert row["duration_ns"] >= case.start_ns + job["run_time_ns"] - 1e-6
+        assert row["packets_delivered"] >= job["packets_delivered"] > 0
+        assert job["operations"]["exchange"]["count"] == 2
+        assert job["operations"]["exchange"]["max_ns"] <= job["run_time_ns"]
+        assert job["iterations"] == 2
+        assert 0 < job["mpi_share"] <= 1
+        # Alone, and from time 0 on, it is the same job.
+        alone = run.config.replace(traffic=None, jobs=[run.config.jobs[0].replace(start_ns=0.0)])
+        same = dfe.Simulation(alone).run_to_completion().jobs[0]
+        assert job["messages"] == same.messages.count
+        assert job["operations"].keys() == same.operations.keys()
+        assert job["packets_delivered"] == same.packets_delivered
+
+
+@settings(deadline=None, max_examples=4)
+@given(CASES)
+def test_a_sweep_of_jobs_reads_its_own_results(case: Case) -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name) / "results"
+        report = run_sweep(scenario(case, Path(name)), folder, jobs=1)
+        assert (report.finished, report.failures) == (2, ())
+        results = load_results(folder)
+        assert (len(results.table), results.refused) == (2, ())
+        assert (results.table["packets_delivered"] > 0).all()
+        render_summary(results)
+
+
+@settings(deadline=None, max_examples=6)
+@given(CASES)
+def test_the_same_window_comes_from_one_call(case: Case) -> None:
+    with TemporaryDirectory() as name:
+        run, _ = scenario(case, Path(name)).runs()
+        config = run.config.replace(jobs=[run.config.jobs[0].replace(start_ns=float(case.start_ns))])
+        metrics = dfe.simulate(config, warmup_ns=case.warmup_ns, measure_ns=200_000)
+        row, _ = measure(run)
+        assert metrics.jobs[0].run_time_ns == json.loads(row["jobs"])[0]["run_time_ns"]
+        assert metrics.jobs[0].operations["exchange"].count == 2

@@ -1,0 +1,94 @@
+"""Jobs start after a warm-up, and what a window would not measure is refused before the run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.experiments import Scenario
+from dragonfly_env.experiments.run import Run
+from dragonfly_env.simulation.window import after_warmup
+
+JOB = {"program": "milc:scale=0.001,gap_ns=1000", "hosts": 8, "start_ns": 500.0}
+ENDLESS = {**JOB, "iterations": "endless"}
+
+
+def config(*jobs: dict[str, Any], **changes: Any) -> dfe.SimulationConfig:
+    return dfe.SimulationConfig(topology="72", jobs=jobs, **changes)
+
+
+def run_of(made: dfe.SimulationConfig, *, warmup_ns: float, measure_ns: float = 1e5) -> Run:
+    return Run(
+        config=made,
+        policy_label="min",
+        traffic_label="mine",
+        load=0.5,
+        warmup_ns=warmup_ns,
+        measure_ns=measure_ns,
+        arrays=False,
+    )
+
+
+def starts(made: dfe.SimulationConfig) -> list[float]:
+    return [job.start_ns for job in made.jobs if isinstance(job, dfe.Job)]
+
+
+def test_jobs_that_end_start_after_the_warm_up_and_endless_ones_run_in_it() -> None:
+    made = config(JOB, ENDLESS, "background-mix:fill=0.5,scale=0.001", traffic="uniform")
+    assert starts(after_warmup(made, 1000.25)) == [1500.25, 500.0]
+    assert after_warmup(made, 0.0) is made
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"traffic": ["uniform"]}, (2000.0, [2500.0, 500.0])),
+        ({"traffic": ["none"]}, (2000.0, [2500.0, 500.0])),
+        ({"traffic": ["none"], "jobs": [JOB]}, (0.0, [500.0])),
+        ({"traffic": ["none"], "warmup_ns": None}, (0.0, [500.0, 500.0])),
+        ({"traffic": ["uniform"], "warmup_ns": None}, (100_000.0, [100_500.0, 500.0])),
+    ],
+)
+def test_a_scenario_warms_up_what_runs_before_its_jobs(
+    changes: dict[str, Any], expected: tuple[float, list[float]]
+) -> None:
+    settings = {"topology": "72", "policies": ["min"], "loads": [0.2], "warmup_ns": 2000.0}
+    settings |= {"jobs": [JOB, ENDLESS], **changes}
+    given = {name: value for name, value in settings.items() if value is not None}
+    (run,) = Scenario.from_dict(given).runs()
+    assert (run.warmup_ns, starts(run.config)) == expected
+
+
+def test_a_warm_up_that_swallows_the_begin_of_a_job_is_refused() -> None:
+    with pytest.raises(
+        dfe.ConfigError, match=r"^jobs\[0\].start_ns = 500.0: must be at least warmup_ns = 501"
+    ):
+        run_of(config(JOB, traffic="uniform"), warmup_ns=501.0)
+    assert run_of(config(JOB, traffic="uniform"), warmup_ns=500.0).closed_loop
+    assert not run_of(config(ENDLESS, traffic="uniform"), warmup_ns=5000.0).closed_loop
+
+
+def test_a_warm_up_before_closed_loop_traffic_is_refused() -> None:
+    exchange = dfe.SimulationConfig(topology="72", traffic="all-to-all")
+    with pytest.raises(dfe.ConfigError, match=r"^warmup_ns = 1.0: must be 0 for closed-loop traffic"):
+        run_of(exchange, warmup_ns=1.0)
+    with pytest.raises(dfe.ConfigError, match=r"^warmup_ns = 1.0: must be 0 for closed-loop traffic"):
+        dfe.simulate(exchange, warmup_ns=1.0, measure_ns=1000.0)
+
+
+@pytest.mark.parametrize("job", [JOB, ENDLESS])
+def test_a_job_that_starts_after_the_window_is_refused(job: dict[str, Any]) -> None:
+    with pytest.raises(dfe.ConfigError, match=r"^jobs\[0\].start_ns = .*: must be below .* window ends"):
+        dfe.simulate(config(job, traffic="uniform"), warmup_ns=100.0, measure_ns=400.0)
+
+
+def test_one_call_measures_a_job_as_long_as_it_takes_whatever_the_warm_up() -> None:
+    short = config(JOB, traffic="uniform", load=0.2)
+    for warmup_ns in (0.0, 30_000.0):
+        metrics = dfe.simulate(short, warmup_ns=warmup_ns, measure_ns=400_000.0)
+        (job,) = metrics.jobs
+        assert job.complete
+        assert job.start_ps == (warmup_ns + 500.0) * 1000
+        assert sum(one.count for one in job.operations.values()) > 0
