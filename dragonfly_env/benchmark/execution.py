@@ -18,10 +18,10 @@ from dragonfly_env.benchmark.trained import training_cost
 from dragonfly_env.benchmark.unseen import trained_on_unseen
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.experiments.agent_simulation import simulation_of
 from dragonfly_env.experiments.choices import PolicyChoice
 from dragonfly_env.experiments.listed import Batch
 from dragonfly_env.experiments.progress import Reporter
+from dragonfly_env.experiments.requirements import Checks
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.experiments.runner import SweepReport, run_sweep
 from dragonfly_env.experiments.storage import ResultsFolder, read_rows
@@ -58,6 +58,7 @@ class Benchmark:
     _made: dict[tuple[str, ...], dict[str, Run]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _checks: Checks = field(default_factory=Checks, init=False, repr=False, compare=False)
     _refused: dict[tuple[str, ...], str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -92,7 +93,7 @@ class Benchmark:
         return range(1, (self.seeds or self.suite.seeds[self.effort]) + 1)
 
     def unfit(self) -> dict[str, str]:
-        """Agents that cannot act on some cell, each with the first reason: they are measured on the others only."""
+        """Policies that cannot act on some cell, each with the first reason: they are measured on the others only."""
         reasons: dict[str, str] = {}
         for _, cell, label in self._wanted():
             if reason := self._refusal(cell, label):
@@ -218,13 +219,19 @@ class Benchmark:
         return self._made[key]
 
     def _refusal(self, cell: BenchmarkCell, label: str) -> str:
-        """Why an agent cannot act in a cell, or an empty string: what it depends on is tried once."""
-        if self._choices[label].agent is None:
-            return ""
+        """Why a policy cannot act in a cell, or an empty string: what it depends on is tried once."""
         where = (label, cell.hosts, cell.network)
         if where not in self._refused:
-            self._refused[where] = _why_not(next(iter(self._runs_of(cell, label).values())))
+            self._refused[where] = self._why_not(next(iter(self._runs_of(cell, label).values())))
         return self._refused[where]
+
+    def _why_not(self, run: Run) -> str:
+        """Why a policy cannot act in a run, or an empty string."""
+        try:
+            self._checks.check(run)
+        except ConfigError as reason:
+            return str(reason)
+        return ""
 
     def _wanted(self) -> Iterator[tuple[Board, BenchmarkCell, str]]:
         """Every policy in every cell."""
@@ -232,12 +239,3 @@ class Benchmark:
             for cell in board.cells[self.effort]:
                 for label in self._choices:
                     yield board, cell, label
-
-
-def _why_not(run: Run) -> str:
-    """Why an agent cannot act in a run, or an empty string."""
-    try:
-        simulation_of(run)
-    except ConfigError as reason:
-        return str(reason)
-    return ""

@@ -104,6 +104,8 @@ def benchmark(
     """
     from dragonfly_env.benchmark import Benchmark, find_suite
     from dragonfly_env.benchmark.tables import origin
+    from dragonfly_env.experiments.estimates import EXPORT_HINT, in_the_core
+    from dragonfly_env.experiments.requirements import check_runs
 
     chosen = find_suite(suite).narrowed(parts or (), hosts or ())
     effort: Effort = "full" if how["full"] else "quick"
@@ -142,21 +144,20 @@ def benchmark(
     ]
     took = f"; {_about(todo, how['workers'])}" if todo else ""
     note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {', '.join(counts)}{took}"))
+    if len(in_the_core(todo)) < len(todo):
+        note(Text(EXPORT_HINT, style="dim"))
+    check_runs(todo)
     if not how["dry_run"]:
         _perform(work, how["workers"], how["redo"])
 
 
 def _about(runs: Sequence[Run], workers: int | None) -> str:
-    """How long it may take, judged by a short simulation here; policies in Python take longer than the core's."""
+    """How long it may take, judged by a short simulation here; of policies in Python that is not known."""
     import joblib
 
-    from dragonfly_env.experiments.progress import spell_seconds
-    from dragonfly_env.reproduce.cells import Setup
-    from dragonfly_env.reproduce.execution import estimate_seconds
+    from dragonfly_env.experiments.estimates import about
 
-    cores = workers or joblib.cpu_count()
-    setup = Setup(arrangement="palmtree", network="default", source_queue_packets=None)
-    return f"about {spell_seconds(estimate_seconds(runs, setup, cores))} with {cores} processes"
+    return about(runs, workers or joblib.cpu_count())
 
 
 def _perform(work: Benchmark, workers: int | None, redo: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import string
@@ -19,8 +18,10 @@ from dragonfly_env._process import interrupted_code, interrupted_text
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.engine_options import engine_of
 from dragonfly_env.cli.guard import FAILED, complain
+from dragonfly_env.cli.settings import workers_of
 
 if TYPE_CHECKING:
+    from dragonfly_env.experiments.execute import Failure
     from dragonfly_env.experiments.results import Results
     from dragonfly_env.experiments.runner import SweepReport
     from dragonfly_env.experiments.scenario import Scenario
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 _SAFE = frozenset(string.ascii_letters + string.digits + "-_=+,.:/@%")
 
 
-def compare(plan: Scenario, folder: Path, *, jobs: int | None, redo: bool, plots: bool, **how: Any) -> None:
-    """Do what the folder lacks of a scenario, then print tables and draw figures. ``how``: see `engine_of`.
+def compare(plan: Scenario, folder: Path, *, redo: bool, plots: bool, dry_run: bool, **how: Any) -> None:
+    """Do what the folder lacks of a scenario, then print tables and draw figures. ``how``: see `engine_of` and
+    `workers_of`.
 
     Raises:
         typer.Exit: If a run failed, or the sweep ended early (after saying how to go on).
@@ -39,14 +41,53 @@ def compare(plan: Scenario, folder: Path, *, jobs: int | None, redo: bool, plots
     from dragonfly_env.experiments.progress import Bar
     from dragonfly_env.experiments.runner import run_sweep
 
-    engine = engine_of(how)
+    engine, workers = engine_of(how), workers_of(how)
+    if dry_run:
+        show(Text(_plan_text(plan, folder, workers, redo)))
+        return
     with resumable(folder), Bar(console(error=True)) as bar:
-        report = run_sweep(plan, folder, jobs=jobs, reporter=bar, redo=redo, engine=engine)
+        report = run_sweep(plan, folder, jobs=workers, reporter=bar, redo=redo, engine=engine)
     _report(report, folder)
     if len(report.failures) < report.total:
         _show_results(folder, plots)
     if report.failures:
         raise typer.Exit(FAILED)
+
+
+def _plan_text(plan: Scenario, folder: Path, workers: int | None, redo: bool) -> str:
+    """How many runs a scenario has, how long those take that the folder lacks, and how much memory."""
+    import joblib
+
+    import dragonfly_env as dfe
+    from dragonfly_env.experiments.estimates import EXPORT_HINT, about, in_the_core
+    from dragonfly_env.experiments.requirements import (
+        check_runs,
+        fitting_workers,
+        memory_of,
+        spell_bytes,
+        spell_processes,
+    )
+    from dragonfly_env.experiments.storage import ResultsFolder
+
+    runs = plan.runs()
+    needed = check_runs(runs)
+    files = ResultsFolder(folder)
+    left = [
+        (run, need)
+        for run, need in zip(runs, needed, strict=True)
+        if redo or files.version_of(run.id) != dfe.__version__
+    ]
+    there = f", {len(runs) - len(left)} are there already" if len(left) < len(runs) else ""
+    lines = [f"{len(runs)} runs{there}"]
+    if left:
+        todo, of_todo = [run for run, _ in left], [need for _, need in left]
+        cores = workers or max(1, joblib.cpu_count() // plan.threads)
+        count = min(fitting_workers(of_todo, cores, given=workers is not None), len(todo))
+        lines.append(f"time: {about(todo, count)}")
+        lines.append(f"memory: about {spell_bytes(memory_of(of_todo, count))} for {spell_processes(count)}")
+        if len(in_the_core(todo)) < len(todo):
+            lines.append(EXPORT_HINT)
+    return "\n".join(lines)
 
 
 @contextmanager
@@ -71,13 +112,16 @@ def resumable(folder: Path) -> Iterator[None]:
 
 
 def tell_failures(report: SweepReport) -> None:
-    """Say which runs failed, why, and what makes them again."""
+    """Say which runs failed and why: of several with the same reason the first."""
+    alike: dict[tuple[str, str], list[Failure]] = {}
     for failure in report.failures:
-        complain(f"{failure.run.describe()}: {failure.error}")
-        configuration = json.dumps(failure.run.configuration, sort_keys=True)
-        note(Text(f"  configuration: {configuration}", style="dim"))
-        if failure.details:
-            note(Text(failure.details.rstrip(), style="dim"))
+        alike.setdefault((failure.error, failure.run.policy_label), []).append(failure)
+    for (error, policy), failures in alike.items():
+        first = failures[0]
+        others = f" (and {len(failures) - 1} more runs of {policy})" if len(failures) > 1 else ""
+        complain(f"{first.run.describe()}{others}: {error}")
+        if first.details:
+            note(Text(first.details.rstrip(), style="dim"))
 
 
 def tell_refused(results: Results) -> None:

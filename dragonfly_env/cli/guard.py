@@ -57,7 +57,7 @@ def report(error: BaseException) -> int | None:
     if isinstance(error, DeadlockError):
         complain(str(error), lines=True)
     elif isinstance(error, MemoryError):
-        complain("not enough memory for this system: choose a smaller topology, or fewer --jobs")
+        complain("not enough memory for this system: choose a smaller topology, or fewer --workers")
     elif isinstance(error, BrokenPipeError):
         pass  # whoever read the results has gone, and knows
     elif isinstance(error, OSError):

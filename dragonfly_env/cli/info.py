@@ -26,8 +26,9 @@ from dragonfly_env.config.rows import SettingInfo, describe
 from dragonfly_env.config.throughput import dark_ports, is_balanced, links_per_pair, throughput
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs import Motif
-from dragonfly_env.policies import describe_policy, policies
+from dragonfly_env.policies import describe_policy, make_policy, policies, policy_class
 
+_VC_SCHEMES = next(item.allowed for item in describe(NetworkConfig) if item.name == "vc_scheme").split(", ")
 _LEARNERS = {
     "deep-q": "deep Q-learning (the DQN of Stable-Baselines3) from exact transitions of every packet",
     "masked-ppo": "proximal policy optimisation with action masks (sb3-contrib), one slot per router",
@@ -59,6 +60,8 @@ def info(
 
     dragonfly-env info ugal-n
 
+    dragonfly-env info par --topology theta
+
     dragonfly-env info adv
 
     dragonfly-env info 1056 --arrangement absolute
@@ -70,16 +73,16 @@ def info(
         show(_topology(make_topology(topology, arrangement)))
         if name is None:
             return
-    show(_lists() if name is None else _about(name, arrangement))
+    show(_lists() if name is None else _about(name, topology, arrangement))
 
 
-def _about(name: str, arrangement: str | None) -> RenderableType:
+def _about(name: str, topology: str | None, arrangement: str | None) -> RenderableType:
     """Everything that answers to a name."""
     parts: list[RenderableType] = []
     if name in Dragonfly.presets():
         parts.append(_topology(make_topology(name, arrangement)))
     if name in policies():
-        parts.append(_policy(name))
+        parts.append(_policy(name, make_topology(topology, arrangement)))
     patterns = {info["name"]: info for info in _core.patterns()}
     for pattern in patterns.values():
         if name in (pattern["name"], pattern["example"]) or _is_spec_of(name, pattern["name"]):
@@ -241,7 +244,7 @@ def _bounds(made: Dragonfly) -> list[tuple[str, str, str]]:
     ]
 
 
-def _policy(name: str) -> RenderableType:
+def _policy(name: str, made: Dragonfly) -> RenderableType:
     policy = next(item for item in _core.policies() if item["name"] == name)
     decides = {
         "source": "at the source router only",
@@ -253,11 +256,29 @@ def _policy(name: str) -> RenderableType:
     head.append(
         f"Decides {decides.get(policy['scope'], policy['scope'])}; the answer is a {policy['action']}."
     )
+    channels = _channels(name, made)
     settings = describe_policy(name)
     if not settings:
-        return Group(head, Text("No parameters.", style="dim"))
+        return Group(head, Text("No parameters.", style="dim"), channels)
     usage = f"Parameters, e.g. --policy {name}:{settings[0].name}={_example(settings[0])}"
-    return Group(head, _settings_table(usage, settings))
+    return Group(head, _settings_table(usage, settings), channels)
+
+
+def _channels(name: str, made: Dragonfly) -> RenderableType:
+    """The virtual channels that the paths of a policy need, by the rule that numbers them."""
+    if policy_class(name).needs:
+        return Text("How many virtual channels it needs depends on its parameters.", style="dim")
+    chosen = make_policy(name)
+    table = _new_table("network.vc_scheme", "local_vcs", "global_vcs")
+    for scheme in _VC_SCHEMES:
+        needed = _core.required_vcs(made.to_core(), chosen.name, chosen.core_parameters(), scheme)
+        table.add_row(scheme, *map(str, needed))
+    table.columns[1].justify = table.columns[2].justify = "right"
+    where = f"p={made.p}, a={made.a}, h={made.h}, g={made.num_groups}, {made.group}"
+    return Group(
+        _titled(f"Virtual channels that it needs on {made.num_hosts:,} hosts ({where})", table),
+        Text("local_vcs=0 and global_vcs=0 of a network mean: as many as are needed.", style="dim"),
+    )
 
 
 def _pattern(pattern: _core.PatternInfo) -> RenderableType:

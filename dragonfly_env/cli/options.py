@@ -151,17 +151,27 @@ _TIMES = (
 _THREADS = _of_simulation("threads", int, MACHINE)
 
 
-def _runs_at_a_time(name: str, *, engines: bool = True) -> Option:
+def _runs_at_a_time(*, engines: bool = True) -> Option:
     elsewhere = "; with another engine, on the whole cluster" if engines else ""
     text = f"Runs at a time, each in its own process{elsewhere}."
     return _option(
-        name,
+        "workers",
         int | None,
-        f"--{name}",
+        "--workers",
         "-j",
         text=_by_default(text, "one per processor"),
         panel=MACHINE,
     )
+
+
+_DRY_RUN = _option(
+    "dry_run",
+    bool,
+    "--dry-run",
+    text="Check every run, say how many there are and how long they take with how much memory, and stop.",
+    panel=MACHINE,
+    default=False,
+)
 
 
 _REDO = _option(
@@ -178,9 +188,11 @@ def _one_traffic(traffic: str | None, load: float | None) -> tuple[Option, ...]:
     text = "Who sends to whom, e.g. uniform, adv+1, advc; 'dragonfly-env info' lists them."
     loads = "Offered load as a fraction of the host links' bandwidth, above 0 and at most 1."
     if load is None:
-        text, loads = _by_default(text, "uniform"), _by_default(loads, 0.5)
-    elif traffic is None:
-        text = _by_default(f"{text} With --job: what hosts without one send.", "uniform; none with --job")
+        loads = _by_default(loads, 0.5)
+    if traffic is None:
+        text = _by_default(
+            f"{text} Next to --job: what hosts without one send.", "uniform; none next to --job"
+        )
     return (
         _option(
             "traffic",
@@ -207,7 +219,8 @@ _COMPARED = (
         "traffic",
         list[str] | None,
         "--traffic",
-        text="A traffic pattern, e.g. uniform or adv+1; repeat for several.",
+        text="A traffic pattern, e.g. uniform or adv+1; repeat for several. Next to --job: what hosts without one "
+        "send; if it is left out, nothing.",
         panel=LOAD,
     ),
     _option(
@@ -234,10 +247,22 @@ _COMPARED = (
 TOPOLOGY = (_topology_option(DEFAULT_TOPOLOGY), _ARRANGEMENT)
 """Of `info`."""
 
-SIMULATE = (*_one_traffic(None, 0.5), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
+_JOB = _option(
+    "job",
+    list[str] | None,
+    "--job",
+    metavar="PROGRAM:hosts=N[,FIELD=..]",
+    text="A job, e.g. milc:hosts=32,policy=ugal-n,scale=0.25: fields of the job (iterations, placement and so on) and "
+    "settings of its program. Jobs that end start after the warm-up. Repeat for several. "
+    "'dragonfly-env info' lists programs.",
+    panel=LOAD,
+    show_default=False,
+)
+
+SIMULATE = (_JOB, *_one_traffic(None, 0.5), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
 """Of one run."""
 
-VIEW = (*_one_traffic(None, None), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
+VIEW = (_JOB, *_one_traffic(None, None), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
 """Of one run, whose traffic and load may be those of an agent's training."""
 
 MACHINE_ONLY = (*TOPOLOGY, *_NETWORK, _THREADS)
@@ -265,8 +290,14 @@ COMPARE = (
 )
 """Of `sweep` and `evaluate`: what is run."""
 
+COMPARE_WITH_JOBS = (_JOB, *COMPARE)
+"""Of `sweep`: jobs are those of every run."""
+
 FOLDER = (
-    _runs_at_a_time("jobs"),
+    _runs_at_a_time(),
+    # What --workers was called; next to --job it would be taken for jobs of the simulated machine.
+    _option("jobs", int | None, "--jobs", text="The same as --workers.", panel=MACHINE, hidden=True),
+    _DRY_RUN,
     _REDO,
     _option(
         "plots",
@@ -319,17 +350,17 @@ def suite(*, whole: str, seeds: str, folder: str, engines: bool) -> tuple[Option
             text=_by_default("The results folder.", folder),
             panel=MACHINE,
         ),
-        _runs_at_a_time("workers", engines=engines),
+        _runs_at_a_time(engines=engines),
         _REDO,
-        _option(
-            "dry_run",
-            bool,
-            "--dry-run",
-            text="Only say how many runs there are and, if that is known, how long they take.",
-            panel=MACHINE,
-            default=False,
-        ),
+        _DRY_RUN,
     )
+
+
+def with_traffic(given: Given) -> Given:
+    """What was given for `SIMULATE`, with the traffic that hosts have by default."""
+    if given["traffic"] is not None:
+        return given
+    return {**given, "traffic": "none" if given["job"] else "uniform"}
 
 
 def taking(**lists: Sequence[Option]) -> Callable[[Callable[..., None]], Callable[..., None]]:

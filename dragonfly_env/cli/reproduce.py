@@ -158,8 +158,8 @@ def _announce(work: Reproduction, workers: int | None, redo: bool) -> None:
     """Say what is about to happen and how long it may take."""
     import joblib
 
-    from dragonfly_env.experiments.progress import spell_seconds
-    from dragonfly_env.reproduce.execution import estimate_seconds
+    from dragonfly_env.experiments.estimates import about
+    from dragonfly_env.experiments.requirements import check_runs
 
     cores = workers or joblib.cpu_count()
     runs = work.runs()
@@ -170,8 +170,8 @@ def _announce(work: Reproduction, workers: int | None, redo: bool) -> None:
     ):
         note(Text(f"{reason}: left out", style="yellow"))
     there = f", {len(runs) - len(todo)} are there already" if len(todo) < len(runs) else ""
-    seconds = estimate_seconds(todo, work.paper.setup, cores)
-    took = f"; about {spell_seconds(seconds)} with {cores} processes" if todo else ""
+    check_runs(todo)
+    took = f"; {about(todo, cores)}" if todo else ""
     note(Text(f"{work.paper.name} {names} ({work.effort.name}): {len(runs)} runs{there}{took}"))
 
 

@@ -17,6 +17,7 @@ from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.systems import PRESETS, is_xc
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.experiments.fields import parse_assignment, parse_loads, parse_value
+from dragonfly_env.jobs.workload import parse_jobs
 
 _MOST_SEEDS = 1000
 _MOST_WORKERS = 4096
@@ -38,9 +39,10 @@ def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> d
         ConfigError: If an option has the wrong form.
     """
     settings = dict(base)
+    jobs = [one.to_dict() for one in parse_jobs(given.get("job") or [])]
     changes = {
         key: value
-        for key, value in {**given, **others}.items()
+        for key, value in {**given, "job": None, "jobs": jobs, **others}.items()
         if value is not None and value != [] and key not in _TOPOLOGY_AND_NETWORK
     }
     if (topology := given.get("topology")) is not None:
@@ -99,6 +101,19 @@ def _tell_of_aries(topology: object) -> None:
     if isinstance(name, str) and is_xc(PRESETS.get(name, {}).get("arrangement")):
         text = f"{name} is an Aries machine; its network is --network aries (or aries-256); running with 'default'"
         note(Text(f"note: {text}", style="yellow"))
+
+
+def workers_of(given: Mapping[str, Any]) -> int | None:
+    """How many runs at a time the options --workers and --jobs, its old name, ask for.
+
+    Raises:
+        ConfigError: If they are both given, or out of range.
+    """
+    workers, jobs = given["workers"], given["jobs"]
+    if workers is not None and jobs is not None:
+        raise config_error("--jobs", jobs, "must be left out next to --workers, which means the same")
+    count = jobs if workers is None else workers
+    return None if count is None else check_integer("--workers", count, 1, _MOST_WORKERS)
 
 
 def check_suite(given: Given, name: str) -> Path:

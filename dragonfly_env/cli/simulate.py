@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from dragonfly_env.metrics.jobs import JobMetrics
     from dragonfly_env.simulation import Simulation
 
+_LONG_S, _FIRST_PART_S = 10.0, 1.0
+_SLOWEST = 1e6  # packet-hops per second: runs that this makes short are not estimated
+
 # (heading, column, divisor, form, unit) of the table; what is not here is in --json.
 _ROWS = (
     ("offered load", "offered_load", 1.0, ".4f", "of the host links' bandwidth"),
@@ -83,17 +86,6 @@ def simulate(
             rich_help_panel=options.SYSTEM,
         ),
     ] = "min",
-    job: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--job",
-            metavar="PROGRAM:hosts=N[,FIELD=..]",
-            help="A job, e.g. milc:hosts=32,placement=random-routers,policy=ugal-n,iterations=4,scale=0.25; fields of "
-            "the job and settings of its program. Repeat for several. 'dragonfly-env info' lists programs.",
-            rich_help_panel=options.LOAD,
-            show_default=False,
-        ),
-    ] = None,
     seed: Annotated[
         int, typer.Option("--seed", "-s", help="Seed of the random streams.", rich_help_panel=options.TIME)
     ] = 1,
@@ -143,13 +135,10 @@ def simulate(
     from dragonfly_env.experiments.scenario import Scenario
     from dragonfly_env.jobs.workload import parse_jobs
 
-    parsed = parse_jobs(job or [])
-    jobs = [one.to_dict() for one in parsed]
-    if given["traffic"] is None:
-        given = {**given, "traffic": "none" if jobs else "uniform"}
-    settings = scenario_settings({}, given, policies=[policy], seeds=[seed], jobs=jobs)
+    given = options.with_traffic(given)
+    settings = scenario_settings({}, given, policies=[policy], seeds=[seed])
     if to_completion:
-        _check_completable(given["traffic"], parsed, given["measure_ns"])
+        _check_completable(given["traffic"], parse_jobs(given["job"]), given["measure_ns"])
         settings["measure_ns"] = LONGEST_NS
     (run,) = Scenario.from_dict(settings, name="simulate").runs()
     if packet_log is not None:
@@ -228,15 +217,50 @@ def _simulate(run: Run) -> _Measured:
         if run.config.packet_log:
             measured.log = _log_table(simulation, run)
 
-    with _progress_bar() as progress:
+    with _progress_bar(_expected_seconds(run)) as progress:
         row, measured.provenance = measure(run, progress=progress, inspect=inspect)
     measured.provenance["packet_hops_per_cpu_s"] = row["packet_hops_per_cpu_s"]
     return measured
 
 
+def _expected_seconds(run: Run) -> float | None:
+    """A rough wall-clock time of a run in the core, from a short simulation; None if it is short, or nobody knows."""
+    from dragonfly_env.experiments.estimates import estimate_seconds, packet_hops
+
+    if run.agent is not None or packet_hops(run) < _LONG_S * _SLOWEST:
+        return None
+    return estimate_seconds([run], 1)
+
+
+class TimeNote:
+    """Says once on the error stream how long a run takes, if that is more than `_LONG_S`: what was expected before it
+    began, or what its first part shows.
+    """
+
+    def __init__(self, expected_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._begin = clock()
+        self._told = False
+        if expected_s is not None and expected_s > _LONG_S:
+            self._tell(expected_s)
+
+    def advance(self, fraction: float) -> None:
+        """So much of the run is done."""
+        passed = self._clock() - self._begin
+        if not self._told and fraction > 0.0 and passed > _FIRST_PART_S and passed / fraction > _LONG_S:
+            self._tell(passed / fraction)
+
+    def _tell(self, seconds: float) -> None:
+        from dragonfly_env.experiments.progress import spell_seconds
+
+        self._told = True
+        note(Text(f"this run takes about {spell_seconds(seconds)}"))
+
+
 @contextmanager
-def _progress_bar() -> Iterator[Callable[[float], None]]:
-    """A bar on the error stream from the second second on, if that is a terminal."""
+def _progress_bar(expected_s: float | None) -> Iterator[Callable[[float], None]]:
+    """A bar on the error stream from the second second on, if that is a terminal; and how long a long run takes."""
+    told = TimeNote(expected_s)
     errors = console(error=True)
     bar = Progress(
         TextColumn("simulating"),
@@ -251,6 +275,7 @@ def _progress_bar() -> Iterator[Callable[[float], None]]:
     begin = time.monotonic()
 
     def advance(fraction: float) -> None:
+        told.advance(fraction)
         bar.update(task, completed=fraction)
         if errors.is_terminal and not bar.live.is_started and time.monotonic() - begin > 1.0:
             bar.start()

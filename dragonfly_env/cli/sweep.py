@@ -18,7 +18,7 @@ from dragonfly_env.cli.settings import scenario_settings
 
 
 @guarded
-@options.taking(given=options.COMPARE, how=(*options.FOLDER, *ENGINE))
+@options.taking(given=options.COMPARE_WITH_JOBS, how=(*options.FOLDER, *ENGINE))
 def sweep(
     scenario: Annotated[
         Path | None,
@@ -59,6 +59,8 @@ def sweep(
 
     dragonfly-env sweep examples/demo.toml --seed 1 --seed 2 --seed 3 --out results/three-seeds
 
+    dragonfly-env sweep -t 342 -p min -p ugal-n --job milc:hosts=64,scale=0.01 --measure-ns 1000000 --dry-run
+
     [bold]Results folder[/bold]
 
     results.parquet (one row per run, with everything that made it), index.html
@@ -72,6 +74,7 @@ def sweep(
     settings = scenario_settings(base, given, policies=policy)
     plan = Scenario.from_dict(settings, name=scenario.stem if scenario else "sweep")
     if scenario is None:  # for the page's title
-        traffic = ", ".join(choice.label for choice in plan.traffic)
+        names = [job.title for job in plan.jobs] + [choice.label for choice in plan.traffic]
+        traffic = ", ".join(name for name in names if not (plan.jobs and name == "none"))
         plan = dataclasses.replace(plan, name=f"{traffic} on {plan.topology.num_hosts:,} hosts")
     compare(plan, folder, **how)

@@ -73,6 +73,8 @@ def view(
     dragonfly-env view -p min -p results/dqn/agent.zip
 
     dragonfly-env view -t theta-m8 -p min -p ugal-n --load 0.6 --out theta.html
+
+    dragonfly-env view -t 342 --job milc:hosts=64,scale=0.01 --traffic adv+1 --load 0.2
     """
     from dragonfly_env.experiments.scenario import Scenario
     from dragonfly_env.view import record, write_view
@@ -82,6 +84,8 @@ def view(
         raise config_error("--policy", ", ".join(policies), f"must be given at most {_MOST_POLICIES} times")
     usual: dict[str, Any] = {"traffic": ["uniform"], "loads": [0.5], **trained_with(policies)}
     usual |= {"warmup_ns": _WARMUP_NS, "measure_ns": _MEASURE_NS}
+    if given["job"]:
+        usual["traffic"] = ["none"]
     settings = scenario_settings(usual, given, policies=policies, seeds=[seed])
     runs = Scenario.from_dict(settings, name="view").runs()
     check_file("--out", out)

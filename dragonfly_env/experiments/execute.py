@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
-
 from dragonfly_env.checks.files import open_own
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError
 from dragonfly_env.experiments.columns import check_columns

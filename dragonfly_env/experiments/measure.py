@@ -167,8 +167,16 @@ def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[st
         **(arrays_of(metrics) if run.arrays else jobs_columns(metrics)),
         **{key: value for key, value in provenance.items() if key not in ("run_id", "seed", "configuration")},
         "packet_hops_per_cpu_s": metrics.packet_hops / cpu if cpu > 0 else None,
-        "configuration": json.dumps(run.configuration, sort_keys=True),
+        "configuration": _configuration_text(run),
     }
+
+
+def _configuration_text(run: Run) -> str:
+    """The configuration as JSON. Bytes of file names that are no UTF-8 become question marks: readers take whole
+    characters only.
+    """
+    text = json.dumps(run.configuration, sort_keys=True, ensure_ascii=False)
+    return text.encode(errors="replace").decode()
 
 
 def arrays_of(metrics: Metrics) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pathlib import Path
 import dragonfly_env as dfe
 from dragonfly_env.experiments.engines import Engine, EngineError
 from dragonfly_env.experiments.execute import Failure, UnwritableError, execute_one
-from dragonfly_env.experiments.run import Run
+from dragonfly_env.experiments.run import Run, in_order
 from dragonfly_env.experiments.storage import ResultsFolder, read_json, write_json
 
 MOST_LOSSES = 4
@@ -38,7 +38,7 @@ def execute_remotely(
     if not runs:
         return
     folder = files.path.absolute()
-    pending = {run.id: run for run in sorted(runs, key=lambda run: -run.work)}
+    pending = {run.id: run for run in in_order(runs)}
     before = {run_id: _stamp(files.run_file(run_id)) for run_id in pending}  # of results that are made again
     task = functools.partial(work, folder=folder, version=dfe.__version__)
     losses: Counter[str] = Counter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,3 +114,13 @@ class Run:
             together = f"{len(listed)} jobs on {sum(job.num_hosts for job in listed)} hosts"
             named = [together, *(job.title for job in jobs if not isinstance(job, Job))]
         return " and ".join(named + background)
+
+
+def in_order(runs: Iterable[Run]) -> list[Run]:
+    """Expensive runs first, so that the cores stay busy to the end; before them the cheapest of every policy in
+    Python: it says how long the others take.
+    """
+    ordered = sorted(runs, key=lambda run: -run.work)
+    cheapest = {run.policy_label: run for run in ordered if run.agent is not None}
+    first = [run for run in ordered if cheapest.get(run.policy_label) is run]
+    return first + [run for run in ordered if cheapest.get(run.policy_label) is not run]

@@ -25,12 +25,12 @@ import dragonfly_env as dfe
 from dragonfly_env.agents import OtherNetworkWarning
 from dragonfly_env.checks.outside import check_path
 from dragonfly_env.checks.values import check_bool, check_instance, check_integer
-from dragonfly_env.experiments.agent_simulation import simulation_of
 from dragonfly_env.experiments.engines import Engine, EngineError
 from dragonfly_env.experiments.execute import Failure, UnwritableError, execute_one
 from dragonfly_env.experiments.progress import Reporter, Silent
 from dragonfly_env.experiments.remote import execute_remotely
-from dragonfly_env.experiments.run import Run
+from dragonfly_env.experiments.requirements import check_runs, fitting_workers
+from dragonfly_env.experiments.run import Run, in_order
 from dragonfly_env.experiments.scenario import Scenario
 from dragonfly_env.experiments.storage import ResultsFolder
 
@@ -104,7 +104,7 @@ def run_sweep(
         scenario: What to run.
         folder: The results folder; created if need be.
         jobs: Runs at a time, each in its own process; None for one per processor (divided by the scenario's
-            threads).
+            threads), or fewer if they would not fit into the memory.
         reporter: Told of the progress.
         redo: Do finished runs again.
         engine: Who does the runs, of `find_engine`; None: processes of this machine. ``jobs`` is then the runs at a
@@ -114,8 +114,8 @@ def run_sweep(
         What was done. Failed runs are in it, not raised: they do not stop the others.
 
     Raises:
-        ConfigError: If the folder is not writable or in use, or a run is impossible (so is one with an agent that
-            was made for another network); before anything is run.
+        ConfigError: If the folder is not writable or in use, or a run is impossible (`check_runs`); before anything
+            is run.
         SweepInterrupted: On Ctrl-C.
         SweepStoppedError: If results cannot be written, or workers die before they begin, again and again.
     """
@@ -129,8 +129,9 @@ def run_sweep(
         else check_integer("jobs", jobs, 1, 4096)
     )
     reporter = Silent() if reporter is None else reporter
-    for run in {run.agent: run for run in reversed(runs) if run.agent is not None}.values():
-        simulation_of(run)
+    needed = check_runs(runs)
+    if engine is None:
+        workers = fitting_workers(needed, workers, given=jobs is not None)
     files = ResultsFolder(folder)
     files.prepare()
     with files.locked():
@@ -143,7 +144,7 @@ def run_sweep(
             if not redo:
                 damaged = sum(files.remove_damaged(run.id) for run in todo if versions[run.id] is None)
             files.write_manifest(_manifest(scenario, runs))
-            reporter.start(len(todo), sum(run.work for run in todo))
+            reporter.start(todo, workers)
             done = (
                 _execute_all(todo, files, workers)
                 if engine is None
@@ -154,7 +155,7 @@ def run_sweep(
                     kept.add(run.id)
                 else:
                     failures.append(failure)
-                reporter.advance(run.work, run.describe())
+                reporter.advance(run, files.seconds_of(run.id) if failure is None else None)
             files.merge(_labels(runs))
         except KeyboardInterrupt:
             raise SweepInterrupted(_count_kept(runs, kept, files), len(runs)) from None
@@ -199,7 +200,7 @@ def _execute_all(
     runs: Sequence[Run], files: ResultsFolder, workers: int
 ) -> Iterator[tuple[Run, Failure | None]]:
     """Do all runs, yielding each as it ends. A dead worker costs only the runs that were in progress."""
-    pending = {run.id: run for run in sorted(runs, key=lambda run: -run.work)}
+    pending = {run.id: run for run in in_order(runs)}
     while pending:
         try:
             for run_id, failure in _execute(list(pending.values()), files, workers):

@@ -77,7 +77,7 @@ class Scenario:
     def from_dict(cls, settings: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
         """From settings as in a TOML file.
 
-        Keys (all but ``policies`` and ``traffic`` may be left out, and ``traffic`` beside ``jobs``): ``name``; ``topology``: a preset's name,
+        Keys (``policies`` and, without ``jobs``, ``traffic`` must be given): ``name``; ``topology``: a preset's name,
         or a table for `Dragonfly.from_dict` (``preset``, or ``p a h g trunking``; ``arrangement``);
         ``network``: a preset's name, or a table for `NetworkConfig.from_dict` (``preset`` and any field);
         ``policies``, ``traffic``: lists for `PolicyChoice.parse` and `TrafficChoice.parse`; ``loads``:

@@ -110,6 +110,11 @@ class ResultsFolder:
         provenance = self.provenance_of(run_id)
         return None if provenance is None else str(provenance["package_version"])
 
+    def seconds_of(self, run_id: str) -> float | None:
+        """How long a finished run took, or None if that is not known."""
+        seconds = (self.provenance_of(run_id) or {}).get("wall_seconds")
+        return seconds if isinstance(seconds, float) else None
+
     def remove_damaged(self, run_id: str) -> bool:
         """Remove the file of a run for which `version_of` has found no intact one; whether there was one."""
         file = self.run_file(run_id)

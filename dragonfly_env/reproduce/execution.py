@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import dragonfly_env as dfe
-from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.experiments.engines import Engine
 from dragonfly_env.experiments.listed import Batch
 from dragonfly_env.experiments.progress import Reporter
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.experiments.runner import SweepReport, run_sweep
 from dragonfly_env.experiments.storage import ResultsFolder
-from dragonfly_env.jobs import Motif
-from dragonfly_env.jobs.gaps import PAPER_SHARES
-from dragonfly_env.jobs.workload import expand_jobs
-from dragonfly_env.reproduce.cells import Cell, Setup
+from dragonfly_env.reproduce.cells import Cell
 from dragonfly_env.reproduce.findings import Findings, read_findings
 from dragonfly_env.reproduce.paper import USUAL, Effort, Paper, PaperFigure, Reading
-
-_NS_PER_US = 1000.0
-_HOPS_OF_JOBS = 6.0  # with the last one to the host: in a full machine about half of the packets go around
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,83 +110,3 @@ class Reproduction:
     def _seeds_of(self, cell: Cell) -> list[Run]:
         seeds = min(self.effort.seeds, cell.most_seeds or self.effort.seeds)
         return [cell.run(self.paper.setup, self.injection, seed) for seed in range(1, seeds + 1)]
-
-
-def packet_hops(run: Run) -> float:
-    """A rough number of the packet-hops (deliveries included) that a run simulates."""
-    config = run.config
-    if config.jobs:
-        return job_packet_hops(run)
-    if run.closed_loop:  # about one packet from every host to every other; the longest time says nothing
-        return config.topology.num_hosts**2 * (_hops(run) + 1.0)
-    duration_ns = run.warmup_ns + run.measure_ns
-    steps = getattr(config.traffic_object, "steps", None)
-    load = run.load
-    if steps:
-        starts = [float(step[0]) for step in steps]
-        ends = [*starts[1:], duration_ns]
-        load = sum(
-            float(step[2]) * max(0.0, end - start)
-            for step, start, end in zip(steps, starts, ends, strict=True)
-        ) / max(duration_ns, 1.0)
-    packets = config.topology.num_hosts * load * duration_ns / config.network.packet_time_ns
-    return packets * (_hops(run) + 1.0)
-
-
-def job_packet_hops(run: Run) -> float:
-    """The same of jobs: for as long as the longest that ends would take if it were alone, all send as if they were."""
-    config = run.config
-    motifs = [
-        (job, job.program, job.program.gap(job.num_hosts) / (1.0 - PAPER_SHARES[job.program.name]))
-        for job in expand_jobs(config.jobs, config.topology, config.seed)
-        if isinstance(job.program, Motif)
-    ]
-    until_ns = max(
-        (
-            job.start_ns + job.iterations * iteration_ns
-            for job, _, iteration_ns in motifs
-            if not job.is_endless
-        ),
-        default=0.0,
-    )
-    packets = 0.0
-    for job, motif, iteration_ns in motifs:
-        iterations = (until_ns - job.start_ns) / max(iteration_ns, 1.0)
-        each = motif.bytes_per_host(job.num_hosts) / config.network.message_bytes_of_packet
-        packets += job.num_hosts * each * min(iterations, math.inf if job.is_endless else job.iterations)
-    return packets * _HOPS_OF_JOBS
-
-
-def _hops(run: Run) -> float:
-    """Mean hops, as measured on the paper's systems, rounded."""
-    name = run.config.policy_object.name
-    if name == "min":
-        return 2.7 if run.traffic_label == "uniform" or run.closed_loop else 0.5  # the rest waits
-    if name in ("val-n", "vlb-lgl"):
-        return 5.5
-    return 3.2 if run.traffic_label.startswith(("uniform", "random", "many")) else 4.5
-
-
-def core_speed(setup: Setup) -> float:
-    """Packet-hops per second of one core, here and now: a run of a fraction of a second."""
-    config = dfe.SimulationConfig(
-        topology=setup.topology(1056),
-        network=NetworkConfig.preset(setup.network, **dict(setup.network_settings)),
-        policy="ugal-n",
-        load=0.5,
-        source_queue_packets=setup.source_queue_packets,
-    )
-    simulation = dfe.Simulation(config)
-    simulation.run(2 * _NS_PER_US)
-    hops, begin = simulation.metrics().packet_hops, time.perf_counter()
-    simulation.run(10 * _NS_PER_US)
-    return (simulation.metrics().packet_hops - hops) / max(time.perf_counter() - begin, 1e-6)
-
-
-def estimate_seconds(runs: Sequence[Run], setup: Setup, workers: int) -> float:
-    """A rough wall-clock time for runs."""
-    if not runs:
-        return 0.0
-    costs = [packet_hops(run) for run in runs]
-    per_core = max(sum(costs) / min(workers, len(runs)), max(costs))
-    return per_core / core_speed(setup)

@@ -89,6 +89,7 @@ def test_a_trace_may_have_any_name(name: str) -> None:
             pq.write_table(pa.table(columns), file)
     report = run_sweep(scenario(traffic=[f"trace:{name}"]), Path("out"), jobs=1)
     assert (report.finished, report.failures) == (1, ())
+    assert len(load_results(Path("out")).table) == 1
 
 
 def test_a_log_may_have_a_name_as_long_as_any() -> None:

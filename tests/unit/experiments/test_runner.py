@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +50,13 @@ class Recorder:
         self.work = 0.0
         self.stopped = False
 
-    def start(self, runs: int, work: float) -> None:
-        self.planned = (runs, work)
+    def start(self, runs: Sequence[Run], workers: int) -> None:
+        self.planned = (len(runs), sum(run.work for run in runs))
 
-    def advance(self, work: float, note: str) -> None:
-        self.ended.append(note)
-        self.work += work
+    def advance(self, run: Run, seconds: float | None) -> None:
+        assert seconds is None or seconds > 0
+        self.ended.append(run.describe())
+        self.work += run.work
 
     def stop(self) -> None:
         self.stopped = True

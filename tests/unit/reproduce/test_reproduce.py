@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,12 @@ from typer.testing import CliRunner, Result
 import dragonfly_env.reproduce as reproduce
 from dragonfly_env.cli import app
 from dragonfly_env.experiments import execute
+from dragonfly_env.experiments.estimates import packet_hops
 from dragonfly_env.experiments.measure import measure
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.experiments.runner import SweepInterrupted
 from dragonfly_env.reproduce import Paper, Reproduction, cells, judge_all
 from dragonfly_env.reproduce.claims import RELATIONS, Claim
-from dragonfly_env.reproduce.execution import packet_hops
 from dragonfly_env.reproduce.figures.boxes import box_of
 from dragonfly_env.reproduce.findings import Findings
 from dragonfly_env.reproduce.hpdc21 import FULL, HPDC21, QUICK
@@ -284,10 +285,10 @@ class StopAfter:
     def __init__(self, runs: int) -> None:
         self.left = runs
 
-    def start(self, runs: int, work: float) -> None:
+    def start(self, runs: Sequence[Run], workers: int) -> None:
         pass
 
-    def advance(self, work: float, note: str) -> None:
+    def advance(self, run: Run, seconds: float | None) -> None:
         self.left -= 1
         if self.left == 0:
             raise KeyboardInterrupt
