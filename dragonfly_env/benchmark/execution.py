@@ -58,7 +58,6 @@ class Benchmark:
     _made: dict[tuple[str, ...], dict[str, Run]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    _checks: Checks = field(default_factory=Checks, init=False, repr=False, compare=False)
     _refused: dict[tuple[str, ...], str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -222,16 +221,8 @@ class Benchmark:
         """Why a policy cannot act in a cell, or an empty string: what it depends on is tried once."""
         where = (label, cell.hosts, cell.network)
         if where not in self._refused:
-            self._refused[where] = self._why_not(next(iter(self._runs_of(cell, label).values())))
+            self._refused[where] = _why_not(next(iter(self._runs_of(cell, label).values())))
         return self._refused[where]
-
-    def _why_not(self, run: Run) -> str:
-        """Why a policy cannot act in a run, or an empty string."""
-        try:
-            self._checks.check(run)
-        except ConfigError as reason:
-            return str(reason)
-        return ""
 
     def _wanted(self) -> Iterator[tuple[Board, BenchmarkCell, str]]:
         """Every policy in every cell."""
@@ -239,3 +230,12 @@ class Benchmark:
             for cell in board.cells[self.effort]:
                 for label in self._choices:
                     yield board, cell, label
+
+
+def _why_not(run: Run) -> str:
+    """Why a policy cannot act in a run, or an empty string."""
+    try:
+        Checks().check(run)
+    except ConfigError as reason:
+        return str(reason)
+    return ""

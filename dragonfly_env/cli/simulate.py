@@ -25,6 +25,7 @@ from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.job_table import job_table
 from dragonfly_env.cli.settings import scenario_settings
+from dragonfly_env.cli.time_note import TimeNote, expected_seconds
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN, is_overloaded
 
 if TYPE_CHECKING:
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from dragonfly_env.jobs import BackgroundMix, Job
     from dragonfly_env.metrics.jobs import JobMetrics
     from dragonfly_env.simulation import Simulation
-
-_LONG_S, _FIRST_PART_S = 10.0, 1.0
-_SLOWEST = 1e6  # packet-hops per second: runs that this makes short are not estimated
 
 # (heading, column, divisor, form, unit) of the table; what is not here is in --json.
 _ROWS = (
@@ -217,44 +215,10 @@ def _simulate(run: Run) -> _Measured:
         if run.config.packet_log:
             measured.log = _log_table(simulation, run)
 
-    with _progress_bar(_expected_seconds(run)) as progress:
+    with _progress_bar(expected_seconds(run)) as progress:
         row, measured.provenance = measure(run, progress=progress, inspect=inspect)
     measured.provenance["packet_hops_per_cpu_s"] = row["packet_hops_per_cpu_s"]
     return measured
-
-
-def _expected_seconds(run: Run) -> float | None:
-    """A rough wall-clock time of a run in the core, from a short simulation; None if it is short, or nobody knows."""
-    from dragonfly_env.experiments.estimates import estimate_seconds, packet_hops
-
-    if run.agent is not None or packet_hops(run) < _LONG_S * _SLOWEST:
-        return None
-    return estimate_seconds([run], 1)
-
-
-class TimeNote:
-    """Says once on the error stream how long a run takes, if that is more than `_LONG_S`: what was expected before it
-    began, or what its first part shows.
-    """
-
-    def __init__(self, expected_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._begin = clock()
-        self._told = False
-        if expected_s is not None and expected_s > _LONG_S:
-            self._tell(expected_s)
-
-    def advance(self, fraction: float) -> None:
-        """So much of the run is done."""
-        passed = self._clock() - self._begin
-        if not self._told and fraction > 0.0 and passed > _FIRST_PART_S and passed / fraction > _LONG_S:
-            self._tell(passed / fraction)
-
-    def _tell(self, seconds: float) -> None:
-        from dragonfly_env.experiments.progress import spell_seconds
-
-        self._told = True
-        note(Text(f"this run takes about {spell_seconds(seconds)}"))
 
 
 @contextmanager

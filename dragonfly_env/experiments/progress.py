@@ -163,7 +163,7 @@ class LiveBar:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._estimate: Estimate | SweepEstimate = Estimate()
+        self._estimate = Estimate()
         self._last_line_s = 0.0
         self._bar: Progress | None = None
 
@@ -207,7 +207,7 @@ class Bar(LiveBar):
     def start(self, runs: Sequence[Run], workers: int) -> None:
         """See `Reporter`."""
         self._runs = len(runs)
-        self._estimate = self._left = SweepEstimate(runs, workers)
+        self._estimate, self._left = Estimate(), SweepEstimate(runs, workers)
         work = sum(run.work for run in runs)
         if self._console.is_terminal and runs:
             self._bar = Progress(
@@ -215,7 +215,7 @@ class Bar(LiveBar):
                 BarColumn(bar_width=None),
                 TextColumn("{task.percentage:>3.0f} %"),
                 TimeElapsedColumn(),
-                TimeLeft(self._estimate),
+                TimeLeft(self._left),
                 TextColumn("{task.description}", style="dim", markup=False),
                 console=self._console,
                 transient=True,
@@ -238,7 +238,7 @@ class Bar(LiveBar):
         elif self._ended < self._runs and self._line_is_due():
             self._console.print(
                 f"{self._ended}/{self._runs} runs done, {spell_seconds(self._estimate.elapsed_s)} elapsed, "
-                f"about {spell_seconds(self._estimate.left_s)} left",
+                f"about {spell_seconds(self._left.left_s)} left",
                 soft_wrap=True,
             )
 

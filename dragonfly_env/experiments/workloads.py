@@ -32,6 +32,14 @@ def is_workload(results: Results, traffic: str) -> bool:
     return counted in results.table and bool(_of(results, traffic)[counted].notna().any())
 
 
+def loaded_part(results: Results) -> Results | None:
+    """The part whose traffic offers loads; None if there is none."""
+    loaded = [traffic for traffic in results.traffic if not is_workload(results, traffic)]
+    if len(loaded) == len(results.traffic):
+        return results
+    return results.select(traffic=loaded) if loaded else None
+
+
 def jobs_frame(results: Results, traffic: str) -> pd.DataFrame:
     """One row per job, load of the traffic beside it, and policy.
 
@@ -104,8 +112,8 @@ def render_jobs(results: Results, traffic: str) -> RenderableType:
 def _comparable(frame: pd.DataFrame) -> list[tuple[int, str, pd.DataFrame]]:
     """Jobs by number and name. Those of a mix follow from the seed: they are left out beside others."""
     jobs = [
-        (int(number), str(name), part)
-        for (number, name), part in frame.groupby(["number", "name"], sort=False)
+        (int(part["number"].iloc[0]), str(part["name"].iloc[0]), part)
+        for _, part in frame.groupby(["number", "name"], sort=False)
     ]
     own = [job for job in jobs if not job[1].startswith(f"{NAME}: ")]
     return own or jobs

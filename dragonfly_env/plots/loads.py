@@ -10,7 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.results import Results, aggregate
+from dragonfly_env.experiments.workloads import loaded_part
 from dragonfly_env.plots.style import LABEL_POINTS, Look, grid, lines_of, looks, policy_legend, wrapped
 
 _LABEL_IN = 1.7  # of the height of a panel
@@ -23,7 +25,14 @@ def load_figure(results: Results) -> Figure:
 
     Shaded: the 95 % confidence interval over seeds. Latencies far above those of policies that still carry
         the load are cut off; a small arrow at the upper edge marks where a policy leaves the panel.
+
+    Raises:
+        ConfigError: If no run was offered a load: jobs and closed-loop traffic have none.
     """
+    loaded = loaded_part(results)
+    if loaded is None:
+        raise config_error("traffic", ", ".join(results.traffic), "must be some that offers loads")
+    results = loaded
     table = aggregate(results, COLUMNS)
     look = looks(results.policies)
     names = {traffic: wrapped(traffic, _LABEL_IN, LABEL_POINTS) for traffic in results.traffic}

@@ -24,6 +24,7 @@ from dragonfly_env.checks.files import write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.results import Results
 from dragonfly_env.experiments.summary import SUMMARY, summary_table
+from dragonfly_env.experiments.workloads import has_jobs, is_workload, jobs_frame, loaded_part
 from dragonfly_env.plots.loads import latency_limit_ns, load_limits
 from dragonfly_env.plots.style import LABEL_POINTS, looks, wrapped
 
@@ -53,6 +54,18 @@ _HEADINGS = {
     "router_fairness_jain": "Jain fairness of routers",
     "packet_hops_per_cpu_s": "packet-hops per CPU-s",
 }
+_JOB_HEADINGS = {
+    "name": "job",
+    "hosts": "hosts",
+    "load": "load",
+    "policy": "policy",
+    "seeds": "seeds",
+    "complete": "complete",
+    "run_time_ns": "run time (ns)",
+    "mpi_share": "MPI share (%)",
+    "message_mean_ns": "message latency (ns)",
+}
+_NO_LOADS = "<p>Jobs and closed-loop traffic offer no load.</p>"
 _DIGITS = {"load": 3, "accepted_load": 4, "hops_mean": 3, "minimal_fraction": 3, "router_fairness_jain": 4}
 
 
@@ -72,11 +85,16 @@ def write_page(results: Results, path: Path, pictures: Mapping[str, Path]) -> Pa
     """
     template = files("dragonfly_env.plots").joinpath("page.html").read_text(encoding="utf-8")
     table = summary_table(results)
+    table.loc[[is_workload(results, traffic) for traffic in table["traffic"]], "load"] = math.nan
+    loaded = loaded_part(results)
     parts = {
         "TITLE": html.escape(results.name),
         "SUBTITLE": html.escape(_subtitle(results)),
         "PLOTLY": get_plotlyjs(),
-        "CHART": _interactive(results, table),
+        "CHART": _NO_LOADS if loaded is None else _interactive(loaded, table),
+        "WORKLOADS": "\n".join(
+            _jobs(results, traffic) for traffic in results.traffic if has_jobs(results, traffic)
+        ),
         "FIGURES": "\n".join(_picture(caption, picture) for caption, picture in pictures.items()),
         "TABLE": _table(table),
         "PROVENANCE": _provenance(results.table),
@@ -161,6 +179,21 @@ def _picture(caption: str, picture: Path) -> str:
     data = base64.b64encode(picture.read_bytes()).decode()
     text = html.escape(caption)
     return f'<figure><img alt="{text}" src="data:image/png;base64,{data}"><figcaption>{text}</figcaption></figure>'
+
+
+def _jobs(results: Results, traffic: str) -> str:
+    """The times of jobs next to a traffic."""
+    frame = jobs_frame(results, traffic)
+    if traffic == "none":
+        frame["load"] = math.nan
+    head = "".join(f"<th>{html.escape(text)}</th>" for text in _JOB_HEADINGS.values())
+    rows = []
+    for row in frame.to_dict("records"):
+        row["mpi_share"], row["mpi_share_ci95"] = 100 * row["mpi_share"], 100 * row["mpi_share_ci95"]
+        rows.append("<tr>" + "".join(_cell(row, name) for name in _JOB_HEADINGS) + "</tr>")
+    title = "Jobs" if traffic == "none" else f"Jobs next to {traffic} traffic"
+    body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f'<h2>{html.escape(title)}</h2>\n<div class="scroll"><table>{body}</table></div>'
 
 
 def _table(table: pd.DataFrame) -> str:

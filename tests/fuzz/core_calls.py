@@ -193,6 +193,7 @@ def _fitting(random: Random, name: str, things: _Things) -> tuple[Any, ...]:
     table: dict[str, Callable[[], tuple[Any, ...]]] = {
         "Topology": lambda: (2, 4, 2, 9, "palmtree", 1),
         "Simulation": lambda: things.arguments,
+        "requirements": lambda: things.arguments,
         "RoutingEnvironment": lambda: things.environment_arguments,
         "several": lambda: _several(random, things),
         "simulation_of": lambda: (random.randrange(3),),
@@ -207,6 +208,7 @@ def _fitting(random: Random, name: str, things: _Things) -> tuple[Any, ...]:
         "trace_source": lambda: _trace_arguments(random, topology, rows),
         "source_schedule": lambda: (source, random.randrange(3), random.randrange(9)),
         "channel_dependencies": lambda: (topology, "min", {}, "stage"),
+        "required_vcs": lambda: (topology, "par", {}, "ladder"),
         "neighbor": lambda: (owner_small, random.randrange(12)),
         "port_kind": lambda: (random.randrange(12),),
         "minimal_port": lambda: (owner_small, random.randrange(40)),

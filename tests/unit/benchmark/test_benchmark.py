@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from pathlib import Path
@@ -240,6 +241,8 @@ def test_an_agent_is_tried_once_on_each_system_and_runs_are_made_once(
     tried: list[int] = []
 
     def why_not(run: Run) -> str:
+        if run.agent is None:
+            return ""
         tried.append(run.config.topology.num_hosts)
         return "for no reason"
 
@@ -320,3 +323,12 @@ def test_bad_options_are_refused_before_anything_runs(tmp_path: Path) -> None:
         assert result.exit_code == 2, result.output
         assert message in result.output
     assert not (tmp_path / "none").exists()
+
+
+def test_a_built_in_policy_is_measured_where_it_has_its_channels(tmp_path: Path) -> None:
+    work = Benchmark(suite=Suite.from_dict(tiny()), effort="quick", policies=("par",), folder=tmp_path)
+    assert work.unfit() == {}
+    few = dfe.NetworkConfig(local_vcs=3, global_vcs=3)
+    run = next(run for run in work.runs() if run.policy_label == "par")
+    lacking = dataclasses.replace(run, config=run.config.replace(network=few))
+    assert "par needs local_vcs=5 and global_vcs=5" in execution._why_not(lacking)

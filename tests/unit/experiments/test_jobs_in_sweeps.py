@@ -22,6 +22,7 @@ from dragonfly_env.experiments.summary import render_summary
 from dragonfly_env.experiments.workloads import jobs_frame
 from dragonfly_env.jobs import gaps, program
 from dragonfly_env.jobs.gaps import calibrated_gaps
+from dragonfly_env.plots import draw
 
 JOBS = [
     {"program": "milc:scale=0.001,gap_ns=1000", "hosts": 16, "placement": "random", "iterations": 2},
@@ -150,6 +151,13 @@ def test_tables_of_jobs_show_their_times_and_no_saturation(traffic: str, tmp_pat
     times = [json.loads(text)[0]["run_time_ns"] for text in results.table["jobs"]]
     assert frame.loc[(0, "min"), "run_time_ns"] == pytest.approx(sum(times[:2]) / 2)
     assert (frame["mpi_share"] > 0).all()
+    drawn = draw(results, tmp_path, formats=["png"])
+    assert "loads" in drawn.skipped
+    page = (tmp_path / "index.html").read_text()
+    table = page.partition("<h2>All results</h2>")[2].partition("<h2>How")[0]
+    assert 'saturated"' not in table
+    assert "offer no load" in page
+    assert "MPI share (%)" in page
 
 
 def test_closed_loop_traffic_shows_its_makespan_and_no_load(tmp_path: Path) -> None:

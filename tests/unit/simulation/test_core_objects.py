@@ -98,6 +98,8 @@ def proper_calls() -> dict[str, tuple[Callable[..., Any], list[Any]]]:
         "make_pattern": (_core.make_pattern, [topology, 0, "uniform", {}, False]),
         "synthetic_source": (_core.synthetic_source, [topology, steps, "periodic", 0, 1, 32_000, 32_000, 0]),
         "trace_source": (_core.trace_source, [topology, time_ps, one, one, one, None, None]),
+        "requirements": (_core.requirements, list(config.core_arguments())),
+        "required_vcs": (_core.required_vcs, [topology, "min", {}, "ladder"]),
         "channel_dependencies": (_core.channel_dependencies, [topology, "min", {}, "ladder"]),
         "job_source": (_core.job_source, [topology, None, []]),
         "place_tasks": (_core.place_tasks, [topology, "random", 1, 0]),

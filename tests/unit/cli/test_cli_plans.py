@@ -1,0 +1,170 @@
+"""What commands say before they begin: how much there is to do, what is impossible, and what it takes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from dragonfly_env.cli import app
+from dragonfly_env.cli.time_note import TimeNote
+from dragonfly_env.experiments import execute, load_results
+from tests.unit.cli_arguments import SHORT, SWEEP, SYSTEM
+
+AGENT = """
+import numpy as np
+
+class Mine:
+    def act(self, batch):
+        return np.argmax(batch.mask, axis=1)
+"""
+JOB = "milc:hosts=8,scale=0.001,gap_ns=100"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "120"})
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_dry_run_of_a_sweep_says_runs_time_and_memory_and_does_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(execute, "measure", lambda run: pytest.fail("nothing may run"))
+    done = run(*SWEEP, "--out", "out", "--workers", "1", "--dry-run")
+    assert done.exit_code == 0, done.output
+    runs, time, memory = done.stdout.splitlines()
+    assert runs == "4 runs"
+    assert re.fullmatch(r"time: about \d+ s with 1 process", time)
+    assert re.fullmatch(r"memory: about 0\.\d GB for 1 process", memory)
+    assert not Path("out").exists()
+
+
+def test_a_dry_run_counts_what_is_there_already() -> None:
+    assert run(*SWEEP, "--out", "out", "-j", "1", "--no-plots").exit_code == 0
+    done = run(*SWEEP, "-p", "par", "--out", "out", "-j", "1", "--dry-run")
+    assert "6 runs, 4 are there already" in done.stdout
+    assert run(*SWEEP, "--out", "out", "--dry-run").stdout == "4 runs, 4 are there already\n"
+    assert "there already" not in run(*SWEEP, "--out", "out", "--dry-run", "--redo").stdout
+
+
+def test_a_dry_run_estimates_policies_in_python_apart_and_tells_of_export() -> None:
+    Path("mine.py").write_text(AGENT)
+    done = run(*SWEEP, "-p", "mine.py:Mine", "--out", "out", "-j", "1", "--dry-run")
+    assert "2 runs of Mine in Python: known when the first has ended" in done.stdout
+    assert "export_mlp" in done.stdout
+
+
+def test_a_benchmark_estimates_policies_in_python_apart_and_tells_of_export() -> None:
+    Path("mine.py").write_text(AGENT)
+    done = run("benchmark", "mine.py:Mine", "--board", "steady", "--dry-run")
+    assert done.exit_code == 0, done.output
+    told = " ".join(done.output.split())
+    assert re.search(r"\d+ runs of Mine in Python: known when the first has ended", told)
+    assert "export_mlp" in told
+
+
+@pytest.mark.parametrize("command", [["sweep"], ["sweep", "--dry-run"], ["evaluate"]])
+def test_missing_channels_are_said_before_the_first_run(
+    command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(execute, "measure", lambda run: pytest.fail("nothing may run"))
+    few = ["-p", "par", "--set", "local_vcs=3", "--set", "global_vcs=3", "--load", "0.1:0.5:0.1"]
+    done = run(*command, *SYSTEM, *few, *SHORT)
+    assert done.exit_code == 2
+    assert (
+        "5 of 10 runs cannot be done: par under uniform at load 0.1, seed 1: network.local_vcs = 3"
+        in done.output
+    )
+    assert len(done.output) < 400
+
+
+def test_info_says_how_many_channels_a_policy_needs_on_a_topology() -> None:
+    def rows(*arguments: str) -> dict[str, list[str]]:
+        text = run("info", *arguments).stdout
+        return {
+            scheme: re.findall(rf"{scheme} +(\d+) +(\d+)", text)[-1] for scheme in ("stage", "ladder", "hop")
+        }
+
+    assert rows("par") == {"stage": ("5", "5"), "ladder": ("5", "2"), "hop": ("7", "7")}
+    assert rows("par", "--topology", "72") == rows("par")
+    assert rows("min", "--topology", "theta") != rows("min")
+    assert "depends on its parameters" in run("info", "mlp").stdout
+
+
+def test_sweeps_take_jobs_and_call_processes_workers() -> None:
+    done = run("sweep", "-t", "72", "-p", "min", "--job", JOB, "--out", "out", "--workers", "1", "--no-plots")
+    assert done.exit_code == 0, done.output
+    for word in ("Jobs", "run time (us)", "MPI share (%)", "milc"):
+        assert word in done.stdout
+    for word in ("load", "saturated"):
+        assert word not in done.stdout
+    assert load_results(Path("out")).name == "milc:gap_ns=100.0,scale=0.001 on 8 hosts on 72 hosts"
+    shown = run("sweep", "--help").output
+    assert "--workers" in shown
+    assert "--jobs" not in shown
+    same = run(*SWEEP, "--jobs", "1", "--dry-run")
+    assert "with 1 process" in same.stdout
+    both = run(*SWEEP, "--jobs", "1", "--workers", "1", "--dry-run")
+    assert both.exit_code == 2
+    assert "--jobs = 1: must be left out next to --workers" in both.output
+
+
+def test_a_scenario_of_jobs_needs_no_traffic() -> None:
+    Path("jobs.toml").write_text(f'topology = "72"\npolicies = ["min"]\njobs = ["{JOB}"]\n')
+    assert run("sweep", "jobs.toml", "--dry-run").stdout.startswith("1 runs\n")
+
+
+def test_view_shows_jobs_as_its_help_says() -> None:
+    assert "--job" in run("view", "--help").output
+    done = run(
+        "view", "-t", "72", "-p", "min", "--job", JOB, "--measure-ns", "2000", "--frames", "2", "-o", "v.html"
+    )
+    assert done.exit_code == 0, done.output
+    assert "milc" in Path("v.html").read_text()
+
+
+def test_a_short_job_beside_traffic_is_measured_by_simulate() -> None:
+    job = ["--job", "all-to-all:hosts=4", "--traffic", "uniform", "--load", "0.2"]
+    done = run("simulate", "-t", "72", "-p", "min", *job)
+    assert done.exit_code == 0, done.output
+    assert "behind a warm-up of 100 us" in done.stdout
+    assert "complete after 0 us" not in done.stdout
+    late = run("simulate", "-t", "72", "--job", "all-to-all:hosts=4,start_ns=5000", "--measure-ns", "4000")
+    assert late.exit_code == 2
+    assert "jobs[0].start_ns = 5000.0: must be below 4000 ns" in late.output
+
+
+def note_of(
+    expected_s: float | None, course: list[tuple[float, float]], capsys: pytest.CaptureFixture[str]
+) -> str:
+    """What is said of a run whose fractions are done at these times."""
+    now = [0.0]
+    told = TimeNote(expected_s, lambda: now[0])
+    for seconds, fraction in course:
+        now[0] = seconds
+        told.advance(fraction)
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("expected_s", "course", "said"),
+    [
+        (None, [(0.1, 0.02), (0.5, 0.1), (5.0, 1.0)], ""),
+        (9.0, [(9.0, 1.0)], ""),
+        (75.0, [(2.0, 0.01), (3.0, 0.02)], "this run takes about 1 min 15 s\n"),
+        (None, [(0.5, 0.01), (1.5, 0.02), (3.0, 0.04)], "this run takes about 1 min 15 s\n"),
+    ],
+)
+def test_simulate_says_once_how_long_a_long_run_takes(
+    expected_s: float | None,
+    course: list[tuple[float, float]],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert note_of(expected_s, course, capsys) == said
