@@ -36,9 +36,9 @@ struct SimulationSetup {
 
 // What a run takes of a machine, known without building its network.
 struct Requirements {
-  VcCounts vcs;                        // that the paths of its policies need
-  std::uint32_t partitions = 0;        // that run on their own
-  std::uint64_t network_bytes = 0;     // before the first packet
+  VcCounts vcs;                         // that the paths of its policies need
+  std::uint32_t partitions = 0;         // that run on their own
+  std::uint64_t network_bytes = 0;      // before the first packet
   std::uint64_t most_packet_bytes = 0;  // when every buffer is full
 };
 

@@ -78,7 +78,7 @@ def _plan_text(plan: Scenario, folder: Path, workers: int | None, redo: bool) ->
         if redo or files.version_of(run.id) != dfe.__version__
     ]
     there = f", {len(runs) - len(left)} are there already" if len(left) < len(runs) else ""
-    lines = [f"{len(runs)} runs{there}"]
+    lines = [f"{len(runs)} run{'s' if len(runs) > 1 else ''}{there}"]
     if left:
         todo, of_todo = [run for run, _ in left], [need for _, need in left]
         cores = workers or max(1, joblib.cpu_count() // plan.threads)
@@ -118,7 +118,8 @@ def tell_failures(report: SweepReport) -> None:
         alike.setdefault((failure.error, failure.run.policy_label), []).append(failure)
     for (error, policy), failures in alike.items():
         first = failures[0]
-        others = f" (and {len(failures) - 1} more runs of {policy})" if len(failures) > 1 else ""
+        more = len(failures) - 1
+        others = f" (and {more} more run{'s' if more > 1 else ''} of {policy})" if more else ""
         complain(f"{first.run.describe()}{others}: {error}")
         if first.details:
             note(Text(first.details.rstrip(), style="dim"))

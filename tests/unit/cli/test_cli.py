@@ -380,7 +380,7 @@ def test_a_failing_run_has_exit_code_1_and_shows_its_configuration(
     done = run(*SWEEP, "--out", str(tmp_path), "--jobs", "1")
     assert done.exit_code == 1
     for policy in ("min", "ugal-n"):
-        first = f"error: {policy} under uniform at load 0.4, seed 1 (and 1 more runs of {policy})"
+        first = f"error: {policy} under uniform at load 0.4, seed 1 (and 1 more run of {policy})"
         assert f"{first}: DeadlockError: nothing moves" in done.stderr
     assert "configuration" not in done.stderr
 

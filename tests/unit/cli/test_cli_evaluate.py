@@ -182,7 +182,8 @@ def test_an_agent_of_another_network_is_refused_before_anything_is_run() -> None
     agent = saved_agent("agent.zip")
     done = run("min", agent, "--topology", "72", *LOAD)
     assert done.exit_code == 2
-    assert done.stderr.startswith("error: layout = ")
+    assert done.stderr.startswith("error: 1 of 2 runs cannot be done: ")
+    assert ": layout = " in done.stderr
     assert not Path("results").exists()
 
 

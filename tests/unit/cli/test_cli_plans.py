@@ -117,7 +117,7 @@ def test_sweeps_take_jobs_and_call_processes_workers() -> None:
 
 def test_a_scenario_of_jobs_needs_no_traffic() -> None:
     Path("jobs.toml").write_text(f'topology = "72"\npolicies = ["min"]\njobs = ["{JOB}"]\n')
-    assert run("sweep", "jobs.toml", "--dry-run").stdout.startswith("1 runs\n")
+    assert run("sweep", "jobs.toml", "--dry-run").stdout.startswith("1 run\n")
 
 
 def test_view_shows_jobs_as_its_help_says() -> None:

@@ -270,7 +270,9 @@ def test_a_failed_run_is_told_and_does_not_stop_the_others(
     monkeypatch.setattr(execute, "measure", fail_for_par)
     done = run_command("hpdc21", "fig6", "--workers", "1", "--out", str(tmp_path))
     assert done.exit_code == 1
-    assert "par under uniform at load 0.8, seed 1: RuntimeError: no luck" in done.output
+    assert (
+        "par under uniform at load 0.8, seed 1 (and 2 more runs of par): RuntimeError: no luck" in done.output
+    )
     with (tmp_path / "claims.csv").open(newline="") as file:
         rows = {row["id"]: row for row in csv.DictReader(file)}
     assert rows["QA12"]["measured"]
