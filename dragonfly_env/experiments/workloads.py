@@ -41,7 +41,7 @@ def loaded_part(results: Results) -> Results | None:
 
 
 def jobs_frame(results: Results, traffic: str) -> pd.DataFrame:
-    """One row per job, load of the traffic beside it, and policy.
+    """One row per job, load of the traffic next to it, and policy.
 
     Returns:
         ``number`` and ``name`` of the job; ``hosts``; ``load``; ``policy``; ``endless``; ``seeds`` and how many of
@@ -73,40 +73,40 @@ def render_jobs(results: Results, traffic: str) -> RenderableType:
     """The run times of jobs under every policy, and the share of it that their ranks spent in MPI operations."""
     frame = jobs_frame(results, traffic)
     beside = traffic != "none"
-    title = "Jobs" + (f" next to {traffic} traffic" if beside else "")
-    shown = Table(box=box.SIMPLE_HEAD)
-    shown.add_column("job")
-    shown.add_column("hosts", justify="right")
-    if beside:
-        shown.add_column("load", justify="right")
-    shown.add_column("policy")
-    for heading in ("run time (us)", "MPI share (%)", "message latency (us)"):
-        shown.add_column(heading, justify="right")
+    several = ", ± 95 % confidence" if bool((frame["seeds"] > 1).any()) else ""
+    title = "Jobs" + (f" next to {traffic} traffic" if beside else "") + several
+    parts: list[RenderableType] = [Text(title, style="bold")]
     jobs = _comparable(frame)
     for number, name, part in jobs[:_MOST_JOBS]:
-        first = True
-        for _, same in part.groupby("load", sort=False):
-            fastest = same["run_time_ns"].min()
-            for row in same.to_dict("records"):
-                time = _run_time(row)
-                shown.add_row(
-                    Text(f"{number}: {name}" if first else ""),
-                    f"{row['hosts']:,}" if first else "",
-                    *([f"{row['load']:g}"] if beside else []),
-                    Text(str(row["policy"])),
-                    f"[bold green]{time}[/]" if row["run_time_ns"] == fastest else time,
-                    _number(100 * row["mpi_share"], 100 * row["mpi_share_ci95"], ".1f"),
-                    _number(row["message_mean_ns"] / 1000, row["message_mean_ns_ci95"] / 1000, ",.3f"),
-                )
-                first = False
-        shown.add_section()
-    several = ", ± 95 % confidence" if bool((frame["seeds"] > 1).any()) else ""
-    parts: list[RenderableType] = [Text(title + several, style="bold"), shown]
+        hosts = int(part["hosts"].iloc[0])
+        parts += [Text(f"{number}: {name} on {hosts:,} hosts"), _times_of(part, beside)]
     if len(jobs) > _MOST_JOBS:
         parts.append(
             Text(f"and {len(jobs) - _MOST_JOBS} more jobs: column 'jobs' of the results", style="dim")
         )
     return Group(*parts)
+
+
+def _times_of(part: pd.DataFrame, beside: bool) -> Table:
+    """One job: a line for each load of the traffic next to it and each policy."""
+    shown = Table(box=box.SIMPLE_HEAD)
+    if beside:
+        shown.add_column("load", justify="right")
+    shown.add_column("policy")
+    for heading in ("run time (us)", "MPI share (%)", "message latency (us)"):
+        shown.add_column(heading, justify="right")
+    for _, same in part.groupby("load", sort=False):
+        fastest = same["run_time_ns"].min()
+        for row in same.to_dict("records"):
+            time = _run_time(row)
+            shown.add_row(
+                *([f"{row['load']:g}"] if beside else []),
+                Text(str(row["policy"])),
+                f"[bold green]{time}[/]" if row["run_time_ns"] == fastest else time,
+                _number(100 * row["mpi_share"], 100 * row["mpi_share_ci95"], ".1f"),
+                _number(row["message_mean_ns"] / 1000, row["message_mean_ns_ci95"] / 1000, ",.3f"),
+            )
+    return shown
 
 
 def _comparable(frame: pd.DataFrame) -> list[tuple[int, str, pd.DataFrame]]:
