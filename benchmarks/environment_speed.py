@@ -142,7 +142,7 @@ class Bench:
         while not env.done:
             actions = batch.minimal_actions()
             answers.append(actions)
-            orders.append((actions, Rounds(batch.agents)))
+            orders.append((actions, Rounds(batch.agents, batch.time_ns)))
             batch = env.step(actions)
         return answers, orders
 

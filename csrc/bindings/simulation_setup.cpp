@@ -72,8 +72,8 @@ RecordOptions record_options(const py::dict& options) {
         throw ConfigError{"series_bin_ps", std::to_string(record.series_bin_ps), "at least 0"};
     } else if (name == "packet_log") {
       record.packet_log = py::cast<bool>(value);
-    } else if (name == "job_policies") {
-      continue;  // job_policies()
+    } else if (name == "job_policies" || name == "hosts_per_partition") {
+      continue;  // see job_policies() and hosts_per_partition()
     } else if (name == "group_latency") {
       record.group_latency = py::cast<bool>(value);
     } else if (name == "host_latency") {
@@ -84,6 +84,12 @@ RecordOptions record_options(const py::dict& options) {
     }
   }
   return record;
+}
+
+// For tests: results do not depend on it.
+std::uint32_t hosts_per_partition(const py::dict& options) {
+  if (!options.contains("hosts_per_partition")) return NetworkOptions{}.hosts_per_partition;
+  return member<std::uint32_t>(options, "hosts_per_partition");
 }
 
 // (field, name, parameters) of each.
@@ -128,7 +134,8 @@ SimulationSetup simulation_setup(const std::shared_ptr<Dragonfly>& topology, con
           .options = {.seed = seed,
                       .source_queue_packets = source_queue_packets,
                       .lose_when_full = lose_when_full,
-                      .record = record_options(options)}};
+                      .record = record_options(options),
+                      .hosts_per_partition = hosts_per_partition(options)}};
 }
 
 }  // namespace dragonfly

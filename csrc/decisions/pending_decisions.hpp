@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/prefetch.hpp"
 #include "decisions/decision_plan.hpp"
 #include "decisions/growing_buffer.hpp"
 #include "decisions/records.hpp"
@@ -71,6 +72,13 @@ class PendingDecisions {
   [[nodiscard]] const PacketFacts& facts(std::uint32_t i) const noexcept { return facts_.data()[i]; }
   [[nodiscard]] const Candidate* candidates(std::uint32_t i) const noexcept {
     return candidates_.data() + std::size_t{i} * plan_.num_candidates;
+  }
+  // Prefetches all of decision i.
+  void touch_row(std::uint32_t i) const noexcept {
+    prefetch(rows_.data() + i * row_bytes_, row_bytes_);
+    prefetch(&facts_.data()[i]);
+    prefetch(&pending_.data()[i]);
+    prefetch(candidates(i), plan_.num_candidates * sizeof(Candidate));
   }
 
   // Bytes of an observation with its mask, padded to whole floats.

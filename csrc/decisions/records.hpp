@@ -73,5 +73,8 @@ struct HopNote {
                                                  std::uint32_t hops) noexcept {
   return static_cast<std::int64_t>(std::uint64_t{source_host} << 40 | std::uint64_t{number} << 8 | hops);
 }
+[[nodiscard]] constexpr std::uint32_t host_of_decision(std::int64_t id) noexcept {
+  return static_cast<std::uint32_t>(id >> 40);
+}
 
 }  // namespace dragonfly

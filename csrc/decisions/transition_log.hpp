@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/prefetch.hpp"
 #include "decisions/growing_buffer.hpp"
 #include "decisions/records.hpp"
 
@@ -25,6 +26,13 @@ class TransitionLog {
   [[nodiscard]] const std::byte* row(std::size_t i) const noexcept { return rows_.data() + i * row_bytes_; }
   [[nodiscard]] const std::byte* next_row(std::size_t i) const noexcept {
     return next_rows_.data() + i * row_bytes_;
+  }
+  // Prefetches all of row i.
+  void touch(std::size_t i) const noexcept {
+    prefetch(&heads_.data()[i]);
+    if (!keeps_rows_) return;
+    prefetch(row(i), row_bytes_);
+    prefetch(next_row(i), row_bytes_);
   }
   void keep_rows(bool keep) noexcept { keeps_rows_ = keep; }
   [[nodiscard]] bool keeps_rows() const noexcept { return keeps_rows_; }

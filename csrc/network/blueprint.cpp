@@ -10,9 +10,6 @@ namespace dragonfly {
 
 namespace {
 
-// About this many hosts per partition: the state of so many fits the second-level cache.
-constexpr std::uint32_t kHostsPerPartition = 600;
-
 // A window is no longer than the look-ahead, nor than all hosts together need for so many packets: a
 // run can only be interrupted between windows, and shall stop within a second.
 constexpr Tick kPacketsPerWindow = 750'000;
@@ -245,7 +242,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
   window = std::clamp<Tick>(kPacketsPerWindow * timing.packet[0] / topology.num_hosts(), 1, timing.lookahead);
 
   const std::uint32_t groups = topology.num_groups();
-  const std::uint32_t per_partition = std::max(1U, kHostsPerPartition / topology.hosts_per_group());
+  const std::uint32_t per_partition = std::max(1U, options.hosts_per_partition / topology.hosts_per_group());
   const std::uint32_t parts = (groups + per_partition - 1) / per_partition;
   for (std::uint32_t i = 0; i <= parts; ++i) {
     partition_first_group.push_back(static_cast<std::uint32_t>(std::uint64_t{groups} * i / parts));

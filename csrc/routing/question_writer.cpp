@@ -19,18 +19,27 @@ QuestionWriter::QuestionWriter(const QuestionPlan& plan, std::uint32_t first_rou
       minimal_(plan.num_ports),
       mask_(plan.num_ports) {}
 
-std::uint32_t QuestionWriter::count_traffic(std::uint32_t router, std::uint32_t group, Tick now) noexcept {
+std::uint32_t QuestionWriter::count_traffic(std::uint32_t router, std::uint32_t group, Tick now) {
   if (recent_.empty()) return 0;
-  Recent& recent = recent_[std::size_t{router - first_router_} * plan_.paths.topology().num_groups() + group];
-  const auto period = static_cast<std::uint32_t>(now / period_);
-  if (recent.period != period) {
-    recent.last = recent.period + 1 == period ? recent.present : std::uint16_t{0};
+  if (now != now_) begin_time(now);
+  const std::size_t at = std::size_t{router - first_router_} * plan_.paths.topology().num_groups() + group;
+  Recent& recent = recent_[at];
+  if (recent.period != present_period_) {
+    recent.last = recent.period + 1 == present_period_ ? recent.present : std::uint16_t{0};
     recent.present = 0;
-    recent.period = period;
+    recent.period = present_period_;
   }
-  const std::uint32_t count = std::uint32_t{recent.last} + recent.present;
-  if (recent.present < 0xffff) ++recent.present;
-  return count;
+  uncounted_.push_back(static_cast<std::uint32_t>(at));
+  return std::uint32_t{recent.last} + recent.present;
+}
+
+void QuestionWriter::begin_time(Tick now) noexcept {
+  for (const std::uint32_t at : uncounted_) {
+    if (recent_[at].present < 0xffff) ++recent_[at].present;
+  }
+  uncounted_.clear();
+  now_ = now;
+  present_period_ = static_cast<std::uint32_t>(now / period_);
 }
 
 bool QuestionWriter::write(const RouteContext& context, Standing standing, Tick now, float* features,

@@ -37,14 +37,20 @@ class QuestionWriter {
   [[nodiscard]] static std::size_t counters(const QuestionPlan& plan, std::uint32_t num_routers) noexcept {
     return plan.layout.counts_traffic() ? std::size_t{num_routers} * plan.paths.topology().num_groups() : 0U;
   }
-  std::uint32_t count_traffic(std::uint32_t router, std::uint32_t group, Tick now) noexcept;
+  // How many decisions there were before `now`; counts one more, which later times see: all decisions of one
+  // time see the same, in whichever order they come.
+  std::uint32_t count_traffic(std::uint32_t router, std::uint32_t group, Tick now);
+  void begin_time(Tick now) noexcept;
 
   const QuestionPlan& plan_;
   std::uint32_t first_router_;
   Tick period_;
-  std::vector<Recent> recent_;      // [router * groups + group], if observed
-  std::vector<float> minimal_;      // scratch: per port, 1 on a shortest path, else 0
-  std::vector<std::uint8_t> mask_;  // scratch: of questions that nobody reads
+  std::vector<Recent> recent_;  // [router * groups + group], if observed
+  Tick now_ = -1;               // the time of the latest decisions
+  std::uint32_t present_period_ = 0;
+  std::vector<std::uint32_t> uncounted_;  // of that time: places in recent_ that do not count them yet
+  std::vector<float> minimal_;            // scratch: per port, 1 on a shortest path, else 0
+  std::vector<std::uint8_t> mask_;        // scratch: of questions that nobody reads
 };
 
 }  // namespace dragonfly

@@ -7,6 +7,12 @@
 
 namespace dragonfly {
 
+namespace {
+
+constexpr std::size_t kAhead = 8;  // rows that are fetched before they are copied
+
+}  // namespace
+
 AskedNetwork::AskedNetwork(SimulationSetup setup, TimePs warmup_ps, TimePs duration_ps)
     : simulation_{std::move(setup)},
       plan_{*simulation_.network().blueprint().decisions},
@@ -19,7 +25,7 @@ AskedNetwork::AskedNetwork(SimulationSetup setup, TimePs warmup_ps, TimePs durat
 }
 
 bool AskedNetwork::advance(const std::function<bool()>& keep_going) {
-  if (done_ || waiting_ > 0) return true;
+  if (done_ || !waiting_.empty()) return true;
   if (!warm_) {
     if (simulation_.time_ps() < warmup_ps_ &&
         simulation_.run_until(warmup_ps_, keep_going) == RunEnd::kInterrupted) {
@@ -37,8 +43,8 @@ bool AskedNetwork::advance(const std::function<bool()>& keep_going) {
     // A workload that can never complete: the rest of the time is silent.
     if (end == RunEnd::kStuck) end = simulation_.run_until(target_ps_, keep_going);
     if (end == RunEnd::kInterrupted) return false;
-    for (Partition& partition : simulation_.network().partitions()) waiting_ += partition.desk().size();
-    if (waiting_ > 0) break;
+    order_waiting();
+    if (!waiting_.empty()) break;
     if (has_background_ && waits()) {
       if (outcomes_.transitions() > 0) break;
       clear_desks();
@@ -69,35 +75,44 @@ void AskedNetwork::clear_desks() {
   for (Partition& partition : simulation_.network().partitions()) partition.desk().clear_pending();
 }
 
+void AskedNetwork::order_waiting() {
+  waiting_.clear();
+  std::uint32_t number = 0;
+  for (Partition& partition : simulation_.network().partitions()) {
+    const DecisionDesk& desk = partition.desk();
+    for (std::uint32_t i = 0; i < desk.size(); ++i) {
+      const PacketFacts& facts = desk.facts(i);
+      waiting_.add({decision_id(facts.source_host, facts.number, facts.hops), number, i});
+    }
+    ++number;
+  }
+  waiting_.sort(simulation_.topology().num_hosts());
+}
+
 void AskedNetwork::seek() {
   outcomes_.begin_step();
   clear_desks();
   simulation_.network().want({.kind = WantedPackets::Kind::kAtSource});
-  waiting_ = 0;
+  waiting_.clear();
 }
 
 void AskedNetwork::follow(std::size_t row) {
-  PacketFacts packet;
-  std::size_t first = 0;  // row of the partition
-  for (Partition& partition : simulation_.network().partitions()) {
-    DecisionDesk& desk = partition.desk();
-    const std::size_t behind = first + desk.size();
-    if (row >= first && row < behind) {
-      packet = desk.facts(static_cast<std::uint32_t>(row - first));
-      desk.keep_only(static_cast<std::uint32_t>(row - first));
-    } else {
-      desk.dismiss();
-    }
-    first = behind;
+  const DecisionOrder::Row followed = waiting_[row];
+  std::vector<Partition>& partitions = simulation_.network().partitions();
+  DecisionDesk& kept = partitions[followed.partition].desk();
+  const PacketFacts packet = kept.facts(followed.index);
+  kept.keep_only(followed.index);
+  for (Partition& partition : partitions) {
+    if (&partition.desk() != &kept) partition.desk().dismiss();
   }
   simulation_.network().want(
       {.kind = WantedPackets::Kind::kOne, .source_host = packet.source_host, .number = packet.number});
-  waiting_ = 1;
+  order_waiting();
 }
 
 void AskedNetwork::ask_outside() {
   has_background_ = false;
-  if (waiting_ == 0) clear_desks();
+  if (waiting_.empty()) clear_desks();
   simulation_.network().want({.kind = WantedPackets::Kind::kAll});
 }
 
@@ -130,35 +145,39 @@ void AskedNetwork::write(DecisionBatch& batch, std::size_t row) {
   const std::uint32_t features = plan_.layout.num_features();
   const std::uint32_t actions = plan_.num_actions;
   const std::uint32_t candidates = plan_.num_candidates;
-  for (Partition& partition : simulation_.network().partitions()) {
-    const DecisionDesk& desk = partition.desk();
-    const std::uint32_t count = desk.size();
-    if (count == 0) continue;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const std::size_t at = row + i;
-      std::copy_n(desk.observation(i), features, batch.observations.data() + at * features);
-      std::copy_n(desk.mask(i), actions, batch.mask.data() + at * actions);
-      const PendingDecision& asked = desk.pending(i);
-      const PacketFacts& facts = desk.facts(i);
-      batch.agents.data()[at] = static_cast<std::int32_t>(asked.router);
-      batch.ids.data()[at] = decision_id(facts.source_host, facts.number, facts.hops);
-      batch.times_ns.data()[at] = plan_.to_ns(asked.time);
+  std::vector<Partition>& partitions = simulation_.network().partitions();
+  for (std::size_t k = 0; k < waiting_.size(); ++k) {
+    if (k + kAhead < waiting_.size()) {
+      const DecisionOrder::Row& later = waiting_[k + kAhead];
+      partitions[later.partition].desk().touch_row(later.index);
     }
-    std::copy_n(&desk.facts(0), count, batch.packets.data() + row);
-    std::copy_n(desk.candidates(0), std::size_t{count} * candidates,
-                batch.candidates.data() + row * candidates);
-    row += count;
+    const auto& [id, partition, i] = waiting_[k];
+    const DecisionDesk& desk = partitions[partition].desk();
+    std::copy_n(desk.observation(i), features, batch.observations.data() + row * features);
+    std::copy_n(desk.mask(i), actions, batch.mask.data() + row * actions);
+    const PendingDecision& asked = desk.pending(i);
+    batch.agents.data()[row] = static_cast<std::int32_t>(asked.router);
+    batch.ids.data()[row] = id;
+    batch.times_ns.data()[row] = plan_.to_ns(asked.time);
+    batch.packets.data()[row] = desk.facts(i);
+    std::copy_n(desk.candidates(i), candidates, batch.candidates.data() + row * candidates);
+    ++row;
   }
 }
 
 void AskedNetwork::answer(const std::int32_t* answers) {
   outcomes_.begin_step();
-  for (Partition& partition : simulation_.network().partitions()) {
-    const std::uint32_t count = partition.desk().size();
-    partition.answer(answers);
-    answers += count;
+  std::vector<Partition>& partitions = simulation_.network().partitions();
+  std::vector<std::int32_t*> firsts;
+  answers_.resize(waiting_.size());
+  std::int32_t* first = answers_.data();
+  for (Partition& partition : partitions) {
+    firsts.push_back(first);
+    first += partition.desk().size();
   }
-  waiting_ = 0;
+  for (const DecisionOrder::Row& row : waiting_.rows()) firsts[row.partition][row.index] = *answers++;
+  for (std::size_t i = 0; i < partitions.size(); ++i) partitions[i].answer(firsts[i]);
+  waiting_.clear();
 }
 
 void AskedNetwork::draw(std::span<const PacketFacts> packets, std::uint32_t each, double* into) const {

@@ -7,8 +7,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "simulation/decision_batch.hpp"
+#include "simulation/decision_order.hpp"
 #include "simulation/outcomes.hpp"
 #include "simulation/simulation.hpp"
 
@@ -23,8 +25,8 @@ class AskedNetwork {
   // no; it is then called again. Throws DeadlockError.
   bool advance(const std::function<bool()>& keep_going);
   // How many decisions wait for an answer.
-  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
-  // Writes them into the rows of `batch` from `row` on, which has the room.
+  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
+  // Writes them into the rows of `batch` from `row` on, which has the room; ordered by decision id.
   void write(DecisionBatch& batch, std::size_t row);
   // Answers all that wait, in the order of their rows. Precondition: all are legal.
   void answer(const std::int32_t* answers);
@@ -67,6 +69,7 @@ class AskedNetwork {
   // Whether any decision has been raised since all were answered, wanted or not.
   [[nodiscard]] bool waits();
   void clear_desks();
+  void order_waiting();
 
   Simulation simulation_;
   const DecisionPlan& plan_;
@@ -77,7 +80,8 @@ class AskedNetwork {
   TimePs target_ps_;
   TimePs latest_ps_ = INT64_MAX;  // of a drain
   std::string refusal_;
-  std::size_t waiting_ = 0;
+  DecisionOrder waiting_;              // what is asked, in the order of its rows
+  std::vector<std::int32_t> answers_;  // scratch: to what is asked, by partition
   bool warm_ = false;
   bool draining_ = false;
   std::atomic<bool> done_ = false;  // may be read while another thread is in advance()

@@ -11,8 +11,8 @@
 
 namespace dragonfly {
 
-// Rows are ordered by network, then by partition, then by time. A reader may keep a buffer for longer than
-// the environment; what it shows is then out of date.
+// Rows are ordered by network, then by decision id. A reader may keep a buffer for longer than the
+// environment; what it shows is then out of date.
 struct DecisionBatch {
   std::size_t size = 0;
   GrowingBuffer<float> observations;   // [size * num_features]

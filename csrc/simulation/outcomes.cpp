@@ -5,6 +5,12 @@
 
 namespace dragonfly {
 
+namespace {
+
+constexpr std::size_t kAhead = 8;  // rows that are fetched before they are copied
+
+}  // namespace
+
 void Outcomes::begin_step() {
   for (Partition& partition : network_.partitions()) partition.desk().begin_step();
 }
@@ -44,31 +50,48 @@ std::size_t Outcomes::transitions() {
 void Outcomes::take_transitions(const TransitionColumns& to) {
   const std::uint32_t features = plan_.layout.num_features();
   const std::uint32_t actions = plan_.num_actions;
-  std::size_t at = 0;
-  for (Partition& partition : network_.partitions()) {
-    TransitionLog& log = partition.desk().log();
-    const std::size_t count = partition.desk().not_taken();
-    for (std::size_t i = 0; i < count; ++i, ++at) {
-      const CompletedDecision& head = log.heads()[i];
-      to.ids[at] = head.id;
-      to.next_ids[at] = head.next_id;
-      to.agents[at] = head.agent;
-      to.next_agents[at] = head.next_agent;
-      to.actions[at] = head.action;
-      to.rewards[at] = log.rewards()[i];
-      to.latency_ns[at] = plan_.to_ns(head.leg);
-      to.times_ns[at] = plan_.to_ns(head.feedback);
-      to.done[at] = head.next_agent < 0;
-      const auto* const row = reinterpret_cast<const float*>(log.row(i));
-      const auto* const next = reinterpret_cast<const float*>(log.next_row(i));
-      std::copy_n(row, features, to.observations + at * features);
-      std::copy_n(next, features, to.next_observations + at * features);
-      std::copy_n(reinterpret_cast<const std::uint8_t*>(next + features), actions,
-                  to.next_mask + at * actions);
-      std::copy_n(reinterpret_cast<const std::uint8_t*>(row + features), actions, to.mask + at * actions);
+  order(false);
+  for (std::size_t at = 0; at < order_.size(); ++at) {
+    if (at + kAhead < order_.size()) {
+      const DecisionOrder::Row& later = order_[at + kAhead];
+      network_.partitions()[later.partition].desk().log().touch(later.index);
     }
-    partition.desk().mark_taken();
+    const DecisionOrder::Row& from = order_[at];
+    TransitionLog& log = network_.partitions()[from.partition].desk().log();
+    const std::uint32_t i = from.index;
+    const CompletedDecision& head = log.heads()[i];
+    to.ids[at] = head.id;
+    to.next_ids[at] = head.next_id;
+    to.agents[at] = head.agent;
+    to.next_agents[at] = head.next_agent;
+    to.actions[at] = head.action;
+    to.rewards[at] = log.rewards()[i];
+    to.latency_ns[at] = plan_.to_ns(head.leg);
+    to.times_ns[at] = plan_.to_ns(head.feedback);
+    to.done[at] = head.next_agent < 0;
+    const auto* const row = reinterpret_cast<const float*>(log.row(i));
+    const auto* const next = reinterpret_cast<const float*>(log.next_row(i));
+    std::copy_n(row, features, to.observations + at * features);
+    std::copy_n(next, features, to.next_observations + at * features);
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(next + features), actions, to.next_mask + at * actions);
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(row + features), actions, to.mask + at * actions);
   }
+  for (Partition& partition : network_.partitions()) partition.desk().mark_taken();
+}
+
+void Outcomes::order(bool of_step) {
+  order_.clear();
+  std::uint32_t number = 0;
+  for (Partition& partition : network_.partitions()) {
+    DecisionDesk& desk = partition.desk();
+    const std::size_t first = of_step ? desk.first_of_step() : 0;
+    const std::size_t end = of_step ? desk.log().size() : desk.not_taken();
+    for (std::size_t i = first; i < end; ++i) {
+      order_.add({desk.log().heads()[i].id, number, static_cast<std::uint32_t>(i)});
+    }
+    ++number;
+  }
+  order_.sort(network_.blueprint().topology.num_hosts());
 }
 
 std::size_t Outcomes::reports() {
@@ -116,12 +139,11 @@ void Outcomes::read_payments(std::int32_t* agents, double* rewards) {
     }
     return;
   }
-  for (Partition& partition : network_.partitions()) {
-    TransitionLog& log = partition.desk().log();
-    for (std::size_t i = partition.desk().first_of_step(); i < log.size(); ++i) {
-      *agents++ = log.heads()[i].agent;
-      *rewards++ = log.rewards()[i];
-    }
+  order(true);
+  for (const DecisionOrder::Row& row : order_.rows()) {
+    TransitionLog& log = network_.partitions()[row.partition].desk().log();
+    *agents++ = log.heads()[row.index].agent;
+    *rewards++ = log.rewards()[row.index];
   }
 }
 

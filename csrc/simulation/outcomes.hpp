@@ -8,6 +8,7 @@
 #include "decisions/decision_plan.hpp"
 #include "decisions/hop_reports.hpp"
 #include "network/network.hpp"
+#include "simulation/decision_order.hpp"
 
 namespace dragonfly {
 
@@ -76,7 +77,7 @@ class Outcomes {
   void begin_step();
   void end_step();
 
-  // Completed since they were last taken.
+  // Completed since they were last taken; ordered by decision id.
   [[nodiscard]] std::size_t transitions();
   void take_transitions(const TransitionColumns& columns);
   // Whether transitions piled up so much that they are no longer kept.
@@ -87,7 +88,7 @@ class Outcomes {
   [[nodiscard]] std::size_t reports();
   void take_reports(const ReportColumns& columns);
   [[nodiscard]] bool reports_overflowed() const noexcept { return reports_overflowed_; }
-  // Rewards paid during the last advance(): number, then router and reward of each.
+  // Rewards paid during the last advance(): number, then router and reward of each, ordered by decision id.
   [[nodiscard]] std::size_t payments();
   void read_payments(std::int32_t* agents, double* rewards);
   // Minus the mean latency of what was delivered during the last advance(), scaled; 0 if nothing was.
@@ -95,12 +96,15 @@ class Outcomes {
 
  private:
   void limit_reports();
+  // The decisions that were completed since the last advance() began, or since transitions were last taken.
+  void order(bool of_step);
 
   Network& network_;
   const DecisionPlan& plan_;
   bool overflowed_ = false;
   bool reports_overflowed_ = false;
   std::vector<HopReport> merged_;  // scratch
+  DecisionOrder order_;            // scratch
 };
 
 }  // namespace dragonfly

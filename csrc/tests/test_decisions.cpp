@@ -1,10 +1,13 @@
 // Routing from outside: exact batches, exact transitions, and no answer that harms the network.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "core/random.hpp"
+#include "simulation/decision_order.hpp"
 #include "simulation/routing_environment.hpp"
 #include "tests/check.hpp"
 #include "tests/small_systems.hpp"
@@ -150,6 +153,106 @@ TEST(every_decision_ends_in_exactly_one_transition) {
       CHECK_EQ(ended, raised.size());
       if (reward == RewardKind::kHop) CHECK_EQ(-rewards, legs);
       if (reward == RewardKind::kDelivery) CHECK(-rewards > legs);
+    }
+  }
+}
+
+// What an episode handed out about one decision.
+struct Handed {
+  std::int32_t agent = 0;
+  double time_ns = 0;
+  std::uint32_t group = 0;  // of the destination
+  std::vector<float> observation;
+  std::vector<std::uint8_t> mask;
+  bool operator==(const Handed&) const = default;
+};
+using Episode = std::map<std::int64_t, Handed>;
+
+Episode handed_out(RoutingEnvironment& environment) {
+  Episode all;
+  const std::uint32_t features = environment.plan().layout.num_features();
+  const std::uint32_t actions = environment.plan().num_actions;
+  play(environment, [&](std::size_t i) {
+    DecisionBatch& batch = environment.batch();
+    const std::int64_t id = batch.ids.data()[i];
+    if (i > 0) CHECK(batch.ids.data()[i - 1] < id);
+    const float* const row = batch.observations.data() + i * features;
+    const std::uint8_t* const mask = batch.mask.data() + i * actions;
+    all[id] = {batch.agents.data()[i],
+               batch.times_ns.data()[i],
+               batch.packets.data()[i].destination_group,
+               {row, row + features},
+               {mask, mask + actions}};
+    return random_answer(mask, actions, id);
+  });
+  return all;
+}
+
+TEST(traffic_counts_the_decisions_before_the_time_of_a_decision_and_none_of_that_time) {
+  for (const TimePs delay : {TimePs{0}, 100 * kNs}) {
+    RoutingEnvironment environment{
+        with_decisions(setup(kSmall, "arrival", delay), every(ActionMode::kPort, true), ActionMode::kPort,
+                       RewardKind::kHop),
+        0, 3'500 * kNs};
+    const std::uint32_t column = environment.plan().layout.find("traffic")->offset;
+    const Episode all = handed_out(environment);
+    std::size_t together = 0;
+    for (const auto& [id, one] : all) {
+      const double period = std::floor(one.time_ns / 1'000);
+      int count = 0;
+      bool alone = true;
+      for (const auto& [other_id, other] : all) {
+        if (other.agent != one.agent || other.group != one.group) continue;
+        if (other.time_ns < one.time_ns && std::floor(other.time_ns / 1'000) >= period - 1) ++count;
+        alone = alone && (other.time_ns != one.time_ns || other_id == id);
+      }
+      together += alone ? 0 : 1;
+      const auto shown = static_cast<float>(count);
+      CHECK_EQ(one.observation[column], shown / (shown + 16));
+    }
+    CHECK(together > 10);  // decisions of one router, time and destination
+  }
+}
+
+TEST(rows_are_ordered_by_decision_and_depend_neither_on_partitions_nor_on_threads) {
+  for (const ActionMode action : {ActionMode::kPort, ActionMode::kPath}) {
+    for (const TimePs delay : {TimePs{0}, 100 * kNs}) {
+      std::vector<Episode> episodes;
+      for (const std::uint32_t hosts : {1U, 20U, 72U}) {
+        SimulationSetup all = with_decisions(setup(kSmall, "arrival", delay, hosts == 20 ? 2 : 1),
+                                             every(action), action, RewardKind::kHop);
+        all.options.hosts_per_partition = hosts;
+        RoutingEnvironment environment{std::move(all), 0, 2'000 * kNs};
+        CHECK_EQ(environment.simulation().num_partitions(), hosts == 1 ? 9U : hosts == 20 ? 5U : 1U);
+        episodes.push_back(handed_out(environment));
+      }
+      CHECK(episodes[0].size() > 500);
+      CHECK(episodes[0] == episodes[1]);
+      CHECK(episodes[0] == episodes[2]);
+    }
+  }
+}
+
+TEST(few_and_many_rows_are_ordered_whatever_hosts_they_are_of) {
+  RandomStream random{7, Purpose::kLearning, 0, 0};
+  for (const std::uint32_t hosts : {1U, 2U, 72U, 100'000U}) {
+    for (const std::uint32_t used : {1U, hosts}) {
+      for (const std::uint32_t rows : {0U, 1U, 2U, 16U, 17U, 300U, 5'000U}) {
+        DecisionOrder order;
+        std::vector<std::int64_t> expected;
+        for (std::uint32_t i = 0; i < rows; ++i) {
+          const std::int64_t id = decision_id(hosts - used + random.below(used), i, random.below(9));
+          order.add({id, i % 7, i});
+          expected.push_back(id);
+        }
+        order.sort(hosts);
+        std::ranges::sort(expected);
+        CHECK_EQ(order.size(), expected.size());
+        for (std::uint32_t i = 0; i < rows; ++i) {
+          CHECK_EQ(order[i].id, expected[i]);
+          CHECK_EQ(order[i].partition, order[i].index % 7);
+        }
+      }
     }
   }
 }

@@ -20,7 +20,11 @@ IntArray = npt.NDArray[np.int64]
 
 
 class DecisionBatch:
-    """N decisions that wait for an answer; rows are ordered by scenario, by partition of its network, then by time.
+    """N decisions that wait for an answer, ordered by scenario, then by decision id.
+
+    What a row holds, and the order of rows, depend neither on the number of threads nor on how the core cuts a network
+    into partitions: all decisions of one time see the network, and count earlier decisions, as of the start of that
+    time. Which decisions share a batch depends on the partitions, and so on the topology.
 
     From an environment the arrays are read-only views into the memory of the core: valid until its next ``reset`` or
     ``step``, after that they show something else. ``copy()`` keeps them. ``torch.from_dlpack(batch.obs)`` is a tensor
@@ -31,7 +35,8 @@ class DecisionBatch:
         obs: (N, F) float32, see ``layout``.
         mask: (N, A) bool, the legal actions; at least one per row.
         agents: (N,) int32, the router that is asked.
-        decision_ids: (N,) int64, unique per packet and hop of a scenario whatever the batching.
+        decision_ids: (N,) int64, unique per packet and hop of a scenario whatever the batching: the source host,
+            the number of the packet at its source, and its hops so far, in this order of significance.
         packets: (N,) structured: ``source_host``, ``destination_host``, ``number`` (of the packet at its
             source), ``source_router``, ``destination_router``, ``destination_group``, ``hops``, ``vc``,
             ``input_port``, ``minimal_action`` (the action along a shortest path), ``minimal`` (never sent off
@@ -224,7 +229,7 @@ class DecisionBatch:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Transitions:
-    """M decisions with what came of them. The arrays belong to the caller.
+    """M decisions with what came of them, ordered by scenario, then by decision id. The arrays belong to the caller.
 
     A transition ends where its packet is asked again, or delivered; F features, A actions.
 

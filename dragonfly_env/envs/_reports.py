@@ -25,9 +25,9 @@ class EpisodeReports(EnvFacts, CoreOwner):
     _started: bool
 
     def transitions(self) -> Transitions:
-        """All transitions that were completed since the last call in this episode. Every decision is in exactly
-        one, in that of its packet's arrival at the next router that is asked, or of its delivery (reward
-        ``"delivery"``: always of the delivery).
+        """All transitions that were completed since the last call in this episode, ordered by scenario, then by
+        decision id. Every decision is in exactly one, in that of its packet's arrival at the next router that is asked,
+        or of its delivery (reward ``"delivery"``: always of the delivery).
 
         Raises:
             StateError: Before ``reset``; if the environment was made with ``transitions=False``; or if too much
@@ -67,9 +67,9 @@ class EpisodeReports(EnvFacts, CoreOwner):
             return HopFeedback(*self._core.reports())
 
     def payments(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-        """What the last ``reset`` or ``step`` paid: routers (M,) and rewards (M,), several per router possible.
-        The sum per router is its reward in the step. Under ``"team"`` every router of a scenario gets the same.
-        Routers are numbered on from one scenario to the next, see ``slots``.
+        """What the last ``reset`` or ``step`` paid: routers (M,) and rewards (M,), several per router possible, ordered
+        by scenario, then by decision id. The sum per router is its reward in the step. Under ``"team"`` every router
+        of a scenario gets the same. Routers are numbered on from one scenario to the next, see ``slots``.
         """
         with self._alone:
             return self._core.payments()

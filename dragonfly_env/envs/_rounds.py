@@ -1,6 +1,7 @@
 """The order in which the views with one place per router go through a batch: round by round.
 
-In each round every router that still has pending packets answers its earliest one.
+In each round every router that still has pending packets answers its earliest one; of several at the same time, the
+one with the lowest decision id.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ class Rounds:
     Decisions of a batch are independent of each other, so this order changes nothing in the network.
 
     Args:
-        agents: (N,) the deciding router of each row; rows of one router are in the order of time.
+        agents: (N,) the deciding router of each row; rows of one router are in the order of decision ids.
+        time_ns: (N,) when each decision was raised.
 
     Attributes:
         rows: (N,) row numbers by round, then by router.
@@ -27,8 +29,8 @@ class Rounds:
 
     __slots__ = ("agents", "ends", "rows")
 
-    def __init__(self, agents: npt.NDArray[np.integer]) -> None:
-        by_agent = np.argsort(agents, kind="stable")
+    def __init__(self, agents: npt.NDArray[np.integer], time_ns: npt.NDArray[np.float64]) -> None:
+        by_agent = np.lexsort((time_ns, agents))  # a stable sort
         grouped = agents[by_agent].astype(np.int64)
         count = len(grouped)
         first = np.ones(count, bool)

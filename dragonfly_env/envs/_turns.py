@@ -98,7 +98,8 @@ class Turns:
     def _open(self, batch: DecisionBatch) -> None:
         self.batch = batch
         self.rows = self.agents = _NONE
-        self._rounds = Rounds(batch.agents if self.env.num_scenarios == 1 else self.env.slots(batch))
+        agents = batch.agents if self.env.num_scenarios == 1 else self.env.slots(batch)
+        self._rounds = Rounds(agents, batch.time_ns)
         self._answers = np.zeros(len(batch), np.int64)
         self._round = 0
         if len(batch):

@@ -171,7 +171,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         """Begin a new batch: fresh copies of its observations, in the order of the turns."""
         self._batch = batch
         self._minimal = None
-        rounds = Rounds(self._places(batch))
+        rounds = Rounds(self._places(batch), batch.time_ns)
         count = len(batch)
         width = self._idle + 1
         self._obs = batch.obs[rounds.rows]

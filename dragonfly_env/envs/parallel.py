@@ -134,7 +134,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         """Begin the rounds of a new batch."""
         self._batch = batch
         self._minimal = None
-        self._rounds = Rounds(self._places(batch))
+        self._rounds = Rounds(self._places(batch), batch.time_ns)
         self._answers = np.zeros(len(batch), np.int64)
         self._round = 0
         if len(batch):

@@ -73,9 +73,9 @@ def test_a_round_asks_each_router_for_its_earliest_packet() -> None:
     for _ in range(20):
         answers = np.full(len(batch), -1)
         for turn in range(int(np.bincount(batch.agents).max())):
-            # (n,) of each router the row that has `turn` rows of the same router before it
+            # (n,) of each router the row with `turn` earlier rows of the same router
             rows = [
-                rows[turn]
+                rows[np.argsort(batch.time_ns[rows], kind="stable")[turn]]
                 for rows in map(np.flatnonzero, batch.agents == np.arange(36)[:, None])
                 if len(rows) > turn
             ]
