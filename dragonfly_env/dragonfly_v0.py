@@ -14,9 +14,15 @@ End                    all agents are truncated when the time is up (or after ``
                        Then every ``info["metrics"]`` has what the episode measured in the agent's network
 =====================  ===========================================================================================
 
-``parallel_env`` goes round by round: every router with pending packets answers its earliest, the others idle, and time
-stands still until all decisions of the window are answered. ``env`` and ``raw_env`` (AEC) select only routers with
-a pending packet, in the same order.
+``parallel_env`` goes round by round: every router with pending packets answers its earliest (of several at the same
+time, the one with the lowest decision id), the others idle, and time stands still until all decisions of the window
+are answered. ``env`` and ``raw_env`` (AEC) select only routers with a pending packet, in the same order. Each decision
+shows the router as it was when the decision was raised, so the order of rounds and turns changes nothing in the
+network.
+
+A policy that takes batches, such as those of ``make_policy``, acts on ``env.round_batch``, the decisions of the present
+round, or on ``env.selected_batch`` (AEC), the decision of the selected router: it then gives the run that it gives in
+the core. ``env.core.pending`` is not that batch: it has the decisions of all rounds of the window.
 
 Settings, the same for all three:
 
@@ -28,7 +34,8 @@ Settings, the same for all three:
   (default 0), ``features``, ``detours``, ``max_hops``, ``reward_scale_ns``, ... ``for_policy="ugal-n"`` sets scope,
   action and candidates as that policy needs them.
 * ``illegal_action``: ``"remap"`` (default) sends the packet minimally and counts in ``info["illegal_actions"]``, per
-  agent and episode; ``"raise"`` raises ``IllegalActionError`` and changes nothing.
+  agent and episode; each environment warns of the first one (``dragonfly_env.errors.IllegalActionWarning``).
+  ``"raise"`` raises ``IllegalActionError`` and changes nothing.
 * ``mask_in``: ``"both"`` (default), ``"observation"`` or ``"info"``: where the mask stands. With ``"info"`` an
   observation is the features alone, a ``Box``.
 * ``flat_observation=True``: observations are one ``Box``, the features and then (unless ``mask_in="info"``) the mask,

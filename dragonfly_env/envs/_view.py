@@ -17,6 +17,7 @@ from dragonfly_env.checks.values import check_choice, check_integer, config_erro
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._form import FORM_SETTINGS, Form
+from dragonfly_env.envs._illegal import Remapping
 from dragonfly_env.envs._scenarios import Scenarios, with_fields
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, view_configs
@@ -86,7 +87,8 @@ class RouterView(ByRecipe):
             next.
         for_policy: Take scope, action mode and candidates from this policy.
         illegal_action: ``"remap"``: an action that the mask forbids becomes the minimal one (``idle`` for
-            a router without a pending packet) and is counted. ``"raise"``: it raises, and nothing has changed.
+            a router without a pending packet) and is counted; the first one is warned about
+            (``IllegalActionWarning``). ``"raise"``: it raises, and nothing has changed.
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints the text) or None.
         max_cycles: Rounds after which the episode is truncated, or None.
         mask_in: Where the mask stands: ``"both"``, ``"observation"`` or ``"info"``. With ``"info"`` an observation is
@@ -131,6 +133,7 @@ class RouterView(ByRecipe):
         # What each router saw when it decided last; it is shown again while the router is idle.
         self._seen = np.empty((self._core.num_agents, self._core.num_features), np.float32)
         self._illegal = [0] * self._core.num_agents
+        self._remapping = Remapping()
         self._minimal: IntArray | None = None
         self._closed = False
         self._started = False
@@ -149,7 +152,8 @@ class RouterView(ByRecipe):
     @property
     def core(self) -> BatchedRoutingEnv:
         """The batched environment underneath, for metrics, layout and ``trace_hash()``. Stepping it breaks this
-        view.
+        view. Its ``pending`` has the decisions of all rounds of the window, several of one router among them: what
+        this view asks for is ``round_batch`` (parallel) or ``selected_batch`` (AEC).
         """
         return self._core
 
@@ -334,19 +338,19 @@ class RouterView(ByRecipe):
         Raises:
             IllegalActionError: With ``illegal_action="raise"``, naming agent, decision and legal set.
         """
+        name = self.possible_agents[number]
+        legal = [self._idle] if row is None else np.flatnonzero(batch.mask[row]).tolist()
         if self._raises:
-            if row is None:
-                what, legal = "no pending packet", [self._idle]
-            else:
-                what = f"decision {int(batch.decision_ids[row])}"
-                legal = np.flatnonzero(batch.mask[row]).tolist()
+            what = "no pending packet" if row is None else f"decision {int(batch.decision_ids[row])}"
             raise IllegalActionError(
-                f"{self.possible_agents[number]}: action {action} is illegal ({what}): must be one of {legal}; "
-                "nothing has changed"
+                f"{name}: action {action} is illegal ({what}): must be one of {legal}; nothing has changed"
             )
-        self._illegal[number] += 1
         if row is None:
-            return self._idle
-        if self._minimal is None:
-            self._minimal = batch.minimal_actions()
-        return int(self._minimal[row])
+            instead = self._idle
+        else:
+            if self._minimal is None:
+                self._minimal = batch.minimal_actions()
+            instead = int(self._minimal[row])
+        self._remapping.warn(name, action, legal, instead, stacklevel=4)
+        self._illegal[number] += 1
+        return instead

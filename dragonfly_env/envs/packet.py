@@ -34,6 +34,7 @@ from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._background import Background, make_background
 from dragonfly_env.envs._form import Form
+from dragonfly_env.envs._illegal import Remapping
 from dragonfly_env.envs._packet_env import PacketEnv
 from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs._view import make_core
@@ -60,8 +61,9 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             the mask becomes the minimal action). If it says which ``scope`` and ``action`` it needs, these are the
             environment's unless they are set. See ``set_background`` for frozen copies of the learner.
         reward: ``"hop"`` or ``"delivery"``.
-        illegal_action: ``"remap"``: the minimal action is taken instead and counted in ``info["illegal_actions"]``;
-            ``"raise"``: ``IllegalActionError``, and nothing has happened.
+        illegal_action: ``"remap"``: the minimal action is taken instead and counted in ``info["illegal_actions"]``; the
+            first one is warned about (``IllegalActionWarning``). ``"raise"``: ``IllegalActionError``, and nothing has
+            happened.
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints the text) or None.
         mask_in: Where the mask stands: ``"both"``, ``"observation"`` or ``"info"``. With ``"info"`` an observation is
             the features alone, a ``Box``.
@@ -113,6 +115,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         self._row = -1  # of the tagged packet in the batch; below 0: no episode
         self._started = False
         self._illegal = 0
+        self._remapping = Remapping()
         self._first_ns = 0.0  # when the tagged packet asked first
         self._shown: Observation = {}
         self._packet: dict[str, int] = {}
@@ -381,9 +384,12 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         chosen = int(value)
         if batch.mask[row, chosen]:
             return chosen, False
+        legal = np.flatnonzero(batch.mask[row]).tolist()
+        who = f"router {batch.agents[row]}, decision {batch.decision_ids[row]}"
         if self._raises:
             raise IllegalActionError(
-                f"router {batch.agents[row]}, decision {batch.decision_ids[row]}: action {chosen} is illegal: must be "
-                f"one of {np.flatnonzero(batch.mask[row]).tolist()}; nothing has changed"
+                f"{who}: action {chosen} is illegal: must be one of {legal}; nothing has changed"
             )
-        return int(self._env.minimal_action(batch)[row]), True
+        instead = int(self._env.minimal_action(batch)[row])
+        self._remapping.warn(who, chosen, legal, instead, stacklevel=3)
+        return instead, True

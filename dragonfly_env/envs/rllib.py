@@ -36,6 +36,7 @@ from gymnasium import spaces
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.values import check_choice
 from dragonfly_env.envs._form import Form
+from dragonfly_env.envs._illegal import Remapping
 from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs._turns import Turns
 from dragonfly_env.envs._view import make_core
@@ -60,11 +61,12 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
     Args:
         env_config: What RLlib hands over, all of it optional: ``config`` (a ``SimulationConfig`` or a mapping of its
             fields; absent: 72 hosts, ``adv+1`` at a load of 0.35; a list: networks beside each other, whose routers are
-            numbered on from one to the next), ``for_policy``, ``illegal_action`` (``"remap"``: the
-            minimal action is taken instead and counted in ``info["illegal_actions"]``; ``"raise"``: an error, for which
-            RLlib needs ``disable_env_checking=True``, as its check samples without the mask), ``render_mode``,
-            ``mask_in`` and ``flat_observation`` (see ``dragonfly_v0``), and fields of ``SimulationConfig`` and options
-            of ``BatchedRoutingEnv`` by name. The first episode has the configuration's seed in the first environment of
+            numbered on from one to the next), ``for_policy``, ``illegal_action`` (``"remap"``: the minimal action is
+            taken instead and counted in ``info["illegal_actions"]``, and the first one is warned about
+            (``IllegalActionWarning``); ``"raise"``: an error, for which RLlib needs ``disable_env_checking=True``, as
+            its check samples without the mask), ``render_mode``, ``mask_in`` and ``flat_observation`` (see
+            ``dragonfly_v0``), and fields of ``SimulationConfig`` and options of ``BatchedRoutingEnv`` by name. The
+            first episode has the configuration's seed in the first environment of
             RLlib, and another one in each further environment.
 
     Raises:
@@ -89,6 +91,7 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
         self._owed = np.zeros(env.num_agents)
         self._acted = np.zeros(env.num_agents, np.bool_)
         self._illegal = np.zeros(env.num_agents, np.int64)
+        self._remapping = Remapping()
         self._seen = np.zeros((env.num_agents, env.num_features), np.float32)
         self.possible_agents = [f"router_{i}" for i in range(env.num_agents)]
         self.agents = self.possible_agents[:]
@@ -264,13 +267,15 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
         illegal = ~masks[np.arange(len(actions)), actions]
         if illegal.any():
             first = int(illegal.argmax())
+            who, wrong = f"router_{turns.agents[first]}", int(actions[first])
+            legal = np.flatnonzero(masks[first]).tolist()
             if self._raises:
                 raise IllegalActionError(
-                    f"router_{turns.agents[first]}: action {actions[first]} is illegal: must be one of "
-                    f"{np.flatnonzero(masks[first]).tolist()}; nothing has changed"
+                    f"{who}: action {wrong} is illegal: must be one of {legal}; nothing has changed"
                 )
-            self._illegal[turns.agents] += illegal
             actions[illegal] = turns.minimal(illegal)
+            self._remapping.warn(who, wrong, legal, int(actions[first]), stacklevel=3)
+            self._illegal[turns.agents] += illegal
         return actions
 
 

@@ -30,6 +30,7 @@ from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_choice, check_integer, config_error
 from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
+from dragonfly_env.envs._illegal import Remapping
 from dragonfly_env.envs._scenarios import Changes, check_changes
 from dragonfly_env.envs._turns import Turns
 from dragonfly_env.envs._view import make_core
@@ -61,7 +62,8 @@ class RouterVecEnv(ByRecipe, VecEnv):
             networks beside each other, see ``BatchedRoutingEnv``; or a function that makes them for each episode.
         for_policy: Take scope, action mode and candidates from this policy.
         illegal_action: ``"remap"``: the minimal action (or idle) is taken instead and counted in
-            ``info["illegal_actions"]``; ``"raise"``: ``IllegalActionError``, and nothing has happened.
+            ``info["illegal_actions"]``; the first one is warned about (``IllegalActionWarning``). ``"raise"``:
+            ``IllegalActionError``, and nothing has happened.
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None.
         **settings: Fields of ``SimulationConfig``, which replace those of ``config``, and options of
             ``BatchedRoutingEnv``: ``scope``, ``action``, ``reward``, ``features``, ``duration_ns``, ...
@@ -91,6 +93,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
         self._turns: Turns | None = None
         self._actions: Any = None
         self._illegal = np.zeros(env.num_agents, np.int64)
+        self._remapping = Remapping()
         self._seen = np.zeros((env.num_agents, env.num_features), np.float32)
         super().__init__(
             env.num_agents,
@@ -345,15 +348,18 @@ class RouterVecEnv(ByRecipe, VecEnv):
         illegal = ~masks[np.arange(self.num_envs), actions]
         answers = actions[turns.agents]
         if illegal.any():
+            slot = int(illegal.argmax())
+            legal = np.flatnonzero(masks[slot]).tolist()
             if self._raises:
-                slot = int(illegal.argmax())
                 raise IllegalActionError(
-                    f"router {slot}: action {actions[slot]} is illegal: must be one of "
-                    f"{np.flatnonzero(masks[slot]).tolist()}; nothing has changed"
+                    f"router {slot}: action {actions[slot]} is illegal: must be one of {legal}; nothing has changed"
                 )
-            self._illegal += illegal
             wrong = illegal[turns.agents]
             answers[wrong] = turns.minimal(wrong)
+            (rows,) = np.nonzero(turns.agents == slot)
+            instead = int(answers[rows[0]]) if len(rows) else self._idle
+            self._remapping.warn(f"router {slot}", int(actions[slot]), legal, instead, stacklevel=4)
+            self._illegal += illegal
         return answers
 
     def _mask_of(self, slot: int) -> BoolArray:

@@ -84,7 +84,9 @@ def test_neither_partitions_nor_threads_matter(name: str, view: str, threads: in
 @pytest.mark.parametrize("name", TWINS)
 def test_the_rounds_of_the_parallel_view_are_batches_too(name: str) -> None:
     config, policy = config_of(traffic="uniform", load=0.8), ready(name)
-    env = dragonfly_v0.parallel_env(config=config, for_policy=policy, duration_ns=1_200.0, warmup_ns=0.0)
+    env = dragonfly_v0.parallel_env(
+        config=config, for_policy=policy, duration_ns=1_200.0, warmup_ns=0.0, illegal_action="raise"
+    )
     env.reset()
     while env.agents:
         batch = env.round_batch
@@ -96,10 +98,40 @@ def test_the_rounds_of_the_parallel_view_are_batches_too(name: str) -> None:
 @pytest.mark.parametrize("name", TWINS)
 def test_each_turn_of_the_aec_view_is_a_batch_too(name: str) -> None:
     config, policy = config_of(traffic="uniform", load=0.8), ready(name)
-    env = dragonfly_v0.raw_env(config=config, for_policy=policy, duration_ns=900.0, warmup_ns=0.0)
+    env = dragonfly_v0.raw_env(
+        config=config, for_policy=policy, duration_ns=900.0, warmup_ns=0.0, illegal_action="raise"
+    )
     env.reset()
     while not env.truncations[env.agent_selection]:
         batch = env.selected_batch
         assert [env.possible_agents[i] for i in batch.agents] == [env.agent_selection]
         env.step(int(policy.act(batch)[0]))
     assert env.core.trace_hash() == native(config, policy, 900.0).trace_hash()
+
+
+@pytest.mark.parametrize("warmup_ns", [0.0, 1_000.0])
+@pytest.mark.parametrize("name", ["min", "val-g", "ugal-n", "par"])
+def test_windows_with_several_decisions_of_one_router_give_the_run_and_the_figures_of_the_core(
+    name: str, warmup_ns: float
+) -> None:
+    policy = ready(name)
+    config = config_of(load=0.35, policy=policy)
+    alone = dfe.Simulation(config)
+    alone.run(warmup_ns)
+    alone.reset_statistics()
+    alone.run(3_000.0)
+    settings = {"config": config, "for_policy": policy, "duration_ns": 3_000.0, "warmup_ns": warmup_ns}
+    parallel = dragonfly_v0.parallel_env(**settings, illegal_action="raise")
+    parallel.reset()
+    crowded = 0
+    while parallel.agents:
+        crowded += int(np.bincount(parallel.core.pending.agents).max() > 1)
+        parallel.step(dict(zip(parallel.acting, policy.act(parallel.round_batch), strict=True)))
+    assert crowded > 10
+    aec = dragonfly_v0.env(**settings, illegal_action="raise")
+    aec.reset()
+    for _ in aec.agent_iter():
+        aec.step(None if aec.last()[3] else policy.act(aec.selected_batch)[0])
+    for core in (parallel.core, aec.unwrapped.core):
+        assert core.trace_hash() == alone.trace_hash()
+        assert core.metrics().latency_mean_ns == alone.metrics().latency_mean_ns
