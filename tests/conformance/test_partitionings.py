@@ -127,7 +127,7 @@ def test_rows_and_transitions_depend_neither_on_partitions_nor_on_threads(
     for hosts, threads in ((1, 1), (1, 3), (20, 2), (1_000, 1)):
         with cut_into(hosts):
             recorded.append(Recorded(config.replace(threads=threads), **OPTIONS[options]))
-    assert len(recorded[0].rows["decision_ids"]) > 400
+    assert len(recorded[0].rows["decision_ids"]) > 200
     for other in recorded[1:]:
         recorded[0].check_equal(other)
     first, same_cut = recorded[:2]
@@ -146,6 +146,7 @@ def test_rows_and_transitions_depend_neither_on_partitions_nor_on_threads(
 def test_random_runs_hand_out_the_same_however_they_are_cut(
     traffic: str, load: float, seed: int, options: str, hosts: int, injection: str
 ) -> None:
+    injection = "auto" if traffic.startswith("all-to-all") else injection  # closed loop
     config = config_of(traffic=traffic, load=load, seed=seed, injection=injection)
     recorded = []
     for per_partition in (hosts, 1_000):

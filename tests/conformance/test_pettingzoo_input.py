@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,6 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
-from dragonfly_env.errors import IllegalActionWarning
 
 VIEWS: dict[str, Callable[..., Any]] = {
     "parallel": dragonfly_v0.parallel_env,
@@ -164,31 +161,6 @@ def test_aec_illegal_actions_become_minimal_and_are_counted(make: Callable[..., 
     assert env.unwrapped.core.trace_hash() == minimal_history(9)
     env.reset()
     assert not any(info["illegal_actions"] for info in env.infos.values())
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_the_first_illegal_action_of_an_environment_is_warned_about(view: str) -> None:
-    env = VIEWS[view](**SHORT)
-
-    def act_illegally() -> None:
-        env.step(dict.fromkeys(env.agents, IDLE) if view == "parallel" else IDLE)
-
-    env.reset(seed=9)
-    first = env.acting[0] if view == "parallel" else env.agent_selection
-    batch = env.round_batch if view == "parallel" else env.unwrapped.selected_batch
-    legal = np.flatnonzero(batch.mask[0]).tolist()
-    minimal = int(batch.minimal_actions()[0])
-    message = f"{first}: action {IDLE} is illegal: the mask allows {legal}; action {minimal} is taken instead"
-    with pytest.warns(IllegalActionWarning, match=re.escape(message)) as caught:
-        act_illegally()
-    assert len(caught) == 1
-    assert 'illegal_action="raise"' in str(caught[0].message)
-    assert caught[0].filename == __file__ or view == "raw"
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        act_illegally()
-        env.reset(seed=9)
-        act_illegally()
 
 
 def to_a_round_with_idle_routers(env: Any) -> None:
