@@ -84,6 +84,12 @@ def topology_arguments(random: Random, wrong: float = 0.0) -> dict[str, Any]:
     return given
 
 
+def partitioned_topology(random: Random) -> dict[str, Any]:
+    """p, a, h and g of a system that the core divides into parts, which threads share: one of hundreds of hosts."""
+    p, a = random.choice(((301, 1), (151, 2), (101, 3)))
+    return {"p": p, "a": a, "h": random.randint(1, 2), "g": random.randint(2, a + 1)}
+
+
 def network_arguments(random: Random, wrong: float = 0.0, share: float = 0.15) -> dict[str, Any]:
     """A preset's name as ``name`` and fields that differ. Two of them may contradict each other."""
     given = some_of(random, network_fields(), share * random.random(), wrong)
@@ -180,7 +186,9 @@ def all_to_all(random: Random) -> Any:
 
 
 def traffic(random: Random, hosts: int, wrong: float = 0.0) -> Any:
-    """Traffic in any form."""
+    """Traffic in any form; of more than MOST_HOSTS hosts what sends as much as the load says."""
+    if hosts > MOST_HOSTS:
+        return pattern(random, hosts, wrong)
     kind = random.random()
     if kind < 0.08:
         return trace(random, hosts)
@@ -214,6 +222,8 @@ def small_network(random: Random) -> NetworkConfig:
     return NetworkConfig.preset(preset, **changes)
 
 
+_PARTITIONED_SHARE = 0.1
+_LIGHT_LOADS = (0.003, 0.01, 0.03)  # of many hosts on few links
 _LATENCIES = (0.0, 0.001, 1.0, 7.0, 33.333, 150.0)
 _BANDWIDTHS = (1.0, 2.0, 4.0, 7.3, 10.0, 12.5, 25.0, 100.0)
 _FINE = {0.001, 33.333, 7.3, 1.001, 1_234.567, 777.7, 151.5}
@@ -259,17 +269,19 @@ _SMALL: dict[str, tuple[Any, ...]] = {
 
 
 def small_simulation(random: Random) -> SimulationConfig:
-    """A system of at most MOST_HOSTS hosts, legal unless its parts do not go together.
+    """A system of at most MOST_HOSTS hosts, or one of some parts, legal unless its settings do not go together.
 
     Raises:
         ConfigError: If they do not.
     """
-    topology = dfe.Dragonfly(**topology_arguments(random))
+    parts = random.random() < _PARTITIONED_SHARE
+    topology = dfe.Dragonfly(**(partitioned_topology if parts else topology_arguments)(random))
+    loads = _LIGHT_LOADS if parts else (0.01, 0.3, 0.5, 0.9, 1.0, random.uniform(0.001, 1.0))
     given: dict[str, Any] = {
         "topology": topology,
         "network": small_network(random),
         "traffic": traffic(random, topology.num_hosts),
-        "load": random.choice((0.01, 0.3, 0.5, 0.9, 1.0, random.uniform(0.001, 1.0))),
+        "load": random.choice(loads),
         "policy": policy(random),
         "message_packets": random.choice((1, 1, 1, 2, 5)),
         "seed": random.randrange(2**64),
