@@ -60,6 +60,8 @@ TARGETS: tuple[Target, ...] = (
     Target("interrupts", 20),
     Target("command_lines", 15),
     Target("scenario_files", 12),
+    Target("operation_texts", 60),
+    Target("python_programs", 60),
     Target("hostile_values", 240),
     Target("tampered_agents", 25),
     Target("tampered_jobs", 80),
