@@ -62,6 +62,7 @@ TARGETS: tuple[Target, ...] = (
     Target("scenario_files", 12),
     Target("operation_texts", 60),
     Target("python_programs", 60),
+    Target("jobs_in_cuts", 15),
     Target("hostile_values", 240),
     Target("tampered_agents", 25),
     Target("tampered_jobs", 80),
