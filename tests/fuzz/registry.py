@@ -67,6 +67,7 @@ TARGETS: tuple[Target, ...] = (
     Target("tampered_agents", 25),
     Target("tampered_jobs", 80),
     Target("tampered_json", 60),
+    Target("tampered_published", 15),
     Target("tampered_q_tables", 200),
     Target("tampered_results", 25),
     Target("tampered_toml", 100),

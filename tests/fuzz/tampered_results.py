@@ -57,7 +57,7 @@ def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
         if random.random() < 0.5:
             content = in_bytes(random, random.choice(contents), contents)
         else:
-            content = parquet(_changed_table(random, merged))
+            content = parquet(changed_table(random, merged))
         file = folder / "changed.parquet"
         target = file
         if random.random() < 0.3:
@@ -87,7 +87,8 @@ def parquet(table: pa.Table) -> bytes:
 _KEYS = ("policy", "traffic", "load", "seed", "accepted_load", "latency_mean_ns", "configuration", "run_id")
 
 
-def _changed_table(random: Random, table: pa.Table) -> pa.Table:
+def changed_table(random: Random, table: pa.Table) -> pa.Table:
+    """A table with a column lost, renamed or of another type, with other values, or without its last rows."""
     for _ in range(random.choice((1, 1, 2))):
         name = random.choice([*_KEYS, *_KEYS, *table.column_names])
         if name not in table.column_names:
