@@ -60,6 +60,7 @@ TARGETS: tuple[Target, ...] = (
     Target("interrupts", 20),
     Target("command_lines", 15),
     Target("scenario_files", 12),
+    Target("linked_folders", 5),
     Target("operation_texts", 60),
     Target("python_programs", 60),
     Target("jobs_in_cuts", 15),
