@@ -12,18 +12,23 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from dragonfly_env.agents import RandomPolicy
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.envs.batched import BatchedRoutingEnv
+from dragonfly_env.envs.bias import BiasControl, biased_policies
+from dragonfly_env.envs.packet import PacketRouting
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from dragonfly_env.simulation import Simulation
 from tests.fuzz import settings
 from tests.fuzz.outcome import Outcome, is_refusal, outcome, require
 
 NAME = "threads"
+
+Shared: TypeAlias = "Simulation | BatchedRoutingEnv | BiasControl | PacketRouting"
 
 _SECONDS = 0.1
 _PACKETS = 500
@@ -37,30 +42,28 @@ def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
 
 
 def _attempt(random: Random) -> Outcome:
-    made: list[Simulation | BatchedRoutingEnv] = []
+    made: list[Shared] = []
+    make = random.choice((_simulation, _simulation, _environment, _environment, _environment, _bias, _packet))
 
-    def make() -> None:
-        config = settings.small_simulation(random)
-        threads = random.choice((1, 1, 2))
-        config = config.replace(threads=threads)
-        made.append(_environment(random, config) if random.random() < 0.6 else Simulation(config))
+    def build() -> None:
+        config = settings.small_simulation(random).replace(threads=random.choice((1, 1, 2)))
+        made.append(make(random, config))
 
-    if outcome(make, ConfigError) is Outcome.REFUSED:
+    if outcome(build, ConfigError) is Outcome.REFUSED:
         return Outcome.REFUSED
     (shared,) = made
-    calls = (
-        _environment_calls(shared)
-        if isinstance(shared, BatchedRoutingEnv)
-        else _simulation_calls(random, shared)
-    )
-    _all_at_once(random, calls)
     if isinstance(shared, BatchedRoutingEnv):
+        _all_at_once(random, _environment_calls(shared))
         _play_to_the_end(shared)
-    else:
+    elif isinstance(shared, Simulation):
+        _all_at_once(random, _simulation_calls(random, shared))
         shared.check_invariants()
         shared.drain()
         shared.check_invariants()
         require(shared.metrics().packets_in_flight == 0, "everything arrives")
+    else:
+        _all_at_once(random, _single_agent_calls(shared))
+        outcome(lambda: _play_an_episode(shared), ConfigError)  # in so short a time no packet may ask
     return Outcome.RUN
 
 
@@ -91,6 +94,10 @@ def _all_at_once(random: Random, calls: list[Callable[[], object]]) -> None:
         thread.join()
     if errors:
         raise errors[0]
+
+
+def _simulation(random: Random, config: SimulationConfig) -> Simulation:
+    return Simulation(config)
 
 
 def _simulation_calls(random: Random, simulation: Simulation) -> list[Callable[[], object]]:
@@ -180,3 +187,53 @@ def _play_to_the_end(env: BatchedRoutingEnv) -> None:
     env.drain()
     env._core.simulation.check_invariants()
     require(env.metrics().packets_in_flight == 0, "everything arrives")
+
+
+def _bias(random: Random, config: SimulationConfig) -> BiasControl:
+    step_ns = settings.time_for(random, config, _PACKETS)
+    policy = config.policy_object
+    given = {} if policy.name in biased_policies() else {"policy": "ugal-n"}
+    env = BiasControl(config, interval_ns=step_ns, duration_ns=5 * step_ns, warmup_ns=step_ns, **given)
+    env.reset()
+    return env
+
+
+def _packet(random: Random, config: SimulationConfig) -> PacketRouting:
+    background = random.choice(("min", "ugal-n", RandomPolicy()))
+    duration_ns = settings.time_for(random, config, 4 * _PACKETS)
+    env = PacketRouting(config, background=background, duration_ns=duration_ns)
+    env.reset()
+    return env
+
+
+def _single_agent_calls(env: BiasControl | PacketRouting) -> list[Callable[[], object]]:
+    def step_or_reset() -> None:
+        _, _, terminated, truncated, _ = env.step(0)
+        if terminated or truncated:
+            env.reset()
+
+    calls: list[Callable[[], object]] = [
+        step_or_reset,
+        step_or_reset,
+        lambda: env.step(1),
+        env.reset,
+        lambda: env.reset(seed=7),
+        lambda: env.reset(options={"load": 0.2}),
+        env.close,
+        lambda: repr(env),
+    ]
+    if isinstance(env, BiasControl):
+        return [*calls, env.trace_hash]
+    return [*calls, env.action_masks, lambda: env.decision, lambda: env.set_background("min")]
+
+
+def _play_an_episode(env: BiasControl | PacketRouting) -> None:
+    hashes = []
+    for _ in range(2):
+        env.reset(seed=5)
+        over = False
+        while not over:
+            _, _, terminated, truncated, _ = env.step(0)
+            over = terminated or truncated
+        hashes.append(env.trace_hash() if isinstance(env, BiasControl) else env.core.trace_hash())
+    require(hashes[0] == hashes[1], "the same seed, the same bits")
