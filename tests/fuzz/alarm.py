@@ -16,25 +16,25 @@ class Alarm:
 
     def __init__(self, error: type[BaseException]) -> None:
         self._error = error
+        self._armed = False
         signal.signal(signal.SIGALRM, self._ring)
 
     def during(self, call: Callable[[], object], delay_s: float) -> bool:
         """Call; whether the exception came before it returned. What else it raises is passed on."""
         try:
+            self._armed = True
             signal.setitimer(signal.ITIMER_REAL, delay_s)
             try:
                 call()
             finally:
+                self._armed = False  # another thread of the core may have got the signal, and pass it on late
                 signal.setitimer(signal.ITIMER_REAL, 0.0)
-            _nothing()  # one that came in the last moment is raised here
         except self._error:
+            self._armed = False
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             return True
         return False
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
-        raise self._error
-
-
-def _nothing() -> None:
-    pass
+        if self._armed:
+            raise self._error

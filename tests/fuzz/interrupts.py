@@ -110,8 +110,11 @@ def _environment(random: Random, alarm: Alarm, config: SimulationConfig) -> None
         lambda: env.pending.draws,
         lambda: repr(env),
     ]
-    while alarm.during(lambda: env.reset(config.seed), _delay_s(random) * 3):
-        pass
+    for _ in range(_CALLS):
+        if not alarm.during(lambda: env.reset(config.seed), _delay_s(random) * 3):
+            break
+    else:  # nothing that is short enough
+        env.reset(config.seed)
     for _ in range(_CALLS):
         if env.done:
             break

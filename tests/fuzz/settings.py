@@ -200,8 +200,13 @@ def traffic(random: Random, hosts: int, wrong: float = 0.0) -> Any:
     return drawn.to_dict() if isinstance(drawn, Pattern) and random.random() < 0.3 else drawn
 
 
-def small_network(random: Random) -> NetworkConfig:
-    """A network of values that keep a run short: a preset with some fields changed, all of them legal together."""
+def small_network(random: Random, *, parts: bool = False) -> NetworkConfig:
+    """A network of values that keep a run short: a preset with some fields changed, all of them legal together.
+
+    Args:
+        random: What is drawn from.
+        parts: The system has several parts, which wait for each other as often as a global link lets them.
+    """
     preset = random.choice(NetworkConfig.presets())
     changes: dict[str, Any] = {}
     fine = random.random() < 0.1  # the core wants a common divisor of all delays that is not too small
@@ -219,6 +224,8 @@ def small_network(random: Random) -> NetworkConfig:
         changes.setdefault("crossbar_bandwidth_gbytes_per_s", 100.0)  # no slower than any link
     if "packet_bytes" in changes:  # a preset's payload may be more than that
         changes.setdefault("payload_bytes", None)
+    if parts:
+        changes["global_latency_ns"] = random.choice((50.0, 150.0, 300.0))
     return NetworkConfig.preset(preset, **changes)
 
 
@@ -279,7 +286,7 @@ def small_simulation(random: Random) -> SimulationConfig:
     loads = _LIGHT_LOADS if parts else (0.01, 0.3, 0.5, 0.9, 1.0, random.uniform(0.001, 1.0))
     given: dict[str, Any] = {
         "topology": topology,
-        "network": small_network(random),
+        "network": small_network(random, parts=parts),
         "traffic": traffic(random, topology.num_hosts),
         "load": random.choice(loads),
         "policy": policy(random),
