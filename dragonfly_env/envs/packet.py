@@ -105,6 +105,9 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             functools.partial(PacketEnv, background=self._background),
         )
         self._background.check(self._env)
+        if not self._env.num_actions:
+            topology = self._env.config.topology
+            raise config_error("topology", topology, "must have routers with a choice of outputs")
         self._renderer = Renderer(self._env.config, render_mode)
         self.render_mode = render_mode
 

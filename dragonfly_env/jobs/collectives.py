@@ -36,6 +36,7 @@ def allreduce(
     Source: Thakur et al., Optimization of collective communication operations in MPICH, IJHPCA 2005, section 4.5.
     """
     members, me = _members(rank, members)
+    check_integer("num_bytes", num_bytes, 0, MOST_BYTES)
     count = len(members)
     doubled = 1 << (count.bit_length() - 1)
     extra = count - doubled
@@ -83,6 +84,8 @@ def alltoallv(
     """
     members, me = _members(rank, members)
     count = len(members)
+    if not callable(num_bytes):
+        check_integer("num_bytes", num_bytes, 0, MOST_BYTES)
     size = num_bytes if callable(num_bytes) else lambda _: num_bytes
     yield begin(name)
     for step in range(1, count):

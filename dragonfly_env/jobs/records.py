@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import PS_PER_NS, check_integer, check_text, config_error
+from dragonfly_env.errors import ConfigError
 from dragonfly_env.jobs.operations import (
     ANY_BYTES,
     BEGIN,
@@ -163,7 +164,9 @@ class Recorder:
             if (BEGIN <= kind <= END and name in ("", ITERATION)) or (kind == WAIT and not name):
                 self._refuse_name(rank, kind, name, place)
             self._waiting.extend((rank, kind, partner, amount, number, place))
-        except (TypeError, OverflowError):
+        except ConfigError:
+            raise
+        except (ArithmeticError, TypeError, ValueError):
             self._check_fields(rank, Operation(kind, partner, amount, name), place)
             raise
         if len(self._waiting) >= _CHUNK:

@@ -96,9 +96,12 @@ class OperationText(Program):
         recorder = Recorder(name, check_integer("ranks", ranks, 1, MOST_HOSTS), MOST_OPERATIONS)
         for rank in range(ranks):
             made = function(rank, ranks)
-            if not isinstance(made, Iterable):
-                raise config_error(name, made, "must give operations, as a list or by yielding them")
-            recorder.add_all(rank, made)
+            try:
+                operations = iter(made)
+            except TypeError:
+                allowed = "must give operations, as a list or by yielding them"
+                raise config_error(name, made, allowed) from None
+            recorder.add_all(rank, operations)
         return cls(name, recorder.records(), **settings)
 
     @property

@@ -163,7 +163,7 @@ def _from_table(values: Mapping[str, Any]) -> Traffic:
         return Schedule.from_dict(values)
     if "trace" in values:
         return Trace.from_dict(values)
-    if dict(values) == {"pattern": "none"}:
+    if values.keys() == {"pattern"} and isinstance(values["pattern"], str) and values["pattern"] == "none":
         return Silence()
     return named_from_dict(values)
 

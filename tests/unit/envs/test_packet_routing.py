@@ -222,6 +222,11 @@ def test_impossible_settings_name_the_field(settings: dict[str, Any], field: str
         PacketRouting(**settings)
 
 
+def test_a_system_without_a_choice_of_outputs_is_refused() -> None:
+    with pytest.raises(dfe.ConfigError, match=r"topology = .* must have routers with a choice of outputs"):
+        PacketRouting(dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=1, h=0)))
+
+
 def test_a_network_in_which_nobody_asks_is_an_error_and_no_endless_loop() -> None:
     env = PacketRouting(traffic="uniform", load=1e-9, duration_ns=1_000.0, injection="poisson")
     with pytest.raises(dfe.ConfigError, match=r"^duration_ns = .*too short"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from io import StringIO
 from typing import Any
 
@@ -16,8 +17,6 @@ from dragonfly_env.jobs import Operation, OperationText
 from dragonfly_env.jobs.compiled import _Compiled
 from dragonfly_env.jobs.lines import MOST_OPERATIONS, read_lines
 from dragonfly_env.jobs.operations import RECEIVE, SEND, WAIT
-
-ANYTHING: Any = None
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,9 @@ ANYTHING: Any = None
         (lambda: jobs.allreduce(0, [], 8), "rank = 0: must be one of the 0 members"),
         (lambda: jobs.allreduce(0, 5, 8), "members = 5"),
         (lambda: jobs.allreduce(0, [0, -1], 8), "source = -1"),
-        (lambda: jobs.alltoallv(0, range(2), math.inf), "bytes = inf"),
+        (lambda: jobs.allreduce(0, range(1), 1.5), "num_bytes = 1.5"),
+        (lambda: jobs.alltoallv(0, range(1), 2**31), "num_bytes = 2147483648"),
+        (lambda: jobs.alltoallv(0, range(2), math.inf), "num_bytes = inf"),
         (lambda: jobs.alltoallv(0, range(2), lambda to: -5), "bytes = -5"),
         (lambda: jobs.broadcast(0, range(4), 8, root=4), "root = 4"),
         (lambda: jobs.broadcast(0, range(4), 8, root=-1), "root = -1"),
@@ -77,6 +78,8 @@ def test_numbers_that_are_none_are_refused_by_name(made: Callable[[], Any], says
         (Operation(SEND, 2**70, 8), "to = 1180591620717411303424"),
         (Operation(8), "kind = 8"),
         (Operation("send"), "kind = 'send'"),  # type: ignore[arg-type]
+        (Operation(Decimal("nan")), r"kind = Decimal\('NaN'\)"),  # type: ignore[arg-type]
+        (Operation(np.arange(3)), r"kind = array\("),  # type: ignore[arg-type]
         (Operation(SEND, 1, 8, None), "label = None"),  # type: ignore[arg-type]
         (Operation(SEND, 1, 8, []), r"label = \[\]"),  # type: ignore[arg-type]
         (Operation(SEND, 1, 8, "\ud800"), "label = .* of whole characters"),
@@ -91,9 +94,10 @@ def test_an_operation_that_is_none_is_named_by_its_place(operation: Operation, s
         dfe.Job(lambda rank, ranks: [jobs.compute(1), operation], hosts=2, name="own")
 
 
-def test_what_is_no_list_of_operations_is_refused() -> None:
+@pytest.mark.parametrize("anything", [None, 5, np.array(3)])
+def test_what_is_no_list_of_operations_is_refused(anything: Any) -> None:
     with pytest.raises(dfe.ConfigError, match="must give operations"):
-        dfe.Job(lambda rank, ranks: ANYTHING, hosts=2)
+        dfe.Job(lambda rank, ranks: anything, hosts=2)
 
 
 def test_labels_that_differ_stay_apart() -> None:

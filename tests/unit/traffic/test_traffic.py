@@ -181,6 +181,7 @@ def test_sources_follow_the_network() -> None:
     [
         (5, "must be a spec string"),
         (None, "must be a spec string"),
+        ({"pattern": np.zeros((0, 0))}, "must be a spec string"),
         (b"uniform", "must be a spec string"),
         ("unifrom", "did you mean 'uniform'"),
         ("", "unknown pattern"),
