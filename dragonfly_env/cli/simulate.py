@@ -31,10 +31,11 @@ from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN,
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from dragonfly_env.experiments.agent_simulation import Runnable
     from dragonfly_env.experiments.run import Run
     from dragonfly_env.jobs import BackgroundMix, Job
+    from dragonfly_env.metrics import Metrics
     from dragonfly_env.metrics.jobs import JobMetrics
-    from dragonfly_env.simulation import Simulation
 
 # (heading, column, divisor, form, unit) of the table; what is not here is in --json.
 _ROWS = (
@@ -80,7 +81,8 @@ def simulate(
             "--policy",
             "-p",
             metavar="NAME[:SETTING=..]",
-            help="The routing policy, e.g. min or ugal-n:bias_packets=2; 'dragonfly-env info' lists them.",
+            help="The routing policy, e.g. min or ugal-n:bias_packets=2 ('dragonfly-env info' lists them), or an agent "
+            "as of 'evaluate'.",
             rich_help_panel=options.SYSTEM,
         ),
     ] = "min",
@@ -209,8 +211,7 @@ def _simulate(run: Run) -> _Measured:
 
     measured = _Measured()
 
-    def inspect(simulation: Simulation) -> None:
-        metrics = simulation.metrics()
+    def inspect(simulation: Runnable, metrics: Metrics) -> None:
         measured.results, measured.jobs = metrics.to_dict(), metrics.jobs
         if run.config.packet_log:
             measured.log = _log_table(simulation, run)
@@ -274,7 +275,7 @@ def _write_log(log: pa.Table, path: Path) -> None:
         pyarrow.csv.write_csv(log.set_column(column, "routers", pc.binary_join(routers, " ")), file)
 
 
-def _log_table(simulation: Simulation, run: Run) -> pa.Table:
+def _log_table(simulation: Runnable, run: Run) -> pa.Table:
     """One row per packet; ``routers`` holds the list of routers that it passed."""
     import pyarrow as pa
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy.typing as npt
 
 from dragonfly_env.agents.evaluation import join
 from dragonfly_env.batch_policy import BatchPolicy
@@ -39,6 +42,9 @@ class Runnable(Protocol):
 
     def trace_hash(self) -> int:
         """A hash over every delivery."""
+
+    def packet_log(self) -> dict[str, npt.NDArray[Any]]:
+        """Every packet delivered since ``reset_statistics``, if the configuration asks for it."""
 
 
 def simulation_of(run: Run) -> Runnable:
@@ -99,7 +105,8 @@ class AgentSimulation:
         return self._env.time_ns
 
     def run(self, duration_ns: float) -> None:
-        """Advance the simulated time; ``run(a)`` and ``run(b)`` equal ``run(a + b)``.
+        """Advance the simulated time; ``run(a)`` and ``run(b)`` equal ``run(a + b)``. A workload ends the run at its
+        completion, and nothing happens after that.
 
         Raises:
             IllegalActionError: If the policy chooses what its mask forbids.
@@ -109,10 +116,16 @@ class AgentSimulation:
             return
         now_ps = ns_to_ps("time_ns", self.time_ns) if self._started else 0
         for piece_ps in self._marks.pieces(self._window_ps, now_ps, ns_to_ps("duration_ns", duration_ns)):
+            if self._complete:
+                return
             self._run(piece_ps / PS_PER_NS)
             now_ps += piece_ps
             if self._marks.is_due(self._window_ps, now_ps):
                 self._marks.note(self._env.metrics().end_mark)
+
+    @property
+    def _complete(self) -> bool:
+        return self._config.ends and not math.isnan(self._env.metrics().makespan_ns)
 
     def _run(self, duration_ns: float) -> None:
         with self._at_work():
@@ -132,6 +145,10 @@ class AgentSimulation:
         self._env.reset_statistics()
         self._marks.clear()
         self._window_ps = ns_to_ps("time_ns", self.time_ns) if self._started else 0
+
+    def packet_log(self) -> dict[str, npt.NDArray[Any]]:
+        """See ``Simulation.packet_log``."""
+        return self._env.packet_log()
 
     def metrics(self) -> Metrics:
         """What was counted since the last ``reset_statistics``."""

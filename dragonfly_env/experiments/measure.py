@@ -33,14 +33,14 @@ def measure(
     run: Run,
     *,
     progress: Callable[[float], None] | None = None,
-    inspect: Callable[[dfe.Simulation], None] | None = None,
+    inspect: Callable[[Runnable, Metrics], None] | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Simulate one run.
 
     Args:
         run: What to simulate.
         progress: Called now and then with the fraction done; the result is the same with and without.
-        inspect: Called with the simulation at its end, if the core ran alone.
+        inspect: Called at the end with the simulation and what was measured.
 
     Returns:
         The row (columns as in `row_of`), and its provenance.
@@ -83,8 +83,8 @@ def measure(
     }
     if run.agent is not None:
         provenance |= {"agent": printable(run.agent.spec), "agent_sha256": run.agent.sha256}
-    if inspect is not None and isinstance(simulation, dfe.Simulation):
-        inspect(simulation)
+    if inspect is not None:
+        inspect(simulation, metrics)
     row = row_of(run, metrics, provenance)
     if run.arrays and run.config.packet_log and isinstance(simulation, dfe.Simulation):
         log = simulation.packet_log()

@@ -129,6 +129,8 @@ def test_an_agent_that_runs_beside_the_core_ends_with_the_workload() -> None:
     agent.run(500_000)
     assert agent.trace_hash() == inside.trace_hash()
     assert agent.metrics().makespan_ns == inside.metrics().makespan_ns
+    assert agent.time_ns == inside.time_ns
+    assert agent.metrics().duration_ns == inside.metrics().duration_ns
 
 
 def test_bias_control_terminates_when_its_workload_is_complete() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,30 @@ def test_a_wrong_line_is_named_on_the_command_line(capsys: pytest.CaptureFixture
     code, _, err = run(capsys, "simulate", "-t", "72", "--job", "file:m.ops", "--to-completion")
     assert code == 2
     assert "m.ops, line 2, bytes = 'abc': must be a whole number" in err
+
+
+def test_simulate_measures_an_agent_as_it_measures_the_core(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("own.py").write_text(
+        "class Own:\n    scope, action = 'source', 'path'\n\n    def act(self, batch):\n"
+        "        return batch.minimal_actions()\n"
+    )
+    arguments = (
+        "-t",
+        "72",
+        "--job",
+        "file:m.ops",
+        "--traffic",
+        "uniform",
+        "--load",
+        "0.1",
+        "--to-completion",
+    )
+    figures = []
+    for policy, log in (("own.py:Own", "own.csv"), ("min", "min.csv")):
+        code, out, err = run(capsys, "simulate", "-p", policy, *arguments, "--json", "--packet-log", log)
+        assert code == 0, err
+        told = json.loads(out)
+        figures.append(
+            (told["trace_hash"], told["results"]["makespan_ns"], told["jobs"], Path(log).read_bytes())
+        )
+    assert figures[0] == figures[1]
