@@ -16,7 +16,7 @@ from dragonfly_env.jobs.records import Records, in_order
 from dragonfly_env.metrics.operations import ANY_OPERATION, ITERATION
 
 _KEPT_BYTES = 2**28
-_LEAST_BYTES = 2**12
+_MOST_KEPT = 64
 
 
 class CompiledProgram:
@@ -110,7 +110,7 @@ def _lines(records: Records, frames: _Frames) -> npt.NDArray[np.uint32]:
 
 
 class _Compiled:
-    """Programs that were compiled, the latest last: as many as fit into some bytes, and in any case the last."""
+    """Programs that were compiled, the latest last: some, as far as they fit into some bytes; in any case the last."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[Program, int, int], CompiledProgram] = OrderedDict()
@@ -121,11 +121,11 @@ class _Compiled:
         found = self._known.pop(key, None)
         if found is None:
             found = CompiledProgram(*key)
-            self._bytes += found.num_bytes + _LEAST_BYTES
+            self._bytes += found.num_bytes
         self._known[key] = found
-        while self._bytes > _KEPT_BYTES and len(self._known) > 1:
+        while len(self._known) > 1 and (self._bytes > _KEPT_BYTES or len(self._known) > _MOST_KEPT):
             _, oldest = self._known.popitem(last=False)
-            self._bytes -= oldest.num_bytes + _LEAST_BYTES
+            self._bytes -= oldest.num_bytes
         return found
 
 

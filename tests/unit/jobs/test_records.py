@@ -240,8 +240,12 @@ def test_compiled_programs_are_kept_as_long_as_they_fit(monkeypatch: pytest.Monk
     ]
     found = [kept.find((program, 2, 128)) for program in programs]
     assert [kept.find((program, 2, 128)) for program in programs] == found
-    monkeypatch.setattr("dragonfly_env.jobs.compiled._KEPT_BYTES", 3 * (found[0].num_bytes + 4096))
+    monkeypatch.setattr("dragonfly_env.jobs.compiled._KEPT_BYTES", 3 * found[0].num_bytes)
     one_more = kept.find((programs[0], 2, 64))
     assert kept.find((programs[0], 2, 64)) is one_more
     assert kept.find((programs[4], 2, 128)) is found[4]
     assert kept.find((programs[1], 2, 128)) is not found[1]
+    monkeypatch.setattr("dragonfly_env.jobs.compiled._KEPT_BYTES", 2**28)
+    monkeypatch.setattr("dragonfly_env.jobs.compiled._MOST_KEPT", 2)
+    assert [kept.find((programs[place], 2, 128)) for place in (2, 3, 2, 3, 4)][3] is not found[3]
+    assert len(kept._known) == 2
