@@ -32,6 +32,10 @@ def heat_map(scores: Scores) -> Figure:
     The user's own policies come first, marked.
     """
     found = ratios_of(scores)
+    if not found.cells:
+        drawn = Figure(figsize=(4.0, 1.0))
+        drawn.text(0.5, 0.5, "no cell was measured", ha="center", va="center")
+        return drawn
     strips = _strips(_panels(scores, found))
     names = [shortened(plain(label), 2 * _LABEL, _POINTS) for label in found.labels]
     left = max((text_width(name, _POINTS) for name in names), default=0.0) + 0.2

@@ -164,6 +164,11 @@ def test_the_heat_map_has_the_users_own_policies_first_and_marked() -> None:
     assert ratios_of(scores).values[:, 0].tolist() == pytest.approx([1.8, 1.0, 2.0])
 
 
+def test_the_heat_map_of_nothing_says_so() -> None:
+    scores = score([], Suite.from_dict(tiny()).boards, "quick", {"min": "untuned"}, ("min",))
+    assert [text.get_text() for text in heat_map(scores).texts] == ["no cell was measured"]
+
+
 def test_the_leaderboard_counts_cells_and_ranks_who_was_measured_everywhere_first() -> None:
     suite = Suite.from_dict(tiny())
     first, second = suite.boards[0].cells["quick"]
