@@ -19,6 +19,8 @@ _LATEST = frozenset(
         "latency_bucket_ps",
         "message_latency_bucket_ps",
         "makespan_ps",
+        "demanded_load",
+        "destination_load_max",
     }
 )
 _SERIES = frozenset({"series", "series_bin_ps", "series_start_ps"})

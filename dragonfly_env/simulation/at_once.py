@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dragonfly_env.checks.values import check_instance
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.simulation.durations import duration_ps_of
@@ -25,6 +26,7 @@ def simulate(config: SimulationConfig, *, warmup_ns: float = 0.0, measure_ns: fl
             closed-loop traffic behind a warm-up.
         DeadlockError: If nothing moved for ``watchdog_ns``.
     """
+    check_instance("config", config, SimulationConfig)
     duration_ps_of("warmup_ns", warmup_ns)
     duration_ps_of("measure_ns", measure_ns, above_0=True)
     warmed_up = after_warmup(config, warmup_ns)

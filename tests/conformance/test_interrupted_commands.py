@@ -52,7 +52,7 @@ def run_and_press(folder: Path, module: str, *arguments: str) -> subprocess.Comp
         ("numpy._core.multiarray", ("--help",)),
         ("dragonfly_env._core", ("info",)),
         ("rich.markdown", ("--help",)),
-        ("pyarrow.lib", ("simulate", *SHORT)),
+        ("pyarrow.lib", ("simulate", *SHORT, "--packet-log", "log.parquet")),
         ("pandas._libs.hashtable", ("sweep", *SWEPT)),
         ("matplotlib.ft2font", ("sweep", *SWEPT)),
         ("plotly.graph_objects", ("sweep", *SWEPT)),

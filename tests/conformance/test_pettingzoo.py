@@ -141,7 +141,7 @@ def run(view: str, env: Any, seed: int | None = None) -> tuple[int, dict[str, fl
 
 @pytest.mark.parametrize("variant", ["default", "paths", "forced hops too"])
 def test_both_views_run_one_history_per_seed_and_pay_the_same(variant: str) -> None:
-    settings = {**VARIANTS[variant], "duration_ns": 1_000.0}
+    settings = {**VARIANTS[variant], "duration_ns": 2_000.0}
     results = {}
     for view, make in VIEWS.items():
         first, again = (run(view, make(**settings), seed=11) for _ in range(2))

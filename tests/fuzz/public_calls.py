@@ -263,6 +263,7 @@ def _environments() -> list[Call]:
         method(in_turn, "reset", seed=1, options=None),
         method(functools.partial(_started, in_turn), "step", action=0),
         method(functools.partial(_started, in_turn), "observe", agent="job_0"),
+        method(functools.partial(_started, in_turn), "last", observe=True),
         of(in_turn().observation_space, agent="job_0"),
         of(in_turn().action_space, agent="job_0"),
         method(at_once, "reset", seed=1, options=None),
@@ -276,5 +277,10 @@ def _environments() -> list[Call]:
         method(functools.partial(_started, packet), "step", action=0),
         method(packet, "set_background", background="min"),
         method(parallel, "reset", seed=1, options=None),
-        method(functools.partial(_started, parallel), "step", actions={}),
+        method(
+            functools.partial(_started, parallel), "step", actions=dict.fromkeys(_started(parallel).agents, 0)
+        ),
+        method(batched, "check_changes", options=None),
+        method(functools.partial(dfe.RouterVecEnv, _QUIET, duration_ns=1_000), "set_options", options=None),
+        method(functools.partial(dfe.RouterVecEnv, _QUIET, duration_ns=1_000), "seed", seed=1),
     ]

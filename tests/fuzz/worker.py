@@ -21,6 +21,7 @@ import traceback
 import warnings
 from pathlib import Path
 
+from dragonfly_env.errors import IllegalActionWarning
 from tests.fuzz.board import Board
 from tests.fuzz.finding import fingerprint
 from tests.fuzz.outcome import Outcome
@@ -68,6 +69,7 @@ def main() -> None:
             resource.setrlimit(resource.RLIMIT_AS, (work.memory_bytes, work.memory_bytes))
         signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us may ignore it
         warnings.simplefilter("error")  # as in the tests
+        warnings.simplefilter("ignore", IllegalActionWarning)
         try:
             _try_all(work, board, folder)
         except BaseException as error:

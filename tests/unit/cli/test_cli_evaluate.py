@@ -192,7 +192,7 @@ def test_an_agent_of_another_network_is_refused_before_anything_is_run() -> None
     [
         ([], "policies = []: must name at least one"),
         (["ugla-n"], "did you mean 'ugal-n'? It must be one of"),
-        (["min:bias=1"], "policy 'min' has no such setting"),
+        (["min:bias=1"], "policy 'min' has no settings"),
         (["nowhere.zip"], "policy = 'nowhere.zip': must be the file of a saved agent"),
         (["no/where"], "policy = 'no/where': must be the file of a saved agent"),
         (["broken.zip"], "agent = '"),
