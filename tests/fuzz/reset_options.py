@@ -93,7 +93,7 @@ def _vec(random: Random) -> Outcome:
 
     end = _tried(reset, again)
     if end is Outcome.RUN and options and isinstance(options, (dict, list)):
-        given = options if isinstance(options, dict) else options[0]
+        given = options if isinstance(options, dict) else options[0] or {}
         _require_in(env.core.configs[0], given)
     for _ in range(3):
         masks = env.action_masks()
