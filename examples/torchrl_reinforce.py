@@ -1,12 +1,16 @@
 """TorchRL on the parallel view: one masked policy that all routers share, trained by REINFORCE.
 
 Needs ``pip install torchrl`` beside the package; ``make test-frameworks`` runs this in an environment of its own.
-TorchRL takes the mask out of one place only: ``mask_in="info"`` leaves observations that are plain vectors.
+TorchRL takes the mask out of one place only: ``mask_in="info"`` leaves observations that are plain vectors. It makes
+tensors of all infos, and wants the same ones in every step: ``OnlyMasks`` leaves out the metrics of the last.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
+from pettingzoo.utils import BaseParallelWrapper
 from tensordict.nn import TensorDictModule
 from torchrl.envs.libs.pettingzoo import PettingZooWrapper
 from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor
@@ -14,12 +18,32 @@ from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor
 from dragonfly_env import dragonfly_v0
 
 
+class OnlyMasks(BaseParallelWrapper[str, Any, int]):
+    """Infos that hold nothing but the action mask."""
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        """As the environment's."""
+        observations, infos = self.env.reset(seed=seed, options=options)
+        return observations, self._masks(infos)
+
+    def step(self, actions: dict[str, int]) -> tuple[Any, Any, Any, Any, Any]:
+        """As the environment's."""
+        *told, infos = self.env.step(actions)
+        return (*told, self._masks(infos))  # type: ignore[return-value]
+
+    @staticmethod
+    def _masks(infos: Any) -> dict[str, dict[str, Any]]:
+        return {agent: {"action_mask": info["action_mask"]} for agent, info in infos.items()}
+
+
 def make_env() -> PettingZooWrapper:
     """All 36 routers in one group; an action that the mask forbids would raise."""
     env = dragonfly_v0.parallel_env(
         traffic="adv+1", load=0.35, duration_ns=2_000.0, mask_in="info", illegal_action="raise"
     )
-    return PettingZooWrapper(env, group_map={"routers": env.possible_agents}, categorical_actions=True)
+    return PettingZooWrapper(
+        OnlyMasks(env), group_map={"routers": env.possible_agents}, categorical_actions=True
+    )
 
 
 def main() -> None:

@@ -46,11 +46,16 @@ def test_it_goes_on_where_another_engine_stopped(tmp_path: Path) -> None:
     check_resumes(local(), tmp_path)
 
 
-def test_a_run_that_fails_is_told_and_stops_no_other(tmp_path: Path) -> None:
-    plan = scenario(watchdog_ns=20_000.0, network={"preset": "default", "global_vcs": 1}, seeds=[1])
+def test_a_run_that_fails_is_told_and_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.py").write_text(
+        "class Bad:\n    scope, action = 'source', 'path'\n\n    def act(self, batch):\n"
+        "        raise RuntimeError('out of luck')\n"
+    )
+    plan = scenario(policies=["min", "bad.py:Bad"], seeds=[1])
     report = run_sweep(plan, tmp_path, jobs=1, engine=local())
     alone = run_sweep(plan, tmp_path / "alone", jobs=1)
-    assert report.failures
+    assert report.finished == len(report.failures) == 1
     assert [(failure.run.id, failure.error) for failure in report.failures] == [
         (failure.run.id, failure.error) for failure in alone.failures
     ]
