@@ -123,12 +123,11 @@ def reproduce(
     what was measured, is it met); runs/ (one small Parquet file per run).
     """
     from dragonfly_env.reproduce import Reproduction, find_paper
-    from dragonfly_env.reproduce.paper import USUAL
 
     chosen = find_paper(paper)
     effort = chosen.effort("full" if how["full"] else "quick").shortened(windows, "--windows")
     read = chosen.reading(reading, "--reading")
-    name = "-".join([chosen.name, effort.name, *([read.name] if read is not USUAL else [])])
+    name = "-".join([chosen.name, effort.name, *([read.name] if read is not chosen.usual else [])])
     folder = check_suite(how, name)
     if how["seeds"] is not None:
         effort = replace(effort, seeds=how["seeds"])
@@ -187,7 +186,13 @@ def _perform(work: Reproduction, workers: int | None, redo: bool, engine: Engine
     findings = work.findings()
     with console(error=True).status("drawing figures"):
         pictures = _draw(work, findings)
-    verdicts = judge_all(work.paper.claims(), findings, decides_all=work.effort.decides)
+    verdicts = judge_all(
+        work.claims(),
+        findings,
+        decides_all=work.effort.decides,
+        variant=work.reading.name,
+        published=work.paper.published,
+    )
     wanted = {figure.name for figure in work.figures}
     show(render_verdicts([verdict for verdict in verdicts if verdict.claim.figure in wanted]))
     table, page = write_reports(work, verdicts, pictures, this_command())

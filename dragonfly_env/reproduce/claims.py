@@ -10,12 +10,14 @@ from typing import Literal, TypeAlias, get_args
 
 Relation: TypeAlias = Literal[
     "value", "ratio", "ratio-at-most", "gap", "relative-gap", "at-most", "at-least", "ordering",
-    "reduction", "paired-ratio", "spread-ratio", "lower", "higher", "input", "excluded",
+    "saving", "reduction", "paired-ratio", "spread-ratio", "lower", "higher", "input", "excluded",
 ]  # fmt: skip
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 THROUGHPUT_TOLERANCE = 0.02
-"""Relative, for throughput, hops and their ratios; of a gap between throughputs: absolute."""
+"""Relative, for throughput, hops and their ratios."""
+POINTS_TOLERANCE = 0.02
+"""Absolute, for what is published as a difference: gaps between throughputs, savings and speed-ups."""
 LATENCY_TOLERANCE = 0.08
 """Relative, for latencies, their ratios, and times that a learner takes."""
 
@@ -23,6 +25,15 @@ _OF_NAMED = (
     "falls_past_saturation",
     "minima_at_multiples",
 )  # orderings that look at the named policies alone
+EXPLANATIONS = ("experiment: ", "public simulator: ", "open: ")
+"""How an explanation of a deviation begins."""
+NOTHING_TRIED = "open: nothing tried yet"
+
+_NEUTRAL: dict[str, float] = {
+    **dict.fromkeys(("ratio", "ratio-at-most", "paired-ratio", "spread-ratio"), 1.0),
+    **dict.fromkeys(("gap", "relative-gap", "saving", "reduction"), 0.0),
+}
+_IN_POINTS = ("gap", "relative-gap", "saving", "reduction")
 _COARSE = ("latency", "fraction_below", "settling", "makespan", "knee")
 
 
@@ -43,17 +54,21 @@ class Claim:
         published: The number; 0 for an ordering.
         unit: Of the number.
         relation: ``value``: the policy's metric; ``ratio``: policy / reference; ``gap``: reference - policy;
-            ``relative-gap``: reference / policy - 1; ``at-most``, ``at-least``: the metric does not exceed the number,
-            or reaches it; ``ratio-at-most``: the ratio does not exceed it; ``ordering``: the metric is 1 if the
-            ordering holds. Of pairs of runs that differ in the policy alone: ``reduction``: 1 - policy / reference;
-            ``paired-ratio``; ``spread-ratio``: of the runs' standard deviations; ``lower``, ``higher``: whether the
-            policy's is (metrics joined by ``+``: all of them). ``input``: what the reproduction starts from;
-            ``excluded``: what it cannot show, for the reason in ``note``.
+            ``relative-gap``: reference / policy - 1; ``saving``: 1 - policy / reference; ``at-most``, ``at-least``: the
+            metric does not exceed the number, or reaches it; ``ratio-at-most``: the ratio does not exceed it;
+            ``ordering``: the metric is 1 if the ordering holds. Of pairs of runs that differ in the policy alone:
+            ``reduction``: 1 - policy / reference; ``paired-ratio``; ``spread-ratio``: of the runs' standard deviations;
+            ``lower``, ``higher``: whether the policy's is (metrics joined by ``+``: all of them). ``input``: what the
+            reproduction starts from, or what follows without a simulation; ``excluded``: what it cannot show, for the
+            reason in ``note``.
         rivals: Policies of which none is better than ``policy``, if the paper ranks it ("second best").
         quick: Whether a quick run can decide it.
         note: What else the paper says, briefly.
         low: The smallest value that counts as met, if the claim has bounds of its own.
         high: The largest one.
+        fitted: Names of the model variants that were chosen because they meet this claim: it does not test them.
+        explanation: Why it deviates: ``experiment: ...`` (what was run and what came of it), ``public simulator: ...``
+            (its figure, which deviates as ours does) or ``open: ...`` (what was tried).
     """
 
     id: str
@@ -73,11 +88,52 @@ class Claim:
     note: str
     low: float | None = None
     high: float | None = None
+    fitted: tuple[str, ...] = ()
+    explanation: str = ""
 
     @property
     def bounds(self) -> tuple[float, float]:
         """``low`` and ``high``, infinite where there is none."""
         return (-math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
+
+    @property
+    def neutral(self) -> float | None:
+        """The value of a comparison in which policy and reference are alike; None where nothing is compared."""
+        return _NEUTRAL.get(self.relation)
+
+    @property
+    def states_effect(self) -> bool:
+        """Whether the paper says that policy and reference differ."""
+        return self.neutral is not None and self.published != self.neutral
+
+    @property
+    def includes_no_effect(self) -> bool:
+        """Whether the paper states an effect and the claim's own bounds hold "no effect" as well: it cannot be met."""
+        if not self.states_effect or self.low is None or self.high is None:
+            return False
+        return self.low <= float(self.neutral or 0.0) <= self.high
+
+    @property
+    def accepted(self) -> tuple[float, float]:
+        """The values that count as met: the claim's own bounds, or the published number and its tolerance.
+
+        What the paper states with "at most" or "at least" has one bound, every other number two. Where an effect is
+        stated and there are no bounds of its own, the values end at "no effect", which itself does not count.
+        """
+        if self.low is not None or self.high is not None:
+            return self.bounds
+        half = POINTS_TOLERANCE if self.relation in _IN_POINTS else self.tolerance * abs(self.published)
+        low, high = self.published - half, self.published + half
+        if self.relation in ("at-most", "ratio-at-most"):
+            low = -math.inf
+        elif self.relation == "at-least":
+            high = math.inf
+        if self.states_effect and self.neutral is not None:
+            if self.published > self.neutral:
+                low = max(low, self.neutral)
+            else:
+                high = min(high, self.neutral)
+        return low, high
 
     @property
     def is_ordering(self) -> bool:
@@ -86,7 +142,7 @@ class Claim:
 
     @property
     def tolerance(self) -> float:
-        """The deviation up to which the claim is met."""
+        """The relative deviation up to which a number is met."""
         return LATENCY_TOLERANCE if self.metric.startswith(_COARSE) else THROUGHPUT_TOLERANCE
 
     def needs(self, figure: str, hosts: int, traffic: str, load: float, policy: str) -> bool:
@@ -108,6 +164,7 @@ class Claim:
             "ratio-at-most": f"{metric}: {self.policy} / {self.reference}",
             "gap": f"{metric}: {self.reference} - {self.policy}",
             "relative-gap": f"{metric}: {self.reference} / {self.policy} - 1",
+            "saving": f"{metric}: 1 - {self.policy} / {self.reference}",
             "reduction": f"{metric}: 1 - {self.policy} / {self.reference}",
             "paired-ratio": f"{metric}: {self.policy} / {self.reference}",
             "spread-ratio": f"standard deviation of {metric}: {self.policy} / {self.reference}",
@@ -141,6 +198,11 @@ def _claim(row: dict[str, str]) -> Claim:
     relation = next((known for known in RELATIONS if known == row["relation"]), None)
     if relation is None or row["quick"] not in ("yes", "no"):
         raise ValueError(f"claim {row['id']}: relation {row['relation']!r} or quick {row['quick']!r}")
+    explanation = row.get("explanation") or ""
+    if explanation and not explanation.startswith(EXPLANATIONS):
+        raise ValueError(
+            f"claim {row['id']}: explanation {explanation!r} must begin with one of {', '.join(EXPLANATIONS)}"
+        )
     return Claim(
         id=row["id"],
         section=row["section"],
@@ -159,4 +221,6 @@ def _claim(row: dict[str, str]) -> Claim:
         note=row["note"],
         low=float(row["low"]) if row.get("low") else None,
         high=float(row["high"]) if row.get("high") else None,
+        fitted=tuple((row.get("fitted") or "").split()),
+        explanation=explanation,
     )

@@ -15,6 +15,7 @@ from dragonfly_env.experiments.run import Run
 from dragonfly_env.experiments.runner import SweepReport, run_sweep
 from dragonfly_env.experiments.storage import ResultsFolder
 from dragonfly_env.reproduce.cells import Cell
+from dragonfly_env.reproduce.claims import Claim
 from dragonfly_env.reproduce.findings import Findings, read_findings
 from dragonfly_env.reproduce.paper import USUAL, Effort, Paper, PaperFigure, Reading
 
@@ -43,6 +44,11 @@ class Reproduction:
     only_claims: bool = False
     reading: Reading = USUAL
 
+    def __post_init__(self) -> None:
+        """The usual reading of a paper may have a name of its own."""
+        if self.reading is USUAL:
+            object.__setattr__(self, "reading", self.paper.usual)
+
     def cells(self, figure: PaperFigure) -> tuple[Cell, ...]:
         """The cells of a figure, by this reading and with the learners' settings."""
         return tuple(self._adjusted(cell) for cell in figure.cells(self.effort))
@@ -60,6 +66,15 @@ class Reproduction:
                 claim.needs(figure.name, cell.hosts, cell.traffic, cell.load, cell.policy) for claim in claims
             )
         )
+
+    def claims(self) -> tuple[Claim, ...]:
+        """What the paper claims of the wanted figures, and of those that the folder holds already."""
+        shown = {
+            figure.name
+            for figure in self.paper.figures
+            if figure in self.figures or (self.folder / f"{figure.name}.png").exists()
+        }
+        return tuple(claim for claim in self.paper.claims() if claim.figure in shown)
 
     def runs(self, figures: Sequence[PaperFigure] | None = None) -> tuple[Run, ...]:
         """Every run of the figures (those wanted, if None) that this version can do, once."""

@@ -137,6 +137,7 @@ def measure_claim(claim: Claim, findings: Findings) -> Measured:
             "ratio-at-most": lambda: own / other,
             "gap": lambda: other - own,
             "relative-gap": lambda: other / own - 1.0,
+            "saving": lambda: 1.0 - own / other,
         }[claim.relation]()
     mean, half = mean_and_ci95(compared.tolist())
     return Measured(mean, half, _ordering(claim, findings, mean))

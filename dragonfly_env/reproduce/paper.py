@@ -100,6 +100,29 @@ USUAL = Reading(name="usual", summary="", adjust=lambda cell: cell)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedSetting:
+    """What a paper says of its simulations, next to which the report puts those of a reproduction.
+
+    Attributes:
+        hosts: Sizes of its systems; empty: every size is as good.
+        warmup_ns: Before measuring; None: not stated.
+        measure_ns: The measured window; None: runs have none.
+        seeds: Runs per point; None: not stated.
+        seeds_reason: Why a reproduction does another number, or what the paper says instead of one.
+    """
+
+    hosts: tuple[int, ...] = ()
+    warmup_ns: float | None = None
+    measure_ns: float | None = None
+    seeds: int | None = None
+    seeds_reason: str = ""
+
+
+PUBLISHED = PublishedSetting()
+"""Of a paper that states nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Paper:
     """A publication that one command reproduces.
 
@@ -113,6 +136,8 @@ class Paper:
         rule: When a claim is met, for the report.
         readings: How terms and gaps of the paper were read, one sentence each, for the report.
         other_readings: Other ways to read what it leaves open, beside the usual one.
+        published: Systems, windows and seeds of the paper.
+        usual: What the usual reading is called and takes to be so.
     """
 
     name: str
@@ -123,10 +148,19 @@ class Paper:
     claims: Callable[[], tuple[Claim, ...]]
     readings: tuple[str, ...] = ()
     other_readings: tuple[Reading, ...] = ()
+    published: PublishedSetting = PUBLISHED
+    usual: Reading = USUAL
     rule: str = (
-        "Met: within 2 % (throughput, hops and their ratios) or 8 % (latencies, their ratios, times); and where two "
-        "policies are compared, the better one is the one that was published."
+        "Met: within 2 % (throughput, hops and their ratios), 8 % (latencies, their ratios, times) or 0.02 (gaps "
+        'between throughputs, savings, speed-ups) of the published number, to both sides, unless the paper says "at '
+        'most" or "at least" or the claims table gives bounds; and where two policies are compared, the better one is '
+        "the one that was published."
     )
+
+    @property
+    def variants(self) -> tuple[Reading, ...]:
+        """Every reading, the usual one first."""
+        return (self.usual, *self.other_readings)
 
     def effort(self, name: str) -> Effort:
         """The effort with this name."""
@@ -136,13 +170,15 @@ class Paper:
         """The reading with this name.
 
         Args:
-            name: Of the usual reading, or of another.
+            name: Of a reading; ``usual`` is always the usual one.
             field: What messages call it.
 
         Raises:
             ConfigError: For an unknown name, with those that the paper has.
         """
-        known = {reading.name: reading for reading in (USUAL, *self.other_readings)}
+        known = {reading.name: reading for reading in self.variants}
+        if name == USUAL.name:
+            return self.usual
         return known[check_choice(field, name, tuple(known))]
 
     def choose(self, names: tuple[str, ...]) -> tuple[PaperFigure, ...]:

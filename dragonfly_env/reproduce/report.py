@@ -1,4 +1,4 @@
-"""The table *id, published, measured, deviation, verdict*: for a terminal, as CSV and as Markdown."""
+"""The table *id, claim, published, measured, verdict, variant, explanation*: for a terminal, as CSV and as Markdown."""
 
 from __future__ import annotations
 
@@ -20,14 +20,27 @@ import dragonfly_env as dfe
 from dragonfly_env.checks.files import write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.measure import machine
+from dragonfly_env.reproduce.claims import Claim
 from dragonfly_env.reproduce.execution import Reproduction
-from dragonfly_env.reproduce.verdicts import DEVIATES, EXCLUDED, INPUT, MET, NOT_RUN, Verdict
+from dragonfly_env.reproduce.verdicts import (
+    DEVIATES,
+    EXCLUDED,
+    FITTED,
+    INPUT,
+    MET,
+    NOT_DECIDED,
+    NOT_RUN,
+    Verdict,
+)
 
 COLUMNS = (
-    "id", "section", "figure", "claim", "published", "measured", "ci95", "unit", "deviation", "ordering", "verdict",
-    "remark",
+    "id", "section", "figure", "claim", "published", "measured", "ci95", "unit", "met_from", "met_to", "deviation",
+    "ordering", "verdict", "uncertain", "fitted", "setting", "variant", "explanation", "remark",
 )  # fmt: skip
-_COLOURS = {MET: "green", DEVIATES: "yellow", NOT_RUN: "dim", INPUT: "dim", EXCLUDED: "dim"}
+_COLOURS = {MET: "green", DEVIATES: "yellow", **dict.fromkeys((NOT_DECIDED, NOT_RUN, INPUT, EXCLUDED), "dim")}
+_COUNTED = (MET, DEVIATES, NOT_DECIDED, FITTED, NOT_RUN, INPUT, EXCLUDED)
+_ALWAYS_COUNTED = (MET, DEVIATES, NOT_DECIDED, FITTED, NOT_RUN)
+_OTHER_SETTING = "†"
 
 
 def render_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
@@ -52,14 +65,14 @@ def render_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
 
 
 def tally(verdicts: Sequence[Verdict]) -> str:
-    """How many claims have which verdict, and how many orderings hold."""
-    counts = Counter(verdict.verdict for verdict in verdicts)
-    orderings = Counter(verdict.ordering for verdict in verdicts if verdict.ordering)
-    doubts = Counter(verdict.verdict for verdict in verdicts if verdict.uncertain)
+    """How many claims have which verdict, and how many orderings hold; what a variant was fitted to counts apart."""
+    counts = Counter(verdict.counts_as for verdict in verdicts)
+    orderings = Counter(verdict.ordering for verdict in verdicts if verdict.ordering and not verdict.fitted)
+    doubts = Counter(verdict.counts_as for verdict in verdicts if verdict.uncertain)
     text = ", ".join(
         f"{counts[name]} {name}" + (f" ({doubts[name]} uncertain)" if doubts[name] else "")
-        for name in (MET, DEVIATES, NOT_RUN, INPUT, EXCLUDED)
-        if counts[name] or name in (MET, DEVIATES, NOT_RUN)
+        for name in _COUNTED
+        if counts[name] or name in _ALWAYS_COUNTED
     )
     if orderings:
         text += f"; orderings: {orderings['holds']} of {orderings.total()} hold"
@@ -84,7 +97,7 @@ def write_reports(
     try:
         work.folder.mkdir(parents=True, exist_ok=True)
         for path, text in (
-            (table, as_csv(verdicts)),
+            (table, as_csv(verdicts, work.reading.name)),
             (page, as_markdown(work, verdicts, pictures, command)),
         ):
             write_text(text, path)
@@ -96,13 +109,18 @@ def write_reports(
     return table, page
 
 
-def as_csv(verdicts: Sequence[Verdict]) -> str:
-    """One row per claim; numbers in full, empty where there is none."""
+def as_csv(verdicts: Sequence[Verdict], variant: str) -> str:
+    """One row per claim; numbers in full, empty where there is none.
+
+    ``met_from`` and ``met_to`` are the values that count as met, ``setting`` says in what the simulations differ from
+    the published ones, ``fitted`` is ``yes`` where the variant was chosen by the claim.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for verdict in verdicts:
         claim, measured = verdict.claim, verdict.measured
+        met_from, met_to = ("", "") if _has_no_number(claim) else (_full(bound) for bound in claim.accepted)
         writer.writerow(
             [
                 claim.id,
@@ -113,9 +131,16 @@ def as_csv(verdicts: Sequence[Verdict]) -> str:
                 "" if measured is None else _full(measured.mean),
                 "" if measured is None else _full(measured.ci95),
                 claim.unit,
+                met_from,
+                met_to,
                 _full(verdict.deviation),
                 verdict.ordering,
                 verdict.verdict,
+                "yes" if verdict.uncertain else "",
+                "yes" if verdict.fitted else "",
+                verdict.setting,
+                variant,
+                verdict.explanation,
                 verdict.reason,
             ]
         )
@@ -133,7 +158,7 @@ def as_markdown(
         f"    {command}",
         "",
         f"dragonfly-env {dfe.__version__}, {datetime.now(timezone.utc):%Y-%m-%d}, {machine()}, "
-        f"{platform.system()}, Python {platform.python_version()}. Mode `{effort.name}`, {effort.seeds} seed(s), "
+        f"{platform.system()}, Python {platform.python_version()}. Mode `{effort.name}`, {_seeds(work)}, "
         + (
             effort.conditions
             or f"{work.injection} injection, warm-up {effort.warmup_ns / 1000:g} us (learners "
@@ -149,28 +174,60 @@ def as_markdown(
     lines += [
         f"**{tally(verdicts)}.**",
         "",
-        "| id | claim | published | measured | deviation | verdict |",
-        "|---|---|---:|---:|---:|---|",
+        "| id | claim | published | measured | verdict | variant | explanation |",
+        "|---|---|---:|---:|---|---|---|",
     ]
     lines += [
         f"| {verdict.claim.id} | {verdict.claim.describe()} | {_published(verdict)} | {_measured(verdict)} "
-        f"| {_deviation(verdict)} | {_verdict(verdict)} |"
+        f"| {_verdict(verdict)} | {work.reading.name} | {verdict.explanation} |"
         for verdict in verdicts
     ]
-    remarks: dict[str, list[str]] = {}
-    for verdict in verdicts:
-        if verdict.reason:
-            remarks.setdefault(verdict.reason, []).append(verdict.claim.id)
     lines += ["", "## How to read it", ""]
     lines += [
         f"* {work.paper.rule}",
-        "* Measured: mean over seeds ± 95 % confidence interval (Student's t); in brackets: decides nothing.",
+        "* Measured: mean over seeds ± 95 % confidence interval (Student's t); in brackets: decides nothing. "
+        "Uncertain: the interval reaches over a bound, so that more runs might turn the verdict.",
+        '* Not decided: the bounds include "no effect", or the runs that are compared are identical. Fitted: the '
+        "variant was chosen because it meets the claim, which then tests nothing. Neither counts as met.",
+        "* Explanation of a deviation: an experiment, the public simulator if it deviates as this one does, or open.",
+        *_settings(verdicts),
         *(f"* {reading}" for reading in work.paper.readings),
-        *(f"* {', '.join(ids)}: {reason}." for reason, ids in remarks.items()),
+        *(f"* {', '.join(ids)}: {reason}." for reason, ids in _grouped(verdicts, "reason").items()),
     ]
     for title, file in pictures.items():
         lines += ["", f"## {title}", "", f"![{title}]({file})"]
     return "\n".join(lines) + "\n"
+
+
+def _seeds(work: Reproduction) -> str:
+    """Runs per point, those of the paper, and why they are not as many."""
+    published = work.paper.published
+    text = f"{work.effort.seeds} seed(s)"
+    if published.seeds is not None and work.effort.seeds < published.seeds:
+        text += f" (published: {published.seeds})"
+    other = published.seeds is None or work.effort.seeds < published.seeds
+    return f"{text} ({published.seeds_reason})" if published.seeds_reason and other else text
+
+
+def _settings(verdicts: Sequence[Verdict]) -> list[str]:
+    found = _grouped([verdict for verdict in verdicts if verdict.measured is not None], "setting")
+    return [
+        f"* {_OTHER_SETTING} Judged in another setting than the published one: {setting} ({', '.join(ids)})."
+        for setting, ids in found.items()
+    ]
+
+
+def _grouped(verdicts: Sequence[Verdict], attribute: str) -> dict[str, list[str]]:
+    """Ids by what an attribute says, where it says something."""
+    found: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        if text := getattr(verdict, attribute):
+            found.setdefault(text, []).append(verdict.claim.id)
+    return found
+
+
+def _has_no_number(claim: Claim) -> bool:
+    return claim.is_ordering or claim.relation in ("excluded", "input")
 
 
 def _published(verdict: Verdict) -> str:
@@ -182,6 +239,8 @@ def _published(verdict: Verdict) -> str:
     prefix = {"at-most": "at most ", "ratio-at-most": "at most ", "at-least": "at least "}.get(
         claim.relation, ""
     )
+    if claim.low == claim.published:
+        prefix = "at least "
     return prefix + _number(claim.published, claim.unit)
 
 
@@ -200,14 +259,20 @@ def _measured(verdict: Verdict) -> str:
 def _deviation(verdict: Verdict) -> str:
     if math.isnan(verdict.deviation):
         return "-"
-    if verdict.claim.relation in ("gap", "relative-gap", "reduction"):
+    if verdict.claim.relation in ("gap", "relative-gap", "saving", "reduction"):
         return f"{verdict.deviation:+.4f}"
     return f"{verdict.deviation:+.1%}".replace("%", " %")
 
 
 def _verdict(verdict: Verdict) -> str:
-    reversal = ", ordering reversed" if verdict.ordering == "reversed" else ""
-    return verdict.verdict + reversal + (" (uncertain)" if verdict.uncertain else "")
+    text = verdict.verdict
+    if verdict.counts_as == FITTED:
+        text = f"{FITTED} ({text})"
+    if verdict.ordering == "reversed" and not verdict.claim.is_ordering:
+        text += ", ordering reversed"
+    if verdict.uncertain:
+        text += " (uncertain)"
+    return f"{text} {_OTHER_SETTING}" if verdict.setting and verdict.measured is not None else text
 
 
 def _number(value: float, unit: str) -> str:
@@ -218,4 +283,4 @@ def _number(value: float, unit: str) -> str:
 
 
 def _full(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.6g}"
+    return f"{value:.6g}" if math.isfinite(value) else ""

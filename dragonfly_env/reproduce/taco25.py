@@ -16,7 +16,7 @@ from dragonfly_env.reproduce.figures.curves import load_curves
 from dragonfly_env.reproduce.figures.offsets import offset_curves, saturation_counters
 from dragonfly_env.reproduce.figures.switches import switch_loads
 from dragonfly_env.reproduce.figures.transients import after_change
-from dragonfly_env.reproduce.paper import Effort, Paper, PaperFigure
+from dragonfly_env.reproduce.paper import Effort, Paper, PaperFigure, PublishedSetting
 
 US = 1000.0
 BIN_NS = 30.0  # of figure 17, whose panel c shows what was injected 181 to 210 ns after the change
@@ -297,6 +297,14 @@ TACO25 = Paper(
         _figure("fig19", "Speed-up over MIN of workloads that run to their end", application_cells, speedups),
     ),
     claims=taco25_claims,
+    published=PublishedSetting(
+        hosts=(5256,),
+        warmup_ns=60 * US,
+        measure_ns=60 * US,
+        seeds=10,
+        seeds_reason="a point at 5,256 hosts takes minutes, and seeds differ by less than 1 %: `--seeds 10` where an "
+        "interval reaches over a bound",
+    ),
     readings=(
         'Network `lia` with `arbitration="transit-first-round-robin"` and `decide_at="attempt-same-detour"`, as the '
         "authors' simulator has them by default: packets in transit come first, and the blocked head of an injection "

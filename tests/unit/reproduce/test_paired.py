@@ -17,7 +17,16 @@ from dragonfly_env.reproduce.job_cells import JobCell
 from dragonfly_env.reproduce.job_metrics import PERCENTILES, operation_times_us
 from dragonfly_env.reproduce.measurements import Measured, measure_claim
 from dragonfly_env.reproduce.paired import reduction, spread_ratio, tail_ratio
-from dragonfly_env.reproduce.verdicts import DEVIATES, EXCLUDED, INPUT, MET, NOT_RUN, judge, judge_all
+from dragonfly_env.reproduce.verdicts import (
+    DEVIATES,
+    EXCLUDED,
+    INPUT,
+    MET,
+    NOT_DECIDED,
+    NOT_RUN,
+    judge,
+    judge_all,
+)
 
 CLAIMS = {found.id: found for found in ARIES.claims()}
 SEEDS = 6
@@ -147,7 +156,8 @@ def test_inputs_are_shown_and_what_cannot_be_shown_is_named() -> None:
     assert verdicts["AR37"].verdict == EXCLUDED
     assert not any(found.uncertain for found in verdicts.values() if found.verdict in (INPUT, EXCLUDED))
     # All else is decided, whichever way.
-    assert {found.verdict for found in verdicts.values()} <= {MET, DEVIATES, INPUT, EXCLUDED, NOT_RUN}
+    known = {MET, DEVIATES, NOT_DECIDED, INPUT, EXCLUDED, NOT_RUN}
+    assert {found.verdict for found in verdicts.values()} <= known
     assert verdicts["AR01"].verdict == DEVIATES
 
 

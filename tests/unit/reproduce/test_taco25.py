@@ -199,15 +199,13 @@ def test_after_the_change_packets_of_one_window_count() -> None:
 @pytest.mark.parametrize(
     ("identity", "measured", "expected"),
     [
-        ("LI07a", 0.53, MET),  # at least
-        ("LI07a", 0.46, DEVIATES),
-        ("LI08a", 0.6, MET),  # a ratio of latencies, at most
-        ("LI08a", 0.82, DEVIATES),
+        ("LI03a", 0.48, MET),
+        ("LI03a", 0.46, DEVIATES),
         ("LI10a", 1.02, MET),
-        ("LI17a", 0.99 / 1.04, MET),
+        ("LI10a", 0.9, DEVIATES),
     ],
 )
-def test_at_least_and_at_most(identity: str, measured: float, expected: str) -> None:
+def test_numbers_have_two_bounds(identity: str, measured: float, expected: str) -> None:
     assert judge(claim(identity), Measured(measured, float("nan"))).verdict == expected
 
 
