@@ -17,9 +17,13 @@ from dragonfly_env.cli.guard import FAILED, guarded
 from dragonfly_env.cli.settings import check_suite
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dragonfly_env.experiments.engines import Engine
     from dragonfly_env.reproduce import Reproduction
     from dragonfly_env.reproduce.findings import Findings
+
+_EVERY = "all"
 
 _HOW = options.suite(
     whole="The paper's systems and windows with several seeds (hours); or every figure's shape in minutes.",
@@ -72,8 +76,12 @@ def reproduce(
         typer.Option(
             "--reading",
             metavar="NAME",
-            help="How what the paper leaves open is read; aries: usual, or random-ties (a packet goes either way where "
-            "both are alike, levels are twice as wide, all-to-all operations keep AD1). Has a folder of its own.",
+            help="The model variant: how what the paper leaves open is read. taco25: round-robin (the paper's "
+            "arbiters) or transit-first (the default of the authors' simulator); aries: usual, or random-ties (a "
+            "packet goes either way where both are alike, levels are twice as wide, all-to-all operations keep AD1); "
+            "all: every variant, next to each other in one table. Each has a folder of its own. "
+            "[dim]\\[default: the first][/dim]",
+            show_default=False,
         ),
     ] = "usual",
     only_claims: Annotated[
@@ -113,6 +121,8 @@ def reproduce(
 
     dragonfly-env reproduce taco25 --full --seeds 1 --windows 0.2 --only-claims
 
+    dragonfly-env reproduce taco25 fig14 fig15 --reading all
+
     dragonfly-env reproduce aries table2 --full --seeds 20
 
     dragonfly-env reproduce aries --seeds 20 --reading random-ties
@@ -126,12 +136,13 @@ def reproduce(
 
     chosen = find_paper(paper)
     effort = chosen.effort("full" if how["full"] else "quick").shortened(windows, "--windows")
-    read = chosen.reading(reading, "--reading")
-    name = "-".join([chosen.name, effort.name, *([read.name] if read is not chosen.usual else [])])
+    read = chosen.variants if reading == _EVERY else (chosen.reading(reading, "--reading", also=_EVERY),)
+    suffix = [_EVERY] if reading == _EVERY else [one.name for one in read if one is not chosen.usual]
+    name = "-".join([chosen.name, effort.name, *suffix])
     folder = check_suite(how, name)
     if how["seeds"] is not None:
         effort = replace(effort, seeds=how["seeds"])
-    work = Reproduction(
+    first = Reproduction(
         paper=chosen,
         figures=chosen.choose(tuple(figures or ())),
         effort=effort,
@@ -139,12 +150,14 @@ def reproduce(
         learner_settings=_settings(learner or []),
         folder=folder,
         only_claims=only_claims,
-        reading=read,
+        reading=read[0],
     )
+    works = [replace(first, reading=one) for one in read]
     engine = engine_of(how)
-    _announce(work, how["workers"], how["redo"])
+    for work in works:
+        _announce(work, how["workers"], how["redo"])
     if not how["dry_run"]:
-        _perform(work, how["workers"], how["redo"], engine)
+        _perform(works, how["workers"], how["redo"], engine)
 
 
 def _settings(pairs: list[str]) -> dict[str, int | float | bool | str]:
@@ -174,31 +187,39 @@ def _announce(work: Reproduction, workers: int | None, redo: bool) -> None:
     note(Text(f"{work.paper.name} {names} ({work.effort.name}): {len(runs)} runs{there}{took}"))
 
 
-def _perform(work: Reproduction, workers: int | None, redo: bool, engine: Engine | None) -> None:
+def _perform(works: Sequence[Reproduction], workers: int | None, redo: bool, engine: Engine | None) -> None:
+    """Simulate, draw and judge, one model variant after the other; one table for all."""
     from dragonfly_env.experiments.progress import Bar
     from dragonfly_env.reproduce import judge_all
-    from dragonfly_env.reproduce.report import render_verdicts, write_reports
+    from dragonfly_env.reproduce.report import Judged, render_verdicts, write_reports
 
-    with resumable(work.folder), Bar(console(error=True)) as bar:
-        report = work.execute(workers=workers, reporter=bar, redo=redo, engine=engine)
-    if report is not None:
-        tell_failures(report)
-    findings = work.findings()
-    with console(error=True).status("drawing figures"):
-        pictures = _draw(work, findings)
-    verdicts = judge_all(
-        work.claims(),
-        findings,
-        decides_all=work.effort.decides,
-        variant=work.reading.name,
-        published=work.paper.published,
-    )
-    wanted = {figure.name for figure in work.figures}
-    show(render_verdicts([verdict for verdict in verdicts if verdict.claim.figure in wanted]))
-    table, page = write_reports(work, verdicts, pictures, this_command())
-    note(Text(f"figures: {', '.join(str(work.folder / name) for name in pictures.values())}"))
+    folder, judged, failed = works[0].folder, [], False
+    pictures: dict[str, str] = {}
+    for work in works:
+        with resumable(folder), Bar(console(error=True)) as bar:
+            report = work.execute(workers=workers, reporter=bar, redo=redo, engine=engine)
+        if report is not None:
+            tell_failures(report)
+            failed |= bool(report.failures)
+        findings = work.findings()
+        with console(error=True).status("drawing figures"):
+            pictures |= _draw(work, findings)
+        verdicts = judge_all(
+            work.claims(),
+            findings,
+            decides_all=work.effort.decides,
+            variant=work.reading.name,
+            published=work.paper.published,
+        )
+        judged.append(Judged(work, verdicts))
+        wanted = {figure.name for figure in work.figures}
+        if len(works) > 1:
+            note(Text(f"variant {work.reading.name}", style="bold"))
+        show(render_verdicts([verdict for verdict in verdicts if verdict.claim.figure in wanted]))
+    table, page = write_reports(judged, pictures, this_command())
+    note(Text(f"figures: {', '.join(str(folder / name) for name in pictures.values())}"))
     note(Text(f"table:   {page}, {table}", style="bold"))
-    if report is not None and report.failures:
+    if failed:
         raise typer.Exit(FAILED)
 
 
@@ -207,16 +228,19 @@ def _draw(work: Reproduction, findings: Findings) -> dict[str, str]:
     from dragonfly_env.plots.style import save
     from dragonfly_env.reproduce.findings import NotFoundYetError
 
+    usual = work.reading is work.paper.usual
     pictures = {}
     for figure in work.paper.figures:
+        name = figure.name if usual else f"{figure.name}-{work.reading.name}"
+        title = figure.title if usual else f"{figure.title} ({work.reading.name})"
         if figure not in work.figures:
-            if (work.folder / f"{figure.name}.png").exists():
-                pictures[figure.title] = f"{figure.name}.png"
+            if (work.folder / f"{name}.png").exists():
+                pictures[title] = f"{name}.png"
             continue
         try:
             drawn = figure.draw(findings)
         except NotFoundYetError as reason:
             note(Text(f"no figure {figure.name}: {reason}", style="yellow"))
             continue
-        pictures[figure.title] = save(drawn, work.folder, figure.name)[0].name
+        pictures[title] = save(drawn, work.folder, name)[0].name
     return pictures

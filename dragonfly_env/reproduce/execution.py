@@ -69,11 +69,11 @@ class Reproduction:
 
     def claims(self) -> tuple[Claim, ...]:
         """What the paper claims of the wanted figures, and of those that the folder holds already."""
-        shown = {
-            figure.name
-            for figure in self.paper.figures
-            if figure in self.figures or (self.folder / f"{figure.name}.png").exists()
-        }
+        shown = {figure.name for figure in self.figures}
+        for figure in self.paper.figures:
+            names = (figure.name, *(f"{figure.name}-{reading.name}" for reading in self.paper.variants))
+            if any((self.folder / f"{name}.png").exists() for name in names):
+                shown.add(figure.name)
         return tuple(claim for claim in self.paper.claims() if claim.figure in shown)
 
     def runs(self, figures: Sequence[PaperFigure] | None = None) -> tuple[Run, ...]:

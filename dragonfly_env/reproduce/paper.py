@@ -166,12 +166,13 @@ class Paper:
         """The effort with this name."""
         return next(effort for effort in self.efforts if effort.name == name)
 
-    def reading(self, name: str, field: str = "reading") -> Reading:
+    def reading(self, name: str, field: str = "reading", also: str = "") -> Reading:
         """The reading with this name.
 
         Args:
             name: Of a reading; ``usual`` is always the usual one.
             field: What messages call it.
+            also: Another name that messages offer, which the caller handles.
 
         Raises:
             ConfigError: For an unknown name, with those that the paper has.
@@ -179,7 +180,7 @@ class Paper:
         known = {reading.name: reading for reading in self.variants}
         if name == USUAL.name:
             return self.usual
-        return known[check_choice(field, name, tuple(known))]
+        return known[check_choice(field, name, (*known, *([also] if also else [])))]
 
     def choose(self, names: tuple[str, ...]) -> tuple[PaperFigure, ...]:
         """Figures by name, in the paper's order; ``all`` or nothing for every one.

@@ -8,6 +8,7 @@ import math
 import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -20,7 +21,6 @@ import dragonfly_env as dfe
 from dragonfly_env.checks.files import write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.experiments.measure import machine
-from dragonfly_env.reproduce.claims import Claim
 from dragonfly_env.reproduce.execution import Reproduction
 from dragonfly_env.reproduce.verdicts import (
     DEVIATES,
@@ -79,38 +79,44 @@ def tally(verdicts: Sequence[Verdict]) -> str:
     return f"{len(verdicts)} claims: {text}"
 
 
-def write_reports(
-    work: Reproduction, verdicts: Sequence[Verdict], pictures: Mapping[str, str], command: str
-) -> tuple[Path, Path]:
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A reproduction under one model variant and the verdicts on its claims."""
+
+    work: Reproduction
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def variant(self) -> str:
+        """Name of the model variant."""
+        return self.work.reading.name
+
+
+def write_reports(judged: Sequence[Judged], pictures: Mapping[str, str], command: str) -> tuple[Path, Path]:
     """Write ``claims.csv`` and ``claims.md`` (with the figures) into the results folder.
 
     Args:
-        work: What was reproduced.
-        verdicts: On every claim.
+        judged: What was reproduced, under one or several model variants of the same paper.
         pictures: Title of each figure and its file's name beside the report.
         command: What the user typed.
 
     Raises:
         ConfigError: If the folder cannot be written to.
     """
-    table, page = work.folder / "claims.csv", work.folder / "claims.md"
+    folder = judged[0].work.folder
+    table, page = folder / "claims.csv", folder / "claims.md"
     try:
-        work.folder.mkdir(parents=True, exist_ok=True)
-        for path, text in (
-            (table, as_csv(verdicts, work.reading.name)),
-            (page, as_markdown(work, verdicts, pictures, command)),
-        ):
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, text in ((table, as_csv(judged)), (page, as_markdown(judged, pictures, command))):
             write_text(text, path)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise config_error(
-            "results folder", str(work.folder), f"must be a writable folder ({reason})"
-        ) from error
+        raise config_error("results folder", str(folder), f"must be a writable folder ({reason})") from error
     return table, page
 
 
-def as_csv(verdicts: Sequence[Verdict], variant: str) -> str:
-    """One row per claim; numbers in full, empty where there is none.
+def as_csv(judged: Sequence[Judged]) -> str:
+    """One row per claim and model variant; numbers in full, empty where there is none.
 
     ``met_from`` and ``met_to`` are the values that count as met, ``setting`` says in what the simulations differ from
     the published ones, ``fitted`` is ``yes`` where the variant was chosen by the claim.
@@ -118,40 +124,44 @@ def as_csv(verdicts: Sequence[Verdict], variant: str) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for verdict in verdicts:
-        claim, measured = verdict.claim, verdict.measured
-        met_from, met_to = ("", "") if _has_no_number(claim) else (_full(bound) for bound in claim.accepted)
-        writer.writerow(
-            [
-                claim.id,
-                claim.section,
-                claim.figure,
-                claim.describe(),
-                "" if claim.is_ordering or claim.relation == "excluded" else claim.published,
-                "" if measured is None else _full(measured.mean),
-                "" if measured is None else _full(measured.ci95),
-                claim.unit,
-                met_from,
-                met_to,
-                _full(verdict.deviation),
-                verdict.ordering,
-                verdict.verdict,
-                "yes" if verdict.uncertain else "",
-                "yes" if verdict.fitted else "",
-                verdict.setting,
-                variant,
-                verdict.explanation,
-                verdict.reason,
-            ]
-        )
+    for one in judged:
+        for verdict in one.verdicts:
+            claim, measured = verdict.claim, verdict.measured
+            has_bounds = not (claim.is_ordering or claim.relation in ("excluded", "input"))
+            met_from, met_to = (_full(bound) for bound in claim.accepted) if has_bounds else ("", "")
+            writer.writerow(
+                [
+                    claim.id,
+                    claim.section,
+                    claim.figure,
+                    claim.describe(),
+                    "" if claim.is_ordering or claim.relation == "excluded" else claim.published,
+                    "" if measured is None else _full(measured.mean),
+                    "" if measured is None else _full(measured.ci95),
+                    claim.unit,
+                    met_from,
+                    met_to,
+                    _full(verdict.deviation),
+                    verdict.ordering,
+                    verdict.verdict,
+                    "yes" if verdict.uncertain else "",
+                    "yes" if verdict.fitted else "",
+                    verdict.setting,
+                    one.variant,
+                    verdict.explanation,
+                    verdict.reason,
+                ]
+            )
     return text.getvalue()
 
 
-def as_markdown(
-    work: Reproduction, verdicts: Sequence[Verdict], pictures: Mapping[str, str], command: str
-) -> str:
-    """A page: how it was made, the table, how it is to be read, the figures."""
-    effort = work.effort
+def as_markdown(judged: Sequence[Judged], pictures: Mapping[str, str], command: str) -> str:
+    """A page: how it was made, the table, how it is to be read, the figures.
+
+    With several model variants the table has two columns of each, and ``variant`` says which of them meet a claim.
+    """
+    work, effort = judged[0].work, judged[0].work.effort
+    every = [verdict for one in judged for verdict in one.verdicts]
     lines = [
         f"# {work.paper.reference}: published and measured",
         "",
@@ -166,22 +176,17 @@ def as_markdown(
         ),
         "",
     ]
-    if work.reading.summary:
-        lines += [f"Reading `{work.reading.name}`: {work.reading.summary}", ""]
+    for one in judged:
+        if one.work.reading.summary:
+            lines += [f"Variant `{one.variant}`: {one.work.reading.summary}", ""]
     if work.learner_settings:
         settings = ", ".join(f"{name} = {value}" for name, value in work.learner_settings.items())
         lines += [f"Learners differ from the paper: {settings}.", ""]
-    lines += [
-        f"**{tally(verdicts)}.**",
-        "",
-        "| id | claim | published | measured | verdict | variant | explanation |",
-        "|---|---|---:|---:|---|---|---|",
-    ]
-    lines += [
-        f"| {verdict.claim.id} | {verdict.claim.describe()} | {_published(verdict)} | {_measured(verdict)} "
-        f"| {_verdict(verdict)} | {work.reading.name} | {verdict.explanation} |"
-        for verdict in verdicts
-    ]
+    several = len(judged) > 1
+    lines += [f"**{f'`{one.variant}`: ' if several else ''}{tally(one.verdicts)}.**  " for one in judged]
+    lines += ["", *_table(judged)]
+    if several:
+        lines += ["", *_which_needs_which(judged)]
     lines += ["", "## How to read it", ""]
     lines += [
         f"* {work.paper.rule}",
@@ -190,13 +195,60 @@ def as_markdown(
         '* Not decided: the bounds include "no effect", or the runs that are compared are identical. Fitted: the '
         "variant was chosen because it meets the claim, which then tests nothing. Neither counts as met.",
         "* Explanation of a deviation: an experiment, the public simulator if it deviates as this one does, or open.",
-        *_settings(verdicts),
+        *_settings(every),
         *(f"* {reading}" for reading in work.paper.readings),
-        *(f"* {', '.join(ids)}: {reason}." for reason, ids in _grouped(verdicts, "reason").items()),
     ]
+    for one in judged:
+        variant = f" (`{one.variant}`)" if several else ""
+        reasons = _grouped(one.verdicts, "reason")
+        lines += [f"* {', '.join(ids)}{variant}: {reason}." for reason, ids in reasons.items()]
     for title, file in pictures.items():
         lines += ["", f"## {title}", "", f"![{title}]({file})"]
     return "\n".join(lines) + "\n"
+
+
+def _table(judged: Sequence[Judged]) -> list[str]:
+    columns = " | ".join(
+        "measured | verdict" if len(judged) == 1 else f"`{one.variant}` | verdict" for one in judged
+    )
+    lines = [
+        f"| id | claim | published | {columns} | variant | explanation |",
+        f"|---|---|---:|{'---:|---|' * len(judged)}---|---|",
+    ]
+    for verdicts in zip(*(one.verdicts for one in judged), strict=True):
+        claim = verdicts[0].claim
+        found = " | ".join(f"{_measured(verdict)} | {_verdict(verdict)}" for verdict in verdicts)
+        explanation = next((verdict.explanation for verdict in verdicts if verdict.explanation), "")
+        lines.append(
+            f"| {claim.id} | {claim.describe()} | {_published(verdicts[0])} | {found} "
+            f"| {_variant(judged, verdicts)} | {explanation.replace('|', '/')} |"
+        )
+    return lines
+
+
+def _variant(judged: Sequence[Judged], verdicts: Sequence[Verdict]) -> str:
+    """The variant of the table; of several those that meet the claim."""
+    if len(judged) == 1:
+        return judged[0].variant
+    if not any(verdict.verdict in (MET, DEVIATES) for verdict in verdicts):
+        return "-"
+    meets = [one.variant for one, verdict in zip(judged, verdicts, strict=True) if verdict.counts_as == MET]
+    return "every" if len(meets) == len(judged) else ", ".join(meets) or "none"
+
+
+def _which_needs_which(judged: Sequence[Judged]) -> list[str]:
+    needs: dict[str, list[str]] = {}
+    for verdicts in zip(*(one.verdicts for one in judged), strict=True):
+        needs.setdefault(_variant(judged, verdicts), []).append(verdicts[0].claim.id)
+    names = sorted(set(needs) - {"-", "every", "none"})
+    return [
+        *(f"Met by `{name}` alone: {', '.join(needs[name])}.  " for name in names),
+        *(
+            f"Met by {text}: {', '.join(needs[name])}.  "
+            for name, text in (("every", "every variant"), ("none", "none"))
+            if name in needs
+        ),
+    ]
 
 
 def _seeds(work: Reproduction) -> str:
@@ -222,12 +274,10 @@ def _grouped(verdicts: Sequence[Verdict], attribute: str) -> dict[str, list[str]
     found: dict[str, list[str]] = {}
     for verdict in verdicts:
         if text := getattr(verdict, attribute):
-            found.setdefault(text, []).append(verdict.claim.id)
+            ids = found.setdefault(text, [])
+            if verdict.claim.id not in ids:
+                ids.append(verdict.claim.id)
     return found
-
-
-def _has_no_number(claim: Claim) -> bool:
-    return claim.is_ordering or claim.relation in ("excluded", "input")
 
 
 def _published(verdict: Verdict) -> str:

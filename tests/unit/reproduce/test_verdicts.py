@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import math
 from pathlib import Path
@@ -13,7 +14,7 @@ from dragonfly_env.reproduce.cells import Cell
 from dragonfly_env.reproduce.claims import EXPLANATIONS, NOTHING_TRIED, Claim, _claim
 from dragonfly_env.reproduce.findings import Findings
 from dragonfly_env.reproduce.measurements import Measured
-from dragonfly_env.reproduce.report import COLUMNS, as_csv, as_markdown, tally
+from dragonfly_env.reproduce.report import COLUMNS, Judged, as_csv, as_markdown, tally
 from dragonfly_env.reproduce.taco25 import FULL, QUICK, TACO25
 from dragonfly_env.reproduce.verdicts import (
     DEVIATES,
@@ -181,7 +182,7 @@ def test_a_claim_says_in_which_system_and_window_it_was_judged(tmp_path: Path) -
     work, verdicts = verdicts_of(tmp_path, "")
     by_id = {verdict.claim.id: verdict for verdict in verdicts}
     assert by_id["LI07a-1056"].setting == "1,056 hosts; 6 us after 12 us"
-    page = as_markdown(work, verdicts, {}, "command")
+    page = as_markdown([Judged(work, verdicts)], {}, "command")
     assert "| met † |" in page
     assert "1,056 hosts; 6 us after 12 us (" in page
 
@@ -207,22 +208,22 @@ def test_the_report_says_of_every_deviation_what_explains_it(tmp_path: Path) -> 
         judge(explained, Measured(explained.published, math.nan)),
         *verdicts,
     ]
-    page = as_markdown(work, table, {}, "command").splitlines()
+    page = as_markdown([Judged(work, tuple(table))], {}, "command").splitlines()
     assert "| id | claim | published | measured | verdict | variant | explanation |" in page
     assert [line.split(" | ")[-1].rstrip(" |") for line in page if line.startswith("| LI0")][:3] == [
         "experiment: nothing of it",
         NOTHING_TRIED,
         "",
     ]
-    assert as_csv(table, "other").splitlines()[0] == ",".join(COLUMNS)
+    assert as_csv([Judged(work, tuple(table))]).splitlines()[0] == ",".join(COLUMNS)
 
 
 def test_the_seeds_of_the_paper_or_the_reason_are_told(tmp_path: Path) -> None:
     work, verdicts = verdicts_of(tmp_path, "")
-    page = as_markdown(work, verdicts, {}, "command")
+    page = as_markdown([Judged(work, verdicts)], {}, "command")
     assert "1 seed(s) (published: 10) (" in page
     ten = dataclasses.replace(work, effort=dataclasses.replace(work.effort, seeds=10))
-    assert "10 seed(s), " in as_markdown(ten, verdicts, {}, "command")
+    assert "10 seed(s), " in as_markdown([Judged(ten, verdicts)], {}, "command")
 
 
 def test_the_report_of_a_figure_lists_its_claims_only(tmp_path: Path) -> None:
@@ -253,3 +254,33 @@ def test_the_last_columns_are_optional() -> None:
     assert (found.fitted, found.explanation) == (("one", "two"), "open: two settings tried")
     with pytest.raises(ValueError, match="must begin with one of experiment: "):
         _claim({**ROW, "explanation": "no idea"})
+
+
+# ------------------------------------------------------------------------------------------------ model variants
+
+
+def test_variants_stand_next_to_each_other(tmp_path: Path) -> None:
+    work, verdicts = verdicts_of(tmp_path, "round-robin")
+    other = dataclasses.replace(work, reading=TACO25.reading("transit-first"))
+    changed = tuple(
+        judge(verdict.claim, Measured(0.1, math.nan)) if verdict.claim.id == "LI07b-1056" else verdict
+        for verdict in verdicts
+    )
+    judged = [Judged(work, verdicts), Judged(other, changed)]
+    page = as_markdown(judged, {}, "command")
+    assert "| `round-robin` | verdict | `transit-first` | verdict | variant | explanation |" in page
+    line = next(line for line in page.splitlines() if line.startswith("| LI07b-1056"))
+    assert "| 0.5000 | met † | 0.1000 | deviates | round-robin | open: nothing tried yet |" in line
+    assert "Met by `round-robin` alone: LI07b-1056." in page
+    rows = list(csv.DictReader(as_csv(judged).splitlines()))
+    assert [row["variant"] for row in rows if row["id"] == "LI07b-1056"] == ["round-robin", "transit-first"]
+
+
+def test_variants_of_lia_differ_in_their_arbiters_alone(tmp_path: Path) -> None:
+    work, _ = verdicts_of(tmp_path, "")
+    works = [dataclasses.replace(work, reading=TACO25.reading(name)) for name in ("usual", "transit-first")]
+    for figure in TACO25.figures:
+        for first, other in zip(*(one.cells(figure) for one in works), strict=True):
+            own, transit = (cell.run(TACO25.setup, "bernoulli", 1).config for cell in (first, other))
+            assert transit.network.arbitration == f"transit-first-{own.network.arbitration}"
+            assert transit.network.replace(arbitration=own.network.arbitration) == own.network
