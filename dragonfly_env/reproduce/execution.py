@@ -114,7 +114,8 @@ class Reproduction:
         every = tuple(dict.fromkeys(cell for some in cells.values() for cell in some))
         missing = {cell: reason for cell in every if (reason := cell.missing())}
         ids = {cell: [run.id for run in self._seeds_of(cell)] for cell in every if cell not in missing}
-        return read_findings(self.paper.reference, self.paper.setup, cells, missing, ids, self.folder)
+        found = read_findings(self.paper.reference, self.paper.setup, cells, missing, ids, self.folder)
+        return replace(found, claims=self.paper.claims())
 
     def _adjusted(self, cell: Cell) -> Cell:
         cell = self.reading.adjust(cell)

@@ -16,6 +16,7 @@ import pyarrow as pa
 from dragonfly_env.experiments.results import Results
 from dragonfly_env.experiments.storage import ResultsFolder, read_rows
 from dragonfly_env.reproduce.cells import Cell, Setup
+from dragonfly_env.reproduce.claims import Claim
 
 FloatArray = npt.NDArray[np.float64]
 Row = Mapping[str, Any]
@@ -35,6 +36,7 @@ class Findings:
         rows: Of the simulated ones: one row for each seed, in the seeds' order.
         missing: Of the others: why, if it is not just that nobody asked.
         name: Title of figures.
+        claims: What the paper states, for the points of figures.
     """
 
     setup: Setup
@@ -42,6 +44,7 @@ class Findings:
     rows: Mapping[Cell, tuple[Row, ...]]
     missing: Mapping[Cell, str]
     name: str
+    claims: tuple[Claim, ...] = ()
 
     def of(self, figure: str) -> tuple[Cell, ...]:
         """The simulated cells of a figure, in its order."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from dragonfly_env.plots.style import grid, looks
 from dragonfly_env.reproduce.cells import Cell
@@ -19,6 +20,10 @@ from dragonfly_env.reproduce.paired import of_pair, reduction
 
 _BASE = "ad0"
 _MARKS: dict[str, Any] = {"marker": "D", "color": "white", "markeredgecolor": "black", "markersize": 4.5}
+_PUBLISHED: dict[str, Any] = {
+    "marker": "D", "markerfacecolor": "none", "markeredgecolor": "#d4006a", "markersize": 6.0,
+    "markeredgewidth": 1.4, "linestyle": "none", "zorder": 6,
+}  # fmt: skip
 _OF_SHOWN = ("compute", "wait", "allreduce", "alltoallv")
 
 
@@ -57,6 +62,7 @@ def run_time_boxes(findings: Findings, figure: str) -> Figure:
     columns = min(4, len(groups))
     drawn, axes = grid(2.4, 2.7, -(-len(groups) // columns), columns)
     panels = [panel for row in axes for panel in row]
+    stated: list[Line2D] = []
     for panel in panels[len(groups) :]:
         panel.set_axis_off()
     for index, (panel, (traffic, cells)) in enumerate(zip(panels, groups.items(), strict=False)):
@@ -68,9 +74,20 @@ def run_time_boxes(findings: Findings, figure: str) -> Figure:
         )
         _boxes(panel, [cell.policy for cell in cells], [runs / base for runs in times])
         panel.axhline(1.0, color="#999999", linestyle="--", linewidth=1.0)
+        for claim in findings.claims:
+            known = (claim.metric, claim.relation, claim.traffic, claim.reference)
+            if known == ("run_time", "reduction", traffic, _BASE):
+                policies = [cell.policy for cell in cells]
+                if claim.policy in policies:
+                    stated = panel.plot(
+                        [policies.index(claim.policy) + 1.25], [1.0 - claim.published], **_PUBLISHED
+                    )
         panel.set_title(f"({letter(index)}) {traffic}", fontsize=9)
     axes[0][0].set_ylabel("run time over the mean of AD0")
-    drawn.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
+    handles, _ = panels[0].get_legend_handles_labels()
+    if stated:
+        stated[0].set_label("published mean")
+    drawn.legend(handles=[*handles, *stated], loc="outside upper center", ncols=3, frameon=False)
     return drawn
 
 

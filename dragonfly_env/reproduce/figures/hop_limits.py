@@ -5,11 +5,11 @@ The paper has no such figure; section 2.3.2 describes in words what it would sho
 
 from __future__ import annotations
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from dragonfly_env.plots.style import grid
 from dragonfly_env.reproduce.figures.panels import COLOURS, letter, say_missing
+from dragonfly_env.reproduce.figures.published import error_of
 from dragonfly_env.reproduce.findings import Findings
 from dragonfly_env.reproduce.hop_limit import best_limit, by_limit
 
@@ -33,9 +33,11 @@ def hop_limit_panels(findings: Findings, figure: str) -> Figure:
             if not cells:
                 continue
             factor = scale / load if column == "accepted_load" else scale
-            values = [float(np.nanmean(findings.values(cell, column))) * factor for cell in cells.values()]
+            found = [error_of(findings.values(cell, column) * factor) for cell in cells.values()]
+            values, halves = [mean for mean, _ in found], [half for _, half in found]
             name = f"{traffic}, load {load:g}"
-            panel.plot(list(cells), values, color=COLOURS[number], marker="o", label=name)
+            panel.errorbar(list(cells), values, yerr=halves if any(halves) else None, color=COLOURS[number],
+                           marker="o", label=name, capsize=2.0, elinewidth=0.9)  # fmt: skip
             best = best_limit(findings, cells)
             panel.plot(
                 [best],

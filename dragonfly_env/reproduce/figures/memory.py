@@ -29,6 +29,13 @@ def memory_bars(findings: Findings) -> Figure:
                 label=name if index == 0 else None,
             )
             panel.bar_label(bar, [f"{size.rows} x {size.ports}"], padding=2, fontsize=8)
+    for claim in findings.claims:
+        if claim.metric == "table_memory":
+            sizes = [table_size(findings.setup, hosts, WHOLE).bytes for hosts in SYSTEMS]
+            panel.plot([index + 0.18 for index in range(len(SYSTEMS))],
+                       [claim.published * size / 1000.0 for size in sizes], marker="D", linestyle="none",
+                       markerfacecolor="white", markeredgecolor="black",
+                       label=f"published: {claim.published:g} x")  # fmt: skip
     panel.set_xticks(range(len(SYSTEMS)), [f"{hosts:,} hosts" for hosts in SYSTEMS])
     panel.set_ylabel("kB per router")
     panel.set_title("rows x ports of a router's table")

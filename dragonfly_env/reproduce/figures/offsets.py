@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from dragonfly_env.plots.style import grid, looks, policy_legend
+from dragonfly_env.plots.style import fitting_legend, grid, looks
+from dragonfly_env.reproduce.figures.published import error_of, legend_handles, mark, published_of
 from dragonfly_env.reproduce.findings import Findings
-from dragonfly_env.reproduce.offsets import offset_of, remote_counter, throughput_by_offset
+from dragonfly_env.reproduce.offsets import offset_of, remote_counter
 
 
 def offset_curves(findings: Findings, figure: str) -> Figure:
@@ -21,9 +22,15 @@ def offset_curves(findings: Findings, figure: str) -> Figure:
     drawn, axes = grid(7.2, 3.2, 1, 1)
     panel = axes[0][0]
     for policy in policies:
-        points = throughput_by_offset(findings, figure, policy)
-        panel.plot(list(points), list(points.values()), **look[policy].line, marker=look[policy].marker,
-                   label=policy)  # fmt: skip
+        own = sorted((cell for cell in cells if cell.policy == policy), key=offset_of)
+        found = [error_of(findings.values(cell, "accepted_load")) for cell in own]
+        halves = [half for _, half in found]
+        panel.errorbar([offset_of(cell) for cell in own], [mean for mean, _ in found],
+                       yerr=halves if any(halves) else None, **look[policy].line, marker=look[policy].marker,
+                       label=policy, capsize=2.0, elinewidth=0.9)  # fmt: skip
+    stated = published_of(findings, figure, "throughput")
+    colours = {policy: look[policy].colour for policy in policies}
+    mark(panel, stated, {point.cell: offset_of(point.cell) for point in stated}, colours)
     h = findings.setup.topology(cells[0].hosts).h
     last = max(offset_of(cell) for cell in cells)
     for multiple in range(h, last + 1, h):
@@ -32,7 +39,8 @@ def offset_curves(findings: Findings, figure: str) -> Figure:
     panel.set_xlabel("offset i of the destination group (dotted: multiples of h)")
     panel.set_ylabel("accepted load")
     panel.set_ylim(0.0, 0.55)
-    policy_legend(drawn, panel)
+    handles, _ = panel.get_legend_handles_labels()
+    fitting_legend(drawn, [*handles, *legend_handles(stated)], "outside upper center")
     return drawn
 
 
@@ -45,11 +53,17 @@ def saturation_counters(findings: Findings, figure: str) -> Figure:
     cells = findings.simulated(figure)
     drawn, axes = grid(4.8, 3.0, 1, 1)
     panel = axes[0][0]
+    found = [error_of(remote_counter(findings, cell)) for cell in cells]
+    halves = [half for _, half in found]
     panel.bar(
         [cell.traffic for cell in cells],
-        [float(remote_counter(findings, cell).mean()) for cell in cells],
+        [mean for mean, _ in found],
+        yerr=halves if any(halves) else None,
+        capsize=2.5,
         color="#0072b2",
     )
+    for stated in {claim.published for claim in findings.claims if claim.metric == "knee"}:
+        panel.axhline(stated, color="black", linewidth=1.2, label=f"published: {stated:g}")
     panel.axhline(20.0, color="#999999", linestyle="--", linewidth=1.0, label="a local link that is full: 20")
     panel.set_ylabel("packets of a router\nin 200 ns on one type of link")
     panel.legend(frameon=False, fontsize=8, loc="lower left")

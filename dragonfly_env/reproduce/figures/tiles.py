@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
@@ -31,6 +32,24 @@ def _bars(panel: Axes, findings: Findings, cells: tuple[Cell, ...], metrics: dic
             error = [[min(half, mean)], [half]] if half == half else None
             panel.bar(place + width * (number + 0.5) - 0.4, mean, width=0.9 * width, color=look[cell.policy].colour,
                       yerr=error, capsize=2, label=cell.policy if place == 0 else None)  # fmt: skip
+    by_policy = {cell.policy: (number, cell) for number, cell in enumerate(cells)}
+    stated = False
+    for claim in findings.claims:
+        if (
+            claim.relation != "paired-ratio"
+            or claim.metric not in metrics
+            or claim.traffic != cells[0].traffic
+        ):
+            continue
+        if not {claim.policy, claim.reference} <= set(by_policy):
+            continue
+        bar = by_policy[claim.policy][0]
+        reference = float(np.nanmean(JOB_METRICS[claim.metric](findings, by_policy[claim.reference][1])))
+        at = list(metrics).index(claim.metric) + width * (bar + 0.5) - 0.4
+        panel.plot([at], [claim.published * reference], marker="s", linestyle="none", markerfacecolor="white",
+                   markeredgecolor="black", zorder=6,
+                   label=None if stated else "published, relative to the measured AD0")  # fmt: skip
+        stated = True
     panel.set_xticks(range(len(metrics)), list(metrics.values()))
     panel.grid(visible=False, axis="x")
 
@@ -52,6 +71,8 @@ def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figur
         for column, (what, label) in enumerate(_WHAT):
             panel = axes[row][column]
             names = {f"{prefix}{name.replace('-', '_')}_{what}": name for name in NETWORK_CLASSES}
+            if what == "ratio":
+                names[f"{prefix}network_ratio"] = "all"
             _bars(panel, findings, own, names)
             panel.set_ylabel(label)
             if what != "ratio":
@@ -61,7 +82,10 @@ def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figur
         axes[row][3].set_ylabel("stalls (times of a flit)")
         axes[row][3].yaxis.set_major_formatter(EngFormatter())
         axes[row][3].set_title(f"({letter(4 * row + 3)}) {traffic}", fontsize=9)
-    drawn.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
+    known: dict[str, Artist] = {}
+    for panel in (panel for row in axes for panel in row):
+        known |= {label: handle for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)}
+    drawn.legend(known.values(), known.keys(), loc="outside upper center", ncols=5, frameon=False)
     return drawn
 
 

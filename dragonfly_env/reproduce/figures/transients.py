@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from dragonfly_env.plots.style import grid, looks, policy_legend
 from dragonfly_env.reproduce.cells import Cell
@@ -13,6 +14,7 @@ from dragonfly_env.reproduce.findings import Findings
 
 _STYLES = ("-", "--", ":")
 _BEFORE_NS, _AFTER_NS = 300.0, 1500.0
+_COMPARED_NS = (181.0, 210.0)  # generated so long after the change: section 6.3 of TACO 2025
 
 
 def convergence(findings: Findings, figure: str, panels: tuple[tuple[str, ...], ...]) -> Figure:
@@ -24,6 +26,12 @@ def convergence(findings: Findings, figure: str, panels: tuple[tuple[str, ...], 
             label = f"{cell.traffic}, load {cell.load:g}"
             style = _STYLES[patterns.index(cell.traffic)]
             _curve(panel, findings, cell, "latency_mean_ns", 1e-3, label, COLOURS[number], style)
+        for claim in findings.claims:
+            if claim.metric == "settling_latency" and claim.traffic in patterns:
+                label = f"published: {'up to ' if claim.relation == 'at-most' else ''}{claim.published:g} us"
+                known = panel.get_legend_handles_labels()[1]
+                panel.axvline(claim.published, color="black", linestyle="-.", linewidth=1.1, zorder=1,
+                              label=None if label in known else label)  # fmt: skip
         panel.set_ylabel("packet latency (us)")
         _finish(panel, findings, figure, f"({letter(index)}) {' and '.join(patterns)}", bool(cells))
     return drawn
@@ -34,10 +42,18 @@ def varying_loads(findings: Findings, figure: str, patterns: tuple[str, ...]) ->
     drawn, axes = grid(4.6, 2.9, 1, len(patterns))
     for index, (panel, pattern) in enumerate(zip(axes[0], patterns, strict=True)):
         cells = [cell for cell in findings.of(figure) if cell.schedule and cell.schedule[0][1] == pattern]
+        stated: list[Line2D] = []
         for number, cell in enumerate(cells):
             label = f"load {cell.schedule[0][2]:g} to {cell.schedule[-1][2]:g}"
             _offered(panel, cell, COLOURS[number])
             _curve(panel, findings, cell, "accepted_load", 1.0, label, COLOURS[number], "-")
+            for claim in findings.claims:
+                if claim.metric == "settling_throughput" and claim.traffic == cell.traffic:
+                    at_us = cell.schedule[-1][0] / 1000.0 + claim.published
+                    stated += panel.plot([at_us], [cell.schedule[-1][2]], marker="D", linestyle="none", zorder=6,
+                                         markerfacecolor=COLOURS[number], markeredgecolor="black")  # fmt: skip
+        if stated:
+            stated[0].set_label("published: settled")
         panel.set_ylabel("system throughput")
         _finish(panel, findings, figure, f"({letter(index)}) {pattern}", bool(cells))
     return drawn
@@ -107,6 +123,13 @@ def after_change(findings: Findings, figure: str) -> Figure:
             shown = (since_ns > -_BEFORE_NS) & (since_ns <= _AFTER_NS)
             panel.plot(since_ns[shown], curves[:, shown].mean(axis=0), **look[cell.policy].line,
                        label=cell.policy, linewidth=1.4)  # fmt: skip
+            if len(curves) > 1:
+                panel.fill_between(since_ns[shown], curves[:, shown].min(axis=0), curves[:, shown].max(axis=0),
+                                   color=look[cell.policy].colour, alpha=0.18, linewidth=0.0)  # fmt: skip
+        if any(claim.figure == figure and claim.traffic == change for claim in findings.claims):
+            panel.axvspan(
+                *_COMPARED_NS, color="#f0e6c8", zorder=0, linewidth=0.0, label="published: who is lowest here"
+            )
         panel.axvline(0.0, color="#999999", linestyle=":", linewidth=1.0)
         panel.set_title(f"({letter(index)}) {change.replace('->', ' to ')}, load {cells[0].load:g}")
         panel.set_xlabel("generated so many ns after the change")
