@@ -13,6 +13,15 @@ from dragonfly_env.reproduce.cells import Cell
 from dragonfly_env.reproduce.claims import Claim
 from dragonfly_env.reproduce.findings import Findings, FloatArray, NotFoundYetError
 from dragonfly_env.reproduce.hop_limit import hop_limit_ordering
+from dragonfly_env.reproduce.hpdc21_orderings import (
+    alike_and_below,
+    convergence_order,
+    large_limit_is_worse,
+    largest_saving,
+    lowest_mean,
+    lowest_tail,
+    tails_slightly_below,
+)
 from dragonfly_env.reproduce.job_metrics import JOB_METRICS
 from dragonfly_env.reproduce.job_orderings import JOB_STATEMENTS
 from dragonfly_env.reproduce.lia_orderings import (
@@ -95,14 +104,21 @@ METRICS: dict[str, Callable[[Findings, Cell], FloatArray]] = {
 """Quantities of one cell: name and the values of every seed, in the units of claims (us, fractions, hops)."""
 
 STATEMENTS: dict[str, Callable[[Findings, Claim], tuple[float, str]]] = {
+    "alike_and_below": alike_and_below,
+    "convergence_order": convergence_order(_settling_latency),
     "fairness_ranking": fairness_ranking,
     "falls_past_saturation": falls_past_saturation,
     "halo_ranking": halo_ranking,
     "hop_limit_ordering": hop_limit_ordering,
     "knee": knee,
+    "large_limit_is_worse": large_limit_is_worse,
+    "largest_saving": largest_saving,
     "lowest_after_change": lowest_after_change,
+    "lowest_mean": lowest_mean,
+    "lowest_tail": lowest_tail,
     "minima_at_multiples": minima_at_multiples,
     "only_one_improves": only_one_improves,
+    "tails_slightly_below": tails_slightly_below,
     "table_memory": table_memory_ratio,
 }
 """Quantities of a whole figure: name and (value, details)."""

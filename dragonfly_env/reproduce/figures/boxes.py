@@ -77,7 +77,8 @@ def latency_boxes(findings: Findings, figure: str) -> Figure:
         zoom = _ZOOM * min(box["whishi"] for _, box in boxes)
         above.set_ylim(0.0, min(zoom, top * 1.06))
         above.set_xticklabels([])
-        _say_fractions(below, findings, figure, (traffic, load))
+        if _say_fractions(below, findings, figure, (traffic, load)):
+            below.set_ylim(0.0, top * 1.4)
         _connect(above, below)
     axes[0][0].set_ylabel("latency (us), zoomed in")
     axes[1][0].set_ylabel("packet latency (us)")
@@ -145,8 +146,12 @@ def _draw(
     axes.grid(visible=False, axis="x")
 
 
-def _say_fractions(axes: Axes, findings: Findings, figure: str, place: tuple[str, float]) -> None:
-    """In words what no mark shows: the share of the packets below 2 us, measured and published."""
+def _say_fractions(axes: Axes, findings: Findings, figure: str, place: tuple[str, float]) -> bool:
+    """In words what no mark shows: the share of the packets below 2 us, measured and published.
+
+    Returns:
+        Whether the paper states one.
+    """
     points = [
         point
         for point in published_of(findings, figure, FRACTION)
@@ -159,6 +164,7 @@ def _say_fractions(axes: Axes, findings: Findings, figure: str, place: tuple[str
     if lines:
         text = "\n".join(["below 2 us (published):", *lines])
         axes.text(0.02, 0.97, text, transform=axes.transAxes, va="top", fontsize=7.5)
+    return bool(lines)
 
 
 def _connect(above: Axes, below: Axes) -> None:
