@@ -232,7 +232,11 @@ def _variant(judged: Sequence[Judged], verdicts: Sequence[Verdict]) -> str:
         return judged[0].variant
     if not any(verdict.verdict in (MET, DEVIATES) for verdict in verdicts):
         return "-"
-    meets = [one.variant for one, verdict in zip(judged, verdicts, strict=True) if verdict.counts_as == MET]
+    meets = [
+        one.variant + (" (fitted)" if verdict.fitted else "")
+        for one, verdict in zip(judged, verdicts, strict=True)
+        if verdict.verdict == MET
+    ]
     return "every" if len(meets) == len(judged) else ", ".join(meets) or "none"
 
 
@@ -253,12 +257,12 @@ def _which_needs_which(judged: Sequence[Judged]) -> list[str]:
 
 def _seeds(work: Reproduction) -> str:
     """Runs per point, those of the paper, and why they are not as many."""
-    published = work.paper.published
-    text = f"{work.effort.seeds} seed(s)"
-    if published.seeds is not None and work.effort.seeds < published.seeds:
-        text += f" (published: {published.seeds})"
-    other = published.seeds is None or work.effort.seeds < published.seeds
-    return f"{text} ({published.seeds_reason})" if published.seeds_reason and other else text
+    published, seeds = work.paper.published, work.effort.seeds
+    if published.seeds is not None and seeds >= published.seeds:
+        return f"{seeds} seed(s)"
+    why = [f"published: {published.seeds}"] if published.seeds is not None else []
+    why += [published.seeds_reason] if published.seeds_reason else []
+    return f"{seeds} seed(s)" + (f" ({'; '.join(why)})" if why else "")
 
 
 def _settings(verdicts: Sequence[Verdict]) -> list[str]:

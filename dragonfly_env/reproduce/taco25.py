@@ -341,6 +341,10 @@ TACO25 = Paper(
         "LI13: the remote counter is computed from the accepted load of -G- at an offered load of 0.5: packets of a "
         "router in 200 ns that would share the most loaded type of local link.",
         "LI20: packets by when they were generated; the paper does not state the load, 0.2 was chosen.",
+        "Figure 17: after the change to ADVc `ugal-ideal` swings between 700 and 910 ns with a period of some 630 ns, "
+        "whatever the arbiter (1,056 hosts). All routers of a group see the same queues of the global ports without "
+        "delay, so they leave the minimal paths together and come back together; packets that are on their way to the "
+        "port by then keep the swing going. `pb`, `tpr` and `lia`, which go by bits or counters, do not swing.",
         "Savings (LI08, LI09) are 1 minus the ratio of the latencies, speed-ups (LI17, LI18) the ratio of the "
         "makespans minus 1. LI07: half, and at most (1 + the share that MIN carries) / 2, the capacity of the global "
         "links, and 2 %.",

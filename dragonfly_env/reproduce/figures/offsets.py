@@ -66,5 +66,6 @@ def saturation_counters(findings: Findings, figure: str) -> Figure:
         panel.axhline(stated, color="black", linewidth=1.2, label=f"published: {stated:g}")
     panel.axhline(20.0, color="#999999", linestyle="--", linewidth=1.0, label="a local link that is full: 20")
     panel.set_ylabel("packets of a router\nin 200 ns on one type of link")
-    panel.legend(frameon=False, fontsize=8, loc="lower left")
+    handles, _ = panel.get_legend_handles_labels()
+    fitting_legend(drawn, handles, "outside upper center")
     return drawn

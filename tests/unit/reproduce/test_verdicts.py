@@ -221,7 +221,7 @@ def test_the_report_says_of_every_deviation_what_explains_it(tmp_path: Path) -> 
 def test_the_seeds_of_the_paper_or_the_reason_are_told(tmp_path: Path) -> None:
     work, verdicts = verdicts_of(tmp_path, "")
     page = as_markdown([Judged(work, verdicts)], {}, "command")
-    assert "1 seed(s) (published: 10) (" in page
+    assert "1 seed(s) (published: 10; " in page
     ten = dataclasses.replace(work, effort=dataclasses.replace(work.effort, seeds=10))
     assert "10 seed(s), " in as_markdown([Judged(ten, verdicts)], {}, "command")
 
@@ -263,7 +263,9 @@ def test_variants_stand_next_to_each_other(tmp_path: Path) -> None:
     work, verdicts = verdicts_of(tmp_path, "round-robin")
     other = dataclasses.replace(work, reading=TACO25.reading("transit-first"))
     changed = tuple(
-        judge(verdict.claim, Measured(0.1, math.nan)) if verdict.claim.id == "LI07b-1056" else verdict
+        judge(verdict.claim, Measured(0.1, math.nan))
+        if verdict.claim.id == "LI07b-1056"
+        else dataclasses.replace(verdict, fitted=verdict.claim.id == "LI07c-1056")
         for verdict in verdicts
     )
     judged = [Judged(work, verdicts), Judged(other, changed)]
@@ -272,6 +274,8 @@ def test_variants_stand_next_to_each_other(tmp_path: Path) -> None:
     line = next(line for line in page.splitlines() if line.startswith("| LI07b-1056"))
     assert "| 0.5000 | met † | 0.1000 | deviates | round-robin | open: nothing tried yet |" in line
     assert "Met by `round-robin` alone: LI07b-1056." in page
+    line = next(line for line in page.splitlines() if line.startswith("| LI07c-1056"))
+    assert "| fitted (met) † | every |" in line
     rows = list(csv.DictReader(as_csv(judged).splitlines()))
     assert [row["variant"] for row in rows if row["id"] == "LI07b-1056"] == ["round-robin", "transit-first"]
 
