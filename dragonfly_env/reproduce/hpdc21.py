@@ -224,6 +224,8 @@ HPDC21 = Paper(
     readings=(
         'Gaps between throughputs ("6.60 % higher") are read as points of load, except those to VALn, which fit a '
         "ratio; a gap is met within 0.02.",
+        'Throughputs that the paper calls "a maximum" or "up to" (QA16 to QA19, QA28, QA29) are the highest of all '
+        "loads.",
         "Convergence (figure 7): the running mean of the latency over five bins of 10 us stays within 25 % of its last "
         "quarter's mean, and throughput within 10 % of the offered load. Adaptation (figure 8): throughput stays "
         "within 5 % of the new load. A time is met if it is at most 8 % longer than published.",

@@ -64,6 +64,8 @@ def published_of(findings: Findings, figure: str, metric: str) -> list[Published
         for claim in findings.claims:
             if claim.metric != metric or not _is_about(claim, cell, claim.policy):
                 continue
+            if claim.load is None and cell.load < _highest_load(findings, figure, cell):
+                continue  # a maximum over all loads has one point
             value, absolute = _value(findings, figure, claim)
             if math.isfinite(value) and (cell not in found or (absolute and not found[cell].absolute)):
                 found[cell] = Published(cell, value, absolute)
@@ -113,6 +115,13 @@ def _is_about(claim: Claim, cell: Cell, policy: str) -> bool:
     )
 
 
+def _highest_load(findings: Findings, figure: str, cell: Cell) -> float:
+    alike = (cell.hosts, cell.traffic, cell.policy)
+    return max(
+        other.load for other in findings.of(figure) if (other.hosts, other.traffic, other.policy) == alike
+    )
+
+
 def _value(findings: Findings, figure: str, claim: Claim) -> tuple[float, bool]:
     """(published value of the claim's policy, whether the paper states it); NaN if it has none."""
     if claim.relation in _PLAIN:
@@ -133,8 +142,10 @@ def _value(findings: Findings, figure: str, claim: Claim) -> tuple[float, bool]:
 
 def _reference(findings: Findings, figure: str, claim: Claim) -> tuple[float, bool]:
     for other in findings.claims:
-        place = (other.metric, other.hosts, other.traffic, other.load, other.policy, other.relation)
-        if place == (claim.metric, claim.hosts, claim.traffic, claim.load, claim.reference, "value"):
+        place = (other.metric, other.hosts, other.traffic, other.policy, other.relation)
+        if other.load in (claim.load, None) and place == (
+            claim.metric, claim.hosts, claim.traffic, claim.reference, "value",
+        ):  # fmt: skip
             return other.published, True
     for cell in findings.of(figure):
         if _is_about(claim, cell, claim.reference):

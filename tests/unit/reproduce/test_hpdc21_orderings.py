@@ -126,3 +126,13 @@ def test_a_large_limit_of_hops_costs_latency_and_throughput(effort: Effort) -> N
     assert measured("QA78", make(2.0, 0.3), effort).ordering == "holds"
     assert measured("QA78", make(2.0, 0.4), effort).ordering == "reversed"
     assert measured("QA78", make(0.9, 0.3), effort).ordering == "reversed"
+
+
+def test_maximum_throughput_is_that_of_the_best_load() -> None:
+    """QA18: past 0.45 the rival collapses, which its maximum does not show."""
+
+    def make(cell: Cell) -> dict[str, Any]:
+        accepted = min(cell.load, 0.48)
+        return {"accepted_load": 0.2 if cell.policy == "ugal-n" and cell.load > 0.45 else accepted}
+
+    assert measured("QA18", make).mean == pytest.approx(0.48 - 0.45)

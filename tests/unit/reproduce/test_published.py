@@ -83,3 +83,13 @@ def test_figures_have_a_legend_entry_for_what_is_published(paper: Paper, figure:
     drawn = paper.choose((figure,))[0].draw(made_up(paper, figure))
     labels = [text.get_text() for legend in drawn.legends for text in legend.get_texts()]
     assert any(label.startswith("published") for label in labels)
+
+
+def test_a_maximum_over_loads_has_one_point() -> None:
+    found = made_up(HPDC21, "fig5")
+    loads = [
+        point.cell.load
+        for point in published_of(found, "fig5", "throughput")
+        if (point.cell.traffic, point.cell.policy) == ("adv+1", "ugal-n")
+    ]
+    assert loads == [0.5]
