@@ -323,8 +323,7 @@ TACO25 = Paper(
         warmup_ns=60 * US,
         measure_ns=60 * US,
         seeds=10,
-        seeds_reason="a point at 5,256 hosts takes minutes, and seeds differ by less than 1 %: `--seeds 10` where an "
-        "interval reaches over a bound",
+        seeds_reason="a point at 5,256 hosts takes minutes: `--seeds 10` where an interval reaches over a bound",
     ),
     usual=ROUND_ROBIN,
     other_readings=(TRANSIT_FIRST,),
