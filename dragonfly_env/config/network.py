@@ -126,7 +126,7 @@ class NetworkConfig:
         "router_clock_ps", 3.2, "ns", "The crossbar is allocated on the edges of this clock. Q: 3.2, L: 1."
     )
     host_buffer_packets: int = of_core(
-        "host_buffer_packets", 20, "packets", "Input buffer of a host port, per VC. Q: 20, L: 504 (126 KB)."
+        "host_buffer_packets", 20, "packets", "Input buffer of a host port, per VC. Q: 20, L: 84 (21 KB)."
     )
     local_buffer_packets: int = of_core(
         "local_buffer_packets", 20, "packets", "Input buffer of a local port, per VC. Q: 20, L: 72 (18 KB)."

@@ -73,7 +73,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
     # The model of the HPDC'21 paper: SST/Merlin, the authors' version.
     "q-adaptive": {"decide_at": "head", "routing_delay_ns": 0.0, "periodic_intervals": "whole-ns"},
-    # LIA's table 1: 1 GHz, 25-byte phits, 18/45 KB transit and 126 KB injection buffers, 2x speed-up.
+    # LIA's table 1: 1 GHz, 25-byte phits, 18/45 KB transit injection buffers of 126 KB a router (6 hosts), 2x speed-up.
     "lia": {
         "packet_bytes": 250,
         "flit_bytes": 25,
@@ -90,7 +90,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "crossbar_latency_ns": 89.0,
         "crossbar_bandwidth_gbytes_per_s": 50.0,
         "router_clock_ns": 1.0,
-        "host_buffer_packets": 504,
+        "host_buffer_packets": 84,
         "local_buffer_packets": 72,
         "global_buffer_packets": 180,
         "output_buffer_packets": 32,

@@ -142,7 +142,7 @@ def test_preset_lia_has_the_numbers_of_its_table_1() -> None:
     assert network.crossbar_latency_ns + network.router_clock_ns == 90.0
     assert (network.speedup, network.crossbar_packet_time_ns) == (2.0, 5.0)
     # 126, 18 and 45 KB in 25-byte phits of 10 to the packet.
-    assert network.host_buffer_packets * network.packet_bytes == 126_000
+    assert 6 * network.host_buffer_packets * network.packet_bytes == 126_000  # a router of six hosts
     assert network.local_buffer_packets * network.packet_bytes == 18_000
     assert network.global_buffer_packets * network.packet_bytes == 45_000
     assert (network.output_buffer_packets, network.output_queue) == (32, "shared")
