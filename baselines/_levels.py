@@ -15,12 +15,12 @@ class Levels(Protocol):
     """The fields that both have."""
 
     @property
-    def low_packets(self) -> float:
-        """Below it traffic is benign."""
+    def low_packets(self) -> float | None:
+        """Below it traffic is benign; None: as follows from the network."""
 
     @property
-    def high_packets(self) -> float:
-        """Above it traffic is adverse."""
+    def high_packets(self) -> float | None:
+        """Above it traffic is adverse; None: as follows from the network."""
 
     @property
     def benign_bias_packets(self) -> float:
@@ -43,6 +43,10 @@ WEIGHED = {"queued": "vc_queued", "occupancy": "vc_occupancy"}
 """What a path is weighed by, and the field of ``DecisionBatch.candidates`` that shows it."""
 
 
+LEVEL = "destination_traffic_level"
+"""The feature that shows how adverse traffic to the destination group is."""
+
+
 def features_of(policy: Levels) -> tuple[str, ...]:
     """The features that show the candidates as the policy weighs them."""
     return (*FEATURES, VC_QUEUES) if policy.weighed == "queued" else FEATURES
@@ -54,13 +58,17 @@ def check_levels(policy: Levels) -> None:
     Raises:
         ConfigError: If the low one is above the high one.
     """
-    if policy.low_packets > policy.high_packets:
+    if (
+        policy.low_packets is not None
+        and policy.high_packets is not None
+        and policy.low_packets > policy.high_packets
+    ):
         raise config_error(
             "low_packets", policy.low_packets, f"must be at most high_packets, {policy.high_packets:g}"
         )
 
 
-def bias_of(policy: Levels, counters: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    """(N,) T by the counter of each packet's destination group."""
-    above = np.where(counters > policy.high_packets, policy.adverse_bias_packets, policy.mixed_bias_packets)
-    return np.where(counters < policy.low_packets, policy.benign_bias_packets, above)
+def bias_of(policy: Levels, levels: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+    """(N,) T by the level of traffic to each packet's destination group, a count of ``LEVEL``."""
+    biases = (policy.benign_bias_packets, policy.mixed_bias_packets, policy.adverse_bias_packets)
+    return np.array(biases, dtype=np.float64)[levels]

@@ -9,6 +9,7 @@ import numpy as np
 
 from dragonfly_env.baselines._choices import IntArray, short_detour_comparison
 from dragonfly_env.baselines._levels import (
+    LEVEL,
     WEIGHED,
     bias_of,
     check_levels,
@@ -19,7 +20,6 @@ from dragonfly_env.policies import NamedVariants, Policy, parameter
 if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch
 
-_OFFERED = "destination_offered_packets"
 _REMOTE = "destination_remote_packets"
 _SATURATED, _OWN = "saturated_links", "own_links"
 
@@ -57,13 +57,13 @@ class Lia(Policy):
 
     window_ns: float = parameter()
     stored_weight: float = parameter()
-    low_packets: float = parameter()
-    high_packets: float = parameter()
+    low_packets: float | None = parameter()
+    high_packets: float | None = parameter()
     benign_bias_packets: float = parameter()
     mixed_bias_packets: float = parameter()
     adverse_bias_packets: float = parameter()
     weighed: str = parameter()
-    saturated_packets: float = parameter()
+    saturated_packets: float | None = parameter()
     saturated_groups: int = parameter()
     remote_packets: float = parameter()
     minimal_candidates: int = parameter()
@@ -83,7 +83,7 @@ class Lia(Policy):
         """What the batched environment needs for ``act``: the candidates, and the counters."""
         return {
             **Policy.env_options(self),
-            "features": (*features_of(self), _OFFERED, _SATURATED, _OWN, _REMOTE),
+            "features": (*features_of(self), LEVEL, _SATURATED, _OWN, _REMOTE),
             "trackers": {
                 "offered-traffic": self._of_tracker("offered-traffic"),
                 "remote-traffic": self._of_tracker("remote-traffic"),
@@ -104,13 +104,15 @@ class Lia(Policy):
 
         Source: LIA, TACO 2025, section 4.
         """
-        offered, remote = (batch.layout.quantities(batch.obs, name)[:, 0] for name in (_OFFERED, _REMOTE))
-        saturated, own = (batch.layout.counts(batch.obs, name)[:, 0] for name in (_SATURATED, _OWN))
+        remote = batch.layout.quantities(batch.obs, _REMOTE)[:, 0]
+        level, saturated, own = (
+            batch.layout.counts(batch.obs, name)[:, 0] for name in (LEVEL, _SATURATED, _OWN)
+        )
         compared = short_detour_comparison(
             batch,
             saturated >= np.minimum(self.saturated_groups, own),
             remote > self.remote_packets,
-            bias_packets=bias_of(self, offered),
+            bias_packets=bias_of(self, level),
             minimal_candidates=self.minimal_candidates,
             nonminimal_candidates=self.nonminimal_candidates,
             by=WEIGHED[self.weighed],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dragonfly_env.baselines._choices import IntArray, ugal_choice
 from dragonfly_env.baselines._levels import (
+    LEVEL,
     WEIGHED,
     bias_of,
     check_levels,
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch
 
 _DETOUR = "lgl"
-_COUNTER = "destination_offered_packets"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +42,8 @@ class Tpr(Policy):
 
     window_ns: float = parameter()
     stored_weight: float = parameter()
-    low_packets: float = parameter()
-    high_packets: float = parameter()
+    low_packets: float | None = parameter()
+    high_packets: float | None = parameter()
     benign_bias_packets: float = parameter()
     mixed_bias_packets: float = parameter()
     adverse_bias_packets: float = parameter()
@@ -65,7 +65,7 @@ class Tpr(Policy):
         """What the batched environment needs for ``act``: the candidates, and the counter."""
         return {
             **Policy.env_options(self),
-            "features": (*features_of(self), _COUNTER),
+            "features": (*features_of(self), LEVEL),
             "trackers": {"offered-traffic": self._of_tracker("offered-traffic")},
         }
 
@@ -83,11 +83,11 @@ class Tpr(Policy):
 
         Source: LIA, TACO 2025, sections 2.2.3 and 5.2.
         """
-        counters = batch.layout.quantities(batch.obs, _COUNTER)[:, 0]
+        levels = batch.layout.counts(batch.obs, LEVEL)[:, 0]
         return ugal_choice(
             batch,
             _DETOUR,
-            bias_packets=bias_of(self, counters),
+            bias_packets=bias_of(self, levels),
             minimal_candidates=self.minimal_candidates,
             nonminimal_candidates=self.nonminimal_candidates,
             by=WEIGHED[self.weighed],

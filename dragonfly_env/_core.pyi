@@ -28,7 +28,7 @@ class NetworkRow(ValueRange):
 @type_check_only
 class ParameterInfo(ValueRange):
     name: str
-    type: Literal["real", "whole", "flag", "name", "network", "object"]
+    type: Literal["real", "whole", "flag", "name", "network", "network-real", "object"]
     default: float | str | bool | None
     doc: str
     unit: str

@@ -34,7 +34,14 @@ _CANDIDATES = {
     "gateways": "gateways",
     "avoid_destination_group": "avoid_destination_group",
 }
-_TYPES = {"real": "float", "whole": "int", "flag": "bool", "name": "str", "network": "bool | None"}
+_TYPES = {
+    "real": "float",
+    "whole": "int",
+    "flag": "bool",
+    "name": "str",
+    "network": "bool | None",
+    "network-real": "float | None",
+}
 
 
 def parameter() -> Any:

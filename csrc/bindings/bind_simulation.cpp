@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,13 +46,16 @@ py::dict packet_log(Simulation& simulation) {
   return out;
 }
 
-// The type of a parameter; "network": true, false or as the network says.
+// The type of a parameter; "network": true, false or as the network says; "network-real": a number, or the
+// one that follows from the network.
 const char* type_of(const ParameterInfo& parameter) {
   if (std::holds_alternative<double>(parameter.default_value))
     return parameter.range.whole ? "whole" : "real";
   if (std::holds_alternative<bool>(parameter.default_value)) return "flag";
   const auto* text = std::get_if<std::string>(&parameter.default_value);
-  return text == nullptr ? "object" : *text == "network" ? "network" : "name";
+  if (text == nullptr) return "object";
+  if (*text != "network") return "name";
+  return std::isfinite(parameter.range.low) ? "network-real" : "network";
 }
 
 py::list parameter_list(const std::vector<ParameterInfo>& parameters) {

@@ -63,6 +63,14 @@ double number_parameter(const ParameterOwner& owner, const Parameters& given, co
   return value;
 }
 
+std::optional<double> number_or_network(const ParameterOwner& owner, const Parameters& given,
+                                        const std::string& name) {
+  const ParameterValue& value = lookup(owner, given, name);
+  if (const auto* text = std::get_if<std::string>(&value); text != nullptr && *text == "network")
+    return std::nullopt;
+  return number_parameter(owner, given, name);
+}
+
 bool flag_parameter(const ParameterOwner& owner, const Parameters& given, const std::string& name,
                     bool when_unset) {
   const ParameterValue& value = lookup(owner, given, name);

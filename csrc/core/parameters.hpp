@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -49,6 +50,9 @@ void require_known(const ParameterOwner& owner, const Parameters& given, const s
 // range.
 [[nodiscard]] double number_parameter(const ParameterOwner& owner, const Parameters& given,
                                       const std::string& name);
+// The same of a row with "network" for a default; nothing while that is not overridden.
+[[nodiscard]] std::optional<double> number_or_network(const ParameterOwner& owner, const Parameters& given,
+                                                      const std::string& name);
 [[nodiscard]] bool flag_parameter(const ParameterOwner& owner, const Parameters& given,
                                   const std::string& name, bool when_unset);
 

@@ -23,7 +23,7 @@ class Lia final : public PerQuestion<Lia> {
  public:
   struct Settings {
     UgalParams candidates;
-    TrafficLevels levels;
+    LevelBiases biases;
     double saturated_groups = 3;
     double remote_packets = 20;
   };
@@ -46,8 +46,8 @@ class Lia final : public PerQuestion<Lia> {
     const bool first_hop = offered(Offered::kSaturatedLinks) >= several;
     const bool second_hop = question.tracked(1, 1, destination) > settings_.remote_packets;
     UgalParams params = settings_.candidates;
-    params.weighed = settings_.levels.weighed;
-    params.bias_packets = settings_.levels.bias_packets(offered(Offered::kOfferedThere));
+    params.weighed = settings_.biases.weighed;
+    params.bias_packets = settings_.biases.packets(static_cast<TrafficLevel>(offered(Offered::kLevelThere)));
     const UgalComparison compared = ugal_comparison_of(question, params, detour_kind(first_hop, second_hop));
     return compared.minimal ? compared.stay() : compared.leave();
   }
@@ -60,9 +60,10 @@ class Lia final : public PerQuestion<Lia> {
 
 std::unique_ptr<RoutingPolicy> make_lia(const PolicyInfo& info, const Parameters& given,
                                         const PolicyEnvironment& environment) {
+  check_thresholds(info, given);
   return std::make_unique<Lia>(
       Lia::Settings{.candidates = read_candidate_params(info, given, environment),
-                    .levels = read_levels(info, given),
+                    .biases = read_biases(info, given),
                     .saturated_groups = static_cast<double>(count_parameter(info, given, "saturated_groups")),
                     .remote_packets = number_parameter(info, given, "remote_packets")},
       request_tracker(kOfferedTraffic, info, given), request_tracker(kRemoteTraffic, info, given));
@@ -72,7 +73,7 @@ std::unique_ptr<RoutingPolicy> make_lia(const PolicyInfo& info, const Parameters
 
 std::vector<PolicyInfo> lia_policies() {
   std::vector<ParameterInfo> parameters = find_tracker(kOfferedTraffic).parameters;
-  std::ranges::copy(level_parameters(), std::back_inserter(parameters));
+  std::ranges::copy(bias_parameters(), std::back_inserter(parameters));
   parameters.push_back({"saturated_groups", 3.0, "groups",
                         "the first local hop is made if so many of the router's global links are saturated. "
                         "Source: SGC of LIA, "

@@ -17,7 +17,8 @@ enum class Offered : std::uint32_t {
   kSaturatedLinks,
   kOwnLinks,
   kDemandThere,  // of the destination group, in what the links to it carry
-  kGroupDemandThere
+  kGroupDemandThere,
+  kLevelThere  // of traffic to the destination group, a TrafficLevel
 };
 
 }  // namespace dragonfly

@@ -16,8 +16,8 @@ namespace {
 // table 1.
 class Tpr final : public PerQuestion<Tpr> {
  public:
-  Tpr(const UgalParams& params, const TrafficLevels& levels, TrackerRequest counters)
-      : params_{params}, levels_{levels}, counters_{std::move(counters)} {}
+  Tpr(const UgalParams& params, const LevelBiases& biases, TrackerRequest counters)
+      : params_{params}, biases_{biases}, counters_{std::move(counters)} {}
 
   [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
 
@@ -30,28 +30,30 @@ class Tpr final : public PerQuestion<Tpr> {
 
   [[nodiscard]] Answer route(const Question& question) const {
     UgalParams params = params_;
-    params.weighed = levels_.weighed;
-    params.bias_packets = levels_.bias_packets(question.tracked(
-        0, static_cast<std::uint32_t>(Offered::kOfferedThere), question.packet().destination_group));
+    params.weighed = biases_.weighed;
+    params.bias_packets = biases_.packets(static_cast<TrafficLevel>(question.tracked(
+        0, static_cast<std::uint32_t>(Offered::kLevelThere), question.packet().destination_group)));
     return ugal_choice(question, params, Stage::kSource);
   }
 
  private:
   UgalParams params_;
-  TrafficLevels levels_;
+  LevelBiases biases_;
   TrackerRequest counters_;
 };
 
 std::unique_ptr<RoutingPolicy> make_tpr(const PolicyInfo& info, const Parameters& given,
                                         const PolicyEnvironment& environment) {
-  return std::make_unique<Tpr>(read_candidate_params(info, given, environment), read_levels(info, given),
+  check_thresholds(info, given);
+  return std::make_unique<Tpr>(read_candidate_params(info, given, environment), read_biases(info, given),
                                request_tracker(kOfferedTraffic, info, given));
 }
 
 }  // namespace
 
 std::vector<PolicyInfo> tpr_policies() {
-  std::vector<ParameterInfo> parameters = level_parameters();
+  std::vector<ParameterInfo> parameters = threshold_parameters();
+  parameters.pop_back();  // of saturated links
   ParameterInfo weight{
       "stored_weight", 0.0, "",
       "what a packet in an injection queue counts: 0 for the plain counters of TPR, 0.1 for the "
@@ -59,6 +61,7 @@ std::vector<PolicyInfo> tpr_policies() {
       between(0, 1e6)};
   parameters.insert(parameters.begin(),
                     {find_tracker(kOfferedTraffic).parameters.front(), std::move(weight)});
+  std::ranges::copy(bias_parameters(), std::back_inserter(parameters));
   std::ranges::copy(candidate_parameters(), std::back_inserter(parameters));
   return {{"tpr", "as ugal-n, biased by how much the router has sent to the destination group lately",
            "Faizian et al., IEEE TMSCS 2018; LIA, TACO 2025, sections 2.2.3 and 5.2", "source", "path",

@@ -1,15 +1,66 @@
 #include "routing/traffic_level.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "core/error.hpp"
 
 namespace dragonfly {
 
-std::vector<ParameterInfo> level_parameters() {
-  const auto threshold = [](const char* name, double packets, const char* doc) {
-    return ParameterInfo{name, packets, "packets", doc, between(0, 1e6)};
+namespace {
+
+// Of 5,256 hosts: 200 ns of a global link are 20 packets, which 12 routers share.
+constexpr double kPaperShare = 5.0 / 3;
+
+// At least 1: a counter of 0 is always benign.
+double threshold(double of_paper, double share) noexcept {
+  const double above = (of_paper - kPaperShare) * std::sqrt(share / kPaperShare);
+  return std::max(1.0, std::floor(share + above));
+}
+
+}  // namespace
+
+TrafficThresholds thresholds_of(const ParameterOwner& owner, const Parameters& given, double share_packets) {
+  check_thresholds(owner, given);
+  const auto low = number_or_network(owner, given, "low_packets");
+  const auto high = number_or_network(owner, given, "high_packets");
+  const double low_here = threshold(3, share_packets);
+  const double high_here = threshold(5, share_packets);
+  // One that is given alone moves the other one along.
+  return {.low_packets = low.value_or(std::min(low_here, high.value_or(low_here))),
+          .high_packets = high.value_or(std::max(high_here, low.value_or(high_here))),
+          .saturated_packets = number_or_network(owner, given, "saturated_packets").value_or(high_here)};
+}
+
+void check_thresholds(const ParameterOwner& owner, const Parameters& given) {
+  const auto low = number_or_network(owner, given, "low_packets");
+  const auto high = number_or_network(owner, given, "high_packets");
+  if (low && high && *low > *high) {
+    throw ConfigError{"low_packets", std::to_string(*low),
+                      "must be at most high_packets, " + std::to_string(*high)};
+  }
+}
+
+std::vector<ParameterInfo> threshold_parameters() {
+  const auto row = [](const char* name, const std::string& doc, const char* symbol, const char* values) {
+    return ParameterInfo{name, std::string{"network"}, "packets",
+                         doc + "; unset: by the router's share of the links to a group, " + values +
+                             " with 72, 342, 1,056 and 5,256 hosts. Source: " + symbol +
+                             " of LIA, TACO 2025, table 1, for 5,256 hosts",
+                         between(0, 1e6)};
   };
+  return {row("low_packets",
+              "traffic towards a group is benign below so many packets of the router in the window; at most "
+              "high_packets",
+              "LI_l", "7, 5, 4 and 3"),
+          row("high_packets", "and adverse above so many; in between it is mixed", "LI_h", "10, 8, 6 and 5"),
+          row("saturated_packets",
+              "a global link of the router is saturated if the counter of the group behind it exceeds this",
+              "GPSTh", "10, 8, 6 and 5")};
+}
+
+std::vector<ParameterInfo> bias_parameters() {
   const auto bias = [](const char* name, double packets, const std::string& level) {
     return ParameterInfo{name, packets, "packets",
                          "T of UGAL's comparison where traffic is " + level +
@@ -17,12 +68,6 @@ std::vector<ParameterInfo> level_parameters() {
                          between(-1e9, 1e9)};
   };
   return {
-      threshold(
-          "low_packets", 3,
-          "traffic towards a group is benign below so many packets of the router in the window; at most "
-          "high_packets. Source: LI_l of LIA, TACO 2025, table 1"),
-      threshold("high_packets", 5,
-                "and adverse above so many; in between it is mixed. Source: LI_h of LIA, TACO 2025, table 1"),
       bias("benign_bias_packets", 15, "benign"),
       bias("mixed_bias_packets", -3, "mixed"),
       bias("adverse_bias_packets", -15, "adverse"),
@@ -36,20 +81,12 @@ std::vector<ParameterInfo> level_parameters() {
        among({"queued", "occupancy"})}};
 }
 
-TrafficLevels read_levels(const PolicyInfo& info, const Parameters& given) {
-  const auto threshold = [&](const char* name) { return number_parameter(info, given, name); };
-  const TrafficLevels levels{
-      .low_packets = threshold("low_packets"),
-      .high_packets = threshold("high_packets"),
-      .benign_bias_packets = number_parameter(info, given, "benign_bias_packets"),
-      .mixed_bias_packets = number_parameter(info, given, "mixed_bias_packets"),
-      .adverse_bias_packets = number_parameter(info, given, "adverse_bias_packets"),
-      .weighed = choice_parameter(info, given, "weighed") == 0 ? Weighed::kVcQueue : Weighed::kVc};
-  if (levels.low_packets > levels.high_packets) {
-    throw ConfigError{"low_packets", std::to_string(levels.low_packets),
-                      "must be at most high_packets, " + std::to_string(levels.high_packets)};
-  }
-  return levels;
+LevelBiases read_biases(const PolicyInfo& info, const Parameters& given) {
+  const auto bias = [&](const char* name) { return number_parameter(info, given, name); };
+  return {.benign_packets = bias("benign_bias_packets"),
+          .mixed_packets = bias("mixed_bias_packets"),
+          .adverse_packets = bias("adverse_bias_packets"),
+          .weighed = choice_parameter(info, given, "weighed") == 0 ? Weighed::kVcQueue : Weighed::kVc};
 }
 
 }  // namespace dragonfly

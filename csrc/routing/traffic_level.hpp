@@ -1,29 +1,57 @@
-// UGAL's threshold T by how much the router sends to the packet's destination group: TPR and LIA.
+// How much the router sends to the packet's destination group, in three levels, and UGAL's threshold T at
+// each: TPR and LIA.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "routing/ugal_rule.hpp"
 
 namespace dragonfly {
 
-// Three levels of traffic towards a group: below `low_packets` it is benign, above `high_packets` adverse.
-// Source: LIA (TACO 2025), sections 2.2.3, 4.1 and table 1.
-struct TrafficLevels {
-  double low_packets = 3;
-  double high_packets = 5;
-  double benign_bias_packets = 15;
-  double mixed_bias_packets = -3;
-  double adverse_bias_packets = -15;
-  Weighed weighed = Weighed::kVcQueue;  // what T is added to
+enum class TrafficLevel : std::uint8_t { kBenign, kMixed, kAdverse };
 
-  [[nodiscard]] double bias_packets(double counter) const noexcept {
-    if (counter < low_packets) return benign_bias_packets;
-    return counter > high_packets ? adverse_bias_packets : mixed_bias_packets;
+// What a counter of traffic to one group is compared with.
+struct TrafficThresholds {
+  double low_packets = 3;        // below it traffic is benign
+  double high_packets = 5;       // above it traffic is adverse
+  double saturated_packets = 5;  // above it the links to the group count as saturated
+
+  [[nodiscard]] TrafficLevel level_of(double counter) const noexcept {
+    if (counter < low_packets) return TrafficLevel::kBenign;
+    return counter > high_packets ? TrafficLevel::kAdverse : TrafficLevel::kMixed;
   }
 };
 
-[[nodiscard]] std::vector<ParameterInfo> level_parameters();
-[[nodiscard]] TrafficLevels read_levels(const PolicyInfo& info, const Parameters& given);
+// The thresholds given, and of the others those of a network where a router's share of the links to another
+// group carries `share_packets` in the window. Throws ConfigError.
+//
+// Table 1 has LI_l = 3, LI_h = 5 and GPSTh = 5 for 5,256 hosts, where the share is 5/3 packets: a counter
+// shows as many under uniform traffic at full load, and minimal paths under adversarial traffic are full when
+// it does. Counters of random traffic scatter by the root of what they show. So each threshold lies as many
+// standard deviations above the share as there, rounded down to whole packets: chance takes the same part of
+// uniform traffic above it, and benign traffic fills minimal paths as far, whatever the size.
+[[nodiscard]] TrafficThresholds thresholds_of(const ParameterOwner& owner, const Parameters& given,
+                                              double share_packets);
+// Throws ConfigError if both levels are given in the wrong order.
+void check_thresholds(const ParameterOwner& owner, const Parameters& given);
+// The rows of LI_l and LI_h, and of GPSTh.
+[[nodiscard]] std::vector<ParameterInfo> threshold_parameters();
+
+// T by the level of the traffic. Source: LIA (TACO 2025), sections 2.2.3, 4.1 and table 1.
+struct LevelBiases {
+  double benign_packets = 15;
+  double mixed_packets = -3;
+  double adverse_packets = -15;
+  Weighed weighed = Weighed::kVcQueue;  // what T is added to
+
+  [[nodiscard]] double packets(TrafficLevel level) const noexcept {
+    if (level == TrafficLevel::kBenign) return benign_packets;
+    return level == TrafficLevel::kAdverse ? adverse_packets : mixed_packets;
+  }
+};
+
+[[nodiscard]] std::vector<ParameterInfo> bias_parameters();
+[[nodiscard]] LevelBiases read_biases(const PolicyInfo& info, const Parameters& given);
 
 }  // namespace dragonfly

@@ -10,6 +10,7 @@
 #include "routing/offered_traffic.hpp"
 #include "routing/router_tracker.hpp"
 #include "routing/trackers/sliding_window.hpp"
+#include "routing/traffic_level.hpp"
 #include "simulation/simulation.hpp"
 #include "tests/check.hpp"
 #include "tests/small_systems.hpp"
@@ -22,8 +23,9 @@ using namespace dragonfly;
 struct Bench {
   Bench(const DragonflyParams& params, const std::string& name, const Parameters& given = {})
       : topology{params} {
-    const TrackerSite site{
+    TrackerSite site{
         .topology = topology, .num_routers = topology.num_routers(), .clock = 1, .quantum_ps = kPsPerNs};
+    for (TrackedLinks& links : site.links) links.packet_ps = 10.0 * kPsPerNs;
     const TrackerRequest request = request_tracker(name, given);
     tracker = request.info->make(*request.info, request.parameters, site);
   }
@@ -87,6 +89,43 @@ TEST(global_counters_are_what_left_in_the_window_and_a_share_of_what_waits) {
   CHECK_EQ(bench.read(Offered::kStored, in_group_5, 70, 300), 1.0);  // 5 + 1 + 70 = 3 modulo 73
   bench.store(in_group_5, 5);                                        // inside the group: no counter
   CHECK_EQ(bench.read(Offered::kStoredThere, in_group_5, 5, 300), 0.0);
+}
+
+TEST(traffic_is_benign_below_the_low_threshold_and_adverse_above_the_high_one) {
+  Bench bench{kPaper, kOfferedTraffic};  // 3 and 5
+  const auto level = [&bench](Tick now) {
+    return static_cast<TrafficLevel>(bench.read(Offered::kLevelThere, 0, 9, now));
+  };
+  for (const TrafficLevel expected : {TrafficLevel::kBenign, TrafficLevel::kBenign, TrafficLevel::kMixed,
+                                      TrafficLevel::kMixed, TrafficLevel::kMixed, TrafficLevel::kAdverse}) {
+    bench.store(0, 9);
+    bench.forward(0, 9, 10);
+    CHECK(level(10) == expected);
+  }
+  CHECK(level(210) == TrafficLevel::kBenign);
+}
+
+TEST(thresholds_are_those_of_table_1_for_a_share_of_5_thirds_and_lie_as_many_deviations_above_others) {
+  const TrackerInfo& owner = find_tracker(kOfferedTraffic);
+  const auto check = [&owner](double share, double low, double high) {
+    const TrafficThresholds found = thresholds_of(owner, {}, share);
+    CHECK_EQ(found.low_packets, low);
+    CHECK_EQ(found.high_packets, high);
+    CHECK_EQ(found.saturated_packets, high);
+  };
+  check(5.0 / 3, 3, 5);    // 5,256 hosts
+  check(20.0 / 12, 3, 5);  // however it is divided
+  check(2.5, 4, 6);        // 1,056
+  check(10.0 / 3, 5, 8);   // 342
+  check(5, 7, 10);         // 72
+  check(0.1, 1, 1);        // a counter of 0 stays benign
+  const TrafficThresholds high = thresholds_of(owner, {{"low_packets", 9.0}}, 5.0 / 3);
+  CHECK_EQ(high.low_packets, 9.0);
+  CHECK_EQ(high.high_packets, 9.0);
+  const TrafficThresholds low = thresholds_of(owner, {{"high_packets", 2.0}}, 5.0 / 3);
+  CHECK_EQ(low.low_packets, 2.0);
+  CHECK_EQ(low.high_packets, 2.0);
+  CHECK_THROWS(ConfigError, thresholds_of(owner, {{"low_packets", 6.0}, {"high_packets", 5.0}}, 5.0 / 3));
 }
 
 TEST(a_link_of_the_router_is_saturated_when_the_counter_of_the_group_behind_it_is) {

@@ -187,6 +187,8 @@ def of_row(row: _core.ParameterInfo) -> Any:
         case "whole":
             low, high = _limits(row)
             return integer(int(default), int(low), int(high), unit=row["unit"], doc=doc)
+        case "network-real":
+            return real(default, *_limits(row), unit=row["unit"], doc=doc, optional=True)
     return real(default, *_limits(row), unit=row["unit"], doc=doc)
 
 

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <iterator>
 
 #include "routing/offered_traffic.hpp"
 #include "routing/router_tracker.hpp"
 #include "routing/trackers/sliding_window.hpp"
 #include "routing/trackers/traffic_parameters.hpp"
+#include "routing/traffic_level.hpp"
 
 namespace dragonfly {
 
@@ -17,12 +19,13 @@ namespace {
 // Source: LIA (TACO 2025), sections 4.2, 4.3.1 and 5.2; the window as in TPR there.
 class OfferedTraffic final : public RouterTracker {
  public:
-  OfferedTraffic(const TrackerSite& site, TimePs window_ps, double stored_weight, double saturated_packets)
+  OfferedTraffic(const TrackerSite& site, TimePs window_ps, double stored_weight,
+                 const TrafficThresholds& thresholds)
       : topology_{site.topology},
         groups_{site.topology.num_groups()},
         first_router_{site.first_router},
         stored_weight_{stored_weight},
-        saturated_packets_{saturated_packets},
+        thresholds_{thresholds},
         per_packet_{demand_of_packet(site, window_ps)},
         window_{site.ticks_of(window_ps)},
         counts_(std::size_t{site.num_routers} * groups_) {
@@ -84,10 +87,23 @@ class OfferedTraffic final : public RouterTracker {
         return own_end_[own] - own_begin(own);
       case Offered::kDemandThere:
         return static_cast<float>(offered(there) * per_packet_ * topology_.a());
+      case Offered::kLevelThere:
+        return static_cast<double>(thresholds_.level_of(offered(there)));
       case Offered::kGroupDemandThere:
         break;
     }
     return group_demand(own, column % groups_);
+  }
+
+  // The share of what the links from one group to another carry in a window.
+  [[nodiscard]] static double demand_of_packet(const TrackerSite& site, TimePs window_ps) noexcept {
+    const double packet_ps = site.links[index_of(site.topology.global_class())].packet_ps;
+    return packet_ps / (static_cast<double>(window_ps) * site.topology.trunking());
+  }
+  // Packets that a router's share of those links carries in a window.
+  [[nodiscard]] static double share_packets(const TrackerSite& site, TimePs window_ps) noexcept {
+    const double packet_ps = site.links[index_of(site.topology.global_class())].packet_ps;
+    return static_cast<double>(window_ps) * site.topology.trunking() / (packet_ps * site.topology.a());
   }
 
  private:
@@ -96,11 +112,6 @@ class OfferedTraffic final : public RouterTracker {
     std::uint32_t stored = 0;
   };
 
-  // The share of what the links from one group to another carry in a window.
-  [[nodiscard]] static double demand_of_packet(const TrackerSite& site, TimePs window_ps) noexcept {
-    const double packet_ps = site.links[index_of(site.topology.global_class())].packet_ps;
-    return packet_ps / (static_cast<double>(window_ps) * site.topology.trunking());
-  }
   [[nodiscard]] double group_demand(std::uint32_t own, std::uint32_t to) noexcept {
     const std::uint32_t first = own - own % topology_.a();
     std::uint64_t injected = 0;
@@ -126,7 +137,7 @@ class OfferedTraffic final : public RouterTracker {
   [[nodiscard]] std::uint32_t saturated_links(std::uint32_t own) noexcept {
     std::uint32_t saturated = 0;
     for (std::uint32_t i = own_begin(own); i < own_end_[own]; ++i) {
-      saturated += offered(of(own, own_groups_[i])) > saturated_packets_ ? 1U : 0U;
+      saturated += offered(of(own, own_groups_[i])) > thresholds_.saturated_packets ? 1U : 0U;
     }
     return saturated;
   }
@@ -138,7 +149,7 @@ class OfferedTraffic final : public RouterTracker {
   std::uint32_t groups_;
   std::uint32_t first_router_;
   double stored_weight_;
-  double saturated_packets_;
+  TrafficThresholds thresholds_;
   double per_packet_;  // demand
   SlidingWindow window_;
   Count none_{};                           // the own group is not among the counters
@@ -149,9 +160,10 @@ class OfferedTraffic final : public RouterTracker {
 
 std::unique_ptr<RouterTracker> make_offered_traffic(const TrackerInfo& info, const Parameters& given,
                                                     const TrackerSite& site) {
-  return std::make_unique<OfferedTraffic>(site, window_parameter(info, given),
-                                          number_parameter(info, given, "stored_weight"),
-                                          number_parameter(info, given, "saturated_packets"));
+  const TimePs window_ps = window_parameter(info, given);
+  return std::make_unique<OfferedTraffic>(
+      site, window_ps, number_parameter(info, given, "stored_weight"),
+      thresholds_of(info, given, OfferedTraffic::share_packets(site, window_ps)));
 }
 
 constexpr float kUnit = 16;
@@ -176,11 +188,7 @@ std::vector<ParameterInfo> window_parameters() {
 
 TrackerInfo offered_traffic_tracker() {
   std::vector<ParameterInfo> parameters = window_parameters();
-  parameters.push_back(
-      {"saturated_packets", 5.0, "packets",
-       "a global link of the router is saturated if the counter of the group behind it exceeds this. Source: "
-       "GPSTh of LIA, TACO 2025, table 1",
-       between(0, 1e6)});
+  std::ranges::copy(threshold_parameters(), std::back_inserter(parameters));
   const auto per_group = [](const char* name, const char* doc) {
     return TrackedField{.name = name, .per = TrackedPer::kGroup, .unit = kUnit, .high = kMost, .doc = doc};
   };
@@ -213,7 +221,13 @@ TrackerInfo offered_traffic_tracker() {
            {.name = "destination_group_demand",
             .per = TrackedPer::kDestination,
             .half = kHalfDemand,
-            .doc = "the same of what all routers of the group offer, without delay (ideal)"}},
+            .doc = "the same of what all routers of the group offer, without delay (ideal)"},
+           {.name = "destination_traffic_level",
+            .per = TrackedPer::kDestination,
+            .unit = 2,
+            .doc = "how adverse traffic to the destination group is: 0 below low_packets, 2 above "
+                   "high_packets, 1 in "
+                   "between"}},
       .parameters = std::move(parameters),
       .make = make_offered_traffic,
       .bytes = OfferedTraffic::bytes};

@@ -58,16 +58,68 @@ def chosen(policy: Any, rows: list[dict[str, float]], missing: tuple[str, ...] =
 
 
 def test_tpr_moves_the_threshold_by_the_level_of_traffic() -> None:
-    def row(packets: float, q: float) -> dict[str, float]:
-        return {"destination_offered_packets": packets, "q_minimal": q, "q_lgl": 10}
+    def row(level: float, q: float) -> dict[str, float]:
+        return {"destination_traffic_level": level, "q_minimal": q, "q_lgl": 10}
 
-    # q <= 2 * 10 + T with T = 15 below 3 packets, -3 from 3 to 5, -15 above.
-    rows = [row(2, 35), row(2, 36), row(3, 17), row(3, 18), row(5, 17), row(5, 18), row(6, 5), row(6, 6)]
-    assert chosen(Tpr(), rows) == ["minimal", "lgl"] * 4
+    # q <= 2 * 10 + T with T = 15 for benign traffic, -3 for mixed, -15 for adverse.
+    rows = [row(0, 35), row(0, 36), row(1, 17), row(1, 18), row(2, 5), row(2, 6)]
+    assert chosen(Tpr(), rows) == ["minimal", "lgl"] * 3
+
+
+def test_the_level_of_traffic_compares_the_counter_with_both_thresholds() -> None:
+    shown = ("destination_traffic_level", "destination_offered_packets")
+    given = {"offered-traffic": {"low_packets": 3, "high_packets": 5, "stored_weight": 0.5}}
+    config = dataclasses.replace(CONFIG, load=1.0)
+    env = dfe.BatchedRoutingEnv(config, duration_ns=3000.0, features=shown, trackers=given)
+    batch, seen = env.reset(seed=1), set()
+    while batch is not None and len(batch):
+        level, offered = (batch.layout.quantities(batch.obs, name)[:, 0] for name in shown)
+        np.testing.assert_array_equal(level, np.where(offered < 3, 0, np.where(offered > 5, 2, 1)))
+        seen.update(level.tolist())
+        batch = env.step(batch.mask.argmax(axis=1))
+    assert seen == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("hosts", "low", "high"), [(72, 7, 10), (342, 5, 8), (1056, 4, 6), (5256, 3, 5), (16512, 2, 4)]
+)
+def test_thresholds_follow_the_network_unless_they_are_set(hosts: int, low: int, high: int) -> None:
+    """Table 1 for 5,256 hosts; elsewhere as many standard deviations above a full uniform load."""
+
+    def trace(**given: float) -> str:
+        config = dfe.SimulationConfig(
+            topology=dfe.Dragonfly.preset(str(hosts)),
+            network="lia",
+            traffic="advc",
+            load=0.4,
+            policy=dfe.make_policy("lia", **given),
+            seed=3,
+        )
+        simulation = dfe.Simulation(config)
+        simulation.run(1_200 if hosts < 5_000 else 450)
+        return simulation.trace_hash()
+
+    there = {"low_packets": low, "high_packets": high, "saturated_packets": high}
+    assert trace() == trace(**there)
+    assert trace() != trace(**there | {"low_packets": low - 1})
+    assert trace() != trace(**there | {"high_packets": high + 1})
+
+
+def test_a_threshold_that_is_set_alone_moves_the_other_one() -> None:
+    def trace(**given: float) -> str:
+        config = dfe.SimulationConfig(
+            topology="72", network="lia", traffic="advc", load=0.5, policy=dfe.make_policy("tpr", **given)
+        )
+        simulation = dfe.Simulation(config)
+        simulation.run(2_000)
+        return simulation.trace_hash()
+
+    assert trace(low_packets=12) == trace(low_packets=12, high_packets=12)
+    assert trace(high_packets=4) == trace(low_packets=4, high_packets=4)
 
 
 def test_what_was_sent_counts_only_if_asked() -> None:
-    row = {"destination_offered_packets": 9.0, "q_minimal": 6, "q_lgl": 10, "sent_minimal": 0, "sent_lgl": 5}
+    row = {"destination_traffic_level": 2, "q_minimal": 6, "q_lgl": 10, "sent_minimal": 0, "sent_lgl": 5}
     assert chosen(Tpr(), [row]) == ["lgl"]
     assert chosen(Tpr(weighed="occupancy"), [row]) == ["minimal"]
 
@@ -81,7 +133,7 @@ def test_weighing_queues_needs_the_feature_that_shows_them() -> None:
 
 
 def lia_row(**given: float) -> dict[str, float]:
-    usual = {"destination_offered_packets": 9, "saturated_links": 0, "own_links": 4, "q_minimal": 50}
+    usual = {"destination_traffic_level": 2, "saturated_links": 0, "own_links": 4, "q_minimal": 50}
     return {**usual, "destination_remote_packets": 0, **given}
 
 
@@ -104,8 +156,8 @@ def test_lia_weighs_the_detour_that_it_would_take() -> None:
         lia_row(q_minimal=6, q_g=10, q_gl=99),
         lia_row(q_minimal=6, q_g=99, q_gl=10, destination_remote_packets=21),
         lia_row(q_minimal=5, q_g=10),
-        lia_row(q_minimal=36, destination_offered_packets=2.9),
-        lia_row(q_minimal=35, destination_offered_packets=2.9),
+        lia_row(q_minimal=36, destination_traffic_level=0),
+        lia_row(q_minimal=35, destination_traffic_level=0),
     ]
     assert chosen(Lia(), rows) == ["g", "gl", "minimal", "g", "minimal"]
 
@@ -132,7 +184,7 @@ def test_an_environment_without_the_counters_is_refused(policy: Any) -> None:
     ("name", "field", "value"),
     [
         ("tpr", "window_ns", 0.5),
-        ("tpr", "low_packets", 6),  # above high_packets
+        ("tpr", "low_packets", -1),
         ("tpr", "stored_weight", -0.1),
         ("tpr", "weighed", "ports"),
         ("lia", "high_packets", float("nan")),
@@ -148,6 +200,12 @@ def test_an_environment_without_the_counters_is_refused(policy: Any) -> None:
 def test_a_bad_parameter_is_refused(name: str, field: str, value: Any) -> None:
     with pytest.raises(dfe.ConfigError, match=field):
         dfe.make_policy(name, **{field: value})
+
+
+@pytest.mark.parametrize("name", ["tpr", "lia"])
+def test_thresholds_in_the_wrong_order_are_refused(name: str) -> None:
+    with pytest.raises(dfe.ConfigError, match="at most high_packets, 5"):
+        dfe.make_policy(name, low_packets=6, high_packets=5)
 
 
 def test_counters_are_shown_by_name_per_group_router_and_link() -> None:
