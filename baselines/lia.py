@@ -41,8 +41,10 @@ class Lia(Policy):
     Counters are in packets. The paper writes phits per interval, but its own figures fit packets only: detours of
     kind ``g`` saturate under ADV+h at a load of 1/h, where a router sends h hosts * 1/h * 200 cycles / 10 phits = 20
     packets in a window; the paper reads 17 off the knee and sets the threshold to 20, which is the same for every h.
-    The other thresholds do depend on the system: under uniform traffic at full load a counter shows
-    ``20 p / (g - 1)``, which is 1.7 packets with 5,256 hosts and 2.5 with 1,056, but 3.3 with 342.
+
+    The other thresholds depend on the system, and unless they are set they follow from it: a counter shows
+    ``U = 20 p / (g - 1)`` packets under uniform traffic at full load, 1.7 with 5,256 hosts and 3.3 with 342, and each
+    threshold lies as many standard deviations above U as those of table 1 do with 5,256 hosts (docs/lia.md).
 
     ``q`` is what stands in the router's output queue for the VC that a path would use first, or with
     ``weighed="occupancy"`` that and what was sent and holds a credit, which is what FOGSim's other policies weigh. The

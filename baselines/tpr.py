@@ -26,7 +26,7 @@ class Tpr(Policy):
     """UGAL at the source router, ``q_min <= 2 * q_detour + T``, where T follows from how many packets the router's
     hosts have sent to the destination group in the last ``window_ns``: traffic is benign, mixed or adverse.
 
-    ``q`` is as for LIA, see there.
+    ``q`` is as for LIA, and so are the thresholds, which follow from the network unless they are set.
 
     It counts what has left the injection queues, not what was offered: past saturation the counters fall, traffic
     looks milder than it is, and more of it goes minimally (LIA, section 3.1). ``stored_weight=0.1`` makes them the

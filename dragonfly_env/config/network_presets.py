@@ -73,7 +73,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
     # The model of the HPDC'21 paper: SST/Merlin, the authors' version.
     "q-adaptive": {"decide_at": "head", "routing_delay_ns": 0.0, "periodic_intervals": "whole-ns"},
-    # LIA's table 1: 1 GHz, 25-byte phits, 18/45 KB transit injection buffers of 126 KB a router (6 hosts), 2x speed-up.
+    # LIA's table 1: 1 GHz, 25-byte phits, 18/45 KB transit buffers, 126 KB of injection buffers a router
+    # (84 packets for each of 6 hosts; docs/lia.md says why), 2x speed-up.
     "lia": {
         "packet_bytes": 250,
         "flit_bytes": 25,

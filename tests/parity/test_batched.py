@@ -229,4 +229,4 @@ def test_the_modes_of_aries_run_the_same_history_on_its_machine(
 def test_the_policy_under_test_decides_something(name: str) -> None:
     """Equal hashes would mean little if everything went one way."""
     share = answered(config_of(load=0.4), dfe.make_policy(name), 5000.0).metrics().minimal_fraction
-    assert 0.1 < share < 0.9
+    assert 0.05 < share < 0.95
