@@ -40,7 +40,6 @@ void PartitionState::build_ports(FeedbackSignals& feedback) {
   outputs_.resize(num_outputs_);
   inputs_.resize(num_outputs_);
   input_stalls_.resize(num_outputs_);
-  if (plan_.arbitration == Arbitration::kRoundRobin) last_inputs_.resize(num_outputs_);
   waiting_vcs_.resize(num_outputs_);
   queues_.resize(static_cast<std::size_t>(num_outputs_) * plan_.queue_stride);
   input_vcs_.resize(static_cast<std::size_t>(num_routers_) * plan_.input_vcs);

@@ -77,8 +77,6 @@ class PartitionState {
   std::span<Mailbox> outboxes_{};
 
   std::vector<OutputPort> outputs_;  // [router * radix + port]
-  std::vector<std::uint16_t>
-      last_inputs_;  // [router * radix + port]: input VC that the crossbar served last, if round-robin
   std::vector<std::uint16_t> waiting_vcs_;  // the same; bit v: somebody may wait for room in VC v
   std::vector<VcQueue> queues_;             // [(router * radix + port) * queue_stride + vc]
   std::vector<InputPort> inputs_;           // [router * radix + port]

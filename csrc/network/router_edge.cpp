@@ -7,9 +7,7 @@
 namespace dragonfly {
 
 // One pass over the input VCs that ask, in the order of the arbitration: each gets through if its
-// crossbar input, its crossbar output and the space behind are free.
-// Deviation: LIA's switches run two separate rounds of input and output arbiters per cycle; one pass
-// in priority order gives every match that such rounds could still add.
+// crossbar input, its crossbar output and the space behind are free. Round-robin arbiters work in rounds.
 // Kept out of step(): so grant() becomes part of this function, and hosts' events of that one.
 [[gnu::noinline]] void RouterPorts::clock_edge(std::uint32_t router_index, Tick now) {
   RouterState& router = routers_[router_index];
@@ -36,25 +34,33 @@ namespace dragonfly {
   // of who is next from behind): two hosts that send in phase to one port take turns.
   router.served += asking;
   std::uint32_t stamp = router.served;
+  if (plan_.arbitration == Arbitration::kRoundRobin) {
+    for (std::uint32_t round = 0; round < kAllocatorRounds; ++round) {
+      if (!allocate_round(router_index, asking, stamp, now)) break;
+    }
+  }
   Tick retry = Blueprint::kNeverTick;
   for (std::uint32_t i = 0; i < asking; ++i) {
+    if (keys[i] == kServed) continue;
     InputVc& input = inputs[keys[i] & 0xffff];
     const Tick input_free = inputs_[router_index * radix_ + input.port].crossbar_free;
-    const std::uint32_t output_id = router_index * radix_ + input.out_port;
-    OutputPort& output = outputs_[output_id];
-    VcQueue& queue = queues_[output_id * plan_.queue_stride + input.out_vc];
+    OutputPort& output = outputs_[router_index * radix_ + input.out_port];
     const Tick free = std::max(input_free, output.crossbar_free);
     if (free > now) {
-      if (trackers_.hear_refused_heads() && input_free <= now) hear_refusal(input, now);
+      if (input_free <= now && refuse(input, now)) continue;
       retry = std::min(retry, free);
       ready[router.ready++] = input.index;
       continue;
     }
-    const bool room = plan_.shared_output ? output.queued < plan_.output_buffer &&
-                                                (queue.credits > 0 || output.link_class == LinkClass::kHost)
-                                          : queue.queued < plan_.output_buffer;
-    if (!room) {
+    VcQueue& queue = queue_of(input);
+    if (!has_room(output, queue)) {
       wait_for_room(input, output, queue, now);
+      continue;
+    }
+    if (plan_.arbitration == Arbitration::kRoundRobin) {  // others of its input port went first
+      if (refuse(input, now)) continue;
+      retry = std::min(retry, now + plan_.timing.clock);
+      ready[router.ready++] = input.index;
       continue;
     }
     grant(router_index, input, output, queue, stamp--, now);
@@ -63,6 +69,61 @@ namespace dragonfly {
     const Tick clock = plan_.timing.clock;
     plan_edge(router_index, std::max(next_clock_edge_, (retry + clock - 1) / clock * clock));
   }
+}
+
+// One round of round-robin input and output arbiters over the input VCs in keys_, which are in the order of
+// their ports; whether somebody got through. Each free input port asks for one of its VCs, the next one whose
+// way is free; each output port takes one of those input ports. An input port's turn moves on when it asks, an
+// output port's when it serves, as in FOGSim (inputs: cosArbiter, outputs: outputArbiter).
+// Source: LIA (TACO 2025), section 5.1 and table 1: round-robin arbitration for input and output arbiters.
+bool RouterPorts::allocate_round(std::uint32_t router_index, std::uint32_t asking, std::uint32_t& stamp,
+                                 Tick now) {
+  std::uint64_t* const keys = keys_.data();
+  InputVc* const inputs = &input_vcs_[router_index * plan_.input_vcs];
+  const std::uint32_t first_port = router_index * radix_;
+  std::uint32_t requests = 0;
+  for (std::uint32_t begin = 0, end = 0; begin < asking; begin = end) {
+    if (keys[begin] == kServed) {
+      end = begin + 1;
+      continue;
+    }
+    const std::uint16_t port = inputs[keys[begin] & 0xffff].port;
+    std::uint32_t first = kNil;   // of those whose way is free
+    std::uint32_t behind = kNil;  // the same, behind the last one that asked
+    std::uint16_t& last = last_requests_[first_port + port];
+    const bool free = inputs_[first_port + port].crossbar_free <= now;
+    for (end = begin; end < asking; ++end) {
+      if (keys[end] == kServed) continue;
+      const InputVc& input = inputs[keys[end] & 0xffff];
+      if (input.port != port) break;
+      if (!free || behind != kNil) continue;
+      OutputPort& output = outputs_[first_port + input.out_port];
+      if (output.crossbar_free > now || !has_room(output, queue_of(input))) continue;
+      if (first == kNil) first = end;
+      if (input.index > last) behind = end;
+    }
+    const std::uint32_t chosen = behind != kNil ? behind : first;
+    if (chosen == kNil) continue;
+    last = inputs[keys[chosen] & 0xffff].index;
+    requests_[requests++] = chosen;
+  }
+  for (std::uint32_t i = 0; i < requests; ++i) {
+    std::uint32_t& best = best_requests_[inputs[keys[requests_[i]] & 0xffff].out_port];
+    if (best == kNil || output_key(inputs[keys[requests_[i]] & 0xffff]) <
+                            output_key(inputs[keys[best] & 0xffff])) {
+      best = requests_[i];
+    }
+  }
+  for (std::uint32_t i = 0; i < requests; ++i) {
+    InputVc& input = inputs[keys[requests_[i]] & 0xffff];
+    const Port out = input.out_port;
+    if (best_requests_[out] != requests_[i]) continue;
+    best_requests_[out] = kNil;
+    last_inputs_[circle_of(input)] = input.port;
+    keys[requests_[i]] = kServed;
+    grant(router_index, input, outputs_[first_port + out], queue_of(input), stamp--, now);
+  }
+  return requests > 0;
 }
 
 void RouterPorts::grant(std::uint32_t router_index, InputVc& input, OutputPort& output, VcQueue& queue,
@@ -82,9 +143,6 @@ void RouterPorts::grant(std::uint32_t router_index, InputVc& input, OutputPort& 
   port.crossbar_free = busy_until;
   output.crossbar_free = busy_until;
   input.last_served = stamp;
-  if (plan_.arbitration == Arbitration::kRoundRobin) {
-    last_inputs_[router_index * radix_ + input.out_port] = input.index;
-  }
 
   input.head = packet.next;
   --input.queued;
@@ -111,16 +169,20 @@ void RouterPorts::grant(std::uint32_t router_index, InputVc& input, OutputPort& 
   expose_head(input, now);
 }
 
-void RouterPorts::hear_refusal(const InputVc& input, Tick now) {
-  if (input.port >= plan_.topology.first_local_port()) return;
-  trackers_.head_refused(input.router, input.port, packets_[input.head], now);
+// A head that asked in vain, though its port is free; whether it decides again, and tries at the next edge.
+bool RouterPorts::refuse(InputVc& input, Tick now) {
+  if (!is_own_host(input)) return false;
+  if (trackers_.hear_refused_heads()) {
+    trackers_.head_refused(input.router, input.port, packets_[input.head], now);
+  }
+  return plan_.decide_again && decides_again(input);
 }
 
-// The head of a host's queue that found no room is asked anew in this instant, and tries at the next edge.
-// Other heads have decided for good. With redraw_detours its draws are others each time (RouteContext).
+// The head of a host's queue is asked anew in this instant. Other heads have decided for good. With
+// redraw_detours its draws are others each time (RouteContext).
 bool RouterPorts::decides_again(InputVc& input) {
   Packet& packet = packets_[input.head];
-  if (input.port >= plan_.topology.first_local_port() || packet.plan == Plan::kRouted ||
+  if (packet.plan == Plan::kRouted ||
       packet.destination_group == plan_.topology.group_of(first_router_ + input.router)) {
     return false;
   }
@@ -133,9 +195,8 @@ bool RouterPorts::decides_again(InputVc& input) {
 
 void RouterPorts::wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now) {
   if (trackers_.hear_blocked_heads()) trackers_.head_blocked(input.router, input.port, packets_[input.head]);
-  if (trackers_.hear_refused_heads()) hear_refusal(input, now);
   InputStall& stall = input_stalls_[input.router * radix_ + input.port];
-  if (plan_.decide_again && decides_again(input)) {
+  if (refuse(input, now)) {
     stall.stalled += plan_.timing.clock;  // it asks anew at the next edge
     return;
   }

@@ -8,26 +8,47 @@
 
 namespace dragonfly {
 
-// Lowest key first. Ties cannot happen: the low bits are the input VC.
-inline std::uint64_t RouterPorts::allocator_key(const InputVc& input) const noexcept {
-  const bool waits = plan_.transit_first && input.port < plan_.topology.first_local_port();
-  return std::uint64_t{waits ? 1U : 0U} << 63 | arbitration_key(input);
+// Whether it is the queue of a host of this router.
+inline bool RouterPorts::is_own_host(const InputVc& input) const noexcept {
+  return input.port < plan_.topology.first_local_port();
 }
 
-inline std::uint64_t RouterPorts::arbitration_key(const InputVc& input) const noexcept {
+// Lowest key first. Ties cannot happen: the low bits are the input VC.
+inline std::uint64_t RouterPorts::allocator_key(const InputVc& input) const noexcept {
+  const bool waits = plan_.transit_first && is_own_host(input);
   switch (plan_.arbitration) {
     case Arbitration::kLeastRecentlyServed:
       break;
-    case Arbitration::kRoundRobin: {
-      // As a circle seen from behind the last one served; VCs that nobody uses change nothing.
-      const std::uint16_t last = last_inputs_[input.router * radix_ + input.out_port];
-      const std::uint64_t wrapped = input.index <= last ? 1 : 0;
-      return wrapped << 32 | input.index;
-    }
+    case Arbitration::kRoundRobin:
+      return input.index;  // its arbiters come later, see output_key()
     case Arbitration::kAge:
-      return static_cast<std::uint64_t>(packets_[input.head].created) << 16 | input.index;
+      return std::uint64_t{waits ? 1U : 0U} << 63 |
+             static_cast<std::uint64_t>(packets_[input.head].created) << 16 | input.index;
   }
-  return std::uint64_t{input.last_served} << 16 | input.index;
+  return std::uint64_t{waits ? 1U : 0U} << 63 | std::uint64_t{input.last_served} << 16 | input.index;
+}
+
+// Of the circles in which round-robin output arbiters serve input ports: where transit comes first, hosts have one
+// of their own.
+inline std::uint32_t RouterPorts::circle_of(const InputVc& input) const noexcept {
+  const bool waits = plan_.transit_first && is_own_host(input);
+  return 2 * (input.router * radix_ + input.out_port) + (waits ? 1 : 0);
+}
+
+// The turn of an input port there: a circle is seen from behind the port that was served last.
+inline std::uint32_t RouterPorts::output_key(const InputVc& input) const noexcept {
+  const std::uint32_t circle = circle_of(input);
+  return (circle & 1U) << 18 | (input.port <= last_inputs_[circle] ? 1U : 0U) << 17 | input.port;
+}
+
+inline VcQueue& RouterPorts::queue_of(const InputVc& input) noexcept {
+  return queues_[(input.router * radix_ + input.out_port) * plan_.queue_stride + input.out_vc];
+}
+
+inline bool RouterPorts::has_room(const OutputPort& output, const VcQueue& queue) const noexcept {
+  if (!plan_.shared_output) return queue.queued < plan_.output_buffer;
+  return output.queued < plan_.output_buffer &&
+         (queue.credits > 0 || output.link_class == LinkClass::kHost);
 }
 
 inline void RouterPorts::plan_edge(std::uint32_t router_index, Tick edge) {
