@@ -25,6 +25,17 @@ MINIMAL = "minimal"
 _NEVER = np.iinfo(np.int64).max
 
 
+def piggyback_weighs(batch: DecisionBatch, weighed: str) -> str:
+    """The field of ``DecisionBatch.candidates`` by which Piggyback weighs a path.
+
+    Args:
+        batch: N decisions.
+        weighed: ``"port"``, ``"vc"``, or ``"auto"``: as ``NetworkConfig.paths_weighed_by`` says.
+    """
+    by = batch.layout.paths_weighed_by if weighed == "auto" else weighed
+    return "vc_occupancy" if by == "vc" else "occupancy"
+
+
 def _check_paths(batch: DecisionBatch) -> None:
     if not batch.layout.candidates:
         raise config_error(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dragonfly_env.baselines._choices import IntArray, short_detour_comparison
+from dragonfly_env.baselines._choices import IntArray, piggyback_weighs, short_detour_comparison
 from dragonfly_env.decisions.layout import FEATURES
 from dragonfly_env.policies import NamedVariants, Policy, parameter
 
@@ -24,8 +24,9 @@ class Acor(Policy):
     """Always a detour, as long as its router's level says: through one of the router's own global links (``g``), the
     same and then to a random router (``gl``), or to any router (``lgl``).
 
-    A router counts the clock cycles in which packets that are to take a detour wait in vain at the head of its
-    injection queues. The level rises as soon as ``first_increase``, then ``second_increase`` are reached, and falls
+    A router counts the attempts that fail of packets at the head of its injection queues that are to take a detour: one
+    for a crossbar that another packet takes, two a clock cycle while there is no room behind it; with
+    ``decide_at="attempt"``, where a refused head draws another detour, one for each refusal. The level rises as soon as ``first_increase``, then ``second_increase`` are reached, and falls
     after ``hysteresis_ns`` with at most ``second_decrease``, then ``first_decrease``; the counter then starts anew. A
     router none of whose global links will do uses ``lg`` and ``lgl``.
 
@@ -99,6 +100,7 @@ class PiggybackAcor(Policy):
     minimal_candidates: int = parameter()
     nonminimal_candidates: int = parameter()
     avoid_destination_group: bool | None = parameter()
+    weighed: str = parameter()
 
     @property
     def name(self) -> str:
@@ -138,6 +140,7 @@ class PiggybackAcor(Policy):
             bias_packets=self.bias_packets,
             minimal_candidates=self.minimal_candidates,
             nonminimal_candidates=self.nonminimal_candidates,
+            by=piggyback_weighs(batch, self.weighed),
         )
         flags = batch.layout.counts(batch.obs, _FLAGS)
         congested = flags[np.arange(len(batch)), compared.minimal] > 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dragonfly_env.baselines._choices import IntArray, ugal_comparison
+from dragonfly_env.baselines._choices import IntArray, piggyback_weighs, ugal_comparison
 from dragonfly_env.decisions.layout import FEATURES
 from dragonfly_env.policies import NamedVariants, Policy, parameter
 
@@ -29,6 +29,10 @@ class Piggyback(Policy):
     which of its links are: they hear of it after the latency of a local link, and it knows at once. Of several
     minimal paths (``minimal_candidates``, with trunking) the flag of the least occupied one's link counts.
 
+    ``weighed`` says what is compared: whole ports, the VC that a path would use first, or (``"auto"``) as the network says
+    (``NetworkConfig.paths_weighed_by``: ``"vc"`` on network ``lia``, as in FOGSim, the simulator of the paper's authors).
+    Where the network says ``"vc"``, a link is congested if the mean over its VCs is above the threshold.
+
     Source: LIA, TACO 2025, section 5.2 and table 1; Jiang, Kim, Dally, ISCA 2009.
     """
 
@@ -41,6 +45,7 @@ class Piggyback(Policy):
     minimal_candidates: int = parameter()
     nonminimal_candidates: int = parameter()
     avoid_destination_group: bool | None = parameter()
+    weighed: str = parameter()
 
     @property
     def name(self) -> str:
@@ -78,6 +83,7 @@ class Piggyback(Policy):
             bias_packets=self.bias_packets,
             minimal_candidates=self.minimal_candidates,
             nonminimal_candidates=self.nonminimal_candidates,
+            by=piggyback_weighs(batch, self.weighed),
         )
         flags = batch.layout.counts(batch.obs, _FLAGS)
         congested = flags[np.arange(len(batch)), compared.minimal] > 0

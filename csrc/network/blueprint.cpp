@@ -179,6 +179,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       decide_on_arrival{params.decide_at == "arrival"},
       decide_again{params.decide_at.starts_with("attempt")},
       redraw_detours{params.decide_at == "attempt"},
+      weighs_vcs{params.paths_weighed_by == "vc"},
       arbitration{parse_arbitration(params.arbitration)},
       transit_first{params.arbitration.starts_with(kTransitFirst)},
       output_buffer{params.output_buffer_packets} {

@@ -84,6 +84,7 @@ class Blueprint {
   bool decide_on_arrival;
   bool decide_again;  // the head of a host's queue decides anew whenever it finds no room behind the crossbar
   bool redraw_detours;  // with other draws each time
+  bool weighs_vcs;      // the network's convention: PolicyEnvironment
   Arbitration arbitration;
   bool transit_first;  // hosts' input ports come after all others
   std::uint32_t output_buffer;

@@ -85,6 +85,7 @@ template <class... Names>
                                           "transit-first-least-recently-served"))                                            \
   X(std::string, decide_at, allow::name("arrival", "head", "attempt", "attempt-same-detour"))                                \
   X(std::string, vc_scheme, allow::any())                                /* parse_vc_scheme knows them */                    \
+  X(std::string, paths_weighed_by, allow::name("port", "vc"))                                                              \
   X(bool, detours_avoid_destination_group, allow::any())
 // clang-format on
 

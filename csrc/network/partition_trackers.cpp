@@ -15,6 +15,7 @@ PartitionTrackers::PartitionTrackers(const Blueprint& plan, std::uint32_t first_
                    .signal_delay = plan.signal_delay,
                    .clock = plan.timing.clock,
                    .quantum_ps = plan.timing.quantum_ps,
+                   .weighs_vcs = plan.weighs_vcs,
                    .idle = plan.idle_times()};
   for (std::size_t link = 1; link < plan.topology.num_link_classes(); ++link) {
     const Timing& timing = plan.timing;
@@ -69,10 +70,11 @@ void PartitionTrackers::packet_forwarded(std::uint32_t router, Port host_port, c
   }
 }
 
-void PartitionTrackers::head_refused(std::uint32_t router, Port host_port, const Packet& packet, Tick now) {
+void PartitionTrackers::head_refused(std::uint32_t router, Port host_port, const Packet& packet, Refusal why,
+                                     Tick now) {
   for (std::size_t i = 0; i < hears_.size(); ++i) {
     if (!hears_[i].refused_heads) continue;
-    numbers_.trackers[i]->head_refused(first_router_ + router, host_port, packet, now);
+    numbers_.trackers[i]->head_refused(first_router_ + router, host_port, packet, why, now);
   }
 }
 

@@ -36,7 +36,7 @@ class PartitionTrackers {
   void packet_injected(std::uint32_t router, const Packet& packet);
   void packet_forwarded(std::uint32_t router, Port host_port, const Packet& packet, Tick now);
   void head_blocked(std::uint32_t router, Port input, const Packet& packet);
-  void head_refused(std::uint32_t router, Port host_port, const Packet& packet, Tick now);
+  void head_refused(std::uint32_t router, Port host_port, const Packet& packet, Refusal why, Tick now);
 
   // Before a decision about a packet at this router is worked out.
   void touch(std::uint32_t router, std::uint32_t destination_router) const noexcept {

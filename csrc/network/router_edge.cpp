@@ -47,7 +47,7 @@ namespace dragonfly {
     OutputPort& output = outputs_[router_index * radix_ + input.out_port];
     const Tick free = std::max(input_free, output.crossbar_free);
     if (free > now) {
-      if (input_free <= now && refuse(input, now)) continue;
+      if (input_free <= now && refuse(input, Refusal::kTaken, now)) continue;
       retry = std::min(retry, free);
       ready[router.ready++] = input.index;
       continue;
@@ -58,7 +58,7 @@ namespace dragonfly {
       continue;
     }
     if (plan_.arbitration == Arbitration::kRoundRobin) {  // others of its input port went first
-      if (refuse(input, now)) continue;
+      if (refuse(input, Refusal::kTaken, now)) continue;
       retry = std::min(retry, now + plan_.timing.clock);
       ready[router.ready++] = input.index;
       continue;
@@ -170,33 +170,36 @@ void RouterPorts::grant(std::uint32_t router_index, InputVc& input, OutputPort& 
 }
 
 // A head that asked in vain, though its port is free; whether it decides again, and tries at the next edge.
-bool RouterPorts::refuse(InputVc& input, Tick now) {
+bool RouterPorts::refuse(InputVc& input, Refusal why, Tick now) {
   if (!is_own_host(input)) return false;
+  const bool again = plan_.decide_again && may_decide_again(input);
   if (trackers_.hear_refused_heads()) {
-    trackers_.head_refused(input.router, input.port, packets_[input.head], now);
+    trackers_.head_refused(input.router, input.port, packets_[input.head], again ? Refusal::kAnew : why, now);
   }
-  return plan_.decide_again && decides_again(input);
+  if (again) decide_again(input);
+  return again;
+}
+
+bool RouterPorts::may_decide_again(const InputVc& input) const noexcept {
+  const Packet& packet = packets_[input.head];
+  return packet.plan != Plan::kRouted &&
+         packet.destination_group != plan_.topology.group_of(first_router_ + input.router);
 }
 
 // The head of a host's queue is asked anew in this instant. Other heads have decided for good. With
 // redraw_detours its draws are others each time (RouteContext).
-bool RouterPorts::decides_again(InputVc& input) {
+void RouterPorts::decide_again(InputVc& input) {
   Packet& packet = packets_[input.head];
-  if (packet.plan == Plan::kRouted ||
-      packet.destination_group == plan_.topology.group_of(first_router_ + input.router)) {
-    return false;
-  }
   PathFollower::forget_detour(packet);
   if (plan_.redraw_detours) ++packet.output_ready;
   input.state = HeadState::kDeciding;
   undecided_.push_back({input.head, static_cast<std::uint32_t>(&input - input_vcs_.data())});
-  return true;
 }
 
 void RouterPorts::wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now) {
   if (trackers_.hear_blocked_heads()) trackers_.head_blocked(input.router, input.port, packets_[input.head]);
   InputStall& stall = input_stalls_[input.router * radix_ + input.port];
-  if (refuse(input, now)) {
+  if (refuse(input, Refusal::kNoRoom, now)) {
     stall.stalled += plan_.timing.clock;  // it asks anew at the next edge
     return;
   }

@@ -78,7 +78,7 @@ std::unique_ptr<RoutingPolicy> make_acor(const PolicyInfo& info, const Parameter
 
 std::unique_ptr<RoutingPolicy> make_pb_acor(const PolicyInfo& info, const Parameters& given,
                                             const PolicyEnvironment& environment) {
-  return std::make_unique<PiggybackAcor>(read_ugal_params(info, given, environment),
+  return std::make_unique<PiggybackAcor>(read_piggyback_params(info, given, environment),
                                          request_tracker(kCongestedLinks, info, given),
                                          request_tracker(kLength, info, given));
 }
@@ -89,7 +89,7 @@ std::vector<PolicyInfo> acor_policies() {
   std::vector<ParameterInfo> of_acor = find_tracker(kLength).parameters;
   std::vector<ParameterInfo> of_both = find_tracker(kCongestedLinks).parameters;
   std::ranges::copy(of_acor, std::back_inserter(of_both));
-  std::ranges::copy(ugal_parameters(), std::back_inserter(of_both));
+  std::ranges::copy(piggyback_parameters(), std::back_inserter(of_both));
   std::ranges::copy(detour_parameters(), std::back_inserter(of_acor));
   return {{"acor", "always a detour, which is the longer the more heads of injection queues are blocked",
            kSource, "source", "path", std::move(of_acor), make_acor},

@@ -39,7 +39,7 @@ class Piggyback final : public PerQuestion<Piggyback> {
 
 std::unique_ptr<RoutingPolicy> make_pb(const PolicyInfo& info, const Parameters& given,
                                        const PolicyEnvironment& environment) {
-  return std::make_unique<Piggyback>(read_ugal_params(info, given, environment),
+  return std::make_unique<Piggyback>(read_piggyback_params(info, given, environment),
                                      request_tracker(kCongestedLinks, info, given));
 }
 
@@ -47,7 +47,7 @@ std::unique_ptr<RoutingPolicy> make_pb(const PolicyInfo& info, const Parameters&
 
 std::vector<PolicyInfo> pb_policies() {
   std::vector<ParameterInfo> parameters = find_tracker(kCongestedLinks).parameters;
-  std::ranges::copy(ugal_parameters(), std::back_inserter(parameters));
+  std::ranges::copy(piggyback_parameters(), std::back_inserter(parameters));
   return {{"pb",
            "as ugal-n, and a detour where the group has heard that the minimal global link is congested",
            "Jiang et al., ISCA 2009; LIA, TACO 2025, section 5.2", "source", "path", std::move(parameters),

@@ -63,7 +63,9 @@ class PerQuestion : public RoutingPolicy {
 
 // What the network tells a policy when it is made.
 struct PolicyEnvironment {
-  bool avoid_destination_group = true;  // the network's convention for random detours
+  // The network's conventions: for random detours, and for what Piggyback weighs.
+  bool avoid_destination_group = true;
+  bool weighs_vcs = false;
 };
 
 // One row of the registry.

@@ -73,6 +73,13 @@ struct TrackedField {
   std::string of_candidates{};
 };
 
+// Why the crossbar refused the head of a host's queue, and what follows.
+enum class Refusal : std::uint8_t {
+  kTaken,   // another packet passes or went first: it asks again, perhaps without another word
+  kNoRoom,  // there is no room behind the crossbar: so does it
+  kAnew,    // either; it decides anew, and asks at the next edge of the clock
+};
+
 // What a tracker wants to hear of.
 struct TrackedEvents {
   bool local_occupancy = false;  // occupancies of output ports, by class of link
@@ -101,6 +108,7 @@ struct TrackerSite {
   Tick signal_delay = 0;  // of what a router tells the others of its group: the latency of a local link
   Tick clock = 1;         // of the routers
   TimePs quantum_ps = 1;  // a tick
+  bool weighs_vcs = false;  // the network's convention: PolicyEnvironment
   IdleTimes idle{};
   std::array<TrackedLinks, kMostLinkClasses> links{};  // [link class]
   // The first whole number of ticks that is not shorter.
@@ -134,10 +142,9 @@ class RouterTracker {
   // `host_port`: by which it had come. Its queue may hold another packet, which has not asked yet.
   virtual void packet_forwarded(std::uint32_t /*router*/, Port /*host_port*/, const Packet& /*packet*/,
                                 Tick /*now*/) {}
-  // At the head of the queue of this port: the crossbar is taken, or there is no room behind it. It asks
-  // again at later edges of the clock, perhaps without another word, until it is forwarded.
+  // At the head of the queue of this port.
   virtual void head_refused(std::uint32_t /*router*/, Port /*host_port*/, const Packet& /*packet*/,
-                            Tick /*now*/) {}
+                            Refusal /*why*/, Tick /*now*/) {}
   // In the order of Acknowledgement, before all else in the instant that follows.
   virtual void packet_acknowledged(const Acknowledgement& /*heard*/) {}
   virtual void head_blocked(std::uint32_t /*router*/, Port /*input*/, const Packet& /*packet*/) {}

@@ -21,6 +21,17 @@ UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
   return params;
 }
 
+std::vector<ParameterInfo> piggyback_parameters() { return rows_of<PiggybackParams>(); }
+
+UgalParams read_piggyback_params(const PolicyInfo& info, const Parameters& given,
+                                 const PolicyEnvironment& environment) {
+  PiggybackParams params{info, given, environment.avoid_destination_group};
+  params.detour = info.detour;
+  const bool by_vc = params.weighing == 0 ? environment.weighs_vcs : params.weighing == 2;
+  params.weighed = by_vc ? Weighed::kVc : Weighed::kPort;
+  return params;
+}
+
 UgalComparison ugal_comparison(const RouteContext& context, const UgalParams& params, Stage minimal_stage) {
   const PathFollower& paths = context.paths();
   const auto occupancy_of = [&](const Hop& hop) {

@@ -38,6 +38,17 @@ struct UgalParams : CandidateParams {
        between(-1e9, 1e9)}};
 };
 
+// Of Piggyback: what it weighs is a convention of the network.
+struct PiggybackParams : UgalParams {
+  using UgalParams::UgalParams;
+  Choice weighing{
+      this,
+      {"weighed", std::string{"auto"}, "",
+       "what the two paths are compared by: the occupancy of the whole port that a path would use first, or of "
+       "the VC there; auto: as the network says (paths_weighed_by)",
+       among({"auto", "port", "vc"})}};
+};
+
 // Their rows in the registry, and their values; those of candidates leave the bias at 0.
 [[nodiscard]] std::vector<ParameterInfo> candidate_parameters();
 [[nodiscard]] UgalParams read_candidate_params(const PolicyInfo& info, const Parameters& given,
@@ -45,6 +56,9 @@ struct UgalParams : CandidateParams {
 [[nodiscard]] std::vector<ParameterInfo> ugal_parameters();
 [[nodiscard]] UgalParams read_ugal_params(const PolicyInfo& info, const Parameters& given,
                                           const PolicyEnvironment& environment);
+[[nodiscard]] std::vector<ParameterInfo> piggyback_parameters();
+[[nodiscard]] UgalParams read_piggyback_params(const PolicyInfo& info, const Parameters& given,
+                                               const PolicyEnvironment& environment);
 
 // The two sides of UGAL's comparison, and its answer.
 struct UgalComparison {

@@ -13,7 +13,8 @@ namespace {
 std::unique_ptr<RoutingPolicy> policy_of(const SimulationSetup& setup, const std::string& name,
                                          const Parameters& parameters) {
   return make_policy(name, parameters,
-                     {.avoid_destination_group = setup.network.detours_avoid_destination_group});
+                     {.avoid_destination_group = setup.network.detours_avoid_destination_group,
+                      .weighs_vcs = setup.network.paths_weighed_by == "vc"});
 }
 
 std::unique_ptr<RoutingPolicy> background_policy(const SimulationSetup& setup) {

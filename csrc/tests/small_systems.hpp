@@ -41,6 +41,7 @@ inline NetworkParams usual_network() {
   network.arbitration = "least-recently-served";
   network.decide_at = "head";
   network.vc_scheme = "stage";
+  network.paths_weighed_by = "port";
   network.detours_avoid_destination_group = true;
   return network;
 }

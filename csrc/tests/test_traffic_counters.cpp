@@ -229,7 +229,7 @@ TEST(every_packet_is_in_a_remote_counter_or_needs_no_second_local_hop) {
 TEST(detours_grow_after_15_and_50_blocked_cycles_and_shrink_after_quiet_intervals) {
   Bench bench{kSmall, "detour-length"};
   const Packet packet = bench.packet_for(1);
-  bench.tracker->head_refused(0, 0, packet, 100);
+  bench.tracker->head_refused(0, 0, packet, Refusal::kNoRoom, 100);
   bench.tracker->head_refused(0, 0, packet, 105);  // still the same head
   CHECK_EQ(bench.read(0, 0, 0, 114), 0.0);
   CHECK_EQ(bench.read(1, 0, 0, 114), 14.0);

@@ -201,6 +201,13 @@ class NetworkConfig:
         "ns",
         "From a decision to its effect; decisions of one delay can be taken together. Q, L: 0.",
     )
+    paths_weighed_by: str = of_core(
+        "paths_weighed_by",
+        "port",
+        "",
+        "What Piggyback (pb, pb-acor) weighs: the occupancy of whole ports, or (L) that of the VC that a path would use; "
+        "its flags of congested links then compare means over a link's VCs.",
+    )
     detours_avoid_destination_group: bool = boolean(
         True,
         doc="Whether detours avoid the destination group (Q) or only the source group (L).",

@@ -102,6 +102,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "arbitration": "round-robin",
         "decide_at": "head",
         "routing_delay_ns": 0.0,
+        "paths_weighed_by": "vc",
         "detours_avoid_destination_group": False,
         "uniform_excludes_sender": True,
     },

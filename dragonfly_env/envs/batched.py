@@ -109,6 +109,7 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
             self._options.candidate_names,
             core.num_actions,
             self._options.occupancy_unit,
+            config.network.paths_weighed_by,
         )
 
     # An episode.

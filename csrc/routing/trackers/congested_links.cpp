@@ -29,6 +29,7 @@ class CongestedLinks final : public RouterTracker {
       : topology_{site.topology},
         first_router_{site.first_router},
         params_{params},
+        by_vc_{site.weighs_vcs},
         flags_{site.num_routers, site.topology.h(), site.signal_delay} {
     const Port first = topology_.first_global_port();
     for (std::uint32_t i = 0; i < site.num_routers; ++i) {
@@ -58,10 +59,12 @@ class CongestedLinks final : public RouterTracker {
       ++count;
     }
     const double mean = static_cast<double>(sum) / static_cast<double>(count);
-    const double threshold = params_.factor * mean + params_.offset_packets;
+    const double threshold = params_.factor * mean;
     for (std::uint32_t j = 0; j < h; ++j) {
       if (connected[j] == 0) continue;
-      flags_.set(own, j, static_cast<double>(links[j].occupancy) > threshold, now);
+      // By VCs: the means over those of a link, as FOGSim's PER_PORT has it, so that the offset counts for each.
+      const double above = by_vc_ ? params_.offset_packets * links[j].vcs : params_.offset_packets;
+      flags_.set(own, j, static_cast<double>(links[j].occupancy) > threshold + above, now);
     }
   }
 
@@ -77,6 +80,7 @@ class CongestedLinks final : public RouterTracker {
   const Dragonfly& topology_;
   std::uint32_t first_router_;
   CongestionParams params_;
+  bool by_vc_;
   std::vector<std::uint8_t> connected_;  // [router * h + j]
   GroupSignals flags_;
 };
