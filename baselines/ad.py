@@ -51,7 +51,9 @@ class _Aries(Policy):
     ties: str
     gateways: str
     decide: str
+    later_nonminimal: str
     in_group: bool
+    in_destination_group: bool
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
@@ -66,11 +68,16 @@ class _Aries(Policy):
         """Where it is asked: ``"progressive"``, and less with other values of ``decide`` and ``in_group``."""
         return _SCOPES[self.decide, self.in_group]
 
+    @property
+    def _by_own_links(self) -> bool:
+        """Whether routers behind the first one decide, with their own global links alone."""
+        return self.decide == "progressive" and self.later_nonminimal == "own-links"
+
     def env_options(self) -> dict[str, Any]:
         """What the batched environment needs for ``act``: the candidates, and the load of every port."""
         return {
             **Policy.env_options(self),
-            "detours": ("lg", "l") if self.in_group else ("lg",),
+            "detours": ("lg", *(("l",) if self.in_group else ()), *(("g",) if self._by_own_links else ())),
             "features": (*FEATURES, _LEVEL),
             "trackers": {_TRACKER: self._of_tracker(_TRACKER)},
         }
@@ -93,17 +100,28 @@ class _Aries(Policy):
         of_ports = batch.layout.counts(batch.obs, _LEVEL).astype(np.int64)
         rows = np.arange(len(batch))
         at = np.clip(candidates["port"].astype(np.int64) - batch.layout.first_port, 0, None)
-        levels = np.where(batch.mask, of_ports[rows[:, None], at], _NEVER)
-
         straight = columns_of(batch, MINIMAL, self.minimal_candidates)
+        hops = np.minimum(batch.layout.counts(batch.obs, "hops")[:, 0].astype(np.int64), 2)
         around = columns_of(batch, "lg", self.nonminimal_candidates)
-        if self.in_group:  # of the two kinds one at most is legal
-            around = np.concatenate([around, columns_of(batch, "l", self.nonminimal_candidates)])
+        mask = batch.mask
+        if self._by_own_links:
+            own_links = columns_of(batch, "g", self.nonminimal_candidates)
+            mask = mask.copy()
+            mask[np.ix_(hops > 0, around)] = False
+            mask[np.ix_(hops == 0, own_links)] = False
+            around = np.concatenate([around, own_links])
+        if self.in_group:  # legal only where the others are not
+            inside = columns_of(batch, "l", self.nonminimal_candidates)
+            around = np.concatenate([around, inside])
+            if not self.in_destination_group:
+                arrives = (hops > 0) & (batch.layout.counts(batch.obs, "group_offset")[:, 0] == 0)
+                mask = mask.copy()
+                mask[np.ix_(arrives, inside)] = False
+        levels = np.where(mask, of_ports[rows[:, None], at], _NEVER)
         minimal = straight[levels[:, straight].argmin(axis=1)]
         detour = around[levels[:, around].argmin(axis=1)]
-        exists = batch.mask[rows, detour]
+        exists = mask[rows, detour]
 
-        hops = np.minimum(batch.layout.counts(batch.obs, "hops")[:, 0].astype(np.int64), 2)
         of_minimal, of_detour = self.biases()
         q_minimal = (levels[rows, minimal] << of_minimal[0, hops]) + of_minimal[1, hops]
         load = np.where(exists, levels[rows, detour], 0)
@@ -121,10 +139,12 @@ class _Aries(Policy):
 class AriesMode(_Aries):
     """One of the four modes of Cray's Aries that a job may choose from.
 
-    At every router of the source group the least loaded of two shortest paths is weighed against the least loaded of
-    two detours by a random other group; a packet that has entered the group of its detour, or its destination group, is
-    weighed once more, against two detours by a random router of that group. The load of a path is that of its first
-    port, 0 to 15 (see ``levels_near``). The detour is taken if its load, biased, is lower:
+    The source router weighs the less loaded of two shortest paths against the less loaded of two non-minimal paths by a
+    random other group. Later routers of the source group weigh again while the packet is on a minimal path, against
+    their own global links alone (``later_nonminimal``). The router by which a packet enters its intermediate group, and
+    the source router of a packet that stays in its group, weigh paths by a random router of the group (``in_group``).
+    In its destination group a packet goes minimally (``in_destination_group``). The load of a path is that of its first
+    port, 0 to 15 (see ``levels_near``). The non-minimal path is taken if its load, biased, is lower:
 
     * ``ad0``: as it is;
     * ``ad1``: as it is at the source router, doubled behind one hop, four times behind more (the numbers are not
@@ -144,7 +164,9 @@ class AriesMode(_Aries):
     ties: str = parameter()
     gateways: str = parameter()
     decide: str = parameter()
+    later_nonminimal: str = parameter()
     in_group: bool = parameter()
+    in_destination_group: bool = parameter()
     levels_near: float = parameter()
     levels_far: float = parameter()
     level_empty: int = parameter()
@@ -190,7 +212,9 @@ class Aries(_Aries):
     ties: str = parameter()
     gateways: str = parameter()
     decide: str = parameter()
+    later_nonminimal: str = parameter()
     in_group: bool = parameter()
+    in_destination_group: bool = parameter()
     levels_near: float = parameter()
     levels_far: float = parameter()
     level_empty: int = parameter()

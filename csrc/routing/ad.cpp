@@ -69,20 +69,37 @@ struct AdParams : DetourParams {
                 {"decide", std::string{"progressive"}, "",
                  "whether only the source router decides, or routers behind it again",
                  among({"progressive", "source"})}};
+  Choice later_nonminimal{
+      this,
+      {"later_nonminimal", std::string{"own-links"}, "",
+       "non-minimal paths out of the source group that a router behind its first one may still take: by its "
+       "own global links alone, or by any",
+       among({"own-links", "any"})}};
   Flag in_group{
       this,
       {"in_group", true, "",
-       "whether packets may take a detour inside the group that they have entered, by another router "
-       "of it"}};
+       "whether packets may take a non-minimal path inside a group, by another router of it: where it is "
+       "their source and destination, and where they pass it on the way to another"}};
+  Flag in_destination_group{
+      this,
+      {"in_destination_group", false, "",
+       "whether packets may also take one inside their destination group, having come from another"}};
 };
 
-// Aries: at every router of the source group the least loaded of some shortest paths against the least
-// loaded of some detours by a random other group; once in that group, and once in the destination group, the
-// same against detours by a random router of the group. Loads are those of the first port, in 16 levels; each
+// Aries: the source router weighs the least loaded of some shortest paths against the least loaded of some
+// non-minimal paths by a random other group. Later routers of the source group weigh again while the packet
+// is on a minimal path, but only against their own global links: local dimensions are crossed in a fixed
+// order, so a packet cannot turn to another gateway (`later_nonminimal`). The router by which a packet enters
+// its intermediate group, and the source router of a packet that stays in its group, weigh the same against
+// paths by a random router of the group. Having reached its destination group a packet goes minimally, unless
+// `in_destination_group`. A path has 10 hops at most. Loads are those of the first port, in 16 levels; each
 // side's is shifted and added to, by the mode and the hops taken.
-// Source: Chunduri et al., IPDPS 2021, section II-D; Alverson et al., "Cray XC Series Network", 2012.
-// Deviation: what the neighbours report of their load is left out (how it is mapped is not public). Whether
-// Aries' tables name every gateway to a group or the nearest alone is not public either: `gateways`.
+// Source: Chunduri et al., IPDPS 2021, section II-D; Alverson et al., "Cray XC Series Network", 2012; US
+// patent 9,137,143 (progressive decisions); 10 hops: the model of Cray XC in CODES (Argonne). docs/aries.md
+// has why. Deviation: what the neighbours report of their load is left out (how it is mapped is not public).
+// Whether Aries' tables name every gateway to a group or the nearest alone is not public either: `gateways`.
+// A packet that is on its way to an intermediate group does not decide again before it has left its source
+// group.
 class Ad final : public PerQuestion<Ad> {
  public:
   struct Settings {
@@ -106,8 +123,10 @@ class Ad final : public PerQuestion<Ad> {
     return budget_of_paths(detour_kinds(), scope());
   }
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override {
-    if (!settings_.candidates.in_group) return {DetourKind::kLg};
-    return {DetourKind::kLg, DetourKind::kL};
+    std::vector<DetourKind> kinds{DetourKind::kLg};
+    if (settings_.candidates.in_group) kinds.push_back(DetourKind::kL);
+    if (later_kind() == DetourKind::kG) kinds.push_back(DetourKind::kG);
+    return kinds;
   }
   [[nodiscard]] bool any_gateway() const noexcept override {
     return settings_.candidates.gateways == kAnyGateway;
@@ -156,8 +175,9 @@ class Ad final : public PerQuestion<Ad> {
     if (straight < best_around || (straight == best_around && ties == Ties::kMinimal)) return stay;
 
     const bool leaves = may_take(DetourKind::kLg, packet, question.group());
-    if (!leaves && !candidates.in_group) return stay;
-    const DetourKind kind = leaves ? DetourKind::kLg : DetourKind::kL;
+    if (!leaves && !may_go_around_inside(packet, question.group())) return stay;
+    DetourKind kind = DetourKind::kL;
+    if (leaves) kind = packet.hops == 0 ? DetourKind::kLg : later_kind();
     RandomStream draws = question.detour_stream(kind);
     Answer leave;
     std::uint32_t detour_load = 0;
@@ -186,6 +206,15 @@ class Ad final : public PerQuestion<Ad> {
   }
 
  private:
+  // Of the non-minimal paths out of the source group behind its first router, if that is decided there.
+  [[nodiscard]] DetourKind later_kind() const noexcept {
+    const bool own_links = settings_.candidates.decide == 0 && settings_.candidates.later_nonminimal == 0;
+    return own_links ? DetourKind::kG : DetourKind::kLg;
+  }
+  [[nodiscard]] bool may_go_around_inside(const Packet& packet, std::uint32_t group) const noexcept {
+    const bool arrives = packet.hops > 0 && packet.destination_group == group;
+    return settings_.candidates.in_group && (!arrives || settings_.candidates.in_destination_group);
+  }
   [[nodiscard]] static std::uint32_t level_of(const Question& question, Port port) {
     const std::uint32_t column = port - question.topology().first_local_port();
     return static_cast<std::uint32_t>(question.tracked(0, 0, column));

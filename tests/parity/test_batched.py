@@ -149,6 +149,8 @@ def test_histories_stay_equal_until_the_network_is_empty(name: str) -> None:
         ("ad", {"nonminimal_shift_second": 1, "minimal_add_first": 2, "nonminimal_add_later": 3}),
         ("ad0", {"ties": "nonminimal", "avoid_destination_group": False}),
         ("ad0", {"decide": "source"}),
+        ("ad0", {"later_nonminimal": "any"}),
+        ("ad1", {"in_destination_group": True, "nonminimal_candidates": 1}),
         ("ad0", {"gateways": "any"}),
         ("ad3", {"gateways": "any", "decide": "source", "in_group": False}),
         ("ad1", {"in_group": False, "levels_near": 64, "levels_far": 8, "wire_share": 0.5}),
@@ -212,7 +214,15 @@ def test_what_routers_tell_each_other_does_not_depend_on_threads(threads: int) -
 
 @pytest.mark.parametrize("traffic", ["uniform", "adv+1"])
 @pytest.mark.parametrize(
-    "parameters", [{}, {"ties": "random"}, {"decide": "source"}, {"in_group": False}], ids=str
+    "parameters",
+    [
+        {},
+        {"ties": "random"},
+        {"decide": "source"},
+        {"in_group": False},
+        {"later_nonminimal": "any", "in_destination_group": True},
+    ],
+    ids=str,
 )
 @pytest.mark.parametrize("name", ["ad0", "ad1", "ad2", "ad3"])
 def test_the_modes_of_aries_run_the_same_history_on_its_machine(

@@ -15,7 +15,9 @@ from dragonfly_env.decisions.layout import KINDS, Layout
 
 GRID = dfe.Dragonfly.preset("theta-m8")
 MESH = dfe.Dragonfly.preset("72")
-KINDS_OF_PATHS = ("minimal", "minimal", "lg", "lg", "l", "l")
+KINDS_OF_PATHS = ("minimal", "minimal", "lg", "lg", "l", "l", "g", "g")
+BY_OWN_LINKS = {2: 6, 3: 7}
+"""The path of kind g that has the first hop of a path of kind lg."""
 FIRST = MESH.p
 NUM_PORTS = MESH.radix - FIRST
 MODES = ("ad0", "ad1", "ad2", "ad3")
@@ -24,17 +26,21 @@ Loads = tuple[int | None, ...]
 
 
 def batch_of(*rows: Loads, hops: int = 0, draw: float = 0.0) -> dfe.DecisionBatch:
-    """Decisions in which path k leaves by the port p + k, whose load level is given; None: there is no such path."""
+    """Decisions in which path k leaves by the port p + k, whose load level is given; None: there is no such path. Paths
+    of kind g are those of kind lg again.
+    """
     n, k = len(rows), len(KINDS_OF_PATHS)
     candidates = np.zeros((n, k), dtype=_core.candidate_dtype)
     blocks: list[dict[str, Any]] = [
         {"name": "hops", "per": "decision", "offset": 0, "width": 1, "unit": 8.0},
         {"name": "load_level", "per": "port", "offset": 1, "width": NUM_PORTS, "unit": 16.0},
+        {"name": "group_offset", "per": "decision", "offset": 1 + NUM_PORTS, "width": 1, "unit": 8.0},
     ]
     for block in blocks:
         block |= {"half": 0.0, "low": 0.0, "high": 1.0, "doc": ""}
-    assert k <= NUM_PORTS + 1
-    obs = np.zeros((n, 1 + NUM_PORTS), dtype=np.float32)
+    assert k - len(BY_OWN_LINKS) <= NUM_PORTS + 1
+    candidates["kind"] = -1
+    obs = np.zeros((n, 2 + NUM_PORTS), dtype=np.float32)
     obs[:, 0] = hops / 8
     for i, row in enumerate(rows):
         for path, load in enumerate(row):
@@ -43,6 +49,10 @@ def batch_of(*rows: Loads, hops: int = 0, draw: float = 0.0) -> dfe.DecisionBatc
             candidates[i, path]["port"] = FIRST + port
             if load is not None:
                 obs[i, 1 + port] = load / 16
+        for path, again in BY_OWN_LINKS.items():
+            candidates[i, again]["port"] = candidates[i, path]["port"]
+            if row[path] is not None:
+                candidates[i, again]["kind"] = KINDS["g"]
     return dfe.DecisionBatch(
         layout=Layout(blocks, MESH, KINDS_OF_PATHS, k),
         obs=obs,
@@ -59,8 +69,8 @@ def batch_of(*rows: Loads, hops: int = 0, draw: float = 0.0) -> dfe.DecisionBatc
 def leaves(policy: dfe.Policy, minimal: int, detour: int, *, hops: int = 0) -> bool:
     """Whether the detour is taken from equal pairs of candidates."""
     (action,) = policy.act(batch_of((minimal, 15, detour, 15, None, None), hops=hops))
-    assert action in (0, 2)
-    return bool(action == 2)
+    assert action in (0, 6 if hops else 2)
+    return bool(action != 0)
 
 
 def test_a_detour_is_taken_if_its_biased_load_is_lower() -> None:
@@ -70,7 +80,8 @@ def test_a_detour_is_taken_if_its_biased_load_is_lower() -> None:
     def choices(mode: str, hops: int = 0) -> list[bool]:
         batch = batch_of(*((minimal, 15, detour, 15, None, None) for minimal, detour in pairs), hops=hops)
         actions = AriesMode(mode=mode).act(batch)
-        return [bool(action == 2) for action in actions]
+        assert set(actions) <= {0, 6 if hops else 2}
+        return [bool(action != 0) for action in actions]
 
     assert choices("ad0") == [detour < minimal for minimal, detour in pairs]
     assert choices("ad2") == [detour + 4 < minimal for minimal, detour in pairs]
@@ -96,6 +107,20 @@ def test_of_each_side_the_least_loaded_is_weighed_and_the_first_of_equals() -> N
 def test_inside_a_group_detours_by_its_routers_are_weighed() -> None:
     batch = batch_of((3, 4, None, None, 2, None), (1, 4, None, None, 2, None), (5, 4, None, None, None, None))
     assert AriesMode(mode="ad0").act(batch).tolist() == [4, 0, 1]
+
+
+def test_behind_the_first_hop_only_own_links_lead_around() -> None:
+    row: Loads = (3, 3, 1, 1, None, None)
+    assert AriesMode(mode="ad0").act(batch_of(row)).tolist() == [2]
+    assert AriesMode(mode="ad0").act(batch_of(row, hops=1)).tolist() == [6]
+    assert AriesMode(mode="ad0", later_nonminimal="any").act(batch_of(row, hops=1)).tolist() == [2]
+
+
+def test_where_it_has_arrived_a_packet_goes_straight() -> None:
+    row: Loads = (3, 3, None, None, 1, None)  # in its destination group
+    assert AriesMode(mode="ad0").act(batch_of(row)).tolist() == [4], "it started here"
+    assert AriesMode(mode="ad0").act(batch_of(row, hops=2)).tolist() == [0]
+    assert AriesMode(mode="ad0", in_destination_group=True).act(batch_of(row, hops=2)).tolist() == [4]
 
 
 def test_ties_go_where_they_are_told() -> None:
@@ -153,8 +178,24 @@ def is_long(stay: list[int]) -> bool:
     return len(stay) - 1 > GRID.minimal_hops(stay[0], stay[-1])
 
 
-def test_packets_take_detours_in_the_source_group_the_detour_group_and_the_last() -> None:
+def test_no_path_is_longer_than_ten_hops() -> None:
+    """2 + 1 + 4 + 1 + 2, as on Cray XC; of minimal ones 2 + 1 + 2."""
     taken = routes(AriesMode(mode="ad0"), "uniform", 0.8)
+    around = [stays(route) for route in taken if len(groups_of(route)) == 3]
+    straight = [stays(route) for route in taken if len(groups_of(route)) == 2]
+    assert len(around) > 500 < len(straight)
+    assert all(len(route[0]) <= 3 and len(route[-1]) <= 3 for route in (*around, *straight))
+    assert any(is_long(route[1]) for route in around), "a router of the intermediate group on purpose"
+    assert not any(is_long(route[-1]) for route in (*around, *straight))
+    assert any(len(groups_of(route)) == 1 and is_long(route) for route in taken), "inside one group"
+    # A router that the minimal path has led to may still leave it, by a global link of its own.
+    assert any(len(route[0]) == 2 for route in around)
+    assert max(map(len, taken)) - 1 <= 10
+
+
+def test_where_all_is_allowed_packets_go_around_in_the_source_the_intermediate_and_the_last_group() -> None:
+    policy = AriesMode(mode="ad0", later_nonminimal="any", in_destination_group=True)
+    taken = routes(policy, "uniform", 0.8)
     around = [route for route in taken if len(groups_of(route)) == 3]
     straight = [route for route in taken if len(groups_of(route)) <= 2]
     assert len(around) > 500 < len(straight)
@@ -182,6 +223,15 @@ def test_with_decide_source_only_the_source_router_decides() -> None:
     assert any(len(groups_of(route)) == 1 and is_long(route) for route in taken)
     assert not any(is_long(stay) for route in taken for stay in stays(route)[1:])
     assert all(len(stays(route)[0]) <= 2 for route in taken if len(groups_of(route)) > 1)
+
+
+def test_behind_the_first_hop_a_packet_leaves_the_minimal_path_where_it_stands() -> None:
+    """Its next hop is global, so local dimensions are never crossed twice in the source group."""
+    reached = {}
+    for later in ("own-links", "any"):
+        taken = routes(AriesMode(mode="ad0", later_nonminimal=later), "uniform", 0.8)
+        reached[later] = max(len(stays(route)[0]) for route in taken if len(groups_of(route)) > 1)
+    assert reached == {"own-links": 2, "any": 3}
 
 
 def test_with_any_gateway_all_links_to_a_group_are_used_alike() -> None:
