@@ -30,8 +30,23 @@ LEVELS: tuple[dict[str, Any], ...] = (
     {"gateways": "any", "level_empty": 2},
     {"gateways": "any", "ties": "random"},
     {"in_group": False},
+    {"in_destination_group": True},
+    {"later_nonminimal": "any"},
+    {"later_nonminimal": "any", "in_destination_group": True},
     {"decide": "source"},
 )
+VARIANTS: tuple[dict[str, Any], ...] = (
+    {},
+    {"in_destination_group": True},
+    {"later_nonminimal": "any", "in_destination_group": True},
+    {"in_group": False},
+    {"decide": "source"},
+    {"levels_near": 32, "levels_far": 32},
+    {"levels_near": 16, "levels_far": 16},
+    {"ties": "random"},
+    {"ties": "random", "levels_near": 32, "levels_far": 32},
+)
+"""What decides how many packets stay on minimal paths."""
 BUFFERS = (32, 8)
 """Packets of a VC on copper: half of a tile (the preset), an eighth; how VCs share it is not public."""
 
@@ -101,6 +116,25 @@ def modes(traffic: str, loads: Iterable[float], **run: Any) -> list[str]:
     return lines
 
 
+def _named(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "defaults"
+
+
+def shares(loads: Sequence[float], **run: Any) -> list[str]:
+    """Share of minimal packets under uniform traffic, by model variant."""
+    lines = [
+        f"| parameters | mode | {' | '.join(f'{load:g}' for load in loads)} |",
+        f"|---|---|{'---|' * len(loads)}",
+    ]
+    for parameters in VARIANTS:
+        for name in ("ad0", "ad3"):
+            policy = dfe.make_policy(name, **parameters)
+            found = [measure(policy, "uniform", load, **run) for load in loads]
+            values = " | ".join(f"{1.0 - one.around:.2f} ({one.latency_ns:.0f} ns)" for one in found)
+            lines.append(f"| {_named(parameters)} | `{name}` | {values} |")
+    return lines
+
+
 def levels(loads: Sequence[float], **run: Any) -> list[str]:
     """AD0 against AD3 under uniform traffic, for other readings of what is not public."""
     lines = [
@@ -108,14 +142,13 @@ def levels(loads: Sequence[float], **run: Any) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for parameters in LEVELS:
-        text = ", ".join(f"{name}={value}" for name, value in parameters.items()) or "defaults"
         for load in loads:
             zero, three = (
                 measure(dfe.make_policy(name, **parameters), "uniform", load, **run)
                 for name in ("ad0", "ad3")
             )
             lines.append(
-                f"| {text} | {load:g} | {zero.latency_ns:.0f} / {three.latency_ns:.0f} "
+                f"| {_named(parameters)} | {load:g} | {zero.latency_ns:.0f} / {three.latency_ns:.0f} "
                 f"| {zero.latency_ns / three.latency_ns:.2f} | {zero.around:.0%} / {three.around:.0%} "
                 f"| {zero.rank_3:.2f} / {three.rank_3:.2f} |"
             )
@@ -147,7 +180,7 @@ def stalls(loads: Sequence[float], **run: Any) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print one table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", choices=("modes", "adversarial", "levels", "stalls"))
+    parser.add_argument("table", choices=("modes", "adversarial", "shares", "levels", "stalls"))
     parser.add_argument("--loads", type=float, nargs="+", help="offered, of the rate of a host's link")
     parser.add_argument(
         "--time-ns", type=float, default=10_000.0, help="of the warm-up, and of the measurement"
@@ -157,6 +190,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     run = {"time_ns": given.time_ns, "seed": given.seed}
     if given.table == "levels":
         lines = levels(given.loads or (0.1, 0.3), **run)
+    elif given.table == "shares":
+        lines = shares(given.loads or (0.05, 0.15, 0.25, 0.35), **run)
     elif given.table == "stalls":
         lines = stalls(given.loads or (0.1, 0.2, 0.3, 0.4), **run)
     elif given.table == "modes":

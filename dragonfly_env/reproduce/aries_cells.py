@@ -8,7 +8,7 @@ times are calibrated to the MPI shares of table I.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dragonfly_env.jobs import BackgroundMix, Job, Motif
@@ -29,7 +29,7 @@ ANYWHERE = ("consecutive", "random-routers", "groups=2", "groups=6")
 """Where production runs find themselves: on one or two groups as well as on many (section IV-A: 1 to 12)."""
 
 _LONGEST = 30.0  # times the time that is watched
-_ALONE_SEEDS, _CORI_SEEDS, _CONTROLLED_SEEDS = 2, 2, 4
+_ALONE_SEEDS = 4  # one for each placement
 _CONTROLLED_PART = 0.5  # of the watched time: all jobs are watched there
 # Milc's messages are so small that all-reduces, first in table I, take a quarter to half of its time in MPI; the
 # others' stay large where the paper says so, as far as an iteration fits the run.
@@ -55,6 +55,12 @@ SIZES = {
     "quick": Sizing(scale=0.004, watch_ns=100_000.0, phase_ns=16_000.0),
     "full": Sizing(scale=0.004, watch_ns=400_000.0, phase_ns=40_000.0),
 }
+LARGER = 5.0
+"""Times as large are milc's and the mix's messages where stalls are the question: at the usual size eight jobs of milc
+hardly congest the machine.
+"""
+WITH_LARGER = ", larger messages"
+"""At the end of the names of such runs."""
 
 
 def watched(name: str, hosts: int, sizing: Sizing, part: float = 1.0) -> Job:
@@ -158,7 +164,6 @@ def ensemble(
     (section V).
     """
     jobs = [watched(name, hosts, sizing or SIZES[effort.name], _CONTROLLED_PART)] * copies
-    few = _CONTROLLED_SEEDS if effort.decides else 2 if copies < 16 else 1
     return tuple(
         _cell(
             effort,
@@ -167,25 +172,41 @@ def ensemble(
             jobs,
             sizing,
             placements=(placement,),
-            most_seeds=most_seeds or few,
+            most_seeds=most_seeds,
             packet_log=name in ("milc", "hacc"),
         )
         for mode in modes
     )
 
 
-def all_alike(effort: Effort) -> tuple[JobCell, ...]:
+def all_alike(effort: Effort, sizing: Sizing | None = None, suffix: str = "") -> tuple[JobCell, ...]:
     """Before and after the default was changed: the whole mix has the mode of milc (section V-C)."""
-    before = in_the_mix(effort, "milc", modes=(AD0,), label="milc in the mix, all alike")
+    label = f"milc in the mix, all alike{suffix}"
+    before = in_the_mix(effort, "milc", modes=(AD0,), label=label, sizing=sizing)
     after = in_the_mix(
         effort,
         "milc",
         modes=(AD3,),
-        label="milc in the mix, all alike",
+        label=label,
+        sizing=sizing,
         others="ad3",
         others_all_to_all="ad3",
     )
     return before + after
+
+
+def with_larger_messages(effort: Effort) -> tuple[JobCell, ...]:
+    """Milc in the mix, the machine before and after, and eight jobs of 512 nodes, compact and dispersed, with messages
+    ``LARGER`` times as large.
+    """
+    usual = SIZES[effort.name]
+    size = replace(usual, scale=LARGER * usual.scale)
+    cells = in_the_mix(effort, "milc", label=f"milc in the mix{WITH_LARGER}", sizing=size)
+    cells += all_alike(effort, size, WITH_LARGER)
+    for placement in ("consecutive", "random-routers"):
+        label = f"8 milc of 64, {placement}{WITH_LARGER}"
+        cells += ensemble(effort, "milc", placement, modes=BOTH, copies=8, hosts=64, label=label, sizing=size)
+    return cells
 
 
 def mix_of_cori(effort: Effort) -> tuple[JobCell, ...]:
@@ -203,6 +224,5 @@ def mix_of_cori(effort: Effort) -> tuple[JobCell, ...]:
             system="cori-m8",
             others=mode.label,
             others_all_to_all=exchanges,
-            most_seeds=_CONTROLLED_SEEDS if effort.decides else _CORI_SEEDS,
         )
     return tuple(cells)

@@ -39,7 +39,9 @@ def cells_of(name: str, effort: Effort) -> list[JobCell]:
 def test_every_claim_of_the_paper_is_there_once() -> None:
     ids = [found.id for found in CLAIMS if "-" not in found.id]
     assert ids == [f"AR{number:02d}" for number in range(1, 54)]
-    assert {found.id for found in CLAIMS} - set(ids) == {"AR04-groups", "AR08-groups"}
+    assert {found.id.partition("-")[0] for found in CLAIMS} == set(ids), (
+        "the others repeat one in another setting"
+    )
     assert {found.id for found in CLAIMS if found.relation == "input"} == INPUTS
     assert {found.id for found in CLAIMS if found.relation == "excluded"} == EXCLUDED
 
