@@ -64,11 +64,9 @@ def test_lia_is_minimal_routing_under_uniform_traffic() -> None:
     assert lia.minimal_fraction > 0.97
 
 
-def small(
-    policy: dfe.Policy | str, traffic: str, load: float, hosts: str, **network: Any
-) -> dfe.SimulationConfig:
+def small(policy: dfe.Policy | str, traffic: str, load: float, hosts: str) -> dfe.SimulationConfig:
     return dfe.SimulationConfig(
-        topology=hosts,
+        topology=dfe.Dragonfly.preset(hosts),
         network=NETWORK,
         traffic=traffic,
         load=load,

@@ -108,7 +108,7 @@ def test_thresholds_follow_the_network_unless_they_are_set(hosts: int, low: int,
 def test_a_threshold_that_is_set_alone_moves_the_other_one() -> None:
     def trace(**given: float) -> str:
         config = dfe.SimulationConfig(
-            topology="72", network="lia", traffic="advc", load=0.5, policy=dfe.make_policy("tpr", **given)
+            topology=TOPOLOGY, network="lia", traffic="advc", load=0.5, policy=dfe.make_policy("tpr", **given)
         )
         simulation = dfe.Simulation(config)
         simulation.run(2_000)
