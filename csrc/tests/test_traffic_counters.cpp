@@ -226,36 +226,62 @@ TEST(every_packet_is_in_a_remote_counter_or_needs_no_second_local_hop) {
 
 // ACOR.
 
-TEST(detours_grow_after_15_and_50_blocked_cycles_and_shrink_after_quiet_intervals) {
+TEST(detours_grow_after_15_and_50_attempts_in_vain_and_shrink_after_quiet_intervals) {
   Bench bench{kSmall, "detour-length"};
   const Packet packet = bench.packet_for(1);
   bench.tracker->head_refused(0, 0, packet, Refusal::kNoRoom, 100);
-  bench.tracker->head_refused(0, 0, packet, 105);  // still the same head
-  CHECK_EQ(bench.read(0, 0, 0, 114), 0.0);
-  CHECK_EQ(bench.read(1, 0, 0, 114), 14.0);
-  CHECK_EQ(bench.read(0, 0, 0, 115), 1.0);
-  CHECK_EQ(bench.read(0, 0, 0, 164), 1.0);
-  CHECK_EQ(bench.read(0, 0, 0, 165), 2.0);
-  CHECK_EQ(bench.read(0, 1, 0, 165), 0.0);  // another router
-  bench.forward(0, 1, 170);
-  CHECK_EQ(bench.read(1, 0, 0, 170), 5.0);
-  CHECK_EQ(bench.read(0, 0, 0, 664), 2.0);
-  CHECK_EQ(bench.read(0, 0, 0, 665), 1.0);  // 500 ns with 5, at most 15
-  CHECK_EQ(bench.read(0, 0, 0, 1'164), 1.0);
-  CHECK_EQ(bench.read(0, 0, 0, 1'165), 0.0);
+  bench.tracker->head_refused(0, 0, packet, Refusal::kNoRoom, 105);  // still the same head
+  CHECK_EQ(bench.read(1, 0, 0, 107), 14.0);                          // two attempts a cycle
+  CHECK_EQ(bench.read(0, 0, 0, 107), 0.0);
+  CHECK_EQ(bench.read(0, 0, 0, 108), 1.0);
+  CHECK_EQ(bench.read(0, 0, 0, 132), 1.0);
+  CHECK_EQ(bench.read(0, 0, 0, 133), 2.0);
+  CHECK_EQ(bench.read(0, 1, 0, 133), 0.0);  // another router
+  bench.forward(0, 1, 135);
+  CHECK_EQ(bench.read(1, 0, 0, 135), 4.0);
+  CHECK_EQ(bench.read(0, 0, 0, 632), 2.0);
+  CHECK_EQ(bench.read(0, 0, 0, 633), 1.0);  // 500 ns with 4, at most 15
+  CHECK_EQ(bench.read(0, 0, 0, 1'132), 1.0);
+  CHECK_EQ(bench.read(0, 0, 0, 1'133), 0.0);
+}
+
+TEST(a_head_that_decides_anew_counts_each_time_and_one_that_keeps_its_path_once) {
+  Bench bench{kSmall, "detour-length"};
+  Packet packet = bench.packet_for(1);
+  for (const Tick now : {10, 11, 12}) bench.tracker->head_refused(0, 0, packet, Refusal::kTaken, now);
+  CHECK_EQ(bench.read(1, 0, 0, 12), 1.0);
+  bench.forward(0, 1, 13);
+  for (const Tick now : {20, 21, 22}) bench.tracker->head_refused(0, 0, packet, Refusal::kAnew, now);
+  packet.non_minimal = false;  // it was on a non-minimal path before
+  bench.tracker->head_refused(0, 0, packet, Refusal::kAnew, 23);
+  CHECK_EQ(bench.read(1, 0, 0, 23), 5.0);
+  bench.forward(0, 1, 24);
+  bench.tracker->head_refused(0, 0, packet, Refusal::kAnew, 30);  // another, never on one
+  CHECK_EQ(bench.read(1, 0, 0, 31), 5.0);
 }
 
 TEST(two_blocked_heads_count_twice_and_minimal_packets_not_at_all) {
   Bench bench{kSmall, "detour-length"};
   Packet packet = bench.packet_for(1);
-  bench.tracker->head_refused(0, 0, packet, 0);
-  bench.tracker->head_refused(0, 1, packet, 4);
-  CHECK_EQ(bench.read(1, 0, 0, 9), 14.0);
-  CHECK_EQ(bench.read(0, 0, 0, 9), 0.0);
-  CHECK_EQ(bench.read(0, 0, 0, 10), 1.0);
+  bench.tracker->head_refused(0, 0, packet, Refusal::kNoRoom, 0);
+  bench.tracker->head_refused(0, 1, packet, Refusal::kNoRoom, 2);
+  CHECK_EQ(bench.read(1, 0, 0, 4), 12.0);
+  CHECK_EQ(bench.read(0, 0, 0, 4), 0.0);
+  CHECK_EQ(bench.read(0, 0, 0, 5), 1.0);
   packet.non_minimal = false;
-  bench.tracker->head_refused(1, 0, packet, 0);
+  bench.tracker->head_refused(1, 0, packet, Refusal::kNoRoom, 0);
   CHECK_EQ(bench.read(0, 1, 0, 400), 0.0);
+}
+
+TEST(the_longest_paths_do_not_put_off_the_end_of_the_interval) {
+  Bench bench{kSmall, "detour-length"};
+  const Packet packet = bench.packet_for(1);
+  bench.tracker->head_refused(0, 0, packet, Refusal::kNoRoom, 0);
+  CHECK_EQ(bench.read(0, 0, 0, 33), 2.0);  // at 8 and 33
+  bench.forward(0, 1, 500);
+  CHECK_EQ(bench.read(0, 0, 0, 533), 2.0);  // an interval with 934, and none before its end
+  CHECK_EQ(bench.read(0, 0, 0, 1'032), 2.0);
+  CHECK_EQ(bench.read(0, 0, 0, 1'033), 1.0);
 }
 
 TEST(the_level_does_not_depend_on_when_anybody_looks) {
@@ -270,7 +296,7 @@ TEST(the_level_does_not_depend_on_when_anybody_looks) {
         waits = !waits;
         for (Bench* one : {&bench, &rarely}) {
           if (waits) {
-            one->tracker->head_refused(0, 0, packet, now);
+            one->tracker->head_refused(0, 0, packet, Refusal::kNoRoom, now);
           } else {
             one->forward(0, 1, now);
           }

@@ -270,6 +270,7 @@ _SMALL: dict[str, tuple[Any, ...]] = {
     "global_vcs": (0, 8, 15),
     "decide_at": ("arrival", "head", "attempt", "attempt-same-detour"),
     "routing_delay_ns": (0.0, 0.001, 10.0, 100.0, 777.7),
+    "paths_weighed_by": ("port", "vc"),
     "detours_avoid_destination_group": (True, False),
     "uniform_excludes_sender": (True, False),
 }

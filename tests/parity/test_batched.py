@@ -130,6 +130,8 @@ def test_histories_stay_equal_until_the_network_is_empty(name: str) -> None:
         ("pb", {"congestion_factor": 0.0, "congestion_offset_packets": 0.0}),
         ("pb", {"minimal_candidates": 2, "nonminimal_candidates": 2, "bias_packets": 2.5}),
         ("pb", {"avoid_destination_group": False, "congestion_offset_packets": 1}),
+        ("pb", {"weighed": "vc", "congestion_offset_packets": 1}),
+        ("pb-acor", {"weighed": "vc"}),
         ("ugal-ideal", {"bias_packets": -2.5, "minimal_candidates": 2, "nonminimal_candidates": 3}),
         ("acor", {"first_increase": 3, "second_increase": 7, "hysteresis_ns": 90.5}),
         ("acor", {"avoid_destination_group": False}),

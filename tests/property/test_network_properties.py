@@ -63,6 +63,7 @@ def networks(draw: st.DrawFn) -> dfe.NetworkConfig:
         vc_scheme=draw(st.sampled_from(["stage", "ladder", "hop"])),
         decide_at=draw(st.sampled_from(["arrival", "head"])),
         routing_delay_ns=draw(LATENCIES),
+        paths_weighed_by=draw(st.sampled_from(["port", "vc"])),
         detours_avoid_destination_group=draw(st.booleans()),
     )
 

@@ -49,6 +49,7 @@ BAD: dict[str, tuple[Any, ...]] = {
     "decide_at": BAD_NAMES,
     "local_vcs": (-1, 1.0, True, None, "2", 16),
     "global_vcs": (-1, 1.0, True, None, "2", 16),
+    "paths_weighed_by": BAD_NAMES,
     "detours_avoid_destination_group": BAD_FLAGS,
     "uniform_excludes_sender": BAD_FLAGS,
     "periodic_intervals": BAD_NAMES,
@@ -150,6 +151,7 @@ def test_preset_lia_has_the_numbers_of_its_table_1() -> None:
     assert (network.vc_scheme, network.arbitration) == ("ladder", "round-robin")
     assert (network.decide_at, network.routing_delay_ns) == ("head", 0.0)
     assert network.detours_avoid_destination_group is False
+    assert network.paths_weighed_by == "vc"
     assert network.uniform_excludes_sender is True
     assert network.periodic_intervals == "exact"
 
@@ -294,6 +296,7 @@ def test_every_field_reaches_the_core() -> None:
         "arbitration": "age",
         "vc_scheme": "hop",
         "decide_at": "head",
+        "paths_weighed_by": "vc",
         "detours_avoid_destination_group": False,
         "packet_bytes": 256,
         "injection_bandwidth_gbytes_per_s": 8.0,

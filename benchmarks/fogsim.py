@@ -1,0 +1,122 @@
+"""FOGSim next to network ``lia``: ``python -m benchmarks.fogsim`` prints the table of ``docs/reproduction/fogsim.md``.
+
+FOGSim is the public simulator of the LIA paper's authors. Its figures are in ``tests/oracle/data/fogsim.csv``; ours are
+measured now, with the warm-up and the window of each line. Below saturation mean latencies are compared, above it
+accepted loads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import joblib
+
+import dragonfly_env as dfe
+
+FIGURES = Path(__file__).parent.parent / "tests" / "oracle" / "data" / "fogsim.csv"
+LATENCY_TOLERANCE = 0.03
+ACCEPTED_TOLERANCE = 0.05
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Line:
+    """One run of FOGSim."""
+
+    h: int
+    routing: str
+    own_group: str
+    """The paths of packets to their own group: ``minimal``; ``local``, with a local hop at most (FOGSim's policies CRG_L
+    and RRG_L); ``global``, through another group (CRG and RRG)."""
+    weights: str
+    """Of two paths' queues: ``hops``, their numbers of hops, or ``double``, one to two (a change to FOGSim)."""
+    traffic: str
+    load: float
+    warmup_ns: float
+    window_ns: float
+    seed: int
+    latency_ns: float
+    accepted: float
+
+    @property
+    def saturated(self) -> bool:
+        """Whether less was accepted than offered."""
+        return self.accepted < 0.95 * self.load
+
+    @property
+    def tolerance(self) -> float:
+        """The share by which ours may differ."""
+        return ACCEPTED_TOLERANCE if self.saturated else LATENCY_TOLERANCE
+
+    def difference(self, ours: tuple[float, float]) -> float:
+        """By how much our latency, or above saturation our accepted load, is higher, as a share of FOGSim's."""
+        latency, accepted = ours
+        return accepted / self.accepted - 1 if self.saturated else latency / self.latency_ns - 1
+
+
+def read_figures(path: Path = FIGURES) -> list[Line]:
+    """What FOGSim measured."""
+    with path.open(newline="") as file:
+        return [
+            Line(
+                h=int(row["h"]),
+                routing=row["routing"],
+                own_group=row["own_group"],
+                weights=row["weights"],
+                traffic=row["traffic"],
+                load=float(row["load"]),
+                warmup_ns=float(row["warmup_ns"]),
+                window_ns=float(row["window_ns"]),
+                seed=int(row["seed"]),
+                latency_ns=float(row["latency_ns"]),
+                accepted=float(row["accepted"]),
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def measure(line: Line, seed: int = 1) -> tuple[float, float]:
+    """Our mean latency in ns and accepted load, on network ``lia`` as it is by default."""
+    h = line.h
+    config = dfe.SimulationConfig(
+        topology=dfe.Dragonfly(p=h, a=2 * h, h=h, arrangement="palmtree"),
+        network=dfe.NetworkConfig.preset("lia"),
+        traffic=line.traffic,
+        load=line.load,
+        policy=line.routing,
+        injection="bernoulli",
+        source_queue_packets=1,
+        seed=seed,
+    )
+    metrics = dfe.simulate(config, warmup_ns=line.warmup_ns, measure_ns=line.window_ns)
+    return metrics.latency_mean_ns, metrics.accepted_load
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fogsim", description=__doc__)
+    parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
+    parser.add_argument("--h", type=int, nargs="*", default=[2, 3, 4], help="sizes of the system")
+    given = parser.parse_args(arguments)
+    lines = [line for line in read_figures() if line.h in given.h]
+    ours: list[tuple[float, float]] = joblib.Parallel(n_jobs=given.jobs)(
+        joblib.delayed(measure)(line) for line in lines
+    )
+    print("| h | routing | own group | weights | traffic | load | FOGSim: ns | accepted | ours: ns | accepted | difference |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    for line, (latency, accepted) in zip(lines, ours, strict=True):
+        difference = line.difference((latency, accepted))
+        beyond = " *" if abs(difference) > line.tolerance else ""
+        what = "accepted" if line.saturated else "ns"
+        print(
+            f"| {line.h} | `{line.routing}` | {line.own_group} | {line.weights} | {line.traffic} | {line.load:g} "
+            f"| {line.latency_ns:.0f} | {line.accepted:.3f} | {latency:.0f} | {accepted:.3f} "
+            f"| {difference:+.1%} {what}{beyond} |"
+        )
+
+
+if __name__ == "__main__":
+    main()
