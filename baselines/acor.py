@@ -24,11 +24,12 @@ class Acor(Policy):
     """Always a detour, as long as its router's level says: through one of the router's own global links (``g``), the
     same and then to a random router (``gl``), or to any router (``lgl``).
 
-    A router counts the attempts that fail of packets at the head of its injection queues that are to take a detour: one
-    for a crossbar that another packet takes, two a clock cycle while there is no room behind it; with
-    ``decide_at="attempt"``, where a refused head draws another detour, one for each refusal. The level rises as soon as ``first_increase``, then ``second_increase`` are reached, and falls
-    after ``hysteresis_ns`` with at most ``second_decrease``, then ``first_decrease``; the counter then starts anew. A
-    router none of whose global links will do uses ``lg`` and ``lgl``.
+    A router counts failed attempts of packets that head an injection queue and are to take a detour. A crossbar that
+    another packet takes counts once, and no room behind it twice a clock cycle. With ``decide_at="attempt"``, where a
+    refused head draws another detour, each refusal counts. The level rises as soon as ``first_increase``, then
+    ``second_increase`` are reached, and falls after ``hysteresis_ns`` with at most ``second_decrease``, then
+    ``first_decrease``; the counter then starts anew. A router none of whose global links will do uses ``lg`` and
+    ``lgl``.
 
     Source: Benito et al., JPDC 2019; LIA, TACO 2025, sections 2.2.2 and 5.2.
     """

@@ -29,9 +29,9 @@ class Piggyback(Policy):
     which of its links are: they hear of it after the latency of a local link, and it knows at once. Of several
     minimal paths (``minimal_candidates``, with trunking) the flag of the least occupied one's link counts.
 
-    ``weighed`` says what is compared: whole ports, the VC that a path would use first, or (``"auto"``) as the network says
-    (``NetworkConfig.paths_weighed_by``: ``"vc"`` on network ``lia``, as in FOGSim, the simulator of the paper's authors).
-    Where the network says ``"vc"``, a link is congested if the mean over its VCs is above the threshold.
+    ``weighed`` says what is compared: whole ports (``"port"``), the VC that a path would use first (``"vc"``), or what
+    ``NetworkConfig.paths_weighed_by`` names (``"auto"``). On network ``lia`` that is the VC, as in FOGSim, the
+    simulator of the paper's authors. A link is congested there if the mean over its VCs is above the threshold.
 
     Source: LIA, TACO 2025, section 5.2 and table 1; Jiang, Kim, Dally, ISCA 2009.
     """

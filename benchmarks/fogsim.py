@@ -29,8 +29,8 @@ class Line:
     h: int
     routing: str
     own_group: str
-    """The paths of packets to their own group: ``minimal``; ``local``, with a local hop at most (FOGSim's policies CRG_L
-    and RRG_L); ``global``, through another group (CRG and RRG)."""
+    """The paths of packets to their own group: ``minimal``; ``local``, with one local hop more at most (FOGSim's
+    policies CRG_L and RRG_L); ``global``, through another group (CRG and RRG)."""
     weights: str
     """Of two paths' queues: ``hops``, their numbers of hops, or ``double``, one to two (a change to FOGSim)."""
     traffic: str
@@ -105,7 +105,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ours: list[tuple[float, float]] = joblib.Parallel(n_jobs=given.jobs)(
         joblib.delayed(measure)(line) for line in lines
     )
-    print("| h | routing | own group | weights | traffic | load | FOGSim: ns | accepted | ours: ns | accepted | difference |")
+    print(
+        "| h | routing | own group | weights | traffic | load "
+        "| FOGSim: ns | accepted | ours: ns | accepted | difference |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for line, (latency, accepted) in zip(lines, ours, strict=True):
         difference = line.difference((latency, accepted))

@@ -76,7 +76,7 @@ class PartitionState {
   Tick count_until_ = 0;      // deliveries up to here are counted at once
   std::span<Mailbox> outboxes_{};
 
-  std::vector<OutputPort> outputs_;  // [router * radix + port]
+  std::vector<OutputPort> outputs_;         // [router * radix + port]
   std::vector<std::uint16_t> waiting_vcs_;  // the same; bit v: somebody may wait for room in VC v
   std::vector<VcQueue> queues_;             // [(router * radix + port) * queue_stride + vc]
   std::vector<InputPort> inputs_;           // [router * radix + port]

@@ -73,9 +73,9 @@ namespace dragonfly {
 
 // One round of round-robin input and output arbiters over the input VCs in keys_, which are in the order of
 // their ports; whether somebody got through. Each free input port asks for one of its VCs, the next one whose
-// way is free; each output port takes one of those input ports. An input port's turn moves on when it asks, an
-// output port's when it serves, as in FOGSim (inputs: cosArbiter, outputs: outputArbiter).
-// Source: LIA (TACO 2025), section 5.1 and table 1: round-robin arbitration for input and output arbiters.
+// way is free; each output port takes one of those input ports. An input port's turn moves on when it asks,
+// an output port's when it serves, as in FOGSim (inputs: cosArbiter, outputs: outputArbiter). Source: LIA
+// (TACO 2025), section 5.1 and table 1: round-robin arbitration for input and output arbiters.
 bool RouterPorts::allocate_round(std::uint32_t router_index, std::uint32_t asking, std::uint32_t& stamp,
                                  Tick now) {
   std::uint64_t* const keys = keys_.data();
@@ -109,8 +109,8 @@ bool RouterPorts::allocate_round(std::uint32_t router_index, std::uint32_t askin
   }
   for (std::uint32_t i = 0; i < requests; ++i) {
     std::uint32_t& best = best_requests_[inputs[keys[requests_[i]] & 0xffff].out_port];
-    if (best == kNil || output_key(inputs[keys[requests_[i]] & 0xffff]) <
-                            output_key(inputs[keys[best] & 0xffff])) {
+    if (best == kNil ||
+        output_key(inputs[keys[requests_[i]] & 0xffff]) < output_key(inputs[keys[best] & 0xffff])) {
       best = requests_[i];
     }
   }

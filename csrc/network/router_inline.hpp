@@ -28,8 +28,8 @@ inline std::uint64_t RouterPorts::allocator_key(const InputVc& input) const noex
   return std::uint64_t{waits ? 1U : 0U} << 63 | std::uint64_t{input.last_served} << 16 | input.index;
 }
 
-// Of the circles in which round-robin output arbiters serve input ports: where transit comes first, hosts have one
-// of their own.
+// Of the circles in which round-robin output arbiters serve input ports: where transit comes first, hosts
+// have one of their own.
 inline std::uint32_t RouterPorts::circle_of(const InputVc& input) const noexcept {
   const bool waits = plan_.transit_first && is_own_host(input);
   return 2 * (input.router * radix_ + input.out_port) + (waits ? 1 : 0);
@@ -47,8 +47,7 @@ inline VcQueue& RouterPorts::queue_of(const InputVc& input) noexcept {
 
 inline bool RouterPorts::has_room(const OutputPort& output, const VcQueue& queue) const noexcept {
   if (!plan_.shared_output) return queue.queued < plan_.output_buffer;
-  return output.queued < plan_.output_buffer &&
-         (queue.credits > 0 || output.link_class == LinkClass::kHost);
+  return output.queued < plan_.output_buffer && (queue.credits > 0 || output.link_class == LinkClass::kHost);
 }
 
 inline void RouterPorts::plan_edge(std::uint32_t router_index, Tick edge) {

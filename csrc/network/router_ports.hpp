@@ -37,7 +37,8 @@ class RouterPorts : public SourceHosts {
   static constexpr std::uint32_t kAllocatorRounds = 2;  // of round-robin arbiters, a clock cycle
   static constexpr std::uint64_t kServed = ~std::uint64_t{0};
 
-  [[nodiscard]] bool allocate_round(std::uint32_t router, std::uint32_t asking, std::uint32_t& stamp, Tick now);
+  [[nodiscard]] bool allocate_round(std::uint32_t router, std::uint32_t asking, std::uint32_t& stamp,
+                                    Tick now);
   void grant(std::uint32_t router, InputVc& input, OutputPort& output, VcQueue& queue, std::uint32_t stamp,
              Tick now);
   [[gnu::always_inline]] void expose_head(InputVc& input, Tick now);

@@ -105,9 +105,9 @@ struct TrackerSite {
   const Dragonfly& topology;
   std::uint32_t first_router = 0;
   std::uint32_t num_routers = 0;
-  Tick signal_delay = 0;  // of what a router tells the others of its group: the latency of a local link
-  Tick clock = 1;         // of the routers
-  TimePs quantum_ps = 1;  // a tick
+  Tick signal_delay = 0;    // of what a router tells the others of its group: the latency of a local link
+  Tick clock = 1;           // of the routers
+  TimePs quantum_ps = 1;    // a tick
   bool weighs_vcs = false;  // the network's convention: PolicyEnvironment
   IdleTimes idle{};
   std::array<TrackedLinks, kMostLinkClasses> links{};  // [link class]

@@ -41,12 +41,12 @@ struct UgalParams : CandidateParams {
 // Of Piggyback: what it weighs is a convention of the network.
 struct PiggybackParams : UgalParams {
   using UgalParams::UgalParams;
-  Choice weighing{
-      this,
-      {"weighed", std::string{"auto"}, "",
-       "what the two paths are compared by: the occupancy of the whole port that a path would use first, or of "
-       "the VC there; auto: as the network says (paths_weighed_by)",
-       among({"auto", "port", "vc"})}};
+  Choice weighing{this,
+                  {"weighed", std::string{"auto"}, "",
+                   "what the two paths are compared by: the occupancy of the whole port that a path would "
+                   "use first, or of "
+                   "the VC there; auto: as the network says (paths_weighed_by)",
+                   among({"auto", "port", "vc"})}};
 };
 
 // Their rows in the registry, and their values; those of candidates leave the bias at 0.

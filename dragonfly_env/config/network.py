@@ -191,8 +191,8 @@ class NetworkConfig:
         "arrival",
         "",
         "A packet is routed when it arrives at a router, or when it is the head of its VC. Q, L: head. "
-        "'attempt': as head, and the head of a host's queue is routed anew whenever it finds no room behind the "
-        "crossbar; not where decisions are answered from outside. 'attempt-same-detour': so, but between the minimal "
+        "'attempt': as head, and the head of a host's queue is routed anew whenever the crossbar refuses "
+        "it; not where decisions are answered from outside. 'attempt-same-detour': so, but between the minimal "
         "path and the one detour that it drew at first, as FOGSim's source-adaptive routing does by default.",
     )
     routing_delay_ns: float = of_core(
@@ -205,8 +205,8 @@ class NetworkConfig:
         "paths_weighed_by",
         "port",
         "",
-        "What Piggyback (pb, pb-acor) weighs: the occupancy of whole ports, or (L) that of the VC that a path would use; "
-        "its flags of congested links then compare means over a link's VCs.",
+        "What Piggyback (pb, pb-acor) weighs: the occupancy of whole ports, or (L) of the VC that a path would use "
+        "first; its flags of congested links then compare means over a link's VCs.",
     )
     detours_avoid_destination_group: bool = boolean(
         True,

@@ -1,7 +1,7 @@
 """FOGSim, the public simulator of the LIA paper's authors, next to network ``lia``: line by line of data/fogsim.csv.
 
-Below saturation mean latencies agree within 3 percent, above it accepted loads within 5. ``python -m benchmarks.fogsim``
-prints the whole table.
+Below saturation mean latencies agree within 3 percent, above it accepted loads within 5.
+``python -m benchmarks.fogsim`` prints the whole table.
 """
 
 from __future__ import annotations

@@ -14,17 +14,17 @@ struct Thresholds {
 
 // ACOR's level of a router: how long its non-minimal paths are, g -> gl -> lgl.
 //   A counter rises with every attempt of a packet that heads an injection queue and has been sent on a
-//   non-minimal path by an earlier attempt, which failed: so by one with each refusal. The level rises as soon as
-//   the counter has reached the increase threshold of the level; it falls when the hysteresis interval ends with
-//   no more than the decrease threshold. When the level rises, and when the interval ends, counter and interval
-//   start anew.
-// Source: ACOR, Benito et al., JPDC 2019, as LIA (TACO 2025) uses it, sections 2.2.2 and 5.2 and table 1. The unit
-// is that of FOGSim, the authors' simulator (pbAcor.cc, switchModule.cc): a head draws a path at each attempt,
-// two a cycle, one in each round of the allocator, while its input port is free.
+//   non-minimal path by an earlier attempt, which failed: so by one with each refusal. The level rises as
+//   soon as the counter has reached the increase threshold of the level; it falls when the hysteresis
+//   interval ends with no more than the decrease threshold. When the level rises, and when the interval ends,
+//   counter and interval start anew.
+// Source: ACOR, Benito et al., JPDC 2019, as LIA (TACO 2025) uses it, sections 2.2.2 and 5.2 and table 1. The
+// unit is that of FOGSim, the authors' simulator (pbAcor.cc, switchModule.cc): a head draws a path at each
+// attempt, two a cycle, one in each round of the allocator, while its input port is free.
 //
-// Where a head decides anew after a refusal (decide_at "attempt"), each refusal counts. Where it keeps its path,
-// a crossbar that another packet takes counts once, since the authors' head would draw another path; without room
-// behind the crossbar all its draws would fail, two a cycle.
+// Where a head decides anew after a refusal (decide_at "attempt"), each refusal counts. Where it keeps its
+// path, a crossbar that another packet takes counts once, since the authors' head would draw another path;
+// without room behind the crossbar all its draws would fail, two a cycle.
 //
 // Nothing happens in between: whoever writes or reads works off the cycles that have passed.
 class DetourLength final : public RouterTracker {
@@ -103,7 +103,8 @@ class DetourLength final : public RouterTracker {
       const double enough = may_rise ? thresholds_.increase[state.level] : 0;
       std::int64_t step = std::min(cycles, state.left);
       if (may_rise) {
-        // To the cycle in which the counter reaches the threshold, or has reached it: that takes at least one.
+        // To the cycle in which the counter reaches the threshold, or has reached it: that takes at least
+        // one.
         const double missing = enough - static_cast<double>(state.counter);
         const double until = missing <= 0 ? 1 : attempts > 0 ? std::ceil(missing / attempts) : HUGE_VAL;
         if (until < static_cast<double>(step)) step = static_cast<std::int64_t>(until);
