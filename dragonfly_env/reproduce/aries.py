@@ -193,9 +193,9 @@ ARIES = Paper(
         "Stalls and flits are those that the machine's counters count: the time in which the head of an input "
         "buffer found no room to move on to, in times of a flit, and flits received; processor tiles are those "
         "that take what hosts send. Local view: the routers that have hosts of the job.",
-        "Claims whose id ends in -larger repeat one with messages of milc and of the mix five times as large "
-        "(2 % of the application's), -dispersed with every job by random routers, -groups with jobs on two groups, "
-        "-flits for flits.",
+        "Claims whose id has -larger repeat one with messages of the mix, or of eight jobs of milc, five times "
+        "as large (2 % of the application's) and in the mix those of milc a quarter (0.1 %); -dispersed: with every "
+        "job by random routers; -groups: with jobs on two groups; -flits: the clause on flits.",
         "AR08: AD0, AD2, AD3; where AD1 stands between them the paper does not say.",
         "AR10, AR44: latency of a packet from its host to its destination, means over a host and 10 us; "
         "responses are not simulated.",
