@@ -35,8 +35,8 @@ _CONTROLLED_PART = 0.5  # of the watched time: all jobs are watched there
 # others' stay large where the paper says so, as far as an iteration fits the run.
 _SCALE_OF = {"nek5000": 25.0, "hacc": 2.5, "qbox": 2.0, "rayleigh": 2.5}
 # Calibrated as those of the package (`dragonfly-env calibrate milc --hosts 32 --scale 0.02 --stands-for 8 --topology
-# theta-m8 --network aries-256 --policy ad0`), by hosts and scale: far from the package's scale a gap in proportion to the
-# bytes gives another MPI share than table I has.
+# theta-m8 --network aries-256 --policy ad0`), by hosts and scale: far from the package's scale a gap in proportion to
+# the bytes gives another MPI share than table I has.
 _MILC_GAPS_NS = {(32, 0.001): 3718.0, (32, 0.02): 24_287.0, (64, 0.02): 18_834.0}
 
 
@@ -202,9 +202,9 @@ def all_alike(effort: Effort, suffix: str = "", **sizes: Any) -> tuple[JobCell, 
 
 
 def with_larger_messages(effort: Effort) -> tuple[JobCell, ...]:
-    """A mix with messages ``LARGER`` times as large, and in it milc with small ones, of which all-reduces take the larger
-    part of the time in MPI (table I has them first); the machine before and after; eight jobs of 512 nodes with the
-    larger messages, compact and dispersed.
+    """A mix with messages ``LARGER`` times as large, and in it milc with small ones, so that all-reduces take most of its
+    time in MPI (table I has them first); the machine before and after; eight jobs of 512 nodes with the larger
+    messages, compact and dispersed.
     """
     usual = SIZES[effort.name]
     large = replace(usual, scale=LARGER * usual.scale)
