@@ -202,8 +202,8 @@ def all_alike(effort: Effort, suffix: str = "", **sizes: Any) -> tuple[JobCell, 
 
 
 def with_larger_messages(effort: Effort) -> tuple[JobCell, ...]:
-    """A mix with messages ``LARGER`` times as large, and in it milc with small ones, so that all-reduces take most of its
-    time in MPI (table I has them first); the machine before and after; eight jobs of 512 nodes with the larger
+    """A mix with messages ``LARGER`` times as large, and in it milc with small ones, so that all-reduces take most of
+    its time in MPI (table I has them first); the machine before and after; eight jobs of 512 nodes with the larger
     messages, compact and dispersed.
     """
     usual = SIZES[effort.name]
