@@ -128,6 +128,12 @@ def _rank_3_peak(row: Row) -> float:
     return _of_machine(row, "rank-3", "most_stalls") * tiles / stalls if stalls else math.nan
 
 
+def _network_flit_rate(row: Row) -> float:
+    """Flits of the machine's network tiles per us."""
+    flits = sum(_of_machine(row, name, "flits") for name in NETWORK_CLASSES)
+    return 1000.0 * flits / float(row["duration_ns"])
+
+
 def nic_percentile(q: float) -> Callable[[Row], float]:
     """Of the means per host and window, in us."""
 
@@ -145,6 +151,7 @@ JOB_METRICS_OF_ROW: dict[str, Callable[[Row], float]] = {
     "mpi_time": _mpi_time,
     "mpi_share": _mpi_share,
     "rank_3_peak": _rank_3_peak,
+    "network_flit_rate": _network_flit_rate,
     "processor_stalls": tiles((HOST_IN,), "stalls", _of_machine),
     "job_processor_stalls": tiles((HOST_IN,), "stalls", _of_job),
     **{f"time_in_{name}": _operation(name) for name in ("wait", "allreduce", "alltoallv")},
