@@ -14,7 +14,7 @@ from dragonfly_env.experiments.statistics import mean_and_ci95
 from dragonfly_env.reproduce.aries import ARIES, FULL
 from dragonfly_env.reproduce.findings import Findings
 from dragonfly_env.reproduce.job_cells import JobCell
-from dragonfly_env.reproduce.job_metrics import PERCENTILES, operation_times_us
+from dragonfly_env.reproduce.job_metrics import JOB_METRICS_OF_ROW, PERCENTILES, operation_times_us
 from dragonfly_env.reproduce.measurements import Measured, measure_claim
 from dragonfly_env.reproduce.paired import reduction, spread_ratio, tail_ratio
 from dragonfly_env.reproduce.verdicts import (
@@ -51,7 +51,12 @@ def row(
         "tiles": tiles(100, ratio),
     }
     hosts = {"nic_latency_ns": latency_ns * np.linspace(1, 2, 50)}
-    return {"jobs": json.dumps([job] * jobs), "tiles": json.dumps(tiles(1000, ratio)), **hosts}
+    return {
+        "jobs": json.dumps([job] * jobs),
+        "tiles": json.dumps(tiles(1000, ratio)),
+        "duration_ns": run_time_ns,
+        **hosts,
+    }
 
 
 def tiles(flits: int, ratio: float) -> dict[str, dict[str, float]]:
@@ -291,6 +296,12 @@ def test_all_percentiles_of_latency_are_lower_and_the_tail_by_as_much_as_publish
     assert measured("AR44", make(1.2)).ordering == "reversed"
     assert len(PERCENTILES) == measured("AR44", make(0.75)).details.count("p")
     assert judge(CLAIMS["AR10"], measured("AR10", make(0.75))).verdict == MET
+
+
+def test_flits_are_compared_in_the_same_time() -> None:
+    """Of runs with the same work one that takes half of the time has twice the flits in a time."""
+    rates = [JOB_METRICS_OF_ROW["network_flit_rate"](row(run_time_ns)) for run_time_ns in (1000.0, 500.0)]
+    assert rates == [3 * 1000 / 1.0, 3 * 1000 / 0.5]  # three ranks, per us
 
 
 def test_what_was_not_logged_is_said() -> None:
