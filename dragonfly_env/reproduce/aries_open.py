@@ -84,6 +84,8 @@ VARIANTS: dict[str, Variant] = {
     "gateways=any, ties=random": _modes(gateways="any", ties="random"),
     "decide=source": _modes(decide="source"),
     "in_group=false": _modes(in_group=False),
+    "in_destination_group=true": _modes(in_destination_group=True),
+    "later_nonminimal=any": _modes(later_nonminimal="any"),
     "buffers / 4": Variant(network=_small_buffers()),
     "packets of 64 bytes": Variant(network=_small_packets(), only_milc=True),
     "fill=0.6": Variant(fill=0.6),
