@@ -76,6 +76,7 @@ class PatternInfo(TypedDict):
     source: str
     example: str
     closed_loop: bool
+    revision: int
     parameters: list[PatternParameterInfo]
 
 @type_check_only
@@ -183,7 +184,12 @@ def trace_source(
     routes: NDArray[np.uint32] | None,
 ) -> Source: ...
 def workload(
-    topology: Topology, seed: int, name: str, arguments: Mapping[str, Any], packet_bytes: int
+    topology: Topology,
+    seed: int,
+    name: str,
+    arguments: Mapping[str, Any],
+    packet_bytes: int,
+    packet_flits: int = 1,
 ) -> Source: ...
 
 class Script:

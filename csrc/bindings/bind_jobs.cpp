@@ -92,7 +92,8 @@ ProgramPtr program_of(const py::dict& job, std::uint32_t tasks) {
     }
     return make_script_program(handle.script, run);
   }
-  return make_program(member<std::string>(job, "script"), tasks, member<std::uint32_t>(job, "packet_bytes"));
+  return make_program(member<std::string>(job, "script"), tasks, member<std::uint32_t>(job, "packet_bytes"),
+                      member<std::uint32_t>(job, "packet_flits"));
 }
 
 SourceHandle job_source(std::shared_ptr<const Dragonfly> topology,
@@ -105,7 +106,7 @@ SourceHandle job_source(std::shared_ptr<const Dragonfly> topology,
   std::vector<std::uint8_t> taken(topology->num_hosts());
   for (const py::dict& one : given) {
     require_known(one, {"script", "hosts", "start_ps", "iterations", "piece_packets", "jitter", "seed",
-                        "number", "policies", "packet_bytes"});
+                        "number", "policies", "packet_bytes", "packet_flits"});
     Job job;
     job.hosts = member<std::vector<std::uint32_t>>(one, "hosts");
     for (const std::uint32_t host : job.hosts) {

@@ -35,6 +35,7 @@ py::dict packet_log(Simulation& simulation) {
   out["delivered_ps"] = column<std::int64_t>(log, [](P p) { return p.delivered; });
   out["hops"] = column<std::uint8_t>(log, [](P p) { return p.hops; });
   out["minimal"] = column<bool>(log, [](P p) { return p.minimal; });
+  out["path_kind"] = column<std::uint8_t>(log, [](P p) { return p.path_kind; });
   std::vector<std::int64_t> offsets{0};
   std::vector<std::uint32_t> routers;
   for (const LoggedPacket& packet : log) {

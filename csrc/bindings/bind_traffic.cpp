@@ -214,11 +214,12 @@ SourceHandle synthetic_source(std::shared_ptr<const Dragonfly> topology,
 }
 
 SourceHandle workload(std::shared_ptr<const Dragonfly> topology, std::uint64_t seed, std::string name,
-                      const py::dict& arguments, const py::int_& packet_bytes) {
+                      const py::dict& arguments, const py::int_& packet_bytes, const py::int_& packet_flits) {
   const PatternSpec spec{.name = std::move(name), .arguments = arguments_of(arguments, 0)};
   const std::uint32_t bytes = checked_u32(packet_bytes, "packet_bytes", 1, UINT32_MAX);
+  const std::uint32_t flits = checked_u32(packet_flits, "packet_flits", 1, UINT32_MAX);
   const py::gil_scoped_release release;
-  auto made = make_workload(*topology, seed, spec, bytes);
+  auto made = make_workload(*topology, seed, spec, bytes, flits);
   return {.topology = std::move(topology),
           .source = std::make_shared<const SilentSource>(),
           .workload = std::move(made)};
@@ -292,6 +293,7 @@ py::list patterns() {
     entry["source"] = info.source;
     entry["example"] = info.example;
     entry["closed_loop"] = info.closed_loop();
+    entry["revision"] = info.revision;
     entry["parameters"] = parameters;
     result.append(entry);
   }
@@ -326,7 +328,7 @@ void bind_traffic(py::module_& module) {
              py::arg("process"), py::arg("seed"), py::arg("message_packets"), py::arg("packet_ps"),
              py::arg("trial_ps"), py::arg("first_ps"), py::arg("periodic_intervals") = "exact");
   module.def("workload", &workload, py::arg("topology").none(false), py::arg("seed"), py::arg("name"),
-             py::arg("arguments"), py::arg("packet_bytes"));
+             py::arg("arguments"), py::arg("packet_bytes"), py::arg("packet_flits") = 1);
   module.def("trace_source", &trace_source, py::arg("topology").none(false), py::arg("time_ps").noconvert(),
              py::arg("src").noconvert(), py::arg("dst").noconvert(), py::arg("packets").noconvert(),
              py::arg("route_offsets").noconvert().none(true), py::arg("routes").noconvert().none(true));

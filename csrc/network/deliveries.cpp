@@ -109,6 +109,7 @@ void Deliveries::deliver(std::uint32_t index, Tick delivered_tick) {
                            delivered,
                            packet.hops,
                            !packet.non_minimal,
+                           packet.path_kind(),
                            {path.routers.begin(), path.routers.begin() + path.length}});
   }
   free_packets_.push_back(index);

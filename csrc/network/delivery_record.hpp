@@ -17,6 +17,7 @@ struct LoggedPacket {
   TimePs created = 0, injected = 0, delivered = 0;
   std::uint8_t hops = 0;
   bool minimal = true;
+  std::uint8_t path_kind = 0;  // Packet::path_kind()
   std::vector<std::uint32_t> routers;
 };
 

@@ -9,10 +9,12 @@
 namespace dragonfly {
 
 HostPrograms::HostPrograms(const Workload& workload, std::uint32_t first_host, std::uint32_t num_hosts,
-                           TimePs quantum_ps)
+                           TimePs quantum_ps, TimePs packet_ps, std::uint64_t seed)
     : workload_{workload},
       first_host_{first_host},
       quantum_ps_{quantum_ps},
+      packet_ps_{packet_ps},
+      seed_{seed},
       hosts_(num_hosts),
       jobs_(workload.jobs().size()),
       operations_(workload.num_operations()) {
@@ -27,7 +29,10 @@ HostPrograms::HostPrograms(const Workload& workload, std::uint32_t first_host, s
     ++open_work_.unfinished;
     ++jobs_[place.job].unfinished;
   }
-  for (const Job& job : workload.jobs()) policies_.push_back(job.policies);
+  for (const Job& job : workload.jobs()) {
+    policies_.push_back(job.policies);
+    pacing_.push_back(job.program->pacing());
+  }
   pool_.reserve(num_hosts);
 }
 
@@ -127,7 +132,26 @@ const QueuedMessage& HostPrograms::begin_message(std::uint32_t host) {
   return sender.sending;
 }
 
-std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag, Lane lane) {
+Tick HostPrograms::paced(std::uint32_t host, std::uint64_t number, Tick ready) const {
+  const Host& sender = hosts_[host];
+  const Pacing& pacing = pacing_[sender.job];
+  if (!pacing.paces()) return ready;
+  const bool at_once = sender.sending.pace == Pace::kAtOnce;
+  TimePs trial_ps = ready * quantum_ps_;
+  if (sender.left_at != kNoAlarm) {
+    const TimePs spacing_ps = at_once ? pacing.flit_ps(packet_ps_, 1) : pacing.spacing_ps(packet_ps_);
+    trial_ps = std::max(trial_ps, sender.left_at * quantum_ps_ + spacing_ps);
+  }
+  if (!at_once) {
+    constexpr std::uint32_t kPaced = 1;  // sub-stream: open-loop sources use the others of a host
+    const RandomStream random{seed_, Purpose::kInjection, first_host_ + host, number, kPaced};
+    trial_ps += pacing.wait_ps(random, packet_ps_);
+  }
+  return (trial_ps + quantum_ps_ - 1) / quantum_ps_;
+}
+
+std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag, Lane lane,
+                                 Pace pace) {
   assert(packets > 0);
   Host& sender = hosts_[asked_];
   std::uint32_t index = free_;
@@ -145,6 +169,7 @@ std::uint32_t HostPrograms::send(std::uint32_t task, std::uint32_t packets, std:
                .policy = policies_[sender.job][static_cast<std::size_t>(lane)],
                .lane = lane,
                .sent = now_},
+      .pace = pace,
   };
   if (sender.first == kNil) {
     sender.first = index;

@@ -20,6 +20,7 @@ struct QueuedMessage {
   std::uint32_t destination = 0;  // host
   MessagePart part{};             // what each of its packets carries
   std::uint32_t next = kNil;      // behind it in the queue
+  Pace pace = Pace::kHost;
 };
 
 // Hosts are numbered within the partition here; only the partition asks.
@@ -27,8 +28,9 @@ class HostPrograms final : private TaskPort {
  public:
   static constexpr Tick kNoAlarm = kNever;
 
-  HostPrograms(const Workload& workload, std::uint32_t first_host, std::uint32_t num_hosts,
-               TimePs quantum_ps);
+  // `packet_ps`: time of a packet on a host's link; `seed`: of the run, for pacing.
+  HostPrograms(const Workload& workload, std::uint32_t first_host, std::uint32_t num_hosts, TimePs quantum_ps,
+               TimePs packet_ps, std::uint64_t seed);
 
   // Memory per host, without that of the tasks.
   [[nodiscard]] static std::uint64_t host_bytes() noexcept { return sizeof(Host) + sizeof(QueuedMessage); }
@@ -53,6 +55,9 @@ class HostPrograms final : private TaskPort {
   [[nodiscard]] const MessagePart& being_sent(std::uint32_t host) const noexcept {
     return hosts_[host].sending.part;
   }
+  // When packet `number` of a host may leave, which is of the message being sent and ready since `ready`.
+  [[nodiscard]] Tick paced(std::uint32_t host, std::uint64_t number, Tick ready) const;
+  void packet_left(std::uint32_t host, Tick now) noexcept { hosts_[host].left_at = now; }
   // Of messages that were not begun.
   [[nodiscard]] std::uint64_t queued_packets(std::uint32_t host) const noexcept {
     return hosts_[host].queued_packets;
@@ -80,6 +85,7 @@ class HostPrograms final : private TaskPort {
     bool endless = false;
     std::uint32_t job = 0;
     Tick alarm = kNoAlarm;
+    Tick left_at = kNoAlarm;  // the last packet
     QueuedMessage sending{};
     MessageTable arriving;
   };
@@ -89,13 +95,18 @@ class HostPrograms final : private TaskPort {
   [[nodiscard]] TaskMessage seen_by(std::uint32_t other_host, const MessagePart& part) const;
 
   [[nodiscard]] TimePs now_ps() const override { return now_ * quantum_ps_; }
-  std::uint32_t send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag, Lane lane) override;
+  [[nodiscard]] TimePs packet_ps() const override { return packet_ps_; }
+  std::uint32_t send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag, Lane lane,
+                     Pace pace) override;
   void wake_at(TimePs when_ps) override;
   void record(std::uint32_t operation, TimePs took_ps) override;
 
   const Workload& workload_;
   const std::uint32_t first_host_;
   const TimePs quantum_ps_;
+  const TimePs packet_ps_;
+  const std::uint64_t seed_;
+  std::vector<Pacing> pacing_;         // [job]
   std::vector<JobPolicies> policies_;  // [job]
   std::vector<Host> hosts_;
   std::vector<QueuedMessage> pool_;  // of all source queues

@@ -19,7 +19,8 @@ SourceHosts::SourceHosts(const Blueprint& blueprint, PacketStore& store, Feedbac
     : Deliveries{blueprint, store, feedback, open, index} {
   if (blueprint.workload != nullptr) {
     programs_ = std::make_unique<HostPrograms>(*blueprint.workload, first_host_, num_hosts_,
-                                               blueprint.timing.quantum_ps);
+                                               blueprint.timing.quantum_ps, blueprint.links[0].packet_ps,
+                                               blueprint.options.seed);
   }
   build_hosts();
 }
@@ -100,6 +101,9 @@ void SourceHosts::next_packet(std::uint32_t host, HostSender& sender) {
   const std::uint32_t limit = plan_.options.source_queue_packets;
   if (limit > 0 && sender.number >= limit && (!skips_ || programmed)) {
     sender.entered = std::max(sender.entered, departures_[std::size_t{host} * limit + sender.number % limit]);
+  }
+  if constexpr (kPrograms) {
+    if (programmed) sender.entered = programs_->paced(host, sender.number, sender.entered);
   }
   sender.state = sender.entered > stop_after_ ? HostState::kSilent : HostState::kGenerating;
 }
@@ -206,6 +210,7 @@ void SourceHosts::send_from_host(std::uint32_t host, HostSender& sender, Tick no
   if constexpr (kPrograms) {
     const bool programmed = programs_->runs_on(host);
     messages_[index] = programmed ? programs_->being_sent(host) : MessagePart{};
+    if (programmed) programs_->packet_left(host, now);
     if (--sender.left == 0) {
       if (programmed) {
         heed(host, programs_->left_source_queue(host, now), now);

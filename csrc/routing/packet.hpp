@@ -29,6 +29,10 @@ enum class DetourKind : std::uint8_t {
   kL,    // inside a group: to a random router of the group that the packet has just entered
 };
 
+// The path that a packet took, for logs: 0 minimal, 1 + DetourKind, kPrescribedPath for a route of a trace
+// that is not minimal.
+inline constexpr std::uint8_t kPrescribedPath = 6;
+
 struct alignas(64) Packet {
   std::uint32_t next = kNil;  // the list it is in; on a link: the input VC it is heading for
   std::uint32_t source_host = kNil;
@@ -55,6 +59,12 @@ struct alignas(64) Packet {
   // Whether it goes straight to its destination, and may yet be sent on a detour.
   [[nodiscard]] bool goes_straight() const noexcept {
     return plan == Plan::kMinimal || plan == Plan::kByGateway;
+  }
+  // The kind of the last non-minimal path that it was sent on.
+  [[nodiscard]] std::uint8_t path_kind() const noexcept {
+    if (!non_minimal) return 0;
+    return plan == Plan::kRouted ? kPrescribedPath
+                                 : static_cast<std::uint8_t>(1U + static_cast<unsigned>(detour_kind));
   }
 };
 static_assert(sizeof(Packet) == 64);

@@ -10,12 +10,14 @@ struct Shape {
   std::uint32_t tasks = 2;
   std::uint32_t packets = 1;    // of a message
   std::uint32_t in_flight = 1;  // messages of a host in its source queue
+  Pacing pacing{};
 };
 
 // Task i sends one message to each of i+1, i+2, ... (mod n), the next one whenever the last packet of one
 // has left the source queue.
-// Source: the shifted order of a personalised all-to-all exchange, as in Thakur et al., Optimization
-// of collective communication operations in MPICH, IJHPCA 2005.
+// The host is paced, by default as in FOGSim's all-to-all: a trial every flit time, one packet a packet time
+// on average. Source: the shifted order of a personalised all-to-all exchange, as in Thakur et al.,
+// Optimization of collective communication operations in MPICH, IJHPCA 2005.
 class AllToAllTask final : public Task {
  public:
   AllToAllTask(const Shape& shape, std::uint32_t task) : shape_{shape}, task_{task} {}
@@ -60,10 +62,13 @@ class AllToAll final : public Program {
     return std::uint64_t{shape_.tasks} * (shape_.tasks - 1) * shape_.packets;
   }
   [[nodiscard]] std::uint64_t task_bytes() const override { return sizeof(AllToAllTask) + 16; }
+  [[nodiscard]] Pacing pacing() const override { return shape_.pacing; }
 
  private:
   Shape shape_;
 };
+
+constexpr const char* kPacing = "bernoulli";
 
 ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments) {
   const std::int64_t bytes = arguments.integer("message_bytes", 250, 1, kMostMessageBytes);
@@ -73,7 +78,8 @@ ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments
   }
   const Shape shape{.tasks = context.num_tasks,
                     .packets = context.packets_of(bytes),
-                    .in_flight = static_cast<std::uint32_t>(in_flight)};
+                    .in_flight = static_cast<std::uint32_t>(in_flight),
+                    .pacing = read_pacing(context, arguments, kPacing)};
   if (std::uint64_t{shape.packets} * (shape.tasks - 1) > kMostPacketsOfHost) {
     throw ConfigError{"message_bytes", std::to_string(bytes),
                       "at most " +
@@ -86,14 +92,18 @@ ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments
 }  // namespace
 
 PatternInfo all_to_all_pattern() {
-  return {
-      .name = "all-to-all",
-      .summary = "every host sends one message to every other, its neighbour first; closed loop",
-      .source = "Thakur et al., Optimization of collective communication operations in MPICH, IJHPCA 2005",
-      .example = "all-to-all",
-      .parameters = {{"message_bytes", "250", "size of a message, rounded up to whole packets"},
-                     {"in_flight", "1", "messages of a host that may be in its source queue"}},
-      .program = make};
+  return {.name = "all-to-all",
+          .summary = "every host sends one message to every other, its neighbour first; closed loop",
+          .source =
+              "Thakur et al., Optimization of collective communication operations in MPICH, IJHPCA 2005; "
+              "pacing: FOGSim, all2all",
+          .example = "all-to-all",
+          .parameters = {{"message_bytes", "250", "size of a message, rounded up to whole packets"},
+                         {"in_flight", "1", "messages of a host that may be in its source queue"},
+                         pacing_parameter(kPacing),
+                         injection_load_parameter()},
+          .revision = 2,
+          .program = make};
 }
 
 }  // namespace dragonfly

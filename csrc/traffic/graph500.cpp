@@ -7,11 +7,16 @@
 //   the 2^(scale + 1) * edge_factor that there are in all. Each task has its even share of them.
 //   Messages of a task with q queries: the expected number n of different tasks among q random ones, times as
 //   many full messages as each of them needs.
-// Deviations from the authors' simulator: the numbers are the means, without its normal deviates; a task
-// knows how many messages to expect, there each tells everybody that it has done; the all-reduce is a tree,
-// there a star; answering a query takes no time. Source: Fuentes et al., A scalable synthetic traffic model
-// of Graph500 for computer networks analysis, CCPE 2017; with scale 20, edge factor 16, coalescing 256, root
-// degree 3 and 5 levels in LIA (TACO 2025), section 5.3.
+//   A task works on the queries that it receives between two messages that it sends: `query_ns` each, by
+//   default the time that a full message takes on the link divided by its queries.
+// As in FOGSim (public source, commit dcdd75f), and what it has besides as options: `signals`, with which a
+// task tells every other that it has sent all messages of the level, instead of everybody knowing how many to
+// expect; `reduce=star`, an all-reduce by messages to the root task and back. LIA's text names neither, but
+// messages between random tasks and an all-reduce.
+// Deviations: the numbers are the means, without its normal deviates; a task begins the next level when the
+// all-reduce reaches it, there all begin when it has reached the last. Source: Fuentes et al., A scalable
+// synthetic traffic model of Graph500 for computer networks analysis, CCPE 2017; with scale 20, edge factor
+// 16, coalescing 256, root degree 3 and 5 levels in LIA (TACO 2025), section 5.3.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -28,7 +33,17 @@ namespace {
 
 constexpr std::uint64_t kMostMessages = std::uint64_t{1} << 28;  // all are drawn once beforehand
 
-enum Kind : std::uint32_t { kQueries, kReduce, kBroadcast, kKinds };
+enum Kind : std::uint32_t { kQueries, kReduce, kBroadcast, kSignal, kKinds };
+
+// What a message is: its kind, its level and how many queries it has.
+constexpr std::uint32_t kMostLevels = 64;
+constexpr std::uint32_t kMostCoalescing = 0xff'ffff;
+constexpr std::uint32_t tag_of(std::uint32_t level, Kind kind, std::uint32_t queries = 0) noexcept {
+  return (queries << 8U) | (level * kKinds + kind);
+}
+constexpr std::uint32_t level_of(std::uint32_t tag) noexcept { return (tag & 0xffU) / kKinds; }
+constexpr Kind kind_of(std::uint32_t tag) noexcept { return static_cast<Kind>((tag & 0xffU) % kKinds); }
+static_assert(kMostLevels * kKinds <= 256);
 
 struct Search {
   std::uint32_t tasks = 2;
@@ -36,23 +51,49 @@ struct Search {
   std::uint32_t in_flight = 1;
   std::uint64_t coalescing = 256;
   std::uint64_t seed = 0;
+  Pacing pacing{};
+  std::int64_t query_fs = -1;  // time per query; negative: a packet time per full message
+  bool signals = false;
+  bool star = false;
   std::uint32_t root = 0;                 // the task that has the root vertex
   std::vector<std::uint64_t> queries{};   // [level], of all tasks
   std::vector<std::uint32_t> expected{};  // [level * tasks + task]: messages with queries that come
 
   [[nodiscard]] std::uint32_t levels() const noexcept { return static_cast<std::uint32_t>(queries.size()); }
 
+  // A task's share of the queries of a level.
+  [[nodiscard]] std::uint64_t share(std::uint32_t level, std::uint32_t task) const noexcept {
+    if (level == 0) return task == root ? queries[0] : 0;
+    const std::uint64_t rank = (std::uint64_t{task} + tasks - root + level) % tasks;
+    return queries[level] / tasks + (rank < queries[level] % tasks ? 1 : 0);
+  }
   // How many messages with queries a task sends at a level.
   [[nodiscard]] std::uint64_t messages(std::uint32_t level, std::uint32_t task) const noexcept {
-    std::uint64_t own = queries[level] / tasks;
-    const std::uint64_t rank = (std::uint64_t{task} + tasks - root + level) % tasks;
-    if (rank < queries[level] % tasks) ++own;
-    if (level == 0) own = task == root ? queries[0] : 0;
+    const std::uint64_t own = share(level, task);
     if (own == 0) return 0;
     const double others = tasks - 1.0;
     const double met = others * -std::expm1(static_cast<double>(own) * std::log1p(-1.0 / others));
     const auto different = static_cast<std::uint64_t>(others > 1 ? std::max(met, 1.0) : 1.0);
     return different * ((own + different * coalescing - 1) / (different * coalescing));
+  }
+
+  // How many tell a task that they have sent all messages of a level.
+  [[nodiscard]] std::uint32_t signals_to(std::uint32_t level, std::uint32_t task) const noexcept {
+    if (!signals) return 0;
+    if (level == 0) return task == root ? 0 : 1;  // there only the root sends anything
+    return tasks - 1;
+  }
+  // What work on so many queries takes: whole flit times, a cycle there; exact where a packet is one flit.
+  [[nodiscard]] TimePs work_ps(std::uint32_t number, TimePs packet_ps) const noexcept {
+    if (query_fs == 0) return 0;
+    const double each_ps = query_fs < 0 ? static_cast<double>(packet_ps) / static_cast<double>(coalescing)
+                                        : static_cast<double>(query_fs) / 1000.0;
+    const TimePs cycle_ps = this->cycle_ps(packet_ps);
+    const double cycles = std::ceil(each_ps * number / static_cast<double>(cycle_ps));
+    return static_cast<TimePs>(cycles) * cycle_ps;
+  }
+  [[nodiscard]] TimePs cycle_ps(TimePs packet_ps) const noexcept {
+    return pacing.packet_flits() > 1 ? std::max<TimePs>(pacing.flit_ps(packet_ps, 1), 1) : 1;
   }
 
   // Calls with(task) for the target of each of a task's messages at a level, in order.
@@ -84,25 +125,54 @@ class SearchTask final : public Task {
         rank_{(task + search.tasks - search.root) % search.tasks},
         received_(search.levels(), 0),
         reduced_(search.levels(), 0),
+        signalled_(search.signals ? search.levels() : 0, 0),
         draws_{search.targets(0, task)} {
+    if (search.star) {
+      children_ = rank_ == 0 ? search.tasks - 1 : 0;
+      return;
+    }
     for (std::uint32_t bit = 1; bit < search.tasks - rank_ && (rank_ & bit) == 0; bit <<= 1U) ++children_;
   }
 
   void start(TaskPort& port) override { begin_level(port); }
+  void wake(TaskPort& port) override {
+    if (owed_ == 0) return;
+    if (busy_until_ps_ > port.now_ps()) {
+      port.wake_at(busy_until_ps_);
+      return;
+    }
+    for (; owed_ > 0; --owed_) send_queries(port);
+  }
   void sent(TaskPort& port, const TaskMessage& message) override {
-    if (message.tag % kKinds != kQueries) return;
-    --leaving_;
-    if (to_send_ > 0) send_queries(port);
+    switch (kind_of(message.tag)) {
+      case kQueries:
+        --leaving_;
+        if (to_send_ > owed_) after_queries(port);
+        if (to_send_ == 0 && leaving_ == 0) send_signal(port);
+        break;
+      case kSignal:
+        send_signal(port);
+        break;
+      case kBroadcast:
+        if (search_.star) return broadcast(port);
+        return;
+      default:
+        return;
+    }
     end_level(port);
   }
   void received(TaskPort& port, const TaskMessage& message) override {
-    const std::uint32_t level = message.tag / kKinds;
-    switch (message.tag % kKinds) {
+    const std::uint32_t level = level_of(message.tag);
+    switch (kind_of(message.tag)) {
       case kQueries:  // perhaps of the next level, which its sender has begun
         ++received_[level];
+        work_on(message.tag >> 8U, port);
         break;
       case kReduce:
         ++reduced_[level];
+        break;
+      case kSignal:
+        ++signalled_[level];
         break;
       default:
         leave_level(port);
@@ -124,32 +194,91 @@ class SearchTask final : public Task {
   void begin_level(TaskPort& port) {
     if (finished()) return;
     to_send_ = search_.messages(level_, task_);
+    left_ = search_.share(level_, task_);
     draws_ = search_.targets(level_, task_);
     reported_ = false;
+    next_signal_ = search_.signals && (level_ > 0 || rank_ == 0) ? 0 : search_.tasks;
+    pending_ps_ = 0;
+    busy_until_ps_ = port.now_ps();
+    if (to_send_ == 0) {
+      send_signal(port);
+      end_level(port);
+      return;
+    }
     for (std::uint32_t i = 0; i < search_.in_flight && to_send_ > 0; ++i) send_queries(port);
-    end_level(port);
   }
   void send_queries(TaskPort& port) {
+    // Full messages as long as one query is left for each that follows.
+    const bool full = left_ >= search_.coalescing + to_send_ - 1;
+    const std::uint64_t queries = full ? search_.coalescing : (left_ + to_send_ - 1) / to_send_;
+    left_ -= queries;
     --to_send_;
     ++leaving_;
-    port.send(search_.next_target(draws_, task_), search_.packets, level_ * kKinds + kQueries);
+    const std::uint32_t tag = tag_of(level_, kQueries, static_cast<std::uint32_t>(queries));
+    port.send(search_.next_target(draws_, task_), search_.packets, tag);
+  }
+  // A message has left: the task works on the queries that have come, then it may send the next.
+  void after_queries(TaskPort& port) {
+    if (search_.query_fs == 0) {
+      send_queries(port);
+      return;
+    }
+    ++owed_;
+    const TimePs now = port.now_ps();
+    // One cycle in which it finds nothing more to work on, as there.
+    busy_until_ps_ = std::max(busy_until_ps_, now) + pending_ps_ + 2 * search_.cycle_ps(port.packet_ps());
+    pending_ps_ = 0;
+    const TimePs spacing_ps = search_.pacing.paces() ? search_.pacing.spacing_ps(port.packet_ps()) : 0;
+    port.wake_at(std::max(busy_until_ps_, now + spacing_ps));
+  }
+  void work_on(std::uint32_t queries, TaskPort& port) {
+    if (to_send_ == 0) return;  // the end of a level does not wait for it
+    const TimePs work_ps = search_.work_ps(queries, port.packet_ps());
+    (busy_until_ps_ > port.now_ps() ? busy_until_ps_ : pending_ps_) += work_ps;
+  }
+  void send_signal(TaskPort& port) {
+    if (next_signal_ == task_) ++next_signal_;
+    if (next_signal_ >= search_.tasks) return;
+    port.send(next_signal_++, 1, tag_of(level_, kSignal), Lane::kUsual, Pace::kAtOnce);
   }
   // Once the own messages have left, all that are expected are there, and the subtree has said the same.
   void end_level(TaskPort& port) {
     if (finished() || reported_ || to_send_ > 0 || leaving_ > 0 || reduced_[level_] < children_ ||
-        received_[level_] < search_.expected[std::size_t{level_} * search_.tasks + task_]) {
+        received_[level_] < search_.expected[std::size_t{level_} * search_.tasks + task_] ||
+        !signals_done()) {
       return;
     }
     reported_ = true;
     if (rank_ == 0) {
       leave_level(port);
     } else {
-      port.send(task_of(rank_ & (rank_ - 1)), 1, level_ * kKinds + kReduce);
+      const std::uint32_t parent = search_.star ? 0 : rank_ & (rank_ - 1);
+      port.send(task_of(parent), 1, tag_of(level_, kReduce), Lane::kUsual, Pace::kAtOnce);
     }
   }
+  [[nodiscard]] bool signals_done() const noexcept {
+    if (!search_.signals) return true;
+    const std::uint32_t end = next_signal_ == task_ ? next_signal_ + 1 : next_signal_;
+    return end >= search_.tasks && signalled_[level_] >= search_.signals_to(level_, task_);
+  }
   void leave_level(TaskPort& port) {
+    if (search_.star) {
+      next_broadcast_ = 0;
+      broadcast(port);
+      return;
+    }
     for (std::uint32_t i = children_; i-- > 0;) {
-      port.send(task_of(rank_ + (1U << i)), 1, level_ * kKinds + kBroadcast);
+      port.send(task_of(rank_ + (1U << i)), 1, tag_of(level_, kBroadcast), Lane::kUsual, Pace::kAtOnce);
+    }
+    ++level_;
+    begin_level(port);
+  }
+  // The root tells the tasks one after the other; the others have nobody to tell.
+  void broadcast(TaskPort& port) {
+    if (next_broadcast_ == task_) ++next_broadcast_;
+    if (rank_ == 0 && next_broadcast_ < search_.tasks) {
+      port.send(next_broadcast_++, 1, tag_of(level_, kBroadcast), Lane::kUsual, Pace::kAtOnce);
+      return;
     }
     ++level_;
     begin_level(port);
@@ -163,11 +292,18 @@ class SearchTask final : public Task {
   std::uint32_t rank_;  // in the binomial tree: its parent is without the lowest bit
   std::uint32_t children_ = 0;
   std::uint32_t level_ = 0;
-  std::uint64_t to_send_ = 0;
+  std::uint64_t to_send_ = 0;  // messages with queries
+  std::uint64_t left_ = 0;     // queries
   std::uint32_t leaving_ = 0;
+  std::uint32_t owed_ = 0;            // messages that follow once the work is done
+  TimePs busy_until_ps_ = 0;          // working on queries
+  TimePs pending_ps_ = 0;             // work that begins when the next message has left
+  std::uint32_t next_signal_ = 0;     // task
+  std::uint32_t next_broadcast_ = 0;  // task
   bool reported_ = false;
-  std::vector<std::uint32_t> received_;  // [level]
-  std::vector<std::uint32_t> reduced_;   // [level]: children that have reported
+  std::vector<std::uint32_t> received_;   // [level]
+  std::vector<std::uint32_t> reduced_;    // [level]: children that have reported
+  std::vector<std::uint32_t> signalled_;  // [level]
   RandomStream draws_;
 };
 
@@ -179,29 +315,50 @@ class Graph500 final : public Program {
     return std::make_unique<SearchTask>(search_, task);
   }
   [[nodiscard]] std::uint64_t total_packets() const override {
-    return messages_ * search_.packets + 2 * std::uint64_t{search_.levels()} * (search_.tasks - 1);
+    const std::uint64_t others = search_.tasks - 1;
+    const std::uint64_t signals = search_.signals ? others * (1 + search_.tasks * (search_.levels() - 1)) : 0;
+    return messages_ * search_.packets + signals + 2 * std::uint64_t{search_.levels()} * others;
   }
   [[nodiscard]] std::uint64_t task_bytes() const override {
-    return sizeof(SearchTask) + 3 * sizeof(std::uint32_t) * search_.levels() + 64;
+    return sizeof(SearchTask) + 4 * sizeof(std::uint32_t) * search_.levels() + 64;
   }
+  [[nodiscard]] Pacing pacing() const override { return search_.pacing; }
 
  private:
   Search search_;
   std::uint64_t messages_;  // with queries
 };
 
+constexpr const char* kPacing = "spaced";
+
+std::int64_t read_query_fs(const PatternArguments& arguments) {
+  constexpr double kFsPerNs = 1e6;
+  if (!arguments.has("query_ns")) return -1;
+  return static_cast<std::int64_t>(std::round(arguments.number("query_ns", 0, 0, 1e6) * kFsPerNs));
+}
+
+bool read_star(const PatternArguments& arguments) {
+  const std::string name = arguments.text("reduce", "tree");
+  if (name != "tree" && name != "star") throw ConfigError{"reduce", "'" + name + "'", "must be tree or star"};
+  return name == "star";
+}
+
 ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments) {
   if (context.num_tasks < 2) throw ConfigError{"traffic", "'graph500'", "needs at least 2 hosts"};
   const std::int64_t scale = arguments.integer("scale", 20, 1, 40);
   const std::int64_t edge_factor = arguments.integer("edge_factor", 16, 1, 1024);
   const std::int64_t root_degree = arguments.integer("root_degree", 3, 1, 1'000'000);
-  const std::int64_t levels = arguments.integer("levels", 5, 1, 64);
+  const std::int64_t levels = arguments.integer("levels", 5, 1, kMostLevels);
   Search search{
       .tasks = context.num_tasks,
       .packets = context.packets_of(arguments.integer("message_bytes", 250, 1, kMostMessageBytes)),
       .in_flight = static_cast<std::uint32_t>(arguments.integer("in_flight", 1, 1, 65'535)),
-      .coalescing = static_cast<std::uint64_t>(arguments.integer("coalescing", 256, 1, 1'000'000'000)),
-      .seed = static_cast<std::uint64_t>(arguments.integer("graph_seed", 0, 0, 0x7fff'ffff))};
+      .coalescing = static_cast<std::uint64_t>(arguments.integer("coalescing", 256, 1, kMostCoalescing)),
+      .seed = static_cast<std::uint64_t>(arguments.integer("graph_seed", 0, 0, 0x7fff'ffff)),
+      .pacing = read_pacing(context, arguments, kPacing),
+      .query_fs = read_query_fs(arguments),
+      .signals = arguments.flag("signals", false),
+      .star = read_star(arguments)};
   search.root = RandomStream{search.seed, Purpose::kPattern, context.num_tasks, 0}.below(context.num_tasks);
 
   auto left = static_cast<double>((std::uint64_t{2} << scale) * static_cast<std::uint64_t>(edge_factor));
@@ -239,19 +396,27 @@ ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments
 }  // namespace
 
 PatternInfo graph500_pattern() {
-  return {.name = "graph500",
-          .summary = "levels of a breadth-first search: random messages, then an all-reduce; closed loop",
-          .source = "Fuentes et al., CCPE 2017, with the values of LIA, TACO 2025, section 5.3",
-          .example = "graph500:scale=10",
-          .parameters = {{"scale", "20", "the graph has 2^scale vertices"},
-                         {"edge_factor", "16", "and so many edges per vertex"},
-                         {"coalescing", "256", "queries for one task that share a message"},
-                         {"root_degree", "3", "edges of the vertex that the search starts from"},
-                         {"levels", "5", "of the tree, at most"},
-                         {"message_bytes", "250", "size of a message with queries"},
-                         {"in_flight", "1", "messages of a host that may be in its source queue"},
-                         {"graph_seed", "0", "which graph: who asks whom"}},
-          .program = make};
+  return {
+      .name = "graph500",
+      .summary = "levels of a breadth-first search: random messages, then an all-reduce; closed loop",
+      .source = "Fuentes et al., CCPE 2017, with the values of LIA, TACO 2025, section 5.3",
+      .example = "graph500:scale=10",
+      .parameters = {{"scale", "20", "the graph has 2^scale vertices"},
+                     {"edge_factor", "16", "and so many edges per vertex"},
+                     {"coalescing", "256", "queries for one task that share a message"},
+                     {"root_degree", "3", "edges of the vertex that the search starts from"},
+                     {"levels", "5", "of the tree, at most"},
+                     {"message_bytes", "250", "size of a message with queries"},
+                     {"in_flight", "1", "messages of a host that may be in its source queue"},
+                     {"graph_seed", "0", "which graph: who asks whom"},
+                     pacing_parameter(kPacing),
+                     injection_load_parameter(),
+                     {"query_ns", "packet time / coalescing",
+                      "work on a query between two messages that a task sends; 0: none"},
+                     {"signals", "false", "whether every task tells every other that it has sent all"},
+                     {"reduce", "tree", "the all-reduce: a binomial tree, or a star around the root task"}},
+      .revision = 2,
+      .program = make};
 }
 
 }  // namespace dragonfly

@@ -23,6 +23,7 @@ struct Exchange {
   std::array<std::uint32_t, 4> packets{};  // of a message, by how many of x, y, z differ
   std::uint32_t iterations = 1;
   TimePs compute_ps = 0;
+  Pacing pacing{};
 
   struct Neighbor {
     std::uint32_t task;
@@ -118,6 +119,7 @@ class Halo3d final : public Program {
   [[nodiscard]] std::uint64_t task_bytes() const override {
     return sizeof(HaloTask) + 26 * sizeof(Exchange::Neighbor) + 32;
   }
+  [[nodiscard]] Pacing pacing() const override { return exchange_.pacing; }
 
  private:
   Exchange exchange_;
@@ -160,6 +162,8 @@ Lengths read_lengths(const PatternArguments& arguments, std::uint32_t tasks) {
           static_cast<std::uint32_t>((*given)[2])};
 }
 
+constexpr const char* kPacing = "none";
+
 ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments) {
   if (context.num_tasks < 2) throw ConfigError{"traffic", "'halo3d'", "needs at least 2 hosts"};
   const std::int64_t side = arguments.integer("side", 32, 1, 4096);
@@ -168,7 +172,8 @@ ProgramPtr make(const ProgramContext& context, const PatternArguments& arguments
       .lengths = read_lengths(arguments, context.num_tasks),
       .wrap = arguments.flag("wrap", true),
       .iterations = static_cast<std::uint32_t>(arguments.integer("iterations", 1, 1, 1'000'000)),
-      .compute_ps = arguments.integer("compute_ns", 0, 0, 1'000'000'000) * kPsPerNs};
+      .compute_ps = arguments.integer("compute_ns", 0, 0, 1'000'000'000) * kPsPerNs,
+      .pacing = read_pacing(context, arguments, kPacing)};
   exchange.packets = {0, context.packets_of(side * side * cell_bytes), context.packets_of(side * cell_bytes),
                       context.packets_of(cell_bytes)};
   std::uint64_t packets = 0;
@@ -199,7 +204,9 @@ PatternInfo halo3d_pattern() {
                      {"side", "32", "cells of a task along each of x, y, z"},
                      {"cell_bytes", "8", "size of a cell"},
                      {"iterations", "1", "exchanges, one after the other"},
-                     {"compute_ns", "0", "time between two exchanges"}},
+                     {"compute_ns", "0", "time between two exchanges"},
+                     pacing_parameter(kPacing),
+                     injection_load_parameter()},
       .program = make};
 }
 

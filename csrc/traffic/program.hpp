@@ -22,6 +22,7 @@
 #include <string>
 
 #include "core/time.hpp"
+#include "traffic/pacing.hpp"
 
 namespace dragonfly {
 
@@ -37,6 +38,10 @@ struct TaskMessage {
 enum class Lane : std::uint8_t { kUsual, kAllToAll };
 inline constexpr std::size_t kLanes = 2;
 
+// Whether a message waits for its host's pacing (traffic/pacing.hpp), as data do, or follows the packet
+// before it by a flit time, as signals do.
+enum class Pace : std::uint8_t { kHost, kAtOnce };
+
 // What a task may do while it is asked.
 class TaskPort {
  public:
@@ -46,10 +51,12 @@ class TaskPort {
   virtual ~TaskPort() = default;
 
   [[nodiscard]] virtual TimePs now_ps() const = 0;
+  // Time of a packet on the host's link.
+  [[nodiscard]] virtual TimePs packet_ps() const = 0;
   // Puts a message at the end of the host's source queue; returns its number. Messages of a host leave one
   // after the other. Precondition: packets > 0.
   virtual std::uint32_t send(std::uint32_t task, std::uint32_t packets, std::uint32_t tag,
-                             Lane lane = Lane::kUsual) = 0;
+                             Lane lane = Lane::kUsual, Pace pace = Pace::kHost) = 0;
   // Sets the one alarm of the task, in place of any that is set: wake() at the first instant of the clock
   // loop at or after `when_ps` and after now.
   virtual void wake_at(TimePs when_ps) = 0;
@@ -84,6 +91,7 @@ inline constexpr std::int64_t kMostMessageBytes = 0x7fff'ffff;
 struct ProgramContext {
   std::uint32_t num_tasks;
   std::uint32_t packet_bytes;
+  std::uint32_t packet_flits = 1;
 
   // Messages are whole packets. Precondition: 0 < bytes <= kMostMessageBytes.
   [[nodiscard]] std::uint32_t packets_of(std::int64_t bytes) const noexcept {
@@ -104,6 +112,8 @@ class Program {
   [[nodiscard]] virtual std::uint64_t total_packets() const = 0;
   // How many kinds of operations its tasks record().
   [[nodiscard]] virtual std::uint32_t num_operations() const { return 0; }
+  // How fast its hosts inject.
+  [[nodiscard]] virtual Pacing pacing() const { return {}; }
   // Whether it goes on for as long as anybody watches: a run is complete without it.
   [[nodiscard]] virtual bool is_endless() const { return false; }
   // Memory of one task, about.

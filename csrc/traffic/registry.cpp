@@ -214,27 +214,29 @@ PatternPtr make_pattern(const Dragonfly& topology, std::uint64_t seed, const Pat
 }
 
 std::shared_ptr<const Workload> make_workload(const Dragonfly& topology, std::uint64_t seed,
-                                              const PatternSpec& spec, std::uint32_t packet_bytes) {
+                                              const PatternSpec& spec, std::uint32_t packet_bytes,
+                                              std::uint32_t packet_flits) {
   PatternSpec parsed;
   const PatternInfo& info = resolve(spec, parsed);
   if (!info.closed_loop()) {
     throw ConfigError(std::string{kField}, "'" + info.name + "'", "must be a closed-loop pattern");
   }
   constexpr std::uint32_t kJob = 0;
-  Job job{.program = info.program({topology.num_hosts(), packet_bytes}, parsed.arguments),
+  Job job{.program = info.program({topology.num_hosts(), packet_bytes, packet_flits}, parsed.arguments),
           .hosts = place_tasks(topology, parsed.arguments.text("placement", "consecutive"), seed, kJob)};
   std::vector<Job> jobs;
   jobs.push_back(std::move(job));
   return std::make_shared<const Workload>(topology.num_hosts(), std::move(jobs));
 }
 
-ProgramPtr make_program(const std::string& spec, std::uint32_t num_tasks, std::uint32_t packet_bytes) {
+ProgramPtr make_program(const std::string& spec, std::uint32_t num_tasks, std::uint32_t packet_bytes,
+                        std::uint32_t packet_flits) {
   PatternSpec parsed;
   const PatternInfo& info = resolve({.name = spec, .arguments = {}}, parsed);
   if (!info.closed_loop()) {
     throw ConfigError(std::string{kField}, "'" + info.name + "'", "must be a closed-loop pattern");
   }
-  return info.program({num_tasks, packet_bytes}, parsed.arguments);
+  return info.program({num_tasks, packet_bytes, packet_flits}, parsed.arguments);
 }
 
 PatternPtr make_part(const PatternContext& parent, std::shared_ptr<const Area> area,

@@ -47,7 +47,9 @@ struct PatternInfo {
   std::string example;  // a spec string that builds; empty: needs data that no string holds
   std::vector<PatternParameter> parameters;  // others are refused
   PatternFactory factory = nullptr;
-  std::string suffix_parameter{};    // "adv+4" sets this parameter to 4
+  std::string suffix_parameter{};  // "adv+4" sets this parameter to 4
+  // Raised whenever the same arguments come to mean another run: stored results know it.
+  std::uint32_t revision = 1;
   ProgramFactory program = nullptr;  // closed loop; `placement` is a parameter of all these, added by itself
   [[nodiscard]] bool closed_loop() const noexcept { return program != nullptr; }
 };
@@ -65,11 +67,12 @@ struct PatternInfo {
 // Builds a closed-loop pattern as the one job of the whole system.
 [[nodiscard]] std::shared_ptr<const Workload> make_workload(const Dragonfly& topology, std::uint64_t seed,
                                                             const PatternSpec& spec,
-                                                            std::uint32_t packet_bytes);
+                                                            std::uint32_t packet_bytes,
+                                                            std::uint32_t packet_flits = 1);
 
 // The program that a spec string names, for so many tasks wherever they live.
 [[nodiscard]] ProgramPtr make_program(const std::string& spec, std::uint32_t num_tasks,
-                                      std::uint32_t packet_bytes);
+                                      std::uint32_t packet_bytes, std::uint32_t packet_flits = 1);
 
 // Builds a part of a mixture in its area.
 [[nodiscard]] PatternPtr make_part(const PatternContext& parent, std::shared_ptr<const Area> area,

@@ -390,4 +390,5 @@ class SimulationConfig:
             policies=policies,
             seed=self.seed,
             packet_bytes=self.network.message_bytes_of_packet,
+            packet_flits=self.network.flits_per_packet,
         )

@@ -217,6 +217,7 @@ def job_source(
     policies: JobPolicies,
     seed: int,
     packet_bytes: int,
+    packet_flits: int,
 ) -> _core.Source:
     """What hosts do: their jobs; those without one send what the background says.
 
@@ -231,6 +232,7 @@ def job_source(
             "start_ps": ns_to_ps("start_ns", job.start_ns),
             "policies": list(numbers),
             "packet_bytes": packet_bytes,
+            "packet_flits": packet_flits,
         }
         if isinstance(job.program, RegisteredJob):
             row["script"] = job.program.pattern

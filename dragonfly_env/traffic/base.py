@@ -176,13 +176,16 @@ class ClosedLoop(NamedTraffic):
     def is_closed_loop(self) -> bool:
         return True
 
-    def build(self, topology: _core.Topology, seed: int, *, packet_bytes: int) -> _core.Source:
+    def build(
+        self, topology: _core.Topology, seed: int, *, packet_bytes: int, packet_flits: int = 1
+    ) -> _core.Source:
         """The programs of one system.
 
         Args:
             topology: Where they run.
             seed: Of the run; random placements follow from it.
             packet_bytes: Messages are whole packets of this size.
+            packet_flits: Flits of a packet: how finely paced programs time it.
 
         Raises:
             ConfigError: If they are impossible there.
@@ -190,7 +193,8 @@ class ClosedLoop(NamedTraffic):
         check_instance("topology", topology, _core.Topology)
         seed = check_integer("seed", seed, 0, 2**64 - 1)
         packet_bytes = check_integer("packet_bytes", packet_bytes, 1, 2**31 - 1)
-        return _core.workload(topology, seed, *self.core_spec(), packet_bytes)
+        packet_flits = check_integer("packet_flits", packet_flits, 1, 2**31 - 1)
+        return _core.workload(topology, seed, *self.core_spec(), packet_bytes, packet_flits)
 
     def check(self, topology: Dragonfly) -> None:
         self.build(check_instance("topology", topology, Dragonfly).to_core(), 0, packet_bytes=2**31 - 1)

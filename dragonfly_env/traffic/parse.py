@@ -229,7 +229,12 @@ def make_source(
     if isinstance(traffic, Trace):
         return traffic.build_source(core, packet_bytes=network.message_bytes_of_packet)
     if isinstance(traffic, ClosedLoop):
-        return traffic.build(core, seed, packet_bytes=network.message_bytes_of_packet)
+        return traffic.build(
+            core,
+            seed,
+            packet_bytes=network.message_bytes_of_packet,
+            packet_flits=network.flits_per_packet,
+        )
     steps = offered_steps(traffic, topology, load=load, network=network)
     if not steps:
         raise config_error("traffic", traffic, "must come from parse_traffic")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from dragonfly_env.config.rows import choice, integer
+from dragonfly_env.config.rows import choice, integer, real
 from dragonfly_env.traffic.base import ClosedLoop, spell
 
+PACINGS = ("bernoulli", "spaced", "none")
 PLACEMENTS = ("consecutive", "random", "random-routers", "random-groups")
 
 _MAX_MESSAGE_BYTES = 2**31 - 1
@@ -21,10 +22,13 @@ class AllToAll(ClosedLoop):
     There is a task on every host. A task gives its first ``in_flight`` messages to the host's source queue at time 0,
     and the next one whenever the last packet of its oldest has left the source queue: at most ``in_flight`` messages
     of a host are in its source queue, and they leave one after the other. Nobody waits for what he receives; a task
-    has finished when all its messages have left and those of all others have arrived.
+    has finished when all its messages have left and those of all others have arrived. The host is paced: by default
+    each flit time it makes a trial that succeeds with probability ``injection_load`` / flits of a packet, and sends at
+    most one packet a trial, as FOGSim's all-to-all does. A packet's latency counts from that trial, a message's from
+    when the task gave it to the source queue.
 
     Source: the shifted order of a personalised all-to-all exchange, as in Thakur et al., Optimization of collective
-    communication operations in MPICH, IJHPCA 2005.
+    communication operations in MPICH, IJHPCA 2005. Pacing: FOGSim (public source, commit dcdd75f).
 
     Raises:
         ConfigError: For values out of range; on use: for a system of one host, and for messages so large that a host
@@ -43,6 +47,19 @@ class AllToAll(ClosedLoop):
         PLACEMENTS,
         doc="Which host each task lives on: by number, a random permutation of the hosts, or routers or groups in "
         "random order with their hosts by number. Random ones follow from the run's seed.",
+    )
+    pacing: str = choice(
+        "bernoulli",
+        PACINGS,
+        doc="How a host's packets enter the network: a trial every flit time; trials from a packet time after the last "
+        "packet on; or as fast as the injection link takes them.",
+    )
+    injection_load: float | None = real(
+        None,
+        0.001,
+        1.0,
+        optional=True,
+        doc="Mean rate of a paced host that is never idle, as a fraction of its link; None: 1. Not with 'none'.",
     )
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import baselines
+from dragonfly_env import _core, baselines
 from dragonfly_env.experiments.run import Run, without_places
 from dragonfly_env.experiments.runner import run_sweep
 from dragonfly_env.experiments.scenario import Scenario
@@ -224,3 +224,26 @@ def test_files_of_one_content_are_kept_once_and_not_for_longer_than_they_are_use
     del one, two
     compiled._COMPILED._known.clear()
     assert sha256 not in texts._RECORDS
+
+
+@pytest.mark.parametrize("traffic", ["all-to-all", "graph500:scale=8", "halo3d:side=4"])
+def test_the_id_of_a_program_knows_how_often_its_rules_were_changed(
+    traffic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A result of the rules before is not taken for one of those of today."""
+    run = only(scenario(traffic=[traffic], loads=[1.0]))
+    name = traffic.partition(":")[0]
+    before = [{**info, "revision": 1} for info in _core.patterns()]
+    revision = next(info["revision"] for info in _core.patterns() if info["name"] == name)
+    today = run.id
+    assert run.configuration.get("program_revisions", {}) == ({name: revision} if revision > 1 else {})
+    monkeypatch.setattr(_core, "patterns", lambda: before)
+    assert (run.id != today) == (revision > 1)
+    assert (name == "halo3d") == (revision == 1)
+
+
+def test_the_id_of_a_job_knows_it_too() -> None:
+    run = only(scenario(jobs=[{"program": "graph500:scale=8", "hosts": 8}]))
+    assert run.configuration["program_revisions"] == {"graph500": 2}
+    other = only(scenario(jobs=[{"program": "halo3d:side=4", "hosts": 8}]))
+    assert "program_revisions" not in other.configuration
