@@ -110,8 +110,9 @@ def simulate(
         typer.Option(
             "--packet-log",
             metavar="FILE",
-            help="Write one row per delivered packet: source, destination, times, hops, routers passed. Parquet, or "
-            "CSV if FILE ends with .csv (routers separated by spaces).",
+            help="Write one row per delivered packet: source, destination, times, hops, kind of path (minimal, lgl, "
+            "lg, gl, g, l, prescribed), routers passed. Parquet, or CSV if FILE ends with .csv (routers separated by "
+            "spaces).",
         ),
     ] = None,
     *,
@@ -276,14 +277,17 @@ def _write_log(log: pa.Table, path: Path) -> None:
 
 
 def _log_table(simulation: Runnable, run: Run) -> pa.Table:
-    """One row per packet; ``routers`` holds the list of routers that it passed."""
+    """One row per packet; ``path_kind`` is one of ``PATH_KINDS``, ``routers`` the list of routers that it passed."""
+    import numpy as np
     import pyarrow as pa
 
     import dragonfly_env as dfe
     from dragonfly_env.experiments.parquet import METADATA_KEY
+    from dragonfly_env.simulation.path_kinds import PATH_KINDS
 
     columns = dict(simulation.packet_log())
     offsets, routers = columns.pop("route_offsets"), columns.pop("routers")
+    columns["path_kind"] = np.array(PATH_KINDS)[columns["path_kind"]]
     table = pa.table(
         {**columns, "routers": pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(routers))}
     )

@@ -49,6 +49,7 @@ _TEXT = (
 _LISTS = (
     ("router_accepted_load",),
     ("source_router_load",),
+    ("source_router_path_loads",),
     ("link_router", "link_port", "link_utilisation", "link_stall_fraction"),
     ("hop_histogram",),
     ("histogram_latency_ns", "histogram_packets"),

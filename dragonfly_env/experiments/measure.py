@@ -9,6 +9,7 @@ import platform
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,13 @@ from dragonfly_env.experiments.fields import printable
 from dragonfly_env.experiments.job_columns import host_columns, jobs_columns, tiles_text
 from dragonfly_env.experiments.run import Run
 from dragonfly_env.metrics import Metrics
+from dragonfly_env.simulation.path_kinds import PATH_KINDS
 
 PERCENTILES = (1, 5, 25, 75, 90)
 """Percentiles of latency that a row has beside those of `Metrics.to_dict`: enough for a box plot."""
 
 _PARTS = 50  # that a run with a progress bar is cut into
+_ROUNDING = 1e-9  # times in ns are whole ps, in binary
 _SHORTEST_PART_PS = 1000 * PS_PER_NS
 
 
@@ -89,6 +92,9 @@ def measure(
     if run.arrays and run.config.packet_log and isinstance(simulation, dfe.Simulation):
         log = simulation.packet_log()
         row["source_router_load"] = _load_of_sources(run, log, metrics)
+        row["source_router_path_loads"] = _path_loads_of_sources(run, log, metrics)
+        if metrics.time_series is not None:
+            row |= _generated_quartiles(log, metrics.time_series, run.config.series_bin_ns or math.inf)
         if metrics.jobs:
             row |= host_columns(run.config, log)
     return row, provenance
@@ -223,6 +229,36 @@ def _load_of_sources(
     packets = np.bincount(log["src"] // topology.p, minlength=topology.num_routers)
     per_packet = run.config.network.packet_time_ns / (topology.p * metrics.duration_ns)
     return (packets * per_packet).astype(np.float32)
+
+
+def _path_loads_of_sources(
+    run: Run, log: Mapping[str, npt.NDArray[Any]], metrics: Metrics
+) -> npt.NDArray[np.float32]:
+    """(num_routers * len(PATH_KINDS),) the same by the kind of path, router by router."""
+    topology = run.config.topology
+    row = log["src"].astype(np.int64) // topology.p * len(PATH_KINDS) + log["path_kind"]
+    packets = np.bincount(row, minlength=topology.num_routers * len(PATH_KINDS))
+    per_packet = run.config.network.packet_time_ns / (topology.p * metrics.duration_ns)
+    return (packets * per_packet).astype(np.float32)
+
+
+def _generated_quartiles(
+    log: Mapping[str, npt.NDArray[Any]], series: Mapping[str, npt.NDArray[Any]], bin_ns: float
+) -> dict[str, npt.NDArray[np.float64]]:
+    """``series_generated_latency_q1_ns`` and ``_q3_ns``: (bins,) quartiles of the latencies of the packets generated in
+    each bin and delivered since; NaN if there are none.
+    """
+    starts = np.asarray(series["time_ns"], np.float64)
+    found = {name: np.full(len(starts), math.nan) for name in ("q1", "q3")}
+    if len(starts):
+        bins = np.floor((log["created_ns"] - starts[0]) / bin_ns + _ROUNDING).astype(np.int64)
+        order = np.argsort(bins, kind="stable")
+        latency_ns = (log["delivered_ns"] - log["created_ns"])[order]
+        edges = np.searchsorted(bins[order], np.arange(len(starts) + 1))
+        for number, (low, high) in enumerate(pairwise(edges)):
+            if high > low:
+                found["q1"][number], found["q3"][number] = np.quantile(latency_ns[low:high], (0.25, 0.75))
+    return {f"series_generated_latency_{name}_ns": values for name, values in found.items()}
 
 
 def _known(value: float) -> float | None:

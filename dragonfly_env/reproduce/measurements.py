@@ -25,13 +25,14 @@ from dragonfly_env.reproduce.hpdc21_orderings import (
 from dragonfly_env.reproduce.job_metrics import JOB_METRICS
 from dragonfly_env.reproduce.job_orderings import JOB_STATEMENTS
 from dragonfly_env.reproduce.lia_orderings import (
+    LIA_STATEMENTS,
     fairness_ranking,
     falls_past_saturation,
     halo_ranking,
     lowest_after_change,
     only_one_improves,
 )
-from dragonfly_env.reproduce.offsets import knee, minima_at_multiples
+from dragonfly_env.reproduce.offsets import OFFSET_STATEMENTS, knee, minima_at_multiples
 from dragonfly_env.reproduce.paired import COMPARISONS, compare_claim
 from dragonfly_env.reproduce.tables import table_memory_ratio
 from dragonfly_env.reproduce.transients import settling_time_us
@@ -120,6 +121,8 @@ STATEMENTS: dict[str, Callable[[Findings, Claim], tuple[float, str]]] = {
     "only_one_improves": only_one_improves,
     "tails_slightly_below": tails_slightly_below,
     "table_memory": table_memory_ratio,
+    **LIA_STATEMENTS,
+    **OFFSET_STATEMENTS,
 }
 """Quantities of a whole figure: name and (value, details)."""
 

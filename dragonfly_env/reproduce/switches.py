@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dragonfly_env.reproduce.cells import Cell
-from dragonfly_env.reproduce.findings import Findings, FloatArray
+from dragonfly_env.reproduce.findings import Findings, FloatArray, NotFoundYetError
+from dragonfly_env.simulation.path_kinds import PATH_KINDS
 
 
 def loads_of_routers(findings: Findings, cell: Cell) -> FloatArray:
@@ -24,3 +25,18 @@ def spread_of_routers(findings: Findings, cell: Cell) -> FloatArray:
     loads = loads_of_routers(findings, cell)
     spread: FloatArray = loads.max(axis=1) / loads.min(axis=1)
     return spread
+
+
+def path_loads_of_routers(findings: Findings, cell: Cell) -> FloatArray:
+    """(seeds, routers of a group, len(PATH_KINDS)) the same by the kind of path that packets took.
+
+    Raises:
+        NotFoundYetError: If the cell was simulated by a version that did not log it.
+    """
+    routers = findings.setup.topology(cell.hosts).a
+    rows = [row.get("source_router_path_loads") for row in findings.rows[cell]]
+    known = [np.asarray(row, np.float64) for row in rows if row is not None and np.ndim(row) == 1]
+    if len(known) < len(rows):
+        raise NotFoundYetError("an older version simulated it and did not log kinds of paths: repeat the run")
+    means: FloatArray = np.stack([row.reshape(-1, routers, len(PATH_KINDS)).mean(axis=0) for row in known])
+    return means

@@ -1,7 +1,7 @@
 """Benito, Vallejo, Beivide: LIA, TACO 2025, as data. Section 5 gives network, parameters and traffic.
 
 The paper's system has 5,256 hosts (h = 6); a quick run is smaller (1,056 hosts, h = 4), so claims stand twice in the
-table. Of the figures, 16 is left out: results do not tell detours of different length apart.
+table.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from dragonfly_env.reproduce.cells import Cell, Routing, Settings, Setup
 from dragonfly_env.reproduce.claims import Claim, read_claims
 from dragonfly_env.reproduce.figures.completion import speedups
 from dragonfly_env.reproduce.figures.curves import load_curves
-from dragonfly_env.reproduce.figures.offsets import offset_curves, saturation_counters
-from dragonfly_env.reproduce.figures.switches import switch_loads
+from dragonfly_env.reproduce.figures.offsets import mixture_counters, offset_curves, saturation_counters
+from dragonfly_env.reproduce.figures.quartiles import quartiles_after_change
+from dragonfly_env.reproduce.figures.switches import switch_loads, switch_paths
 from dragonfly_env.reproduce.figures.transients import after_change
 from dragonfly_env.reproduce.paper import Effort, Paper, PaperFigure, PublishedSetting, Reading
 
@@ -160,7 +161,8 @@ def _by_router(effort: Effort, load: float, policies: tuple[Routing, ...]) -> tu
 
 def first_hop_cells(effort: Effort) -> tuple[Cell, ...]:
     """Figure 6: with and without the first local hop, router by router."""
-    return _by_router(effort, 0.45, (*OBLIVIOUS[::2], Routing("tpr")))
+    short = Routing("tpr:detour=gl", "tpr", settings=(("detour", "gl"),))
+    return _by_router(effort, 0.45, (*OBLIVIOUS[::2], Routing("tpr"), short))
 
 
 def offset_cells(effort: Effort) -> tuple[Cell, ...]:
@@ -188,6 +190,25 @@ def knee_cells(effort: Effort) -> tuple[Cell, ...]:
     h = size_of(effort)[1]
     offsets = range(h // 2 + 1, h + 1)  # below, half of a local link carries all that the global links bring
     return tuple(_steady(effort, f"adv+{offset}", 0.5, Routing("vlb-g")) for offset in offsets)
+
+
+def mixture_traffic(effort: Effort) -> tuple[str, str, str]:
+    """Figure 10 (b) and (c): two destination groups, half of the packets each; for h = 6 +2 and +4, +3 and +9, +9 and
+    +11, else the offsets with the same probabilities of local links.
+    """
+    h = size_of(effort)[1]
+    pairs = ((h // 3, h - h // 3), (h // 2, h + h // 2), (h + h // 2, 2 * h - 1))
+    first, second, third = (f"weighted:adv+{low}=0.5,adv+{high}=0.5" for low, high in pairs)
+    return first, second, third
+
+
+def mixture_knee_cells(effort: Effort) -> tuple[Cell, ...]:
+    """Figure 10 (b), (c): where -G- saturates under two destinations, and -GL does not."""
+    return tuple(
+        _steady(effort, traffic, 0.5, routing)
+        for traffic in mixture_traffic(effort)
+        for routing in (Routing("vlb-g"), Routing("vlb-gl"))
+    )
 
 
 def sensitivity_cells(effort: Effort) -> tuple[Cell, ...]:
@@ -223,6 +244,26 @@ def oblivious_switch_cells(effort: Effort) -> tuple[Cell, ...]:
 def adaptive_switch_cells(effort: Effort) -> tuple[Cell, ...]:
     """Figure 15: the same of the adaptive policies."""
     return _by_router(effort, 0.5, (*ADAPTIVE, LIA))
+
+
+def path_cells(effort: Effort) -> tuple[Cell, ...]:
+    """Figure 16: the accepted load of every router of a group by the kind of path; LIA's run of figure 15."""
+    return _by_router(effort, 0.5, (LIA,))
+
+
+def quartile_cells(effort: Effort) -> tuple[Cell, ...]:
+    """Figure 17 (c): the same change from uniform traffic to ADVc, measured from 0.6 us before it with a packet log."""
+    lead_ns = 20 * BIN_NS
+    cells = [cell for cell in transient_cells(effort) if cell.traffic == f"{UNIFORM}->{ADVC}"]
+    return tuple(
+        replace(
+            cell,
+            warmup_ns=effort.warmup_ns - lead_ns,
+            measure_ns=lead_ns + 4 * effort.transient_ns,
+            packet_log=True,
+        )
+        for cell in cells
+    )
 
 
 def transient_cells(effort: Effort) -> tuple[Cell, ...]:
@@ -293,6 +334,12 @@ TACO25 = Paper(
         _figure("fig7", "Throughput under ADV+i at load 0.5", offset_cells, offset_curves),
         _figure("fig9", "Counters of what is injected, and extended ones", counter_cells, load_curves),
         _figure("fig10", "The remote counter where detours -G- saturate", knee_cells, saturation_counters),
+        _figure(
+            "fig10bc",
+            "Remote counters where detours -G- saturate under two destinations",
+            mixture_knee_cells,
+            mixture_counters,
+        ),
         _figure("fig11", "Sensitivity of LIA to its parameters under ADVc", sensitivity_cells, load_curves),
         _figure("fig12", "LIA and oblivious policies", oblivious_cells, load_curves),
         _figure(
@@ -309,10 +356,19 @@ TACO25 = Paper(
             switch_loads,
         ),
         _figure(
+            "fig16",
+            "Accepted load of the routers of a group under ADVc at 0.5 by path",
+            path_cells,
+            switch_paths,
+        ),
+        _figure(
             "fig17",
             "Latency of the packets generated around a change of the traffic",
             transient_cells,
             after_change,
+        ),
+        _figure(
+            "fig17c", "Quartiles of latency around the change to ADVc", quartile_cells, quartiles_after_change
         ),
         _figure("fig18", "Several patterns in one network", mixture_cells, load_curves),
         _figure("fig19", "Speed-up over MIN of workloads that run to their end", application_cells, speedups),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dragonfly_env.simulation.at_once import simulate
+from dragonfly_env.simulation.path_kinds import PATH_KINDS
 from dragonfly_env.simulation.simulation import Simulation
 
-__all__ = ["Simulation", "simulate"]
+__all__ = ["PATH_KINDS", "Simulation", "simulate"]

@@ -373,8 +373,9 @@ class Simulation(CoreOwner):
         Returns:
             Columns of n packets: ``src``, ``dst`` (hosts), ``number`` (of the packet at its source, from 0),
             ``created_ns``, ``injected_ns`` (left the source queue), ``delivered_ns``, ``hops``,
-            ``minimal``; and their routes one after the other in ``routers``, where packet i has
-            ``routers[route_offsets[i]:route_offsets[i+1]]``.
+            ``minimal``, ``path_kind`` (an index into ``dragonfly_env.simulation.PATH_KINDS``: minimal, or the last
+            kind of non-minimal path that the packet was sent on); and their routes one after the other in ``routers``,
+            where packet i has ``routers[route_offsets[i]:route_offsets[i+1]]``.
 
         Raises:
             StateError: If the configuration did not ask for ``packet_log``, or another thread is running.

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from dragonfly_env.plots.style import fitting_legend, grid, looks
 from dragonfly_env.reproduce.figures.published import error_of, legend_handles, mark, published_of
 from dragonfly_env.reproduce.findings import Findings
-from dragonfly_env.reproduce.offsets import offset_of, remote_counter
+from dragonfly_env.reproduce.offsets import offset_of, remote_counter, remote_counters, throughput_by_offset
 
 
 def offset_curves(findings: Findings, figure: str) -> Figure:
@@ -68,4 +68,27 @@ def saturation_counters(findings: Findings, figure: str) -> Figure:
     panel.set_ylabel("packets of a router\nin 200 ns on one type of link")
     handles, _ = panel.get_legend_handles_labels()
     fitting_legend(drawn, handles, "outside upper center")
+    return drawn
+
+
+def mixture_counters(findings: Findings, figure: str) -> Figure:
+    """The remote counters at which -G- saturates under mixtures of two destinations; dashed: what theory says.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    cells = [cell for cell in findings.simulated(figure) if cell.policy == "vlb-g"]
+    drawn, axes = grid(4.8, 3.0, 1, 1)
+    panel = axes[0][0]
+    labels, heights = [], []
+    for cell in cells:
+        offsets = cell.traffic.removeprefix("weighted:").replace("=0.5", "").replace(",", " ")
+        for link, counter in sorted(remote_counters(findings, cell).items()):
+            labels.append(f"{offsets}\nR+{link}")
+            heights.append(float(counter.mean()))
+    panel.bar(labels, heights, color="#0072b2")
+    panel.tick_params(axis="x", labelsize=7)
+    panel.axhline(20.0, color="#999999", linestyle="--", linewidth=1.0, label="a local link that is full: 20")
+    panel.set_ylabel("packets of a router\nin 200 ns on one type of link")
+    panel.legend(frameon=False, fontsize=8, loc="lower left")
     return drawn
