@@ -434,23 +434,6 @@ def all_accepted(findings: Findings, claim: Claim) -> tuple[float, str]:
     return float(loads.min() / cell.load), f"routers {loads.min():.4f} to {loads.max():.4f} of {cell.load:g}"
 
 
-def gateway_starves(findings: Findings, claim: Claim) -> tuple[float, str]:
-    """1 if with the policy the router that owns the minimal links accepts less than the others, and not so with the
-    reference. Less: by more than 5 percent of their mean.
-
-    Raises:
-        NotFoundYetError: If one of them was not simulated.
-    """
-    described, shares = [], {}
-    for policy in (claim.policy, claim.reference):
-        (cell,) = findings.select(claim.figure, hosts=claim.hosts, traffic=claim.traffic, policy=policy)
-        loads = loads_of_routers(findings, cell).mean(axis=0)
-        shares[policy] = float(loads[-1] / loads[:-1].mean())
-        described.append(f"{policy}: last router {loads[-1]:.4f}, others {loads[:-1].mean():.4f}")
-    holds = shares[claim.policy] < 1.0 / _FAIR <= shares[claim.reference]
-    return float(holds), "; ".join(described)
-
-
 def first_hop_at_gateway(findings: Findings, claim: Claim) -> tuple[float, str]:
     """1 if of the non-minimal paths of the router that owns the minimal links most have the first local hop, and of
     those of every other router most have not.
@@ -565,7 +548,6 @@ LIA_STATEMENTS = {
         completes_first,
         falls_to_reference,
         first_hop_at_gateway,
-        gateway_starves,
         highest_after_change,
         lower_before_change,
         lower_latency,

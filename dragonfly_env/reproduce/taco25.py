@@ -161,8 +161,7 @@ def _by_router(effort: Effort, load: float, policies: tuple[Routing, ...]) -> tu
 
 def first_hop_cells(effort: Effort) -> tuple[Cell, ...]:
     """Figure 6: with and without the first local hop, router by router."""
-    short = Routing("tpr:detour=gl", "tpr", settings=(("detour", "gl"),))
-    return _by_router(effort, 0.45, (*OBLIVIOUS[::2], Routing("tpr"), short))
+    return _by_router(effort, 0.45, (*OBLIVIOUS[::2], Routing("tpr")))
 
 
 def offset_cells(effort: Effort) -> tuple[Cell, ...]:

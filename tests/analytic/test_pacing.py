@@ -106,11 +106,9 @@ def longest_gap_of_two(query_ns: float) -> float:
 
 def test_a_task_works_on_queries_before_it_sends_the_next_message() -> None:
     """A task works on all that it has, 30 ns a query, and one query more comes every 10 ns: so it sends nothing until
-    the other has sent all of its level. Two flit times pass until it finds that there is nothing more to do.
+    the other has sent the rest of its level, some hundreds of messages, and works on them after that.
     """
-    busy_ns = longest_gap_of_two(30.0) - 2.0
-    assert busy_ns % 30.0 == 0.0
-    assert busy_ns / 30.0 > 100.0
+    assert longest_gap_of_two(30.0) > 100 * 30.0
 
 
 def test_without_work_a_task_waits_for_the_end_of_a_level_alone() -> None:

@@ -144,7 +144,6 @@ def by_router(values: Mapping[str, float]) -> Row:
 @pytest.mark.parametrize(
     ("identity", "published", "deviations"),
     [
-        ("LI24", {"tpr:detour=gl": 0.8}, [{"tpr:detour=gl": 0.96}, {"tpr": 0.9}]),
         ("LI42", {"vlb-g": 0.8, "vlb-lg": 0.9}, [{"vlb-lg": 0.97}, {"lia": 0.9}]),
         ("LI49", {"pb": 0.7, "pb-acor": 0.8}, [{"pb-acor": 0.97}, {"pb": 0.97}]),
     ],

@@ -262,7 +262,7 @@ def test_statistics_may_be_reset_in_the_middle_and_the_makespan_stays() -> None:
 @pytest.mark.parametrize("queue", [1, 2, 5])
 @pytest.mark.parametrize("in_flight", [1, 4])
 def test_a_bounded_source_queue_lets_packets_wait_and_loses_none(queue: int, in_flight: int) -> None:
-    traffic = dfe.AllToAll(message_bytes=500, in_flight=in_flight)
+    traffic = dfe.AllToAll(message_bytes=500, in_flight=in_flight, pacing="none")
     simulation = dfe.Simulation(config(traffic=traffic, source_queue_packets=queue))
     simulation.run(1000)
     assert 0 < simulation.metrics().packets_in_source_queues <= 72 * queue
