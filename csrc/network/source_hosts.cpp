@@ -102,10 +102,10 @@ void SourceHosts::next_packet(std::uint32_t host, HostSender& sender) {
   if (limit > 0 && sender.number >= limit && (!skips_ || programmed)) {
     sender.entered = std::max(sender.entered, departures_[std::size_t{host} * limit + sender.number % limit]);
   }
+  sender.state = sender.entered > stop_after_ ? HostState::kSilent : HostState::kGenerating;
   if constexpr (kPrograms) {
     if (programmed) sender.entered = programs_->paced(host, sender.number, sender.entered);
   }
-  sender.state = sender.entered > stop_after_ ? HostState::kSilent : HostState::kGenerating;
 }
 
 // Plans when the prepared packet is sent. Its port behaves like a router's output port: a packet
@@ -133,7 +133,9 @@ void SourceHosts::push_host(std::uint32_t host, Tick when, Tick now) {
 template <bool kPrograms>
 void SourceHosts::host_event(std::uint32_t host, Tick now) {
   HostSender& sender = hosts_[host];
-  if (sender.entered > stop_after_) {  // planned before the generators were stopped
+  bool programmed = false;  // what its program has sent is in the source queue, whatever its pacing
+  if constexpr (kPrograms) programmed = programs_->runs_on(host);
+  if (!programmed && sender.entered > stop_after_) {  // planned before the generators were stopped
     sender.state = HostState::kSilent;
     return;
   }
@@ -253,7 +255,7 @@ std::uint64_t SourceHosts::in_source_queues(Tick now) {
     const HostId id{first_host_ + host};
     const HostSender& sender = hosts_[host];
     if (programs_ != nullptr && programs_->runs_on(host)) {
-      total += queued_by_program(host, until);
+      total += queued_by_program(host);
       continue;
     }
     if (limit == 0) {

@@ -75,7 +75,7 @@ class SourceHosts : public Deliveries {
   void hand_over(std::uint32_t packet, Tick now);
   void heed(std::uint32_t host, Tick alarm, Tick now);
   [[nodiscard]] bool begin_message(std::uint32_t host, HostSender& sender);
-  [[nodiscard]] std::uint64_t queued_by_program(std::uint32_t host, Tick until) const;
+  [[nodiscard]] std::uint64_t queued_by_program(std::uint32_t host) const;
 
   std::vector<HostSender> hosts_;
   std::vector<Tick> departures_;              // [host * source queue + number % source queue], if bounded

@@ -61,12 +61,12 @@ void SourceHosts::hand_over(std::uint32_t index, Tick now) {
 
 // All that a program has sent, or, with a bounded source queue, what has room there: each packet enters it
 // when the one so many places before has left.
-std::uint64_t SourceHosts::queued_by_program(std::uint32_t host, Tick until) const {
+std::uint64_t SourceHosts::queued_by_program(std::uint32_t host) const {
   const HostSender& sender = hosts_[host];
   const std::uint64_t waiting = sender.left + programs_->queued_packets(host);
   const std::uint32_t limit = plan_.options.source_queue_packets;
   if (limit == 0) return waiting;
-  if (sender.left > 0 && sender.entered > until) return 0;
+  if (sender.left > 0 && sender.state == HostState::kSilent) return 0;  // it found no room before the end
   return std::min<std::uint64_t>(waiting, limit);
 }
 
