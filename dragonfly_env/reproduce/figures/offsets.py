@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from dragonfly_env.plots.style import fitting_legend, grid, looks
 from dragonfly_env.reproduce.figures.published import error_of, legend_handles, mark, published_of
 from dragonfly_env.reproduce.findings import Findings
-from dragonfly_env.reproduce.offsets import offset_of, remote_counter, remote_counters, throughput_by_offset
+from dragonfly_env.reproduce.offsets import offset_of, remote_counter, remote_counters
 
 
 def offset_curves(findings: Findings, figure: str) -> Figure:
