@@ -94,8 +94,14 @@ _LOG_NS = 10 * US
 
 
 def decisions_of(routing: Routing) -> Settings:
-    """What differs from the network of `SETUP`: policies that choose among kinds of detours draw another each time."""
-    return (("decide_at", "attempt"),) if routing.registered in ("lia", "pb-acor") else ()
+    """What differs from the network of `SETUP`: a refused head of `lia` draws another path; `pb-acor` keeps its own.
+
+    FOGSim's heads draw twice a cycle, ours once. Next to it `pb-acor` that decides once is 0.4 to 3 % away in latency
+    (docs/reproduction/fogsim.md), with another path after each refusal 3 to 5 %.
+    """
+    return {"lia": (("decide_at", "attempt"),), "pb-acor": (("decide_at", "head"),)}.get(
+        routing.registered, ()
+    )
 
 
 def size_of(effort: Effort) -> tuple[int, int, int]:
@@ -385,8 +391,8 @@ TACO25 = Paper(
     readings=(
         'Network `lia` with `arbitration="round-robin"`, as section 5.1 says, and `decide_at="attempt-same-detour"`, '
         "as the authors' simulator has it by default: the blocked head of an injection queue decides anew between the "
-        'minimal path and one non-minimal path, of which `lia` and `pb-acor` (`decide_at="attempt"`) draw another each '
-        "time. "
+        'minimal path and one non-minimal path. `lia` (`decide_at="attempt"`) draws another one each time; `pb-acor` '
+        '(`decide_at="head"`) decides once, which is closest to that simulator. '
         "Counters are in packets, queues are those of the router itself (docs/lia.md says why).",
         "Claims stand twice: with 5,256 hosts as published, and with 1,056 (h = 4), where a value that depends on h "
         "follows from the paper's formula.",
