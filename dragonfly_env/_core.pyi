@@ -76,7 +76,6 @@ class PatternInfo(TypedDict):
     source: str
     example: str
     closed_loop: bool
-    revision: int
     parameters: list[PatternParameterInfo]
 
 @type_check_only

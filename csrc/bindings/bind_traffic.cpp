@@ -293,7 +293,6 @@ py::list patterns() {
     entry["source"] = info.source;
     entry["example"] = info.example;
     entry["closed_loop"] = info.closed_loop();
-    entry["revision"] = info.revision;
     entry["parameters"] = parameters;
     result.append(entry);
   }

@@ -102,7 +102,6 @@ PatternInfo all_to_all_pattern() {
                          {"in_flight", "1", "messages of a host that may be in its source queue"},
                          pacing_parameter(kPacing),
                          injection_load_parameter()},
-          .revision = 2,
           .program = make};
 }
 

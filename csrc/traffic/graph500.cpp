@@ -415,7 +415,6 @@ PatternInfo graph500_pattern() {
                       "work on a query between two messages that a task sends; 0: none"},
                      {"signals", "false", "whether every task tells every other that it has sent all"},
                      {"reduce", "tree", "the all-reduce: a binomial tree, or a star around the root task"}},
-      .revision = 2,
       .program = make};
 }
 

@@ -2,9 +2,8 @@
 //
 // FOGSim (public source, commit dcdd75f) makes at most one trial per host and cycle, a cycle being the time
 // of a phit on the host's link. Two rules, both memoryless from the first trial on:
-//   bernoulli   a trial every flit time, from one flit time after the last packet on, so that now and then
-//   two
-//               packets follow each other closely; all-to-all, with a mean of `load` packets a packet time
+//   bernoulli   a trial every flit time, from one flit time after the last packet on, so that packets may
+//               follow each other closely; all-to-all, with a mean of `load` packets a packet time
 //   spaced      no trial before a packet time has passed since the last packet; Graph500
 // A trial needs a packet that is ready: the first one is made when the packet is, if that is later.
 // Simplification: a packet whose trial has succeeded and that finds the router's buffer full enters it as

@@ -48,8 +48,6 @@ struct PatternInfo {
   std::vector<PatternParameter> parameters;  // others are refused
   PatternFactory factory = nullptr;
   std::string suffix_parameter{};  // "adv+4" sets this parameter to 4
-  // Raised whenever the same arguments come to mean another run: stored results know it.
-  std::uint32_t revision = 1;
   ProgramFactory program = nullptr;  // closed loop; `placement` is a parameter of all these, added by itself
   [[nodiscard]] bool closed_loop() const noexcept { return program != nullptr; }
 };

@@ -8,14 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dragonfly_env import _core
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.experiments.agents import AgentSource
+from dragonfly_env.experiments.revisions import revisions_of
 from dragonfly_env.jobs import Job
-from dragonfly_env.jobs.registered import RegisteredJob
 from dragonfly_env.jobs.workload import resolved_jobs
 from dragonfly_env.simulation.window import check_window
-from dragonfly_env.traffic.base import ClosedLoop
 
 _MOST_NAMED_JOBS = 3
 _PLACES = frozenset({"path", "file", "weights", "agent"})
@@ -70,29 +68,18 @@ class Run:
 
         ``threads`` is not part of it: the result is the same for every number of threads. ``resolved_jobs`` is:
         calibrated computing times are data of the package, and after another calibration an old result must not count.
-        So are ``program_revisions``: closed-loop programs of the registry whose rules were changed.
+        So are ``revisions``: programs, policies and arbitrations whose rules were changed under the same name.
         """
         values = self.config.to_dict()
         values.pop("threads", None)
         values["traffic"] = self.config.traffic_object.to_dict()  # one form, however it was written
         if self.config.jobs:
             values["resolved_jobs"] = resolved_jobs(self.config.jobs, self.config.topology, self.config.seed)
-        if revisions := self._program_revisions():
-            values["program_revisions"] = revisions
+        if revisions := revisions_of(self.config):
+            values["revisions"] = revisions
         if self.agent is not None:
             values["policy"] = {"agent": self.policy_label, "sha256": self.agent.sha256}
         return {**values, "warmup_ns": self.warmup_ns, "measure_ns": self.measure_ns, "arrays": self.arrays}
-
-    def _program_revisions(self) -> dict[str, int]:
-        """By name: how often the rules of a program that the run uses were changed, counted from 1."""
-        registered = {info["name"]: info["revision"] for info in _core.patterns()}
-        traffic = self.config.traffic_object
-        names = {traffic.core_spec()[0]} if isinstance(traffic, ClosedLoop) else set()
-        for job in self.config.jobs:
-            program = getattr(job, "program", None)
-            if isinstance(program, RegisteredJob):
-                names.add(_core.parse_pattern(program.pattern)[0])
-        return {name: registered[name] for name in sorted(names) if registered[name] > 1}
 
     @property
     def id(self) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core, baselines
+from dragonfly_env.experiments.revisions import REVISIONS
 from dragonfly_env.experiments.run import Run, without_places
 from dragonfly_env.experiments.runner import run_sweep
 from dragonfly_env.experiments.scenario import Scenario
@@ -226,24 +227,33 @@ def test_files_of_one_content_are_kept_once_and_not_for_longer_than_they_are_use
     assert sha256 not in texts._RECORDS
 
 
-@pytest.mark.parametrize("traffic", ["all-to-all", "graph500:scale=8", "halo3d:side=4"])
-def test_the_id_of_a_program_knows_how_often_its_rules_were_changed(
-    traffic: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"traffic": ["all-to-all"]}, ["all-to-all"]),
+        ({"traffic": ["graph500:scale=8"]}, ["graph500"]),
+        ({"traffic": ["halo3d:side=4"]}, []),
+        ({"traffic": ["uniform"], "policies": ["acor"]}, ["acor"]),
+        ({"traffic": ["uniform"], "policies": ["ugal-n"]}, []),
+        ({"traffic": ["uniform"], "network": "lia"}, ["round-robin"]),
+        ({"jobs": [{"program": "graph500:scale=8", "hosts": 8}]}, ["graph500"]),
+        ({"jobs": [{"program": "halo3d:side=4", "hosts": 8}]}, []),
+    ],
+    ids=str,
+)
+def test_the_id_of_a_run_knows_how_often_the_rules_that_it_uses_were_changed(
+    changes: dict[str, Any], names: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A result of the rules before is not taken for one of those of today."""
-    run = only(scenario(traffic=[traffic], loads=[1.0]))
-    name = traffic.partition(":")[0]
-    before = [{**info, "revision": 1} for info in _core.patterns()]
-    revision = next(info["revision"] for info in _core.patterns() if info["name"] == name)
+    run = only(scenario(**changes))
     today = run.id
-    assert run.configuration.get("program_revisions", {}) == ({name: revision} if revision > 1 else {})
-    monkeypatch.setattr(_core, "patterns", lambda: before)
-    assert (run.id != today) == (revision > 1)
-    assert (name == "halo3d") == (revision == 1)
+    assert run.configuration.get("revisions", {}) == {name: REVISIONS[name] for name in names}
+    for name in names:
+        monkeypatch.setitem(REVISIONS, name, REVISIONS[name] + 1)
+    assert (run.id != today) == bool(names)
 
 
-def test_the_id_of_a_job_knows_it_too() -> None:
-    run = only(scenario(jobs=[{"program": "graph500:scale=8", "hosts": 8}]))
-    assert run.configuration["program_revisions"] == {"graph500": 2}
-    other = only(scenario(jobs=[{"program": "halo3d:side=4", "hosts": 8}]))
-    assert "program_revisions" not in other.configuration
+def test_whatever_was_revised_is_still_there() -> None:
+    registered = {info["name"] for info in (*_core.patterns(), *_core.policies())}
+    for name in REVISIONS.keys() - registered:
+        assert dfe.NetworkConfig(arbitration=name).arbitration == name
