@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,10 @@ class Valiant(Policy):
     (``lgl``, named ``val-n``) or a group (``lg``, ``val-g``); ``gl`` and ``g`` (``vlb-gl``, ``vlb-g``) leave
     through a global link of the source router itself, which saves a hop and loads fewer links.
 
+    Packets to another router of their own group go minimally. With ``own_group="local"`` they visit a random other
+    router of the group first, as LIA's section 3.2 has it; with ``"global"`` they take detours by other groups, as
+    packets to these do. The paths of packets to the same router are always minimal.
+
     Source: Valiant, Brebner, STOC 1981; Kang, Wang, Lan, HPDC 2021, section 2.2; LIA, TACO 2025, section 2.2.
     """
 
@@ -46,6 +50,7 @@ class Valiant(Policy):
 
     detour: str = detour("lgl", DETOURS)
     avoid_destination_group: bool | None = parameter()
+    own_group: str = parameter()
     family: str | None = choice(
         None,
         ("val", "vlb"),
@@ -63,6 +68,16 @@ class Valiant(Policy):
         """``"val-n"``, ``"val-g"``, ``"vlb-lg"``, ``"vlb-gl"`` or ``"vlb-g"``."""
         return _VAL_NAMES[self.detour] if self.family == "val" else f"vlb-{self.detour}"
 
+    @property
+    def scope(self) -> str:
+        """Where it is asked: ``"source"``; with other ``own_group`` than minimal ``"source-around"``."""
+        return "source" if self.own_group == "minimal" else "source-around"
+
+    def env_options(self) -> dict[str, Any]:
+        """What the batched environment needs for ``act``."""
+        options = Policy.env_options(self)
+        return {**options, "detours": (self.detour, "l")} if self.own_group == "local" else options
+
     def act(self, batch: DecisionBatch) -> IntArray:
         """Choose the first detour for every pending packet; the minimal path where there is none.
 
@@ -79,5 +94,11 @@ class Valiant(Policy):
         """
         (minimal,) = columns_of(batch, MINIMAL, 1)
         (around,) = columns_of(batch, self.detour, 1)
-        actions: IntArray = np.where(batch.mask[:, around], around, minimal)
+        legal = batch.mask[:, around]
+        if self.own_group == "local":
+            (local,) = columns_of(batch, "l", 1)
+            inside = batch.layout.counts(batch.obs, "group_offset")[:, 0] == 0
+            around = np.where(inside, local, around)
+            legal = np.where(inside, batch.mask[:, local], legal)
+        actions: IntArray = np.where(legal, around, minimal)
         return actions

@@ -30,7 +30,8 @@ class Line:
     routing: str
     own_group: str
     """The paths of packets to their own group: ``minimal``; ``local``, with one local hop more at most (FOGSim's
-    policies CRG_L and RRG_L); ``global``, through another group (CRG and RRG)."""
+    policies CRG_L and RRG_L); ``global``, through another group (CRG and RRG). Ours for Valiant: ``global`` with the
+    parameter ``own_group``, otherwise ``minimal``."""
     weights: str
     """Of two paths' queues: ``hops``, their numbers of hops, or ``double``, one to two (a change to FOGSim)."""
     traffic: str
@@ -81,12 +82,13 @@ def read_figures(path: Path = FIGURES) -> list[Line]:
 def measure(line: Line, seed: int = 1) -> tuple[float, float]:
     """Our mean latency in ns and accepted load, on network ``lia`` as it is by default."""
     h = line.h
+    around = line.own_group == "global" and line.routing.startswith("vlb")
     config = dfe.SimulationConfig(
         topology=dfe.Dragonfly(p=h, a=2 * h, h=h, arrangement="palmtree"),
         network=dfe.NetworkConfig.preset("lia"),
         traffic=line.traffic,
         load=line.load,
-        policy=line.routing,
+        policy=dfe.make_policy(line.routing, **({"own_group": "global"} if around else {})),
         injection="bernoulli",
         source_queue_packets=1,
         seed=seed,

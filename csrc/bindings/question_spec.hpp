@@ -36,6 +36,7 @@ inline void read_question_spec(const pybind11::dict& given, QuestionSpec& spec) 
   spec.scope = one_of<DecisionScope>("scope", scope,
                                      {{"source", DecisionScope::kSource},
                                       {"source-any", DecisionScope::kSourceAny},
+                                      {"source-around", DecisionScope::kSourceAround},
                                       {"way", DecisionScope::kWay},
                                       {"progressive", DecisionScope::kProgressive},
                                       {"every", every},

@@ -51,7 +51,7 @@ class Walker {
     std::vector<Detour> all;
     const std::uint32_t own = topology_.group_of(router);
     for (const DetourKind kind : policy_.detour_kinds()) {
-      if (!may_take(kind, packet, own)) continue;
+      if (!may_take(kind, packet, own, own_group_of(policy_.scope()))) continue;
       const bool own_link = kind == DetourKind::kGl || kind == DetourKind::kG;
       for (std::uint32_t group = 0; group < topology_.num_groups(); ++group) {
         if ((group == own) != (kind == DetourKind::kL) || (own_link && !has_link(router, group))) continue;

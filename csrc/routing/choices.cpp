@@ -169,7 +169,8 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
     if (!forced) {
       RandomStream draws = context.detour_stream(kind);
       for (std::uint32_t i = 0; i < shown.end; ++i) {
-        const Detour detour = draw_detour(context, draws, kind, spec.avoid_destination_group);
+        const Detour detour =
+            draw_detour(context, draws, kind, spec.avoid_destination_group, own_group_of(spec.scope));
         if (i < shown.first) continue;
         if (!detour.exists()) {
           put({});
@@ -192,8 +193,9 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
 bool is_path_choice(const QuestionPlan& plan, const RouteContext& context) {
   const QuestionSpec& spec = plan.asked;
   if (context.topology().num_choices() > 1 && spec.minimal_candidates > 1) return true;
-  return std::ranges::any_of(
-      spec.detours, [&](DetourKind kind) { return has_detour(context, kind, spec.avoid_destination_group); });
+  return std::ranges::any_of(spec.detours, [&](DetourKind kind) {
+    return has_detour(context, kind, spec.avoid_destination_group, own_group_of(spec.scope));
+  });
 }
 
 }  // namespace dragonfly

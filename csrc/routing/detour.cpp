@@ -7,6 +7,7 @@ namespace dragonfly {
 std::uint16_t detail::draw_group(const RouteContext& context, RandomStream& random, bool avoid_destination) {
   const std::uint32_t own = context.group();
   const std::uint32_t destination = context.packet().destination_group;
+  if (destination == own) avoid_destination = false;  // it is left out already
   const std::uint32_t excluded = avoid_destination ? 2 : 1;
   const std::uint32_t groups = context.topology().num_groups();
   if (groups <= excluded) return kNoGroup;
@@ -47,7 +48,7 @@ bool has_all_links(const Dragonfly& topology) noexcept {
 std::uint16_t draw_any_own_link(const RouteContext& context, RandomStream& random, bool avoid_destination) {
   const Dragonfly& topology = context.topology();
   std::uint32_t left_out = topology.h();  // by that link the router reaches the destination
-  if (avoid_destination) {
+  if (avoid_destination && context.packet().destination_group != context.group()) {
     const Endpoint link = *topology.links_between(context.group(), context.packet().destination_group);
     if (link.router == context.router()) left_out = link.port - topology.first_global_port();
   }
@@ -93,8 +94,9 @@ std::uint32_t detail::draw_own_router(const RouteContext& context, RandomStream&
   return router;
 }
 
-bool has_detour(const RouteContext& context, DetourKind kind, bool avoid_destination_group) noexcept {
-  if (!may_take(kind, context.packet(), context.group())) return false;
+bool has_detour(const RouteContext& context, DetourKind kind, bool avoid_destination_group,
+                OwnGroup own_group) noexcept {
+  if (!may_take(kind, context.packet(), context.group(), own_group)) return false;
   switch (kind) {
     case DetourKind::kL:
       return context.topology().a() > (excluded_beside(context) == context.router() ? 1U : 2U);
@@ -105,7 +107,9 @@ bool has_detour(const RouteContext& context, DetourKind kind, bool avoid_destina
     case DetourKind::kLg:
       break;
   }
-  return context.topology().num_groups() > (avoid_destination_group ? 2U : 1U);
+  const bool avoids_another =
+      avoid_destination_group && context.packet().destination_group != context.group();
+  return context.topology().num_groups() > (avoids_another ? 2U : 1U);
 }
 
 std::vector<ParameterInfo> detour_parameters() { return rows_of<DetourParams>(); }

@@ -23,13 +23,17 @@ namespace dragonfly {
   return 4;
 }
 
+// Whether packets to their own group may pass other groups.
+enum class OwnGroup : std::uint8_t { kStays, kMayLeave };
+
 // Whether a packet that stands in `group` may take such a detour: one to another group as long as it is on a
-// minimal path out of its own, one inside a group where it goes from here to its destination or has entered
-// the group of its detour.
-[[nodiscard]] inline bool may_take(DetourKind kind, const Packet& packet, std::uint32_t group) noexcept {
+// minimal path out of its own, or stands at its source router and `own_group` allows it; one inside a group
+// where it goes from here to its destination or has entered the group of its detour.
+[[nodiscard]] inline bool may_take(DetourKind kind, const Packet& packet, std::uint32_t group,
+                                   OwnGroup own_group = OwnGroup::kStays) noexcept {
   const bool leaves = packet.destination_group != group;
   if (kind == DetourKind::kL) return !leaves || !packet.goes_straight();
-  return leaves && packet.goes_straight();
+  return packet.goes_straight() && (leaves || (own_group == OwnGroup::kMayLeave && packet.hops == 0));
 }
 
 namespace detail {
@@ -45,7 +49,7 @@ namespace detail {
 
 }  // namespace detail
 
-// A uniformly random detour of this kind for a packet that leaves its group, the next one of
+// A uniformly random detour of this kind for a packet that may take one (may_take), the next one of
 // `random` (see RouteContext::detour_stream):
 //   lgl  a router of any group but the present one (and, if asked, the destination's)
 //   lg   such a group
@@ -57,9 +61,9 @@ namespace detail {
 // Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.2.
 // Here, because a detour that a function returns costs the processor as much as drawing it.
 [[nodiscard]] inline Detour draw_detour(const RouteContext& context, RandomStream& random, DetourKind kind,
-                                        bool avoid_destination_group) {
+                                        bool avoid_destination_group, OwnGroup own_group = OwnGroup::kStays) {
   Detour detour{.kind = kind};
-  if (!may_take(kind, context.packet(), context.group())) return detour;
+  if (!may_take(kind, context.packet(), context.group(), own_group)) return detour;
   if (kind == DetourKind::kL) {
     detour.router = detail::draw_own_router(context, random);
     if (detour.router != kNil) detour.group = static_cast<std::uint16_t>(context.group());
@@ -76,8 +80,8 @@ namespace detail {
 }
 
 // Whether it would exist, which no draw decides.
-[[nodiscard]] bool has_detour(const RouteContext& context, DetourKind kind,
-                              bool avoid_destination_group) noexcept;
+[[nodiscard]] bool has_detour(const RouteContext& context, DetourKind kind, bool avoid_destination_group,
+                              OwnGroup own_group = OwnGroup::kStays) noexcept;
 
 // What every policy with random detours has.
 struct DetourParams : ParameterSet {

@@ -190,6 +190,10 @@ class PathFollower {
     if (group == detour.group) {  // only with a detour router
       const WayStep way = topology_->minimal_way(router, group, detour.router, group, choice);
       const bool ends_here = detour.kind == DetourKind::kL && group == packet.destination_group;
+      if (ends_here &&
+          !ladder_.budget().local_detours) {  // of the source router: as a minimal path's first hop
+        return {way.port, ladder_.vc(Stage::kSource, false, true, with_router, packet.hops, way.position)};
+      }
       const Stage stage = ends_here ? Stage::kLastDetour : Stage::kDetourIn;
       return {way.port, ladder_.vc(stage, false, false, with_router, packet.hops, way.position)};
     }

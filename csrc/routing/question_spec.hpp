@@ -18,11 +18,12 @@ namespace dragonfly {
 // Which routers are asked about a packet; everywhere else it follows its plan. In its destination group a
 // packet always goes minimally, and on prescribed routes nobody is asked.
 enum class DecisionScope : std::uint8_t {
-  kNowhere,      // minimal routing
-  kSource,       // the source router
-  kSourceAny,    // ... also about packets that stay in its group
-  kSourceGroup,  // and once more the second router of the source group, if the packet is on its minimal path
-  kWay,          // every router of the way, as long as the packet is on its minimal path
+  kNowhere,       // minimal routing
+  kSource,        // the source router
+  kSourceAny,     // ... also about packets that stay in its group
+  kSourceAround,  // ... and these may also pass other groups (OwnGroup::kMayLeave)
+  kSourceGroup,   // and once more the second router of the source group, if the packet is on its minimal path
+  kWay,           // every router of the way, as long as the packet is on its minimal path
   // As kWay inside the source group; then the router by which the packet enters a group: that of its detour,
   // and that of its destination (Aries).
   kProgressive,
@@ -39,7 +40,8 @@ enum class ActionMode : std::uint8_t {
 // entered it by the port `came_by`.
 [[nodiscard]] inline bool has_choice(DecisionScope scope, const Dragonfly& topology, const Packet& packet,
                                      std::uint32_t router, std::uint32_t group, Port came_by) noexcept {
-  const bool asks_inside = scope == DecisionScope::kProgressive || scope == DecisionScope::kSourceAny;
+  const bool asks_inside = scope == DecisionScope::kProgressive || scope == DecisionScope::kSourceAny ||
+                           scope == DecisionScope::kSourceAround;
   if (packet.destination_group == group) {
     const bool enters =
         packet.hops == 0 || (scope == DecisionScope::kProgressive && topology.is_global(came_by));
@@ -50,6 +52,7 @@ enum class ActionMode : std::uint8_t {
     case DecisionScope::kNowhere:
     case DecisionScope::kSource:
     case DecisionScope::kSourceAny:
+    case DecisionScope::kSourceAround:
       return false;
     case DecisionScope::kSourceGroup:
       return packet.hops == 1 && !packet.non_minimal &&
@@ -65,6 +68,11 @@ enum class ActionMode : std::uint8_t {
   return true;
 }
 
+// Whether those who are asked there may send packets to their own group by others.
+[[nodiscard]] constexpr OwnGroup own_group_of(DecisionScope scope) noexcept {
+  return scope == DecisionScope::kSourceAround ? OwnGroup::kMayLeave : OwnGroup::kStays;
+}
+
 // The paths that detours of these kinds lead to, where groups are full meshes.
 [[nodiscard]] inline PathBudget budget_of_paths(const std::vector<DetourKind>& kinds,
                                                 DecisionScope scope) noexcept {
@@ -76,7 +84,11 @@ enum class ActionMode : std::uint8_t {
     budget.detour_router = budget.detour_router || (visits_router(kind) && !inside);
     budget.longest_path = std::max(budget.longest_path, longest_path_hops(kind));
   }
-  if (scope == DecisionScope::kSource || scope == DecisionScope::kSourceAny) return budget;
+  if (scope == DecisionScope::kSourceAround) budget.local_detours = false;  // a first hop of its own group
+  if (scope == DecisionScope::kSource || scope == DecisionScope::kSourceAny ||
+      scope == DecisionScope::kSourceAround) {
+    return budget;
+  }
   // Asked again at the second router of the source group, or at all of its minimal path there.
   budget.reconsiders = true;
   budget.progressive = scope == DecisionScope::kWay || scope == DecisionScope::kProgressive;

@@ -6,37 +6,66 @@ namespace dragonfly {
 
 namespace {
 
+enum class OwnGroupPaths : std::uint32_t { kMinimal, kLocal, kGlobal };
+
+struct ValiantParams : DetourParams {
+  using DetourParams::DetourParams;
+  Choice own_group{
+      this,
+      {"own_group", std::string{"minimal"}, "",
+       "paths of packets to another router of their own group: minimal; local, by a random other router of "
+       "the "
+       "group (LIA, TACO 2025, section 3.2); global, by other groups, as packets to another group",
+       among({"minimal", "local", "global"})}};
+};
+
 // Valiant load balancing: every packet that leaves its group takes a random detour; the kind says
-// which local hops of the first phase it makes.
+// which local hops of the first phase it makes. `own_group` says whether others take one, too.
 // Source: Valiant and Brebner, STOC 1981; kinds: LIA (TACO 2025) section 2.2.1; VALg and VALn: Kang
 // et al., HPDC 2021, section 2.2.
 class Valiant final : public PerQuestion<Valiant> {
  public:
-  Valiant(DetourKind kind, const DetourParams& params) : kind_{kind}, params_{params} {}
+  Valiant(DetourKind kind, const ValiantParams& params)
+      : kind_{kind},
+        own_kind_{own_group(params) == OwnGroupPaths::kLocal ? DetourKind::kL : kind},
+        stays_minimal_{own_group(params) == OwnGroupPaths::kMinimal},
+        avoid_destination_group_{params.avoid_destination_group} {}
 
-  [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
+  [[nodiscard]] DecisionScope scope() const noexcept override {
+    return stays_minimal_ ? DecisionScope::kSource : DecisionScope::kSourceAround;
+  }
 
   [[nodiscard]] PathBudget budget() const noexcept override {
     return {.detours = true, .detour_router = visits_router(kind_), .longest_path = longest_path_hops(kind_)};
   }
 
-  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {kind_}; }
+  [[nodiscard]] std::vector<DetourKind> detour_kinds() const override {
+    if (own_kind_ == kind_) return {kind_};
+    return {kind_, own_kind_};
+  }
 
   [[nodiscard]] Answer route(const Question& question) const {
     // A router without a suitable global link of its own stays minimal.
-    RandomStream draws = question.detour_stream(kind_);
-    return {draw_detour(question, draws, kind_, params_.avoid_destination_group)};
+    const DetourKind kind = question.leaves() ? kind_ : own_kind_;
+    RandomStream draws = question.detour_stream(kind);
+    return {draw_detour(question, draws, kind, avoid_destination_group_, own_group_of(scope()))};
   }
 
  private:
+  static OwnGroupPaths own_group(const ValiantParams& params) noexcept {
+    return static_cast<OwnGroupPaths>(static_cast<std::uint32_t>(params.own_group));
+  }
+
   DetourKind kind_;
-  DetourParams params_;
+  DetourKind own_kind_;  // of packets to their own group
+  bool stays_minimal_;   // these take none
+  bool avoid_destination_group_;
 };
 
 std::unique_ptr<RoutingPolicy> make_valiant(const PolicyInfo& info, const Parameters& given,
                                             const PolicyEnvironment& environment) {
   return std::make_unique<Valiant>(info.detour,
-                                   DetourParams{info, given, environment.avoid_destination_group});
+                                   ValiantParams{info, given, environment.avoid_destination_group});
 }
 
 }  // namespace
@@ -44,7 +73,7 @@ std::unique_ptr<RoutingPolicy> make_valiant(const PolicyInfo& info, const Parame
 std::vector<PolicyInfo> valiant_policies() {
   constexpr const char* kang = "Kang, Wang, Lan, HPDC 2021, section 2.2";
   constexpr const char* lia = "Benito, Vallejo, Beivide, TACO 2025 (LIA), section 2.2.1";
-  const auto parameters = detour_parameters();
+  const auto parameters = rows_of<ValiantParams>();
   const auto row = [&](const char* name, const char* summary, const char* source, DetourKind detour) {
     return PolicyInfo{name, summary, source, "source", "path", parameters, make_valiant, detour};
   };

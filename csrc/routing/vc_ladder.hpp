@@ -44,11 +44,13 @@ enum class VcScheme : std::uint8_t {
 
 // What a policy may do, as far as VCs are concerned.
 struct PathBudget {
-  bool detours = false;           // non-minimal paths exist
-  bool detour_router = false;     // ... that visit a router of the detour group on purpose (lgl, gl)
-  bool reconsiders = false;       // a minimal first hop may be followed by a detour (PAR)
-  bool progressive = false;       // ... and so may any minimal hop inside the source group
-  bool local_detours = false;     // detours inside the group that was entered last (kind l)
+  bool detours = false;        // non-minimal paths exist
+  bool detour_router = false;  // ... that visit a router of the detour group on purpose (lgl, gl)
+  bool reconsiders = false;    // a minimal first hop may be followed by a detour (PAR)
+  bool progressive = false;    // ... and so may any minimal hop inside the source group
+  // Detours inside the group that was entered last (kind l). Not those of the source router of a packet to
+  // its own group alone: their first local hops are in the stage of a minimal path's out of the source group.
+  bool local_detours = false;
   bool any_port = false;          // ports are chosen hop by hop: only the hops taken can number the VCs
   std::uint8_t longest_path = 3;  // hops; of a policy: where groups are full meshes
 

@@ -16,7 +16,7 @@ from dragonfly_env.envs.options import EnvOptions
 
 # What a policy is asked and how draws are made. The core's policy draws for itself: what it answers is only the same
 # as the twin's if both draw alike.
-_ASK_ONCE = ("source", "source-any")
+_ASK_ONCE = ("source", "source-any", "source-around")
 _DRAWN = ("minimal_candidates", "detour_candidates", "gateways", "avoid_destination_group")
 
 

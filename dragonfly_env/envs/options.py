@@ -32,7 +32,7 @@ from dragonfly_env.policies import check_gateways, highest
 
 DETOURS = ("lgl", "lg", "gl", "g")
 _KINDS = (*DETOURS, "l")
-_OF_PATHS = ("source-any", "way", "progressive")
+_OF_PATHS = ("source-any", "source-around", "way", "progressive")
 _SPARE_HOPS = 2  # beyond a minimal path: 5 in all where groups are meshes, as in HPDC 2021, section 4.2
 _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _MAX_REAL = 1e12  # of any parameter
@@ -55,9 +55,9 @@ class EnvOptions:
         ("source", "every", "all", *_OF_PATHS),
         doc="Which routers ask: the source router, every router where the packet has more than one legal output, or "
         "all on its way (forced hops too, with one legal action). Path actions only: the source router, for packets "
-        "that stay in its group too (``source-any``); every router of the source group while the packet is on its "
-        "minimal path (``way``); these, and the router by which a packet enters the group of its detour and that of "
-        "its destination (``progressive``).",
+        "that stay in its group too (``source-any``), and these may pass other groups (``source-around``); every "
+        "router of the source group while the packet is on its minimal path (``way``); these, and the router by which "
+        "a packet enters the group of its detour and that of its destination (``progressive``).",
     )
     action: str = choice(
         "port",
@@ -131,7 +131,8 @@ class EnvOptions:
         DETOURS,
         lambda field, value: _detours(field, value),
         "Path actions: kinds of the non-minimal candidates. ``l``, a random router of the group that the packet is "
-        "in, is legal where scopes ``source-any`` and ``progressive`` ask inside a group, and only there.",
+        "in, is legal where scopes ``source-any``, ``source-around`` and ``progressive`` ask inside a group, and only "
+        "there.",
         allowed="some of " + ", ".join(_KINDS),
     )
     minimal_candidates: int = integer(

@@ -33,7 +33,13 @@ SHAPES: dict[str, Shape] = {
     **GRIDS,
 }
 
-POLICIES = (*dfe.policies(), "ad0 by any gateway", "ad0 by any gateway, at the source alone")
+VALIANT = ("val-g", "val-n", "vlb-lg", "vlb-gl", "vlb-g")
+POLICIES = (
+    *dfe.policies(),
+    "ad0 by any gateway",
+    "ad0 by any gateway, at the source alone",
+    *(f"{name} own_group={value}" for name in VALIANT for value in ("local", "global")),
+)
 
 Channel = tuple[int, int, int]
 
@@ -42,6 +48,8 @@ def policy_of(name: str) -> dfe.Policy:
     """A policy of the list: of the registry, or with parameters that open further paths."""
     if " " not in name:
         return ready(name)
+    if "own_group=" in name:
+        return dfe.make_policy(name.split()[0], own_group=name.partition("=")[2])
     decide = "source" if name.endswith("alone") else "progressive"
     return dfe.make_policy("ad0", gateways="any", decide=decide)
 

@@ -73,6 +73,20 @@ def test_any_gateway_is_drawn_alike(shape: str, parameters: dict[str, Any]) -> N
     check_equal(config_of_shape(shape, load=0.6), policy)
 
 
+@pytest.mark.product(
+    name=("val-g", "val-n", "vlb-gl", "vlb-g", "vlb-lg"),
+    own_group=("local", "global"),
+    shape=tuple(SHAPES),
+    avoid=(True, False),
+    network=("default", "lia"),
+)
+def test_packets_to_their_own_group_take_the_same_detours(
+    name: str, own_group: str, shape: str, avoid: bool, network: str
+) -> None:
+    policy = dfe.make_policy(name, own_group=own_group, avoid_destination_group=avoid)
+    check_equal(config_of_shape(shape, load=0.8).replace(traffic="uniform", network=network), policy)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", TWINS)
 def test_the_topology_does_not_matter(name: str, shape: str) -> None:

@@ -139,8 +139,9 @@ def test_vlb_lgl_is_another_word_for_val_n() -> None:
 
 def test_the_core_is_told_only_what_the_name_does_not_say() -> None:
     assert Minimal().parameters() == {}
-    assert Valiant(detour="gl").parameters() == {}
-    assert Valiant(avoid_destination_group=False).parameters() == {"avoid_destination_group": False}
+    assert Valiant(detour="gl").parameters() == {"own_group": "minimal"}
+    told = Valiant(avoid_destination_group=False).parameters()
+    assert told == {"avoid_destination_group": False, "own_group": "minimal"}
     parameters = Ugal(detour="lg", bias_packets=2).parameters()
     assert parameters["bias_packets"] == 2.0
     assert "detour" not in parameters
