@@ -79,16 +79,27 @@ def read_figures(path: Path = FIGURES) -> list[Line]:
         ]
 
 
-def measure(line: Line, seed: int = 1) -> tuple[float, float]:
-    """Our mean latency in ns and accepted load, on network ``lia`` as it is by default."""
+def usual_own_group(line: Line) -> str:
+    """The paths that Valiant gives packets to their own group when it is compared with a line."""
+    return "global" if line.own_group == "global" else "minimal"
+
+
+def measure(line: Line, seed: int = 1, own_group: str | None = None) -> tuple[float, float]:
+    """Our mean latency in ns and accepted load, on network ``lia`` as it is by default.
+
+    Args:
+        line: What FOGSim ran.
+        seed: Of our run.
+        own_group: The parameter of Valiant; None: ``usual_own_group(line)``.
+    """
     h = line.h
-    around = line.own_group == "global" and line.routing.startswith("vlb")
+    of_valiant = {"own_group": own_group or usual_own_group(line)} if line.routing.startswith("vlb") else {}
     config = dfe.SimulationConfig(
         topology=dfe.Dragonfly(p=h, a=2 * h, h=h, arrangement="palmtree"),
         network=dfe.NetworkConfig.preset("lia"),
         traffic=line.traffic,
         load=line.load,
-        policy=dfe.make_policy(line.routing, **({"own_group": "global"} if around else {})),
+        policy=dfe.make_policy(line.routing, **of_valiant),
         injection="bernoulli",
         source_queue_packets=1,
         seed=seed,

@@ -77,3 +77,14 @@ def test_packets_to_their_own_group_by_others_as_fogsims_crg_and_rrg_send_them(
     check(line)
     inside = figures()[2, routing, "uniform", load]
     assert abs(line.difference(measure(inside))) > line.tolerance, "without own_group='global' they differ"
+
+
+@pytest.mark.parametrize("load", [0.1, 0.2, 0.3, 1.0])
+@pytest.mark.parametrize("routing", ["vlb-gl", "vlb-lgl"])
+def test_packets_to_their_own_group_by_another_router_of_it_as_fogsims_crg_l_and_rrg_l_send_them(
+    routing: str, load: float
+) -> None:
+    """Where the detour is a router; to FOGSim a detour to the present group has no hops."""
+    key = (2, routing, "local", "uniform", load)
+    (line,) = (x for x in read_figures() if (x.h, x.routing, x.own_group, x.traffic, x.load) == key)
+    assert abs(line.difference(measure(line, own_group="local"))) <= line.tolerance
