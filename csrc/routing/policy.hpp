@@ -43,8 +43,8 @@ class RoutingPolicy {
   virtual void prepare_rows(const QuestionPlan& /*plan*/) {}
   // This policy, if it learns.
   [[nodiscard]] virtual LearningPolicy* learner() noexcept { return nullptr; }
-  // Answers some questions of one instant and one partition: about packets that leave their group only
-  // (traffic inside a group is always minimal), except where a learner hears_arrival(). All see the network
+  // Answers some questions of one instant and one partition: about packets that leave their group, and about
+  // those inside a group where scope() says so or a learner hears_arrival(). All see the network
   // before any answer takes effect, and are in no order that means anything. Called from several threads at
   // once, for routers of different groups. Precondition: as many answers as questions.
   virtual void decide(std::span<const Question> questions, std::span<Answer> answers) const = 0;

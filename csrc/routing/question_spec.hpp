@@ -16,7 +16,7 @@
 namespace dragonfly {
 
 // Which routers are asked about a packet; everywhere else it follows its plan. In its destination group a
-// packet always goes minimally, and on prescribed routes nobody is asked.
+// packet goes minimally unless its scope says otherwise, and on prescribed routes nobody is asked.
 enum class DecisionScope : std::uint8_t {
   kNowhere,       // minimal routing
   kSource,        // the source router
