@@ -18,7 +18,7 @@ from dragonfly_env import job_bias_v0
 from dragonfly_env.envs.job_bias import ParallelJobBias
 
 TOPOLOGY = dfe.Dragonfly.preset("theta-m8")
-INTERVAL_NS = 180_000.0  # long against an iteration: rewards of shorter ones are mostly its phases
+INTERVAL_NS = 300_000.0  # long against an iteration: rewards of shorter ones are mostly its phases
 MODES = ("ad0", "ad1", "ad2", "ad3")
 
 
