@@ -47,7 +47,7 @@ struct PatternInfo {
   std::string example;  // a spec string that builds; empty: needs data that no string holds
   std::vector<PatternParameter> parameters;  // others are refused
   PatternFactory factory = nullptr;
-  std::string suffix_parameter{};  // "adv+4" sets this parameter to 4
+  std::string suffix_parameter{};    // "adv+4" sets this parameter to 4
   ProgramFactory program = nullptr;  // closed loop; `placement` is a parameter of all these, added by itself
   [[nodiscard]] bool closed_loop() const noexcept { return program != nullptr; }
 };
