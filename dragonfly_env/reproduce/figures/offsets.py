@@ -90,5 +90,8 @@ def mixture_counters(findings: Findings, figure: str) -> Figure:
     panel.tick_params(axis="x", labelsize=7)
     panel.axhline(20.0, color="#999999", linestyle="--", linewidth=1.0, label="a local link that is full: 20")
     panel.set_ylabel("packets of a router\nin 200 ns on one type of link")
-    panel.legend(frameon=False, fontsize=8, loc="lower left")
+    for stated in {claim.published for claim in findings.claims if claim.metric == "mixture_knee"}:
+        panel.axhline(stated, color="black", linewidth=1.2, label=f"published: {stated:g}")
+    handles, _ = panel.get_legend_handles_labels()
+    fitting_legend(drawn, handles, "outside upper center")
     return drawn

@@ -19,7 +19,7 @@ def quartiles_after_change(findings: Findings, figure: str) -> Figure:
         NotFoundYetError: If nothing of it was simulated.
     """
     cells = findings.simulated(figure)
-    drawn, axes = grid(4.8, 3.0, 1, 1)
+    drawn, axes = grid(5.6, 3.4, 1, 1)
     panel = axes[0][0]
     for number, cell in enumerate(cells):
         found = {}
@@ -31,7 +31,7 @@ def quartiles_after_change(findings: Findings, figure: str) -> Figure:
         panel.bar(number, found["q3"] - found["q1"], bottom=found["q1"], color="#56b4e9", width=0.6)
         panel.plot(number, found["mean"], "k_", markersize=14)
     panel.set_xticks(range(len(cells)), [cell.policy for cell in cells])
-    panel.set_title("generated 181 to 210 ns after uniform turned into advc")
-    panel.set_ylabel("packet latency (ns)\nquartiles, mean")
+    panel.set_title("181 to 210 ns after uniform turned into advc")
+    panel.set_ylabel("latency (ns) of packets\ngenerated then: quartiles, mean")
     panel.set_ylim(bottom=0.0)
     return drawn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from dragonfly_env.plots.style import grid, looks, policy_legend
+from dragonfly_env.plots.style import fitting_legend, grid, looks, policy_legend
 from dragonfly_env.reproduce.figures.published import error_of
 from dragonfly_env.reproduce.findings import Findings
 from dragonfly_env.reproduce.switches import loads_of_routers, path_loads_of_routers
@@ -60,5 +60,6 @@ def switch_paths(findings: Findings, figure: str) -> Figure:
     panel.set_xlabel("router of the group (the last owns the minimal links)")
     panel.set_ylabel("accepted load of its hosts")
     panel.set_xticks(range(len(loads)))
-    panel.legend(frameon=False, fontsize=8, ncols=3, loc="lower center")
+    handles, _ = panel.get_legend_handles_labels()
+    fitting_legend(drawn, handles, "outside upper center")
     return drawn
