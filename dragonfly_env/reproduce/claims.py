@@ -34,7 +34,7 @@ _NEUTRAL: dict[str, float] = {
     **dict.fromkeys(("gap", "relative-gap", "saving", "reduction"), 0.0),
 }
 _IN_POINTS = ("gap", "relative-gap", "saving", "reduction")
-_COARSE = ("latency", "fraction_below", "settling", "makespan", "knee")
+_COARSE = ("latency", "fraction_below", "settling", "makespan", "knee", "mixture_knee")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

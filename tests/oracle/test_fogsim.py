@@ -88,3 +88,15 @@ def test_packets_to_their_own_group_by_another_router_of_it_as_fogsims_crg_l_and
     key = (2, routing, "local", "uniform", load)
     (line,) = (x for x in read_figures() if (x.h, x.routing, x.own_group, x.traffic, x.load) == key)
     assert abs(line.difference(measure(line, own_group="local"))) <= line.tolerance
+
+
+LARGER = [key for key in figures() if key[0] > 2]
+
+
+@pytest.mark.parametrize("key", LARGER, ids=str)
+def test_larger_systems_agree_with_fogsim(key: Key) -> None:
+    check(figures()[key])
+
+
+def test_there_are_figures_of_larger_systems() -> None:
+    assert {h for h, *_ in LARGER} == {3, 4}
