@@ -155,6 +155,15 @@ std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t requi
   return static_cast<std::uint8_t>(given);
 }
 
+// Null: as each policy has it. A decision from outside is one step of a packet and is never taken back, so it
+// stands there, too.
+std::optional<AfterRefusal> parse_after_refusal(const std::string& decide_at, bool decisions_from_outside) {
+  if (decide_at == "attempt") return AfterRefusal::kNewPath;
+  if (decide_at == "attempt-same-detour") return AfterRefusal::kSamePath;
+  if (decide_at == "by-policy" && !decisions_from_outside) return std::nullopt;
+  return AfterRefusal::kKeep;
+}
+
 }  // namespace
 
 Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, RoutingPolicy& policy_in,
@@ -177,8 +186,7 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
       timed_start{params.link_start == "timer"},
       cut_through{params.switching == "cut-through"},
       decide_on_arrival{params.decide_at == "arrival"},
-      decide_again{params.decide_at.starts_with("attempt")},
-      redraw_detours{params.decide_at == "attempt"},
+      after_refusal{parse_after_refusal(params.decide_at, options_in.decisions.has_value())},
       weighs_vcs{params.paths_weighed_by == "vc"},
       arbitration{parse_arbitration(params.arbitration)},
       transit_first{params.arbitration.starts_with(kTransitFirst)},
@@ -187,10 +195,10 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
     throw ConfigError{"source_queue_full", "'lose'",
                       "must be 'stall': what a program has sent is never lost"};
   }
-  if (decide_again && options.decisions) {
+  if (options.decisions && after_refusal != AfterRefusal::kKeep) {
     // A decision from outside is one step of a packet; there is no place for one that is taken back.
     throw ConfigError{"network.decide_at", "'" + params.decide_at + "'",
-                      "must be 'arrival' or 'head' where decisions are answered from outside"};
+                      "must be 'arrival', 'head' or 'by-policy' where decisions are answered from outside"};
   }
   const std::size_t num_classes = topology.num_link_classes();
   for (std::size_t i = 0; i < num_classes; ++i) input_buffer[i] = links[i].buffer_packets;
@@ -294,11 +302,16 @@ std::unique_ptr<const QuestionPlan> Blueprint::sight_of(RoutingPolicy& of) const
   return plan;
 }
 
+AfterRefusal Blueprint::after_refusal_of(const RoutingPolicy& policy) const noexcept {
+  return after_refusal.value_or(policy.after_refusal());
+}
+
 void Blueprint::add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>& others,
                              RoutingPolicy* beside) {
   const auto made = [this](RoutingPolicy& policy, bool asked) {
     return Decider{.policy = &policy,
                    .scope = policy.scope(),
+                   .after_refusal = after_refusal_of(policy),
                    .trackers = positions_in(trackers, policy),
                    .seen = asked ? sight_of(policy) : nullptr};
   };
@@ -333,6 +346,7 @@ std::uint8_t Blueprint::add_policy(const JobPolicy& other) {
   }
   Decider decider{.policy = other.policy,
                   .scope = other.policy->scope(),
+                  .after_refusal = after_refusal_of(*other.policy),
                   .trackers = running_trackers(other.field, other.name, *other.policy),
                   .seen = sight_of(*other.policy)};
   deciders.push_back(std::move(decider));
@@ -349,6 +363,7 @@ void Blueprint::replace_policy(const std::string& name, RoutingPolicy& other) {
   std::vector<std::uint8_t> positions = running_trackers("policy", name, other);
   auto sight = sight_of(other);
   first.policy = &other;
+  first.after_refusal = after_refusal_of(other);
   first.trackers = std::move(positions);
   first.seen = std::move(sight);
   ++policies_before;

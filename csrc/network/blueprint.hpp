@@ -41,6 +41,7 @@ struct NetworkOptions {
 struct Decider {
   const RoutingPolicy* policy = nullptr;  // never null
   DecisionScope scope = DecisionScope::kNowhere;
+  AfterRefusal after_refusal = AfterRefusal::kKeep;
   std::vector<std::uint8_t> trackers;        // which of those that run it asks for, in its order
   std::unique_ptr<const QuestionPlan> seen;  // what it sees of its questions; null: no rows
 };
@@ -82,9 +83,8 @@ class Blueprint {
   bool timed_start;    // link_start = "timer"
   bool cut_through;
   bool decide_on_arrival;
-  bool decide_again;  // the head of a host's queue decides anew whenever it finds no room behind the crossbar
-  bool redraw_detours;  // with other draws each time
-  bool weighs_vcs;      // the network's convention: PolicyEnvironment
+  std::optional<AfterRefusal> after_refusal;  // null: as each policy has it
+  bool weighs_vcs;                            // the network's convention: PolicyEnvironment
   Arbitration arbitration;
   bool transit_first;  // hosts' input ports come after all others
   std::uint32_t output_buffer;
@@ -139,6 +139,7 @@ class Blueprint {
   [[nodiscard]] BufferSizes buffer_sizes() const noexcept;
   [[nodiscard]] std::vector<std::uint8_t> running_trackers(const std::string& field, const std::string& name,
                                                            const RoutingPolicy& policy) const;
+  [[nodiscard]] AfterRefusal after_refusal_of(const RoutingPolicy& policy) const noexcept;
   void add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>& others, RoutingPolicy* background);
   // Throws ConfigError if the policy cannot work with what it would see here.
   [[nodiscard]] std::unique_ptr<const QuestionPlan> sight_of(RoutingPolicy& of) const;

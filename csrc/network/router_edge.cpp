@@ -172,26 +172,32 @@ void RouterPorts::grant(std::uint32_t router_index, InputVc& input, OutputPort& 
 // A head that asked in vain, though its port is free; whether it decides again, and tries at the next edge.
 bool RouterPorts::refuse(InputVc& input, Refusal why, Tick now) {
   if (!is_own_host(input)) return false;
-  const bool again = plan_.decide_again && may_decide_again(input);
+  const AfterRefusal after = after_refusal_of(input);
+  const bool again = after != AfterRefusal::kKeep;
   if (trackers_.hear_refused_heads()) {
     trackers_.head_refused(input.router, input.port, packets_[input.head], again ? Refusal::kAnew : why, now);
   }
-  if (again) decide_again(input);
+  if (again) decide_again(input, after);
   return again;
 }
 
-bool RouterPorts::may_decide_again(const InputVc& input) const noexcept {
+AfterRefusal RouterPorts::after_refusal_of(const InputVc& input) const noexcept {
+  if (plan_.after_refusal == AfterRefusal::kKeep) return AfterRefusal::kKeep;
   const Packet& packet = packets_[input.head];
-  return packet.plan != Plan::kRouted &&
-         packet.destination_group != plan_.topology.group_of(first_router_ + input.router);
+  if (packet.plan == Plan::kRouted ||
+      packet.destination_group == plan_.topology.group_of(first_router_ + input.router)) {
+    return AfterRefusal::kKeep;
+  }
+  const std::size_t decider = plan_.deciders.size() > 1 ? messages_[input.head].policy : 0U;
+  return plan_.deciders[decider].after_refusal;
 }
 
-// The head of a host's queue is asked anew in this instant. Other heads have decided for good. With
-// redraw_detours its draws are others each time (RouteContext).
-void RouterPorts::decide_again(InputVc& input) {
+// The head of a host's queue decides again at this time. Other heads have decided for good. With kNewPath its
+// random numbers are others each time (RouteContext).
+void RouterPorts::decide_again(InputVc& input, AfterRefusal how) {
   Packet& packet = packets_[input.head];
   PathFollower::forget_detour(packet);
-  if (plan_.redraw_detours) ++packet.output_ready;
+  if (how == AfterRefusal::kNewPath) ++packet.output_ready;
   input.state = HeadState::kDeciding;
   undecided_.push_back({input.head, static_cast<std::uint32_t>(&input - input_vcs_.data())});
 }

@@ -49,8 +49,8 @@ class RouterPorts : public SourceHosts {
                                               std::int32_t& earliest) const noexcept;
   void wake_waiting(std::uint32_t router, VcQueue& queue, Tick now);
   [[nodiscard]] bool refuse(InputVc& input, Refusal why, Tick now);
-  [[nodiscard]] bool may_decide_again(const InputVc& input) const noexcept;
-  void decide_again(InputVc& input);
+  [[nodiscard]] AfterRefusal after_refusal_of(const InputVc& input) const noexcept;
+  void decide_again(InputVc& input, AfterRefusal how);
   void wait_for_room(InputVc& input, OutputPort& output, VcQueue& queue, Tick now);
   [[nodiscard]] std::uint64_t allocator_key(const InputVc& input) const noexcept;
   [[nodiscard]] std::uint32_t circle_of(const InputVc& input) const noexcept;

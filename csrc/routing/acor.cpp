@@ -26,6 +26,8 @@ class Acor final : public PerQuestion<Acor> {
   [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
   [[nodiscard]] PathBudget budget() const noexcept override { return any_detour_budget(); }
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return all_detour_kinds(); }
+  // FOGSim's heads draw twice a clock cycle, ours once; deciding once is closest to its figures.
+  [[nodiscard]] AfterRefusal after_refusal() const noexcept override { return AfterRefusal::kKeep; }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {length_}; }
 
   [[nodiscard]] Answer route(const Question& question) const {
@@ -54,6 +56,8 @@ class PiggybackAcor final : public PerQuestion<PiggybackAcor> {
   [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
   [[nodiscard]] PathBudget budget() const noexcept override { return any_detour_budget(); }
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return all_detour_kinds(); }
+  // As Acor.
+  [[nodiscard]] AfterRefusal after_refusal() const noexcept override { return AfterRefusal::kKeep; }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {flags_, length_}; }
 
   [[nodiscard]] Answer route(const Question& question) const {

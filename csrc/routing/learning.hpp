@@ -67,6 +67,7 @@ class LearningPolicy : public RoutingPolicy {
  public:
   [[nodiscard]] DecisionScope scope() const noexcept final { return DecisionScope::kEvery; }
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const final { return {}; }
+  [[nodiscard]] AfterRefusal after_refusal() const noexcept final { return AfterRefusal::kKeep; }
   [[nodiscard]] LearningPolicy* learner() noexcept final { return this; }
 
   [[nodiscard]] TableShape shape(const Dragonfly& topology) const noexcept {

@@ -34,6 +34,8 @@ class Lia final : public PerQuestion<Lia> {
   [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kSource; }
   [[nodiscard]] PathBudget budget() const noexcept override { return any_detour_budget(); }
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return all_detour_kinds(); }
+  // It chooses among kinds of paths, so a refused packet may take another kind.
+  [[nodiscard]] AfterRefusal after_refusal() const noexcept override { return AfterRefusal::kNewPath; }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return {offered_, remote_}; }
 
   [[nodiscard]] Answer route(const Question& question) const {

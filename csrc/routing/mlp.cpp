@@ -33,6 +33,7 @@ class Mlp final : public RoutingPolicy {
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override {
     return asked_.action == ActionMode::kPath ? asked_.detours : std::vector<DetourKind>{};
   }
+  [[nodiscard]] AfterRefusal after_refusal() const noexcept override { return AfterRefusal::kKeep; }
   [[nodiscard]] std::vector<TrackerRequest> trackers() const override { return trackers_; }
   [[nodiscard]] const QuestionSpec* sees() const noexcept override { return &asked_; }
 

@@ -18,6 +18,10 @@ namespace dragonfly {
 
 class LearningPolicy;
 
+// What the head of a host's queue does when the crossbar has refused it: it keeps its decision, or decides
+// again between the minimal path and the non-minimal one that it drew at first, or with new random numbers.
+enum class AfterRefusal : std::uint8_t { kKeep, kSamePath, kNewPath };
+
 class RoutingPolicy {
  public:
   RoutingPolicy() = default;
@@ -33,6 +37,9 @@ class RoutingPolicy {
   [[nodiscard]] virtual std::vector<DetourKind> detour_kinds() const = 0;
   // Whether minimal paths out of the source group may take any gateway (gateways.hpp); tests walk these, too.
   [[nodiscard]] virtual bool any_gateway() const noexcept { return false; }
+  // What its packets do when they are refused, where the network leaves that to the policy (decide_at
+  // "by-policy"). FOGSim's source-adaptive policies keep the path that they drew.
+  [[nodiscard]] virtual AfterRefusal after_refusal() const noexcept { return AfterRefusal::kSamePath; }
   // What routers must remember for it; RouteContext::tracked() reads it, by the position in this list.
   [[nodiscard]] virtual std::vector<TrackerRequest> trackers() const { return {}; }
   // What it wants to see of every question, and the legal actions among which it chooses; null: what

@@ -190,10 +190,12 @@ class NetworkConfig:
         "decide_at",
         "arrival",
         "",
-        "A packet is routed when it arrives at a router, or when it is the head of its VC. Q, L: head. "
-        "'attempt': as head, and the head of a host's queue is routed anew whenever the crossbar refuses "
-        "it; not where decisions are answered from outside. 'attempt-same-detour': so, but between the minimal "
-        "path and the one detour that it drew at first, as FOGSim's source-adaptive routing does by default.",
+        "When a packet is routed. 'arrival': when it arrives at a router; 'head' (Q): when it is the head of its VC. "
+        "'attempt': as head, and the head of a host's queue decides again whenever the crossbar refuses it; not where "
+        "an environment decides. 'attempt-same-detour': so, but between the minimal path and the one non-minimal path "
+        "that it drew at first, as FOGSim's source-adaptive routing does by default. 'by-policy' (L): lia as "
+        "'attempt', acor, pb-acor, learned policies and environments as 'head', all others as "
+        "'attempt-same-detour'.",
     )
     routing_delay_ns: float = of_core(
         "routing_delay_ps",

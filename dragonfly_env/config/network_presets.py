@@ -100,7 +100,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "switching": "cut-through",
         "vc_scheme": "ladder",
         "arbitration": "round-robin",
-        "decide_at": "head",
+        "decide_at": "by-policy",
         "routing_delay_ns": 0.0,
         "paths_weighed_by": "vc",
         "detours_avoid_destination_group": False,

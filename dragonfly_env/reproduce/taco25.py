@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dragonfly_env.reproduce.cells import Cell, Routing, Settings, Setup
+from dragonfly_env.reproduce.cells import Cell, Routing, Setup
 from dragonfly_env.reproduce.claims import Claim, read_claims
 from dragonfly_env.reproduce.figures.completion import speedups
 from dragonfly_env.reproduce.figures.curves import load_curves
@@ -23,27 +23,20 @@ US = 1000.0
 _ARBITRATION = "arbitration"
 BIN_NS = 30.0  # of figure 17, whose panel c shows what was injected 181 to 210 ns after the change
 
-# Section 5.1: round-robin for input and output. As FOGSim by default blocked heads of injection queues decide anew,
-# between the minimal path and the non-minimal one that they drew at first; but see `decisions_of`. Trials on a full
-# queue are lost.
+# Section 5.1: round-robin for input and output, which network `lia` has. Trials on a full queue are lost.
 SETUP = Setup(
     arrangement="palmtree",
     network="lia",
     source_queue_packets=1,
     source_queue_full="lose",
     injection="bernoulli",
-    network_settings=(
-        (_ARBITRATION, "round-robin"),
-        ("decide_at", "attempt-same-detour"),
-    ),
 )
 
 
 def _with_transit_first(cell: Cell) -> Cell:
     """The same with packets in transit before a router's own, which its arbiter then takes in turn."""
     settings = dict(cell.network_settings)
-    own = settings.get(_ARBITRATION, dict(SETUP.network_settings)[_ARBITRATION])
-    settings[_ARBITRATION] = f"transit-first-{own}"
+    settings[_ARBITRATION] = f"transit-first-{settings.get(_ARBITRATION, 'round-robin')}"
     return replace(cell, network_settings=tuple(settings.items()))
 
 
@@ -93,17 +86,6 @@ _COMPLETION_LIMIT_NS = 20_000 * US
 _LOG_NS = 10 * US
 
 
-def decisions_of(routing: Routing) -> Settings:
-    """What differs from the network of `SETUP`: a refused head of `lia` draws another path; `pb-acor` keeps its own.
-
-    FOGSim's heads draw twice a cycle, ours once. Next to it `pb-acor` that decides once is 0.4 to 3 % away in latency
-    (docs/reproduction/fogsim.md), with another path after each refusal 3 to 5 %.
-    """
-    return {"lia": (("decide_at", "attempt"),), "pb-acor": (("decide_at", "head"),)}.get(
-        routing.registered, ()
-    )
-
-
 def size_of(effort: Effort) -> tuple[int, int, int]:
     """(hosts, h, groups) of the system that an effort simulates."""
     return (5256, 6, 73) if effort.decides else (1056, 4, 33)
@@ -114,7 +96,6 @@ def _adv_h(effort: Effort) -> str:
 
 
 def _steady(effort: Effort, traffic: str, load: float, routing: Routing, **changes: Any) -> Cell:
-    changes.setdefault("network_settings", decisions_of(routing))
     return Cell(
         hosts=size_of(effort)[0],
         traffic=traffic,
@@ -285,7 +266,6 @@ def transient_cells(effort: Effort) -> tuple[Cell, ...]:
             measure_ns=at_ns + 4 * effort.transient_ns,
             series_bin_ns=BIN_NS,
             schedule=((0.0, before, load), (at_ns, after, load)),
-            network_settings=decisions_of(routing),
         )
         for before, after in ((UNIFORM, ADVC), (ADVC, UNIFORM))
         for routing in (*ADAPTIVE, LIA)
@@ -307,7 +287,6 @@ def application_cells(effort: Effort) -> tuple[Cell, ...]:
             routing=routing,
             warmup_ns=0.0,
             measure_ns=_COMPLETION_LIMIT_NS,
-            network_settings=decisions_of(routing),
         )
         for traffic in APPLICATIONS
         for routing in (MIN, *OBLIVIOUS, *ADAPTIVE, LIA)
@@ -389,10 +368,10 @@ TACO25 = Paper(
     usual=ROUND_ROBIN,
     other_readings=(TRANSIT_FIRST,),
     readings=(
-        'Network `lia` with `arbitration="round-robin"`, as section 5.1 says, and `decide_at="attempt-same-detour"`, '
-        "as the authors' simulator has it by default: the blocked head of an injection queue decides anew between the "
-        'minimal path and one non-minimal path. `lia` (`decide_at="attempt"`) draws another one each time; `pb-acor` '
-        '(`decide_at="head"`) decides once, which is closest to that simulator. '
+        'Network `lia`: `arbitration="round-robin"`, as section 5.1 says, and `decide_at="by-policy"`. The blocked '
+        "head of an injection queue decides again between the minimal path and one non-minimal path, as the authors' "
+        "simulator has it by default; `lia` draws another non-minimal path each time; `pb-acor` decides once, which is "
+        "closest to that simulator. "
         "Counters are in packets, queues are those of the router itself (docs/lia.md says why).",
         "Claims stand twice: with 5,256 hosts as published, and with 1,056 (h = 4), where a value that depends on h "
         "follows from the paper's formula.",

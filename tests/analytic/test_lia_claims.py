@@ -1,8 +1,7 @@
 """What the LIA paper says of its policies, in character, on 1,056 hosts (h = 4) instead of 5,256.
 
-Network ``lia`` with ``decide_at="attempt"``, as in the paper's simulator; Bernoulli injection whose trials are lost
-when the injection queue is full. Steady states are short, so latencies count within 2 %. What is not met stands in
-docs/lia.md.
+Network ``lia``; Bernoulli injection whose trials are lost when the injection queue is full. Steady states are short,
+so latencies count within 2 %. What is not met stands in docs/lia.md.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import pytest
 import dragonfly_env as dfe
 
 TOPOLOGY = dfe.Dragonfly.preset("1056")
-NETWORK = dfe.NetworkConfig.preset("lia", decide_at="attempt")
+NETWORK = dfe.NetworkConfig.preset("lia")
 ADAPTIVE = ("ugal-ideal", "pb", "pb-acor", "tpr")
 ADVERSARIAL = ("adv+1", "adv+4", "advc")
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import dragonfly_env as dfe
+from dragonfly_env.policies import policy_class
 from tests.ready import ready
 
 
@@ -99,6 +100,49 @@ def test_with_the_same_detour_it_is_the_choice_that_is_made_anew() -> None:
 def test_decisions_from_outside_are_taken_once(decide_at: str) -> None:
     config = simulation("min", decide_at=decide_at).config
     with pytest.raises(
-        dfe.ConfigError, match=f"^network.decide_at = '{decide_at}': must be 'arrival' or 'head'"
+        dfe.ConfigError, match=f"^network.decide_at = '{decide_at}': must be 'arrival', 'head' or 'by-policy'"
     ):
         dfe.BatchedRoutingEnv(config)
+
+
+def own_decision(policy: str) -> str:
+    """What ``by-policy`` is for this policy."""
+    if policy == "lia":
+        return "attempt"
+    once = policy in ("acor", "pb-acor", "mlp", "neural-v1") or policy_class(policy).learns
+    return "head" if once else "attempt-same-detour"
+
+
+@pytest.mark.parametrize("policy", dfe.policies())
+def test_each_policy_can_decide_in_its_own_way(policy: str) -> None:
+    hashes = {}
+    for decide_at in ("by-policy", own_decision(policy), "attempt"):
+        run = simulation(policy, decide_at=decide_at, traffic="adv+2")
+        run.run(6_000)
+        hashes[decide_at] = run.trace_hash()
+    assert hashes["by-policy"] == hashes[own_decision(policy)]
+    assert policy in ("lia", "min") or hashes["by-policy"] != hashes["attempt"]
+
+
+@pytest.mark.parametrize(("policy", "same"), [("lia", "attempt"), ("pb-acor", "head")])
+def test_the_packets_of_a_job_decide_in_the_way_of_its_policy(policy: str, same: str) -> None:
+    """``min``, which routes the other packets, has nothing to decide."""
+    hashes = {}
+    for decide_at in ("by-policy", "head", "attempt-same-detour", "attempt"):
+        jobs = [dfe.Job("all-to-all:message_bytes=700", hosts=36, placement="random", policy=policy)]
+        run = simulation("min", decide_at=decide_at, jobs=jobs, traffic="adv+1", load=0.3)
+        run.run_to_completion()
+        hashes[decide_at] = run.trace_hash()
+    assert hashes.pop("by-policy") == hashes.pop(same)
+    assert len(set(hashes.values()) - {hashes.get(same)}) == 2
+
+
+def test_an_environment_decides_once_where_it_is_left_to_the_policy() -> None:
+    hashes = set()
+    for decide_at in ("by-policy", "head"):
+        env = dfe.BatchedRoutingEnv(simulation("min", decide_at=decide_at).config)
+        batch = env.reset(seed=3)
+        for _ in range(400):
+            batch = env.step(batch.mask.argmax(axis=1))
+        hashes.add(env.trace_hash())
+    assert len(hashes) == 1

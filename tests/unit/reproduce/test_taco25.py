@@ -87,8 +87,7 @@ def test_every_simulation_can_be_done_with_the_settings_of_the_paper(effort: Eff
         for cell in figure.cells(effort):
             assert not cell.missing(), cell
             config = cell.run(TACO25.setup, "bernoulli", 1).config
-            own = {"lia": "attempt", "pb-acor": "head"}
-            assert config.network.decide_at == own.get(cell.routing.registered, "attempt-same-detour")
+            assert config.network.decide_at == "by-policy"
             assert not config.network.arbitration.startswith("transit-first")  # section 5.1: round-robin
             assert config.topology == dfe.Dragonfly.preset(str(size_of(effort)[0]), arrangement="palmtree")
             if not cell.closed_loop:
