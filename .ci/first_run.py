@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import dragonfly_env as dfe
-from dragonfly_env.experiments import Scenario
-from dragonfly_env.experiments.measure import measure
+from dragonfly_env.sweeps import Scenario
+from dragonfly_env.sweeps.measure import measure
 
 if __name__ == "__main__":
     first = Scenario.from_toml(Path(sys.argv[1])).runs()[0]

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 import dragonfly_env as dfe
-from dragonfly_env.experiments.measure import measure
-from dragonfly_env.experiments.run import Run
 from dragonfly_env.jobs import Job, Milc, Motif
 from dragonfly_env.jobs.workload import expand_jobs
-from dragonfly_env.reproduce.aries import QUICK, SETUP
-from dragonfly_env.reproduce.aries_cells import NODES_PER_HOST, in_the_mix
-from dragonfly_env.reproduce.aries_open import DISPERSED
-from dragonfly_env.reproduce.job_cells import JobCell
-from dragonfly_env.reproduce.job_metrics import JOB_METRICS_OF_ROW
-from dragonfly_env.reproduce.paired import reduction
+from dragonfly_env.lab.papers.aries import QUICK, SETUP
+from dragonfly_env.lab.papers.aries_cells import NODES_PER_HOST, in_the_mix
+from dragonfly_env.lab.papers.aries_open import DISPERSED
+from dragonfly_env.lab.papers.job_cells import JobCell
+from dragonfly_env.lab.papers.job_metrics import JOB_METRICS_OF_ROW
+from dragonfly_env.lab.papers.paired import reduction
+from dragonfly_env.sweeps.measure import measure
+from dragonfly_env.sweeps.run import Run
 
 MACHINES = ("theta-m8", "theta")
 LEAST_SCALE = 1e-5

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from dragonfly_env.experiments.fields import parse_assignment
-from dragonfly_env.experiments.measure import measure
-from dragonfly_env.reproduce.aries import QUICK, SETUP
-from dragonfly_env.reproduce.aries_cells import ANYWHERE, APPLICATIONS, BOTH, in_the_mix
-from dragonfly_env.reproduce.aries_readings import RANDOM_TIES
-from dragonfly_env.reproduce.job_cells import JobCell
-from dragonfly_env.reproduce.job_metrics import JOB_METRICS_OF_ROW
-from dragonfly_env.reproduce.paired import reduction
+from dragonfly_env.lab.papers.aries import QUICK, SETUP
+from dragonfly_env.lab.papers.aries_cells import ANYWHERE, APPLICATIONS, BOTH, in_the_mix
+from dragonfly_env.lab.papers.aries_readings import RANDOM_TIES
+from dragonfly_env.lab.papers.job_cells import JobCell
+from dragonfly_env.lab.papers.job_metrics import JOB_METRICS_OF_ROW
+from dragonfly_env.lab.papers.paired import reduction
+from dragonfly_env.sweeps.fields import parse_assignment
+from dragonfly_env.sweeps.measure import measure
 
 
 def cells_of(

@@ -14,7 +14,7 @@ from typing import Any
 import dragonfly_env as dfe
 from benchmarks.checkout import ROOT, build_settings
 from dragonfly_env import _core
-from dragonfly_env.experiments.measure import machine
+from dragonfly_env.sweeps.measure import machine
 
 
 def describe_machine() -> dict[str, Any]:

@@ -17,16 +17,16 @@ from benchmarks.result import Result
 from benchmarks.workload import Report, configuration
 from benchmarks.yardstick.beside import Beside
 from benchmarks.yardstick.program import program
-from dragonfly_env.experiments import Scenario, load_results, run_sweep
-from dragonfly_env.experiments.measure import measure as measure_run
-from dragonfly_env.experiments.run import Run
-from dragonfly_env.experiments.storage import ResultsFolder
+from dragonfly_env.sweeps import Scenario, load_results, run_sweep
+from dragonfly_env.sweeps.measure import measure as measure_run
+from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.storage import ResultsFolder
 
 _RUN_NS = 1_000.0
 _PROCESSES = (
     ("start Python", ("-c", "pass")),
     ("import dragonfly_env", ("-c", "import dragonfly_env")),
-    ("import dragonfly_env.experiments", ("-c", "import dragonfly_env.experiments")),
+    ("import dragonfly_env.sweeps", ("-c", "import dragonfly_env.sweeps")),
     ("dragonfly-env --help", ("-m", "dragonfly_env.cli", "--help")),
     (
         "dragonfly-env simulate, 72 hosts for 1 us",

@@ -16,9 +16,9 @@ from dragonfly_env.cli.settings import check_suite
 from dragonfly_env.errors import ConfigError
 
 if TYPE_CHECKING:
-    from dragonfly_env.benchmark import Benchmark
-    from dragonfly_env.benchmark.suite import Effort
-    from dragonfly_env.experiments.run import Run
+    from dragonfly_env.lab.benchmark import Benchmark
+    from dragonfly_env.lab.benchmark.suite import Effort
+    from dragonfly_env.sweeps.run import Run
 
 _HOW = options.suite(
     whole="All cells of the suite (hours, where references are not published); or a few small ones (seconds).",
@@ -102,10 +102,10 @@ def benchmark(
     benchmark.html (heat map and tables), benchmark.md (leaderboard), heatmap.png,
     scores.parquet (one row per cell and policy), runs/.
     """
-    from dragonfly_env.benchmark import Benchmark, find_suite
-    from dragonfly_env.benchmark.tables import origin
-    from dragonfly_env.experiments.estimates import EXPORT_HINT, in_the_core
-    from dragonfly_env.experiments.requirements import check_runs
+    from dragonfly_env.lab.benchmark import Benchmark, find_suite
+    from dragonfly_env.lab.benchmark.tables import origin
+    from dragonfly_env.sweeps.estimates import EXPORT_HINT, in_the_core
+    from dragonfly_env.sweeps.requirements import check_runs
 
     chosen = find_suite(suite).narrowed(parts or (), hosts or ())
     effort: Effort = "full" if how["full"] else "quick"
@@ -155,14 +155,14 @@ def _about(runs: Sequence[Run], workers: int | None) -> str:
     """How long it may take, judged by a short simulation here; of policies in Python that is not known."""
     import joblib
 
-    from dragonfly_env.experiments.estimates import about
+    from dragonfly_env.sweeps.estimates import about
 
     return about(runs, workers or joblib.cpu_count())
 
 
 def _perform(work: Benchmark, workers: int | None, redo: bool) -> None:
-    from dragonfly_env.benchmark.report import render_leaderboard, write_reports
-    from dragonfly_env.experiments.progress import Bar
+    from dragonfly_env.lab.benchmark.report import render_leaderboard, write_reports
+    from dragonfly_env.sweeps.progress import Bar
 
     with resumable(work.folder), Bar(console(error=True)) as bar:
         report = work.execute(workers=workers, reporter=bar, redo=redo)

@@ -93,9 +93,9 @@ def calibrate(
     dragonfly-env calibrate --topology 1056 --network q-adaptive --policy ugal-n --out gaps.json
     """
     from dragonfly_env.config.simulation import SimulationConfig
-    from dragonfly_env.experiments.calibrate import calibrate_gap, merge_gaps, read_gaps
-    from dragonfly_env.experiments.scenario import DEFAULT_TOPOLOGY
     from dragonfly_env.jobs import Motif
+    from dragonfly_env.sweeps.calibrate import calibrate_gap, merge_gaps, read_gaps
+    from dragonfly_env.sweeps.scenario import DEFAULT_TOPOLOGY
 
     settings = scenario_settings({"topology": {"preset": DEFAULT_TOPOLOGY}}, given)
     config = SimulationConfig.from_dict({**settings, "policy": policy, "seed": seed})

@@ -21,10 +21,10 @@ from dragonfly_env.cli.guard import FAILED, complain
 from dragonfly_env.cli.settings import workers_of
 
 if TYPE_CHECKING:
-    from dragonfly_env.experiments.execute import Failure
-    from dragonfly_env.experiments.results import Results
-    from dragonfly_env.experiments.runner import SweepReport
-    from dragonfly_env.experiments.scenario import Scenario
+    from dragonfly_env.sweeps.execute import Failure
+    from dragonfly_env.sweeps.results import Results
+    from dragonfly_env.sweeps.runner import SweepReport
+    from dragonfly_env.sweeps.scenario import Scenario
 
 
 _SAFE = frozenset(string.ascii_letters + string.digits + "-_=+,.:/@%")
@@ -38,8 +38,8 @@ def compare(plan: Scenario, folder: Path, *, redo: bool, plots: bool, dry_run: b
         typer.Exit: If a run failed, or the sweep ended early (after saying how to go on).
         ConfigError: For whatever `run_sweep` refuses.
     """
-    from dragonfly_env.experiments.progress import Bar
-    from dragonfly_env.experiments.runner import run_sweep
+    from dragonfly_env.sweeps.progress import Bar
+    from dragonfly_env.sweeps.runner import run_sweep
 
     engine, workers = engine_of(how), workers_of(how)
     if dry_run:
@@ -59,15 +59,15 @@ def _plan_text(plan: Scenario, folder: Path, workers: int | None, redo: bool) ->
     import joblib
 
     import dragonfly_env as dfe
-    from dragonfly_env.experiments.estimates import EXPORT_HINT, about, in_the_core
-    from dragonfly_env.experiments.requirements import (
+    from dragonfly_env.sweeps.estimates import EXPORT_HINT, about, in_the_core
+    from dragonfly_env.sweeps.requirements import (
         check_runs,
         fitting_workers,
         memory_of,
         spell_bytes,
         spell_processes,
     )
-    from dragonfly_env.experiments.storage import ResultsFolder
+    from dragonfly_env.sweeps.storage import ResultsFolder
 
     runs = plan.runs()
     needed = check_runs(runs)
@@ -97,7 +97,7 @@ def resumable(folder: Path) -> Iterator[None]:
     Raises:
         typer.Exit: If it was interrupted or cannot go on.
     """
-    from dragonfly_env.experiments.runner import SweepInterrupted, SweepStoppedError
+    from dragonfly_env.sweeps.runner import SweepInterrupted, SweepStoppedError
 
     try:
         yield
@@ -160,8 +160,8 @@ def _report(report: SweepReport, folder: Path) -> None:
 
 
 def _show_results(folder: Path, plots: bool) -> None:
-    from dragonfly_env.experiments.results import load_results
-    from dragonfly_env.experiments.summary import render_summary
+    from dragonfly_env.sweeps.results import load_results
+    from dragonfly_env.sweeps.summary import render_summary
 
     results = load_results(folder)
     tell_refused(results)

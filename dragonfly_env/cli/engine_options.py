@@ -11,7 +11,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli.options import MACHINE, Option
 
 if TYPE_CHECKING:
-    from dragonfly_env.experiments.engines import Engine
+    from dragonfly_env.sweeps.engines import Engine
 
 ENGINE = (
     Option(
@@ -60,7 +60,7 @@ def engine_of(given: Mapping[str, Any]) -> Engine | None:
     Raises:
         ConfigError: For whatever `find_engine` refuses, or an option of the wrong form.
     """
-    from dragonfly_env.experiments.engines import find_engine
+    from dragonfly_env.sweeps.engines import find_engine
 
     settings: dict[str, str] = {}
     for text in given["slurm"] or ():

@@ -62,7 +62,7 @@ def evaluate(
 
     dragonfly-env evaluate a=dqn/agent.zip b=ppo/agent.zip ugal-n -l 0.2:0.4:0.1
     """
-    from dragonfly_env.experiments.scenario import Scenario
+    from dragonfly_env.sweeps.scenario import Scenario
 
     specs = [*(policies or ()), *(more_policies or ())]
     folder = check_folder("--out", out or Path("results") / "evaluate")

@@ -70,9 +70,9 @@ def plot(
 
     dragonfly-env plot results/demo --kind ports --policy min --policy par --no-page
     """
-    from dragonfly_env.experiments.results import load_results
-    from dragonfly_env.experiments.summary import render_summary
     from dragonfly_env.plots import draw
+    from dragonfly_env.sweeps.results import load_results
+    from dragonfly_env.sweeps.summary import render_summary
 
     loaded = load_results(results).select(policies=policy or (), traffic=traffic or ())
     tell_refused(loaded)

@@ -19,9 +19,9 @@ from dragonfly_env.cli.settings import check_suite
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dragonfly_env.experiments.engines import Engine
-    from dragonfly_env.reproduce import Reproduction
-    from dragonfly_env.reproduce.findings import Findings
+    from dragonfly_env.lab.papers import Reproduction
+    from dragonfly_env.lab.papers.findings import Findings
+    from dragonfly_env.sweeps.engines import Engine
 
 _EVERY = "all"
 
@@ -132,7 +132,7 @@ def reproduce(
     fig5.png and .svg and so on; claims.md and claims.csv (what was published,
     what was measured, is it met); runs/ (one small Parquet file per run).
     """
-    from dragonfly_env.reproduce import Reproduction, find_paper
+    from dragonfly_env.lab.papers import Reproduction, find_paper
 
     chosen = find_paper(paper)
     effort = chosen.effort("full" if how["full"] else "quick").shortened(windows, "--windows")
@@ -161,7 +161,7 @@ def reproduce(
 
 
 def _settings(pairs: list[str]) -> dict[str, int | float | bool | str]:
-    from dragonfly_env.experiments.fields import parse_assignment
+    from dragonfly_env.sweeps.fields import parse_assignment
 
     return dict(parse_assignment(pair, "--learner") for pair in pairs)
 
@@ -170,8 +170,8 @@ def _announce(work: Reproduction, workers: int | None, redo: bool) -> None:
     """Say what is about to happen and how long it may take."""
     import joblib
 
-    from dragonfly_env.experiments.estimates import about
-    from dragonfly_env.experiments.requirements import check_runs
+    from dragonfly_env.sweeps.estimates import about
+    from dragonfly_env.sweeps.requirements import check_runs
 
     cores = workers or joblib.cpu_count()
     runs = work.runs()
@@ -189,9 +189,9 @@ def _announce(work: Reproduction, workers: int | None, redo: bool) -> None:
 
 def _perform(works: Sequence[Reproduction], workers: int | None, redo: bool, engine: Engine | None) -> None:
     """Simulate, draw and judge, one model variant after the other; one table for all."""
-    from dragonfly_env.experiments.progress import Bar
-    from dragonfly_env.reproduce import judge_all
-    from dragonfly_env.reproduce.report import Judged, render_verdicts, write_reports
+    from dragonfly_env.lab.papers import judge_all
+    from dragonfly_env.lab.papers.report import Judged, render_verdicts, write_reports
+    from dragonfly_env.sweeps.progress import Bar
 
     folder, judged, failed = works[0].folder, [], False
     pictures: dict[str, str] = {}
@@ -225,8 +225,8 @@ def _perform(works: Sequence[Reproduction], workers: int | None, redo: bool, eng
 
 def _draw(work: Reproduction, findings: Findings) -> dict[str, str]:
     """Draw the wanted figures (PNG, with an SVG beside it); titles and files of all that the folder then holds."""
+    from dragonfly_env.lab.papers.findings import NotFoundYetError
     from dragonfly_env.plots.style import save
-    from dragonfly_env.reproduce.findings import NotFoundYetError
 
     usual = work.reading is work.paper.usual
     pictures = {}

@@ -16,8 +16,8 @@ from dragonfly_env.cli.options import DEFAULT_TOPOLOGY, UNBOUNDED, Given
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.systems import PRESETS, is_xc
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.experiments.fields import parse_assignment, parse_loads, parse_value
 from dragonfly_env.jobs.workload import parse_jobs
+from dragonfly_env.sweeps.fields import parse_assignment, parse_loads, parse_value
 
 _MOST_SEEDS = 1000
 _MOST_WORKERS = 4096
@@ -76,7 +76,7 @@ def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> d
 
 def trained_with(specs: Sequence[str]) -> dict[str, Any]:
     """The settings of the network and traffic that the first saved agent among ``specs`` knows; they may be none."""
-    from dragonfly_env.experiments.choices import PolicyChoice
+    from dragonfly_env.sweeps.choices import PolicyChoice
 
     for spec in specs:
         source = PolicyChoice.parse(spec).agent

@@ -31,11 +31,11 @@ from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN,
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dragonfly_env.experiments.agent_simulation import Runnable
-    from dragonfly_env.experiments.run import Run
     from dragonfly_env.jobs import BackgroundMix, Job
     from dragonfly_env.metrics import Metrics
     from dragonfly_env.metrics.jobs import JobMetrics
+    from dragonfly_env.sweeps.agent_simulation import Runnable
+    from dragonfly_env.sweeps.run import Run
 
 # (heading, column, divisor, form, unit) of the table; what is not here is in --json.
 _ROWS = (
@@ -132,9 +132,9 @@ def simulate(
 
     dragonfly-env simulate --topology 342 --job milc:hosts=64,scale=0.01 --job nek5000:hosts=64 --to-completion
     """
-    from dragonfly_env.experiments.fields import LONGEST_NS
-    from dragonfly_env.experiments.scenario import Scenario
     from dragonfly_env.jobs.workload import parse_jobs
+    from dragonfly_env.sweeps.fields import LONGEST_NS
+    from dragonfly_env.sweeps.scenario import Scenario
 
     given = options.with_traffic(given)
     settings = scenario_settings({}, given, policies=[policy], seeds=[seed])
@@ -208,7 +208,7 @@ class _Measured:
 
 def _simulate(run: Run) -> _Measured:
     """Do a run; a bar shows the progress of one that takes long."""
-    from dragonfly_env.experiments.measure import measure
+    from dragonfly_env.sweeps.measure import measure
 
     measured = _Measured()
 
@@ -265,7 +265,7 @@ def _write_log(log: pa.Table, path: Path) -> None:
     import pyarrow.compute as pc
     import pyarrow.csv
 
-    from dragonfly_env.experiments.storage import write_table
+    from dragonfly_env.sweeps.storage import write_table
 
     if path.suffix != ".csv":
         write_table(log, path, stream=True)
@@ -282,8 +282,8 @@ def _log_table(simulation: Runnable, run: Run) -> pa.Table:
     import pyarrow as pa
 
     import dragonfly_env as dfe
-    from dragonfly_env.experiments.parquet import METADATA_KEY
     from dragonfly_env.simulation.path_kinds import PATH_KINDS
+    from dragonfly_env.sweeps.parquet import METADATA_KEY
 
     columns = dict(simulation.packet_log())
     offsets, routers = columns.pop("route_offsets"), columns.pop("routers")

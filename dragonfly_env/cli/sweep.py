@@ -67,7 +67,7 @@ def sweep(
     (open in a browser), loads.png and other figures, runs/ (one small Parquet
     file per run).
     """
-    from dragonfly_env.experiments.scenario import Scenario
+    from dragonfly_env.sweeps.scenario import Scenario
 
     folder = check_folder("--out", out or Path("results") / (scenario.stem if scenario else "sweep"))
     base = {} if scenario is None else read_toml(scenario)

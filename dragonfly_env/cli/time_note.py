@@ -11,7 +11,7 @@ from rich.text import Text
 from dragonfly_env.cli.console import note
 
 if TYPE_CHECKING:
-    from dragonfly_env.experiments.run import Run
+    from dragonfly_env.sweeps.run import Run
 
 _LONG_S, _FIRST_PART_S = 10.0, 1.0
 _SLOWEST = 1e6  # packet-hops per second: runs that this makes short are not estimated
@@ -19,7 +19,7 @@ _SLOWEST = 1e6  # packet-hops per second: runs that this makes short are not est
 
 def expected_seconds(run: Run) -> float | None:
     """A rough wall-clock time of a run in the core, from a short simulation; None if it is short, or nobody knows."""
-    from dragonfly_env.experiments.estimates import estimate_seconds, packet_hops
+    from dragonfly_env.sweeps.estimates import estimate_seconds, packet_hops
 
     if run.agent is not None or packet_hops(run) < _LONG_S * _SLOWEST:
         return None
@@ -45,7 +45,7 @@ class TimeNote:
             self._tell(passed / fraction)
 
     def _tell(self, seconds: float) -> None:
-        from dragonfly_env.experiments.progress import spell_seconds
+        from dragonfly_env.sweeps.progress import spell_seconds
 
         self._told = True
         note(Text(f"this run takes about {spell_seconds(seconds)}"))

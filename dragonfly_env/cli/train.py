@@ -23,8 +23,8 @@ from dragonfly_env.cli.settings import scenario_settings
 
 if TYPE_CHECKING:
     from dragonfly_env.config.simulation import SimulationConfig
-    from dragonfly_env.experiments.learners import LearnerSource
-    from dragonfly_env.experiments.training_run import Sofar, TrainingPlan, TrainingReport
+    from dragonfly_env.training.learners import LearnerSource
+    from dragonfly_env.training.run import Sofar, TrainingPlan, TrainingReport
 
 DEFAULT_DURATION_NS = 2_000_000.0
 DEFAULT_EPISODE_NS = 50_000.0
@@ -178,9 +178,9 @@ def train(
 
     checkpoints/, tensorboard/: for tensorboard --logdir FOLDER
     """
-    from dragonfly_env.experiments.learners import LearnerSource
-    from dragonfly_env.experiments.scenario import Scenario
-    from dragonfly_env.experiments.training_run import TrainingPlan
+    from dragonfly_env.sweeps.scenario import Scenario
+    from dragonfly_env.training.learners import LearnerSource
+    from dragonfly_env.training.run import TrainingPlan
 
     settings = scenario_settings({}, given, policies=[warmup_policy])
     (run,) = Scenario.from_dict(settings, name="train").runs()
@@ -218,8 +218,8 @@ def train(
 
 
 def _scenarios_of(suite: str, config: SimulationConfig) -> tuple[SimulationConfig, ...]:
-    from dragonfly_env.benchmark.suite import find_suite
-    from dragonfly_env.benchmark.training import training_scenarios
+    from dragonfly_env.lab.benchmark.suite import find_suite
+    from dragonfly_env.lab.benchmark.training import training_scenarios
 
     scenarios = training_scenarios(find_suite(suite), config)
     listed = ", ".join(f"{one.traffic_object.spec} {one.load:g}" for one in scenarios)
@@ -230,7 +230,7 @@ def _scenarios_of(suite: str, config: SimulationConfig) -> tuple[SimulationConfi
 def _episodes(duration_ns: float, episode_ns: float) -> int:
     """Whole episodes that cover the duration."""
     from dragonfly_env.checks.values import check_time_ns, ns_to_ps
-    from dragonfly_env.experiments.fields import LONGEST_NS
+    from dragonfly_env.sweeps.fields import LONGEST_NS
 
     times_ns = {"episode_ns": episode_ns, "duration_ns": duration_ns}
     episode_ps, duration_ps = (
@@ -242,7 +242,7 @@ def _episodes(duration_ns: float, episode_ns: float) -> int:
 
 def _parse_settings(learner: LearnerSource, texts: Sequence[str]) -> dict[str, Any]:
     """``name=value`` pairs; a list is written ``64,64``."""
-    from dragonfly_env.experiments.fields import parse_assignment, parse_value
+    from dragonfly_env.sweeps.fields import parse_assignment, parse_value
 
     lists = learner.list_settings()
     settings: dict[str, Any] = {}
@@ -258,7 +258,7 @@ def _parse_settings(learner: LearnerSource, texts: Sequence[str]) -> dict[str, A
 def _train(plan: TrainingPlan, folder: Path, fresh: bool) -> None:
     """One agent: a bar while it learns, then what came of it."""
     from dragonfly_env.cli.training_bar import TrainingBar
-    from dragonfly_env.experiments.training_run import TrainingInterrupted, run_training
+    from dragonfly_env.training.run import TrainingInterrupted, run_training
 
     try:
         with TrainingBar(console(error=True), plan) as bar:
@@ -282,9 +282,9 @@ def _train(plan: TrainingPlan, folder: Path, fresh: bool) -> None:
 
 
 def _draw(plan: TrainingPlan, report: TrainingReport, folder: Path) -> None:
-    from dragonfly_env.experiments.references import heuristics_on
     from dragonfly_env.plots.learning import learning_figure
     from dragonfly_env.plots.style import save
+    from dragonfly_env.training.references import heuristics_on
 
     traffic = f"{plan.config.traffic_object.spec} at load {plan.config.load:g}"
     if plan.scenarios:

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-from dragonfly_env.experiments.progress import Estimate, LiveBar, TimeLeft, spell_seconds
+from dragonfly_env.sweeps.progress import Estimate, LiveBar, TimeLeft, spell_seconds
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.training import Progress as EpisodeProgress
-    from dragonfly_env.experiments.training_run import Sofar, TrainingPlan
+    from dragonfly_env.training.run import Sofar, TrainingPlan
 
 
 class TrainingBar(LiveBar):

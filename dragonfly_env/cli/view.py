@@ -16,7 +16,7 @@ from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.settings import scenario_settings, trained_with
 
 if TYPE_CHECKING:
-    from dragonfly_env.experiments.run import Run
+    from dragonfly_env.sweeps.run import Run
     from dragonfly_env.view import Recording
 
 _WARMUP_NS, _MEASURE_NS = 0.0, 30_000.0
@@ -76,7 +76,7 @@ def view(
 
     dragonfly-env view -t 342 --job milc:hosts=64,scale=0.01 --traffic adv+1 --load 0.2
     """
-    from dragonfly_env.experiments.scenario import Scenario
+    from dragonfly_env.sweeps.scenario import Scenario
     from dragonfly_env.view import record, write_view
 
     policies = policy or ["min", "ugal-n"]

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 
 from dragonfly_env.checks.values import unknown_name
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.experiments.results import Results
 from dragonfly_env.plots.distributions import distribution_figure
 from dragonfly_env.plots.fairness import fairness_figure
 from dragonfly_env.plots.links import global_links_figure, ports_figure
@@ -18,6 +17,7 @@ from dragonfly_env.plots.loads import load_figure
 from dragonfly_env.plots.page import write_page
 from dragonfly_env.plots.series import series_figure
 from dragonfly_env.plots.style import FORMATS, plain, save
+from dragonfly_env.sweeps.results import Results
 
 __all__ = ["FIGURES", "FORMATS", "Drawn", "draw", "load_figure", "save", "write_page"]
 

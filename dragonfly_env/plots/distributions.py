@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
-from dragonfly_env.experiments.results import Results, aggregate
 from dragonfly_env.plots.choose import representative_load
 from dragonfly_env.plots.style import (
     LABEL_POINTS,
@@ -25,6 +24,7 @@ from dragonfly_env.plots.style import (
     lines_of,
     looks,
 )
+from dragonfly_env.sweeps.results import Results, aggregate
 
 _TICK_IN = 1.3  # of the length of a policy's label
 

@@ -12,9 +12,9 @@ from matplotlib.ticker import MaxNLocator
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.experiments.results import Results
 from dragonfly_env.plots.choose import representative_load
 from dragonfly_env.plots.style import LABEL_POINTS, TITLE_POINTS, at_load, broken, grid, lines_of
+from dragonfly_env.sweeps.results import Results
 
 _TITLE_IN, _LABEL_IN = 1.6, 1.6  # of the width and the height of a panel
 Integers = npt.NDArray[np.int64]

@@ -22,11 +22,11 @@ from plotly.subplots import make_subplots
 
 from dragonfly_env.checks.files import write_text
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.experiments.results import Results
-from dragonfly_env.experiments.summary import SUMMARY, summary_table
-from dragonfly_env.experiments.workloads import has_jobs, is_workload, jobs_frame, loaded_part
 from dragonfly_env.plots.loads import latency_limit_ns, load_limits
 from dragonfly_env.plots.style import LABEL_POINTS, looks, wrapped
+from dragonfly_env.sweeps.results import Results
+from dragonfly_env.sweeps.summary import SUMMARY, summary_table
+from dragonfly_env.sweeps.workloads import has_jobs, is_workload, jobs_frame, loaded_part
 
 _SYMBOLS = {
     "o": "circle", "s": "square", "D": "diamond", "d": "diamond-tall", "^": "triangle-up", "v":

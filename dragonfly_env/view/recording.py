@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import PS_PER_NS, check_instance, check_integer, config_error, ns_to_ps
-from dragonfly_env.experiments.agent_simulation import simulation_of
-from dragonfly_env.experiments.run import Run
 from dragonfly_env.metrics import Metrics
+from dragonfly_env.sweeps.agent_simulation import simulation_of
+from dragonfly_env.sweeps.run import Run
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

@@ -11,9 +11,9 @@ from pettingzoo.test import api_test, parallel_api_test
 
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
-from dragonfly_env.experiments import Scenario, run_sweep
-from dragonfly_env.experiments.results import load_results
 from dragonfly_env.plots import draw
+from dragonfly_env.sweeps import Scenario, run_sweep
+from dragonfly_env.sweeps.results import load_results
 from tests.ready import ready
 
 SMALL = dfe.Dragonfly(p=1, group=dfe.Grid(rows=2, columns=3), g=4, links_between_groups=4, arrangement="xc")

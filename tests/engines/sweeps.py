@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dragonfly_env.experiments import Scenario, SweepReport, load_results, run_sweep
-from dragonfly_env.experiments.engines import Engine
+from dragonfly_env.sweeps import Scenario, SweepReport, load_results, run_sweep
+from dragonfly_env.sweeps.engines import Engine
 
 NUM_RUNS = 4
 _PATIENCE_S = 0.3

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from dragonfly_env import ConfigError
-from dragonfly_env.experiments import run_sweep
-from dragonfly_env.experiments.engines import find_engine
+from dragonfly_env.sweeps import run_sweep
+from dragonfly_env.sweeps.engines import find_engine
 from tests.engines.sweeps import check_all_done, check_resumes, scenario, while_runs_are_under_way
 
 distributed = pytest.importorskip("distributed", reason="needs the extra [dask] (make test-engines)")
@@ -50,7 +50,7 @@ def test_it_goes_on_where_another_engine_stopped(cluster: Any, tmp_path: Path) -
 
 
 def test_what_cannot_be_is_the_users_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dragonfly_env.experiments.engines import dask
+    from dragonfly_env.sweeps.engines import dask
 
     with pytest.raises(ConfigError, match=r"address = None: must be that of a Dask scheduler"):
         find_engine("dask")

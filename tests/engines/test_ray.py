@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dragonfly_env import ConfigError
-from dragonfly_env.experiments import run_sweep
-from dragonfly_env.experiments.engines import find_engine
+from dragonfly_env.sweeps import run_sweep
+from dragonfly_env.sweeps.engines import find_engine
 from tests.engines.sweeps import check_all_done, check_resumes, scenario, while_runs_are_under_way
 
 ray = pytest.importorskip("ray", reason="needs the extra [ray] (make test-engines)")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from dragonfly_env import ConfigError
-from dragonfly_env.experiments import run_sweep
-from dragonfly_env.experiments.engines import find_engine
-from dragonfly_env.experiments.engines.slurm import Slurm
-from dragonfly_env.experiments.runner import SweepStoppedError
+from dragonfly_env.sweeps import run_sweep
+from dragonfly_env.sweeps.engines import find_engine
+from dragonfly_env.sweeps.engines.slurm import Slurm
+from dragonfly_env.sweeps.runner import SweepStoppedError
 from tests.engines.sweeps import check_all_done, check_resumes, scenario, while_runs_are_under_way
 
 pytest.importorskip("submitit", reason="needs the extra [slurm] (make test-engines)")

@@ -19,12 +19,12 @@ import numpy as np
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError, StateError
-from dragonfly_env.experiments.job_columns import jobs_text, tiles_text
-from dragonfly_env.experiments.measure import measure
-from dragonfly_env.experiments.run import Run
 from dragonfly_env.jobs import Job
 from dragonfly_env.policies import parse_policy
 from dragonfly_env.simulation import Simulation
+from dragonfly_env.sweeps.job_columns import jobs_text, tiles_text
+from dragonfly_env.sweeps.measure import measure
+from dragonfly_env.sweeps.run import Run
 from tests.fuzz import settings
 from tests.fuzz.alarm import Alarm
 from tests.fuzz.outcome import Outcome, outcome, require

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import dragonfly_env as dfe
-from dragonfly_env import experiments
-from dragonfly_env.experiments.choices import PolicyChoice, TrafficChoice
+from dragonfly_env import sweeps
+from dragonfly_env.sweeps.choices import PolicyChoice, TrafficChoice
 from tests.fuzz.call import Call, of, optional
 
 _SCENARIO: dict[str, Any] = {
@@ -103,29 +103,29 @@ def experiments_calls(folder: Path) -> list[Call]:
     Args:
         folder: For their files.
     """
-    scenario = experiments.Scenario.from_dict(_SCENARIO)
-    experiments.run_sweep(scenario, folder / "results", jobs=1)
-    results = experiments.load_results(folder / "results")
+    scenario = sweeps.Scenario.from_dict(_SCENARIO)
+    sweeps.run_sweep(scenario, folder / "results", jobs=1)
+    results = sweeps.load_results(folder / "results")
     (folder / "scenario.toml").write_text('policies = ["min"]\ntraffic = ["uniform"]\nloads = [0.1]\n')
     further = ("network", "seeds", "threads", "arrays", "injection", "series_bin_ns", "name")
     return [
-        of(experiments.Scenario.from_dict, settings=_SCENARIO),
+        of(sweeps.Scenario.from_dict, settings=_SCENARIO),
         *(Call("Scenario.from_dict", lambda: _from_keys, {}, (name,)) for name in (*_SCENARIO, *further)),
-        of(experiments.Scenario.from_toml, path=folder / "scenario.toml"),
+        of(sweeps.Scenario.from_toml, path=folder / "scenario.toml"),
         of(PolicyChoice.parse, value="min"),
         of(TrafficChoice.parse, value="uniform"),
         Call(
             "run_sweep",
-            lambda: experiments.run_sweep,
+            lambda: sweeps.run_sweep,
             {"scenario": scenario, "folder": folder / "results", "jobs": 1},
         ),
-        of(experiments.load_results, path=folder / "results"),
+        of(sweeps.load_results, path=folder / "results"),
         of(results.select),
-        of(experiments.aggregate, results=results, columns=["accepted_load"]),
+        of(sweeps.aggregate, results=results, columns=["accepted_load"]),
     ]
 
 
-def _from_keys(**changes: Any) -> experiments.Scenario:
-    scenario = experiments.Scenario.from_dict({**_SCENARIO, **changes})
+def _from_keys(**changes: Any) -> sweeps.Scenario:
+    scenario = sweeps.Scenario.from_dict({**_SCENARIO, **changes})
     scenario.runs()
     return scenario

@@ -8,12 +8,12 @@ from types import ModuleType
 from typing import Any
 
 import dragonfly_env as dfe
-from dragonfly_env import dragonfly_v0, envs, experiments, job_bias_v0, traffic
+from dragonfly_env import dragonfly_v0, envs, job_bias_v0, sweeps, traffic
 from dragonfly_env.envs import bias, job_bias, packet
 from dragonfly_env.plots import tiles
 
 MODULES: tuple[ModuleType, ...] = (
-    *(dfe, dfe.agents, dfe.baselines, traffic, experiments, envs),
+    *(dfe, dfe.agents, dfe.baselines, traffic, sweeps, envs),
     *(dragonfly_v0, bias, packet, job_bias_v0, job_bias, tiles),
 )
 

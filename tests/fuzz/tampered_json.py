@@ -12,9 +12,9 @@ from typing import Any
 
 from dragonfly_env.config import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.experiments import load_results, run_sweep
-from dragonfly_env.experiments.scenario import Scenario
-from dragonfly_env.experiments.training_run import TrainingPlan, run_training
+from dragonfly_env.sweeps import load_results, run_sweep
+from dragonfly_env.sweeps.scenario import Scenario
+from dragonfly_env.training.run import TrainingPlan, run_training
 from tests.fuzz.outcome import Outcome, require
 from tests.fuzz.small_configs import SMALL_CONFIGS, SMALL_SCENARIO, simulate_if_small
 from tests.fuzz.tampering import as_json, in_bytes, in_text, in_value, refused_or_run

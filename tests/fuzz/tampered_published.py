@@ -13,10 +13,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dragonfly_env.benchmark import Benchmark, find_suite, reference_results
-from dragonfly_env.benchmark.figures import heat_map
-from dragonfly_env.benchmark.report import as_markdown, render_leaderboard
 from dragonfly_env.errors import ConfigError
+from dragonfly_env.lab.benchmark import Benchmark, find_suite, reference_results
+from dragonfly_env.lab.benchmark.figures import heat_map
+from dragonfly_env.lab.benchmark.report import as_markdown, render_leaderboard
 from tests.fuzz.outcome import Outcome, WrongError, require
 from tests.fuzz.tampered_results import changed_table, parquet
 from tests.fuzz.tampering import in_bytes, refused_or_run

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from dragonfly_env.experiments import Results, Scenario, load_results, run_sweep
-from dragonfly_env.experiments.summary import render_summary
 from dragonfly_env.plots import draw
+from dragonfly_env.sweeps import Results, Scenario, load_results, run_sweep
+from dragonfly_env.sweeps.summary import render_summary
 from tests.fuzz.draws import odd
 from tests.fuzz.outcome import Outcome
 from tests.fuzz.small_configs import SMALL_SCENARIO

@@ -9,7 +9,7 @@ from random import Random
 
 from dragonfly_env.checks import toml
 from dragonfly_env.config import SimulationConfig
-from dragonfly_env.experiments import Scenario
+from dragonfly_env.sweeps import Scenario
 from tests.fuzz.outcome import Outcome, require
 from tests.fuzz.small_configs import SMALL_CONFIGS, SMALL_SCENARIO, simulate_if_small
 from tests.fuzz.tampering import in_bytes, in_text, refused_or_run

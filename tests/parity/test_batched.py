@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.experiments.agent_simulation import AgentSimulation
+from dragonfly_env.sweeps.agent_simulation import AgentSimulation
 from tests.parity.cases import PRESETS, SHAPES, config_of, config_of_shape, native, play
 from tests.ready import ready
 from tests.topologies import topology_of

@@ -9,7 +9,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
 from dragonfly_env.envs.bias import BiasControl
-from dragonfly_env.experiments.agent_simulation import AgentSimulation
+from dragonfly_env.sweeps.agent_simulation import AgentSimulation
 from tests.parity.cases import PRESETS, config_of, play
 
 POLICIES = ("min", "ugal-n", "par", "q-adaptive")

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dragonfly_env as dfe
-from dragonfly_env.experiments.measure import measure
-from dragonfly_env.experiments.run import Run
+from dragonfly_env.sweeps.measure import measure
+from dragonfly_env.sweeps.run import Run
 from tests.property.test_job_properties import MESSAGE, RANKS, operations_of
 
 SMALL = dfe.Dragonfly(p=2, a=4, h=2)  # one partition

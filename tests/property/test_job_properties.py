@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import dragonfly_env as dfe
 from dragonfly_env import jobs
-from dragonfly_env.experiments.run import Run
 from dragonfly_env.jobs import Operation, OperationText
 from dragonfly_env.jobs.lines import read_lines
+from dragonfly_env.sweeps.run import Run
 
 TOPOLOGY = dfe.Dragonfly(p=2, a=4, h=2)
 RANKS = 5

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dragonfly_env as dfe
-from dragonfly_env.experiments import Scenario, load_results, run_sweep
-from dragonfly_env.experiments.measure import measure
-from dragonfly_env.experiments.summary import render_summary
+from dragonfly_env.sweeps import Scenario, load_results, run_sweep
+from dragonfly_env.sweeps.measure import measure
+from dragonfly_env.sweeps.summary import render_summary
 
 PS = 1000
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragonfly_env.checks.values import PS_PER_NS, ns_to_ps
-from dragonfly_env.experiments import measure as measure_module
-from dragonfly_env.experiments.run import Run
-from dragonfly_env.experiments.scenario import Scenario
+from dragonfly_env.sweeps import measure as measure_module
+from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.scenario import Scenario
 
 LONGEST_PS = 10**15
 

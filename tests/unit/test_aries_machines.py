@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.aries_machines import MACHINES, in_the_mix_of
-from dragonfly_env.reproduce.aries import QUICK
-from dragonfly_env.reproduce.aries_cells import in_the_mix
+from dragonfly_env.lab.papers.aries import QUICK
+from dragonfly_env.lab.papers.aries_cells import in_the_mix
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

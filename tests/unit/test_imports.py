@@ -37,12 +37,13 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("baselines",),
     ("agents",),
     ("",),  # the package itself, which only hands out names
-    ("experiments",),
+    ("sweeps", "training"),
     ("plots",),
     ("view",),
-    ("reproduce",),
-    ("benchmark",),
-    ("neural",),
+    ("lab.papers",),
+    ("lab.benchmark",),
+    ("lab.neural",),
+    ("lab",),
     ("cli",),
 )
 
@@ -97,6 +98,19 @@ def test_a_module_knows_only_those_below_it(module: str) -> None:
         assert floor(other) <= floor(module), (
             f"{module}:{line} imports {other or 'the package'}, which is above it"
         )
+
+
+def test_only_commands_start_the_lab_and_when_they_are_called() -> None:
+    """What an import of the library gives needs nothing of ``lab``."""
+    commands = {"cli.reproduce", "cli.benchmark", "cli.train"}
+    for module in MODULES:
+        if module.split(".")[0] == "lab":
+            continue
+        used = {other for _, other in imports(module, types=True) if other.split(".")[0] == "lab"}
+        assert not used or module in commands, (module, used)
+        of_file = ast.parse(MODULES[module].read_text(encoding="utf-8")).body
+        whole = [ast.unparse(node) for node in of_file if isinstance(node, (ast.Import, ast.ImportFrom))]
+        assert not any("dragonfly_env.lab" in line for line in whole), module
 
 
 def test_no_modules_import_each_other() -> None:

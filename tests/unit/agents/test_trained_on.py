@@ -15,7 +15,7 @@ from dragonfly_env.agents import OtherNetworkWarning, evaluate_policy, fit, load
 from dragonfly_env.agents._layouts import LayoutFacts
 from dragonfly_env.agents.storage import read_header
 from dragonfly_env.config.links import buffer_unit_packets
-from dragonfly_env.experiments.agents import AgentSource
+from dragonfly_env.training.agents import AgentSource
 
 SMALL = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.5)
 ELSEWHERE = SMALL.replace(topology=dfe.Dragonfly(p=1, a=3, h=1, arrangement="absolute"))

@@ -11,8 +11,8 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import Mlp, Neural
-from dragonfly_env.neural import DETOURS, SCALES
-from dragonfly_env.neural.demands import matched_routers
+from dragonfly_env.lab.neural import DETOURS, SCALES
+from dragonfly_env.lab.neural.demands import matched_routers
 from tests.parity.cases import config_of, native, play
 
 WEIGHTS = Path(dfe.baselines.__file__).resolve().parent / "weights"
@@ -32,7 +32,7 @@ def test_the_weights_are_small_and_those_that_the_page_tells_of() -> None:
     assert FILE.stat().st_size <= 200_000
     assert told["sha256"] == hashlib.sha256(FILE.read_bytes()).hexdigest()
     assert told["suite"] == "dragonfly-v1"
-    assert told["command"].startswith("python -m dragonfly_env.neural")
+    assert told["command"].startswith("python -m dragonfly_env.lab.neural")
 
 
 def test_it_runs_as_the_network_in_its_file() -> None:

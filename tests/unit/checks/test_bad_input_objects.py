@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import experiments
+from dragonfly_env import sweeps
 from dragonfly_env.envs.packet import PacketRouting
 
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly(1, 2, 1), load=0.3)
@@ -50,16 +50,16 @@ def test_the_action_of_a_packet_is_a_number(action: Any) -> None:
 @pytest.mark.parametrize(
     ("sweep", "field"),
     [
-        (lambda scenario, folder: experiments.run_sweep(None, folder), "scenario"),
-        (lambda scenario, folder: experiments.run_sweep(scenario, 5), "folder"),
-        (lambda scenario, folder: experiments.run_sweep(scenario, folder, redo="no"), "redo"),
-        (lambda scenario, folder: experiments.run_sweep(scenario, folder, jobs=0), "jobs"),
+        (lambda scenario, folder: sweeps.run_sweep(None, folder), "scenario"),
+        (lambda scenario, folder: sweeps.run_sweep(scenario, 5), "folder"),
+        (lambda scenario, folder: sweeps.run_sweep(scenario, folder, redo="no"), "redo"),
+        (lambda scenario, folder: sweeps.run_sweep(scenario, folder, jobs=0), "jobs"),
     ],
 )
 def test_a_sweep_needs_a_scenario_and_a_folder(
     sweep: Callable[[Any, Path], object], field: str, tmp_path: Path
 ) -> None:
-    scenario = experiments.Scenario.from_dict(
+    scenario = sweeps.Scenario.from_dict(
         {"topology": "72", "policies": ["min"], "traffic": ["uniform"], "loads": [0.1]}
     )
     with pytest.raises(dfe.ConfigError, match=f"^{field} = "):

@@ -8,7 +8,7 @@ from typing import Any, overload
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import experiments, traffic
+from dragonfly_env import sweeps, traffic
 from dragonfly_env.traffic import Trace
 
 SMALL = dfe.Dragonfly.preset("72")
@@ -116,8 +116,8 @@ def test_a_drain_stops_where_the_series_must_end() -> None:
         (lambda: traffic.Schedule(LONG), "schedule"),
         (lambda: traffic.parse_traffic(LONG), "schedule"),
         (lambda: traffic.Trace.from_columns(time_ns=[0], src=[0], dst=[1], bytes=[1], routers=LONG), "trace routers"),
-        (lambda: experiments.Scenario.from_dict({"topology": "72", "seeds": LONG}), "seeds"),
-        (lambda: experiments.Scenario.from_dict({"topology": "72", "loads": LONG}), "loads"),
+        (lambda: sweeps.Scenario.from_dict({"topology": "72", "seeds": LONG}), "seeds"),
+        (lambda: sweeps.Scenario.from_dict({"topology": "72", "loads": LONG}), "loads"),
         (lambda: dfe.agents.evaluate_over_seeds("min", SLOW, LONG), "seeds"),
     ],
 )  # fmt: skip

@@ -371,7 +371,7 @@ def test_wrong_usage_has_exit_code_2_and_a_hint(arguments: list[str]) -> None:
 def test_a_failing_run_has_exit_code_1_and_shows_its_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dragonfly_env.experiments import execute
+    from dragonfly_env.sweeps import execute
 
     def fail(run: object) -> None:
         raise dfe.DeadlockError("nothing moves")

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
 from dragonfly_env.cli import app
-from dragonfly_env.experiments import load_results
+from dragonfly_env.sweeps import load_results
 
 pytestmark = pytest.mark.usefixtures("tiny")
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from dragonfly_env.cli import app
 from dragonfly_env.cli.time_note import TimeNote
-from dragonfly_env.experiments import execute, load_results
+from dragonfly_env.sweeps import execute, load_results
 from tests.unit.cli_arguments import SHORT, SWEEP, SYSTEM
 
 AGENT = """

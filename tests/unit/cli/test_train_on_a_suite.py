@@ -10,9 +10,9 @@ from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
 from dragonfly_env.agents.registry import read_metadata
-from dragonfly_env.benchmark.suite import find_suite
-from dragonfly_env.benchmark.training import training_scenarios
 from dragonfly_env.cli import app
+from dragonfly_env.lab.benchmark.suite import find_suite
+from dragonfly_env.lab.benchmark.training import training_scenarios
 
 pytestmark = pytest.mark.usefixtures("tiny")
 

@@ -16,11 +16,11 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner, Result
 
-import dragonfly_env.benchmark as benchmark
-from dragonfly_env.benchmark import Suite
+import dragonfly_env.lab.benchmark as benchmark
 from dragonfly_env.cli import app
-from tests.unit.benchmark.tiny_suite import tiny as tiny_suite
+from dragonfly_env.lab.benchmark import Suite
 from tests.unit.cli_arguments import SHORT
+from tests.unit.lab.benchmark.tiny_suite import tiny as tiny_suite
 
 SYSTEM = ("-t", "72", *SHORT)
 SWEEP = (*SYSTEM, "--traffic", "uniform", "-l", "0.2", "-j", "1")

@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 import dragonfly_env as dfe
 from dragonfly_env.agents import RandomPolicy
 from dragonfly_env.cli import app
-from dragonfly_env.experiments import Scenario, load_results, run_sweep
-from dragonfly_env.experiments.results import _saturated, aggregate
-from dragonfly_env.experiments.summary import render_summary
 from dragonfly_env.metrics.steadiness import Mark, Marks, is_saturated, is_stationary
+from dragonfly_env.sweeps import Scenario, load_results, run_sweep
+from dragonfly_env.sweeps.results import _saturated, aggregate
+from dragonfly_env.sweeps.summary import render_summary
 
 
 def measured(
@@ -274,7 +274,7 @@ def test_tables_of_results_mark_what_is_not_stationary(tmp_path: Any) -> None:
 
 
 def test_agents_are_judged_as_the_core_is(tmp_path: Any) -> None:
-    from dragonfly_env.experiments.agent_simulation import AgentSimulation
+    from dragonfly_env.sweeps.agent_simulation import AgentSimulation
 
     config = dfe.SimulationConfig(topology="72", traffic="uniform", load=0.2)
     simulation = AgentSimulation(config, RandomPolicy())

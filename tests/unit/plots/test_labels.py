@@ -13,12 +13,12 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 import dragonfly_env as dfe
-from dragonfly_env.benchmark import Benchmark, find_suite
-from dragonfly_env.benchmark.figures import heat_map
-from dragonfly_env.experiments import Results, Scenario, load_results, run_sweep
+from dragonfly_env.lab.benchmark import Benchmark, find_suite
+from dragonfly_env.lab.benchmark.figures import heat_map
 from dragonfly_env.plots import FIGURES
 from dragonfly_env.plots.style import shortened, text_width, wrapped
 from dragonfly_env.plots.tiles import counters_figure, tiles_figure
+from dragonfly_env.sweeps import Results, Scenario, load_results, run_sweep
 
 LONG = "a-name-that-is-longer-than-any-panel-is-high-and-than-any-panel-is-wide"
 UNBROKEN = "x" * 90

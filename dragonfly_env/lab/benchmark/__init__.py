@@ -1,0 +1,17 @@
+"""The benchmark: versioned suites of cells, every policy measured against the best reference of each cell.
+
+from dragonfly_env.lab.benchmark import Benchmark, find_suite
+
+suite = find_suite("dragonfly-v1")
+work = Benchmark(suite=suite, effort="quick", policies=("lia",), folder=Path("results/benchmark"))
+work.execute()
+scores = work.scores()
+"""
+
+from __future__ import annotations
+
+from dragonfly_env.lab.benchmark.execution import Benchmark
+from dragonfly_env.lab.benchmark.scores import Scores
+from dragonfly_env.lab.benchmark.suite import BenchmarkCell, Board, Suite, find_suite, suite_names
+
+__all__ = ["Benchmark", "BenchmarkCell", "Board", "Scores", "Suite", "find_suite", "suite_names"]

@@ -1,0 +1,241 @@
+"""Doing what a benchmark needs: its cells times policies times seeds, as one resumable sweep.
+
+Runs whose results come with the package are not done: see `reference_results`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import dragonfly_env as dfe
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.errors import ConfigError
+from dragonfly_env.lab.benchmark.measured import Measured, measured_of
+from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
+from dragonfly_env.lab.benchmark.scores import Outcome, Scores, outcome_of, score
+from dragonfly_env.lab.benchmark.suite import BenchmarkCell, Board, Effort, Suite
+from dragonfly_env.lab.benchmark.trained import training_cost
+from dragonfly_env.lab.benchmark.unseen import trained_on_unseen
+from dragonfly_env.sweeps.choices import PolicyChoice
+from dragonfly_env.sweeps.listed import Batch
+from dragonfly_env.sweeps.progress import Reporter
+from dragonfly_env.sweeps.requirements import Checks
+from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.runner import SweepReport, run_sweep
+from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benchmark:
+    """Policies on a suite.
+
+    Attributes:
+        suite: What is measured.
+        effort: ``quick`` or ``full``.
+        policies: What to measure beside the references: built-in policies, saved agents, ``module:Class``.
+        folder: Where results go.
+        boards: Of the suite; nothing for all.
+        seeds: Runs of each cell; None for the suite's.
+        published: Take published results of reference policies for runs that the folder does not hold.
+
+    Raises:
+        ConfigError: For a policy that cannot be found, or one with the name of another.
+    """
+
+    suite: Suite
+    effort: Effort
+    policies: tuple[str, ...]
+    folder: Path
+    boards: tuple[str, ...] = ()
+    seeds: int | None = None
+    published: bool = True
+    _results: ReferenceResults = field(
+        default_factory=ReferenceResults, init=False, repr=False, compare=False
+    )
+    _choices: dict[str, PolicyChoice] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _made: dict[tuple[str, ...], dict[str, Run]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _refused: dict[tuple[str, ...], str] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for spec in dict.fromkeys((*self.suite.reference_specs, *self.policies)):
+            choice = PolicyChoice.parse(spec)
+            known = self._choices.setdefault(choice.label, choice)
+            if known.to_dict() != choice.to_dict():
+                raise config_error(
+                    "policies", spec, f"must not be called {choice.label!r}, which is another one here"
+                )
+        if self.published:
+            object.__setattr__(self, "_results", ReferenceResults.read(table_of(self.suite.name)))
+
+    @property
+    def chosen(self) -> tuple[Board, ...]:
+        """The boards that are wanted."""
+        return self.suite.choose(self.boards)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of every reference policy, by its label."""
+        specs = self.suite.reference_specs
+        return {PolicyChoice.parse(spec).label: self.suite.kind_of(spec) for spec in specs}
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Every policy, references first."""
+        return tuple(self._choices)
+
+    def seeds_of(self) -> range:
+        """The seeds of every cell."""
+        return range(1, (self.seeds or self.suite.seeds[self.effort]) + 1)
+
+    def unfit(self) -> dict[str, str]:
+        """Policies that cannot act on some cell, each with the first reason: they are measured on the others only."""
+        reasons: dict[str, str] = {}
+        for _, cell, label in self._wanted():
+            if reason := self._refusal(cell, label):
+                reasons.setdefault(label, reason)
+        return reasons
+
+    def trained_on_unseen(self) -> dict[str, str]:
+        """Saved agents that say of themselves that they were trained on what the suite keeps unseen, each with the
+        first reason.
+        """
+        found = {
+            label: trained_on_unseen(self.suite, choice.agent.metadata())
+            for label, choice in self._choices.items()
+            if choice.agent is not None and choice.agent.is_file
+        }
+        return {label: reason for label, reason in found.items() if reason}
+
+    def runs(self) -> tuple[Run, ...]:
+        """Every run, once."""
+        return tuple(self._by_id().values())
+
+    def reference_runs(self) -> int:
+        """How many runs the reference policies have."""
+        kinds = self.kinds
+        return len(
+            {
+                name
+                for _, cell, label in self._wanted()
+                if label in kinds
+                for name in self._runs_of(cell, label)
+            }
+        )
+
+    def taken(self) -> tuple[ReferenceResult, ...]:
+        """The published results that are used, one per run that is not done for it."""
+        return tuple(self._taken().values())
+
+    def todo(self, *, redo: bool = False) -> tuple[Run, ...]:
+        """Those that the folder does not hold and whose results are not published.
+
+        Args:
+            redo: Those that the folder holds, too.
+        """
+        return tuple(run for name, run in self._own().items() if redo or not self._held(name))
+
+    def execute(
+        self, *, workers: int | None = None, reporter: Reporter | None = None, redo: bool = False
+    ) -> SweepReport | None:
+        """Do what the folder lacks; None if every result is published and nothing needs to be simulated.
+
+        Raises:
+            ConfigError: For whatever `run_sweep` refuses.
+            SweepInterrupted: On Ctrl-C; the same call goes on.
+        """
+        runs = self._own()
+        if not runs:
+            return None
+        batch = Batch.of(f"{self.suite.name}, {self.effort}", tuple(runs.values()))
+        return run_sweep(batch, self.folder, jobs=workers, reporter=reporter, redo=redo)
+
+    def scores(self) -> Scores:
+        """What the folder holds of the boards that are wanted, and what is published; each cell against its best
+        reference.
+        """
+        outcomes: list[Outcome] = []
+        for board, cell, label in self._wanted():
+            found = [self._measured(board, cell, name) for name in self._runs_of(cell, label)]
+            if known := [one for one in found if one is not None]:
+                outcomes.append(outcome_of(board, cell, label, known))
+        trained = {label: training_cost(choice) for label, choice in self._choices.items()}
+        return score(outcomes, self.chosen, self.effort, self.kinds, self.labels, trained)
+
+    def _own(self) -> dict[str, Run]:
+        """Runs that are the folder's, done or to be done, by id."""
+        taken = self._taken()
+        return {name: run for name, run in self._by_id().items() if name not in taken}
+
+    def _taken(self) -> dict[str, ReferenceResult]:
+        """The published results that are used, by run. A run of several boards is done if one lacks its result."""
+        if not len(self._results):
+            return {}
+        found: dict[str, ReferenceResult] = {}
+        lacking: set[str] = set()
+        for board, cell, label in self._wanted():
+            for name in self._runs_of(cell, label):
+                if (result := self._results.find(board, name)) is not None:
+                    found[name] = result
+                else:
+                    lacking.add(name)
+        return {
+            name: result for name, result in found.items() if name not in lacking and not self._held(name)
+        }
+
+    def _measured(self, board: Board, cell: BenchmarkCell, name: str) -> Measured | None:
+        """What a run came to: what the folder holds goes before what is published."""
+        result = self._results.find(board, name)
+        if result is not None and not self._held(name):
+            return result.measured
+        file = ResultsFolder(self.folder).run_file(name)
+        if not file.exists():
+            return None
+        (table,) = read_rows([file])
+        return measured_of(board, cell, table.to_pylist()[0])
+
+    def _held(self, name: str) -> bool:
+        """Whether the folder has the intact result of a run, made by this version."""
+        return ResultsFolder(self.folder).version_of(name) == dfe.__version__
+
+    def _by_id(self) -> dict[str, Run]:
+        return {
+            name: run
+            for _, cell, label in self._wanted()
+            if not self._refusal(cell, label)
+            for name, run in self._runs_of(cell, label).items()
+        }
+
+    def _runs_of(self, cell: BenchmarkCell, label: str) -> dict[str, Run]:
+        """A policy in a cell, once per seed, by id: a hash of all that makes a run, so both are worked out once."""
+        key = (cell.board, cell.part, cell.name, label)
+        if key not in self._made:
+            runs = [cell.run(self._choices[label], seed) for seed in self.seeds_of()]
+            self._made[key] = {run.id: run for run in runs}
+        return self._made[key]
+
+    def _refusal(self, cell: BenchmarkCell, label: str) -> str:
+        """Why a policy cannot act in a cell, or an empty string: what it depends on is tried once."""
+        where = (label, cell.hosts, cell.network)
+        if where not in self._refused:
+            self._refused[where] = _why_not(next(iter(self._runs_of(cell, label).values())))
+        return self._refused[where]
+
+    def _wanted(self) -> Iterator[tuple[Board, BenchmarkCell, str]]:
+        """Every policy in every cell."""
+        for board in self.chosen:
+            for cell in board.cells[self.effort]:
+                for label in self._choices:
+                    yield board, cell, label
+
+
+def _why_not(run: Run) -> str:
+    """Why a policy cannot act in a run, or an empty string."""
+    try:
+        Checks().check(run)
+    except ConfigError as reason:
+        return str(reason)
+    return ""

@@ -1,0 +1,197 @@
+"""Policies x cells as a heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import matplotlib as mpl
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+
+from dragonfly_env.lab.benchmark.scores import Scores
+from dragonfly_env.plots.style import RC, TITLE_POINTS, broken, plain, shortened, text_width
+
+WORST = 4.0
+"""Ratios above it have one colour."""
+
+
+# In inches, but for the last: of cells, of the lines of a label, of labels, of the strip that panels fill.
+_WIDTH, _HEIGHT, _LINE, _LABEL, _GAP, _STRIP, _BAR = 0.085, 0.165, 0.15, 1.6, 0.3, 9.2, 0.9
+_POINTS = 8.5
+
+
+def heat_map(scores: Scores) -> Figure:
+    """The ratio of every policy in every cell: white is level with the best reference, red worse, blue better.
+
+    A panel for each part of a board. In it the cells of one traffic stand together, ordered by network, hosts and load.
+    The user's own policies come first, marked.
+    """
+    found = ratios_of(scores)
+    if not found.cells:
+        drawn = Figure(figsize=(4.0, 1.0))
+        drawn.text(0.5, 0.5, "no cell was measured", ha="center", va="center")
+        return drawn
+    strips = _strips(_panels(scores, found))
+    names = [shortened(plain(label), 2 * _LABEL, _POINTS) for label in found.labels]
+    left = max((text_width(name, _POINTS) for name in names), default=0.0) + 0.2
+    above, rows = 0.5, _HEIGHT * len(names)
+    below = [
+        max(text_width(line, _POINTS) for panel in strip for line in panel.lines) + 0.2 for strip in strips
+    ]
+    width = left + max(_length(strip) for strip in strips) + _BAR
+    height = sum(below) + len(strips) * (rows + above)
+    with mpl.rc_context(RC):
+        drawn = Figure(figsize=(width, height))
+    image, top = None, height
+    for strip, room in zip(strips, below, strict=True):
+        top -= above + rows
+        start = left
+        for panel in strip:
+            axes = drawn.add_axes((start / width, top / height, panel.width / width, rows / height))
+            image = _draw(axes, panel, names if panel is strip[0] else [])
+            start += panel.width + _GAP
+        top -= room
+    if image is not None:
+        _add_key(drawn, image, (width, height), rows, above)
+    return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    """The cells of a board and part.
+
+    Attributes:
+        title: Above them.
+        values: (policies, cells).
+        edges: Of the cells, in inches from the left.
+        groups: Of cells of one traffic: the label and the edges of each.
+    """
+
+    title: str
+    values: npt.NDArray[np.float64]
+    edges: list[float]
+    groups: list[tuple[str, float, float]]
+
+    @property
+    def width(self) -> float:
+        """In inches."""
+        return self.edges[-1]
+
+    @property
+    def lines(self) -> list[str]:
+        """Of all labels."""
+        return [line for label, _, _ in self.groups for line in label.split("\n")]
+
+
+def _panels(scores: Scores, found: Ratios) -> list[_Panel]:
+    columns = ["board", "part", "cell", "traffic", "network", "hosts", "load"]
+    known = scores.table[columns].drop_duplicates(["board", "part", "cell"]).to_dict("records")
+    networks = list(dict.fromkeys(row["network"] for row in known))
+    place = {cell: number for number, cell in enumerate(found.cells)}
+    panels = []
+    for board, part in dict.fromkeys((row["board"], row["part"]) for row in known):
+        here = [row for row in known if (row["board"], row["part"]) == (board, part)]
+        chosen: list[int] = []
+        edges, groups = [0.0], []
+        for traffic in dict.fromkeys(row["traffic"] for row in here):
+            cells = [row for row in here if row["traffic"] == traffic]
+            cells.sort(key=lambda row: (networks.index(row["network"]), row["hosts"], row["load"]))
+            label = broken(plain(str(traffic)), _LABEL, _POINTS)
+            start = edges[-1]
+            wide = max(_WIDTH * len(cells), _LINE * (label.count("\n") + 1) + 0.02)
+            edges += [start + wide * number / len(cells) for number in range(1, len(cells) + 1)]
+            groups.append((label, start, edges[-1]))
+            chosen += [place[board, part, row["cell"]] for row in cells]
+        title = f"{board},\n{part}"
+        stretch = max(1.0, max(text_width(line, TITLE_POINTS) for line in title.split("\n")) / edges[-1])
+        edges = [edge * stretch for edge in edges]
+        groups = [(label, start * stretch, end * stretch) for label, start, end in groups]
+        panels.append(_Panel(title, found.values[:, chosen], edges, groups))
+    return panels
+
+
+def _strips(panels: Sequence[_Panel]) -> list[list[_Panel]]:
+    """Panels side by side, as many as there is room for."""
+    strips: list[list[_Panel]] = []
+    for panel in panels:
+        if not strips or _length([*strips[-1], panel]) > _STRIP:
+            strips.append([])
+        strips[-1].append(panel)
+    return strips
+
+
+def _length(strip: Sequence[_Panel]) -> float:
+    return sum(panel.width + _GAP for panel in strip) - _GAP
+
+
+def _draw(axes: Axes, panel: _Panel, names: Sequence[str]) -> QuadMesh:
+    count = len(panel.values)
+    image = axes.pcolormesh(
+        panel.edges,
+        np.arange(count + 1) - 0.5,
+        np.clip(panel.values, 1 / WORST, WORST),
+        cmap="RdBu_r",
+        norm=LogNorm(1 / WORST, WORST),
+    )
+    axes.set_facecolor("#dddddd")
+    axes.grid(visible=False)
+    axes.invert_yaxis()
+    axes.set_title(panel.title, loc="left", fontsize=TITLE_POINTS)
+    for _, _, end in panel.groups[:-1]:
+        axes.axvline(end, color="white", linewidth=2.0)
+    middles = [(start + end) / 2 for _, start, end in panel.groups]
+    axes.set_xticks(middles, [label for label, _, _ in panel.groups], rotation=90, fontsize=_POINTS)
+    axes.set_yticks(range(count) if names else [], names, fontsize=_POINTS)
+    return image
+
+
+def _add_key(drawn: Figure, image: QuadMesh, size: tuple[float, float], rows: float, above: float) -> None:
+    width, height = size
+    place = ((width - _BAR + 0.15) / width, 1.0 - (above + rows) / height, 0.12 / width, rows / height)
+    ticks = [1 / WORST, 0.5, 1.0, 2.0, WORST]
+    bar = drawn.colorbar(image, cax=drawn.add_axes(place), ticks=ticks)
+    bar.set_ticklabels([f"{tick:g}" for tick in ticks[:-1]] + [f"{WORST:g}+"])
+    bar.set_label("ratio to the best reference (log scale)", fontsize=_POINTS)
+    bar.ax.minorticks_off()
+
+
+@dataclass(frozen=True, slots=True)
+class Ratios:
+    """Ratios as a matrix.
+
+    Attributes:
+        values: (policies, cells); NaN where something was not measured.
+        policies: Of the rows: those of the user first.
+        own: How many are the user's.
+        cells: (board, part, cell) of the columns, in the order of the suite.
+    """
+
+    values: npt.NDArray[np.float64]
+    policies: list[str]
+    cells: list[tuple[str, str, str]]
+    own: int
+
+    @property
+    def labels(self) -> list[str]:
+        """The rows' names, with a mark at the user's own."""
+        return [f"▶ {name}" if row < self.own else name for row, name in enumerate(self.policies)]
+
+
+def ratios_of(scores: Scores) -> Ratios:
+    """The ratio of every policy in every cell."""
+    rows = scores.table[["board", "part", "cell", "policy", "ratio"]].itertuples(index=False)
+    found = {((str(row[0]), str(row[1]), str(row[2])), str(row[3])): float(row[4]) for row in rows}
+    cells = list(dict.fromkeys(cell for cell, _ in found))
+    policies = [policy for policy in scores.policies if any(name == policy for _, name in found)]
+    table = scores.table
+    mine = set(table[table["kind"] == ""]["policy"].astype(str))
+    policies.sort(key=lambda policy: policy not in mine)
+    values = np.array(
+        [[found.get((cell, policy), np.nan) for cell in cells] for policy in policies], np.float64
+    )
+    return Ratios(values, policies, cells, sum(policy in mine for policy in policies))

@@ -1,0 +1,70 @@
+"""What scores need of a run: three numbers, from its row in a results folder or from the published results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+
+import numpy as np
+
+from dragonfly_env.lab.benchmark.suite import BenchmarkCell, Board
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What a run came to.
+
+    Attributes:
+        value: The board's quantity: ns, or a load; NaN for a workload that did not end, and where no packet arrived.
+        p99_ns: 99th percentile of latency; NaN for a workload that measures none.
+        accepted_load: As a fraction of the host links.
+    """
+
+    value: float
+    p99_ns: float
+    accepted_load: float
+
+    def same_as(self, other: Measured) -> bool:
+        """Whether all numbers are the same to the last bit; one that is not known is the same as another."""
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return all(mine == its or (math.isnan(mine) and math.isnan(its)) for mine, its in pairs)
+
+
+def measured_of(board: Board, cell: BenchmarkCell, row: Mapping[str, object]) -> Measured:
+    """What a run's row says.
+
+    Args:
+        board: Whose quantity is wanted.
+        cell: What was run.
+        row: With the columns of `sweeps.measure.row_of`.
+    """
+    return Measured(
+        value=_value(board, cell, row),
+        p99_ns=_number(row, "latency_p99_ns"),
+        accepted_load=_number(row, "accepted_load"),
+    )
+
+
+def _value(board: Board, cell: BenchmarkCell, row: Mapping[str, object]) -> float:
+    if board.quantity == "latency":
+        return _number(row, "latency_mean_ns")
+    if board.quantity == "accepted-load":
+        return _number(row, "accepted_load")
+    if board.quantity == "makespan":
+        return _number(row, "makespan_ns")
+    steps = getattr(cell.traffic.traffic, "steps", ())
+    changes = [float(step[0]) for step in steps if float(step[0]) > 0.0]
+    starts = np.asarray(row["series_time_ns"], np.float64)
+    latencies = np.asarray(row["series_generated_latency_mean_ns"], np.float64)
+    after = np.zeros(len(starts), np.bool_)
+    for change in changes:
+        after |= (starts >= change) & (starts < change + board.after_ns)
+    known = latencies[after & ~np.isnan(latencies)]
+    # Rounded once: the same bits with every NumPy, whatever order it adds in.
+    return math.fsum(known) / len(known) if len(known) else math.nan
+
+
+def _number(row: Mapping[str, object], column: str) -> float:
+    value = row.get(column)
+    return math.nan if value is None else float(value)  # type: ignore[arg-type]

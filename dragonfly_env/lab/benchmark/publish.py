@@ -1,0 +1,194 @@
+"""``python -m dragonfly_env.lab.benchmark.publish``: put the references of a results folder into the package.
+
+For maintainers. The table that it writes is part of the repository, and `Benchmark` takes results from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import dragonfly_env as dfe
+from dragonfly_env.checks.outside import parsing
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.errors import ConfigError
+from dragonfly_env.lab.benchmark.measured import Measured, measured_of
+from dragonfly_env.lab.benchmark.reference_results import Key, ReferenceResult, ReferenceResults, table_of
+from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCell, Board, Effort, Suite, find_suite
+from dragonfly_env.sweeps.choices import PolicyChoice
+from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """What came of publishing a folder.
+
+    Attributes:
+        results: The table as it is to be.
+        added: Runs that were not in it.
+        confirmed: Runs of the folder that were in it, with the same values.
+        dropped: Runs that were in it and that no cell of the suite has any more.
+        others: Runs of the folder that no reference policy has in a cell of the suite.
+        unusable: Files of the folder that are damaged, or made by another version of the package.
+    """
+
+    results: ReferenceResults
+    added: int
+    confirmed: int
+    dropped: int
+    others: int
+    unusable: int
+
+    def describe(self) -> str:
+        """For people."""
+        return (
+            f"{len(self.results):,} runs: {self.added:,} added, {self.confirmed:,} confirmed, "
+            f"{self.dropped:,} dropped that no cell has any more; "
+            f"left out of the folder: {self.others:,} runs of no reference policy, "
+            f"{self.unusable:,} files that are damaged or made by another version"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where a run of a suite stands."""
+
+    effort: Effort
+    board: Board
+    cell: BenchmarkCell
+    policy: str
+    seed: int
+    run_id: str
+
+    @property
+    def key(self) -> Key:
+        return self.run_id, self.board.quantity, self.board.after_ns
+
+    def result(self, measured: Measured, version: str) -> ReferenceResult:
+        return ReferenceResult(
+            board=self.board.name,
+            effort=self.effort,
+            cell=self.cell.name,
+            policy=self.policy,
+            seed=self.seed,
+            run_id=self.run_id,
+            quantity=self.board.quantity,
+            after_ns=self.board.after_ns,
+            measured=measured,
+            package_version=version,
+        )
+
+
+def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication:
+    """Join what a folder holds of a suite's reference policies to what is published. Nothing is written.
+
+    Quick and full cells count, with whatever seeds the folder has.
+
+    Args:
+        folder: A results folder; one that is still being filled will do.
+        suite: Whole, not narrowed: what no cell of it has is dropped.
+        before: What is published.
+
+    Raises:
+        ConfigError: If the folder holds no finished run of a reference policy, or one that differs from what is
+            published; the message names the run and both values.
+    """
+    files = ResultsFolder(folder)
+    names = files.run_ids()
+    seeds = {name: seed for name in names if (seed := _seed_of(files, name)) is not None}
+    places = _places(suite, {*seeds.values(), *(result.seed for result in before)})
+    found = {key: place for key, place in places.items() if place.run_id in seeds}
+    if not found:
+        allowed = f"must hold finished runs of reference policies of {suite.name}, made by {dfe.__version__}"
+        raise config_error("folder", str(folder), allowed)
+    joined: dict[Key, ReferenceResult] = {}
+    for result in before:
+        if (place := places.get(result.key)) is not None:  # cells and boards may have other names by now
+            joined[result.key] = place.result(result.measured, result.package_version)
+    kept = len(joined)
+    for key, place in found.items():
+        (table,) = read_rows([files.run_file(place.run_id)])
+        measured = measured_of(place.board, place.cell, table.to_pylist()[0])
+        _check_same(joined.get(key), measured)
+        joined.setdefault(key, place.result(measured, dfe.__version__))
+    added = len(joined) - kept
+    return Publication(
+        results=ReferenceResults(joined.values()),
+        added=added,
+        confirmed=len(found) - added,
+        dropped=len(before) - kept,
+        others=len(seeds.keys() - {place.run_id for place in found.values()}),
+        unusable=len(names) - len(seeds),
+    )
+
+
+def _seed_of(files: ResultsFolder, run_id: str) -> int | None:
+    """The seed of a run that is intact and made by this version."""
+    provenance = files.provenance_of(run_id)
+    if provenance is None or provenance["package_version"] != dfe.__version__:
+        return None
+    return int(provenance["seed"])
+
+
+def _places(suite: Suite, seeds: Collection[int]) -> dict[Key, _Place]:
+    """Every run that a reference policy has in a suite with these seeds."""
+    choices = [PolicyChoice.parse(spec) for spec in suite.reference_specs]
+    places = (
+        _Place(
+            effort=effort,
+            board=board,
+            cell=cell,
+            policy=choice.label,
+            seed=seed,
+            run_id=cell.run(choice, seed).id,
+        )
+        for board in suite.boards
+        for effort in EFFORTS
+        for cell in board.cells[effort]
+        for choice in choices
+        for seed in sorted(seeds)
+    )
+    return {place.key: place for place in places}
+
+
+def _check_same(published: ReferenceResult | None, measured: Measured) -> None:
+    if published is not None and not published.measured.same_as(measured):
+        raise config_error(
+            f"run {published.run_id}",
+            measured,
+            f"must be {published.measured}, which is published for {published.describe()}; if the core gives other "
+            "results now, do all runs again and publish them with --replace",
+        )
+
+
+def main(
+    folder: Annotated[
+        Path, typer.Argument(help="A results folder of 'dragonfly-env benchmark --measure-all'.")
+    ],
+    suite: Annotated[str, typer.Option(help="Whose runs they are.")] = "dragonfly-v1",
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Forget what is published: the table is this folder's alone.")
+    ] = False,
+) -> None:
+    """Add the finished runs of reference policies in a folder to the published results that come with the package.
+
+    A run that is published already must have the same values.
+    """
+    try:
+        chosen = find_suite(suite)
+        file = table_of(chosen.name)
+        before = ReferenceResults() if replace else ReferenceResults.read(file)
+        publication = publish(folder, chosen, before)
+        with parsing("published results", str(file), "must be writable"):
+            publication.results.write(file)
+    except ConfigError as error:
+        raise typer.BadParameter(str(error)) from None
+    typer.echo(f"{file}: {publication.describe()}")
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,222 @@
+"""Scores: in every cell a policy's value over that of the best reference policy, and what they come to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+
+from dragonfly_env.lab.benchmark.measured import Measured
+from dragonfly_env.lab.benchmark.suite import KINDS, BenchmarkCell, Board, Effort
+from dragonfly_env.lab.benchmark.trained import TrainingCost
+from dragonfly_env.metrics.steadiness import SATURATED_BELOW
+from dragonfly_env.sweeps.statistics import mean_and_ci95
+
+CLOSE = 1.02
+"""A policy is level with the best reference up to this ratio."""
+
+_TRAINING = ("training_decisions", "training_wall_s", "training_cpu_s")
+COLUMNS = (
+    "board", "part", "cell", "hosts", "network", "traffic", "load", "policy", "kind", "seeds", "value", "ci95",
+    "p99_ns", "accepted_load", "saturated", "ratio", "best_reference", *(f"ratio_{kind}" for kind in KINDS),
+    "p99_ratio", *_TRAINING,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a policy did in a cell, over seeds.
+
+    Attributes:
+        board: The board.
+        cell: The cell.
+        policy: The policy's label.
+        seeds: How many runs.
+        value: The board's quantity: ns, or a load.
+        ci95: Half the width of its 95 % confidence interval; NaN with one seed.
+        p99_ns: 99th percentile of latency; NaN for a workload that measures none.
+        accepted_load: As a fraction of the host links.
+        saturated: Whether it carries less than 95 % of what is offered, or a workload did not end.
+    """
+
+    board: Board
+    cell: BenchmarkCell
+    policy: str
+    seeds: int
+    value: float
+    ci95: float
+    p99_ns: float
+    accepted_load: float
+    saturated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Every policy in every cell.
+
+    Attributes:
+        table: One row per cell and policy; the columns are `COLUMNS`. ``ratio`` is the value over that of the best
+            reference (the other way round for accepted loads), so 1 is as good and more is worse; ``ratio_untuned`` and
+            so on are the same with the references of one kind. ``training_decisions`` and so on: `TrainingCost`.
+        policies: In the order of tables.
+        boards: (name, part) in the order of tables.
+    """
+
+    table: pd.DataFrame
+    policies: tuple[str, ...]
+    boards: tuple[tuple[str, str], ...]
+
+    def leaderboard(self) -> pd.DataFrame:
+        """One row per board, part and policy: geometric mean and worst of the ratios, share of cells within 2 % of the
+        best reference, cells that are saturated where some reference is not, cells measured of all, what its training
+        took; best first.
+        """
+        rows = []
+        for board, part in self.boards:
+            here = self.table[(self.table["board"] == board) & (self.table["part"] == part)]
+            cells = here["cell"].nunique()
+            carried = set(here[(here["kind"] != "") & ~here["saturated"]]["cell"])
+            for policy in self.policies:
+                own = here[here["policy"] == policy]
+                if own.empty:
+                    continue
+                ratios = own["ratio"].to_numpy(np.float64)
+                worst = own.iloc[int(np.nanargmax(np.where(np.isnan(ratios), -1.0, ratios)))]
+                rows.append(
+                    {
+                        "board": board,
+                        "part": part,
+                        "policy": policy,
+                        "kind": own["kind"].iloc[0],
+                        "geometric_mean": _geometric_mean(ratios),
+                        "worst": float(worst["ratio"]),
+                        "worst_cell": str(worst["cell"]),
+                        "close_share": float(np.mean(ratios <= CLOSE)),
+                        "saturated": int(sum(own["saturated"] & own["cell"].isin(carried))),
+                        "cells": len(own),
+                        "of": cells,
+                        **{name: float(own[name].iloc[0]) for name in _TRAINING},
+                    }
+                )
+        ranked = pd.DataFrame(rows)
+        if ranked.empty:
+            return ranked
+        order = {pair: i for i, pair in enumerate(self.boards)}
+        ranked["order"] = [order[pair] for pair in zip(ranked["board"], ranked["part"], strict=True)]
+        ranked["missing"] = ranked["of"] - ranked["cells"]
+        ranked = ranked.sort_values(["order", "missing", "geometric_mean"], kind="stable")
+        return ranked.drop(columns=["order", "missing"]).reset_index(drop=True)
+
+
+def outcome_of(board: Board, cell: BenchmarkCell, policy: str, runs: Sequence[Measured]) -> Outcome:
+    """What a policy's runs in a cell come to, one per seed."""
+    values = [run.value for run in runs]
+    mean, half = mean_and_ci95(values)
+    accepted = float(np.mean([run.accepted_load for run in runs]))
+    if board.quantity == "makespan":
+        saturated = any(math.isnan(value) for value in values)
+    else:
+        saturated = board.quantity == "latency" and accepted < SATURATED_BELOW * cell.load
+    return Outcome(
+        board=board,
+        cell=cell,
+        policy=policy,
+        seeds=len(runs),
+        value=mean,
+        ci95=half,
+        p99_ns=float(np.mean([run.p99_ns for run in runs])),
+        accepted_load=accepted,
+        saturated=saturated,
+    )
+
+
+def score(
+    outcomes: Sequence[Outcome],
+    boards: Sequence[Board],
+    effort: Effort,
+    kinds: Mapping[str, str],
+    policies: tuple[str, ...],
+    trained: Mapping[str, TrainingCost] = MappingProxyType({}),
+) -> Scores:
+    """Compare every outcome with the best reference of its cell.
+
+    Args:
+        outcomes: Of all policies.
+        boards: In the order of tables.
+        effort: Whose cells they are.
+        kinds: The kind of every reference policy.
+        policies: In the order of tables.
+        trained: What trainings took, by policy.
+    """
+    rows = []
+    by_cell: dict[tuple[str, str, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        by_cell.setdefault((outcome.board.name, outcome.cell.part, outcome.cell.name), []).append(outcome)
+    for some in by_cell.values():
+        references = [outcome for outcome in some if kinds.get(outcome.policy)]
+        best = _best(references)
+        best_of = {kind: _best([o for o in references if kinds[o.policy] == kind]) for kind in KINDS}
+        p99 = min((o.p99_ns for o in references if not math.isnan(o.p99_ns)), default=math.nan)
+        for outcome in some:
+            cell = outcome.cell
+            rows.append(
+                {
+                    "board": outcome.board.name,
+                    "part": cell.part,
+                    "cell": cell.name,
+                    "hosts": int(cell.hosts),
+                    "network": cell.network,
+                    "traffic": cell.traffic.label,
+                    "load": cell.load,
+                    "policy": outcome.policy,
+                    "kind": kinds.get(outcome.policy, ""),
+                    "seeds": outcome.seeds,
+                    "value": outcome.value,
+                    "ci95": outcome.ci95,
+                    "p99_ns": outcome.p99_ns,
+                    "accepted_load": outcome.accepted_load,
+                    "saturated": outcome.saturated,
+                    "ratio": _ratio(outcome, best),
+                    "best_reference": "" if best is None else best.policy,
+                    **{f"ratio_{kind}": _ratio(outcome, other) for kind, other in best_of.items()},
+                    "p99_ratio": outcome.p99_ns / p99,
+                    **_training(trained.get(outcome.policy, TrainingCost())),
+                }
+            )
+    pairs = [
+        (board.name, part)
+        for board in boards
+        for part in dict.fromkeys(cell.part for cell in board.cells[effort])
+    ]
+    return Scores(pd.DataFrame(rows, columns=list(COLUMNS)), policies, tuple(pairs))
+
+
+def _training(cost: TrainingCost) -> dict[str, float]:
+    return dict(zip(_TRAINING, (cost.decisions, cost.wall_s, cost.cpu_s), strict=True))
+
+
+def _best(outcomes: Sequence[Outcome]) -> Outcome | None:
+    """The best value; of those that carry the load, if any does."""
+    known = [outcome for outcome in outcomes if not math.isnan(outcome.value)]
+    carried = [outcome for outcome in known if not outcome.saturated] or known
+    if not carried:
+        return None
+    sign = -1.0 if carried[0].board.more_is_better else 1.0
+    return min(carried, key=lambda outcome: sign * outcome.value)
+
+
+def _ratio(outcome: Outcome, best: Outcome | None) -> float:
+    if best is None:
+        return math.nan
+    if outcome.board.more_is_better:
+        return best.value / outcome.value if outcome.value > 0 else math.inf
+    return outcome.value / best.value
+
+
+def _geometric_mean(ratios: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    known = ratios[~np.isnan(ratios)]
+    return float(np.exp(np.log(known).mean())) if known.size else math.nan

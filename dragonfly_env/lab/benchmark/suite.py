@@ -1,0 +1,293 @@
+"""A suite: boards of cells, the policies that they are measured against, and which cells one may train on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
+
+from dragonfly_env.checks.documents import parse_toml
+from dragonfly_env.checks.values import check_choice, check_integer, config_error, unknown_name
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.errors import ConfigError
+from dragonfly_env.sweeps.choices import PolicyChoice, TrafficChoice
+from dragonfly_env.sweeps.fields import Table, parse_loads
+from dragonfly_env.sweeps.run import Run
+
+Effort: TypeAlias = Literal["quick", "full"]
+Part: TypeAlias = Literal["train", "unseen"]
+Quantity: TypeAlias = Literal["latency", "accepted-load", "latency-after-change", "makespan"]
+EFFORTS: tuple[Effort, ...] = get_args(Effort)
+PARTS: tuple[Part, ...] = get_args(Part)
+QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
+KINDS = ("untuned", "tuned", "online")
+"""Kinds of reference policies: heuristics as published, heuristics with parameters tuned on the training part, and
+learners that begin with nothing."""
+
+_MOST_SEEDS = 1000
+_Name = TypeVar("_Name", bound=str)
+_FOLDER = "suites"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkCell:
+    """One simulation up to its policy and seed.
+
+    Attributes:
+        board: The board's name.
+        part: ``train``, or ``unseen``: nobody may train on it.
+        network: A preset's name.
+        hosts: A topology preset's name.
+        traffic: Pattern, workload or schedule, with its name in tables.
+        load: Offered load; of a schedule its first, of a workload 1.
+        warmup_ns: Before measuring. Learners that begin with nothing learn in it; nobody gets more.
+        measure_ns: Measured; a workload ends at its completion if that comes first.
+        series_bin_ns: Width of the bins of a time series, where one is needed.
+    """
+
+    board: str
+    part: Part
+    network: str
+    hosts: str
+    traffic: TrafficChoice
+    load: float
+    warmup_ns: float
+    measure_ns: float
+    series_bin_ns: float | None
+
+    @property
+    def name(self) -> str:
+        """One line that tells it from all others of its board."""
+        load = "" if self.traffic.traffic.is_closed_loop or self.series_bin_ns else f" {self.load:g}"
+        return f"{self.traffic.label}{load}, {self.hosts} hosts, {self.network}"
+
+    def run(self, policy: PolicyChoice, seed: int) -> Run:
+        """The simulation with a policy and a seed.
+
+        Raises:
+            ConfigError: If a setting is impossible.
+        """
+        closed = self.traffic.traffic.is_closed_loop
+        offered: dict[str, Any] = {} if closed else {"load": self.load, "injection": "bernoulli"}
+        return Run(
+            config=SimulationConfig(
+                topology=Dragonfly.preset(self.hosts),
+                network=NetworkConfig.preset(self.network),
+                traffic=self.traffic.traffic,
+                policy=policy.policy,
+                seed=seed,
+                series_bin_ns=self.series_bin_ns,
+                **offered,
+            ),
+            policy_label=policy.label,
+            traffic_label=self.traffic.label,
+            load=self.load,
+            warmup_ns=self.warmup_ns,
+            measure_ns=self.measure_ns,
+            arrays=self.series_bin_ns is not None,
+            agent=policy.agent,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """Cells that are scored by one quantity.
+
+    Attributes:
+        name: On the command line and in tables.
+        title: What it shows.
+        quantity: ``latency`` (mean), ``accepted-load``, ``latency-after-change`` (mean of the packets that were
+            generated in ``after_ns`` after each change of a schedule), ``makespan``.
+        after_ns: See there.
+        cells: By effort.
+    """
+
+    name: str
+    title: str
+    quantity: Quantity
+    after_ns: float
+    cells: Mapping[Effort, tuple[BenchmarkCell, ...]]
+
+    @property
+    def more_is_better(self) -> bool:
+        """Whether the highest value wins."""
+        return self.quantity == "accepted-load"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """A versioned benchmark.
+
+    Attributes:
+        name: With its version.
+        title: What it is.
+        boards: In the order of tables.
+        references: By kind: the policies of which the best one of a cell is the measure.
+        seeds: By effort: runs of each cell.
+    """
+
+    name: str
+    title: str
+    boards: tuple[Board, ...]
+    references: Mapping[str, tuple[str, ...]]
+    seeds: Mapping[Effort, int]
+
+    def choose(self, names: tuple[str, ...]) -> tuple[Board, ...]:
+        """Boards by name, in the suite's order; nothing for all.
+
+        Raises:
+            ConfigError: For an unknown name; the nearest one is named.
+        """
+        known = [board.name for board in self.boards]
+        for name in names:
+            if name not in known:
+                raise unknown_name("board", name, known)
+        return tuple(board for board in self.boards if not names or board.name in names)
+
+    def narrowed(self, parts: Collection[str] = (), hosts: Collection[int] = ()) -> Suite:
+        """The same suite with fewer cells.
+
+        Args:
+            parts: ``"train"`` or ``"unseen"``; nothing for both.
+            hosts: Sizes, as numbers of hosts; nothing for all.
+
+        Raises:
+            ConfigError: For a part or a size that no cell has.
+        """
+        sizes = [int(cell.hosts) for board in self.boards for some in board.cells.values() for cell in some]
+        for part in parts:
+            check_choice("part", part, PARTS)
+        for size in hosts:
+            if size not in sizes:
+                listed = ", ".join(map(str, sorted(set(sizes))))
+                raise config_error("hosts", size, f"must be a size of {self.name}: {listed}")
+
+        def left(cell: BenchmarkCell) -> bool:
+            return (not parts or cell.part in parts) and (not hosts or int(cell.hosts) in hosts)
+
+        boards = tuple(
+            replace(
+                board,
+                cells={effort: tuple(filter(left, cells)) for effort, cells in board.cells.items()},
+            )
+            for board in self.boards
+        )
+        return replace(self, boards=boards)
+
+    def kind_of(self, spec: str) -> str:
+        """The kind of a reference policy, or an empty string."""
+        return next((kind for kind, specs in self.references.items() if spec in specs), "")
+
+    @property
+    def reference_specs(self) -> tuple[str, ...]:
+        """All reference policies."""
+        return tuple(spec for specs in self.references.values() for spec in specs)
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any]) -> Suite:
+        """From a TOML document, as the suites of the package are.
+
+        Raises:
+            ConfigError: Naming the field, its value and what is allowed.
+        """
+        table = Table(settings)
+        references = Table(table.take("references", {}), "references")
+        seeds = Table(table.take("seeds", {}), "seeds")
+        suite = cls(
+            name=table.text("name", ""),
+            title=table.text("title", ""),
+            references={kind: tuple(map(str, references.items(kind))) for kind in KINDS},
+            seeds={effort: seeds.integer(effort, 1, 1, _MOST_SEEDS) for effort in EFFORTS},
+            boards=tuple(_boards(table.take("boards", {}))),
+        )
+        for part in (table, references, seeds):
+            part.finish()
+        for spec in suite.reference_specs:
+            if PolicyChoice.parse(spec).agent is not None:
+                raise config_error("references", spec, "must be a policy of the core")
+        return suite
+
+
+def _boards(value: object) -> Iterator[Board]:
+    for name, settings in Table(value, "boards").rest().items():
+        table = Table(settings, f"boards.{name}")
+        quantity = _one_of(table, "quantity", "", QUANTITIES)
+        title, after_ns = table.text("title", name), table.time_ns("after_ns", 0.0, 0.0)
+        series_bin_ns = table.optional_time_ns("series_bin_ns", 1.0)
+        listed = [cell for block in table.items("cells") for cell in _block(name, series_bin_ns, block)]
+        table.finish()
+        cells = {effort: tuple(cell for of, cell in listed if of == effort) for effort in EFFORTS}
+        for effort, some in cells.items():
+            names = [(cell.part, cell.name) for cell in some]
+            for which in names:
+                if names.count(which) > 1:
+                    raise config_error(f"boards.{name}", which[1], f"must be listed only once for {effort}")
+        yield Board(name=name, title=title, quantity=quantity, after_ns=after_ns, cells=cells)
+
+
+def _block(board: str, series_bin_ns: float | None, value: object) -> Iterator[tuple[Effort, BenchmarkCell]]:
+    """Every combination of what one entry of ``cells`` lists."""
+    table = Table(value, f"boards.{board}.cells")
+    effort = _one_of(table, "effort", "full", EFFORTS)
+    part = _one_of(table, "part", "", PARTS)
+    networks = [str(item) for item in table.items("networks")]
+    sizes = [str(check_integer(table.field("hosts"), item, 1, 2**31 - 1)) for item in table.items("hosts")]
+    patterns = [TrafficChoice.parse(item) for item in table.items("traffic")]
+    loads = parse_loads(table.items("loads"), table.field("loads"))
+    warmup_ns, measure_ns = table.time_ns("warmup_ns", 0.0, 0.0), table.time_ns("measure_ns", 0.0, 1.0)
+    table.finish()
+    for traffic in patterns:
+        own = (1.0,) if traffic.traffic.is_closed_loop else traffic.loads or loads
+        if not own:
+            raise config_error(table.field("loads"), [], f"must hold at least one load for {traffic.label!r}")
+        for network in networks:
+            for hosts in sizes:
+                for load in own:
+                    yield (
+                        effort,
+                        BenchmarkCell(
+                            board=board,
+                            part=part,
+                            network=network,
+                            hosts=hosts,
+                            traffic=traffic,
+                            load=load,
+                            warmup_ns=warmup_ns,
+                            measure_ns=measure_ns,
+                            series_bin_ns=series_bin_ns,
+                        ),
+                    )
+
+
+def _one_of(table: Table, field: str, default: str, names: tuple[_Name, ...]) -> _Name:
+    value = table.text(field, default) if default else table.optional_text(field)
+    for name in names:
+        if name == value:
+            return name
+    raise unknown_name(table.field(field), value, names)
+
+
+def suite_names() -> tuple[str, ...]:
+    """The suites of the package."""
+    folder = resources.files(__package__).joinpath(_FOLDER)
+    return tuple(
+        sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
+    )
+
+
+def find_suite(name: str) -> Suite:
+    """A suite of the package.
+
+    Raises:
+        ConfigError: If there is none with this name; the nearest one is named.
+    """
+    if name not in suite_names():
+        raise unknown_name("suite", name, suite_names())
+    text = resources.files(__package__).joinpath(_FOLDER, f"{name}.toml").read_text(encoding="utf-8")
+    try:
+        return Suite.from_dict(parse_toml(text, name))
+    except ConfigError as error:
+        raise ConfigError(f"suite {name}: {error}") from error

@@ -1,0 +1,26 @@
+"""How the policy ``neural-v1`` is trained: ``python -m dragonfly_env.lab.neural`` (see ``docs/neural.md``).
+
+First a network learns to foretell the delivery time of a candidate path, from exact transitions of packets in a
+mixture of scenarios, and acts on what it has learned so far; then an evolution strategy changes it so that the
+latency itself falls. The result is a file that the core runs (``make_policy("mlp", weights=...)``). Needs PyTorch
+(extra ``[sb3]``); the policy itself needs nothing.
+"""
+
+from __future__ import annotations
+
+from dragonfly_env.lab.neural.mixture import Mixture, own_mixture
+from dragonfly_env.lab.neural.network import DETOURS, FEATURES, SCALES
+from dragonfly_env.lab.neural.settings import TrainingSettings
+from dragonfly_env.lab.neural.tasks import Task
+from dragonfly_env.lab.neural.training import train_network
+
+__all__ = [
+    "DETOURS",
+    "FEATURES",
+    "SCALES",
+    "Mixture",
+    "Task",
+    "TrainingSettings",
+    "own_mixture",
+    "train_network",
+]

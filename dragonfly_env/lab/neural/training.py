@@ -1,0 +1,224 @@
+"""Training from scratch, step by step; every step is a file, so the same call goes on where it was stopped."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import operator
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import dragonfly_env as dfe
+from dragonfly_env.baselines import MlpNetwork
+from dragonfly_env.checks.files import make_folders, replacing, write_text
+from dragonfly_env.checks.interruption import uninterrupted
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.lab.neural.curve import curve
+from dragonfly_env.lab.neural.detour_price import with_detour_price
+from dragonfly_env.lab.neural.evolution import Evolution, latencies
+from dragonfly_env.lab.neural.foretelling import Samples, collect, fit, together
+from dragonfly_env.lab.neural.mixture import Mixture
+from dragonfly_env.lab.neural.network import untrained
+from dragonfly_env.lab.neural.settings import TrainingSettings
+from dragonfly_env.lab.neural.tasks import Task
+
+Tell = Callable[[str], object]
+REFERENCES = ("lia", "ad2", "ugal-ideal", "q-adaptive-queue", "tpr", "vlb-gl")
+"""Policies that set the measure of a scenario: those that lead somewhere in the mixture."""
+
+_CURVE = "curve.csv"
+_PICTURE = "curve.png"
+_RESULT = "network.npz"
+_EVERY = 10  # generations between two files
+_SEEDS_APART = 10**6  # numbers of runs that only measure
+
+
+def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, tell: Tell = print) -> Path:
+    """Train a network on a mixture of scenarios; its validation part chooses among rounds and generations, and whether
+    detours get a price and a second look.
+
+    Args:
+        mixture: Where the scenarios come from.
+        folder: Where all steps, the curve (``curve.csv`` and ``curve.png``) and the result go; what stands there is not
+            done again.
+        settings: How long, and on what.
+        tell: Is told of every step.
+
+    Returns:
+        The file of the result.
+
+    Raises:
+        ConfigError: If the folder holds another training, or PyTorch is missing.
+    """
+    from dragonfly_env.agents import _sb3  # noqa: F401  # says at once what is missing
+
+    make_folders(folder)
+    mixture = mixture.only(settings.hosts, settings.patterns, settings.window_share)
+    tasks, watched = mixture.training, mixture.validation or mixture.training
+    names = [task.name for task in (*tasks, *mixture.validation)]
+    _claim(folder, {"scenarios": names, **dataclasses.asdict(settings)})
+    tell(f"{len(tasks)} scenarios to learn from, {len(watched)} to choose by")
+    best_ns = _references(folder, (*watched, *(tasks if settings.generations else ())), tell)
+    network = untrained(
+        settings.features,
+        settings.hidden_units,
+        settings.seed,
+        settings.scope,
+        settings.detour_candidates,
+    )
+    reached: list[tuple[float, str, MlpNetwork]] = []
+    for round_ in range(settings.rounds):
+        network = _foretell(folder, tasks, network, settings, round_, tell)
+        ratio = _note(folder, "foretelling", str(round_), network, watched, best_ns, tell)
+        reached.append((ratio, f"round {round_}", network))
+    evolution = Evolution.of(network)
+    while (generation := evolution.moments[2]) < settings.generations:
+        begun = time.process_time()
+        until = min(generation + _EVERY, settings.generations)
+        evolution = _read(folder, network, until) or evolution
+        if evolution.moments[2] > generation:
+            continue
+        while evolution.moments[2] < until:
+            evolution.advance(tasks, best_ns, settings)
+        _write(folder, evolution)
+        tell(f"generations {generation} to {evolution.moments[2]}: {time.process_time() - begun:.0f} CPU-s")
+        number = str(evolution.moments[2])
+        ratio = _note(folder, "evolution", number, evolution.network, watched, best_ns, tell)
+        reached.append((ratio, f"generation {number}", evolution.network))
+    with replacing(folder / _PICTURE) as temporary:
+        curve(folder / _CURVE).savefig(temporary, dpi=100, format="png")
+    first = min(reached, key=operator.itemgetter(0))
+    prices = [first]
+    if settings.detour_price > 0:
+        tried = f"{first[1]}, price {settings.detour_price:g}"
+        priced = with_detour_price(first[2], settings.prices)
+        prices.append((_note(folder, "detour price", tried, priced, watched, best_ns, tell), tried, priced))
+    second = min(prices, key=operator.itemgetter(0))
+    looks = [second]
+    for count in settings.second_look_candidates:
+        if count > second[2].detour_candidates:
+            tried = f"{second[1]}, {count} of each kind"
+            wider = dataclasses.replace(second[2], detour_candidates=count, second_look=True)
+            looks.append((_note(folder, "second look", tried, wider, watched, best_ns, tell), tried, wider))
+    return min(looks, key=operator.itemgetter(0))[2].save(folder / _RESULT)
+
+
+def _claim(folder: Path, what: dict[str, Any]) -> None:
+    """One folder, one training; only its length may grow."""
+    file = folder / "training.json"
+    text = json.dumps(what, indent=1, sort_keys=True)
+    if file.exists():
+        before = json.loads(file.read_text(encoding="utf-8"))
+        now = json.loads(text)
+        differ = [name for name in now if name != "generations" and before.get(name) != now[name]]
+        if differ:
+            raise config_error("folder", str(folder), f"holds a training with other {', '.join(differ)}")
+    write_text(text + "\n", file)
+
+
+def _references(folder: Path, tasks: Sequence[Task], tell: Tell) -> dict[str, float]:
+    """The latency of the best reference in every cell."""
+    file = folder / "references.json"
+    known: dict[str, dict[str, float]] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    for task in tasks:
+        if task.name not in known:
+            known[task.name] = {
+                name: task.latency_ns(dfe.make_policy(name), task.seed(0)) for name in REFERENCES
+            }
+            write_text(json.dumps(known, indent=1) + "\n", file)
+            best = min(known[task.name], key=known[task.name].__getitem__)
+            tell(f"{task.name}: {best} {known[task.name][best]:.0f} ns")
+    return {task.name: min(known[task.name].values()) for task in tasks}
+
+
+def _foretell(
+    folder: Path,
+    tasks: Sequence[Task],
+    network: MlpNetwork,
+    settings: TrainingSettings,
+    round_: int,
+    tell: Tell,
+) -> MlpNetwork:
+    file = folder / f"round-{round_:02d}.npz"
+    if file.exists():
+        return MlpNetwork.load(file)
+    begun = time.process_time()
+    collected = folder / f"transitions-{round_:02d}.npz"
+    if not collected.exists():
+        x, y, w = together([collect(task, network if round_ else None, settings, round_) for task in tasks])
+        _save_arrays(collected, x=x, y=y, w=w)
+    kept = []
+    for older in range(max(0, round_ + 1 - settings.kept_rounds), round_ + 1):
+        with np.load(folder / f"transitions-{older:02d}.npz") as arrays:
+            kept.append((arrays["x"], arrays["y"], arrays["w"]))
+    samples: Samples = tuple(np.concatenate(columns) for columns in zip(*kept, strict=True))  # type: ignore[assignment]
+    fitted, error = fit(network, samples, settings, round_)
+    fitted.save(file)
+    tell(
+        f"round {round_}: {len(samples[1])} transitions, mean loss {error:.4f}, "
+        f"{time.process_time() - begun:.0f} CPU-s"
+    )
+    return fitted
+
+
+def _note(
+    folder: Path,
+    stage: str,
+    number: str,
+    network: MlpNetwork,
+    tasks: Sequence[Task],
+    best_ns: dict[str, float],
+    tell: Tell,
+) -> float:
+    """A row of the curve: the ratios to the best reference, on runs of their own. Returns their geometric mean."""
+    file = folder / _CURVE
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    rows = list(csv.DictReader(text.splitlines()))
+    for known in rows:
+        if (known["stage"], known["number"]) == (stage, number):
+            return float(known["geometric_mean"])
+    measured = latencies(network, tasks, _SEEDS_APART)
+    ratios = {name: ns / best_ns[name] for name, ns in measured.items()}
+    logs = np.log(np.array(list(ratios.values())))
+    row = {
+        "stage": stage,
+        "number": number,
+        "geometric_mean": f"{np.exp(logs.mean()):.4f}",
+        "worst": f"{np.exp(logs.max()):.4f}",
+        "within_5_percent": f"{np.mean(logs < np.log(1.05)):.4f}",
+        **{name: f"{ratio:.4f}" for name, ratio in ratios.items()},
+    }
+    table = io.StringIO(newline="")
+    writer = csv.DictWriter(table, list(row))
+    writer.writeheader()
+    writer.writerows([*rows, row])
+    write_text(table.getvalue(), file)
+    worst = max(ratios, key=ratios.__getitem__)
+    tell(f"{stage} {number}: {row['geometric_mean']} of the best reference, worst {row['worst']} ({worst})")
+    return float(row["geometric_mean"])
+
+
+def _write(folder: Path, evolution: Evolution) -> None:
+    first, second, steps = evolution.moments
+    file = folder / f"generation-{steps:05d}.npz"
+    _save_arrays(file, change=evolution.change, first=first, second=second, steps=np.array(steps))
+
+
+def _save_arrays(file: Path, **arrays: npt.NDArray[Any]) -> None:
+    with uninterrupted(), replacing(file) as temporary, temporary.open("wb") as opened:
+        np.savez(opened, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
+
+
+def _read(folder: Path, origin: MlpNetwork, generation: int) -> Evolution | None:
+    file = folder / f"generation-{generation:05d}.npz"
+    if not file.exists():
+        return None
+    with np.load(file) as arrays:
+        return Evolution(origin, arrays["change"], (arrays["first"], arrays["second"], int(arrays["steps"])))

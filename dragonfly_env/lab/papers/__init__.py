@@ -1,0 +1,36 @@
+"""Reproducing papers: one description of each as data, one command for all of them.
+
+from dragonfly_env.lab.papers import find_paper, Reproduction
+
+paper = find_paper("hpdc21")
+work = Reproduction(paper=paper, figures=paper.choose(("fig6",)), effort=paper.effort("quick"), ...)
+work.execute()
+verdicts = judge_all(paper.claims(), work.findings(), decides_all=work.effort.decides)
+"""
+
+from __future__ import annotations
+
+from dragonfly_env.checks.values import unknown_name
+from dragonfly_env.lab.papers.aries import ARIES
+from dragonfly_env.lab.papers.execution import Reproduction
+from dragonfly_env.lab.papers.hpdc21 import HPDC21
+from dragonfly_env.lab.papers.paper import Effort, Paper, PaperFigure
+from dragonfly_env.lab.papers.taco25 import TACO25
+from dragonfly_env.lab.papers.verdicts import Verdict, judge_all
+
+__all__ = ["PAPERS", "Effort", "Paper", "PaperFigure", "Reproduction", "Verdict", "find_paper", "judge_all"]
+
+PAPERS: tuple[Paper, ...] = (HPDC21, TACO25, ARIES)
+"""Every paper that can be reproduced."""
+
+
+def find_paper(name: str) -> Paper:
+    """The paper with this name.
+
+    Raises:
+        ConfigError: If there is none; the nearest is named.
+    """
+    for paper in PAPERS:
+        if paper.name == name:
+            return paper
+    raise unknown_name("paper", name, [paper.name for paper in PAPERS])

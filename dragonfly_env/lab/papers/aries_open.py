@@ -1,0 +1,200 @@
+"""What is not public about Aries and its machines: AR01, AR04 and AR07 by parameter, in small runs.
+
+Levels, ties, where and how often is decided, how large messages and packets are, and what else runs. A variant is a
+kind of runs of its own, which no claim names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.lab.papers.aries_cells import BOTH, JOB_HOSTS, SIZES, ensemble, in_the_mix, mix_of
+from dragonfly_env.lab.papers.cells import Cell, Settings
+from dragonfly_env.lab.papers.figures.panels import COLOURS
+from dragonfly_env.lab.papers.findings import Findings, NotFoundYetError
+from dragonfly_env.lab.papers.job_cells import JobCell
+from dragonfly_env.lab.papers.paired import COMPARISONS, Comparison, of_pair
+from dragonfly_env.lab.papers.paper import Effort
+from dragonfly_env.plots.style import grid
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What differs from the usual runs.
+
+    Attributes:
+        modes: Parameters of all modes (docs/aries.md says what is known of each).
+        fill: Of the machine, by the mix.
+        messages: The watched job's and the mix's are so many times as large.
+        mix_messages: The mix's alone, on top of that.
+        network: Settings of the network.
+        only_milc: Whether the other experiments are left out: they do not have what differs, or would take too long.
+    """
+
+    modes: Settings = ()
+    fill: float | None = None
+    messages: float = 1.0
+    mix_messages: float = 1.0
+    network: Settings = ()
+    only_milc: bool = False
+
+
+def _modes(**parameters: Any) -> Variant:
+    return Variant(modes=tuple(sorted(parameters.items())))
+
+
+def _small_packets() -> Settings:
+    """What makes the usual network that of packets of 64 bytes."""
+    small, usual = NetworkConfig.preset("aries"), NetworkConfig.preset("aries-256")
+    names = [field.name for field in fields(small)]
+    return tuple(
+        (name, getattr(small, name)) for name in names if getattr(small, name) != getattr(usual, name)
+    )
+
+
+def _small_buffers() -> Settings:
+    """An eighth of a tile for a virtual channel on copper instead of half of one, as if eight shared it evenly. Levels
+    stay: they are parts of the largest buffer, that of rank 3.
+    """
+    usual = NetworkConfig.preset("aries-256").links
+    links = tuple(
+        (name, link if name == "rank-3" else replace(link, buffer_packets=link.buffer_packets // 4))
+        for name, link in usual
+        if link.buffer_packets is not None
+    )
+    return (("links", links),)
+
+
+VARIANTS: dict[str, Variant] = {
+    "as in the preset": Variant(),
+    "level_empty=0": _modes(level_empty=0),
+    "levels=16": _modes(levels_near=16, levels_far=16),
+    "levels=32": _modes(levels_near=32, levels_far=32),
+    "levels=48": _modes(levels_near=48, levels_far=48),
+    "wire_share=0": _modes(wire_share=0),
+    "ties=random": _modes(ties="random"),
+    "levels=32, ties=random": _modes(levels_near=32, levels_far=32, ties="random"),
+    "gateways=any": _modes(gateways="any"),
+    "gateways=any, levels=48": _modes(gateways="any", levels_near=48, levels_far=48),
+    "gateways=any, level_empty=2": _modes(gateways="any", level_empty=2),
+    "gateways=any, ties=random": _modes(gateways="any", ties="random"),
+    "decide=source": _modes(decide="source"),
+    "in_group=false": _modes(in_group=False),
+    "in_destination_group=true": _modes(in_destination_group=True),
+    "later_nonminimal=any": _modes(later_nonminimal="any"),
+    "buffers / 4": Variant(network=_small_buffers()),
+    "packets of 64 bytes": Variant(network=_small_packets(), only_milc=True),
+    "fill=0.6": Variant(fill=0.6),
+    "fill=1": Variant(fill=1.0),
+    "messages x 5": Variant(messages=5.0, only_milc=True),
+    "mix's messages x 5": Variant(mix_messages=5.0, only_milc=True),
+}
+"""By name."""
+
+DISPERSED = ("random-routers", "groups=6")
+"""Where milc stands: on one group its messages have no way between groups to choose."""
+
+_SEEDS = {"milc": 8, "hacc": 2, "stalls": 2}  # the other two hardly differ from placement to placement
+_SHOWN = (
+    ("milc", "reduction", "run_time", "AR01: 1 - AD3 / AD0, milc in the mix", (0.05, 0.20)),
+    ("hacc", "reduction", "run_time", "AR04: the same, hacc on two groups", (-0.10, -0.005)),
+    (
+        "stalls",
+        "paired-ratio",
+        "network_ratio",
+        "AR07: stalls per flit, AD3 / AD0, 8 milc of 64",
+        (0.35, 0.8),
+    ),
+)
+
+
+def open_cells(effort: Effort) -> tuple[Cell, ...]:
+    """Up to three experiments for every variant, with the sizes of a quick run; none in one."""
+    if not effort.decides:
+        return ()
+    return tuple(cell for name, variant in VARIANTS.items() for cell in _cells(effort, name, variant))
+
+
+def _cells(effort: Effort, name: str, variant: Variant) -> list[JobCell]:
+    quick = SIZES["quick"]
+    size = replace(quick, scale=variant.messages * quick.scale)
+    filling = {} if variant.fill is None else {"fill": variant.fill}
+    mix = mix_of(size, **{**filling, "scale": variant.mix_messages * size.scale})
+    common: dict[str, Any] = {
+        "sizing": size,
+        "modes": [replace(mode, settings=variant.modes) for mode in BOTH],
+    }
+    cells = in_the_mix(
+        effort,
+        "milc",
+        label=f"milc, {name}",
+        mix=mix,
+        placements=DISPERSED,
+        packet_log=False,
+        most_seeds=_SEEDS["milc"],
+        **common,
+    )
+    if not variant.only_milc:
+        cells += in_the_mix(
+            effort,
+            "hacc",
+            label=f"hacc, {name}",
+            mix=mix,
+            placements=("groups=2",),
+            most_seeds=_SEEDS["hacc"],
+            **common,
+        )
+    if not variant.only_milc and variant.fill is None:
+        label = f"stalls, {name}"
+        cells += ensemble(
+            effort,
+            "milc",
+            "consecutive",
+            copies=8,
+            hosts=2 * JOB_HOSTS,
+            label=label,
+            most_seeds=_SEEDS["stalls"],
+            **common,
+        )
+    return [replace(cell, network_settings=variant.network) for cell in cells]
+
+
+def sweep_of(findings: Findings, figure: str) -> dict[str, dict[str, Comparison]]:
+    """By experiment and variant: what was simulated of them."""
+    found: dict[str, dict[str, Comparison]] = {}
+    for experiment, relation, metric, *_ in _SHOWN:
+        found[experiment] = {}
+        for name in VARIANTS:
+            try:
+                pair = of_pair(findings, figure, f"{experiment}, {name}", metric, ("ad3", "ad0"))
+            except NotFoundYetError:
+                continue
+            found[experiment][name] = COMPARISONS[relation](*pair)
+    return found
+
+
+def open_panels(findings: Findings, figure: str) -> Figure:
+    """One panel per claim, its bounds shaded, with 95 % intervals.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    findings.simulated(figure)
+    found = sweep_of(findings, figure)
+    names = [name for name in VARIANTS if any(name in some for some in found.values())]
+    drawn, axes = grid(3.6, 4.2, 1, len(_SHOWN), sharey=True)
+    for panel, (experiment, _, _, title, bounds) in zip(axes[0], _SHOWN, strict=True):
+        for name, one in found[experiment].items():
+            error = [[one.mean - one.low], [one.high - one.mean]] if one.low == one.low else None
+            panel.errorbar(one.mean, names.index(name), xerr=error, fmt="o", color=COLOURS[0], capsize=3)
+        panel.axvspan(*bounds, color="#f0e6c8", zorder=0, label="met")
+        panel.axvline(1.0 if experiment == "stalls" else 0.0, color="#999999", linestyle="--", linewidth=1.0)
+        panel.set_title(title, fontsize=9)
+    axes[0][0].set_yticks(range(len(names)), names)
+    axes[0][0].set_ylim(len(names) - 0.5, -0.5)
+    axes[0][0].legend(frameon=False)
+    return drawn

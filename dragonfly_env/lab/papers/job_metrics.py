@@ -1,0 +1,179 @@
+"""Quantities of jobs, and of the machine that they run on, from the rows of results: one value for each seed.
+
+Stalls and flits are those of tiles, as the machine counts them (docs/counters.md): flits that a tile has received, and
+the time in which the head of one of its buffers found no room to move on to. Of a job: on the routers that have its
+hosts. Processor tiles are those that take what hosts send.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dragonfly_env.lab.papers.cells import Cell
+from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError, Row
+from dragonfly_env.metrics.tiles import HOST_IN
+
+NETWORK_CLASSES = ("rank-1", "rank-2", "rank-3")
+PERCENTILES = (5.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)
+"""Of the latencies of hosts in figure 14."""
+
+_BEFORE_TILES = "its runs are of a time before tiles were counted: --redo"
+_Job = Mapping[str, Any]
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(text: str) -> Any:
+    return json.loads(text)
+
+
+def watched_jobs(row: Row) -> tuple[_Job, ...]:
+    """The jobs of a run that have an end, as `jobs_text` describes them."""
+    jobs: list[_Job] = _parsed(row["jobs"])
+    return tuple(job for job in jobs if not job["endless"])
+
+
+def run_times_us(row: Row) -> list[float]:
+    """Of every watched job; NaN if it did not end."""
+    return [
+        math.nan if job["run_time_ns"] is None else job["run_time_ns"] / 1000.0 for job in watched_jobs(row)
+    ]
+
+
+def operation_times_us(row: Row) -> dict[str, float]:
+    """What a rank of the watched jobs spent in each kind of operation, and the rest as ``compute``."""
+    jobs = watched_jobs(row)
+    ranks = sum(len(job["hosts"]) for job in jobs)
+    times: dict[str, float] = {}
+    for job in jobs:
+        for name, one in job["operations"].items():
+            if one["count"]:
+                times[name] = times.get(name, 0.0) + one["count"] * one["mean_ns"] / 1000.0 / ranks
+    total = sum(job["iterations"] * (job["iteration_mean_ns"] or 0.0) for job in jobs) / 1000.0 / ranks
+    return {**times, "compute": total - sum(times.values())}
+
+
+def spanned_groups(row: Row) -> float:
+    """Groups that a watched job spans, the mean over them."""
+    return float(np.mean([job["groups"] for job in watched_jobs(row)]))
+
+
+def _run_time(row: Row) -> float:
+    return float(np.mean(run_times_us(row)))
+
+
+def _mpi_time(row: Row) -> float:
+    times = operation_times_us(row)
+    return sum(times.values()) - times["compute"]
+
+
+def _mpi_share(row: Row) -> float:
+    times = operation_times_us(row)
+    return 1.0 - times["compute"] / sum(times.values())
+
+
+def _operation(name: str) -> Callable[[Row], float]:
+    def read(row: Row) -> float:
+        times = operation_times_us(row)
+        if name not in times:
+            raise NotFoundYetError(f"its jobs have no operation {name}")
+        return times[name]
+
+    return read
+
+
+def _counted(tiles: Mapping[str, Any], name: str, what: str) -> float:
+    if HOST_IN not in tiles:
+        raise NotFoundYetError(_BEFORE_TILES)
+    return float(tiles[name][what]) if name in tiles else 0.0
+
+
+def _of_machine(row: Row, name: str, what: str) -> float:
+    text = row.get("tiles")
+    if not isinstance(text, str):
+        raise NotFoundYetError(_BEFORE_TILES)
+    return _counted(_parsed(text), name, what)
+
+
+def _of_job(row: Row, name: str, what: str) -> float:
+    return sum(_counted(job["tiles"], name, what) for job in watched_jobs(row))
+
+
+def _ratio(stalls: float, flits: float) -> float:
+    return stalls / flits if flits else math.nan
+
+
+def tiles(
+    classes: tuple[str, ...], what: str, read: Callable[[Row, str, str], float]
+) -> Callable[[Row], float]:
+    """Stalls, flits or their ratio of some classes together, of the machine or of the watched jobs' routers."""
+
+    def total(row: Row) -> float:
+        def added(kind: str) -> float:
+            return sum(read(row, name, kind) for name in classes)
+
+        return _ratio(added("stalls"), added("flits")) if what == "ratio" else added(what)
+
+    return total
+
+
+def _rank_3_peak(row: Row) -> float:
+    """Stalls of the worst tile of links between groups over their mean."""
+    stalls, tiles = (_of_machine(row, "rank-3", what) for what in ("stalls", "tiles"))
+    return _of_machine(row, "rank-3", "most_stalls") * tiles / stalls if stalls else math.nan
+
+
+def _network_flit_rate(row: Row) -> float:
+    """Flits of the machine's network tiles per us."""
+    flits = sum(_of_machine(row, name, "flits") for name in NETWORK_CLASSES)
+    return 1000.0 * flits / float(row["duration_ns"])
+
+
+def nic_percentile(q: float) -> Callable[[Row], float]:
+    """Of the means per host and window, in us."""
+
+    def read(row: Row) -> float:
+        latency = row.get("nic_latency_ns")
+        if latency is None or isinstance(latency, float):
+            raise NotFoundYetError("latencies of hosts are not noted in its runs")
+        return float(np.percentile(np.asarray(latency, np.float64), q)) / 1000.0
+
+    return read
+
+
+JOB_METRICS_OF_ROW: dict[str, Callable[[Row], float]] = {
+    "run_time": _run_time,
+    "mpi_time": _mpi_time,
+    "mpi_share": _mpi_share,
+    "rank_3_peak": _rank_3_peak,
+    "network_flit_rate": _network_flit_rate,
+    "processor_stalls": tiles((HOST_IN,), "stalls", _of_machine),
+    "job_processor_stalls": tiles((HOST_IN,), "stalls", _of_job),
+    **{f"time_in_{name}": _operation(name) for name in ("wait", "allreduce", "alltoallv")},
+    **{f"nic_latency_p{q:g}": nic_percentile(q) for q in PERCENTILES},
+    **{
+        f"{prefix}{label}_{what}": tiles(classes, what, read)
+        for prefix, read in (("", _of_machine), ("job_", _of_job))
+        for label, classes in (
+            ("network", NETWORK_CLASSES),
+            *((name.replace("-", "_"), (name,)) for name in NETWORK_CLASSES),
+        )
+        for what in ("stalls", "flits", "ratio")
+    },
+}
+"""The same of one row of results."""
+
+
+def _over_seeds(read: Callable[[Row], float]) -> Callable[[Findings, Cell], FloatArray]:
+    return lambda findings, cell: np.array([read(row) for row in findings.rows[cell]], np.float64)
+
+
+JOB_METRICS: dict[str, Callable[[Findings, Cell], FloatArray]] = {
+    name: _over_seeds(read) for name, read in JOB_METRICS_OF_ROW.items()
+}
+"""Quantities of one cell of jobs, by name: times in us, stalls in times of a flit."""

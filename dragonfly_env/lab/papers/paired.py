@@ -1,0 +1,159 @@
+"""Comparisons of two policies run by run: the k-th run of one with the k-th of the other, where all else is equal.
+
+How sure a comparison is follows from the runs themselves: intervals hold 95 %, of means by Student's t over the pairs,
+of spreads and percentiles by resampling the pairs (always the same resamples).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dragonfly_env.lab.papers.claims import Claim
+from dragonfly_env.lab.papers.findings import Findings, FloatArray
+from dragonfly_env.lab.papers.job_metrics import JOB_METRICS
+from dragonfly_env.sweeps.statistics import mean_and_ci95
+
+UNCERTAIN = "uncertain: the 95 % interval reaches over the bound"
+TOO_FEW = "uncertain: too few runs for an interval"
+_RESAMPLES = 2000
+_LEAST_RUNS = 3  # below, resampling says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a comparison came to.
+
+    Attributes:
+        mean: The quantity.
+        low: The lower end of its 95 % interval; NaN if there are too few runs.
+        high: The upper end.
+        pairs: Runs of each.
+    """
+
+    mean: float
+    low: float
+    high: float
+    pairs: int
+
+    @property
+    def half(self) -> float:
+        """Half of the interval's width."""
+        return (self.high - self.low) / 2.0
+
+    def sure(self, bound_low: float, bound_high: float) -> bool:
+        """Whether the interval is on one side of both bounds, as the mean is."""
+        if math.isnan(self.low):
+            return False
+        inside = bound_low <= self.low and self.high <= bound_high
+        return inside or self.high < bound_low or self.low > bound_high
+
+    def __str__(self) -> str:
+        interval = "" if math.isnan(self.low) else f" [{self.low:+.3g}, {self.high:+.3g}]"
+        return f"{self.mean:+.3g}{interval}"
+
+
+def _by_student(values: FloatArray) -> Comparison:
+    # What is compared with nothing, such as stalls where there were none, has no ratio.
+    mean, half = mean_and_ci95(np.where(np.isfinite(values), values, math.nan).tolist())
+    return Comparison(mean, mean - half, mean + half, int(np.isfinite(values).sum()))
+
+
+def _by_resampling(
+    own: FloatArray, other: FloatArray, statistic: Callable[[FloatArray], FloatArray]
+) -> Comparison:
+    if len(own) < 2:
+        return Comparison(math.nan, math.nan, math.nan, len(own))
+    drawn = np.random.default_rng(1).integers(0, len(own), (_RESAMPLES, len(own)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = statistic(np.vstack([own, own[drawn]])) / statistic(np.vstack([other, other[drawn]]))
+    mean = float(ratios[0])
+    known = ratios[np.isfinite(ratios)]
+    if len(own) < _LEAST_RUNS or math.isnan(mean) or not known.size:
+        return Comparison(mean, math.nan, math.nan, len(own))
+    low, high = np.percentile(known, [2.5, 97.5])
+    return Comparison(mean, float(low), float(high), len(own))
+
+
+def reduction(own: FloatArray, other: FloatArray) -> Comparison:
+    """By how much own is below the other, relative to it: the mean over pairs."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _by_student(1.0 - own / other)
+
+
+def spread_ratio(own: FloatArray, other: FloatArray) -> Comparison:
+    """The standard deviation of own runs over that of the others."""
+    return _by_resampling(own, other, lambda runs: runs.std(axis=1, ddof=1))
+
+
+def tail_ratio(own: FloatArray, other: FloatArray) -> Comparison:
+    """The 95th percentile of own runs over that of the others."""
+    return _by_resampling(own, other, lambda runs: np.percentile(runs, 95, axis=1))
+
+
+def _ratio(own: FloatArray, other: FloatArray) -> Comparison:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _by_student(own / other)
+
+
+COMPARISONS: dict[str, Callable[[FloatArray, FloatArray], Comparison]] = {
+    "reduction": reduction,
+    "paired-ratio": _ratio,
+    "spread-ratio": spread_ratio,
+    "lower": _ratio,
+    "higher": _ratio,
+}
+"""Relations of claims that compare pairs of runs."""
+
+
+def of_pair(
+    findings: Findings, figure: str, traffic: str, metric: str, policies: tuple[str, str]
+) -> tuple[FloatArray, FloatArray]:
+    """A metric of two policies, seed by seed.
+
+    Raises:
+        NotFoundYetError: If one of the cells was not simulated.
+    """
+    own, other = (
+        JOB_METRICS[metric](findings, findings.select(figure, traffic=traffic, policy=policy)[0])
+        for policy in policies
+    )
+    runs = min(len(own), len(other))
+    return own[:runs], other[:runs]
+
+
+def compare_claim(claim: Claim, findings: Findings) -> tuple[Comparison, str, str]:
+    """The comparison that a claim is about.
+
+    Returns:
+        (comparison, ordering, details). ``lower`` and ``higher`` may name several metrics, joined by ``+``: all of them
+        must be so; the comparison is that of the first, as a ratio.
+
+    Raises:
+        NotFoundYetError: If a simulation that it needs is missing; the message says why.
+    """
+    metrics = claim.metric.split("+")
+    found = {
+        metric: COMPARISONS[claim.relation](
+            *of_pair(findings, claim.figure, claim.traffic, metric, (claim.policy, claim.reference))
+        )
+        for metric in metrics
+    }
+    first = found[metrics[0]]
+    if claim.relation not in ("lower", "higher"):
+        return first, "", _doubt(first.sure(*claim.bounds), first.pairs)
+    below, above = (-math.inf, 1.0) if claim.relation == "lower" else (1.0, math.inf)
+    holds = all(below <= one.mean <= above and one.mean != 1.0 for one in found.values())
+    sure = all(one.sure(below, above) for one in found.values())
+    details = ", ".join(
+        f"{metric.replace('_', ' ')} x {str(one).replace('+', '')}" for metric, one in found.items()
+    )
+    doubt = _doubt(sure, first.pairs)
+    return first, "holds" if holds else "reversed", "; ".join(filter(None, [details, doubt]))
+
+
+def _doubt(sure: bool, pairs: int) -> str:
+    return "" if sure else UNCERTAIN if pairs > 1 else TOO_FEW

@@ -1,0 +1,340 @@
+"""The table *id, claim, published, measured, verdict, variant, explanation*: for a terminal, as CSV and as Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import platform
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+import dragonfly_env as dfe
+from dragonfly_env.checks.files import write_text
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.lab.papers.execution import Reproduction
+from dragonfly_env.lab.papers.verdicts import (
+    DEVIATES,
+    EXCLUDED,
+    FITTED,
+    INPUT,
+    MET,
+    NOT_DECIDED,
+    NOT_RUN,
+    Verdict,
+)
+from dragonfly_env.sweeps.measure import machine
+
+COLUMNS = (
+    "id", "section", "figure", "claim", "published", "measured", "ci95", "unit", "met_from", "met_to", "deviation",
+    "ordering", "verdict", "uncertain", "fitted", "setting", "variant", "explanation", "remark",
+)  # fmt: skip
+_COLOURS = {MET: "green", DEVIATES: "yellow", **dict.fromkeys((NOT_DECIDED, NOT_RUN, INPUT, EXCLUDED), "dim")}
+_COUNTED = (MET, DEVIATES, NOT_DECIDED, FITTED, NOT_RUN, INPUT, EXCLUDED)
+_ALWAYS_COUNTED = (MET, DEVIATES, NOT_DECIDED, FITTED, NOT_RUN)
+_OTHER_SETTING = "†"
+
+
+def render_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
+    """For a terminal."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("id", "claim"):
+        table.add_column(name)
+    for name in ("published", "measured", "deviation"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for verdict in verdicts:
+        style = _COLOURS[verdict.verdict]
+        table.add_row(
+            verdict.claim.id,
+            Text(verdict.claim.describe()),
+            _published(verdict),
+            _measured(verdict),
+            _deviation(verdict),
+            Text(_verdict(verdict), style=style),
+        )
+    return Group(table, Text(tally(verdicts)))
+
+
+def tally(verdicts: Sequence[Verdict]) -> str:
+    """How many claims have which verdict, and how many orderings hold; what a variant was fitted to counts apart."""
+    counts = Counter(verdict.counts_as for verdict in verdicts)
+    orderings = Counter(verdict.ordering for verdict in verdicts if verdict.ordering and not verdict.fitted)
+    doubts = Counter(verdict.counts_as for verdict in verdicts if verdict.uncertain)
+    text = ", ".join(
+        f"{counts[name]} {name}" + (f" ({doubts[name]} uncertain)" if doubts[name] else "")
+        for name in _COUNTED
+        if counts[name] or name in _ALWAYS_COUNTED
+    )
+    if orderings:
+        text += f"; orderings: {orderings['holds']} of {orderings.total()} hold"
+    return f"{len(verdicts)} claims: {text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A reproduction under one model variant and the verdicts on its claims."""
+
+    work: Reproduction
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def variant(self) -> str:
+        """Name of the model variant."""
+        return self.work.reading.name
+
+
+def write_reports(judged: Sequence[Judged], pictures: Mapping[str, str], command: str) -> tuple[Path, Path]:
+    """Write ``claims.csv`` and ``claims.md`` (with the figures) into the results folder.
+
+    Args:
+        judged: What was reproduced, under one or several model variants of the same paper.
+        pictures: Title of each figure and its file's name beside the report.
+        command: What the user typed.
+
+    Raises:
+        ConfigError: If the folder cannot be written to.
+    """
+    folder = judged[0].work.folder
+    table, page = folder / "claims.csv", folder / "claims.md"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, text in ((table, as_csv(judged)), (page, as_markdown(judged, pictures, command))):
+            write_text(text, path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise config_error("results folder", str(folder), f"must be a writable folder ({reason})") from error
+    return table, page
+
+
+def as_csv(judged: Sequence[Judged]) -> str:
+    """One row per claim and model variant; numbers in full, empty where there is none.
+
+    ``met_from`` and ``met_to`` are the values that count as met, ``setting`` says in what the simulations differ from
+    the published ones, ``fitted`` is ``yes`` where the variant was chosen by the claim.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for one in judged:
+        for verdict in one.verdicts:
+            claim, measured = verdict.claim, verdict.measured
+            has_bounds = not (claim.is_ordering or claim.relation in ("excluded", "input"))
+            met_from, met_to = (_full(bound) for bound in claim.accepted) if has_bounds else ("", "")
+            writer.writerow(
+                [
+                    claim.id,
+                    claim.section,
+                    claim.figure,
+                    claim.describe(),
+                    "" if claim.is_ordering or claim.relation == "excluded" else claim.published,
+                    "" if measured is None else _full(measured.mean),
+                    "" if measured is None else _full(measured.ci95),
+                    claim.unit,
+                    met_from,
+                    met_to,
+                    _full(verdict.deviation),
+                    verdict.ordering,
+                    verdict.verdict,
+                    "yes" if verdict.uncertain else "",
+                    "yes" if verdict.fitted else "",
+                    verdict.setting,
+                    one.variant,
+                    verdict.explanation,
+                    verdict.reason,
+                ]
+            )
+    return text.getvalue()
+
+
+def as_markdown(judged: Sequence[Judged], pictures: Mapping[str, str], command: str) -> str:
+    """A page: how it was made, the table, how it is to be read, the figures.
+
+    With several model variants the table has two columns of each, and ``variant`` says which of them meet a claim.
+    """
+    work, effort = judged[0].work, judged[0].work.effort
+    every = [verdict for one in judged for verdict in one.verdicts]
+    lines = [
+        f"# {work.paper.reference}: published and measured",
+        "",
+        f"    {command}",
+        "",
+        f"dragonfly-env {dfe.__version__}, {datetime.now(timezone.utc):%Y-%m-%d}, {machine()}, "
+        f"{platform.system()}, Python {platform.python_version()}. Mode `{effort.name}`, {_seeds(work)}, "
+        + (
+            effort.conditions
+            or f"{work.injection} injection, warm-up {effort.warmup_ns / 1000:g} us (learners "
+            f"{effort.learner_warmup_ns / 1000:g} us), then {effort.measure_ns / 1000:g} us measured."
+        ),
+        "",
+    ]
+    for one in judged:
+        if one.work.reading.summary:
+            lines += [f"Variant `{one.variant}`: {one.work.reading.summary}", ""]
+    if work.learner_settings:
+        settings = ", ".join(f"{name} = {value}" for name, value in work.learner_settings.items())
+        lines += [f"Learners differ from the paper: {settings}.", ""]
+    several = len(judged) > 1
+    lines += [f"**{f'`{one.variant}`: ' if several else ''}{tally(one.verdicts)}.**  " for one in judged]
+    lines += ["", *_table(judged)]
+    if several:
+        lines += ["", *_which_needs_which(judged)]
+    lines += ["", "## How to read it", ""]
+    lines += [
+        f"* {work.paper.rule}",
+        "* Measured: mean over seeds ± 95 % confidence interval (Student's t); in brackets: decides nothing. "
+        "Uncertain: the interval reaches over a bound, so that more runs might turn the verdict.",
+        '* Not decided: the bounds include "no effect", or the runs that are compared are identical. Fitted: the '
+        "variant was chosen because it meets the claim, which then tests nothing. Neither counts as met.",
+        "* Explanation of a deviation: an experiment, the public simulator if it deviates as this one does, or open.",
+        *_settings(every),
+        *(f"* {reading}" for reading in work.paper.readings),
+    ]
+    for one in judged:
+        variant = f" (`{one.variant}`)" if several else ""
+        reasons = _grouped(one.verdicts, "reason")
+        lines += [f"* {', '.join(ids)}{variant}: {reason}." for reason, ids in reasons.items()]
+    for title, file in pictures.items():
+        lines += ["", f"## {title}", "", f"![{title}]({file})"]
+    return "\n".join(lines) + "\n"
+
+
+def _table(judged: Sequence[Judged]) -> list[str]:
+    columns = " | ".join(
+        "measured | verdict" if len(judged) == 1 else f"`{one.variant}` | verdict" for one in judged
+    )
+    lines = [
+        f"| id | claim | published | {columns} | variant | explanation |",
+        f"|---|---|---:|{'---:|---|' * len(judged)}---|---|",
+    ]
+    for verdicts in zip(*(one.verdicts for one in judged), strict=True):
+        claim = verdicts[0].claim
+        found = " | ".join(f"{_measured(verdict)} | {_verdict(verdict)}" for verdict in verdicts)
+        explanation = next((verdict.explanation for verdict in verdicts if verdict.explanation), "")
+        lines.append(
+            f"| {claim.id} | {claim.describe()} | {_published(verdicts[0])} | {found} "
+            f"| {_variant(judged, verdicts)} | {explanation.replace('|', '/')} |"
+        )
+    return lines
+
+
+def _variant(judged: Sequence[Judged], verdicts: Sequence[Verdict]) -> str:
+    """The variant of the table; of several those that meet the claim."""
+    if len(judged) == 1:
+        return judged[0].variant
+    if not any(verdict.verdict in (MET, DEVIATES) for verdict in verdicts):
+        return "-"
+    meets = [
+        one.variant + (" (fitted)" if verdict.fitted else "")
+        for one, verdict in zip(judged, verdicts, strict=True)
+        if verdict.verdict == MET
+    ]
+    return "every" if len(meets) == len(judged) else ", ".join(meets) or "none"
+
+
+def _which_needs_which(judged: Sequence[Judged]) -> list[str]:
+    needs: dict[str, list[str]] = {}
+    for verdicts in zip(*(one.verdicts for one in judged), strict=True):
+        needs.setdefault(_variant(judged, verdicts), []).append(verdicts[0].claim.id)
+    names = sorted(set(needs) - {"-", "every", "none"})
+    return [
+        *(f"Met by `{name}` alone: {', '.join(needs[name])}.  " for name in names),
+        *(
+            f"Met by {text}: {', '.join(needs[name])}.  "
+            for name, text in (("every", "every variant"), ("none", "none"))
+            if name in needs
+        ),
+    ]
+
+
+def _seeds(work: Reproduction) -> str:
+    """Runs per point, those of the paper, and why they are not as many."""
+    published, seeds = work.paper.published, work.effort.seeds
+    if published.seeds is not None and seeds >= published.seeds:
+        return f"{seeds} seed(s)"
+    why = [f"published: {published.seeds}"] if published.seeds is not None else []
+    why += [published.seeds_reason] if published.seeds_reason else []
+    return f"{seeds} seed(s)" + (f" ({'; '.join(why)})" if why else "")
+
+
+def _settings(verdicts: Sequence[Verdict]) -> list[str]:
+    found = _grouped([verdict for verdict in verdicts if verdict.measured is not None], "setting")
+    return [
+        f"* {_OTHER_SETTING} Judged in another setting than the published one: {setting} ({', '.join(ids)})."
+        for setting, ids in found.items()
+    ]
+
+
+def _grouped(verdicts: Sequence[Verdict], attribute: str) -> dict[str, list[str]]:
+    """Ids by what an attribute says, where it says something."""
+    found: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        if text := getattr(verdict, attribute):
+            ids = found.setdefault(text, [])
+            if verdict.claim.id not in ids:
+                ids.append(verdict.claim.id)
+    return found
+
+
+def _published(verdict: Verdict) -> str:
+    claim = verdict.claim
+    if claim.is_ordering:
+        return "ordering"
+    if claim.relation == "excluded" or not claim.published:
+        return "-" if claim.relation in ("excluded", "input") else _number(claim.published, claim.unit)
+    prefix = {"at-most": "at most ", "ratio-at-most": "at most ", "at-least": "at least "}.get(
+        claim.relation, ""
+    )
+    if claim.low == claim.published:
+        prefix = "at least "
+    return prefix + _number(claim.published, claim.unit)
+
+
+def _measured(verdict: Verdict) -> str:
+    measured, claim = verdict.measured, verdict.claim
+    if measured is None or math.isnan(measured.mean):
+        return "-"
+    if claim.is_ordering:
+        return measured.ordering
+    text = _number(measured.mean, claim.unit)
+    if not math.isnan(measured.ci95):
+        text += f" ± {_number(measured.ci95, claim.unit).split()[0]}"
+    return f"({text})" if verdict.verdict == NOT_RUN else text
+
+
+def _deviation(verdict: Verdict) -> str:
+    if math.isnan(verdict.deviation):
+        return "-"
+    if verdict.claim.relation in ("gap", "relative-gap", "saving", "reduction"):
+        return f"{verdict.deviation:+.4f}"
+    return f"{verdict.deviation:+.1%}".replace("%", " %")
+
+
+def _verdict(verdict: Verdict) -> str:
+    text = verdict.verdict
+    if verdict.counts_as == FITTED:
+        text = f"{FITTED} ({text})"
+    if verdict.ordering == "reversed" and not verdict.claim.is_ordering:
+        text += ", ordering reversed"
+    if verdict.uncertain:
+        text += " (uncertain)"
+    return f"{text} {_OTHER_SETTING}" if verdict.setting and verdict.measured is not None else text
+
+
+def _number(value: float, unit: str) -> str:
+    if unit in ("fraction", "load", "relative"):
+        return f"{value:.4f}"
+    digits = 0 if abs(value) >= 100 else 3 if abs(value) < 1 else 2
+    return f"{value:.{digits}f} {unit}".strip()
+
+
+def _full(value: float) -> str:
+    return f"{value:.6g}" if math.isfinite(value) else ""

@@ -1,0 +1,191 @@
+"""Published against measured: is a claim met?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dragonfly_env.lab.papers.cells import Cell
+from dragonfly_env.lab.papers.claims import NOTHING_TRIED, Claim
+from dragonfly_env.lab.papers.findings import Findings, NotFoundYetError
+from dragonfly_env.lab.papers.measurements import Measured, measure_claim
+from dragonfly_env.lab.papers.paired import COMPARISONS
+from dragonfly_env.lab.papers.paper import PUBLISHED, USUAL, PublishedSetting
+
+MET, DEVIATES, NOT_DECIDED, NOT_RUN = "met", "deviates", "not decided", "not run"
+INPUT, EXCLUDED = "input", "not reproducible"
+FITTED = "fitted"
+_ABSOLUTE = ("gap", "relative-gap", "saving", "reduction")
+_JUDGED = (MET, DEVIATES, NOT_DECIDED)
+_SLACK = 1e-9  # for decimal numbers in binary
+_NO_EFFECT = 'its bounds include "no effect", so being inside them decides nothing'
+_IDENTICAL = "the runs of both policies are identical: nothing in them depends on the policy"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A claim and what became of it.
+
+    Attributes:
+        claim: What was published.
+        measured: What was measured, or None. There may be a number although the verdict is ``not run``: one that
+            decides nothing.
+        deviation: Relative, of gaps, savings and reductions absolute; NaN for orderings and where nothing was measured.
+        verdict: ``met``, ``deviates`` or ``not decided`` (the bounds include "no effect", or the runs that are
+            compared are identical); ``not run``; ``input`` of what the reproduction starts from, ``not reproducible``
+            of what it cannot show.
+        reason: Why it was not run or not decided, or details of what was measured.
+        fitted: Whether the model variant was chosen by this claim, which then tests nothing.
+        setting: In what the simulations differ from the published ones (system, window); empty if in nothing.
+    """
+
+    claim: Claim
+    measured: Measured | None
+    deviation: float
+    verdict: str
+    reason: str = ""
+    fitted: bool = False
+    setting: str = ""
+
+    @property
+    def counts_as(self) -> str:
+        """What it is counted as: its verdict, or ``fitted``."""
+        return FITTED if self.fitted and self.verdict in _JUDGED else self.verdict
+
+    @property
+    def ordering(self) -> str:
+        """``holds``, ``reversed``, or nothing: also where nothing is decided."""
+        return "" if self.measured is None or self.verdict not in (MET, DEVIATES) else self.measured.ordering
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether more runs might turn it: the 95 % interval reaches over a bound."""
+        if self.measured is None or self.verdict not in (MET, DEVIATES):
+            return False
+        if self.claim.is_ordering or self.claim.relation in COMPARISONS or math.isnan(self.measured.ci95):
+            return self.measured.uncertain
+        mean, half = self.measured.mean, self.measured.ci95
+        return any(abs(bound - mean) < half for bound in self.claim.accepted)
+
+    @property
+    def explanation(self) -> str:
+        """Why it deviates, as far as that is known; of other verdicts nothing."""
+        if self.verdict == DEVIATES:
+            return self.claim.explanation or NOTHING_TRIED
+        return ""
+
+
+def judge(claim: Claim, measured: Measured) -> Verdict:
+    """The verdict on one measurement that counts."""
+    if math.isnan(measured.mean):
+        nothing = (
+            "one of its runs has no such value, or there are too few"
+            if claim.relation in COMPARISONS
+            else "no packet was delivered in the window"
+        )
+        return Verdict(claim, measured, math.nan, NOT_RUN, nothing)
+    if claim.is_ordering:
+        verdict = MET if measured.ordering == "holds" else DEVIATES
+        return Verdict(claim, measured, math.nan, verdict, measured.details)
+    verdict, reason = _judge_number(claim, measured)
+    return Verdict(claim, measured, _deviation(claim, measured.mean), verdict, reason or measured.details)
+
+
+def _judge_number(claim: Claim, measured: Measured) -> tuple[str, str]:
+    """(verdict, why nothing is decided)."""
+    low, high = claim.accepted
+    if not low - _SLACK <= measured.mean <= high + _SLACK:
+        return DEVIATES, ""
+    if claim.relation in COMPARISONS and measured.mean == claim.neutral and measured.ci95 == 0.0:
+        return NOT_DECIDED, _IDENTICAL
+    if claim.includes_no_effect:
+        return NOT_DECIDED, _NO_EFFECT
+    if claim.states_effect and claim.neutral is not None:
+        same_side = (measured.mean - claim.neutral) * (claim.published - claim.neutral) > 0
+        if not same_side or measured.ordering == "reversed":
+            return DEVIATES, ""
+    return MET, ""
+
+
+def _input(claim: Claim, findings: Findings) -> Verdict:
+    """What was put in, and if it can be measured, what came of it."""
+    try:
+        measured = measure_claim(claim, findings) if claim.metric else None
+    except NotFoundYetError as reason:
+        return Verdict(claim, None, math.nan, INPUT, str(reason))
+    deviation = math.nan if measured is None else _deviation(claim, measured.mean)
+    return Verdict(claim, measured, deviation, INPUT, "" if measured is None else measured.details)
+
+
+def _deviation(claim: Claim, measured: float) -> float:
+    if claim.relation in _ABSOLUTE:
+        return measured - claim.published
+    return measured / claim.published - 1.0 if claim.published else math.nan
+
+
+def judge_all(
+    claims: Sequence[Claim],
+    findings: Findings,
+    *,
+    decides_all: bool,
+    variant: str = USUAL.name,
+    published: PublishedSetting = PUBLISHED,
+) -> tuple[Verdict, ...]:
+    """A verdict on every claim.
+
+    Args:
+        claims: What was published.
+        findings: What was simulated.
+        decides_all: Whether the windows were long enough for every claim, or only for those marked ``quick``.
+        variant: The model variant of the simulations: claims that it was chosen by do not count.
+        published: The systems and windows of the paper: claims that were judged in others say so.
+    """
+    return tuple(
+        replace(
+            _verdict(claim, findings, decides_all),
+            fitted=variant in claim.fitted,
+            setting=_setting(claim, findings, published),
+        )
+        for claim in claims
+    )
+
+
+def _verdict(claim: Claim, findings: Findings, decides_all: bool) -> Verdict:
+    if claim.relation == "excluded":
+        return Verdict(claim, None, math.nan, EXCLUDED)
+    if claim.relation == "input":
+        return _input(claim, findings)
+    try:
+        measured = measure_claim(claim, findings)
+    except NotFoundYetError as reason:
+        return Verdict(claim, None, math.nan, NOT_RUN, str(reason))
+    if decides_all or claim.quick:
+        return judge(claim, measured)
+    deviation = math.nan if claim.is_ordering else _deviation(claim, measured.mean)
+    reason_text = "a quick run is too short to decide it; the number is for orientation"
+    return Verdict(claim, measured, deviation, NOT_RUN, reason_text)
+
+
+def _setting(claim: Claim, findings: Findings, published: PublishedSetting) -> str:
+    """In what the simulations of a claim differ from the published ones."""
+    found = []
+    if published.hosts and claim.hosts and claim.hosts not in published.hosts:
+        found.append(f"{claim.hosts:,} hosts")
+    cells = [
+        cell
+        for cell in findings.cells.get(claim.figure, ())
+        if cell in findings.rows
+        and claim.needs(claim.figure, cell.hosts, cell.traffic, cell.load, cell.policy)
+    ]
+    found += dict.fromkeys(text for cell in cells if (text := _other_window(cell, published)))
+    return "; ".join(found)
+
+
+def _other_window(cell: Cell, published: PublishedSetting) -> str:
+    if published.measure_ns is None or cell.schedule or cell.series_bin_ns is not None or cell.closed_loop:
+        return ""  # curves over time and runs that end by themselves have no window
+    as_published = math.isclose(cell.measure_ns, published.measure_ns) and (
+        published.warmup_ns is None or math.isclose(cell.warmup_ns, published.warmup_ns)
+    )
+    return "" if as_published else f"{cell.measure_ns / 1000:g} us after {cell.warmup_ns / 1000:g} us"

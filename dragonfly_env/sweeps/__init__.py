@@ -1,0 +1,57 @@
+"""Experiments: scenarios, running them on all cores, results as tables and figures.
+
+from pathlib import Path
+from dragonfly_env.sweeps import Scenario, run_sweep, load_results
+
+scenario = Scenario.from_toml(Path("examples/demo.toml"))
+run_sweep(scenario, Path("results/demo"))
+table = load_results(Path("results/demo")).table       # one row per run
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dragonfly_env.sweeps.execute import Failure
+    from dragonfly_env.sweeps.results import Results, aggregate, load_results
+    from dragonfly_env.sweeps.run import Run
+    from dragonfly_env.sweeps.runner import SweepInterrupted, SweepReport, run_sweep
+    from dragonfly_env.sweeps.scenario import Scenario
+
+# Where each name is: tables come with pandas, which takes longer to import than all else. Who wants one part of this
+# room, as the command line does for its options, does not wait for the others.
+_HOMES = {
+    "Failure": "execute",
+    "Results": "results",
+    "Run": "run",
+    "Scenario": "scenario",
+    "SweepInterrupted": "runner",
+    "SweepReport": "runner",
+    "aggregate": "results",
+    "load_results": "results",
+    "run_sweep": "runner",
+}
+
+__all__ = [
+    "Failure",
+    "Results",
+    "Run",
+    "Scenario",
+    "SweepInterrupted",
+    "SweepReport",
+    "aggregate",
+    "load_results",
+    "run_sweep",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted((*globals(), *__all__))

@@ -1,0 +1,277 @@
+"""Doing one run: simulate, and turn what was measured into one row with its provenance."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime, timezone
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import dragonfly_env as dfe
+from dragonfly_env.checks.values import PS_PER_NS, ns_to_ps
+from dragonfly_env.metrics import Metrics
+from dragonfly_env.simulation.path_kinds import PATH_KINDS
+from dragonfly_env.sweeps.agent_simulation import AgentSimulation, Runnable, simulation_of
+from dragonfly_env.sweeps.fields import printable
+from dragonfly_env.sweeps.job_columns import host_columns, jobs_columns, tiles_text
+from dragonfly_env.sweeps.run import Run
+
+PERCENTILES = (1, 5, 25, 75, 90)
+"""Percentiles of latency that a row has beside those of `Metrics.to_dict`: enough for a box plot."""
+
+_PARTS = 50  # that a run with a progress bar is cut into
+_ROUNDING = 1e-9  # times in ns are whole ps, in binary
+_SHORTEST_PART_PS = 1000 * PS_PER_NS
+
+
+def measure(
+    run: Run,
+    *,
+    progress: Callable[[float], None] | None = None,
+    inspect: Callable[[Runnable, Metrics], None] | None = None,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Simulate one run.
+
+    Args:
+        run: What to simulate.
+        progress: Called now and then with the fraction done; the result is the same with and without.
+        inspect: Called at the end with the simulation and what was measured.
+
+    Returns:
+        The row (columns as in `row_of`), and its provenance.
+
+    Raises:
+        ConfigError: If a setting is impossible.
+        DeadlockError: If the watchdog fires.
+        IllegalActionError: If an agent chooses what is not legal.
+    """
+    begin_wall, begin_cpu = time.perf_counter(), time.process_time()
+    simulation = simulation_of(run)
+    warmup_ps = ns_to_ps("warmup_ns", run.warmup_ns)
+    whole_ps = warmup_ps + ns_to_ps("measure_ns", run.measure_ns)
+    if progress is not None and isinstance(simulation, AgentSimulation):
+        simulation.watch = lambda time_ns: progress(min(1.0, time_ns * PS_PER_NS / whole_ps))
+    _advance(simulation, 0, warmup_ps, whole_ps, progress)
+    if warmup_ps > 0:  # what is there at time 0 belongs to a run that is measured from there
+        simulation.reset_statistics()
+    measured_cpu = time.process_time()
+    if run.closed_loop and isinstance(simulation, dfe.Simulation):
+        _complete(simulation, whole_ps - warmup_ps, progress)
+    else:
+        _advance(simulation, warmup_ps, whole_ps, whole_ps, progress)
+    end_cpu = time.process_time()
+    metrics = simulation.metrics()
+    provenance = {
+        "run_id": run.id,
+        "package_version": dfe.__version__,
+        "configuration": run.configuration,
+        "seed": run.config.seed,
+        "threads": run.config.threads,
+        "trace_hash": f"{simulation.trace_hash():016x}",
+        "platform": platform.platform(),
+        "machine": machine(),
+        "python_version": platform.python_version(),
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "wall_seconds": time.perf_counter() - begin_wall,
+        "cpu_seconds": end_cpu - begin_cpu,
+        "measured_cpu_seconds": end_cpu - measured_cpu,
+    }
+    if run.agent is not None:
+        provenance |= {"agent": printable(run.agent.spec), "agent_sha256": run.agent.sha256}
+    if inspect is not None:
+        inspect(simulation, metrics)
+    row = row_of(run, metrics, provenance)
+    if run.arrays and run.config.packet_log and isinstance(simulation, dfe.Simulation):
+        log = simulation.packet_log()
+        row["source_router_load"] = _load_of_sources(run, log, metrics)
+        row["source_router_path_loads"] = _path_loads_of_sources(run, log, metrics)
+        if metrics.time_series is not None:
+            row |= _generated_quartiles(log, metrics.time_series, run.config.series_bin_ns or math.inf)
+        if metrics.jobs:
+            row |= host_columns(run.config, log)
+    return row, provenance
+
+
+def _advance(
+    simulation: Runnable,
+    begin_ps: int,
+    end_ps: int,
+    whole_ps: int,
+    progress: Callable[[float], None] | None,
+) -> None:
+    """Go on from one time to another: at once, or part by part if progress is to be shown.
+
+    An agent decides about batches, and a batch ends where a run is cut. An agent may draw random numbers batch by
+    batch, so its run is not cut for the sake of progress: it reports progress between batches.
+
+    Counted in whole picoseconds: sums and remainders of times in ns are no multiples of one, so that a loop over them
+    may never come to its end.
+    """
+    part_ps = max(whole_ps // _PARTS, _SHORTEST_PART_PS)
+    if progress is None or isinstance(simulation, AgentSimulation):
+        part_ps = end_ps - begin_ps
+    while begin_ps < end_ps:
+        next_ps = min(begin_ps + part_ps, end_ps)
+        simulation.run((next_ps - begin_ps) / PS_PER_NS)
+        begin_ps = next_ps
+        if progress is not None:
+            progress(begin_ps / whole_ps)
+
+
+def _complete(simulation: dfe.Simulation, limit_ps: int, progress: Callable[[float], None] | None) -> None:
+    """Run a workload to its completion or to the limit: at once, or part by part if progress is to be shown. The parts
+    follow from the simulated run alone: they get longer until one of them delivers a fiftieth of all packets.
+    """
+    part_ps = limit_ps if progress is None else _SHORTEST_PART_PS
+    share = 0.0
+    while limit_ps > 0:
+        part_ps = min(part_ps, limit_ps)
+        complete = not math.isnan(simulation.run_to_completion(part_ps / PS_PER_NS).makespan_ns)
+        limit_ps -= part_ps
+        if progress is None:
+            continue
+        before, share = share, simulation.progress()
+        progress(share)
+        if complete:
+            return
+        if share - before < 1 / _PARTS:
+            part_ps *= 2
+
+
+def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """One row of the results table.
+
+    Columns: what varies (policy, traffic, load, seed); the settings; everything of `Metrics.to_dict`; more
+    percentiles; arrays (see `arrays_of`; without them, the times of jobs alone); the provenance, with the speed in
+    packet-hops (between routers, plus the delivery to the host) per CPU-second of the measured part.
+    """
+    topology = run.config.topology
+    cpu = provenance["measured_cpu_seconds"]
+    return {
+        "run_id": run.id,
+        "policy": run.policy_label,
+        "traffic": run.traffic_label,
+        "load": run.load,
+        "seed": run.config.seed,
+        "warmup_ns": run.warmup_ns,
+        "measure_ns": run.measure_ns,
+        "num_hosts": topology.num_hosts,
+        **{f"topology_{key}": value for key, value in topology.to_dict().items()},
+        **{
+            name: int(value) if isinstance(value, bool) else value
+            for name, value in metrics.to_dict().items()
+        },
+        **{f"latency_p{q}_ns": _known(metrics.latency_percentile_ns(q)) for q in PERCENTILES},
+        **(arrays_of(metrics) if run.arrays else jobs_columns(metrics)),
+        **{key: value for key, value in provenance.items() if key not in ("run_id", "seed", "configuration")},
+        "packet_hops_per_cpu_s": metrics.packet_hops / cpu if cpu > 0 else None,
+        "configuration": _configuration_text(run),
+    }
+
+
+def _configuration_text(run: Run) -> str:
+    """The configuration as JSON. Bytes of file names that are no UTF-8 become question marks: readers take whole
+    characters only.
+    """
+    text = json.dumps(run.configuration, sort_keys=True, ensure_ascii=False)
+    return text.encode(errors="replace").decode()
+
+
+def arrays_of(metrics: Metrics) -> dict[str, Any]:
+    """Results that are no single number.
+
+    Returns:
+        ``router_accepted_load`` (num_routers,); ``link_router``, ``link_port``, ``link_utilisation`` and
+        ``link_stall_fraction`` (L,), one entry per directed link that leaves a router; ``hop_histogram``;
+        ``histogram_latency_ns`` and ``histogram_packets``, the buckets of latency that hold packets; and, if
+        asked for, ``series_*``, one entry per bin, and ``group_latency_mean_ns`` (g*g,), source group by
+        destination group. With jobs ``job_run_time_ns`` and ``job_mpi_share``, in their order, NaN where there is
+        none, ``jobs``, all of it as JSON (`jobs_text`), and ``tiles``, the counters of the machine (`tiles_text`).
+    """
+    links = metrics.links
+    filled = np.flatnonzero(metrics.latency_histogram)
+    arrays: dict[str, Any] = {
+        "router_accepted_load": metrics.router_accepted_load.astype(np.float32),
+        "link_router": links.router.astype(np.int32),
+        "link_port": links.port.astype(np.int32),
+        "link_utilisation": links.utilisation.astype(np.float32),
+        "link_stall_fraction": links.stall_fraction.astype(np.float32),
+        "hop_histogram": metrics.hop_histogram,
+        "histogram_latency_ns": (metrics.latency_bucket_ps[filled] / 1000.0).astype(np.float32),
+        "histogram_packets": metrics.latency_histogram[filled],
+    }
+    for name, values in (metrics.time_series or {}).items():
+        arrays[f"series_{name}"] = values
+    if metrics.jobs:
+        arrays |= {**jobs_columns(metrics), "tiles": tiles_text(metrics)}
+    if metrics.group_latency_mean_ns is not None:
+        arrays["group_latency_mean_ns"] = metrics.group_latency_mean_ns.ravel()
+    return arrays
+
+
+def _load_of_sources(
+    run: Run, log: Mapping[str, npt.NDArray[Any]], metrics: Metrics
+) -> npt.NDArray[np.float32]:
+    """(num_routers,) what was delivered of each router's hosts, as a fraction of their links.
+
+    Beside ``router_accepted_load``, which counts what left the source queues: deep injection buffers go on accepting
+    for long after the network has stopped to.
+    """
+    topology = run.config.topology
+    packets = np.bincount(log["src"] // topology.p, minlength=topology.num_routers)
+    per_packet = run.config.network.packet_time_ns / (topology.p * metrics.duration_ns)
+    return (packets * per_packet).astype(np.float32)
+
+
+def _path_loads_of_sources(
+    run: Run, log: Mapping[str, npt.NDArray[Any]], metrics: Metrics
+) -> npt.NDArray[np.float32]:
+    """(num_routers * len(PATH_KINDS),) the same by the kind of path, router by router."""
+    topology = run.config.topology
+    row = log["src"].astype(np.int64) // topology.p * len(PATH_KINDS) + log["path_kind"]
+    packets = np.bincount(row, minlength=topology.num_routers * len(PATH_KINDS))
+    per_packet = run.config.network.packet_time_ns / (topology.p * metrics.duration_ns)
+    return (packets * per_packet).astype(np.float32)
+
+
+def _generated_quartiles(
+    log: Mapping[str, npt.NDArray[Any]], series: Mapping[str, npt.NDArray[Any]], bin_ns: float
+) -> dict[str, npt.NDArray[np.float64]]:
+    """``series_generated_latency_q1_ns`` and ``_q3_ns``: (bins,) quartiles of the latencies of the packets generated in
+    each bin and delivered since; NaN if there are none.
+    """
+    starts = np.asarray(series["time_ns"], np.float64)
+    found = {name: np.full(len(starts), math.nan) for name in ("q1", "q3")}
+    if len(starts):
+        bins = np.floor((log["created_ns"] - starts[0]) / bin_ns + _ROUNDING).astype(np.int64)
+        order = np.argsort(bins, kind="stable")
+        latency_ns = (log["delivered_ns"] - log["created_ns"])[order]
+        edges = np.searchsorted(bins[order], np.arange(len(starts) + 1))
+        for number, (low, high) in enumerate(pairwise(edges)):
+            if high > low:
+                found["q1"][number], found["q3"][number] = np.quantile(latency_ns[low:high], (0.25, 0.75))
+    return {f"series_generated_latency_{name}_ns": values for name, values in found.items()}
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def machine() -> str:
+    """The processor's name where the system tells it, and the number of processors."""
+    name = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123 - a kernel interface, not a file
+            models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+            name = next(models, name)
+    except OSError:
+        pass
+    return f"{name}, {os.cpu_count()} processors"

@@ -1,0 +1,254 @@
+"""Progress of a sweep: a bar with the time left on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.table import Column
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from dragonfly_env.sweeps.run import Run
+
+_PLAIN_INTERVAL_S = 10.0
+_WORTH_TELLING_S = 10.0
+_Live = TypeVar("_Live", bound="LiveBar")
+
+
+class Reporter(Protocol):
+    """Told of the course of a sweep."""
+
+    def start(self, runs: Sequence[Run], workers: int) -> None:
+        """These are about to be done, so many at a time."""
+
+    def advance(self, run: Run, seconds: float | None) -> None:
+        """One of them has ended. It took so long; None: it failed."""
+
+    def stop(self) -> None:
+        """The sweep has ended, well or not."""
+
+
+class Silent:
+    """Says nothing."""
+
+    def start(self, runs: Sequence[Run], workers: int) -> None:
+        """See `Reporter`."""
+
+    def advance(self, run: Run, seconds: float | None) -> None:
+        """See `Reporter`."""
+
+    def stop(self) -> None:
+        """See `Reporter`."""
+
+
+class Estimate:
+    """Time left, from the work done so far.
+
+    Args:
+        clock: Seconds, ever rising; another one for tests.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._begin = clock()
+        self.total = 0.0
+        self.done = 0.0
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the start."""
+        return self._clock() - self._begin
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds left if the rest goes at the mean speed so far; None before anything is done."""
+        if self.done <= 0.0:
+            return None
+        return self.elapsed_s * max(self.total - self.done, 0.0) / self.done
+
+
+class SweepEstimate:
+    """Time left of a sweep: runs of the core and those of every policy in Python each at the speed of their own.
+
+    Args:
+        runs: All that are to be done.
+        workers: Runs at a time.
+    """
+
+    def __init__(
+        self, runs: Sequence[Run], workers: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock = clock
+        self._begin = clock()
+        self._workers = max(1, min(workers, len(runs)))
+        self._left: dict[str, float] = {}  # work, by kind
+        self._done: dict[str, tuple[float, float]] = {}  # work and seconds
+        for run in runs:
+            self._left[_kind(run)] = self._left.get(_kind(run), 0.0) + run.work
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the start."""
+        return self._clock() - self._begin
+
+    def add(self, run: Run, seconds: float | None) -> None:
+        """One run has ended."""
+        kind = _kind(run)
+        self._left[kind] = max(0.0, self._left[kind] - run.work)
+        if seconds is not None:
+            work, before = self._done.get(kind, (0.0, 0.0))
+            self._done[kind] = (work + run.work, before + seconds)
+
+    def left_of(self, kind: str) -> float | None:
+        """Seconds left of one kind, if nothing else ran; None before the first of it is done."""
+        if self._left[kind] <= 1e-9:
+            return 0.0
+        work, seconds = self._done.get(kind, (0.0, 0.0))
+        return seconds * self._left[kind] / work / self._workers if work > 0.0 else None
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds left; None before one run of each kind is done."""
+        each = [self.left_of(kind) for kind in self._left]
+        return None if None in each else sum(one for one in each if one is not None)
+
+
+def _kind(run: Run) -> str:
+    """The policy in Python that decides in a run; empty: the core's."""
+    return "" if run.agent is None else run.policy_label
+
+
+def spell_seconds(seconds: float | None) -> str:
+    """``"1 min 05 s"``, or a dash if unknown."""
+    if seconds is None:
+        return "-"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+class TimeLeft(ProgressColumn):
+    """The time left by an estimate, in a bar.
+
+    Args:
+        estimate: Kept up to date by its owner.
+        table_column: How the column is laid out.
+    """
+
+    max_refresh = 0.5
+
+    def __init__(self, estimate: Estimate | SweepEstimate, table_column: Column | None = None) -> None:
+        super().__init__(table_column)
+        self._estimate = estimate
+
+    def render(self, task: Task) -> Text:
+        """See `ProgressColumn`."""
+        return Text(f"{spell_seconds(self._estimate.left_s)} left", style="progress.remaining")
+
+
+class LiveBar:
+    """A live bar for terminals, a line every ten seconds for everything else.
+
+    Args:
+        console: Where to draw; the error stream, so that results on standard output stay clean.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._estimate = Estimate()
+        self._last_line_s = 0.0
+        self._bar: Progress | None = None
+
+    def __enter__(self: _Live) -> _Live:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """The work has ended, well or not."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _line_is_due(self) -> bool:
+        """Whether the last line is long enough ago; if so, the next one counts as written."""
+        now_s = self._estimate.elapsed_s
+        if now_s - self._last_line_s < _PLAIN_INTERVAL_S:
+            return False
+        self._last_line_s = now_s
+        return True
+
+
+class Bar(LiveBar):
+    """The bar of a sweep, see `Reporter`.
+
+    Args:
+        console: As for `LiveBar`.
+    """
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self._runs = 0
+        self._ended = 0
+        self._left = SweepEstimate((), 1)
+        self._told: set[str] = set()
+
+    def start(self, runs: Sequence[Run], workers: int) -> None:
+        """See `Reporter`."""
+        self._runs = len(runs)
+        self._estimate, self._left = Estimate(), SweepEstimate(runs, workers)
+        work = sum(run.work for run in runs)
+        if self._console.is_terminal and runs:
+            self._bar = Progress(
+                TextColumn("{task.fields[runs]}"),
+                BarColumn(bar_width=None),
+                TextColumn("{task.percentage:>3.0f} %"),
+                TimeElapsedColumn(),
+                TimeLeft(self._left),
+                TextColumn("{task.description}", style="dim", markup=False),
+                console=self._console,
+                transient=True,
+            )
+            self._bar.add_task("", total=work, runs=f"0/{len(runs)} runs")
+            self._bar.start()
+
+    def advance(self, run: Run, seconds: float | None) -> None:
+        """See `Reporter`."""
+        self._ended += 1
+        self._left.add(run, seconds)
+        self._tell_of_python(run, seconds)
+        if self._bar is not None:
+            self._bar.update(
+                self._bar.task_ids[0],
+                advance=run.work,
+                description=run.describe(),
+                runs=f"{self._ended}/{self._runs} runs",
+            )
+        elif self._ended < self._runs and self._line_is_due():
+            self._console.print(
+                f"{self._ended}/{self._runs} runs done, {spell_seconds(self._estimate.elapsed_s)} elapsed, "
+                f"about {spell_seconds(self._left.left_s)} left",
+                soft_wrap=True,
+            )
+
+    def _tell_of_python(self, run: Run, seconds: float | None) -> None:
+        """Say how long the runs of a policy in Python take, as soon as its first has ended."""
+        kind = _kind(run)
+        if not kind or seconds is None or kind in self._told:
+            return
+        self._told.add(kind)
+        left_s = self._left.left_of(kind)
+        if left_s is not None and left_s > _WORTH_TELLING_S:
+            text = f"{kind} in Python: its first run took {spell_seconds(seconds)}, the others take about "
+            self._console.print(Text(f"{text}{spell_seconds(left_s)} together"), soft_wrap=True)

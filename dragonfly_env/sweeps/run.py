@@ -1,0 +1,130 @@
+"""One run of a sweep: a simulation named completely, and its identity."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.jobs import Job
+from dragonfly_env.jobs.workload import resolved_jobs
+from dragonfly_env.simulation.window import check_window
+from dragonfly_env.sweeps.revisions import revisions_of
+from dragonfly_env.training.agents import AgentSource
+
+_MOST_NAMED_JOBS = 3
+_PLACES = frozenset({"path", "file", "weights", "agent"})
+
+
+def without_places(values: Any) -> Any:
+    """Settings without the places and names of what is known by its SHA-256: traces, programs of jobs, weights of
+    networks, agents and classes of one's own.
+    """
+    if isinstance(values, Mapping):
+        left = values.keys() - (_PLACES if "sha256" in values else ())
+        return {name: without_places(value) for name, value in values.items() if name in left}
+    if isinstance(values, (list, tuple)):
+        return [without_places(value) for value in values]
+    return values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A simulation to be done; safe to send to another process.
+
+    Attributes:
+        config: The simulation.
+        policy_label: The policy in tables and figures.
+        traffic_label: The traffic in tables and figures.
+        load: Offered load as a fraction of the host link's bandwidth; of a schedule: its first; of closed-loop traffic,
+            which has none: 1.
+        warmup_ns: Simulated time before statistics are reset. No job that ends starts earlier.
+        measure_ns: Simulated time that is measured; closed-loop traffic: the longest, to its completion.
+        arrays: Keep results per router, per link and per time bin.
+        agent: What decides instead of the configuration's policy, through the batched environment.
+
+    Raises:
+        ConfigError: If the window would miss a job, or its begin (`check_window`).
+    """
+
+    config: SimulationConfig
+    policy_label: str
+    traffic_label: str
+    load: float
+    warmup_ns: float
+    measure_ns: float
+    arrays: bool
+    agent: AgentSource | None = None
+
+    def __post_init__(self) -> None:
+        check_window(self.config, self.warmup_ns, self.measure_ns)
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """Everything that the result depends on, every default included, as JSON types.
+
+        ``threads`` is not part of it: the result is the same for every number of threads. ``resolved_jobs`` is:
+        calibrated computing times are data of the package, and after another calibration an old result must not count.
+        So are ``revisions``: programs, policies and arbitrations whose rules were changed under the same name.
+        """
+        values = self.config.to_dict()
+        values.pop("threads", None)
+        values["traffic"] = self.config.traffic_object.to_dict()  # one form, however it was written
+        if self.config.jobs:
+            values["resolved_jobs"] = resolved_jobs(self.config.jobs, self.config.topology, self.config.seed)
+        if revisions := revisions_of(self.config):
+            values["revisions"] = revisions
+        if self.agent is not None:
+            values["policy"] = {"agent": self.policy_label, "sha256": self.agent.sha256}
+        return {**values, "warmup_ns": self.warmup_ns, "measure_ns": self.measure_ns, "arrays": self.arrays}
+
+    @property
+    def id(self) -> str:
+        """Sixteen hexadecimal digits from the whole configuration: equal on every machine, different for any
+        difference. Files count by their content, wherever they are and whatever they are called.
+        """
+        known = without_places(self.configuration)
+        text = json.dumps(known, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def closed_loop(self) -> bool:
+        """Whether the run ends when its workload is complete."""
+        return self.config.ends
+
+    @property
+    def work(self) -> float:
+        """A rough measure of the run's cost, for ordering and for the time left: the offered traffic in
+        host-ns; of closed-loop traffic as if every host sent two packets to every other.
+        """
+        if self.closed_loop:
+            return 2.0 * self.config.topology.num_hosts**2 * self.config.network.packet_time_ns
+        return self.config.topology.num_hosts * (self.warmup_ns + self.measure_ns) * self.load
+
+    def describe(self) -> str:
+        """One line for people: what varies within a sweep."""
+        return f"{self.policy_label} under {self._workload()}, seed {self.config.seed}"
+
+    def _workload(self) -> str:
+        jobs = self.config.jobs
+        load = "" if self.closed_loop and not jobs else f" at load {self.load:g}"
+        background = [] if jobs and self.traffic_label == "none" else [f"{self.traffic_label}{load}"]
+        named = [job.title for job in jobs]
+        listed = [job for job in jobs if isinstance(job, Job)]
+        if len(listed) > _MOST_NAMED_JOBS:
+            together = f"{len(listed)} jobs on {sum(job.num_hosts for job in listed)} hosts"
+            named = [together, *(job.title for job in jobs if not isinstance(job, Job))]
+        return " and ".join(named + background)
+
+
+def in_order(runs: Iterable[Run]) -> list[Run]:
+    """Expensive runs first, so that the cores stay busy to the end; before them the cheapest of every policy in
+    Python: it says how long the others take.
+    """
+    ordered = sorted(runs, key=lambda run: -run.work)
+    cheapest = {run.policy_label: run for run in ordered if run.agent is not None}
+    first = [run for run in ordered if cheapest.get(run.policy_label) is run]
+    return first + [run for run in ordered if cheapest.get(run.policy_label) is not run]

@@ -1,0 +1,292 @@
+"""Running a scenario: every run in a process of its own pool, saved the moment it ends, so that nothing done
+is ever lost.
+"""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing.resource_tracker
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+from joblib.externals.loky.backend import resource_tracker as loky_resource_tracker
+from joblib.externals.loky.process_executor import BrokenProcessPool
+
+import dragonfly_env as dfe
+from dragonfly_env.agents import OtherNetworkWarning
+from dragonfly_env.checks.outside import check_path
+from dragonfly_env.checks.values import check_bool, check_instance, check_integer
+from dragonfly_env.sweeps.engines import Engine, EngineError
+from dragonfly_env.sweeps.execute import Failure, UnwritableError, execute_one
+from dragonfly_env.sweeps.progress import Reporter, Silent
+from dragonfly_env.sweeps.remote import execute_remotely
+from dragonfly_env.sweeps.requirements import check_runs, fitting_workers
+from dragonfly_env.sweeps.run import Run, in_order
+from dragonfly_env.sweeps.scenario import Scenario
+from dragonfly_env.sweeps.storage import ResultsFolder
+
+
+@dataclass(frozen=True, slots=True)
+class SweepReport:
+    """What a sweep did.
+
+    Attributes:
+        folder: The results folder.
+        total: Runs of the scenario.
+        finished: Runs done by this sweep.
+        reused: Runs that were there already.
+        outdated: Runs that were there, but made by another package version, and so were done again.
+        damaged: Runs whose files were not as they had been written, and so were done again.
+        failures: Runs that ended with an error.
+    """
+
+    folder: Path
+    total: int
+    finished: int
+    reused: int
+    outdated: int
+    damaged: int
+    failures: tuple[Failure, ...]
+
+
+class SweepInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a sweep; finished runs are on disk, and the same call resumes.
+
+    Attributes:
+        kept: Runs of the scenario that are finished and saved.
+        total: Runs of the scenario.
+    """
+
+    def __init__(self, kept: int, total: int) -> None:
+        super().__init__(f"interrupted: {kept} of {total} runs are finished and kept")
+        self.kept = kept
+        self.total = total
+
+
+class SweepStoppedError(RuntimeError):
+    """A sweep that cannot go on (a full disk, no memory for processes); finished runs are on disk, and the same call
+    resumes.
+
+    Attributes:
+        kept: Runs of the scenario that are finished and saved.
+        total: Runs of the scenario.
+    """
+
+    def __init__(self, reason: str, kept: int, total: int) -> None:
+        super().__init__(reason)
+        self.kept = kept
+        self.total = total
+
+
+def run_sweep(
+    scenario: Scenario,
+    folder: Path,
+    *,
+    jobs: int | None = None,
+    reporter: Reporter | None = None,
+    redo: bool = False,
+    engine: Engine | None = None,
+) -> SweepReport:
+    """Do every run of a scenario that the folder does not hold yet, then merge all into ``results.parquet``.
+
+    Expensive runs go first, so that the cores stay busy to the end.
+
+    Args:
+        scenario: What to run.
+        folder: The results folder; created if need be.
+        jobs: Runs at a time, each in its own process; None for one per processor (divided by the scenario's
+            threads), or fewer if they would not fit into the memory.
+        reporter: Told of the progress.
+        redo: Do finished runs again.
+        engine: Who does the runs, of `find_engine`; None: processes of this machine. ``jobs`` is then the runs at a
+            time on the whole cluster, None for as many as it has room for, and all machines see the folder by its name.
+
+    Returns:
+        What was done. Failed runs are in it, not raised: they do not stop the others.
+
+    Raises:
+        ConfigError: If the folder is not writable or in use, or a run is impossible (`check_runs`); before anything
+            is run.
+        SweepInterrupted: On Ctrl-C.
+        SweepStoppedError: If results cannot be written, or workers die before they begin, again and again.
+    """
+    check_instance("scenario", scenario, Scenario)
+    folder = check_path("folder", folder)
+    check_bool("redo", redo)
+    runs = scenario.runs()
+    workers = (
+        max(1, joblib.cpu_count() // scenario.threads)
+        if jobs is None
+        else check_integer("jobs", jobs, 1, 4096)
+    )
+    reporter = Silent() if reporter is None else reporter
+    needed = check_runs(runs)
+    if engine is None:
+        workers = fitting_workers(needed, workers, given=jobs is not None)
+    files = ResultsFolder(folder)
+    files.prepare()
+    with files.locked():
+        versions = {run.id: None if redo else files.version_of(run.id) for run in runs}
+        kept = {run_id for run_id, version in versions.items() if version == dfe.__version__}
+        todo = [run for run in runs if run.id not in kept]
+        reused, outdated, damaged = len(kept), sum(versions[run.id] is not None for run in todo), 0
+        failures: list[Failure] = []
+        try:
+            if not redo:
+                damaged = sum(files.remove_damaged(run.id) for run in todo if versions[run.id] is None)
+            files.write_manifest(_manifest(scenario, runs))
+            reporter.start(todo, workers)
+            done = (
+                _execute_all(todo, files, workers)
+                if engine is None
+                else execute_remotely(todo, files, engine, threads=scenario.threads, jobs=jobs)
+            )
+            for run, failure in done:
+                if failure is None:
+                    kept.add(run.id)
+                else:
+                    failures.append(failure)
+                reporter.advance(run, files.seconds_of(run.id) if failure is None else None)
+            files.merge(_labels(runs))
+        except KeyboardInterrupt:
+            raise SweepInterrupted(_count_kept(runs, kept, files), len(runs)) from None
+        except (OSError, UnwritableError, BrokenProcessPool, EngineError) as error:
+            reason = " ".join(str(error).split())
+            raise SweepStoppedError(reason, _count_kept(runs, kept, files), len(runs)) from error
+        finally:
+            reporter.stop()
+    return SweepReport(
+        folder=folder,
+        total=len(runs),
+        finished=len(kept) - reused,
+        reused=reused,
+        outdated=outdated,
+        damaged=damaged,
+        failures=tuple(failures),
+    )
+
+
+def _count_kept(runs: Sequence[Run], known: Collection[str], files: ResultsFolder) -> int:
+    """How many runs are saved: those known to be, and those that a worker ended without being heard."""
+    return sum(run.id in known or files.version_of(run.id) == dfe.__version__ for run in runs)
+
+
+def _manifest(scenario: Scenario, runs: Sequence[Run]) -> dict[str, Any]:
+    return {
+        "name": scenario.name,
+        "package_version": dfe.__version__,
+        "policies": list(dict.fromkeys(run.policy_label for run in runs)),
+        "traffic": list(dict.fromkeys(run.traffic_label for run in runs)),
+        "scenario": scenario.to_dict(),
+        "runs": [run.id for run in runs],
+        "labels": _labels(runs),
+    }
+
+
+def _labels(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
+    return {run.id: {"policy": run.policy_label, "traffic": run.traffic_label} for run in runs}
+
+
+def _execute_all(
+    runs: Sequence[Run], files: ResultsFolder, workers: int
+) -> Iterator[tuple[Run, Failure | None]]:
+    """Do all runs, yielding each as it ends. A dead worker costs only the runs that were in progress."""
+    pending = {run.id: run for run in in_order(runs)}
+    while pending:
+        try:
+            for run_id, failure in _execute(list(pending.values()), files, workers):
+                yield pending.pop(run_id), failure
+        except BrokenProcessPool:
+            in_progress = [run for run in pending.values() if files.marker(run.id).exists()]
+            if not in_progress:
+                raise
+            for run in in_progress:
+                files.marker(run.id).unlink(missing_ok=True)
+                if files.version_of(run.id) == dfe.__version__:
+                    yield pending.pop(run.id), None
+                    continue
+                message = "the worker process died (out of memory, or killed) while this run was in progress"
+                yield pending.pop(run.id), Failure(run, message, "")
+
+
+def _execute(runs: Sequence[Run], files: ResultsFolder, workers: int) -> Iterator[tuple[str, Failure | None]]:
+    workers = min(workers, len(runs))
+    if workers == 1:
+        for run in runs:
+            yield execute_one(run, files.path)
+        return
+    pool = joblib.Parallel(n_jobs=workers, batch_size=1, return_as="generator_unordered")
+    folder = files.path.absolute()  # a worker may stand elsewhere
+    calls = (joblib.delayed(_execute_in_worker)(run, folder, os.getpid()) for run in runs)
+    results: Any = ()
+    try:
+        with _ctrl_c_kept_from_children():
+            results = pool(calls)  # begins at once, with the first processes
+        yield from results
+    finally:
+        if results:
+            results.close()  # on Ctrl-C this kills the workers; what they had saved stays
+
+
+@contextmanager
+def _ctrl_c_kept_from_children() -> Iterator[None]:
+    """Start processes that are deaf to Ctrl-C from their first instruction on: while Python begins and imports, each
+    would end with a traceback of its own. Here it is heard when the block ends, for it might leave joblib half begun.
+    The same for SIGTERM where this process handles it: a batch system sends it to all of them.
+    """
+    for tracker in (multiprocessing.resource_tracker, loky_resource_tracker):
+        tracker.ensure_running()  # begun in the block, one would end the blocking
+    heard: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    if not callable(handlers[signal.SIGTERM]):
+        del handlers[signal.SIGTERM]
+    # No handler: not Python's.
+    main = None not in handlers.values() and threading.current_thread() is threading.main_thread()
+    if main:
+        for number in handlers:
+            signal.signal(number, lambda number, _: heard.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, handlers)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if main:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+    if heard:
+        signal.raise_signal(heard[-1])
+
+
+def _execute_in_worker(run: Run, folder: Path, caller_pid: int) -> tuple[str, Failure | None]:
+    """As `execute_one`, but Ctrl-C is left to the parent process, which then ends this one.
+
+    Where joblib has no processes to give (within a worker of its own), it calls this in the caller's
+    process, whose signals are not ours to change.
+    """
+    if os.getpid() != caller_pid:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        warnings.simplefilter("ignore", OtherNetworkWarning)  # the parent has said so
+        _end_with_parent()
+    return execute_one(run, folder)
+
+
+@functools.cache
+def _end_with_parent() -> None:
+    """Let this process end within a second of its parent, however that ended: nobody waits for its results."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,238 @@
+"""A scenario: what to compare with what, from a TOML file or from options, as a deterministic list of
+runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from dragonfly_env.checks.documents import read_toml
+from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.errors import ConfigError
+from dragonfly_env.jobs import Job
+from dragonfly_env.jobs.mix import BackgroundMix
+from dragonfly_env.jobs.workload import parse_jobs
+from dragonfly_env.simulation.window import start_after
+from dragonfly_env.sweeps.choices import PolicyChoice, TrafficChoice
+from dragonfly_env.sweeps.fields import Table, parse_loads, printable
+from dragonfly_env.sweeps.run import Run
+
+DEFAULT_TOPOLOGY = "1056"
+DEFAULT_WARMUP_NS = 100_000.0
+DEFAULT_MEASURE_NS = 100_000.0
+_MOST_RUNS = 100_000
+# What a scenario says in words of its own, and what only one run has.
+_OWN = {"topology", "network", "traffic", "load", "policy", "jobs", "seed", "threads", "packet_log"}
+_OPTIONS = tuple(field.name for field in fields(SimulationConfig) if field.name not in _OWN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """Policies x traffic x loads x seeds on one network.
+
+    What is not given takes the default of `dragonfly_env.SimulationConfig`.
+
+    Attributes:
+        name: Title of tables and figures.
+        topology: The system.
+        network: Links, routers and buffers.
+        policies: Routing policies, in the order of tables and figures.
+        traffic: Traffic patterns, in the same sense.
+        loads: Offered loads for every traffic that states none itself; closed-loop traffic has none.
+        seeds: One run for each; they give the confidence intervals.
+        warmup_ns: Simulated time before measuring; closed-loop traffic has none. Jobs that end start after it.
+        learner_warmup_ns: The same for policies that learn, if theirs is another: they begin with empty tables.
+        measure_ns: Simulated time that is measured; a closed loop ends at its completion if that comes first.
+        options: Further arguments of `SimulationConfig`.
+        jobs: Of every run; their ``start_ns`` counts from the end of the warm-up, that of endless ones from time 0.
+        warms_up_jobs: Whether endless jobs alone are worth a warm-up: it was asked for.
+        threads: Threads of one simulation.
+        arrays: Keep results per router, per link and per time bin (the fairness, link and series figures need
+            them).
+    """
+
+    name: str
+    topology: Dragonfly
+    network: NetworkConfig
+    policies: tuple[PolicyChoice, ...]
+    traffic: tuple[TrafficChoice, ...]
+    loads: tuple[float, ...]
+    seeds: tuple[int, ...]
+    warmup_ns: float
+    measure_ns: float
+    options: Mapping[str, Any]
+    jobs: tuple[Job | BackgroundMix, ...] = ()
+    warms_up_jobs: bool = False
+    learner_warmup_ns: float | None = None
+    threads: int = 1
+    arrays: bool = True
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
+        """From settings as in a TOML file.
+
+        Keys (``policies`` and, without ``jobs``, ``traffic`` must be given): ``name``; ``topology``: a preset's name,
+        or a table for `Dragonfly.from_dict` (``preset``, or ``p a h g trunking``; ``arrangement``);
+        ``network``: a preset's name, or a table for `NetworkConfig.from_dict` (``preset`` and any field);
+        ``policies``, ``traffic``: lists for `PolicyChoice.parse` and `TrafficChoice.parse`; ``loads``:
+        numbers, or ranges ``"0.1:1.0:0.1"``; ``seeds``: integers; ``warmup_ns``, ``learner_warmup_ns``,
+        ``measure_ns``; ``jobs``: those of every run, for `Job.from_dict` or `Job.parse`; ``threads``; ``arrays``;
+        and the other fields of `SimulationConfig`, such as ``injection`` and ``source_queue_packets``.
+
+        Raises:
+            ConfigError: Naming the field, its value and what is allowed.
+        """
+        table = Table(settings)
+        topology = table.take("topology", DEFAULT_TOPOLOGY)
+        network = table.take("network", "default")
+        jobs = parse_jobs(table.items("jobs"))
+        traffic = table.items("traffic") or (["none"] if jobs else [])
+        scenario = cls(
+            name=printable(table.text("name", name)),
+            topology=Dragonfly.from_dict(topology)
+            if isinstance(topology, Mapping)
+            else Dragonfly.preset(topology),
+            network=NetworkConfig.from_dict(network)
+            if isinstance(network, Mapping)
+            else NetworkConfig.preset(network),
+            policies=tuple(PolicyChoice.parse(item) for item in table.items("policies")),
+            traffic=tuple(TrafficChoice.parse(item) for item in traffic),
+            loads=parse_loads(table.items("loads"), "loads"),
+            seeds=tuple(check_integer("seeds", item, 0, MAX_SEED) for item in table.items("seeds") or [1]),
+            warmup_ns=table.time_ns("warmup_ns", DEFAULT_WARMUP_NS, 0.0),
+            measure_ns=table.time_ns("measure_ns", DEFAULT_MEASURE_NS, 1.0),
+            learner_warmup_ns=table.time_ns("learner_warmup_ns", 0.0, 0.0)
+            if "learner_warmup_ns" in settings
+            else None,
+            jobs=jobs,
+            warms_up_jobs="warmup_ns" in settings,
+            threads=table.integer("threads", 1, 1, 1024),
+            arrays=table.flag("arrays", True),
+            options={key: value for key in _OPTIONS if (value := table.take(key)) is not None},
+        )
+        table.finish()
+        scenario._check_lists()
+        return scenario
+
+    @classmethod
+    def from_toml(cls, path: Path) -> Scenario:
+        """From a TOML file; the name defaults to the file's.
+
+        Raises:
+            ConfigError: If the file cannot be read, is no TOML, or holds an impossible setting.
+        """
+        settings = read_toml(path)
+        try:
+            return cls.from_dict(settings, name=Path(path).stem)
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for provenance: what `from_dict` took, every default filled in."""
+        return {
+            "name": self.name,
+            "topology": self.topology.to_dict(),
+            "network": self.network.to_dict(),
+            "policies": [choice.to_dict() for choice in self.policies],
+            "traffic": [
+                {"label": choice.label, "loads": list(self._loads_of(choice))} for choice in self.traffic
+            ],
+            "seeds": list(self.seeds),
+            "warmup_ns": self.warmup_ns,
+            **({} if self.learner_warmup_ns is None else {"learner_warmup_ns": self.learner_warmup_ns}),
+            "measure_ns": self.measure_ns,
+            **({"jobs": [job.to_dict() for job in self.jobs]} if self.jobs else {}),
+            **self.options,
+        }
+
+    def runs(self) -> list[Run]:
+        """Every run, ordered by traffic, policy, load and seed; all checked, none twice.
+
+        Raises:
+            ConfigError: If a combination is impossible on this topology, or two names stand for the same.
+        """
+        runs: dict[str, Run] = {}
+        for run in self._expand():
+            same = runs.setdefault(run.id, run)
+            for field, label, other in (
+                ("policies", run.policy_label, same.policy_label),
+                ("traffic", run.traffic_label, same.traffic_label),
+            ):
+                if label != other:
+                    raise config_error(field, label, f"must be listed only once; it is the same as {other!r}")
+        return list(runs.values())
+
+    def _loads_of(self, traffic: TrafficChoice) -> tuple[float, ...]:
+        """Its own loads, or the scenario's; traces and closed loops have none, their rows say 1."""
+        named = traffic.traffic
+        return (
+            (1.0,)
+            if named.is_trace or named.is_closed_loop or named.is_absolute
+            else traffic.loads or self.loads
+        )
+
+    def _warmup_ns_of(self, traffic: TrafficChoice, policy: PolicyChoice) -> float:
+        """A closed loop has none: what it does first is part of its makespan. Nor have jobs where nothing runs that
+        could warm the network up.
+        """
+        warms_up = self.warms_up_jobs and any(job.is_endless for job in self.jobs)
+        if traffic.traffic.is_closed_loop and not warms_up:
+            return 0.0
+        if self.learner_warmup_ns is not None and policy.policy.learns:
+            return self.learner_warmup_ns
+        return self.warmup_ns if traffic.warmup_ns is None else traffic.warmup_ns
+
+    def _check_lists(self) -> None:
+        for field, choices in (("policies", self.policies), ("traffic", self.traffic)):
+            labels = [choice.label for choice in choices]
+            if not labels:
+                raise config_error(field, [], "must name at least one")
+            for label in labels:
+                if labels.count(label) > 1:
+                    raise config_error(field, label, "must be listed only once")
+        for traffic in self.traffic:
+            if not self._loads_of(traffic):
+                raise config_error(
+                    "loads", [], f"must hold at least one load in (0, 1] for traffic {traffic.label!r}"
+                )
+        total = (
+            len(self.policies)
+            * len(self.seeds)
+            * sum(len(self._loads_of(traffic)) for traffic in self.traffic)
+        )
+        if total > _MOST_RUNS:
+            raise config_error("number of runs", total, f"must be at most {_MOST_RUNS}")
+
+    def _expand(self) -> Iterator[Run]:
+        for traffic in self.traffic:
+            for policy in self.policies:
+                warmup_ns = self._warmup_ns_of(traffic, policy)
+                jobs = start_after(self.jobs, warmup_ns)
+                for load in self._loads_of(traffic):
+                    for seed in self.seeds:
+                        yield Run(
+                            config=SimulationConfig(
+                                topology=self.topology,
+                                network=self.network,
+                                policy=policy.policy,
+                                traffic=traffic.traffic,
+                                load=load,
+                                jobs=jobs,
+                                seed=seed,
+                                threads=self.threads,
+                                **self.options,
+                            ),
+                            policy_label=policy.label,
+                            traffic_label=traffic.label,
+                            load=load,
+                            warmup_ns=warmup_ns,
+                            measure_ns=self.measure_ns if traffic.measure_ns is None else traffic.measure_ns,
+                            arrays=self.arrays,
+                            agent=policy.agent,
+                        )

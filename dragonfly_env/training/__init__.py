@@ -1,0 +1,1 @@
+"""Training runs: learners, saved agents, and the folder from which an interrupted training goes on."""

@@ -1,0 +1,339 @@
+"""The benchmark: suites as data, scores against the best reference, and the command from end to end."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner, Result
+
+import dragonfly_env as dfe
+import dragonfly_env.lab.benchmark as benchmark
+from dragonfly_env.cli import app
+from dragonfly_env.lab.benchmark import Benchmark, Suite, execution, find_suite, suite_names
+from dragonfly_env.lab.benchmark.figures import heat_map, ratios_of
+from dragonfly_env.lab.benchmark.measured import Measured, measured_of
+from dragonfly_env.lab.benchmark.scores import Outcome, outcome_of, score
+from dragonfly_env.lab.benchmark.suite import EFFORTS, KINDS
+from dragonfly_env.policies import policies
+from dragonfly_env.sweeps.run import Run
+from tests.unit.lab.benchmark.tiny_suite import tiny
+
+SUITE = find_suite("dragonfly-v1")
+
+
+def run_command(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["benchmark", *arguments], env={"COLUMNS": "160"})
+
+
+# ------------------------------------------------------------------------------------------------ suites
+
+
+@pytest.mark.parametrize("name", suite_names())
+def test_every_suite_of_the_package_can_be_run(name: str) -> None:
+    suite = find_suite(name)
+    assert suite.name == name
+    for effort in EFFORTS:
+        work = Benchmark(suite=suite, effort=effort, policies=(), folder=Path("nowhere"), seeds=1)
+        cells = sum(len(board.cells[effort]) for board in suite.boards)
+        assert cells > 0
+        assert len(work.runs()) == cells * len(work.labels)
+
+
+def test_nothing_unseen_can_be_trained_on() -> None:
+    for effort in EFFORTS:
+        parts: dict[str, set[tuple[str, str, str, float]]] = {"train": set(), "unseen": set()}
+        for board in SUITE.boards:
+            for cell in board.cells[effort]:
+                parts[cell.part].add((cell.network, cell.hosts, cell.traffic.label, cell.load))
+        assert parts["train"]
+        assert parts["unseen"]
+        assert not parts["train"] & parts["unseen"]
+
+
+def test_references_are_every_heuristic_once_and_every_learner() -> None:
+    untuned = set(SUITE.references["untuned"])
+    assert {"min", "val-n", "ugal-g", "par", "pb", "tpr", "lia"} <= untuned <= set(policies())
+    learners = {name for name in policies() if name.startswith("q-")}
+    assert set(SUITE.references["online"]) == learners >= {"q-routing", "q-adaptive"}
+    assert len(SUITE.reference_specs) == len(set(SUITE.reference_specs))
+    assert all(SUITE.references[kind] for kind in KINDS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"part": "test"}, "part"),
+        ({"part": ""}, "part"),
+        ({"effort": "some"}, "effort"),
+        ({"traffic": ["adv+x"]}, "adv"),
+        ({"loads": []}, "loads"),
+        ({"loads": [1.5]}, "loads"),
+        ({"hosts": ["many"]}, "hosts"),
+        ({"measure_ns": 0}, "measure_ns"),
+        ({"windows": 3}, "windows"),
+    ],
+)
+def test_a_suite_with_a_mistake_names_it(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=message):
+        Suite.from_dict(tiny(**changes))
+
+
+def test_a_cell_that_stands_twice_is_refused() -> None:
+    settings = tiny()
+    settings["boards"]["steady"]["cells"] *= 2
+    with pytest.raises(dfe.ConfigError, match="only once"):
+        Suite.from_dict(settings)
+
+
+def test_an_unknown_suite_or_board_is_refused_with_the_nearest() -> None:
+    with pytest.raises(dfe.ConfigError, match="dragonfly-v1"):
+        find_suite("dragonfly-v2")
+    with pytest.raises(dfe.ConfigError, match="steady"):
+        SUITE.choose(("stead",))
+
+
+def test_a_suite_may_be_narrowed_to_a_part_and_to_sizes() -> None:
+    def cells(suite: Suite) -> set[tuple[str, str, str]]:
+        return {
+            (cell.part, cell.hosts, cell.name)
+            for board in suite.boards
+            for some in board.cells.values()
+            for cell in some
+        }
+
+    every, some = cells(SUITE), cells(SUITE.narrowed(("unseen",), (1056, 2550)))
+    assert some == {one for one in every if one[0] == "unseen" and one[1] in ("1056", "2550")}
+    assert 0 < len(some) < len(every)
+    assert cells(SUITE.narrowed()) == every
+    with pytest.raises(dfe.ConfigError, match=r"^part = 'unsen': .*did you mean 'unseen'"):
+        SUITE.narrowed(("unsen",))
+    with pytest.raises(dfe.ConfigError, match=r"^hosts = 99: must be a size of dragonfly-v1: 72, 342"):
+        SUITE.narrowed(hosts=(72, 99))
+
+
+# ------------------------------------------------------------------------------------------------ scores
+
+
+def outcome(policy: str, value: float, *, saturated: bool = False, board: int = 0) -> Outcome:
+    suite = Suite.from_dict(tiny())
+    return Outcome(
+        board=suite.boards[board],
+        cell=suite.boards[board].cells["quick"][0],
+        policy=policy,
+        seeds=1,
+        value=value,
+        ci95=math.nan,
+        p99_ns=2 * value,
+        accepted_load=0.1,
+        saturated=saturated,
+    )
+
+
+def scored(*outcomes: Outcome) -> pd.DataFrame:
+    kinds = {"min": "untuned", "val-g": "untuned", "q-adaptive": "online"}
+    policies = tuple(dict.fromkeys(one.policy for one in outcomes))
+    return score(outcomes, Suite.from_dict(tiny()).boards, "quick", kinds, policies).table.set_index("policy")
+
+
+def test_a_ratio_is_to_the_best_reference_that_carries_the_load() -> None:
+    table = scored(
+        outcome("min", 500.0, saturated=True),
+        outcome("val-g", 1000.0),
+        outcome("mine", 900.0),
+        outcome("q-adaptive", 2000.0),
+    )
+    assert table.loc["mine", "ratio"] == pytest.approx(0.9)
+    assert table.loc["mine", "best_reference"] == "val-g"
+    assert table.loc["mine", "ratio_online"] == pytest.approx(0.45)
+    assert math.isnan(table.loc["mine", "ratio_tuned"])
+    assert table.loc["mine", "p99_ratio"] == pytest.approx(1.8)  # over the lowest, whoever's it is
+
+
+def test_the_heat_map_has_the_users_own_policies_first_and_marked() -> None:
+    found = [outcome("min", 500.0), outcome("val-g", 1000.0), outcome("mine", 900.0)]
+    kinds = {"min": "untuned", "val-g": "untuned"}
+    scores = score(found, Suite.from_dict(tiny()).boards, "quick", kinds, ("min", "val-g", "mine"))
+    labels = [text.get_text() for text in heat_map(scores).axes[0].get_yticklabels()]
+    assert labels == ["▶ mine", "min", "val-g"]
+    assert ratios_of(scores).values[:, 0].tolist() == pytest.approx([1.8, 1.0, 2.0])
+
+
+def test_the_heat_map_of_nothing_says_so() -> None:
+    scores = score([], Suite.from_dict(tiny()).boards, "quick", {"min": "untuned"}, ("min",))
+    assert [text.get_text() for text in heat_map(scores).texts] == ["no cell was measured"]
+
+
+def test_the_leaderboard_counts_cells_and_ranks_who_was_measured_everywhere_first() -> None:
+    suite = Suite.from_dict(tiny())
+    first, second = suite.boards[0].cells["quick"]
+
+    def of(policy: str, cell: Any, value: float, saturated: bool = False) -> Outcome:
+        one = outcome(policy, value, saturated=saturated)
+        return Outcome(**{**{name: getattr(one, name) for name in one.__slots__}, "cell": cell})
+
+    found = [
+        *(of("min", first, 100.0), of("min", second, 100.0)),
+        *(of("mine", first, 101.0), of("mine", second, 400.0, True)),
+        of("other", first, 50.0),
+    ]
+    scores = score(found, suite.boards[:1], "quick", {"min": "untuned"}, ("min", "mine", "other"))
+    ranked = scores.leaderboard().set_index("policy")
+    assert list(ranked.index) == ["min", "mine", "other"]
+    assert ranked.loc["mine", "geometric_mean"] == pytest.approx(math.sqrt(1.01 * 4))
+    assert ranked.loc["mine", "worst"] == pytest.approx(4)
+    assert ranked.loc["mine", "worst_cell"] == second.name
+    assert ranked.loc["mine", "close_share"] == 0.5
+    assert ranked.loc["mine", "saturated"] == 1
+    assert (ranked.loc["other", "cells"], ranked.loc["other", "of"]) == (1, 2)
+
+
+def test_more_is_better_for_accepted_loads_only() -> None:
+    settings = tiny()
+    settings["boards"]["steady"]["quantity"] = "accepted-load"
+    suite = Suite.from_dict(settings)
+    cell = suite.boards[0].cells["quick"][0]
+    found = [
+        outcome_of(suite.boards[0], cell, name, [Measured(value=load, p99_ns=math.nan, accepted_load=load)])
+        for name, load in (("min", 0.4), ("val-g", 0.5), ("mine", 0.25))
+    ]
+    table = score(
+        found, suite.boards, "quick", {"min": "untuned", "val-g": "untuned"}, ("min", "val-g", "mine")
+    ).table
+    assert table.set_index("policy")["ratio"].to_dict() == pytest.approx(
+        {"min": 1.25, "val-g": 1.0, "mine": 2.0}
+    )
+
+
+def test_after_a_change_the_packets_generated_since_count() -> None:
+    suite = Suite.from_dict(tiny())
+    board, cell = suite.boards[1], suite.boards[1].cells["quick"][0]
+    row = {
+        "series_time_ns": [1500.0, 2000.0, 3500.0, 4000.0],
+        "series_generated_latency_mean_ns": [9e9, 100.0, 300.0, 9e9],
+        "accepted_load": 0.2,
+        "latency_p99_ns": 500.0,
+    }
+    assert measured_of(board, cell, row) == Measured(value=200.0, p99_ns=500.0, accepted_load=0.2)
+    row["series_generated_latency_mean_ns"] = [9e9, math.nan, math.nan, 9e9]
+    assert math.isnan(measured_of(board, cell, row).value)
+
+
+def test_what_a_run_did_not_measure_is_not_known() -> None:
+    suite = Suite.from_dict(tiny())
+    board, cell = suite.boards[0], suite.boards[0].cells["quick"][0]
+    row = {"latency_mean_ns": 300.0, "accepted_load": 0.1, "latency_p99_ns": None}
+    found = measured_of(board, cell, row)
+    assert (found.value, found.accepted_load) == (300.0, 0.1)
+    assert math.isnan(found.p99_ns)
+
+
+def test_an_agent_is_tried_once_on_each_system_and_runs_are_made_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "class Mine:\n"
+        "    name, scope, action = 'mine', 'source', 'path'\n"
+        "    def act(self, batch):\n"
+        "        return batch.minimal_actions()\n"
+    )
+    tried: list[int] = []
+
+    def why_not(run: Run) -> str:
+        if run.agent is None:
+            return ""
+        tried.append(run.config.topology.num_hosts)
+        return "for no reason"
+
+    monkeypatch.setattr(execution, "_why_not", why_not)
+    work = Benchmark(
+        suite=Suite.from_dict(tiny()), effort="quick", policies=(f"{mine}:Mine",), folder=tmp_path
+    )
+    assert work.unfit() == {"mine": "for no reason"}
+    runs = work.runs()
+    assert "mine" not in {run.policy_label for run in runs}
+    assert work.todo() == runs
+    assert all(first is again for first, again in zip(runs, work.runs(), strict=True))
+    assert len(work.scores().table) == 0
+    assert tried == [72]
+
+
+# ------------------------------------------------------------------------------------------------ the command
+
+
+@pytest.fixture
+def tiny_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmark, "find_suite", lambda name: Suite.from_dict(tiny()))
+
+
+@pytest.mark.usefixtures("tiny_suite")
+def test_the_command_measures_policies_of_ones_own_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "import numpy as np\n"
+        "class Straight:\n"
+        "    name, scope, action = 'straight', 'source', 'path'\n"
+        "    def act(self, batch):\n"
+        "        return batch.mask.argmax(axis=1)\n"
+    )
+    folder = tmp_path / "results"
+    result = run_command("par", f"{mine}:Straight", "--out", str(folder))
+    assert result.exit_code == 0, result.output
+    assert "straight" in result.output
+    table = pd.read_parquet(folder / "scores.parquet")
+    assert set(table["policy"]) == {"min", "val-g", "ugal-n:bias_packets=5", "q-adaptive", "par", "straight"}
+    assert set(table["seeds"]) == {2}
+    same = table[table["policy"].isin(["min", "straight"])].pivot(
+        index="cell", columns="policy", values="value"
+    )
+    assert same["min"].tolist() == pytest.approx(same["straight"].tolist())
+    assert table[table["kind"] != ""].groupby("cell")["ratio"].min().tolist() == pytest.approx(
+        [1.0, 1.0, 1.0]
+    )
+    assert (folder / "heatmap.png").stat().st_size > 10_000
+    page = (folder / "benchmark.html").read_text()
+    assert "straight" in page
+    assert "http" not in page.replace("http://www.w3.org", "").split("<h2>")[-1]
+    assert "| par |" in (folder / "benchmark.md").read_text()
+    again = run_command("par", f"{mine}:Straight", "--out", str(folder))
+    assert "36 are there already" in again.output
+
+
+@pytest.mark.usefixtures("tiny_suite")
+def test_a_dry_run_says_how_much_there_is_to_do_and_does_nothing(tmp_path: Path) -> None:
+    done = run_command("--dry-run", "--board", "steady", "--workers", "3", "--out", str(tmp_path / "out"))
+    assert done.exit_code == 0, done.output
+    assert re.search(r"\d+ policies, \d+ runs; about .* with 3 processes", done.output)
+    assert not (tmp_path / "out").exists()
+
+
+def test_bad_options_are_refused_before_anything_runs(tmp_path: Path) -> None:
+    for arguments, message in (
+        (("--seeds", "0"), "--seeds"),
+        (("--board", "stead"), "steady"),
+        (("nonsense",), "nonsense"),
+        (("lia=min",), "must not be called 'lia'"),
+        (("--workers", "0"), "--workers"),
+        (("--hosts", "99"), "hosts = 99"),
+        (("--part", "seen"), "part = 'seen'"),
+        (("--part", "train", "--hosts", "2550"), "--part train --hosts 2550: no quick cell"),
+    ):
+        result = run_command(*arguments, "--out", str(tmp_path / "none"))
+        assert result.exit_code == 2, result.output
+        assert message in result.output
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_built_in_policy_is_measured_where_it_has_its_channels(tmp_path: Path) -> None:
+    work = Benchmark(suite=Suite.from_dict(tiny()), effort="quick", policies=("par",), folder=tmp_path)
+    assert work.unfit() == {}
+    few = dfe.NetworkConfig(local_vcs=3, global_vcs=3)
+    run = next(run for run in work.runs() if run.policy_label == "par")
+    lacking = dataclasses.replace(run, config=run.config.replace(network=few))
+    assert "par needs local_vcs=5 and global_vcs=5" in execution._why_not(lacking)

@@ -1,0 +1,189 @@
+"""``python -m dragonfly_env.lab.benchmark.publish``: from a results folder to the table of the package."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+import dragonfly_env as dfe
+from dragonfly_env.lab.benchmark import Benchmark, Suite, publish, reference_results
+from dragonfly_env.lab.benchmark.measured import Measured
+from dragonfly_env.lab.benchmark.reference_results import ReferenceResults
+from dragonfly_env.sweeps.execute import execute_one
+from dragonfly_env.sweeps.storage import ResultsFolder
+from tests.unit.lab.benchmark.tiny_suite import tiny
+
+SUITE = Suite.from_dict(tiny())
+NONE = ReferenceResults()
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
+    """The tiny suite with the references and one more policy, all done."""
+    folder = tmp_path_factory.mktemp("finished")
+    work = Benchmark(suite=SUITE, effort="quick", policies=("par",), folder=folder, published=False)
+    report = work.execute(workers=1)
+    assert report is not None
+    assert (report.finished, report.failures) == (30, ())
+    return work
+
+
+@pytest.fixture
+def folder(finished: Benchmark, tmp_path: Path) -> Path:
+    """A copy of its folder."""
+    shutil.copytree(finished.folder, tmp_path / "results")
+    return tmp_path / "results"
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the command writes."""
+    (tmp_path / "published").mkdir()
+    monkeypatch.setattr(reference_results, "FOLDER", tmp_path / "published")
+    monkeypatch.setattr(publish, "find_suite", lambda name: SUITE)
+    return tmp_path / "published" / "tiny-v1.parquet"
+
+
+@pytest.fixture
+def command(table: Path) -> Callable[..., Result]:
+    app = typer.Typer()
+    app.command()(publish.main)
+    return lambda *arguments: CliRunner().invoke(app, [*map(str, arguments)], env={"COLUMNS": "1000"})
+
+
+def test_what_is_published_gives_the_scores_of_the_folder(
+    finished: Benchmark, command: Callable[..., Result], tmp_path: Path
+) -> None:
+    done = command(finished.folder)
+    assert done.exit_code == 0, done.output
+    assert (
+        "24 runs: 24 added, 0 confirmed, 0 dropped that no cell has any more; left out of the folder: 6 runs of no "
+        "reference policy, 0 files that are damaged or made by another version" in done.output
+    )
+    work = replace(finished, policies=(), folder=tmp_path / "empty", published=True)
+    assert work.todo() == ()
+    measured = finished.scores().table.query("policy != 'par'").reset_index(drop=True)
+    assert work.scores().table.equals(measured)
+
+
+def test_publishing_again_changes_nothing_and_adds_what_is_new(
+    folder: Path, table: Path, command: Callable[..., Result]
+) -> None:
+    hidden = sorted((folder / "runs").glob("*.parquet"))[:12]
+    for file in hidden:
+        file.rename(file.with_suffix(".hidden"))
+    assert command(folder).exit_code == 0
+    before = ReferenceResults.read(table)
+    for file in hidden:
+        file.with_suffix(".hidden").rename(file)
+    done = command(folder)
+    assert f"24 runs: {24 - len(before)} added, {len(before)} confirmed, 0 dropped" in done.output
+    content = table.read_bytes()
+    assert "24 runs: 0 added, 24 confirmed, 0 dropped" in command(folder).output
+    assert table.read_bytes() == content
+
+
+def altered(results: ReferenceResults, value: float) -> ReferenceResults:
+    first, *others = results
+    return ReferenceResults([replace(first, measured=replace(first.measured, value=value)), *others])
+
+
+def test_a_run_that_differs_from_what_is_published_is_refused_with_both_values(
+    folder: Path, table: Path, command: Callable[..., Result]
+) -> None:
+    found = publish.publish(folder, SUITE, NONE).results
+    altered(found, 1234.5).write(table)
+    content, first = table.read_bytes(), next(iter(found))
+    done = command(folder)
+    assert done.exit_code == 2
+    said = " ".join(done.output.replace("│", " ").split())
+    assert f"run {first.run_id} = {first.measured}" in said
+    assert "must be Measured(value=1234.5" in said
+    assert first.describe() in said
+    assert "--replace" in said
+    assert table.read_bytes() == content
+    assert list(table.parent.iterdir()) == [table]
+    assert command(folder, "--replace").exit_code == 0
+    assert [one.measured for one in ReferenceResults.read(table)] == [one.measured for one in found]
+
+
+def test_a_table_that_cannot_be_read_is_no_hindrance_to_making_it_anew(
+    folder: Path, table: Path, command: Callable[..., Result]
+) -> None:
+    table.write_bytes(b"nothing")
+    assert command(folder).exit_code == 2
+    assert table.read_bytes() == b"nothing"
+    assert command(folder, "--replace").exit_code == 0
+    assert len(ReferenceResults.read(table)) == 24
+
+
+def test_runs_that_no_cell_has_any_more_are_dropped(folder: Path) -> None:
+    before = publish.publish(folder, SUITE, NONE).results
+    changed = Suite.from_dict(tiny(loads=[0.3]))
+    found = publish.publish(folder, changed, before)
+    assert (len(found.results), found.added, found.confirmed, found.dropped, found.others) == (
+        16,
+        0,
+        16,
+        8,
+        14,
+    )
+    settings = tiny()
+    settings["boards"]["transient"]["after_ns"] = 2001  # same runs, another value
+    again = publish.publish(folder, Suite.from_dict(settings), before)
+    assert (len(again.results), again.added, again.confirmed, again.dropped) == (24, 8, 16, 8)
+
+
+def test_any_seeds_that_the_folder_has_are_published_and_those_there_stay(folder: Path) -> None:
+    before = publish.publish(folder, SUITE, NONE).results
+    work = Benchmark(suite=SUITE, effort="quick", policies=(), folder=folder, seeds=7, published=False)
+    run = work.runs()[6]
+    assert run.config.seed == 7
+    for file in (folder / "runs").glob("*.parquet"):
+        file.unlink()
+    execute_one(run, folder)
+    found = publish.publish(folder, SUITE, before)
+    assert (len(found.results), found.added, found.confirmed, found.dropped) == (25, 1, 0, 0)
+    assert {one.seed for one in found.results} == {1, 2, 7}
+
+
+def test_files_that_do_not_count_are_left_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    damaged = ResultsFolder(folder).run_file(next(iter(publish.publish(folder, SUITE, NONE).results)).run_id)
+    damaged.write_bytes(damaged.read_bytes()[:-100])
+    found = publish.publish(folder, SUITE, NONE)
+    assert (len(found.results), found.unusable, found.others) == (23, 1, 6)
+    monkeypatch.setattr(dfe, "__version__", "99.0.0")
+    with pytest.raises(
+        dfe.ConfigError, match=r"folder = .*finished runs of reference policies of tiny-v1, made by 99"
+    ):
+        publish.publish(folder, SUITE, NONE)
+
+
+def test_a_folder_without_results_is_refused(
+    tmp_path: Path, table: Path, command: Callable[..., Result]
+) -> None:
+    done = command(tmp_path / "nowhere", "--replace")
+    assert done.exit_code == 2
+    assert "must hold finished runs" in done.output
+    assert not table.exists()
+
+
+def test_names_of_a_board_and_a_cell_follow_the_suite(folder: Path) -> None:
+    before = publish.publish(folder, SUITE, NONE).results
+    told = ReferenceResults(replace(one, cell="an earlier name") for one in before)
+    assert list(publish.publish(folder, SUITE, told).results) == list(before)
+
+
+def test_a_value_is_that_of_the_boards_quantity(folder: Path) -> None:
+    found = {one.board: one.measured for one in publish.publish(folder, SUITE, NONE).results if one.seed == 1}
+    assert all(isinstance(one, Measured) and one.value > 100 for one in found.values())
+    assert {one.quantity for one in publish.publish(folder, SUITE, NONE).results} == {
+        "latency",
+        "latency-after-change",
+    }

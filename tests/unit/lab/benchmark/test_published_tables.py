@@ -1,0 +1,95 @@
+"""The published results that come with the package are those that this version of the core gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dragonfly_env.lab.benchmark import Benchmark, Suite, find_suite
+from dragonfly_env.lab.benchmark.measured import measured_of
+from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
+from dragonfly_env.sweeps.choices import PolicyChoice
+from dragonfly_env.sweeps.measure import measure
+
+SUITE = find_suite("dragonfly-v1")
+TABLE = ReferenceResults.read(table_of(SUITE.name))
+PUBLISH = (
+    "do the references again ('dragonfly-env benchmark --measure-all --out FOLDER', with and without --full) and "
+    "publish them ('python -m dragonfly_env.lab.benchmark.publish FOLDER{}'), see docs/benchmark.md"
+)
+CHANGED = (
+    f"the core gives other results than those published; if it is meant to: {PUBLISH.format(' --replace')}"
+)
+LACKING = (
+    f"cells, presets or references are not what they were when they were published: {PUBLISH.format('')}"
+)
+PER_BOARD = 5
+
+
+def small() -> list[ReferenceResult]:
+    """For each board a few quick runs on 72 hosts, no two of the same policy, in the order of their ids."""
+    found = []
+    used: set[str] = set()
+    for board in SUITE.boards:
+        runs = [
+            one
+            for one in TABLE
+            if (one.board, one.effort) == (board.name, "quick") and ", 72 hosts," in one.cell
+        ]
+        of_board: dict[str, ReferenceResult] = {}
+        for one in sorted(runs, key=lambda one: one.run_id):
+            if one.policy not in used and len(of_board) < PER_BOARD:
+                used.add(one.policy)
+                of_board[one.policy] = one
+        found += of_board.values()
+    return found
+
+
+def ids_of(suite: Suite, result: ReferenceResult) -> set[str]:
+    """The ids that a published run may have by what the table says for people."""
+    (board,) = suite.choose((result.board,))
+    return {
+        cell.run(PolicyChoice.parse(result.policy), result.seed).id
+        for cells in board.cells.values()
+        for cell in cells
+        if cell.name == result.cell
+    }
+
+
+@pytest.mark.parametrize("published", small(), ids=lambda one: f"{one.board}-{one.policy}")
+def test_a_published_run_gives_the_same_bits_here(published: ReferenceResult) -> None:
+    (board,) = SUITE.choose((published.board,))
+    cells = [cell for cell in board.cells["quick"] if cell.name == published.cell]
+    runs = {
+        (run := cell.run(PolicyChoice.parse(published.policy), published.seed)).id: (cell, run)
+        for cell in cells
+    }
+    assert published.run_id in runs, LACKING
+    cell, run = runs[published.run_id]
+    row, _ = measure(run)
+    found = measured_of(board, cell, row)
+    assert found.same_as(published.measured), f"{found} instead of {published.measured}: {CHANGED}"
+
+
+def test_runs_of_all_boards_and_of_most_policies_are_done_again() -> None:
+    chosen = small()
+    assert {one.board for one in chosen} == {board.name for board in SUITE.boards}
+    assert len({one.policy for one in chosen}) == len(chosen) == PER_BOARD * len(SUITE.boards)
+
+
+def test_every_quick_run_of_a_reference_is_published() -> None:
+    work = Benchmark(suite=SUITE, effort="quick", policies=(), folder=Path("nowhere"))
+    assert work.todo() == (), LACKING
+    assert len(work.taken()) == len(work.runs()) == 24 * 18
+
+
+def test_what_is_published_is_what_cells_of_the_suite_still_are() -> None:
+    every = list(TABLE)
+    some = every[:: max(1, len(every) // 500)]
+    assert len(some) >= 400
+    assert [one.describe() for one in some if one.run_id not in ids_of(SUITE, one)] == [], LACKING
+
+
+def test_the_table_is_small_enough_to_come_with_the_package() -> None:
+    assert table_of(SUITE.name).stat().st_size < 2**20

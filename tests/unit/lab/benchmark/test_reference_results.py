@@ -1,0 +1,316 @@
+"""Published results of the references: the table, and what a benchmark takes from it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner, Result
+
+import dragonfly_env as dfe
+import dragonfly_env.lab.benchmark as benchmark
+from dragonfly_env.cli import app
+from dragonfly_env.lab.benchmark import Benchmark, Suite, reference_results
+from dragonfly_env.lab.benchmark.measured import Measured
+from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
+from dragonfly_env.sweeps.execute import execute_one
+from dragonfly_env.sweeps.storage import ResultsFolder, write_table
+from tests.unit.lab.benchmark.tiny_suite import tiny
+
+SUITE = Suite.from_dict(tiny())
+RUNS = 24  # three cells, four policies, two seeds
+
+
+def result(run_id: str, **changes: Any) -> ReferenceResult:
+    told: dict[str, Any] = {
+        "board": "steady",
+        "effort": "quick",
+        "cell": "adv+1 0.1, 72 hosts, default",
+        "policy": "min",
+        "seed": 1,
+        "quantity": "latency",
+        "after_ns": 0.0,
+        "measured": Measured(value=1 / 3, p99_ns=math.nan, accepted_load=0.1),
+        "package_version": dfe.__version__,
+    }
+    return ReferenceResult(run_id=run_id, **{**told, **changes})
+
+
+@pytest.fixture(autouse=True)
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of published tables, empty."""
+    folder = tmp_path / "published"
+    folder.mkdir()
+    monkeypatch.setattr(reference_results, "FOLDER", folder)
+    return folder
+
+
+Publish = Callable[..., Benchmark]
+
+
+@pytest.fixture
+def publish_all(tmp_path: Path) -> Publish:
+    """Publish a value for every run of the tiny suite's references but those of some policies."""
+
+    def publish(*without: str, policies: tuple[str, ...] = (), value: float = 1000.0) -> Benchmark:
+        bare = Benchmark(suite=SUITE, effort="quick", policies=(), folder=tmp_path, published=False)
+        results = []
+        for run in bare.runs():
+            if run.policy_label in without:
+                continue
+            series = run.config.series_bin_ns is not None
+            board = SUITE.boards[1] if series else SUITE.boards[0]
+            results.append(
+                result(
+                    run.id,
+                    board=board.name,
+                    policy=run.policy_label,
+                    seed=run.config.seed,
+                    quantity=board.quantity,
+                    after_ns=board.after_ns,
+                    measured=Measured(value=value, p99_ns=2 * value, accepted_load=run.load),
+                )
+            )
+        ReferenceResults(results).write(table_of(SUITE.name))
+        return Benchmark(suite=SUITE, effort="quick", policies=policies, folder=tmp_path / "results")
+
+    return publish
+
+
+# ------------------------------------------------------------------------------------------------ the table
+
+
+def test_a_table_is_read_as_it_was_written_and_has_the_same_bytes_in_any_order(tables: Path) -> None:
+    results = [result("b", seed=2**64 - 1), result("a", seed=2), result("c", policy="lia", after_ns=5.0)]
+    ReferenceResults(results).write(tables / "one.parquet")
+    ReferenceResults(reversed(results)).write(tables / "other.parquet")
+    assert (tables / "one.parquet").read_bytes() == (tables / "other.parquet").read_bytes()
+    found = list(ReferenceResults.read(tables / "one.parquet"))
+    assert [one.run_id for one in found] == ["c", "a", "b"]  # by policy, then by seed
+    for one, other in zip(found, (results[2], results[1], results[0]), strict=True):
+        assert one.measured.same_as(other.measured)
+        assert replace(one, measured=other.measured) == other
+
+
+def test_values_are_the_same_to_the_last_bit_or_not_at_all() -> None:
+    one = Measured(value=0.3, p99_ns=math.nan, accepted_load=0.5)
+    assert one.same_as(Measured(value=0.3, p99_ns=math.nan, accepted_load=0.5))
+    assert not one.same_as(Measured(value=math.nextafter(0.3, 1.0), p99_ns=math.nan, accepted_load=0.5))
+    assert not one.same_as(Measured(value=0.3, p99_ns=7.0, accepted_load=0.5))
+
+
+def test_a_suite_without_a_table_has_no_published_results() -> None:
+    assert len(ReferenceResults.read(table_of("nobody-v1"))) == 0
+
+
+def test_a_file_that_is_no_table_of_results_is_refused(tables: Path) -> None:
+    write_table(pa.table({"run_id": ["a"]}), tables / "columns.parquet")
+    (tables / "damaged.parquet").write_bytes(b"PAR1")
+    with pytest.raises(dfe.ConfigError, match=r"published results = .*must have the columns board, effort"):
+        ReferenceResults.read(tables / "columns.parquet")
+    with pytest.raises(dfe.ConfigError, match=r"damaged\.parquet': cannot be read"):
+        ReferenceResults.read(tables / "damaged.parquet")
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("value", (None, 0.0, -5.0, math.inf, -math.inf)),
+        ("p99_ns", (None, 0.0, -5.0, math.inf)),
+        ("accepted_load", (None, -5.0, math.inf, math.nan, 3.0)),
+        ("after_ns", (None, -5.0, math.inf, math.nan)),
+        ("seed", (None,)),
+        ("run_id", (None, "")),
+        ("policy", (None, "")),
+    ],
+)
+def test_a_value_that_no_run_can_have_is_refused_by_row_and_column(
+    tables: Path, number: int, column: str, values: tuple[object, ...]
+) -> None:
+    ReferenceResults(map(result, "abc")).write(file := tables / "wrong.parquet")
+    table = pq.read_table(file)
+    place = table.column_names.index(column)
+    for value in values:
+        cells = table[column].to_pylist()
+        cells[number] = value
+        write_table(
+            table.set_column(
+                place, table.schema.field(place), pa.array(cells, table.schema.field(place).type)
+            ),
+            file,
+        )
+        message = f"published results, row {number + 1}, column {column} = {value!r}: must be "
+        with pytest.raises(dfe.ConfigError, match=re.escape(message)):
+            ReferenceResults.read(file)
+
+
+def test_an_accepted_load_of_a_saturation_board_is_no_time(tables: Path) -> None:
+    ReferenceResults(
+        [result("a", quantity="accepted-load", measured=Measured(value=3.0, p99_ns=1.0, accepted_load=0.5))]
+    ).write(tables / "load.parquet")
+    with pytest.raises(dfe.ConfigError, match=r"row 1, column value = 3\.0: must be .* a load at most 2"):
+        ReferenceResults.read(tables / "load.parquet")
+
+
+# ------------------------------------------------------------------------------------------------ what is taken
+
+
+def test_published_runs_are_not_done(publish_all: Publish) -> None:
+    work = publish_all()
+    assert len(work.taken()) == len(work.runs()) == work.reference_runs() == RUNS
+    assert work.todo() == work.todo(redo=True) == ()
+    assert work.execute() is None
+    assert not work.folder.exists()
+    assert set(work.scores().table["value"]) == {1000.0}
+
+
+def test_the_same_benchmark_measures_all_if_it_is_told_to(publish_all: Publish) -> None:
+    work = replace(publish_all(), published=False)
+    assert work.taken() == ()
+    assert work.todo() == work.runs()
+
+
+def test_policies_of_a_user_that_are_references_are_published_too_and_others_are_to_do(
+    publish_all: Publish,
+) -> None:
+    work = publish_all("q-adaptive", policies=("again=min", "par"))
+    assert {run.policy_label for run in work.todo()} == {"q-adaptive", "par"}
+    assert (len(work.taken()), work.reference_runs(), len(work.runs())) == (18, RUNS, RUNS + 6)
+    assert {"min", "again"} <= set(work.scores().table["policy"])
+
+
+def test_what_the_folder_holds_goes_before_what_is_published(publish_all: Publish) -> None:
+    work = publish_all()
+    run = next(run for run in work.runs() if run.policy_label == "ugal-n:bias_packets=5")
+    ResultsFolder(work.folder).prepare()
+    assert execute_one(run, work.folder) == (run.id, None)
+    assert run.id not in {one.run_id for one in work.taken()}
+    assert work.todo() == ()
+    assert work.todo(redo=True) == (run,)
+    values = work.scores().table.set_index(["cell", "policy"])["value"]
+    assert sum(values != 1000.0) == 1
+    measured = pd.read_parquet(ResultsFolder(work.folder).run_file(run.id))["latency_mean_ns"].item()
+    assert values["adv+1 0.1, 72 hosts, default", run.policy_label] == (1000.0 + measured) / 2  # two seeds
+    report = work.execute()
+    assert report is not None
+    assert (report.total, report.reused, report.finished) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("how", ["damaged", "of another version"])
+def test_a_file_that_does_not_count_gives_way_to_what_is_published(
+    publish_all: Publish, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = publish_all()
+    run = work.runs()[0]
+    ResultsFolder(work.folder).prepare()
+    execute_one(run, work.folder)
+    assert len(work.taken()) == RUNS - 1
+    if how == "damaged":
+        file = ResultsFolder(work.folder).run_file(run.id)
+        file.write_bytes(file.read_bytes()[:-100])
+    else:
+        monkeypatch.setattr(dfe, "__version__", "99.0.0")
+    assert len(work.taken()) == RUNS
+    assert set(work.scores().table["value"]) == {1000.0}
+
+
+def test_nothing_is_taken_for_a_cell_that_has_changed(publish_all: Publish) -> None:
+    work = publish_all()
+    changed = Suite.from_dict(tiny(measure_ns=1501))
+    assert len(replace(work, suite=changed).taken()) == 8, "the other board's"
+    settings = tiny()
+    settings["boards"]["transient"]["after_ns"] = 2001  # the runs are the same, their value is not
+    again = replace(work, suite=Suite.from_dict(settings))
+    assert {run.id for run in again.runs()} == {run.id for run in work.runs()}
+    assert len(again.taken()) == 16
+    assert len(again.todo()) == 8
+    assert set(again.scores().table["board"]) == {"steady"}
+
+
+def test_a_run_of_two_boards_is_done_if_one_of_them_lacks_its_value(publish_all: Publish) -> None:
+    work = publish_all()
+    settings = tiny()
+    settings["boards"]["load"] = {**settings["boards"]["steady"], "quantity": "accepted-load"}
+    both = replace(work, suite=Suite.from_dict(settings))
+    assert len(both.runs()) == RUNS
+    assert len(both.taken()) == 8
+    assert {run.load for run in both.todo()} == {0.1, 0.3}
+
+
+# ------------------------------------------------------------------------------------------------ the command
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
+    monkeypatch.setattr(benchmark, "find_suite", lambda name: SUITE)
+
+    def run(*arguments: str) -> Result:
+        given = ["benchmark", *arguments, "--workers", "1", "--out", str(tmp_path / "results")]
+        return CliRunner().invoke(app, given, env={"COLUMNS": "200"})
+
+    return run
+
+
+ALL = (
+    f"4 references: 24 of 24 runs published with dragonfly-env {dfe.__version__}, not run here; "
+    "--measure-all runs them"
+)
+
+
+def test_a_benchmark_that_is_published_ends_at_once_with_all_its_pages(
+    publish_all: Publish, command: Callable[..., Result]
+) -> None:
+    folder = publish_all().folder
+    done = command()
+    assert done.exit_code == 0, done.output
+    assert ALL in done.output
+    assert "4 policies, 24 runs, 24 are published, 0 to do\n" in done.output
+    assert ALL.replace("--measure-all", "`--measure-all`") in (folder / "benchmark.md").read_text()
+    assert f"<p>{ALL}.</p>" in (folder / "benchmark.html").read_text()
+    assert (folder / "heatmap.png").stat().st_size > 10_000
+    assert len(pd.read_parquet(folder / "scores.parquet")) == 12
+    assert not (folder / "runs").exists()
+
+
+def test_only_what_is_done_here_is_counted_and_told(
+    publish_all: Publish, command: Callable[..., Result]
+) -> None:
+    folder = publish_all().folder
+    assert "5 policies, 30 runs, 24 are published, 6 to do; about " in command("par", "--dry-run").output
+    assert not folder.exists()
+    done = command("par")
+    assert done.exit_code == 0, done.output
+    assert (
+        len(list((folder / "runs").glob("*.parquet")))
+        == len(pd.read_parquet(folder / "results.parquet"))
+        == 6
+    )
+    table = pd.read_parquet(folder / "scores.parquet")
+    assert set(table[table["policy"] == "par"]["seeds"]) == {2}
+    assert (table[table["policy"] != "par"]["value"] == 1000.0).all()
+    again = command("par", "--dry-run").output
+    assert "30 runs, 24 are published, 6 are there already, 0 to do\n" in again
+    assert "30 runs, 24 are published, 6 to do" in command("par", "--dry-run", "--redo").output
+
+
+def test_measuring_all_takes_nothing_and_says_nothing_of_it(
+    publish_all: Publish, command: Callable[..., Result]
+) -> None:
+    folder = publish_all().folder
+    done = command("--measure-all", "--board", "steady")
+    assert done.exit_code == 0, done.output
+    assert "4 policies, 16 runs; about " in done.output
+    assert "published" not in done.output + (folder / "benchmark.md").read_text()
+    assert "published" not in (folder / "benchmark.html").read_text().split("<script>")[0]
+    later = command("--dry-run").output
+    assert "4 references: 8 of 24 runs published" in later
+    assert "24 runs, 8 are published, 16 are there already, 0 to do\n" in later

@@ -1,0 +1,87 @@
+"""What a suite keeps unseen is not trained on: scenarios are told, and agents by what their files say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import dragonfly_env as dfe
+from dragonfly_env.agents import make_agent, make_env
+from dragonfly_env.cli import app
+from dragonfly_env.lab.benchmark import Benchmark, find_suite
+from dragonfly_env.lab.benchmark.unseen import trained_on_unseen, why_unseen
+from dragonfly_env.traffic import parse_traffic
+
+SUITE = find_suite("dragonfly-v1")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "load", "hosts", "words"),
+    [
+        ("adv+1", 0.2, 1056, ""),
+        ("adv+3", 0.4, 1056, ""),
+        ("uniform", 0.5, 72, ""),
+        ("uniform", 0.6, 72, "uniform at a load of 0.6 is a cell that dragonfly-v1 keeps unseen"),
+        ("adv+2", 0.35, 72, "adv+2 is a pattern that dragonfly-v1 keeps unseen"),
+        ("adv-31", 0.35, 1056, "adv-31 is a pattern"),
+        ("adv+16", 0.35, 1056, "adv+16 is a pattern"),
+        ("adv+16", 0.35, 342, ""),
+        ("tornado", 0.1, 342, "tornado is a pattern"),
+        ("uniform", 0.3, 2550, "has 2550 hosts in its unseen part only"),
+        ("uniform", 0.3, 5256, ""),
+    ],
+)
+def test_a_scenario_is_unseen_by_its_pattern_its_load_or_its_size(
+    pattern: str, load: float, hosts: int, words: str
+) -> None:
+    offset = getattr(parse_traffic(pattern), "offset", None) if pattern.startswith("adv") else None
+    reason = why_unseen(SUITE, pattern, offset, load, dfe.Dragonfly.preset(hosts))
+    assert words in reason
+    assert bool(words) == bool(reason)
+
+
+def told(traffic: Any, load: float = 0.3, hosts: str = "72") -> dict[str, Any]:
+    return dfe.SimulationConfig(topology=dfe.Dragonfly.preset(hosts), traffic=traffic, load=load).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("metadata", "unseen"),
+    [
+        ({}, False),
+        ({"configuration": "mine"}, False),
+        ({"configuration": {"traffic": 3}}, False),
+        ({"configuration": told("adv+1")}, False),
+        ({"configuration": told("permutation")}, True),
+        ({"configuration": told([(0.0, "uniform", 0.3), (1_000.0, "advc", 0.1)])}, True),
+        ({"configuration": told("adv+1"), "scenarios": [told("adv+1"), told("tornado")]}, True),
+        ({"scenarios": [told("adv+1"), told("adv+4", hosts="342")]}, False),
+    ],
+)
+def test_an_agent_is_judged_by_every_scenario_that_its_file_names(
+    metadata: dict[str, Any], unseen: bool
+) -> None:
+    assert bool(trained_on_unseen(SUITE, metadata)) == unseen
+
+
+@pytest.mark.filterwarnings("ignore::dragonfly_env.agents.OtherNetworkWarning")
+def test_the_command_refuses_such_an_agent_unless_it_is_told_to_take_it(tmp_path: Path) -> None:
+    pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
+    agent = make_agent("ppo", hidden_units=(4,))
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="advc", load=0.3)
+    agent.prepare(make_env(config, agent, duration_ns=1_000.0))
+    agent.metadata = {"configuration": config.to_dict()}
+    agent.save(tmp_path / "cheat.zip")
+    arguments = ["benchmark", str(tmp_path / "cheat.zip"), "--dry-run", "--out", str(tmp_path / "none")]
+    refused = CliRunner().invoke(app, arguments)
+    assert refused.exit_code == 2
+    text = " ".join(refused.output.split())
+    assert "cheat is no candidate: advc is a pattern that dragonfly-v1 keeps unseen" in text
+    assert "--trained-anywhere" in text
+    taken = CliRunner().invoke(app, [*arguments, "--trained-anywhere"])
+    assert taken.exit_code == 0, taken.output
+    assert "cheat knows unseen cells: advc" in " ".join(taken.output.split())
+    work = Benchmark(suite=SUITE, effort="quick", policies=("min",), folder=tmp_path)
+    assert work.trained_on_unseen() == {}

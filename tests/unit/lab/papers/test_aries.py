@@ -1,0 +1,213 @@
+"""Reproducing routing bias on Aries: its claims find their simulations, which come in pairs that differ in the mode."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import dragonfly_env as dfe
+from dragonfly_env.cli import app
+from dragonfly_env.jobs.gaps import calibrated_gaps
+from dragonfly_env.lab.papers import aries_cells
+from dragonfly_env.lab.papers.aries import ARIES, FULL, QUICK
+from dragonfly_env.lab.papers.aries_cells import APPLICATIONS, SIZES, Sizing, watched
+from dragonfly_env.lab.papers.aries_open import VARIANTS
+from dragonfly_env.lab.papers.claims import Claim
+from dragonfly_env.lab.papers.job_cells import JobCell
+from dragonfly_env.lab.papers.job_metrics import JOB_METRICS
+from dragonfly_env.lab.papers.job_orderings import JOB_STATEMENTS
+from dragonfly_env.lab.papers.paired import COMPARISONS
+from dragonfly_env.lab.papers.paper import Effort
+
+CLAIMS = ARIES.claims()
+EFFORTS = (QUICK, FULL)
+INPUTS = {f"AR{number}" for number in range(45, 53)}
+EXCLUDED = {"AR24", "AR25", "AR26", "AR27", "AR37"}
+
+
+def cells_of(name: str, effort: Effort) -> list[JobCell]:
+    figure = next(figure for figure in ARIES.figures if figure.name == name)
+    cells = figure.cells(effort)
+    assert all(isinstance(cell, JobCell) for cell in cells)
+    return [cell for cell in cells if isinstance(cell, JobCell)]
+
+
+def test_every_claim_of_the_paper_is_there_once() -> None:
+    ids = [found.id for found in CLAIMS if "-" not in found.id]
+    assert ids == [f"AR{number:02d}" for number in range(1, 54)]
+    assert {found.id.partition("-")[0] for found in CLAIMS} == set(ids), (
+        "the others repeat one in another setting"
+    )
+    assert {found.id for found in CLAIMS if found.relation == "input"} == INPUTS
+    assert {found.id for found in CLAIMS if found.relation == "excluded"} == EXCLUDED
+
+
+@pytest.mark.parametrize("found", CLAIMS, ids=lambda found: found.id)
+def test_every_claim_says_how_it_is_measured(found: Claim) -> None:
+    assert found.quick
+    assert found.describe()
+    if found.relation == "excluded":
+        assert found.note
+        return
+    if found.relation in COMPARISONS:
+        assert set(found.metric.split("+")) <= JOB_METRICS.keys()
+        assert (found.low is not None or found.high is not None) == (not found.is_ordering)
+    elif found.relation == "ordering":
+        assert found.metric in JOB_STATEMENTS
+    elif found.metric:
+        assert found.metric in JOB_METRICS
+    low, high = found.bounds
+    assert found.is_ordering or low <= found.published <= high
+
+
+@pytest.mark.parametrize("effort", EFFORTS, ids=lambda effort: effort.name)
+@pytest.mark.parametrize("found", CLAIMS, ids=lambda found: found.id)
+def test_every_claim_finds_its_simulations(found: Claim, effort: Effort) -> None:
+    if found.relation == "excluded" or not found.traffic:
+        return
+    for policy in (found.policy, found.reference):
+        fitting = [
+            cell
+            for cell in cells_of(found.figure, effort)
+            if found.traffic == cell.traffic and policy in ("", cell.policy)
+        ]
+        assert fitting
+        assert len({cell.policy for cell in fitting}) == len(fitting)
+
+
+@pytest.mark.parametrize("figure", [figure.name for figure in ARIES.figures])
+def test_every_simulation_can_be_done(figure: str) -> None:
+    for effort in EFFORTS:
+        for cell in cells_of(figure, effort):
+            assert not cell.missing()
+    sample = cells_of(figure, QUICK) or cells_of(figure, FULL)[:8]
+    for cell in sample:
+        run = cell.run(ARIES.setup, "periodic", 1)
+        assert run.closed_loop
+        assert run.config.network == dfe.NetworkConfig.preset("aries-256")
+        assert run.config.topology == dfe.Dragonfly.preset(cell.system)
+
+
+def test_pairs_of_runs_differ_in_the_mode_of_the_watched_job_alone() -> None:
+    for seed in (1, 2, 3):
+        configs = [
+            cell.run(ARIES.setup, "periodic", seed).config
+            for cell in cells_of("fig2", QUICK)
+            if cell.traffic == "milc in the mix"
+        ]
+        first, second = (config.to_dict() for config in configs)
+        policies = [settings["jobs"][0].pop("policy") for settings in (first, second)]
+        assert policies == ["ad0", "ad3"]
+        assert first == second
+        assert [one.hosts for one in configs[0].placed_jobs()] == [
+            one.hosts for one in configs[1].placed_jobs()
+        ]
+        assert configs[0].policy_object.name == "ad0"
+    groups = [
+        {host // 48 for host in cell.run(ARIES.setup, "periodic", seed).config.placed_jobs()[0].hosts}
+        for cell in cells_of("fig5", QUICK)[:1]
+        for seed in (1, 2, 3, 4)
+    ]
+    assert [len(some) for some in groups][::2] == [1, 2]
+    assert min(len(some) for some in groups[1::2]) > 2
+
+
+def test_before_and_after_all_jobs_change() -> None:
+    before, after = (cell.run(ARIES.setup, "periodic", 1).config for cell in cells_of("fig13", QUICK))
+    modes = [{config.policy_object.name, config.jobs[0].policy} for config in (before, after)]
+    assert [{str(getattr(mode, "name", mode)) for mode in some} for some in modes] == [{"ad0"}, {"ad3"}]
+    production = cells_of("fig5", QUICK)[0].run(ARIES.setup, "periodic", 1)
+    assert cells_of("fig13", QUICK)[0].run(ARIES.setup, "periodic", 1).id == production.id
+
+
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_watched_jobs_take_about_as_long_as_each_other(name: str) -> None:
+    for size in SIZES.values():
+        job = watched(name, 32, size)
+        share = aries_cells.PAPER_SHARES[name]
+        assert 0.5 < job.iterations * job.program.gap(32) / (1 - share) / size.watch_ns < 2.0
+
+
+def test_open_parameters_are_tried_in_a_full_run_only() -> None:
+    assert not cells_of("open", QUICK)
+    cells = cells_of("open", FULL)
+    labels = [cell.traffic for cell in cells if cell.policy == "ad3"]
+    assert len(labels) == len(set(labels)) == len(cells) / 2
+    assert {label.partition(", ")[2] for label in labels if label.startswith("milc")} == set(VARIANTS)
+    runs = [cell.run(ARIES.setup, "periodic", 1) for cell in cells if cell.traffic == "milc, ties=random"]
+    for run in runs:
+        for one in run.config.placed_jobs():
+            assert one.job.policy is None or one.job.policy.ties == "random"
+        assert run.config.policy_object.ties == "random"
+
+
+def test_another_reading_changes_ties_levels_and_all_to_all_of_every_run() -> None:
+    reading = ARIES.reading("random-ties")
+    for figure in ARIES.figures:
+        for cell in cells_of(figure.name, FULL)[:4]:
+            read = reading.adjust(cell)
+            assert isinstance(read, JobCell)
+            config = read.run(ARIES.setup, "periodic", 1).config
+            for job in (one.job for one in config.placed_jobs()):
+                modes = {job.policy or config.policy_object, job.all_to_all_policy or config.policy_object}
+                assert {mode.ties for mode in modes} == {dict(cell.routing.settings).get("ties", "random")}
+            assert config.jobs[0].all_to_all_policy.name == "ad1"
+            assert config.jobs[0].policy.name == cell.policy
+            assert read.run(ARIES.setup, "periodic", 1).id != cell.run(ARIES.setup, "periodic", 1).id
+    assert ARIES.reading("usual").adjust(cell) is cell
+
+
+def test_a_reading_that_a_paper_does_not_have_is_refused(tmp_path: Path) -> None:
+    for paper, reading, message in (
+        ("aries", "randomties", "did you mean 'random-ties'"),
+        ("hpdc21", "random-ties", "--reading"),
+    ):
+        result = CliRunner().invoke(
+            app, ["reproduce", paper, "--reading", reading, "--out", str(tmp_path)], env={"COLUMNS": "140"}
+        )
+        assert result.exit_code == 2, result.output
+        assert message in result.output
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "as in the preset"])
+def test_every_variant_is_another_run(name: str) -> None:
+    def run_of(variant: str) -> dict[str, Any]:
+        cells = [cell for cell in cells_of("open", FULL) if cell.traffic == f"milc, {variant}"]
+        return cells[0].run(ARIES.setup, "periodic", 1).configuration
+
+    usual, other = run_of("as in the preset"), run_of(name)
+    assert {key for key in usual if usual[key] != other[key]} & {"policy", "network", "resolved_jobs"}
+
+
+def test_tiny_runs_end_in_figures_and_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SIZES, "quick", Sizing(scale=0.0005, watch_ns=2_000.0, phase_ns=500.0))
+    folder = tmp_path / "aries"
+    command = ["reproduce", "aries", "table1", "fig5", "fig6", "fig10", "--seeds", "2", "--out", str(folder)]
+    result = CliRunner().invoke(app, [*command, "--workers", "1"], env={"COLUMNS": "140"})
+    assert result.exit_code == 0, result.output
+    for name in ("table1", "fig5", "fig6", "fig10"):
+        assert (folder / f"{name}.png").stat().st_size > 10_000
+    table = (folder / "claims.csv").read_text(encoding="utf-8")
+    rows = {row["id"]: row for row in csv.DictReader(table.splitlines())}
+    shown = ("table1", "fig5", "fig6", "fig10")
+    assert list(rows) == [found.id for found in CLAIMS if found.figure in shown]
+    for identity in ("AR07", "AR31", "AR32", "AR34"):
+        assert rows[identity]["verdict"] in ("met", "deviates"), rows[identity]
+    assert rows["AR45"]["verdict"] == "input"
+    assert 0 < float(rows["AR45"]["measured"]) < 1
+    page = (folder / "claims.md").read_text()
+    assert "placement" in page
+    assert "uncertain" in page
+
+    again = CliRunner().invoke(app, [*command, "--dry-run"], env={"COLUMNS": "140"})
+    assert "are there already" in again.output
+
+
+def test_gaps_of_the_sizes_are_calibrated() -> None:
+    rows = [row for row in calibrated_gaps() if row["network"] == {"preset": "aries-256"}]
+    assert {row["program"] for row in rows} == set(APPLICATIONS)
+    assert any(row["program"] == "milc" and row["stands_for"] == 8 for row in rows)

@@ -1,0 +1,316 @@
+"""Comparisons of pairs of runs, and orderings over several cells: each can hold, be reversed, and be uncertain."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dragonfly_env.lab.papers.aries import ARIES, FULL
+from dragonfly_env.lab.papers.findings import Findings
+from dragonfly_env.lab.papers.job_cells import JobCell
+from dragonfly_env.lab.papers.job_metrics import JOB_METRICS_OF_ROW, PERCENTILES, operation_times_us
+from dragonfly_env.lab.papers.measurements import Measured, measure_claim
+from dragonfly_env.lab.papers.paired import reduction, spread_ratio, tail_ratio
+from dragonfly_env.lab.papers.verdicts import (
+    DEVIATES,
+    EXCLUDED,
+    INPUT,
+    MET,
+    NOT_DECIDED,
+    NOT_RUN,
+    judge,
+    judge_all,
+)
+from dragonfly_env.sweeps.statistics import mean_and_ci95
+
+CLAIMS = {found.id: found for found in ARIES.claims()}
+SEEDS = 6
+Row = Mapping[str, Any]
+
+
+def row(
+    run_time_ns: float, *, groups: int = 1, ratio: float = 1.0, latency_ns: float = 500.0, jobs: int = 1
+) -> dict[str, Any]:
+    """A run as results have it, whose jobs wait for half of their time."""
+    job = {
+        "endless": False,
+        "run_time_ns": run_time_ns,
+        "hosts": [0, 1],
+        "groups": groups,
+        "iterations": 4,
+        "iteration_mean_ns": run_time_ns / 2,
+        "operations": {
+            "wait": {"count": 8, "mean_ns": run_time_ns / 8},
+            "allreduce": {"count": 4, "mean_ns": run_time_ns / 8},
+        },
+        "tiles": tiles(100, ratio),
+    }
+    hosts = {"nic_latency_ns": latency_ns * np.linspace(1, 2, 50)}
+    return {
+        "jobs": json.dumps([job] * jobs),
+        "tiles": json.dumps(tiles(1000, ratio)),
+        "duration_ns": run_time_ns,
+        **hosts,
+    }
+
+
+def tiles(flits: int, ratio: float) -> dict[str, dict[str, float]]:
+    """Ten of each class."""
+    one = {"tiles": 10, "flits": flits, "stalls": flits * ratio, "most_stalls": flits * ratio**2 / 2}
+    return {name: dict(one) for name in ("host-in", "rank-1", "rank-2", "rank-3")}
+
+
+def findings(make: Callable[[JobCell, int], Row]) -> Findings:
+    """As if every cell had been simulated with some seeds."""
+    cells = {
+        figure.name: tuple(cell for cell in figure.cells(FULL) if isinstance(cell, JobCell))
+        for figure in ARIES.figures
+        if figure.name != "open"
+    }
+    every = {cell for some in cells.values() for cell in some}
+    rows = {cell: tuple(make(cell, seed) for seed in range(SEEDS)) for cell in every}
+    return Findings(setup=ARIES.setup, cells=cells, rows=rows, missing={}, name="made up")
+
+
+def measured(identity: str, make: Callable[[JobCell, int], Row]) -> Measured:
+    return measure_claim(CLAIMS[identity], findings(make))
+
+
+def is_ad3(cell: JobCell) -> bool:
+    return cell.policy == "ad3"
+
+
+def groups_of(seed: int) -> int:
+    return 1 if seed % 2 else 6
+
+
+# ------------------------------------------------------------------------------------------------ pairs
+
+
+def test_a_reduction_is_the_mean_over_pairs() -> None:
+    other = np.array([100.0, 200.0, 400.0])
+    found = reduction(other * np.array([0.9, 0.8, 0.85]), other)
+    mean, half = mean_and_ci95([0.1, 0.2, 0.15])
+    assert (found.mean, found.half, found.pairs) == (pytest.approx(mean), pytest.approx(half), 3)
+    assert found.sure(0.0, 1.0) == (half < mean)
+    assert not found.sure(mean, 1.0)
+    assert found.sure(mean + 2 * half, math.inf)
+    assert not reduction(other[:1], other[:1]).sure(-math.inf, math.inf)
+
+
+def test_pairs_without_a_ratio_do_not_count() -> None:
+    found = reduction(np.array([1.0, 90.0, 80.0]), np.array([0.0, 100.0, 100.0]))
+    assert (found.mean, found.pairs) == (pytest.approx(0.15), 2)
+    assert math.isnan(reduction(np.ones(2), np.zeros(2)).mean)
+
+
+def test_spreads_and_tails_are_resampled_the_same_way_each_time() -> None:
+    draws = np.random.default_rng(5)
+    other = draws.normal(100.0, 10.0, 400)
+    own = draws.normal(90.0, 5.0, 400)
+    spread, tail = spread_ratio(own, other), tail_ratio(own, other)
+    assert spread.mean == pytest.approx(own.std(ddof=1) / other.std(ddof=1))
+    assert spread.low < spread.mean < spread.high
+    assert spread.half < 0.1
+    assert spread.sure(-math.inf, 1.0)
+    assert tail.mean == pytest.approx(np.percentile(own, 95) / np.percentile(other, 95))
+    assert spread_ratio(own, other) == spread
+    assert math.isnan(spread_ratio(own[:2], other[:2]).low)
+    assert not spread_ratio(own, draws.normal(90.0, 5.0, 400)).sure(-math.inf, 1.0)
+
+
+def test_times_of_ranks_add_up() -> None:
+    times = operation_times_us(row(8000.0))
+    assert times == {"wait": 4.0, "allreduce": 2.0, "compute": 2.0}
+
+
+def test_a_claim_with_bounds_is_met_inside_them_and_says_how_sure_that_is() -> None:
+    def runs(gain: float, noise: float) -> Callable[[JobCell, int], Row]:
+        def make(cell: JobCell, seed: int) -> Row:
+            return row(1000.0 * (1 - (gain + noise * (-1) ** seed) * is_ad3(cell)))
+
+        return make
+
+    for gain, noise, verdict, uncertain in (
+        (0.11, 0.01, MET, False),
+        (0.11, 0.1, MET, True),
+        (0.3, 0.01, DEVIATES, False),
+        (-0.1, 0.01, DEVIATES, False),
+        (0.04, 0.1, DEVIATES, True),
+    ):
+        found = judge(CLAIMS["AR01"], measured("AR01", runs(gain, noise)))
+        assert found.measured is not None
+        assert found.measured.mean == pytest.approx(gain)
+        assert found.deviation == pytest.approx(gain - 0.111)
+        assert (found.verdict, found.uncertain) == (verdict, uncertain), gain
+
+
+def test_inputs_are_shown_and_what_cannot_be_shown_is_named() -> None:
+    made = findings(lambda cell, seed: row(1000.0, groups=groups_of(seed)))
+    verdicts = {found.claim.id: found for found in judge_all(ARIES.claims(), made, decides_all=False)}
+    share = verdicts["AR45"]
+    assert share.verdict == INPUT
+    assert share.measured is not None
+    assert share.measured.mean == pytest.approx(0.75)
+    assert verdicts["AR51"].verdict == INPUT
+    assert verdicts["AR37"].verdict == EXCLUDED
+    assert not any(found.uncertain for found in verdicts.values() if found.verdict in (INPUT, EXCLUDED))
+    # All else is decided, whichever way.
+    known = {MET, DEVIATES, NOT_DECIDED, INPUT, EXCLUDED, NOT_RUN}
+    assert {found.verdict for found in verdicts.values()} <= known
+    assert verdicts["AR01"].verdict == DEVIATES
+
+
+def test_jobs_that_did_not_end_decide_nothing() -> None:
+    made = measured("AR01", lambda cell, seed: row(math.nan))
+    assert judge(CLAIMS["AR01"], made).verdict == NOT_RUN
+
+
+# ------------------------------------------------------------------------------------------------ orderings
+
+
+def gains(**by_name: float) -> Callable[[JobCell, int], Row]:
+    """Applications that gain so much under AD3, a little more or less from seed to seed."""
+
+    def make(cell: JobCell, seed: int) -> Row:
+        gain = by_name.get(cell.traffic.split()[0].replace("-", "_"), 0.0) + 0.001 * (-1) ** (seed // 2)
+        return row(1000.0 * (1 - gain * is_ad3(cell)), groups=groups_of(seed))
+
+    return make
+
+
+TABLE2 = {"milc_reorder": 0.12, "milc": 0.11, "qbox": 0.05, "nek5000": 0.02, "rayleigh": 0.0, "hacc": -0.03}
+
+
+@pytest.mark.parametrize("identity", ["AR23", "AR28", "AR29", "AR30"])
+def test_production_orderings_hold(identity: str) -> None:
+    found = measured(identity, gains(**TABLE2))
+    assert found.ordering == "holds", found.details
+    assert not found.uncertain or identity == "AR29"  # rayleigh prefers neither
+
+
+def test_who_prefers_neither_mode_at_all_contradicts_nothing() -> None:
+    """As rayleigh, whose operations are all to all and have one mode in both runs (reading ``random-ties``)."""
+
+    def same(cell: JobCell, seed: int) -> Row:
+        return row(1000.0 + seed, groups=groups_of(seed))
+
+    assert measured("AR29", same).ordering == "holds"
+
+
+def test_production_orderings_are_reversed() -> None:
+    assert measured("AR23", gains(**{**TABLE2, "qbox": 0.3})).ordering == "reversed"
+    assert measured("AR28", gains(milc=-0.05)).ordering == "reversed"
+    assert measured("AR30", gains(milc=0.1, milc_reorder=-0.1)).ordering == "reversed"
+
+    def opposite(cell: JobCell, seed: int) -> Row:
+        gain = (0.1 if groups_of(seed) == 1 else -0.1) + 0.001 * (-1) ** (seed // 2)
+        return row(1000.0 * (1 - gain * is_ad3(cell)), groups=groups_of(seed))
+
+    assert measured("AR29", opposite).ordering == "reversed"
+    assert measured("AR28", opposite).ordering == "reversed"
+
+
+def test_all_metrics_of_a_claim_must_be_lower() -> None:
+    def calm(cell: JobCell, seed: int) -> Row:
+        return row(1000.0 + seed, ratio=0.5 if is_ad3(cell) else 1.0)
+
+    def mixed(cell: JobCell, seed: int) -> Row:
+        made = dict(calm(cell, seed))
+        if is_ad3(cell):
+            changed = tiles(1000, 0.5)
+            changed["rank-2"]["stalls"] = 2000.0
+            made["tiles"] = json.dumps(changed)
+        return made
+
+    assert measured("AR33", calm).ordering == "holds"
+    assert not measured("AR33", calm).uncertain
+    assert "rank 2 stalls x 2" in measured("AR33", mixed).details
+    assert measured("AR33", mixed).ordering == "reversed"
+    assert measured("AR34", calm).ordering == "reversed"  # as many flits as before are not fewer
+    assert measured("AR36", calm).ordering == "reversed"
+    assert measured("AR42", calm).ordering == "holds"
+    assert judge(CLAIMS["AR07"], measured("AR07", calm)).verdict == MET
+
+
+def test_time_rises_with_the_bias() -> None:
+    order = {"ad0": 1.0, "ad1": 1.1, "ad2": 1.2, "ad3": 1.3}
+    up = measured("AR08", lambda cell, seed: row(order[cell.policy] * (1000.0 + seed), jobs=16))
+    down = measured("AR08", lambda cell, seed: row((1000.0 + seed) / order[cell.policy], jobs=16))
+    assert (up.ordering, up.uncertain) == ("holds", False)
+    assert (down.ordering, down.uncertain) == ("reversed", False)
+
+
+def test_modes_are_ranked_by_normalised_times() -> None:
+    def make(best: str) -> Callable[[JobCell, int], Row]:
+        places = ["ad3", "ad2", "ad1", "ad0"] if best == "ad3" else ["ad0", "ad1", "ad2", "ad3"]
+
+        def one(cell: JobCell, seed: int) -> Row:
+            place = 1 + places.index(cell.policy)
+            return row(1000.0 + 100 * place + place * seed)
+
+        return one
+
+    assert measured("AR09", make("ad3")).ordering == "holds"
+    assert not measured("AR09", make("ad3")).uncertain
+    assert measured("AR09", make("ad0")).ordering == "reversed"
+
+
+def test_production_lies_between_or_above_controlled_runs() -> None:
+    def make(production: float) -> Callable[[JobCell, int], Row]:
+        def one(cell: JobCell, seed: int) -> Row:
+            ratios = {"16 milc, consecutive": 1.0, "16 milc, random-routers": 2.0, "milc alone": 1.5}
+            return row(1000.0, ratio=ratios.get(cell.traffic, production))
+
+        return one
+
+    assert measured("AR40", make(1.2)).ordering == "holds"
+    assert measured("AR40", make(2.2)).ordering == "reversed"
+    assert measured("AR41", make(2.2)).ordering == "holds"
+    assert measured("AR41", make(1.2)).ordering == "reversed"
+
+
+def test_reordering_helps_under_both_modes() -> None:
+    def make(slower: str) -> Callable[[JobCell, int], Row]:
+        def one(cell: JobCell, seed: int) -> Row:
+            reorder = cell.traffic.startswith("milc-reorder")
+            return row((1000.0 + seed) * (0.9 if reorder and cell.policy != slower else 1.0 + 0.05 * reorder))
+
+        return one
+
+    assert measured("AR53", make("")).ordering == "holds"
+    assert measured("AR53", make("ad3")).ordering == "reversed"
+
+
+def test_all_percentiles_of_latency_are_lower_and_the_tail_by_as_much_as_published() -> None:
+    def make(factor: float) -> Callable[[JobCell, int], Row]:
+        return lambda cell, seed: row(1000.0, latency_ns=(500.0 + seed) * (factor if is_ad3(cell) else 1.0))
+
+    assert measured("AR44", make(0.75)).ordering == "holds"
+    assert measured("AR44", make(0.97)).ordering == "reversed"
+    assert measured("AR44", make(1.2)).ordering == "reversed"
+    assert len(PERCENTILES) == measured("AR44", make(0.75)).details.count("p")
+    assert judge(CLAIMS["AR10"], measured("AR10", make(0.75))).verdict == MET
+
+
+def test_flits_are_compared_in_the_same_time() -> None:
+    """Of runs with the same work one that takes half of the time has twice the flits in a time."""
+    rates = [JOB_METRICS_OF_ROW["network_flit_rate"](row(run_time_ns)) for run_time_ns in (1000.0, 500.0)]
+    assert rates == [3 * 1000 / 1.0, 3 * 1000 / 0.5]  # three ranks, per us
+
+
+def test_what_was_not_logged_is_said() -> None:
+    def bare(cell: JobCell, seed: int) -> Row:
+        made = row(1000.0)
+        del made["tiles"], made["nic_latency_ns"]
+        return made
+
+    verdicts = {one.claim.id: one for one in judge_all(ARIES.claims(), findings(bare), decides_all=True)}
+    assert verdicts["AR39"].verdict == NOT_RUN
+    assert "before tiles were counted" in verdicts["AR39"].reason
+    assert "latencies of hosts" in verdicts["AR10"].reason

@@ -1,0 +1,74 @@
+"""Reproducing a part of a paper: shorter windows, and only what its claims need."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env.lab.papers import Paper, Reproduction
+from dragonfly_env.lab.papers.aries import ARIES
+from dragonfly_env.lab.papers.hpdc21 import HPDC21
+from dragonfly_env.lab.papers.taco25 import TACO25
+
+PAPERS = (HPDC21, TACO25)
+
+
+def reproduction(
+    paper: Paper, *, effort: str = "full", share: float = 1.0, only_claims: bool
+) -> Reproduction:
+    return Reproduction(
+        paper=paper,
+        figures=paper.figures,
+        effort=paper.effort(effort).shortened(share),
+        injection=paper.setup.injection,
+        learner_settings={},
+        folder=Path("nowhere"),
+        only_claims=only_claims,
+    )
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_shorter_windows_are_a_share_of_all_warm_ups_and_windows(paper: Paper) -> None:
+    fifth = reproduction(paper, share=0.2, only_claims=False)
+    for name in ("warmup_ns", "learner_warmup_ns", "measure_ns"):
+        assert getattr(fifth.effort, name) == pytest.approx(0.2 * getattr(paper.effort("full"), name))
+    assert fifth.effort.transient_ns == paper.effort("full").transient_ns
+    for figure in paper.figures:
+        for long, short in zip(figure.cells(paper.effort("full")), fifth.cells(figure), strict=True):
+            if long.warmup_ns and not long.schedule:
+                assert short.warmup_ns == pytest.approx(0.2 * long.warmup_ns)
+                assert short != long  # never taken for the whole one
+
+
+@pytest.mark.parametrize("effort", ["quick", "full"])
+def test_runs_of_jobs_have_no_windows_to_shorten(effort: str) -> None:
+    assert ARIES.effort(effort).shortened(1.0) == ARIES.effort(effort)
+    with pytest.raises(dfe.ConfigError, match=r"^share = 0.5: must be 1 where runs end with their jobs"):
+        ARIES.effort(effort).shortened(0.5)
+
+
+@pytest.mark.parametrize("effort", ["quick", "full"])
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_only_what_claims_need_is_enough_to_decide_all_of_them(paper: Paper, effort: str) -> None:
+    some = reproduction(paper, effort=effort, only_claims=True)
+    every = reproduction(paper, effort=effort, only_claims=False)
+    chosen = {cell for figure in paper.figures for cell in some.wanted(figure)}
+    assert chosen < {cell for figure in paper.figures for cell in every.wanted(figure)}
+    for claim in paper.claims():
+        if claim.relation == "excluded" or not (claim.quick or some.effort.decides):
+            continue
+        (figure,) = (figure for figure in paper.figures if figure.name == claim.figure)
+        for policy in filter(None, (claim.policy, claim.reference, *claim.rivals)):
+            needed = [
+                cell
+                for cell in every.cells(figure)
+                if claim.hosts in (0, cell.hosts)
+                and claim.traffic in ("", "any", cell.traffic)
+                and policy == cell.policy
+                and (claim.load is None or math.isclose(claim.load, cell.load))
+                and not cell.missing()
+            ]
+            assert chosen.issuperset(needed), (claim.id, policy)

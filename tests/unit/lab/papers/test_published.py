@@ -1,0 +1,96 @@
+"""Points of figures: what a text states, and what follows from it and a reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dragonfly_env.lab.papers import Paper
+from dragonfly_env.lab.papers.cells import Cell
+from dragonfly_env.lab.papers.figures.published import LABEL, RELATIVE_LABEL, legend_handles, published_of
+from dragonfly_env.lab.papers.findings import Findings
+from dragonfly_env.lab.papers.hpdc21 import HPDC21
+from dragonfly_env.lab.papers.taco25 import TACO25
+
+MEASURED = {
+    "accepted_load": 0.4,
+    "latency_mean_ns": 1000.0,
+    "latency_p99_ns": 2000.0,
+    "hops_mean": 3.0,
+    "histogram_latency_ns": np.array([500.0, 1500.0]),
+    "histogram_packets": np.array([10, 10]),
+}
+
+
+def made_up(paper: Paper, figure: str, effort: str = "full") -> Findings:
+    """As if every cell of a figure had been simulated once, with the same outcome."""
+    cells: tuple[Cell, ...] = paper.choose((figure,))[0].cells(paper.effort(effort))
+    rows: dict[Cell, tuple[dict[str, Any], ...]] = {
+        cell: ({**MEASURED, "load": cell.load, "saturated": False},) for cell in cells
+    }
+    return Findings(
+        setup=paper.setup, cells={figure: cells}, rows=rows, missing={}, name="made up", claims=paper.claims()
+    )
+
+
+def value_of(found: Findings, figure: str, metric: str, place: tuple[str, float, str]) -> tuple[float, bool]:
+    (point,) = [
+        point
+        for point in published_of(found, figure, metric)
+        if (point.cell.traffic, point.cell.load, point.cell.policy) == place
+    ]
+    return pytest.approx(point.value), point.absolute
+
+
+@pytest.mark.parametrize(
+    ("metric", "place", "expected"),
+    [
+        ("throughput", ("uniform", 1.0, "q-adaptive"), 0.8825),
+        ("throughput", ("uniform", 1.0, "ugal-g"), 0.8825 - 0.0660),
+        ("throughput", ("uniform", 1.0, "min"), 0.8825 + 0.0329),
+        ("throughput", ("adv+1", 0.5, "val-n"), 0.4820 / 1.03),
+        ("latency_mean", ("uniform", 0.8, "par"), 0.76 * 5.22),
+        ("hops_mean", ("adv+1", 0.5, "val-n"), 3.06 * 1.80),
+    ],
+)
+def test_what_the_text_states_of_the_reference_makes_a_value(
+    metric: str, place: tuple[str, float, str], expected: float
+) -> None:
+    assert value_of(made_up(HPDC21, "fig5"), "fig5", metric, place) == (expected, True)
+
+
+def test_a_saving_without_a_published_reference_is_relative_to_what_was_measured() -> None:
+    found = made_up(TACO25, "fig14")
+    assert value_of(found, "fig14", "latency_mean", ("adv+1", 0.3, "lia")) == (0.7, False)
+    points = published_of(found, "fig14", "latency_mean")
+    assert [handle.get_label() for handle in legend_handles(points)] == [RELATIVE_LABEL]
+
+
+def test_points_are_those_of_cells_of_the_same_system() -> None:
+    for effort, hosts in (("full", 5256), ("quick", 1056)):
+        points = published_of(made_up(TACO25, "fig7", effort), "fig7", "throughput")
+        assert {point.cell.hosts for point in points} == {hosts}
+        assert {point.label for point in points} == {LABEL}
+        stated = {"adv+1", "adv+6", "adv+8"} if hosts == 5256 else {"adv+1", "adv+4", "adv+5"}
+        assert {point.cell.traffic for point in points} == stated
+
+
+@pytest.mark.parametrize(
+    ("paper", "figure"), [(HPDC21, "fig5"), (HPDC21, "fig6"), (TACO25, "fig12"), (TACO25, "fig7")]
+)
+def test_figures_have_a_legend_entry_for_what_is_published(paper: Paper, figure: str) -> None:
+    drawn = paper.choose((figure,))[0].draw(made_up(paper, figure))
+    labels = [text.get_text() for legend in drawn.legends for text in legend.get_texts()]
+    assert any(label.startswith("published") for label in labels)
+
+
+def test_a_maximum_over_loads_has_one_point() -> None:
+    found = made_up(HPDC21, "fig5")
+    loads = [
+        point.cell.load
+        for point in published_of(found, "fig5", "throughput")
+        if (point.cell.traffic, point.cell.policy) == ("adv+1", "ugal-n")
+    ]
+    assert loads == [0.5]

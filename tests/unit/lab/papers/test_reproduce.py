@@ -1,0 +1,368 @@
+"""Reproducing a paper: its claims as data, verdicts, and the command from end to end with tiny windows."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import dragonfly_env.lab.papers as reproduce
+from dragonfly_env.cli import app
+from dragonfly_env.lab.papers import Paper, Reproduction, cells, judge_all
+from dragonfly_env.lab.papers.claims import RELATIONS, Claim
+from dragonfly_env.lab.papers.figures.boxes import box_of
+from dragonfly_env.lab.papers.findings import Findings
+from dragonfly_env.lab.papers.hpdc21 import FULL, HPDC21, QUICK
+from dragonfly_env.lab.papers.measurements import METRICS, STATEMENTS, Measured
+from dragonfly_env.lab.papers.transients import settling_time_us
+from dragonfly_env.lab.papers.verdicts import DEVIATES, INPUT, MET, NOT_RUN, judge
+from dragonfly_env.sweeps import execute
+from dragonfly_env.sweeps.estimates import packet_hops
+from dragonfly_env.sweeps.measure import measure
+from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.runner import SweepInterrupted
+
+CLAIMS = HPDC21.claims()
+HEURISTICS = ("min", "val-n", "ugal-g", "ugal-n", "par")
+TINY_NS = 2_000.0
+
+
+def tiny(paper: Paper = HPDC21) -> Paper:
+    """The same paper with windows that decide nothing but take no time."""
+    efforts = tuple(
+        dataclasses.replace(
+            effort,
+            seeds=2 if effort.decides else 1,
+            warmup_ns=1_000.0,
+            learner_warmup_ns=1_000.0,
+            measure_ns=TINY_NS,
+            transient_ns=20_000.0,
+        )
+        for effort in paper.efforts
+    )
+    return dataclasses.replace(paper, efforts=efforts)
+
+
+def work_of(folder: Path, *figures: str, paper: Paper | None = None, effort: str = "quick") -> Reproduction:
+    paper = paper or tiny()
+    return Reproduction(
+        paper=paper,
+        figures=paper.choose(figures),
+        effort=paper.effort(effort),
+        injection="periodic",
+        learner_settings={},
+        folder=folder,
+    )
+
+
+def run_command(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["reproduce", *arguments], env={"COLUMNS": "140"})
+
+
+@pytest.fixture
+def tiny_papers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reproduce, "PAPERS", (tiny(),))
+
+
+def claim(identity: str) -> Claim:
+    return next(found for found in CLAIMS if found.id == identity)
+
+
+# ------------------------------------------------------------------------------------------------ claims
+
+
+def test_every_claim_of_the_paper_is_there_once() -> None:
+    assert [found.id for found in CLAIMS] == [f"QA{number:02d}" for number in range(1, 82)]
+
+
+@pytest.mark.parametrize("found", CLAIMS, ids=lambda found: found.id)
+def test_every_claim_says_how_it_is_measured(found: Claim) -> None:
+    assert found.metric in {**METRICS, **STATEMENTS}
+    assert found.figure in [figure.name for figure in HPDC21.figures]
+    assert found.relation in RELATIONS
+    assert bool(found.reference) == (found.relation in ("ratio", "gap", "relative-gap", "saving"))
+    assert found.describe()
+
+
+@pytest.mark.parametrize("effort", [QUICK, FULL], ids=lambda effort: effort.name)
+@pytest.mark.parametrize("found", CLAIMS, ids=lambda found: found.id)
+def test_every_claim_finds_its_simulations(found: Claim, effort: reproduce.Effort) -> None:
+    figure = next(figure for figure in HPDC21.figures if figure.name == found.figure)
+    if found.metric in STATEMENTS:
+        return
+    for policy in (found.policy, found.reference, *found.rivals):
+        fitting = [
+            cell
+            for cell in figure.cells(effort)
+            if (cell.hosts, cell.traffic) == (found.hosts, found.traffic)
+            and policy in ("", cell.policy)
+            and found.load in (None, cell.load)
+        ]
+        assert fitting, policy
+
+
+def test_parameters_are_those_of_the_two_systems() -> None:
+    learners = {
+        (cell.hosts, dict(cell.routing.settings)["q_thld1"], dict(cell.routing.settings)["q_thld2"])
+        for figure in HPDC21.figures
+        for cell in figure.cells(FULL)
+        if cell.policy == "q-adaptive"
+    }
+    assert learners == {(1056, 0.2, 0.35), (2550, 0.05, 0.4)}
+
+
+def test_a_full_run_has_the_windows_of_the_paper() -> None:
+    assert (FULL.measure_ns, FULL.seeds) == (100_000.0, 5)
+    assert FULL.learner_warmup_ns >= 1_000_000.0
+
+
+def test_figures_share_runs(tmp_path: Path) -> None:
+    ids = [{run.id for run in work_of(tmp_path, figure, effort="full").runs()} for figure in ("fig5", "fig6")]
+    assert ids[1] < ids[0]
+
+
+# ------------------------------------------------------------------------------------------------ verdicts
+
+
+@pytest.mark.parametrize(
+    ("identity", "measured", "expected"),
+    [
+        ("QA01", 0.8825 * 1.019, MET),  # throughput: 2 %
+        ("QA01", 0.8825 * 1.021, DEVIATES),
+        ("QA21", 3.06 * 0.979, DEVIATES),  # hops: 2 %
+        ("QA06", 0.76 * 1.079, MET),  # latency: 8 %
+        ("QA06", 0.76 * 0.919, DEVIATES),
+        ("QA08", 3.43 * 0.93, MET),  # ratio of latencies: 8 %
+        ("QA02", 0.0660 - 0.019, MET),  # a gap: 0.02
+        ("QA02", 0.0660 + 0.021, DEVIATES),
+        ("QA36", 200 * 1.07, MET),
+        ("QA36", 12.0, DEVIATES),  # "approximately 200 us"
+        ("QA37", 12.0, MET),  # "within 500 us"
+        ("QA37", 500 * 1.09, DEVIATES),
+    ],
+)
+def test_a_claim_is_met_within_its_tolerance(identity: str, measured: float, expected: str) -> None:
+    assert judge(claim(identity), Measured(measured, math.nan)).verdict == expected
+
+
+def test_a_reversed_ordering_is_never_met() -> None:
+    found = judge(claim("QA29"), Measured(0.001, math.nan, "reversed"))
+    assert (found.verdict, found.ordering) == (DEVIATES, "reversed")
+    assert abs(found.deviation) < claim("QA29").tolerance
+
+
+def test_an_ordering_has_no_deviation() -> None:
+    assert judge(claim("QA70"), Measured(1.0, math.nan, "holds")).verdict == MET
+    found = judge(claim("QA70"), Measured(0.0, math.nan, "reversed"))
+    assert found.verdict == DEVIATES
+    assert math.isnan(found.deviation)
+
+
+def test_without_packets_there_is_no_verdict() -> None:
+    assert judge(claim("QA06"), Measured(math.nan, math.nan)).verdict == NOT_RUN
+
+
+def test_nothing_simulated_means_not_run() -> None:
+    every = {figure.name: figure.cells(QUICK) for figure in HPDC21.figures}
+    findings = Findings(setup=HPDC21.setup, cells=every, rows={}, missing={}, name="nothing")
+    verdicts = judge_all(CLAIMS, findings, decides_all=True)
+    by_id = {verdict.claim.id: verdict for verdict in verdicts}
+    assert by_id.pop("QA71").verdict == INPUT  # needs no simulation
+    assert {verdict.verdict for verdict in by_id.values()} == {NOT_RUN}
+    assert {verdict.reason for verdict in by_id.values()} == {
+        f"{name} was not run" for name in ("fig5", "fig6", "fig7", "fig8", "fig9", "maxq")
+    }
+
+
+# ------------------------------------------------------------------------------------------------ quantities
+
+
+def test_settling_time_is_when_the_curve_enters_its_band_for_good() -> None:
+    ends = np.arange(1, 101) * 10.0
+    step = np.where(ends <= 300.0, 5.0, 1.0)
+    assert 300.0 <= settling_time_us(ends, step, 0.0, 0.05) <= 320.0  # two bins of smoothing
+    assert settling_time_us(ends, np.ones(100), 0.0, 0.05) == 0.0
+    assert 100.0 <= settling_time_us(ends, step, 200.0, 0.05) <= 120.0
+    assert settling_time_us(ends, step, 0.0, 0.05, level=2.0) == 1000.0  # never gets there
+    assert math.isnan(settling_time_us(ends, np.full(100, np.nan), 0.0, 0.05))
+
+
+def test_a_box_shows_quartiles_and_whiskers_that_hold_packets() -> None:
+    box = box_of(np.arange(1.0, 101.0), np.ones(100))
+    assert (box["q1"], box["med"], box["q3"], box["p99"]) == (25.0, 50.0, 75.0, 99.0)
+    assert (box["whislo"], box["whishi"], box["mean"]) == (1.0, 100.0, 50.5)
+    far = box_of(np.array([1.0, 2.0, 3.0, 1000.0]), np.array([25.0, 50.0, 24.0, 1.0]))
+    assert far["whishi"] < 1000.0
+    assert box_of(np.array([]), np.array([])) == {}
+
+
+def test_the_estimate_counts_packet_hops(tmp_path: Path) -> None:
+    work = work_of(tmp_path, "fig8")
+    for planned in work.runs():
+        steps = planned.config.traffic_object.steps
+        duration = planned.measure_ns
+        load = sum(step[2] for step in steps) / 2  # a tiny run changes its load half way
+        packets = 1056 * load * duration / 32.0
+        assert packets * 3.0 < packet_hops(planned) < packets * 7.0
+
+
+# ------------------------------------------------------------------------------------------------ the command
+
+
+@pytest.mark.usefixtures("tiny_papers")
+def test_a_figure_from_command_to_table(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = run_command("hpdc21", "fig6", "memory", "--workers", "1", "--out", str(out))
+    assert done.exit_code == 0, done.output
+    for name in ("fig6.png", "fig6.svg", "claims.csv", "claims.md"):
+        assert (out / name).stat().st_size > 500
+    with (out / "claims.csv").open(newline="") as file:
+        rows = {row["id"]: row for row in csv.DictReader(file)}
+    assert list(rows) == [found.id for found in CLAIMS if found.figure in ("fig6", "memory")]
+    assert float(rows["QA12"]["measured"]) > 0  # min at 0.8: simulated, and a quick run decides it
+    assert rows["QA12"]["verdict"] in (MET, DEVIATES)
+    assert "QA12" in done.stdout
+    assert "latency p99: min, uniform 0.8, 1,056 hosts" in done.stdout
+    assert "QA42" not in done.stdout  # not asked for
+    page = (out / "claims.md").read_text()
+    assert "![" in page
+    assert "fig6.png" in page
+
+
+@pytest.mark.usefixtures("tiny_papers")
+def test_the_same_command_again_runs_nothing(tmp_path: Path) -> None:
+    arguments = ("hpdc21", "fig8", "--workers", "1", "--out", str(tmp_path / "out"))
+    first = run_command(*arguments)
+    assert first.exit_code == 0, first.output
+    times = {file: file.stat().st_mtime_ns for file in (tmp_path / "out" / "runs").glob("*.parquet")}
+    again = run_command(*arguments)
+    assert again.exit_code == 0
+    assert f"{len(times)} are there already" in again.output
+    assert times == {file: file.stat().st_mtime_ns for file in (tmp_path / "out" / "runs").glob("*.parquet")}
+
+
+@pytest.mark.usefixtures("tiny_papers")
+def test_figures_are_added_to_a_folder(tmp_path: Path) -> None:
+    for figure in ("fig8", "memory"):
+        assert run_command("hpdc21", figure, "--workers", "1", "--out", str(tmp_path)).exit_code == 0
+    page = (tmp_path / "claims.md").read_text()
+    assert "(fig8.png)" in page
+    assert "(memory.png)" in page
+
+
+@pytest.mark.usefixtures("tiny_papers")
+def test_a_failed_run_is_told_and_does_not_stop_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_for_par(run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
+        if run.policy_label == "par":
+            raise RuntimeError("no luck")
+        return measure(run)
+
+    monkeypatch.setattr(execute, "measure", fail_for_par)
+    done = run_command("hpdc21", "fig6", "--workers", "1", "--out", str(tmp_path))
+    assert done.exit_code == 1
+    assert (
+        "par under uniform at load 0.8, seed 1 (and 2 more runs of par): RuntimeError: no luck" in done.output
+    )
+    with (tmp_path / "claims.csv").open(newline="") as file:
+        rows = {row["id"]: row for row in csv.DictReader(file)}
+    assert rows["QA12"]["measured"]
+    assert (rows["QA27"]["measured"], rows["QA27"]["verdict"]) == ("", NOT_RUN)
+    assert rows["QA27"]["remark"].startswith("its run is missing")
+    assert (tmp_path / "fig6.png").exists()
+
+
+class StopAfter:
+    """Ctrl-C after some runs."""
+
+    def __init__(self, runs: int) -> None:
+        self.left = runs
+
+    def start(self, runs: Sequence[Run], workers: int) -> None:
+        pass
+
+    def advance(self, run: Run, seconds: float | None) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+    def stop(self) -> None:
+        pass
+
+
+def test_an_interrupted_reproduction_goes_on(tmp_path: Path) -> None:
+    work = work_of(tmp_path, "fig6")
+    with pytest.raises(SweepInterrupted):
+        work.execute(workers=1, reporter=StopAfter(3))
+    assert len(work.runs()) - len(work.todo()) == 3
+    report = work.execute(workers=1)
+    assert report is not None
+    assert (report.reused, report.failures) == (3, ())
+    assert work.todo() == ()
+
+
+def test_seeds_give_confidence_intervals(tmp_path: Path) -> None:
+    work = work_of(tmp_path, "fig8", effort="full")
+    short = dataclasses.replace(work.effort, decides=False)  # the full figure takes the published 3 ms
+    work = dataclasses.replace(work, effort=short)
+    work.execute(workers=1)
+    verdicts = {verdict.claim.id: verdict for verdict in judge_all(CLAIMS, work.findings(), decides_all=True)}
+    measured = verdicts["QA39"].measured
+    assert measured is not None
+    assert not math.isnan(measured.ci95)
+
+
+def test_policies_that_this_version_lacks_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cells, "policies", lambda: HEURISTICS)
+    work = work_of(tmp_path, "fig6", "fig7")
+    assert {run.policy_label for run in work.runs()} == set(HEURISTICS)
+    work.execute(workers=1)
+    findings = work.findings()
+    for figure in work.figures:
+        figure.draw(findings)  # says so in its panels
+    verdicts = {verdict.claim.id: verdict for verdict in judge_all(CLAIMS, findings, decides_all=True)}
+    assert verdicts["QA12"].measured is not None
+    assert (verdicts["QA11"].verdict, verdicts["QA36"].verdict) == (NOT_RUN, NOT_RUN)
+    assert "not available in this version" in verdicts["QA11"].reason
+
+
+@pytest.mark.usefixtures("tiny_papers")
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["hpdc20"], "did you mean 'hpdc21'"),
+        (["hpdc21", "fig55"], "did you mean 'fig5'"),
+        (["hpdc21", "fig6", "--injection", "poisson"], "--injection"),
+        (["hpdc21", "fig6", "--seeds", "0"], "--seeds"),
+        (["hpdc21", "fig6", "--workers", "0"], "--workers"),
+        (["hpdc21", "fig6", "--learner", "alpha"], "--learner"),
+        (["hpdc21", "fig6", "--learner", "alhpa=1"], "did you mean 'alpha'"),
+        (["hpdc21", "fig6", "--out", __file__], "--out"),
+        (["hpdc21", "fig6", "--windows", "0"], "--windows = 0"),
+        (["hpdc21", "fig6", "--windows", "1.5"], "--windows = 1.5"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(arguments: list[str], named: str, tmp_path: Path) -> None:
+    done = run_command(*arguments, *([] if "--out" in arguments else ["--out", str(tmp_path / "out")]))
+    assert done.exit_code == 2, done.output
+    assert named in done.output
+    assert "Traceback" not in done.output
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("tiny_papers")
+def test_a_dry_run_only_says_what_there_is_to_do(tmp_path: Path) -> None:
+    done = run_command("hpdc21", "--full", "--dry-run", "--out", str(tmp_path / "out"))
+    assert done.exit_code == 0
+    assert "runs; about" in done.output
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,263 @@
+"""Reproducing LIA: the paper's claims find their simulations, and each ordering can hold and be reversed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import dragonfly_env as dfe
+import dragonfly_env.lab.papers as reproduce
+from dragonfly_env.cli import app
+from dragonfly_env.lab.papers import Reproduction
+from dragonfly_env.lab.papers.cells import Cell
+from dragonfly_env.lab.papers.claims import RELATIONS, Claim
+from dragonfly_env.lab.papers.findings import Findings
+from dragonfly_env.lab.papers.measurements import METRICS, STATEMENTS, Measured, measure_claim
+from dragonfly_env.lab.papers.offsets import offset_of
+from dragonfly_env.lab.papers.paper import Effort
+from dragonfly_env.lab.papers.taco25 import FULL, QUICK, TACO25, size_of
+from dragonfly_env.lab.papers.verdicts import DEVIATES, MET, judge
+
+CLAIMS = TACO25.claims()
+EFFORTS = (QUICK, FULL)
+
+
+def claim(identity: str) -> Claim:
+    return next(found for found in CLAIMS if found.id == identity)
+
+
+def findings_of(figure: str, effort: Effort, row: Callable[[Cell], Mapping[str, Any]]) -> Findings:
+    """As if every cell of a figure had been simulated once, with this outcome."""
+    cells = next(found for found in TACO25.figures if found.name == figure).cells(effort)
+    return Findings(
+        setup=TACO25.setup,
+        cells={figure: cells},
+        rows={cell: (row(cell),) for cell in cells},
+        missing={},
+        name="made up",
+    )
+
+
+def test_every_claim_of_the_paper_is_there_for_both_sizes() -> None:
+    ids = {found.id for found in CLAIMS}
+    assert {name[:4] for name in ids} == {f"LI{number:02d}" for number in range(1, 61)}
+    for name in ids - {
+        "LI06a",
+        "LI06b",
+        "LI15",
+        "LI16a",
+        "LI32",
+    }:  # published for one size, without a formula
+        assert name.endswith("-1056") or f"{name}-1056" in ids
+
+
+@pytest.mark.parametrize("found", CLAIMS, ids=lambda found: found.id)
+def test_every_claim_says_how_it_is_measured(found: Claim) -> None:
+    assert found.metric in {**METRICS, **STATEMENTS}
+    assert found.relation in RELATIONS
+    assert found.quick == (found.hosts == size_of(QUICK)[0])
+    assert found.describe()
+
+
+@pytest.mark.parametrize("found", CLAIMS, ids=lambda found: found.id)
+def test_every_claim_finds_its_simulations(found: Claim) -> None:
+    effort = next(effort for effort in EFFORTS if size_of(effort)[0] == found.hosts)
+    figure = next(figure for figure in TACO25.figures if figure.name == found.figure)
+    for policy in (found.policy, found.reference, *found.rivals):
+        fitting = [
+            cell
+            for cell in figure.cells(effort)
+            if cell.hosts == found.hosts
+            and found.traffic in ("any", cell.traffic)
+            and policy in ("", cell.policy)
+            and found.load in (None, cell.load)
+        ]
+        assert fitting, policy
+
+
+@pytest.mark.parametrize("effort", EFFORTS, ids=lambda effort: effort.name)
+def test_every_simulation_can_be_done_with_the_settings_of_the_paper(effort: Effort) -> None:
+    for figure in TACO25.figures:
+        for cell in figure.cells(effort):
+            assert not cell.missing(), cell
+            config = cell.run(TACO25.setup, "bernoulli", 1).config
+            assert config.network.decide_at == "by-policy"
+            assert not config.network.arbitration.startswith("transit-first")  # section 5.1: round-robin
+            assert config.topology == dfe.Dragonfly.preset(str(size_of(effort)[0]), arrangement="palmtree")
+            if not cell.closed_loop:
+                assert (config.injection, config.source_queue_full) == ("bernoulli", "lose")
+
+
+def test_a_full_run_has_the_windows_of_the_paper() -> None:
+    assert (FULL.warmup_ns, FULL.measure_ns) == (60_000.0, 60_000.0)
+    assert FULL.seeds >= 3
+
+
+def test_offsets_reach_half_of_the_groups() -> None:
+    cells = next(figure for figure in TACO25.figures if figure.name == "fig7").cells(FULL)
+    assert {offset_of(cell) for cell in cells} == set(range(1, 37))
+
+
+def saturating(cell: Cell, *, falling: tuple[str, ...]) -> dict[str, Any]:
+    past = cell.load > 0.7 and cell.policy in falling and cell.traffic != "uniform"
+    return {"accepted_load": 0.4 if past else min(cell.load, 0.5)}
+
+
+@pytest.mark.parametrize("identity", ["LI11", "LI11-1056", "LI21", "LI21-1056"])
+def test_throughput_falls_past_saturation_or_not(identity: str) -> None:
+    found = claim(identity)
+    effort = FULL if found.hosts == 5256 else QUICK
+
+    def measured(*falling: str) -> Measured:
+        return measure_claim(
+            found, findings_of(found.figure, effort, lambda cell: saturating(cell, falling=falling))
+        )
+
+    assert measured(found.policy).ordering == "holds"
+    assert "0.500 to 0.400" in measured(found.policy).details
+    assert measured().ordering == "reversed"
+    assert measured(found.policy, found.reference).ordering == "reversed"
+
+
+def test_fairness_ranks_policies_by_their_worst_router() -> None:
+    def row(spreads: dict[str, float]) -> Callable[[Cell], dict[str, Any]]:
+        def of(cell: Cell) -> dict[str, Any]:
+            loads = np.full((33, 8), 0.5)
+            loads[:, 7] = 0.5 / spreads.get(cell.policy, 1.0)
+            return {"source_router_load": loads.ravel()}
+
+        return of
+
+    as_published = {"pb": 1.5, "tpr": 1.2, "ugal-ideal": 1.3, "lia": 1.01}
+    found = claim("LI12-1056")
+    holds = measure_claim(found, findings_of("fig15", QUICK, row(as_published)))
+    assert holds.ordering == "holds"
+    assert "pb 1.500" in holds.details
+    for worse in ({"lia": 1.06}, {"tpr": 1.6}, {"pb": 1.0}):
+        found_so = findings_of("fig15", QUICK, row({**as_published, **worse}))
+        assert measure_claim(found, found_so).ordering == "reversed"
+
+
+def test_the_knee_is_the_counter_of_the_most_loaded_type_of_link() -> None:
+    """ADV+3 with h = 4: three of four packets leave the groups between by one type of link, and the rest by none."""
+
+    def row(cell: Cell) -> dict[str, Any]:
+        return {"accepted_load": 17.0 / (4 * 20 * {3: 0.75, 4: 1.0}[offset_of(cell)])}
+
+    measured = measure_claim(claim("LI13-1056"), findings_of("fig10", QUICK, row))
+    assert measured.mean == pytest.approx(17.0)
+    assert judge(claim("LI13-1056"), dataclasses.replace(measured, mean=20.0)).verdict == DEVIATES
+
+
+def test_minima_at_multiples_of_h() -> None:
+    def row(shift: int) -> Callable[[Cell], dict[str, Any]]:
+        return lambda cell: {"accepted_load": 0.25 + 0.05 * abs((offset_of(cell) + shift + 2) % 4 - 2)}
+
+    found = claim("LI14-1056")
+    assert measure_claim(found, findings_of("fig7", QUICK, row(0))).ordering == "holds"
+    assert measure_claim(found, findings_of("fig7", QUICK, row(2))).ordering == "reversed"
+
+
+def test_applications_are_ranked_by_their_makespans() -> None:
+    def row(times: dict[str, float]) -> Callable[[Cell], dict[str, Any]]:
+        return lambda cell: {"makespan_ns": times.get(cell.policy, 120.0)}
+
+    alone, halo = claim("LI16b-1056"), claim("LI19-1056")
+    best = {"min": 100.0, "lia": 99.0}
+    assert measure_claim(alone, findings_of("fig19", QUICK, row(best))).ordering == "holds"
+    assert measure_claim(alone, findings_of("fig19", QUICK, row({**best, "pb": 98.0}))).ordering == "reversed"
+    ranked = {"min": 115.0, "lia": 101.0, "pb": 100.0, "tpr": 105.0}
+    assert measure_claim(halo, findings_of("fig19", QUICK, row(ranked))).ordering == "holds"
+    for worse in ({"tpr": 100.5}, {"pb": 90.0}, {"vlb-g": 95.0}, {"min": 121.0}):
+        found = findings_of("fig19", QUICK, row({**ranked, **worse}))
+        assert measure_claim(halo, found).ordering == "reversed"
+
+
+def test_after_the_change_packets_of_one_window_count() -> None:
+    def row(latencies: dict[str, float]) -> Callable[[Cell], dict[str, Any]]:
+        def of(cell: Cell) -> dict[str, Any]:
+            starts = np.arange(0.0, 13_000.0, 30.0)
+            series = np.full(len(starts), 500.0)
+            series[starts == cell.schedule[-1][0] + 180.0] = latencies.get(cell.policy, 900.0)
+            return {
+                "series_time_ns": starts,
+                "series_duration_ns": np.full(len(starts), 30.0),
+                "series_generated_latency_mean_ns": series,
+            }
+
+        return of
+
+    found = claim("LI20-1056")
+    low = {"lia": 600.0, "pb-acor": 620.0}
+    assert measure_claim(found, findings_of("fig17", QUICK, row(low))).ordering == "holds"
+    assert (
+        measure_claim(found, findings_of("fig17", QUICK, row({**low, "tpr": 610.0}))).ordering == "reversed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("identity", "measured", "expected"),
+    [
+        ("LI03a", 0.48, MET),
+        ("LI03a", 0.46, DEVIATES),
+        ("LI10a", 1.02, MET),
+        ("LI10a", 0.9, DEVIATES),
+    ],
+)
+def test_numbers_have_two_bounds(identity: str, measured: float, expected: str) -> None:
+    assert judge(claim(identity), Measured(measured, float("nan"))).verdict == expected
+
+
+def test_the_command_draws_every_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With windows that decide nothing and few cells of each figure, on 72 hosts."""
+    out_of_reach = {f"adv+{offset}" for offset in range(9, 37)}  # with 9 groups
+
+    def fewer(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+        kept = {
+            (cell.traffic, cell.policy): cell
+            for cell in cells
+            if cell.policy in ("lia", "min", "tpr", "vlb-g") and cell.traffic not in out_of_reach
+        }
+        return tuple(dataclasses.replace(cell, hosts=72) for cell in kept.values())
+
+    figures = tuple(
+        dataclasses.replace(figure, cells=lambda effort, cells=figure.cells: fewer(cells(effort)))
+        for figure in TACO25.figures
+        if figure.name not in ("fig5", "fig9", "fig11")  # drawn as figure 12 is
+    )
+    efforts = tuple(dataclasses.replace(effort, warmup_ns=900.0, measure_ns=600.0) for effort in EFFORTS)
+    monkeypatch.setattr(reproduce, "PAPERS", (dataclasses.replace(TACO25, figures=figures, efforts=efforts),))
+    result = CliRunner().invoke(app, ["reproduce", "taco25", "--out", str(tmp_path)], env={"COLUMNS": "140"})
+    assert result.exit_code == 0, result.output
+    for figure in figures:
+        assert (tmp_path / f"{figure.name}.png").stat().st_size > 5_000
+    assert "Benito" in (tmp_path / "claims.md").read_text()
+
+
+def test_injection_is_that_of_the_paper_unless_the_user_says_otherwise() -> None:
+    work = Reproduction(
+        paper=TACO25,
+        figures=TACO25.choose(("fig13",)),
+        effort=QUICK,
+        injection=TACO25.setup.injection,
+        learner_settings={},
+        folder=Path("nowhere"),
+    )
+    assert {run.config.injection for run in work.runs()} == {"bernoulli"}
+
+
+def test_every_variant_by_one_command(tmp_path: Path) -> None:
+    command = ["reproduce", "taco25", "fig15", "--dry-run", "--out", str(tmp_path / "out")]
+    found = CliRunner().invoke(app, [*command, "--reading", "all"], env={"COLUMNS": "140"})
+    assert found.exit_code == 0, found.output
+    assert found.output.count("taco25 fig15 (quick): 5 runs") == 2
+    wrong = CliRunner().invoke(app, [*command, "--reading", "transit-last"], env={"COLUMNS": "140"})
+    assert wrong.exit_code == 2
+    for name in ("round-robin", "transit-first", "all"):
+        assert name in wrong.output

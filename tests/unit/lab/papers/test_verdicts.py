@@ -1,0 +1,294 @@
+"""Judging: every claim can fail, bounds have two sides, "no effect" is never met, and what is fitted does not count."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import math
+from pathlib import Path
+
+import pytest
+
+from dragonfly_env.lab.papers import PAPERS, Paper, Reproduction, judge_all
+from dragonfly_env.lab.papers.cells import Cell
+from dragonfly_env.lab.papers.claims import EXPLANATIONS, NOTHING_TRIED, Claim, _claim
+from dragonfly_env.lab.papers.findings import Findings
+from dragonfly_env.lab.papers.measurements import Measured
+from dragonfly_env.lab.papers.report import COLUMNS, Judged, as_csv, as_markdown, tally
+from dragonfly_env.lab.papers.taco25 import FULL, QUICK, TACO25
+from dragonfly_env.lab.papers.verdicts import (
+    DEVIATES,
+    FITTED,
+    MET,
+    NOT_DECIDED,
+    Verdict,
+    judge,
+)
+
+CLAIMS = [found for paper in PAPERS for found in paper.claims()]
+TESTED = [found for found in CLAIMS if found.relation not in ("input", "excluded")]
+
+# What a simulation can come to, by the claim's unit: (lowest, highest).
+RANGES = {
+    "fraction": (0.0, 1.0),
+    "load": (0.0, 1.0),
+    "relative": (0.0, 100.0),
+    "x": (0.0, 100.0),
+    "hops": (1.0, 9.0),
+    "us": (0.0, 1000.0),
+    "ns": (1e3, 2e7),
+    "packets": (0.0, 100.0),
+}
+COMPARED = {
+    "gap": (-1.0, 1.0),
+    "relative-gap": (-0.9, 10.0),
+    "saving": (-10.0, 0.9),
+    "reduction": (-10.0, 0.9),
+    **dict.fromkeys(("ratio", "ratio-at-most", "paired-ratio", "spread-ratio"), (0.01, 100.0)),
+}
+
+
+def claim(identity: str) -> Claim:
+    return next(found for found in CLAIMS if found.id == identity)
+
+
+def possible(found: Claim) -> tuple[float, float]:
+    return COMPARED.get(found.relation) or RANGES[found.unit]
+
+
+@pytest.mark.parametrize("found", TESTED, ids=lambda found: found.id)
+def test_every_claim_can_fail_and_can_be_met_or_is_not_decided(found: Claim) -> None:
+    if found.is_ordering:
+        assert judge(found, Measured(0.0, math.nan, "reversed")).verdict == DEVIATES
+        assert judge(found, Measured(1.0, math.nan, "holds")).verdict == MET
+        return
+    low, high = possible(found)
+    verdicts = {
+        judge(found, Measured(low + (high - low) * step / 100, math.nan)).verdict for step in range(101)
+    }
+    assert DEVIATES in verdicts
+    published = judge(found, Measured(found.published, math.nan)).verdict
+    assert published == (NOT_DECIDED if found.includes_no_effect else MET)
+
+
+@pytest.mark.parametrize("found", [one for one in TESTED if one.states_effect], ids=lambda found: found.id)
+@pytest.mark.parametrize("share", [0.0, -0.001])
+def test_no_effect_and_the_opposite_never_meet_a_claim_that_states_an_effect(
+    found: Claim, share: float
+) -> None:
+    assert found.neutral is not None
+    measured = found.neutral + share * (found.published - found.neutral)
+    assert judge(found, Measured(measured, math.nan)).verdict in (DEVIATES, NOT_DECIDED)
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_a_published_number_has_two_bounds_unless_the_text_states_one(
+    paper: Paper,
+) -> None:
+    for found in paper.claims():
+        if found.relation in ("value", "ratio", "gap", "saving") and not found.is_ordering:
+            low, high = found.accepted
+            assert math.isfinite(low), found.id
+            assert math.isfinite(high), found.id
+
+
+@pytest.mark.parametrize(
+    ("identity", "measured", "expected"),
+    [
+        ("QA40", 187.0, DEVIATES),  # published: 455 us
+        ("QA40", 455.0 * 1.07, MET),
+        ("LI07a", 0.507, MET),
+        ("LI07a", 0.46, DEVIATES),
+        ("LI07a", 0.53, DEVIATES),  # more than half and the share of minimal paths
+        ("LI07c", 0.53, MET),  # whose share is larger under ADVc
+        ("LI08a-1056", 0.234, DEVIATES),  # "more than 25 %"
+        ("LI08a-1056", 0.26, MET),
+        ("LI08a-1056", 0.40, DEVIATES),  # "up to 30 %"
+        ("LI09", 0.23, DEVIATES),
+        ("LI09", 0.29, MET),
+        ("LI17a", 0.039, DEVIATES),
+        ("LI17a", 0.05, MET),
+        ("LI10b", 1.03, DEVIATES),
+        ("AR03", 0.14, DEVIATES),
+        ("AR14", -0.07, MET),  # the sign decides
+        ("AR14", 0.0, DEVIATES),
+    ],
+)
+def test_numbers_are_judged_on_both_sides(identity: str, measured: float, expected: str) -> None:
+    assert judge(claim(identity), Measured(measured, math.nan)).verdict == expected
+
+
+def test_bounds_that_hold_no_effect_decide_nothing_inside_them() -> None:
+    for low in (-0.01, 0.0):
+        found = dataclasses.replace(claim("AR05"), low=low, high=0.12)
+        assert judge(found, Measured(0.05, 0.01)).verdict == NOT_DECIDED
+        assert judge(found, Measured(0.13, 0.01)).verdict == DEVIATES
+        assert judge(dataclasses.replace(found, low=0.01), Measured(0.05, 0.01)).verdict == MET
+
+
+def test_identical_runs_decide_nothing() -> None:
+    for identity, value in (("AR06", 0.0), ("AR16", 0.0), ("AR22", 1.0)):
+        found = judge(claim(identity), Measured(value, 0.0))
+        assert (found.verdict, found.uncertain) == (NOT_DECIDED, False)
+        assert "identical" in found.reason
+    assert judge(claim("AR16"), Measured(0.01, 0.02)).verdict == MET  # the paper: no effect
+
+
+def test_arithmetic_is_no_claim() -> None:
+    assert claim("QA71").relation == "input"
+
+
+def test_an_interval_over_a_bound_is_uncertain() -> None:
+    bound = claim("QA01").accepted[0]
+    assert judge(claim("QA01"), Measured(bound + 0.001, 0.002)).uncertain
+    assert not judge(claim("QA01"), Measured(bound + 0.003, 0.002)).uncertain
+    assert not judge(claim("QA01"), Measured(bound + 0.001, math.nan)).uncertain
+
+
+# ------------------------------------------------------------------------------------------------ what is counted
+
+
+def verdicts_of(folder: Path, variant: str) -> tuple[Reproduction, tuple[Verdict, ...]]:
+    """Of LIA's figure 12 on 1,056 hosts, as if everything had accepted the same."""
+    work = Reproduction(
+        paper=TACO25,
+        figures=TACO25.choose(("fig12",)),
+        effort=QUICK,
+        injection="bernoulli",
+        learner_settings={},
+        folder=folder,
+    )
+    cells = work.cells(work.figures[0])
+    row = {"accepted_load": 0.5, "latency_mean_ns": 500.0}
+    findings = Findings(
+        setup=TACO25.setup, cells={"fig12": cells}, rows=dict.fromkeys(cells, (row,)), missing={}, name=""
+    )
+    claims = [
+        dataclasses.replace(found, fitted=("chosen",)) if found.id == "LI07a-1056" else found
+        for found in work.claims()
+    ]
+    return work, judge_all(claims, findings, decides_all=False, variant=variant, published=TACO25.published)
+
+
+def test_what_a_variant_was_fitted_to_does_not_count(tmp_path: Path) -> None:
+    by_variant = {
+        name: {verdict.claim.id: verdict for verdict in verdicts_of(tmp_path, name)[1]}
+        for name in ("chosen", "other")
+    }
+    for name, counted in (("chosen", FITTED), ("other", MET)):
+        found = by_variant[name]["LI07a-1056"]
+        assert (found.verdict, found.counts_as) == (MET, counted)
+    assert f"1 {FITTED}" in tally(tuple(by_variant["chosen"].values()))
+    assert f"0 {FITTED}" in tally(tuple(by_variant["other"].values()))
+
+
+def test_a_claim_says_in_which_system_and_window_it_was_judged(tmp_path: Path) -> None:
+    work, verdicts = verdicts_of(tmp_path, "")
+    by_id = {verdict.claim.id: verdict for verdict in verdicts}
+    assert by_id["LI07a-1056"].setting == "1,056 hosts; 6 us after 12 us"
+    page = as_markdown([Judged(work, verdicts)], {}, "command")
+    assert "| met † |" in page
+    assert "1,056 hosts; 6 us after 12 us (" in page
+
+
+def test_the_published_window_is_no_other_one() -> None:
+    figure = next(figure for figure in TACO25.figures if figure.name == "fig12")
+    cells: tuple[Cell, ...] = figure.cells(FULL)
+    row = {"accepted_load": 0.5, "latency_mean_ns": 500.0}
+    findings = Findings(
+        setup=TACO25.setup, cells={"fig12": cells}, rows=dict.fromkeys(cells, (row,)), missing={}, name=""
+    )
+    (found,) = judge_all([claim("LI07a")], findings, decides_all=True, published=TACO25.published)
+    assert (found.verdict, found.setting) == (MET, "")
+
+
+def test_the_report_says_of_every_deviation_what_explains_it(tmp_path: Path) -> None:
+    work, verdicts = verdicts_of(tmp_path, "other")
+    explained = dataclasses.replace(claim("LI01-1056"), explanation="experiment: nothing of it")
+    open_one = dataclasses.replace(claim("LI02-1056"), explanation="")
+    table = [
+        judge(explained, Measured(0.5, math.nan)),
+        judge(open_one, Measured(0.5, math.nan)),
+        judge(explained, Measured(explained.published, math.nan)),
+        *verdicts,
+    ]
+    page = as_markdown([Judged(work, tuple(table))], {}, "command").splitlines()
+    assert "| id | claim | published | measured | verdict | variant | explanation |" in page
+    assert [line.split(" | ")[-1].rstrip(" |") for line in page if line.startswith("| LI0")][:3] == [
+        "experiment: nothing of it",
+        NOTHING_TRIED,
+        "",
+    ]
+    assert as_csv([Judged(work, tuple(table))]).splitlines()[0] == ",".join(COLUMNS)
+
+
+def test_the_seeds_of_the_paper_or_the_reason_are_told(tmp_path: Path) -> None:
+    work, verdicts = verdicts_of(tmp_path, "")
+    page = as_markdown([Judged(work, verdicts)], {}, "command")
+    assert "1 seed(s) (published: 10; " in page
+    ten = dataclasses.replace(work, effort=dataclasses.replace(work.effort, seeds=10))
+    assert "10 seed(s), " in as_markdown([Judged(ten, verdicts)], {}, "command")
+
+
+def test_the_report_of_a_figure_lists_its_claims_only(tmp_path: Path) -> None:
+    work, verdicts = verdicts_of(tmp_path, "")
+    assert {verdict.claim.figure for verdict in verdicts} == {"fig12"}
+    (tmp_path / "fig7.png").touch()  # drawn earlier
+    assert {found.figure for found in work.claims()} == {"fig7", "fig12"}
+
+
+# ------------------------------------------------------------------------------------------------ the table
+
+
+@pytest.mark.parametrize("found", CLAIMS, ids=lambda found: found.id)
+def test_explanations_are_of_one_kind(found: Claim) -> None:
+    assert not found.explanation or found.explanation.startswith(EXPLANATIONS)
+
+
+ROW = {
+    "id": "XX01", "section": "1", "figure": "fig1", "hosts": "72", "traffic": "uniform", "load": "0.5",
+    "policy": "min", "reference": "", "metric": "throughput", "published": "0.5", "unit": "fraction",
+    "relation": "value", "rivals": "", "quick": "yes", "note": "",
+}  # fmt: skip
+
+
+def test_the_last_columns_are_optional() -> None:
+    assert _claim(ROW).fitted == ()
+    found = _claim({**ROW, "fitted": "one two", "explanation": "open: two settings tried"})
+    assert (found.fitted, found.explanation) == (("one", "two"), "open: two settings tried")
+    with pytest.raises(ValueError, match="must begin with one of experiment: "):
+        _claim({**ROW, "explanation": "no idea"})
+
+
+# ------------------------------------------------------------------------------------------------ model variants
+
+
+def test_variants_stand_next_to_each_other(tmp_path: Path) -> None:
+    work, verdicts = verdicts_of(tmp_path, "round-robin")
+    other = dataclasses.replace(work, reading=TACO25.reading("transit-first"))
+    changed = tuple(
+        judge(verdict.claim, Measured(0.1, math.nan))
+        if verdict.claim.id == "LI07b-1056"
+        else dataclasses.replace(verdict, fitted=verdict.claim.id == "LI07c-1056")
+        for verdict in verdicts
+    )
+    judged = [Judged(work, verdicts), Judged(other, changed)]
+    page = as_markdown(judged, {}, "command")
+    assert "| `round-robin` | verdict | `transit-first` | verdict | variant | explanation |" in page
+    line = next(line for line in page.splitlines() if line.startswith("| LI07b-1056"))
+    assert "| 0.5000 | met † | 0.1000 | deviates | round-robin | open: nothing tried yet |" in line
+    assert "Met by `round-robin` alone: LI07b-1056." in page
+    line = next(line for line in page.splitlines() if line.startswith("| LI07c-1056"))
+    assert "| fitted (met) † | every |" in line
+    rows = list(csv.DictReader(as_csv(judged).splitlines()))
+    assert [row["variant"] for row in rows if row["id"] == "LI07b-1056"] == ["round-robin", "transit-first"]
+
+
+def test_variants_of_lia_differ_in_their_arbiters_alone(tmp_path: Path) -> None:
+    work, _ = verdicts_of(tmp_path, "")
+    works = [dataclasses.replace(work, reading=TACO25.reading(name)) for name in ("usual", "transit-first")]
+    for figure in TACO25.figures:
+        for first, other in zip(*(one.cells(figure) for one in works), strict=True):
+            own, transit = (cell.run(TACO25.setup, "bernoulli", 1).config for cell in (first, other))
+            assert transit.network.arbitration == f"transit-first-{own.network.arbitration}"
+            assert transit.network.replace(arbitration=own.network.arbitration) == own.network

@@ -1,0 +1,117 @@
+"""Gaps that give programs a wanted MPI share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import dragonfly_env as dfe
+from dragonfly_env import jobs
+from dragonfly_env.cli import app
+from dragonfly_env.jobs import gaps
+from dragonfly_env.jobs.gaps import PAPER_SHARES, calibrated_gap_ns, calibrated_gaps
+from dragonfly_env.sweeps.calibrate import KEYS, calibrate_gap, merge_gaps
+
+CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=4, h=2), network="q-adaptive")
+
+
+def test_a_calibrated_gap_gives_the_share_in_a_run_of_its_own() -> None:
+    row = calibrate_gap(CONFIG, "nek5000", 16, scale=0.1, share=0.3, iterations=2)
+    program = jobs.Nek5000(gap_ns=row["gap_ns"], scale=0.1)
+    job = dfe.Job(program, 16, iterations=2)
+    metrics = dfe.Simulation(CONFIG.replace(jobs=[job], traffic=None)).run_to_completion()
+    assert metrics.jobs[0].mpi_share == pytest.approx(0.3, abs=0.006)
+    assert row["mpi_share"] == round(metrics.jobs[0].mpi_share, 4)
+    assert row["network"] == {"preset": "q-adaptive"}
+    assert calibrate_gap(CONFIG, "nek5000", 16, scale=0.1, share=0.6, iterations=2)["gap_ns"] < row["gap_ns"]
+
+
+def test_what_cannot_be_calibrated_is_named() -> None:
+    with pytest.raises(dfe.ConfigError, match="program = 'all-to-all'"):
+        calibrate_gap(CONFIG, "all-to-all", 16)
+    with pytest.raises(dfe.ConfigError, match=r"share = 1\.5"):
+        calibrate_gap(CONFIG, "milc", 16, share=1.5)
+    with pytest.raises(dfe.ConfigError, match="stands_for = 8: program 'hacc' has no such setting"):
+        calibrate_gap(CONFIG, "hacc", 16, stands_for=8)
+
+
+def test_hosts_that_stand_for_several_nodes_send_less_and_compute_for_less() -> None:
+    alone, eight = (
+        calibrate_gap(CONFIG, "milc", 16, scale=0.002, share=0.5, iterations=1, stands_for=nodes)
+        for nodes in (1, 8)
+    )
+    assert (alone["stands_for"], eight["stands_for"]) == (1, 8)
+    assert eight["bytes_per_host"] == pytest.approx(
+        jobs.Milc(scale=0.002, stands_for=8).bytes_per_host(16), abs=1
+    )
+    assert eight["bytes_per_host"] < alone["bytes_per_host"]
+    assert eight["gap_ns"] < alone["gap_ns"]
+
+
+def test_a_row_names_the_network_so_that_it_can_be_had_again() -> None:
+    for preset, changes in (("aries", {}), ("aries-256", {"payload_bytes": None}), ("lia", {"local_vcs": 9})):
+        network = dfe.NetworkConfig.preset(preset, **changes)
+        row = calibrate_gap(
+            CONFIG.replace(network=network), "nek5000", 8, scale=0.05, share=0.5, iterations=1
+        )
+        assert dfe.NetworkConfig.from_dict(row["network"]) == network
+
+
+def test_every_program_has_a_share_and_calibrated_gaps() -> None:
+    assert PAPER_SHARES.keys() == jobs.Motif.classes.keys()
+    assert {row["program"] for row in calibrated_gaps()} == PAPER_SHARES.keys()
+    for row in calibrated_gaps():
+        assert row["mpi_share"] == pytest.approx(PAPER_SHARES[row["program"]], abs=0.00505)  # rounded
+        assert set(KEYS) <= row.keys()
+
+
+def test_a_gap_is_that_of_the_nearest_row_in_proportion_to_what_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [
+        {"program": "milc", "hosts": 32, "bytes_per_host": 4000, "gap_ns": 1000.0},
+        {"program": "milc", "hosts": 32, "bytes_per_host": 100, "gap_ns": 30.0},
+        {"program": "milc", "hosts": 256, "bytes_per_host": 4000, "gap_ns": 100.0},
+    ]
+    monkeypatch.setattr(gaps, "calibrated_gaps", lambda: tuple(rows))
+    assert calibrated_gap_ns("milc", 32, 4000) == 1000
+    assert calibrated_gap_ns("milc", 40, 200) == 60
+    assert calibrated_gap_ns("milc", 512, 2000) == 50
+    assert calibrated_gap_ns("hacc", 32, 2000) == 0
+    assert jobs.Milc(gap_ns=5).gap(32) == 5
+
+
+def test_what_a_host_sends() -> None:
+    assert jobs.Milc(gap_ns=1).bytes_per_host(256) == 2 * 2 * (3 * 839_808 + 419_904) + 2 * 8 * 8
+    whole, part = jobs.Milc().bytes_per_host(256), jobs.Milc(stands_for=8).bytes_per_host(32)
+    assert whole - part == 2 * 8 * (8 - 5)  # all-reduces of 32 ranks have five steps instead of eight
+    assert jobs.Milc(stands_for=8).plane_bytes(32) == jobs.Milc().plane_bytes(256)
+    assert jobs.Rayleigh().bytes_per_host(256) == 4 * 15 * 375_000
+
+
+def test_the_command_writes_rows_and_keeps_those_of_other_runs(tmp_path: Path) -> None:
+    file = tmp_path / "gaps.json"
+    merge_gaps(file, [dict.fromkeys(KEYS, 0) | {"program": "hacc", "gap_ns": 7}])
+    command = [
+        "calibrate",
+        "nek5000",
+        "--hosts",
+        "8",
+        "--scale",
+        "0.1",
+        "--topology",
+        "72",
+        "--out",
+        str(file),
+    ]
+    for _ in range(2):
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 0, result.output
+        assert "nek5000" in result.output
+    rows = json.loads(file.read_text())["gaps"]
+    assert [row["program"] for row in rows] == ["hacc", "nek5000"]
+    file.write_text("[]")
+    assert CliRunner().invoke(app, command).exit_code == 2

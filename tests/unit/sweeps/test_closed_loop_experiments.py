@@ -1,0 +1,151 @@
+"""Closed-loop traffic in scenarios, sweeps and on the command line."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import dragonfly_env as dfe
+from dragonfly_env.cli import app
+from dragonfly_env.sweeps.measure import measure
+from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.scenario import Scenario
+
+RUNNER = CliRunner()
+
+
+def runs_of(**changes: Any) -> list[Run]:
+    settings = {
+        "topology": "72",
+        "policies": ["min"],
+        "traffic": ["all-to-all"],
+        "loads": [0.2, 0.6],
+        **changes,
+    }
+    return Scenario.from_dict(settings).runs()
+
+
+def whole(**changes: Any) -> dfe.Metrics:
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="all-to-all", **changes)
+    return dfe.Simulation(config).run_to_completion()
+
+
+def test_a_scenario_runs_closed_loop_traffic_once_whatever_the_loads() -> None:
+    runs = runs_of(traffic=["uniform", "all-to-all"], warmup_ns=5000.0)
+    assert [(run.traffic_label, run.load, run.warmup_ns) for run in runs] == [
+        ("uniform", 0.2, 5000.0),
+        ("uniform", 0.6, 5000.0),
+        ("all-to-all", 1.0, 0.0),
+    ]
+    assert runs[2].closed_loop
+    assert "load" not in runs[2].describe()
+    assert len(runs_of(loads=[])) == 1
+
+
+def test_runs_of_jobs_are_titled_by_them() -> None:
+    def title(*jobs: str) -> str:
+        (run,) = runs_of(traffic=["none"], jobs=list(jobs), loads=[], warmup_ns=0.0)
+        return run.describe()
+
+    mix = "background-mix:fill=0.8"
+    assert title("milc:hosts=8") == "min under milc on 8 hosts, seed 1"
+    assert (
+        title("milc:hosts=8", mix)
+        == "min under milc on 8 hosts and background-mix on 80% of the machine, seed 1"
+    )
+    four = ["milc:hosts=8"] * 4
+    assert (
+        title(*four, mix) == "min under 4 jobs on 32 hosts and background-mix on 80% of the machine, seed 1"
+    )
+
+
+@pytest.mark.parametrize("setting", [{"loads": [0.5]}, {"warmup_ns": 100.0}])
+def test_a_load_or_a_warm_up_of_its_own_is_refused(setting: dict[str, Any]) -> None:
+    with pytest.raises(dfe.ConfigError, match=rf"^traffic.{next(iter(setting))} = .*must be left out"):
+        runs_of(traffic=[{"pattern": "all-to-all", **setting}])
+
+
+def test_a_run_is_measured_from_its_start_to_its_completion_watched_or_not() -> None:
+    (run,) = runs_of()
+    seen: list[float] = []
+    row, _ = measure(run, progress=seen.append)
+    assert row["makespan_ns"] == row["duration_ns"] == whole().makespan_ns
+    assert row["packets_generated"] == row["packets_delivered"] == 2 * 72 * 71
+    assert row["messages_delivered"] == 72 * 71
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+    again, _ = measure(run)
+    assert again["trace_hash"] == row["trace_hash"]
+    assert again["message_latency_p99_ns"] == row["message_latency_p99_ns"]
+
+
+def test_a_run_that_is_not_complete_in_time_has_no_makespan() -> None:
+    (run,) = runs_of(measure_ns=2000.0)
+    for watched in (None, [].append):
+        row, _ = measure(run, progress=watched)
+        assert row["makespan_ns"] is None
+        assert row["duration_ns"] == 2000.0
+        assert 0 < row["messages_delivered"] < 72 * 71
+
+
+def test_a_sweep_has_makespans_in_its_table(tmp_path: Path) -> None:
+    file = tmp_path / "exchange.toml"
+    file.write_text(
+        'topology = "72"\npolicies = ["min", "ugal-n"]\ntraffic = ["uniform", "all-to-all:message_bytes=100"]\n'
+        "loads = [0.3]\nwarmup_ns = 1000\nmeasure_ns = 50000\n"
+    )
+    done = RUNNER.invoke(app, ["sweep", str(file), "--out", str(tmp_path / "out"), "--jobs", "1"])
+    assert done.exit_code == 0, done.output
+    rows = pd.read_parquet(next((tmp_path / "out").glob("results.parquet")))
+    makespans = rows.set_index(["traffic", "policy"])["makespan_ns"]
+    assert math.isnan(makespans["uniform", "min"])
+    config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="all-to-all:message_bytes=100")
+    for policy in ("min", "ugal-n"):
+        simulation = dfe.Simulation(config.replace(policy=policy))
+        assert makespans["all-to-all:message_bytes=100", policy] == simulation.run_to_completion().makespan_ns
+
+
+def simulate(*arguments: str) -> Any:
+    return RUNNER.invoke(app, ["simulate", "--topology", "72", *arguments])
+
+
+def test_simulate_runs_to_completion_and_shows_makespan_and_message_latency() -> None:
+    shown = simulate("--traffic", "all-to-all", "--to-completion")
+    assert shown.exit_code == 0, shown.output
+    expected = whole()
+    assert f"complete after {expected.makespan_ns / 1000:g} us" in shown.output
+    assert f"{expected.makespan_ns:,.1f}" in shown.output
+    for heading in ("makespan", "messages delivered", "message latency, mean", "message latency, p99"):
+        assert heading in shown.output
+    assert "at load" not in shown.output
+    given = json.loads(simulate("--traffic", "all-to-all", "--to-completion", "--json").output)
+    assert given["results"]["makespan_ns"] == expected.makespan_ns
+    short = simulate("--traffic", "all-to-all", "--measure-ns", "1000")
+    assert "not complete after 1 us" in short.output
+    assert (
+        "makespan" not in simulate("--traffic", "uniform", "--measure-ns", "1000", "--warmup-ns", "0").output
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--traffic", "uniform", "--to-completion"], "--to-completion needs closed-loop traffic"),
+        (
+            ["--traffic", "all-to-all", "--to-completion", "--measure-ns", "5"],
+            "must be left out with --to-completion",
+        ),
+        (["--traffic", "all-to-all", "--injection", "poisson"], "must be 'auto' or 'program'"),
+        (["--traffic", "all-to-all:message_bytes=0"], "message_bytes = 0"),
+    ],
+)
+def test_simulate_refuses_what_means_nothing(arguments: list[str], message: str) -> None:
+    shown = simulate(*arguments)
+    assert shown.exit_code == 2
+    assert message in " ".join(shown.output.split())

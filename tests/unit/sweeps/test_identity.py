@@ -1,0 +1,259 @@
+"""What a run is known by: files and classes by their content, wherever they are and whatever they are called."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import _core, baselines
+from dragonfly_env.jobs import compiled, texts
+from dragonfly_env.sweeps.revisions import REVISIONS
+from dragonfly_env.sweeps.run import Run, without_places
+from dragonfly_env.sweeps.runner import run_sweep
+from dragonfly_env.sweeps.scenario import Scenario
+from dragonfly_env.training.run import TrainingPlan
+
+RING = "ranks 4\n* receive from=-1\n* send to=+1 bytes={}\n* wait\n"
+CLASS = """
+class Policy:
+    name = "own"
+
+    def act(self, batch):
+        return batch.mask.argmax(axis=1)
+
+
+class Other(Policy):
+    pass
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def scenario(**changes: Any) -> Scenario:
+    settings = {"topology": "72", "policies": ["min"], "traffic": ["none"], "loads": [0.2], "arrays": False}
+    return Scenario.from_dict({**settings, "warmup_ns": 0, "measure_ns": 1000, **changes})
+
+
+def only(plan: Scenario) -> Run:
+    (run,) = plan.runs()
+    return run
+
+
+def ring(num_bytes: int, file: str) -> str:
+    Path(file).parent.mkdir(exist_ok=True)
+    Path(file).write_text(RING.format(num_bytes))
+    return file
+
+
+def trace(num_bytes: int, file: str) -> str:
+    Path(file).parent.mkdir(exist_ok=True)
+    Path(file).write_text(f"time_ns,src,dst,bytes\n0,0,9,{num_bytes}\n")
+    return file
+
+
+def matrix(value: int, file: str) -> str:
+    Path(file).parent.mkdir(exist_ok=True)
+    demands = np.ones((72, 72))
+    demands[0, 1] = value
+    np.save(file, demands)
+    return file
+
+
+def weights(value: int, file: str) -> str:
+    Path(file).parent.mkdir(exist_ok=True)
+    return str(baselines.MlpNetwork.random(seed=value).save(file))
+
+
+def own(value: int, file: str) -> str:
+    Path(file).parent.mkdir(exist_ok=True)
+    Path(file).write_text(f"{CLASS}VALUE = {value}\n")
+    return file
+
+
+KINDS = {
+    "operations": (ring, ".ops", lambda file: {"jobs": [f"file:{file}"]}),
+    "operations in a table": (
+        ring,
+        ".ops",
+        lambda file: {"jobs": [{"program": {"file": file, "jitter": 0.1}}]},
+    ),
+    "trace": (trace, ".csv", lambda file: {"traffic": [f"trace:{file}"]}),
+    "demand matrix": (matrix, ".npy", lambda file: {"traffic": [f"demand:{file}"]}),
+    "weights": (weights, ".npz", lambda file: {"policies": [f"mlp:weights={file}"], "traffic": ["uniform"]}),
+    "weights of a job": (
+        weights,
+        ".npz",
+        lambda file: {
+            "jobs": [{"program": "milc:gap_ns=1", "hosts": 4, "policy": {"name": "mlp", "weights": file}}]
+        },
+    ),
+    "class": (own, ".py", lambda file: {"policies": [f"{file}:Policy"], "traffic": ["uniform"]}),
+    "class with a label": (
+        own,
+        ".py",
+        lambda file: {"policies": [f"{file[0]}={file}:Policy"], "traffic": ["uniform"]},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_content_is_identity(kind: str) -> None:
+    write, suffix, use = KINDS[kind]
+    first = write(1, f"a/one{suffix}")
+    known = only(scenario(**use(first))).id
+    same_name = write(1, f"b/one{suffix}")
+    assert only(scenario(**use(same_name))).id == known
+    write(2, f"a/one{suffix}")
+    assert only(scenario(**use(first))).id != known
+    write(1, f"a/one{suffix}")
+    assert only(scenario(**use(first))).id == known
+    if suffix != ".py":  # a module's name is part of its code
+        assert only(scenario(**use(write(1, f"b/other{suffix}")))).id == known
+
+
+def test_two_classes_of_one_file_are_two_policies() -> None:
+    own(1, "a/one.py")
+    ids = {
+        only(scenario(policies=[f"a/one.py:{name}"], traffic=["uniform"])).id for name in ("Policy", "Other")
+    }
+    assert len(ids) == 2
+
+
+def test_a_saved_agent_is_known_by_its_content() -> None:
+    from tests.unit.tiny_learner import TinyLearner
+
+    Path("a").mkdir()
+    Path("tiny.py").write_text("from tests.unit.tiny_learner import TinyLearner\n")
+    agent = TinyLearner()
+    config = dfe.SimulationConfig(topology="72")
+    agent.prepare(dfe.BatchedRoutingEnv(config, **agent.env_options()))
+    agent.save("first.zip")
+    shutil.copy("first.zip", "a/second.zip")
+    runs = [
+        only(scenario(policies=[f"{label}tiny.py:TinyLearner@{file}"], traffic=["uniform"]))
+        for label in ("", "mine=")
+        for file in ("first.zip", "a/second.zip")
+    ]
+    assert len({run.id for run in runs}) == 1
+    assert {run.policy_label for run in runs} == {"first", "second", "mine"}
+
+
+def test_a_sweep_runs_a_program_again_after_its_file_changed() -> None:
+    plan = {"jobs": ["file:m.ops"], "measure_ns": 100_000}
+    packets = []
+    for num_bytes, finished, reused in ((128, 1, 0), (128, 0, 1), (12_800, 1, 0), (128, 0, 1)):
+        ring(num_bytes, "m.ops")
+        report = run_sweep(scenario(**plan), Path("out"), jobs=1)
+        assert (report.finished, report.reused) == (finished, reused)
+        (row,) = dfe.sweeps.load_results("out").table.to_dict("records")
+        packets.append(row["packets_delivered"])
+    assert packets == [4, 4, 400, 4]
+
+
+@pytest.mark.parametrize(
+    ("write", "file", "use"),
+    [
+        (ring, "m.ops", lambda file: {"jobs": [f"file:{file}"]}),
+        (trace, "t.csv", lambda file: {"traffic": f"trace:{file}"}),
+    ],
+    ids=("operations", "trace"),
+)
+def test_a_configuration_means_the_file_that_it_was_made_with(write: Any, file: str, use: Any) -> None:
+    config = dfe.SimulationConfig(topology="72", **use(write(128, file)))
+    told = config.to_json()
+    assert dfe.SimulationConfig.from_json(told) == config
+    write(256, file)
+    assert config.to_json() == told
+    with pytest.raises(dfe.ConfigError, match=r"sha256 = .*the file must be the one with"):
+        dfe.SimulationConfig.from_json(told)
+
+
+def test_a_demand_matrix_is_read_once() -> None:
+    file = matrix(3, "m.npy")
+    config = dfe.SimulationConfig(topology="72", traffic=f"demand:{file}")
+    Path(file).unlink()
+    assert dfe.SimulationConfig.from_json(config.to_json()) == config
+    dfe.Simulation(config).run(100)
+
+
+def test_a_training_goes_on_with_the_same_class_and_files_wherever_they_are() -> None:
+    learner = "from tests.unit.tiny_learner import TinyLearner\n\n\nclass Mine(TinyLearner):\n    pass\n"
+    for folder in ("a", "b"):
+        Path(folder).mkdir()
+        Path(folder, "mine.py").write_text(learner)
+        trace(128, f"{folder}/t.csv")
+
+    def known(folder: str) -> Any:
+        config = dfe.SimulationConfig(topology="72", traffic=f"trace:{folder}/t.csv")
+        return without_places(TrainingPlan(kind=f"{folder}/mine.py:Mine", config=config).identity())
+
+    assert known("a") == known("b")
+    Path("b/mine.py").write_text(f"{learner}    # changed\n")
+    assert known("a") != known("b")
+    Path("b/mine.py").write_text(learner)
+    assert known("a") == known("b")
+    trace(256, "b/t.csv")
+    assert known("a") != known("b")
+
+
+def test_what_is_known_by_content_loses_its_place_and_nothing_else_does() -> None:
+    told = {
+        "a": [{"path": "x", "sha256": "1"}],
+        "b": ({"path": "x"}, 5),
+        "c": {"file": "y", "sha256": "2", "d": 1},
+    }
+    assert without_places(told) == {
+        "a": [{"sha256": "1"}],
+        "b": [{"path": "x"}, 5],
+        "c": {"sha256": "2", "d": 1},
+    }
+
+
+def test_files_of_one_content_are_kept_once_and_not_for_longer_than_they_are_used() -> None:
+    one, two = (dfe.Job(f"file:{ring(77, file)}") for file in ("one.ops", "two.ops"))
+    assert one.program.records is two.program.records
+    sha256 = one.program.sha256
+    assert texts._RECORDS.get(sha256) is one.program.records
+    del one, two
+    compiled._COMPILED._known.clear()
+    assert sha256 not in texts._RECORDS
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"traffic": ["all-to-all"]}, ["all-to-all"]),
+        ({"traffic": ["graph500:scale=8"]}, ["graph500"]),
+        ({"traffic": ["halo3d:side=4"]}, []),
+        ({"traffic": ["uniform"], "policies": ["acor"]}, ["acor"]),
+        ({"traffic": ["uniform"], "policies": ["ugal-n"]}, []),
+        ({"traffic": ["uniform"], "network": "lia"}, ["round-robin"]),
+        ({"jobs": [{"program": "graph500:scale=8", "hosts": 8}]}, ["graph500"]),
+        ({"jobs": [{"program": "halo3d:side=4", "hosts": 8}]}, []),
+    ],
+    ids=str,
+)
+def test_the_id_of_a_run_knows_how_often_the_rules_that_it_uses_were_changed(
+    changes: dict[str, Any], names: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A result of the rules before is not taken for one of those of today."""
+    run = only(scenario(**changes))
+    today = run.id
+    assert run.configuration.get("revisions", {}) == {name: REVISIONS[name] for name in names}
+    for name in names:
+        monkeypatch.setitem(REVISIONS, name, REVISIONS[name] + 1)
+    assert (run.id != today) == bool(names)
+
+
+def test_whatever_was_revised_is_still_there() -> None:
+    registered = {info["name"] for info in (*_core.patterns(), *_core.policies())}
+    for name in REVISIONS.keys() - registered:
+        assert dfe.NetworkConfig(arbitration=name).arbitration == name

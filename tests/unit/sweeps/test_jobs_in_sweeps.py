@@ -1,0 +1,193 @@
+"""Scenarios with jobs: the jobs stay, policies and seeds vary."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from rich.console import Console
+
+import dragonfly_env as dfe
+from dragonfly_env.jobs import gaps, program
+from dragonfly_env.jobs.gaps import calibrated_gaps
+from dragonfly_env.plots import draw
+from dragonfly_env.sweeps import Results, aggregate, load_results, run_sweep
+from dragonfly_env.sweeps.columns import check_columns
+from dragonfly_env.sweeps.measure import measure
+from dragonfly_env.sweeps.scenario import Scenario
+from dragonfly_env.sweeps.summary import render_summary
+from dragonfly_env.sweeps.workloads import jobs_frame
+
+JOBS = [
+    {"program": "milc:scale=0.001,gap_ns=1000", "hosts": 16, "placement": "random", "iterations": 2},
+    {"program": "all-to-all", "hosts": 8, "start_ns": 90_000},
+]
+
+
+def test_a_row_has_the_times_of_jobs() -> None:
+    settings = {
+        "topology": "72",
+        "network": "q-adaptive",
+        "policies": ["min", "par"],
+        "traffic": ["none"],
+        "seeds": [1, 2],
+        "measure_ns": 90_010,
+        "jobs": JOBS,
+    }
+    runs = Scenario.from_dict(settings).runs()
+    assert len({run.id for run in runs}) == len(runs) == 4
+    assert all(run.closed_loop and run.warmup_ns == 0 for run in runs)
+    row, provenance = measure(runs[0])
+    assert row["duration_ns"] == 90_010
+    assert row["job_run_time_ns"][0] > 2000
+    assert np.isnan(row["job_run_time_ns"][1])
+    again = dfe.SimulationConfig.from_dict(
+        {
+            key: value
+            for key, value in json.loads(row["configuration"]).items()
+            if key not in ("warmup_ns", "measure_ns", "arrays", "resolved_jobs", "revisions")
+        }
+    )
+    assert again.jobs == runs[0].config.jobs
+    assert [job["name"] for job in json.loads(row["jobs"])] == [job.name for job in again.jobs]
+    check_columns(pa.table({name: pa.array([value]) for name, value in row.items()}), "made here")
+    assert provenance["trace_hash"] == f"{rerun(again):016x}"
+
+
+def rerun(config: dfe.SimulationConfig) -> int:
+    simulation = dfe.Simulation(config)
+    simulation.run_to_completion(90_010)
+    return simulation.trace_hash()
+
+
+def calibrate_anew(factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Multiply all calibrated computing times."""
+    rows = [{**row, "gap_ns": factor * row["gap_ns"]} for row in calibrated_gaps()]
+    monkeypatch.setattr(gaps, "calibrated_gaps", lambda: tuple(rows))
+    program._calibrated.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _computing_times_as_they_are() -> Iterator[None]:
+    yield
+    program._calibrated.cache_clear()
+
+
+@pytest.mark.parametrize("job", ["milc:hosts=32,scale=0.01", "background-mix:scale=0.01"])
+def test_another_calibration_is_another_run(job: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def made() -> dict[str, Any]:
+        settings = {"topology": "342", "policies": ["min"], "traffic": ["none"], "jobs": [job]}
+        (run,) = Scenario.from_dict(settings).runs()
+        assert json.loads(json.dumps(run.configuration)) == run.configuration
+        return {"id": run.id, **run.configuration}
+
+    before = made()
+    calibrate_anew(1.0, monkeypatch)
+    assert made() == before
+    calibrate_anew(2.0, monkeypatch)
+    after = made()
+    assert {name for name in before if before[name] != after[name]} == {"id", "resolved_jobs"}
+
+
+def test_a_gap_that_is_given_does_not_depend_on_the_calibration(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"topology": "72", "policies": ["min"], "traffic": ["none"], "jobs": JOBS}
+    (run,) = Scenario.from_dict(settings).runs()
+    before = run.id
+    calibrate_anew(2.0, monkeypatch)
+    assert run.id == before
+
+
+def test_jobs_of_a_scenario_are_checked() -> None:
+    settings = {
+        "topology": "72",
+        "policies": ["min"],
+        "traffic": ["none"],
+        "jobs": [{"program": "milc", "hosts": 99}],
+    }
+    with pytest.raises(dfe.ConfigError, match=r"jobs\[0\].hosts = 99: must be at most 72"):
+        Scenario.from_dict(settings).runs()
+
+
+SMALL = {
+    "topology": "72",
+    "policies": ["min", "ugal-n"],
+    "seeds": [1, 2],
+    "warmup_ns": 1000,
+    "measure_ns": 400_000,
+    "jobs": [
+        "milc:hosts=8,scale=0.001,gap_ns=1000",
+        "rayleigh:hosts=8,scale=0.0001,gap_ns=1000,iterations=endless",
+    ],
+    "arrays": False,
+}
+
+
+def shown(results: Results) -> str:
+    console = Console(width=140, record=True)
+    with console.capture() as capture:
+        console.print(render_summary(results))
+    return capture.get()
+
+
+@pytest.mark.parametrize("traffic", ["none", "uniform"])
+def test_tables_of_jobs_show_their_times_and_no_saturation(traffic: str, tmp_path: Path) -> None:
+    given = {**SMALL, "traffic": [traffic], "loads": [0.3]} if traffic != "none" else SMALL
+    assert run_sweep(Scenario.from_dict(given), tmp_path, jobs=1).finished == 4
+    results = load_results(tmp_path)
+    text = shown(results)
+    for word in ("run time (us)", "MPI share (%)", "milc", "endless", "ugal-n", "±"):
+        assert word in text
+    for word in ("saturated", "carries", "accepted"):
+        assert word not in text
+    assert ("load" in text) == (traffic != "none")
+    assert not aggregate(results, [])["saturated"].any()
+    frame = jobs_frame(results, traffic).set_index(["number", "policy"])
+    times = [json.loads(text)[0]["run_time_ns"] for text in results.table["jobs"]]
+    assert frame.loc[(0, "min"), "run_time_ns"] == pytest.approx(sum(times[:2]) / 2)
+    assert (frame["mpi_share"] > 0).all()
+    drawn = draw(results, tmp_path, formats=["png"])
+    assert "loads" in drawn.skipped
+    page = (tmp_path / "index.html").read_text()
+    table = page.partition("<h2>All results</h2>")[2].partition("<h2>How")[0]
+    assert 'saturated"' not in table
+    assert "offer no load" in page
+    assert "MPI share (%)" in page
+
+
+def test_closed_loop_traffic_shows_its_makespan_and_no_load(tmp_path: Path) -> None:
+    settings = {**SMALL, "jobs": [], "traffic": ["all-to-all:message_bytes=64"], "seeds": [1]}
+    run_sweep(Scenario.from_dict(settings), tmp_path, jobs=1)
+    text = shown(load_results(tmp_path))
+    assert "makespan (us)" in text
+    assert "load" not in text
+    assert "saturated" not in text
+
+
+def test_a_job_that_takes_no_time_is_a_result_like_others(tmp_path: Path) -> None:
+    (tmp_path / "nothing.ops").write_text("ranks 2\n")
+    settings = {**SMALL, "jobs": [f"file:{tmp_path / 'nothing.ops'}"], "policies": ["min"]}
+    report = run_sweep(Scenario.from_dict(settings), tmp_path / "out", jobs=1)
+    assert report.failures == ()
+    results = load_results(tmp_path / "out")
+    assert results.table["job_run_time_ns"].map(list).tolist() == [[0.0], [0.0]]
+    assert "0.0" in shown(results)
+
+
+def test_one_unreadable_run_does_not_take_the_others_away(tmp_path: Path) -> None:
+    plan = Scenario.from_dict(SMALL)
+    run_sweep(plan, tmp_path, jobs=1)
+    first, second, *_ = sorted((tmp_path / "runs").glob("*.parquet"))
+    first.write_bytes(b"damaged")
+    pq.write_table(pq.read_table(second).drop_columns(["accepted_load"]), second)
+    results = load_results(tmp_path)
+    assert (len(results.table), results.expected, len(results.refused)) == (2, 4, 2)
+    for file in (tmp_path / "runs").glob("*.parquet"):
+        file.write_bytes(b"damaged")
+    with pytest.raises(dfe.ConfigError, match="cannot be read"):
+        load_results(tmp_path)

@@ -1,0 +1,117 @@
+"""What runs need is known before the first of them, without building a network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dragonfly_env as dfe
+from dragonfly_env import _core
+from dragonfly_env.sweeps import execute, requirements, run_sweep
+from dragonfly_env.sweeps.estimates import about, estimate_seconds, packet_hops
+from dragonfly_env.sweeps.requirements import check_runs, fitting_workers, memory_of
+from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.scenario import Scenario
+
+
+def runs_of(**changes: Any) -> list[Run]:
+    settings = {"topology": "72", "policies": ["min"], "traffic": ["uniform"], "loads": [0.2, 0.4], **changes}
+    return Scenario.from_dict(settings).runs()
+
+
+FEW = {"local_vcs": 3, "global_vcs": 3}
+
+
+@pytest.mark.parametrize("topology", ["72", "theta-m8"])
+@pytest.mark.parametrize("scheme", ["stage", "ladder", "hop"])
+def test_a_policy_runs_with_the_channels_that_it_says_and_with_no_fewer(topology: str, scheme: str) -> None:
+    system = dfe.Dragonfly.preset(topology)
+    for policy in ("min", "val-n", "par", "ugal-g", "ad1"):
+        if policy == "ad1" and topology == "72":
+            continue
+        local, glob = _core.required_vcs(system.to_core(), policy, {}, scheme)
+        links = {"vc_scheme": scheme, "local_vcs": local, "global_vcs": glob}
+        made = dfe.SimulationConfig(topology=system, policy=policy, network=dfe.NetworkConfig(**links))
+        assert dfe.Simulation(made).time_ns == 0.0
+        for name in ("local_vcs", "global_vcs"):
+            if links[name] == 1:
+                continue
+            fewer = made.replace(network=dfe.NetworkConfig(**{**links, name: links[name] - 1}))
+            with pytest.raises(dfe.ConfigError, match="for this policy and VC scheme"):
+                _core.requirements(*fewer.core_arguments())
+
+
+def test_what_the_core_needs_is_refused_as_the_simulation_refuses_it() -> None:
+    made = dfe.SimulationConfig(topology="72", policy="par", network=dfe.NetworkConfig(**FEW))
+    with pytest.raises(dfe.ConfigError) as built:
+        dfe.Simulation(made)
+    with pytest.raises(dfe.ConfigError) as asked:
+        _core.requirements(*made.core_arguments())
+    assert str(asked.value) == str(built.value)
+
+
+def test_a_sweep_is_refused_before_its_first_run_and_says_what_is_missing(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(execute, "measure", lambda run: pytest.fail("nothing may run"))
+    settings = {"topology": "72", "policies": ["min", "par", "ugal-n"], "traffic": ["uniform", "adv+1"]}
+    plan = Scenario.from_dict({**settings, "loads": [0.1, 0.2], "network": FEW})
+    with pytest.raises(dfe.ConfigError) as refused:
+        run_sweep(plan, tmp_path / "out", jobs=1)
+    text = str(refused.value)
+    assert text.startswith("8 of 12 runs cannot be done: par under uniform at load 0.1, seed 1: ")
+    assert "network.local_vcs = 3: at least 5" in text
+    assert "par needs local_vcs=5 and global_vcs=5 here" in text
+    assert "ugal-n needs local_vcs=4 and global_vcs=4 here" in text
+    assert len(text) < 700
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_requirements_of_many_runs_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    real = requirements._requirements_of
+    monkeypatch.setattr(requirements, "_requirements_of", lambda run: calls.append(run) or real(run))
+    assert len(check_runs(runs_of(policies=["min", "par"], seeds=[1, 2, 3]))) == 12
+    assert len(calls) == 2
+
+
+def test_a_time_series_that_would_fill_the_memory_is_refused_before_the_run() -> None:
+    with pytest.raises(dfe.ConfigError, match="series_bin_ns = 1"):
+        check_runs(runs_of(series_bin_ns=1, measure_ns=1e9))
+
+
+def test_runs_that_do_not_fit_together_are_fewer_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    needed = check_runs(runs_of(seeds=[1, 2, 3]))
+    assert memory_of(needed, 2) == 2 * needed[0].memory_bytes
+    monkeypatch.setattr(requirements, "machine_bytes", lambda: int(2.5 * needed[0].memory_bytes))
+    assert fitting_workers(needed, 4, given=False) == 2
+    assert fitting_workers(needed, 2, given=True) == 2
+    with pytest.raises(dfe.ConfigError, match=r"^workers = 4: must be at most 2: .* GB of memory"):
+        fitting_workers(needed, 4, given=True)
+    assert fitting_workers(needed[:1], 4, given=True) == 4
+
+
+def test_memory_grows_with_the_system_and_counts_tables() -> None:
+    def of(topology: str, policy: str) -> int:
+        (one,) = check_runs(runs_of(topology=topology, policies=[policy], loads=[0.1]))
+        return one.memory_bytes
+
+    assert of("72", "min") < of("1056", "min") < of("16512", "min") < of("16512", "q-adaptive")
+
+
+def test_estimates_grow_with_what_is_simulated() -> None:
+    light, heavy = runs_of()
+    assert packet_hops(heavy) == pytest.approx(2 * packet_hops(light))
+    (alone,) = runs_of(traffic=["none"], jobs=["milc:hosts=8,scale=0.01"], loads=[])
+    (beside,) = runs_of(jobs=["milc:hosts=8,scale=0.01"], loads=[0.2], measure_ns=1e9)
+    assert packet_hops(beside) > packet_hops(alone) > 0
+    assert estimate_seconds([], 1) == 0.0
+    assert estimate_seconds([light, heavy], 1) > 0.0
+    assert "with 1 process" in about([light], 1)
+
+
+@pytest.mark.parametrize("program", ["all-to-all", "halo3d"])
+def test_the_estimate_of_other_jobs_counts_their_packets(program: str) -> None:
+    (run,) = runs_of(traffic=["none"], jobs=[f"{program}:hosts=8"], loads=[])
+    assert packet_hops(run) > 0

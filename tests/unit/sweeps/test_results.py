@@ -1,0 +1,184 @@
+"""Results: read back as they were written, averaged over seeds with honest intervals, and summed up in a table."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from dragonfly_env import ConfigError
+from dragonfly_env.sweeps import Results, Scenario, aggregate, load_results, run_sweep
+from dragonfly_env.sweeps.statistics import mean_and_ci95, student_t95
+from dragonfly_env.sweeps.summary import microseconds, render_summary, verdict_table
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished sweep of eight runs on 72 hosts."""
+    path = tmp_path_factory.mktemp("results")
+    settings = {
+        "name": "tiny",
+        "topology": "72",
+        "policies": ["ugal-n", "min"],
+        "traffic": ["uniform"],
+        "loads": [0.2, 0.4],
+        "seeds": [1, 2],
+        "warmup_ns": 1000,
+        "measure_ns": 3000,
+    }
+    run_sweep(Scenario.from_dict(settings), path, jobs=1)
+    return path
+
+
+def made_up(rows: list[tuple[str, float, int, float, float]]) -> Results:
+    """Results from (policy, load, seed, accepted load, latency)."""
+    table = pd.DataFrame(rows, columns=["policy", "load", "seed", "accepted_load", "latency_mean_ns"])
+    table["traffic"] = "uniform"
+    table["latency_p99_ns"] = 2 * table["latency_mean_ns"]
+    table["hops_mean"] = 3.0
+    return Results("made up", table, tuple(dict.fromkeys(table["policy"])), ("uniform",), len(rows))
+
+
+@pytest.mark.parametrize(
+    ("degrees", "factor"),
+    [
+        (1, 12.7062),
+        (2, 4.3027),
+        (10, 2.2281),
+        (30, 2.0423),
+        (40, 2.0211),
+        (60, 2.0003),
+        (120, 1.9799),
+        (10**6, 1.9600),
+    ],
+)
+def test_student_factor_is_that_of_the_tables(degrees: int, factor: float) -> None:
+    assert student_t95(degrees) == pytest.approx(factor, abs=1.1e-4)
+
+
+def test_student_factor_needs_a_degree_of_freedom() -> None:
+    with pytest.raises(ValueError, match="degrees = 0"):
+        student_t95(0)
+
+
+def test_the_interval_covers_the_true_mean_in_95_of_100_samples() -> None:
+    rng = np.random.default_rng(1)
+    covered = 0
+    for sample in rng.normal(10.0, 2.0, size=(4000, 4)):
+        mean, half = mean_and_ci95(sample.tolist())
+        covered += abs(mean - 10.0) <= half
+    assert covered / 4000 == pytest.approx(0.95, abs=0.012)
+
+
+def test_the_interval_of_a_single_value_is_unknown() -> None:
+    mean, half = mean_and_ci95([3.0, math.nan])
+    assert mean == 3.0
+    assert math.isnan(half)
+    assert all(math.isnan(value) for value in mean_and_ci95([math.nan]))
+
+
+def test_a_folder_and_its_merged_file_hold_the_same_rows(folder: Path) -> None:
+    whole, merged = load_results(folder), load_results(folder / "results.parquet")
+    assert whole.name == "tiny"
+    assert whole.policies == ("ugal-n", "min")
+    assert whole.expected == len(whole.table) == 8
+    pd.testing.assert_frame_equal(whole.table, merged.table)
+
+
+def test_an_interrupted_sweep_can_be_read(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "scenario.json").write_bytes((folder / "scenario.json").read_bytes())
+    for file in sorted((folder / "runs").iterdir())[:3]:
+        (tmp_path / "runs" / file.name).write_bytes(file.read_bytes())
+    results = load_results(tmp_path)
+    assert (len(results.table), results.expected) == (3, 8)
+
+
+def test_what_are_no_results_is_a_config_error(tmp_path: Path, folder: Path) -> None:
+    with pytest.raises(ConfigError, match="there is none"):
+        load_results(tmp_path / "nowhere")
+    with pytest.raises(ConfigError, match="must hold the results of a sweep"):
+        load_results(tmp_path)
+    (tmp_path / "scenario.json").write_bytes((folder / "scenario.json").read_bytes())
+    with pytest.raises(ConfigError, match="at least one finished run"):
+        load_results(tmp_path)
+    (tmp_path / "scenario.json").write_text("{")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_results(tmp_path)
+    (tmp_path / "text.parquet").write_text("no Parquet")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_results(tmp_path / "text.parquet")
+    pd.DataFrame({"x": [1]}).to_parquet(tmp_path / "other.parquet")
+    with pytest.raises(ConfigError, match="made by something else"):
+        load_results(tmp_path / "other.parquet")
+
+
+def test_seeds_are_averaged_with_a_student_interval() -> None:
+    results = made_up(
+        [("min", 0.5, seed, 0.5, latency) for seed, latency in enumerate((100.0, 110.0, 120.0))]
+    )
+    (row,) = aggregate(results, ["latency_mean_ns"]).to_dict("records")
+    assert row["latency_mean_ns"] == pytest.approx(110.0)
+    assert row["latency_mean_ns_ci95"] == pytest.approx(4.3027 * 10.0 / math.sqrt(3), rel=1e-4)
+    assert row["seeds"] == 3
+    assert not row["saturated"]
+
+
+def test_rows_stand_in_the_order_of_the_scenario(folder: Path) -> None:
+    table = aggregate(load_results(folder), ["latency_mean_ns"])
+    assert table[["policy", "load"]].to_numpy().tolist() == [
+        ["ugal-n", 0.2],
+        ["ugal-n", 0.4],
+        ["min", 0.2],
+        ["min", 0.4],
+    ]
+
+
+def test_a_policy_that_leaves_part_of_the_load_is_saturated() -> None:
+    results = made_up([("min", 0.5, 1, 0.474, 900.0), ("par", 0.5, 1, 0.476, 900.0)])
+    assert aggregate(results, []).set_index("policy")["saturated"].to_dict() == {"min": True, "par": False}
+
+
+def test_select_keeps_a_part_and_names_what_is_missing(folder: Path) -> None:
+    results = load_results(folder)
+    assert len(results.select(policies=["min"], loads=[0.4]).table) == 2
+    assert results.select(policies=["min"]).policies == ("min",)
+    with pytest.raises(ConfigError, match="did you mean 'ugal-n'"):
+        results.select(policies=["ugal"])
+    with pytest.raises(ConfigError, match="adv"):
+        results.select(traffic=["adv+1"])
+    with pytest.raises(ConfigError, match=r"0\.2, 0\.4"):
+        results.select(loads=[0.3])
+
+
+def test_a_policy_carries_the_highest_load_up_to_which_it_is_never_saturated() -> None:
+    results = made_up(
+        [
+            ("min", 0.1, 1, 0.1, 500.0),
+            ("min", 0.2, 1, 0.15, 900.0),
+            ("min", 0.3, 1, 0.3, 700.0),
+            ("par", 0.1, 1, 0.05, 5000.0),
+        ]
+    )
+    verdicts = verdict_table(results).set_index("policy")
+    assert verdicts.loc["min", "carries"] == 0.1
+    assert verdicts.loc["min", "accepted_max"] == 0.3
+    assert verdicts.loc["min", "latency_ns"] == 500.0
+    assert verdicts["carries"].isna().tolist() == [False, True]
+
+
+def test_the_summary_shows_every_load_and_policy(folder: Path) -> None:
+    console = Console(width=140, record=True, file=None, quiet=False)
+    with console.capture() as capture:
+        console.print(render_summary(load_results(folder)))
+    text = capture.get()
+    for word in ("uniform", "ugal-n", "min", "0.2", "0.4", "±", "carries"):
+        assert word in text
+
+
+def test_microseconds_have_a_sensible_number_of_digits() -> None:
+    assert [microseconds(x) for x in (0.5, 12.345, 150.4, math.nan)] == ["0.500", "12.35", "150", "-"]

@@ -1,0 +1,276 @@
+"""A results folder in a hostile world: any name, damaged files, full disks. Nothing that was computed is lost."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import random
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner, Result
+
+import dragonfly_env as dfe
+from dragonfly_env.cli import app
+from dragonfly_env.sweeps import storage
+from dragonfly_env.sweeps.results import load_results
+from dragonfly_env.sweeps.runner import SweepStoppedError, run_sweep
+from dragonfly_env.sweeps.scenario import Scenario
+from dragonfly_env.sweeps.storage import ResultsFolder
+from tests.unit.cli_arguments import SHORT, SWEEP
+
+NAMES = (
+    *(
+        "a:b",
+        "s3:",
+        "http:/x",
+        "file:x",
+        "50%41",
+        "a#b",
+        "a?b",
+        "a b",
+        "-dash",
+        "naïve-日本",
+        "$HOME",
+        "[x]",
+        "'",
+        "\n",
+    ),
+    os.fsdecode(b"caf\xe9"),
+    "x" * 200,
+)
+
+
+def scenario(**changes: object) -> Scenario:
+    settings = {"topology": "72", "policies": ["min"], "traffic": ["uniform"], "loads": [0.2, 0.3, 0.4]}
+    return Scenario.from_dict({**settings, "warmup_ns": 500, "measure_ns": 500, **changes})
+
+
+def run(*arguments: str) -> Result:
+    """The command in this process."""
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "140"})
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_folder_may_have_any_name(name: str) -> None:
+    report = run_sweep(scenario(), Path(name), jobs=1)
+    assert (report.finished, report.failures) == (3, ())
+    assert run_sweep(scenario(), Path(name), jobs=1).reused == 3
+    assert len(load_results(Path(name)).table) == 3
+    assert len(load_results(Path(name) / "results.parquet").table) == 3
+
+
+@pytest.mark.parametrize("name", ["a:b", os.fsdecode(b"caf\xe9")])
+def test_a_sweep_with_figures_into_any_folder(name: str) -> None:
+    done = run(*SWEEP, f"--out={name}", "--jobs", "2")
+    assert done.exit_code == 0, done.stderr
+    assert (Path(name) / "index.html").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("name", ["http:x.csv", "s3:x.parquet", os.fsdecode(b"caf\xe9.csv")])
+def test_a_trace_may_have_any_name(name: str) -> None:
+    columns = {"time_ns": [0, 5], "src": [1, 2], "dst": [3, 4], "bytes": [100, 100]}
+    if name.endswith("csv"):
+        rows = zip(*columns.values(), strict=True)
+        Path(name).write_text("\n".join(",".join(map(str, row)) for row in [tuple(columns), *rows]))
+    else:
+        with Path(name).open("wb") as file:
+            pq.write_table(pa.table(columns), file)
+    report = run_sweep(scenario(traffic=[f"trace:{name}"]), Path("out"), jobs=1)
+    assert (report.finished, report.failures) == (1, ())
+    assert len(load_results(Path("out")).table) == 1
+
+
+def test_a_log_may_have_a_name_as_long_as_any() -> None:
+    name = "x" * 247 + ".parquet"
+    done = run("simulate", "-t", "72", *SHORT, "--packet-log", name)
+    assert done.exit_code == 0, done.stderr
+    with Path(name).open("rb") as file:
+        assert pq.read_table(file).num_rows > 0
+    assert [file.name for file in Path().iterdir()] == [name]
+
+
+def test_a_run_damaged_anywhere_is_done_again_and_said() -> None:
+    plan = scenario(loads=[0.2])
+    run_sweep(plan, Path("out"), jobs=1)
+    (run,) = plan.runs()
+    files = ResultsFolder(Path("out"))
+    intact = files.run_file(run.id).read_bytes()
+    draws = random.Random(1)
+    seal = intact.rindex(b"dragonfly_env_sha256")
+    for place in [
+        5,
+        500,
+        len(intact) // 2,
+        *range(seal, seal + 20),
+        *(draws.randrange(len(intact)) for _ in range(300)),
+    ]:
+        damaged = bytearray(intact)
+        damaged[place] ^= 1 << draws.randrange(8)
+        files.run_file(run.id).write_bytes(damaged)
+        assert files.version_of(run.id) is None, place
+    report = run_sweep(plan, Path("out"), jobs=1)
+    assert (report.finished, report.damaged, report.failures) == (1, 1, ())
+    assert files.version_of(run.id) == dfe.__version__
+    assert len(load_results(Path("out")).table) == 1
+
+
+def test_the_command_says_that_damaged_runs_were_done_again() -> None:
+    assert run(*SWEEP, "-o", "out", "-j", "1", "--no-plots").exit_code == 0
+    first = min(Path("out/runs").iterdir())
+    content = bytearray(first.read_bytes())
+    content[400] ^= 0xFF  # in a page; the footer is as it was
+    first.write_bytes(content)
+    done = run(*SWEEP, "-o", "out", "-j", "1", "--no-plots")
+    assert done.exit_code == 0
+    assert "1 runs done, 3 were there already (1 with damaged files were done again)" in done.stderr
+
+
+def test_a_run_without_a_seal_as_earlier_versions_wrote_it_is_still_known() -> None:
+    plan = scenario(loads=[0.2])
+    run_sweep(plan, Path("out"), jobs=1)
+    (run,) = plan.runs()
+    file = ResultsFolder(Path("out")).run_file(run.id)
+    with file.open("rb") as opened:
+        table = pq.ParquetFile(opened).read()
+    metadata = {key: text for key, text in table.schema.metadata.items() if b"sha256" not in key}
+    with file.open("wb") as opened:
+        pq.write_table(table.replace_schema_metadata(metadata), opened)
+    assert run_sweep(plan, Path("out"), jobs=1).reused == 1
+
+
+def test_a_merged_file_damaged_in_its_body_is_refused_in_one_line() -> None:
+    run_sweep(scenario(), Path("out"), jobs=1)
+    merged = Path("out/results.parquet")
+    content = bytearray(merged.read_bytes())
+    column = pq.read_metadata(io.BytesIO(content)).row_group(0).column(0)
+    # The last byte of a page: between those of one column and the next, older versions write what nobody reads.
+    content[column.dictionary_page_offset + column.total_compressed_size - 1] ^= 0xFF
+    merged.write_bytes(content)
+    done = run("plot", str(merged))
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "cannot be read" in done.stderr
+    run_sweep(scenario(), Path("out"), jobs=1)
+    assert run("plot", str(merged)).exit_code == 0
+
+
+@pytest.mark.parametrize("content", ["null", "[1]", "5", '"x"', "{", '{"runs": 5}', '{"runs": null}'])
+def test_a_list_of_runs_that_is_none_is_one_line(content: str) -> None:
+    run_sweep(scenario(), Path("out"), jobs=1)
+    Path("out/scenario.json").write_text(content)
+    done = run("plot", "out")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.output
+    assert done.stderr.startswith("error: results = ")
+    assert run(*SWEEP, "-o", "out", "-j", "1", "--no-plots").exit_code == 0
+
+
+@pytest.mark.parametrize("name", [".lock", "scenario.json", "results.parquet"])
+def test_a_folder_where_a_file_should_be_is_one_line(name: str) -> None:
+    (Path("out") / name).mkdir(parents=True)
+    done = run(*SWEEP, "-o", "out", "-j", "1", "--no-plots")
+    assert done.exit_code in (1, 2)
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert name in done.stderr
+    (Path("out") / name).rmdir()
+    assert run(*SWEEP, "-o", "out", "-j", "1", "--no-plots").exit_code == 0
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_full_disk_stops_a_sweep_and_what_was_saved_is_kept(jobs: int) -> None:
+    """Worker processes inherit the limit; a file over it cannot be written, whoever the user is."""
+    plan = scenario(loads=[0.2, 0.3], arrays=False)
+    run_sweep(plan, Path("out"), jobs=1)
+    everything = scenario(loads=[0.2, 0.3, 0.4, 0.5], arrays=False)
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    code = (
+        "import resource, sys\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, {hard}))\n"
+        "from dragonfly_env.cli import app\n"
+        "app(sys.argv[1:])\n"
+    )
+    command = ["sweep", "-t", "72", "-p", "min", "--traffic", "uniform", "-l", "0.2:0.5:0.1", "--no-arrays"]
+    short = ["--warmup-ns", "500", "--measure-ns", "500", "-o", "out", "--no-plots", "-j", str(jobs)]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command, *short],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "File too large" in done.stderr
+    assert "2 of 4 runs are kept in out; to go on: " in done.stderr
+    report = run_sweep(everything, Path("out"), jobs=1)
+    assert (report.finished, report.reused) == (2, 2)
+
+
+def test_a_full_disk_while_merging_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(table: pa.Table, target: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "write_table", full)
+        with pytest.raises(SweepStoppedError, match="No space left on device") as stopped:
+            run_sweep(scenario(), Path("out"), jobs=1)
+        assert (stopped.value.kept, stopped.value.total) == (3, 3)
+        done = run(*SWEEP, "-o", "out", "-j", "1", "--no-plots")
+        assert done.exit_code == 1
+        assert done.stderr.startswith(
+            "error: [Errno 28] No space left on device: 'out/results.parquet'; 4 of 4"
+        )
+    report = run_sweep(scenario(), Path("out"), jobs=1)
+    assert (report.finished, report.reused) == (0, 3)
+    assert Path("out/results.parquet").exists()
+
+
+def test_a_log_that_cannot_be_written_does_not_take_the_results_away() -> None:
+    done = run("simulate", "-t", "72", *SHORT, "--packet-log", "/dev/full")
+    assert done.exit_code == 1
+    assert "packets delivered" in done.stdout
+    assert "error: /dev/full: No space left on device" in done.stderr
+    assert Path("/dev/full").is_char_device()
+
+
+def test_labels_are_shown_as_they_are_written() -> None:
+    labels = ("$$", r"$\frac{", "[/x]", "[red]", "_hidden", "</script><b>", os.fsdecode(b"caf\xe9"))
+    policies = ("min", "val-g", "val-n", "vlb-lg", "vlb-gl", "ugal-g", "ugal-n")
+    named = [f"-p{label}={policy}" for label, policy in zip(labels, policies, strict=True)]
+    done = run(
+        "sweep", *named, "-t", "72", "--traffic", "uniform", "-l", "0.2", *SHORT, "-o", "out", "-j", "1"
+    )
+    assert done.exit_code == 0, done.stderr
+    for label in labels[:-1]:
+        assert label in done.stdout
+    picture = Path("out/loads.svg").read_text(encoding="utf-8")
+    for label in ("$$", r"$\frac{", "[/x]", "_hidden"):
+        assert label in picture
+    assert "</script><b>" not in Path("out/index.html").read_text(encoding="utf-8")
+
+
+def test_runs_that_an_earlier_sweep_gave_other_names_are_shown_under_those_of_the_last() -> None:
+    command = ["-t", "72", "--traffic", "uniform", "-l", "0.2", *SHORT, "-o", "out", "-j", "1", "--no-plots"]
+    assert run("sweep", "-p", "one=min", *command).exit_code == 0
+    done = run("sweep", "-p", "two=min", *command)
+    assert done.exit_code == 0, done.output
+    assert "0 runs done, 1 were there already" in done.stderr
+    assert load_results(Path("out")).table["policy"].tolist() == ["two"]
+    assert load_results(Path("out/results.parquet")).table["policy"].tolist() == ["two"]
+
+
+def test_two_names_for_the_same_are_refused() -> None:
+    done = run("sweep", "-p", "one=min", "-p", "two=min", "-t", "72", "--traffic", "uniform", "-l", "0.2")
+    assert done.exit_code == 2
+    assert "policies = 'two': must be listed only once; it is the same as 'one'" in done.stderr

@@ -1,0 +1,263 @@
+"""Scenarios: what a file or options mean, the runs that follow, their identity, and every mistake that one can make."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragonfly_env import ConfigError
+from dragonfly_env.sweeps import Scenario
+from dragonfly_env.sweeps.fields import parse_assignment, parse_loads
+
+REPOSITORY = Path(__file__).parents[3]
+
+SMALL: dict[str, Any] = {
+    "topology": "72",
+    "policies": ["min", "ugal-n"],
+    "traffic": ["uniform"],
+    "loads": [0.2, 0.4],
+    "seeds": [1, 2],
+}
+
+
+def only_id(**changes: Any) -> str:
+    """The id of the only run of a scenario with one policy, traffic, load and seed."""
+    base = {**SMALL, "policies": ["min"], "loads": [0.2], "seeds": [1]}
+    (run,) = Scenario.from_dict({**base, **changes}).runs()
+    return run.id
+
+
+def test_runs_are_the_product_of_all_lists_in_a_fixed_order() -> None:
+    scenario = Scenario.from_dict({**SMALL, "traffic": ["uniform", "adv+1"]})
+    described = [run.describe() for run in scenario.runs()]
+    assert len(described) == 2 * 2 * 2 * 2
+    assert described[:3] == [
+        "min under uniform at load 0.2, seed 1",
+        "min under uniform at load 0.2, seed 2",
+        "min under uniform at load 0.4, seed 1",
+    ]
+    assert described[-1] == "ugal-n under adv+1 at load 0.4, seed 2"
+    assert described == [run.describe() for run in scenario.runs()]
+
+
+def test_every_run_has_an_id_of_its_own() -> None:
+    runs = Scenario.from_dict({**SMALL, "traffic": ["uniform", "adv+1", "adv+2"]}).runs()
+    assert len({run.id for run in runs}) == len(runs) == 24
+
+
+def test_an_id_is_the_same_in_another_process(tmp_path: Path) -> None:
+    program = (
+        "from dragonfly_env.sweeps import Scenario\n"
+        "settings = dict(topology='72', policies=['min'], traffic=['uniform'], loads=[0.2], seeds=[1])\n"
+        "print(Scenario.from_dict(settings).runs()[0].id)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout.strip() == only_id()
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        {"topology": {"preset": "72"}},
+        {"topology": {"p": 2, "a": 4, "h": 2}},
+        {"topology": 72},
+        {"network": "default"},
+        {"network": {"preset": "default", "packet_bytes": 128}},
+        {"policies": [{"name": "min"}]},
+        {"policies": "min"},
+        {"traffic": [{"pattern": "uniform"}]},
+        {"traffic": [{"pattern": "uniform", "loads": [0.2]}]},
+        {"loads": "0.2:0.2:0.1"},
+        {"warmup_ns": 100_000},
+        {"measure_ns": 100_000.0},
+        {"threads": 4},
+        {"name": "another title"},
+    ],
+)
+def test_the_same_configuration_spelled_otherwise_is_the_same_run(spelling: dict[str, Any]) -> None:
+    assert only_id(**spelling) == only_id()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"topology": {"preset": "72", "arrangement": "absolute"}},
+        {"network": "q-adaptive"},
+        {"network": {"global_latency_ns": 299.0}},
+        {"policies": ["val-n"]},
+        {"traffic": ["adv+1"]},
+        {"loads": [0.21]},
+        {"seeds": [2]},
+        {"warmup_ns": 1.0},
+        {"measure_ns": 1.0},
+        {"injection": "poisson"},
+        {"source_queue_packets": 20},
+        {"message_packets": 2},
+        {"series_bin_ns": 100.0},
+        {"arrays": False},
+    ],
+)
+def test_any_difference_in_the_configuration_is_another_run(change: dict[str, Any]) -> None:
+    assert only_id(**change) != only_id()
+
+
+def test_a_policy_with_parameters_is_labelled_by_them() -> None:
+    scenario = Scenario.from_dict(
+        {**SMALL, "policies": ["ugal-n", "ugal-n:bias_packets=2", {"name": "ugal-n", "bias_packets": 4}]}
+    )
+    labels = [choice.label for choice in scenario.policies]
+    assert labels == ["ugal-n", "ugal-n:bias_packets=2", "ugal-n:bias_packets=4"]
+    assert [choice.policy.parameters()["bias_packets"] for choice in scenario.policies] == [0.0, 2.0, 4.0]
+
+
+def test_a_traffic_may_have_loads_and_times_of_its_own() -> None:
+    runs = Scenario.from_dict(
+        {
+            **SMALL,
+            "policies": ["min"],
+            "seeds": [7],
+            "warmup_ns": 10_000,
+            "traffic": ["uniform", {"pattern": "adv+1", "loads": ["0.05:0.15:0.05"], "warmup_ns": 30_000}],
+        }
+    ).runs()
+    assert [(run.traffic_label, run.load, run.warmup_ns) for run in runs] == [
+        ("uniform", 0.2, 10_000.0),
+        ("uniform", 0.4, 10_000.0),
+        ("adv+1", 0.05, 30_000.0),
+        ("adv+1", 0.1, 30_000.0),
+        ("adv+1", 0.15, 30_000.0),
+    ]
+
+
+def test_policies_that_learn_may_have_a_longer_warmup() -> None:
+    settings = {
+        **SMALL,
+        "policies": ["min", "q-adaptive"],
+        "traffic": ["uniform", "all-to-all"],
+        "loads": [0.2],
+        "seeds": [1],
+        "warmup_ns": 10_000,
+        "learner_warmup_ns": 50_000,
+    }
+    scenario = Scenario.from_dict(settings)
+    assert [(run.traffic_label, run.policy_label, run.warmup_ns) for run in scenario.runs()] == [
+        ("uniform", "min", 10_000.0),
+        ("uniform", "q-adaptive", 50_000.0),
+        ("all-to-all", "min", 0.0),  # what a closed loop does first is part of its makespan
+        ("all-to-all", "q-adaptive", 0.0),
+    ]
+    assert scenario.to_dict()["learner_warmup_ns"] == 50_000.0
+    assert "learner_warmup_ns" not in Scenario.from_dict(SMALL).to_dict()
+
+
+def test_a_schedule_of_traffic_brings_its_own_loads() -> None:
+    steps = [[0, "uniform", 0.3], [5_000, "adv+1", 0.2]]
+    (run,) = Scenario.from_dict(
+        {"topology": "72", "policies": ["min"], "traffic": [{"schedule": steps}]}
+    ).runs()
+    assert run.load == 0.3
+    assert run.traffic_label == "uniform 0.3 from 0 us, then adv+1 0.2 from 5 us"
+
+
+@pytest.mark.parametrize(
+    ("values", "loads"),
+    [
+        ([0.5, 0.1], (0.1, 0.5)),
+        (["0.1:0.5:0.1"], (0.1, 0.2, 0.3, 0.4, 0.5)),
+        (["0.1:0.45:0.1"], (0.1, 0.2, 0.3, 0.4)),
+        (["0.1,0.2", 0.2, "1"], (0.1, 0.2, 1.0)),
+        (["0.3"], (0.3,)),
+    ],
+)
+def test_loads_are_numbers_or_ranges_with_both_ends(values: list[object], loads: tuple[float, ...]) -> None:
+    assert parse_loads(values, "loads") == loads
+
+
+def test_an_assignment_has_the_type_that_it_looks_like() -> None:
+    assert parse_assignment("a=2", "x") == ("a", 2)
+    assert parse_assignment("a=2.5", "x") == ("a", 2.5)
+    assert parse_assignment("a=true", "x") == ("a", True)
+    assert parse_assignment("a=lgl", "x") == ("a", "lgl")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"topology": "1057"}, r"1057.*did you mean '1056'"),
+        ({"topology": {"p": 2, "a": 4}}, "lacks h"),
+        ({"topology": {"p": 2, "a": 4, "h": 2, "g": 99}}, "g = 99"),
+        ({"network": "q-adaptiv"}, "did you mean 'q-adaptive'"),
+        ({"network": {"global_latency": 300}}, "did you mean 'global_latency_ns'"),
+        ({"network": {"packet_bytes": -1}}, "packet_bytes = -1"),
+        ({"policies": []}, r"policies = \[\]"),
+        ({"policies": ["ugla-n"]}, "'ugla-n'.*did you mean 'ugal-n'"),
+        ({"policies": ["ugal-n:bias=2"]}, "did you mean 'bias_packets'"),
+        ({"policies": ["ugal-n:bias_packets"]}, "name=value"),
+        ({"policies": [{"bias_packets": 2}]}, "policies.name"),
+        ({"policies": [3]}, "policies = 3"),
+        ({"policies": ["min", "min"]}, "only once"),
+        ({"traffic": []}, r"traffic = \[\]"),
+        ({"traffic": ["unifrom"]}, "'unifrom'.*did you mean 'uniform'"),
+        ({"traffic": ["adv+9"]}, "9"),
+        ({"traffic": [{"loads": [0.1]}]}, "either a pattern or a schedule"),
+        ({"traffic": [{"schedule": [[0, "uniform"]]}]}, "traffic.schedule step"),
+        ({"traffic": [{"schedule": [[0, "uniform", 0.5]], "loads": [0.1]}]}, "traffic.loads"),
+        ({"loads": []}, r"loads = \[\]"),
+        ({"loads": [0]}, "loads = 0"),
+        ({"loads": [1.5]}, "loads = 1.5"),
+        ({"loads": [float("nan")]}, "loads = nan"),
+        ({"loads": ["0.5:0.1:0.1"]}, "below its start"),
+        ({"loads": ["0.1:0.5"]}, "start:stop:step"),
+        ({"loads": ["0.1:0.5:0"]}, "step = 0"),
+        ({"loads": ["much"]}, "'much'"),
+        ({"seeds": [-1]}, "seeds = -1"),
+        ({"seeds": [1.5]}, "seeds = 1.5"),
+        ({"seeds": list(range(100_000))}, "number of runs"),
+        ({"warmup_ns": -1}, "warmup_ns = -1"),
+        ({"measure_ns": 0}, "measure_ns = 0"),
+        ({"measure_ns": "long"}, "measure_ns = 'long'"),
+        ({"threads": 0}, "threads = 0"),
+        ({"arrays": "yes"}, "arrays = 'yes'"),
+        ({"injection": "sometimes"}, "injection = 'sometimes'"),
+        ({"source_queue_packets": 0}, "source_queue_packets = 0"),
+        ({"polices": ["min"]}, "polices.*did you mean 'policies'"),
+        ({"name": ""}, "name = ''"),
+    ],
+)
+def test_a_mistake_is_a_config_error_that_names_field_and_value(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Scenario.from_dict({**SMALL, **change}).runs()
+
+
+def test_a_file_that_is_none_is_a_config_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nothing\.toml"):
+        Scenario.from_toml(tmp_path / "nothing.toml")
+    broken = tmp_path / "broken.toml"
+    broken.write_text("policies = [\n")
+    with pytest.raises(ConfigError, match="TOML"):
+        Scenario.from_toml(broken)
+
+
+def test_a_mistake_in_a_file_names_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('policies = ["min"]\ntraffic = ["uniform"]\nloads = [2.0]\n')
+    with pytest.raises(ConfigError, match=r"mine\.toml: loads = 2\.0"):
+        Scenario.from_toml(file)
+
+
+def test_the_demo_compares_five_policies_on_1056_hosts() -> None:
+    scenario = Scenario.from_toml(REPOSITORY / "examples" / "demo.toml")
+    runs = scenario.runs()
+    assert scenario.topology.num_hosts == 1056
+    assert scenario.topology.arrangement == "absolute"
+    assert [choice.label for choice in scenario.policies] == ["min", "val-n", "ugal-g", "ugal-n", "par"]
+    assert [choice.label for choice in scenario.traffic] == ["uniform", "adv+1"]
+    assert {run.config.source_queue_packets for run in runs} == {20}
+    assert {run.load for run in runs if run.traffic_label == "uniform"} >= {0.1, 0.8, 1.0}
+    assert {run.load for run in runs if run.traffic_label == "adv+1"} >= {0.05, 0.45, 0.5}
