@@ -125,7 +125,7 @@ def test_preset_q_adaptive_has_the_numbers_of_the_paper_and_its_simulator() -> N
     assert (network.output_buffer_packets, network.output_queue) == (20, "per-vc")
     assert (network.link_start, network.switching) == ("timer", "store-and-forward")
     assert (network.vc_scheme, network.arbitration) == ("stage", "least-recently-served")
-    assert (network.decide_at, network.routing_delay_ns) == ("head", 0.0)
+    assert (network.decide_at, network.routing_delay_ns) == ("by-policy", 0.0)
     assert network.detours_avoid_destination_group is True
     assert network.uniform_excludes_sender is False
     assert network.periodic_intervals == "whole-ns"
@@ -149,7 +149,7 @@ def test_preset_lia_has_the_numbers_of_its_table_1() -> None:
     assert (network.output_buffer_packets, network.output_queue) == (32, "shared")
     assert (network.link_start, network.switching) == ("immediate", "cut-through")
     assert (network.vc_scheme, network.arbitration) == ("ladder", "round-robin")
-    assert (network.decide_at, network.routing_delay_ns) == ("head", 0.0)
+    assert (network.decide_at, network.routing_delay_ns) == ("by-policy", 0.0)
     assert network.detours_avoid_destination_group is False
     assert network.paths_weighed_by == "vc"
     assert network.uniform_excludes_sender is True
