@@ -125,7 +125,7 @@ def test_preset_q_adaptive_has_the_numbers_of_the_paper_and_its_simulator() -> N
     assert (network.output_buffer_packets, network.output_queue) == (20, "per-vc")
     assert (network.link_start, network.switching) == ("timer", "store-and-forward")
     assert (network.vc_scheme, network.arbitration) == ("stage", "least-recently-served")
-    assert (network.decide_at, network.routing_delay_ns) == ("by-policy", 0.0)
+    assert (network.decide_at, network.routing_delay_ns) == ("head", 0.0)
     assert network.detours_avoid_destination_group is True
     assert network.uniform_excludes_sender is False
     assert network.periodic_intervals == "whole-ns"
