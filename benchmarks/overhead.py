@@ -101,7 +101,6 @@ def _steps(effort: Effort, beside: Beside, report: Report, folder: Path) -> list
         config=config,
         policy_label="min",
         traffic_label="uniform",
-        load=config.load,
         warmup_ns=0.0,
         measure_ns=_RUN_NS,
         arrays=True,

@@ -1,10 +1,10 @@
 """Experiments: scenarios, running them on all cores, results as tables and figures.
 
 from pathlib import Path
-from dragonfly_env.sweeps import Scenario, run_sweep, load_results
+from dragonfly_env.sweeps import Scenario, run_all, load_results
 
 scenario = Scenario.from_toml(Path("examples/demo.toml"))
-run_sweep(scenario, Path("results/demo"))
+run_all(scenario, Path("results/demo"))
 table = load_results(Path("results/demo")).table       # one row per run
 """
 
@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.execute import Failure
     from dragonfly_env.sweeps.results import Results, aggregate, load_results
-    from dragonfly_env.sweeps.run import Run
-    from dragonfly_env.sweeps.runner import SweepInterrupted, SweepReport, run_sweep
+    from dragonfly_env.sweeps.run import Point, Run
+    from dragonfly_env.sweeps.runner import SweepInterrupted, SweepReport, run_all, run_sweep
     from dragonfly_env.sweeps.scenario import Scenario
 
 # Where each name is: tables come with pandas, which takes longer to import than all else. Who wants one part of this
 # room, as the command line does for its options, does not wait for the others.
 _HOMES = {
     "Failure": "execute",
+    "Point": "run",
     "Results": "results",
     "Run": "run",
     "Scenario": "scenario",
@@ -31,11 +32,13 @@ _HOMES = {
     "SweepReport": "runner",
     "aggregate": "results",
     "load_results": "results",
+    "run_all": "runner",
     "run_sweep": "runner",
 }
 
 __all__ = [
     "Failure",
+    "Point",
     "Results",
     "Run",
     "Scenario",
@@ -43,6 +46,7 @@ __all__ = [
     "SweepReport",
     "aggregate",
     "load_results",
+    "run_all",
     "run_sweep",
 ]
 

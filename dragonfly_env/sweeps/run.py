@@ -1,11 +1,12 @@
-"""One run of a sweep: a simulation named completely, and its identity."""
+"""`Point`, a simulation up to its seed, and `Run`, a point with its seed: what is simulated, stored and found again."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from dragonfly_env.config.simulation import SimulationConfig
@@ -13,6 +14,7 @@ from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.workload import resolved_jobs
 from dragonfly_env.simulation.window import check_window
 from dragonfly_env.sweeps.revisions import revisions_of
+from dragonfly_env.traffic import Traffic
 from dragonfly_env.training.agents import AgentSource
 
 _MOST_NAMED_JOBS = 3
@@ -31,20 +33,24 @@ def without_places(values: Any) -> Any:
     return values
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """A simulation to be done; safe to send to another process.
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One configuration, measured in one window: a simulation up to its seed. Open loops, closed loops and jobs are
+    configurations, not kinds of points.
+
+        point = Point(config=config, policy_label="min", traffic_label="uniform", warmup_ns=50_000, measure_ns=100_000)
+        run_all([point], Path("results/mine"), seeds=(1, 2, 3))
 
     Attributes:
-        config: The simulation.
+        config: The simulation; its seed counts in a `Run` alone.
         policy_label: The policy in tables and figures.
         traffic_label: The traffic in tables and figures.
-        load: Offered load as a fraction of the host link's bandwidth; of a schedule: its first; of closed-loop traffic,
-            which has none: 1.
         warmup_ns: Simulated time before statistics are reset. No job that ends starts earlier.
         measure_ns: Simulated time that is measured; closed-loop traffic: the longest, to its completion.
         arrays: Keep results per router, per link and per time bin.
         agent: What decides instead of the configuration's policy, through the batched environment.
+        placements: Of the listed jobs, not of those of a mix: the next one for each seed, in turn. Empty: those of the
+            configuration.
 
     Raises:
         ConfigError: If the window would miss a job, or its begin (`check_window`).
@@ -53,14 +59,67 @@ class Run:
     config: SimulationConfig
     policy_label: str
     traffic_label: str
-    load: float
     warmup_ns: float
     measure_ns: float
-    arrays: bool
+    arrays: bool = True
     agent: AgentSource | None = None
+    placements: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_window(self.config, self.warmup_ns, self.measure_ns)
+
+    def run(self, seed: int) -> Run:
+        """The point with a seed.
+
+        Raises:
+            ConfigError: If the seed is none, or a job does not fit with it.
+        """
+        config = self.config
+        if self.placements:
+            placement = self.placements[(seed - 1) % len(self.placements)]
+            placed = (
+                job.replace(placement=placement) if isinstance(job, Job) else job for job in config.jobs
+            )
+            config = config.replace(jobs=tuple(placed), seed=seed)
+        elif config.seed != seed:
+            config = config.replace(seed=seed)
+        of_point = {field.name: getattr(self, field.name) for field in fields(Point)}
+        return Run(**{**of_point, "config": config, "placements": ()})
+
+    @property
+    def load(self) -> float:
+        """Offered load as a fraction of the host link's bandwidth; of a schedule: its first; 1 of closed-loop traffic,
+        traces and demands in bytes, which have none.
+        """
+        traffic = self.config.traffic_object
+        steps = getattr(traffic, "steps", None)
+        if steps:
+            return float(steps[0][2])
+        return 1.0 if offers_itself(traffic) else self.config.load
+
+    @property
+    def closed_loop(self) -> bool:
+        """Whether it ends when its workload is complete."""
+        return self.config.ends
+
+    @property
+    def work(self) -> float:
+        """A rough measure of its cost, for ordering and for the time left: the offered traffic in
+        host-ns; of closed-loop traffic as if every host sent two packets to every other.
+        """
+        if self.closed_loop:
+            return 2.0 * self.config.topology.num_hosts**2 * self.config.network.packet_time_ns
+        return self.config.topology.num_hosts * (self.warmup_ns + self.measure_ns) * self.load
+
+
+def offers_itself(traffic: Traffic) -> bool:
+    """Whether traffic says itself how much it offers, so that a load means nothing to it."""
+    return traffic.is_trace or traffic.is_closed_loop or traffic.is_absolute
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(Point):
+    """A point with the seed of its configuration; safe to send to another process."""
 
     @property
     def configuration(self) -> dict[str, Any]:
@@ -81,7 +140,7 @@ class Run:
             values["policy"] = {"agent": self.policy_label, "sha256": self.agent.sha256}
         return {**values, "warmup_ns": self.warmup_ns, "measure_ns": self.measure_ns, "arrays": self.arrays}
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Sixteen hexadecimal digits from the whole configuration: equal on every machine, different for any
         difference. Files count by their content, wherever they are and whatever they are called.
@@ -89,20 +148,6 @@ class Run:
         known = without_places(self.configuration)
         text = json.dumps(known, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-    @property
-    def closed_loop(self) -> bool:
-        """Whether the run ends when its workload is complete."""
-        return self.config.ends
-
-    @property
-    def work(self) -> float:
-        """A rough measure of the run's cost, for ordering and for the time left: the offered traffic in
-        host-ns; of closed-loop traffic as if every host sent two packets to every other.
-        """
-        if self.closed_loop:
-            return 2.0 * self.config.topology.num_hosts**2 * self.config.network.packet_time_ns
-        return self.config.topology.num_hosts * (self.warmup_ns + self.measure_ns) * self.load
 
     def describe(self) -> str:
         """One line for people: what varies within a sweep."""

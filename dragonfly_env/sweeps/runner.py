@@ -1,6 +1,4 @@
-"""Running a scenario: every run in a process of its own pool, saved the moment it ends, so that nothing done
-is ever lost.
-"""
+"""Doing runs: each in a process of a pool or on a cluster, saved the moment it ends, so that nothing done is lost."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,14 +21,14 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import OtherNetworkWarning
-from dragonfly_env.checks.outside import check_path
-from dragonfly_env.checks.values import check_bool, check_instance, check_integer
+from dragonfly_env.checks.outside import check_items, check_path
+from dragonfly_env.checks.values import check_bool, check_instance, check_integer, config_error
 from dragonfly_env.sweeps.engines import Engine, EngineError
 from dragonfly_env.sweeps.execute import Failure, UnwritableError, execute_one
 from dragonfly_env.sweeps.progress import Reporter, Silent
 from dragonfly_env.sweeps.remote import execute_remotely
 from dragonfly_env.sweeps.requirements import check_runs, fitting_workers
-from dragonfly_env.sweeps.run import Run, in_order
+from dragonfly_env.sweeps.run import Point, Run, in_order
 from dragonfly_env.sweeps.scenario import Scenario
 from dragonfly_env.sweeps.storage import ResultsFolder
 
@@ -41,7 +39,7 @@ class SweepReport:
 
     Attributes:
         folder: The results folder.
-        total: Runs of the scenario.
+        total: Runs that are wanted.
         finished: Runs done by this sweep.
         reused: Runs that were there already.
         outdated: Runs that were there, but made by another package version, and so were done again.
@@ -62,8 +60,8 @@ class SweepInterrupted(KeyboardInterrupt):
     """Ctrl-C during a sweep; finished runs are on disk, and the same call resumes.
 
     Attributes:
-        kept: Runs of the scenario that are finished and saved.
-        total: Runs of the scenario.
+        kept: Wanted runs that are finished and saved.
+        total: Wanted runs.
     """
 
     def __init__(self, kept: int, total: int) -> None:
@@ -77,8 +75,8 @@ class SweepStoppedError(RuntimeError):
     resumes.
 
     Attributes:
-        kept: Runs of the scenario that are finished and saved.
-        total: Runs of the scenario.
+        kept: Wanted runs that are finished and saved.
+        total: Wanted runs.
     """
 
     def __init__(self, reason: str, kept: int, total: int) -> None:
@@ -87,27 +85,32 @@ class SweepStoppedError(RuntimeError):
         self.total = total
 
 
-def run_sweep(
-    scenario: Scenario,
+def run_all(
+    wanted: Scenario | Iterable[Point],
     folder: Path,
     *,
-    jobs: int | None = None,
-    reporter: Reporter | None = None,
+    seeds: Sequence[int] = (1,),
+    name: str | None = None,
+    workers: int | None = None,
+    progress: Reporter | None = None,
     redo: bool = False,
     engine: Engine | None = None,
 ) -> SweepReport:
-    """Do every run of a scenario that the folder does not hold yet, then merge all into ``results.parquet``.
+    """Do every run that the folder does not hold yet, then merge all into ``results.parquet``.
 
     Expensive runs go first, so that the cores stay busy to the end.
 
     Args:
-        scenario: What to run.
+        wanted: A scenario, or at least one point: a `Run` as it is, any other point with each of the seeds. What is
+            listed twice is done once.
         folder: The results folder; created if need be.
-        jobs: Runs at a time, each in its own process; None for one per processor (divided by the scenario's
-            threads), or fewer if they would not fit into the memory.
-        reporter: Told of the progress.
+        seeds: Of points without one.
+        name: Title of tables and figures; None: the scenario's, or the folder's.
+        workers: Runs at a time, each in its own process; None for one per processor (divided by the threads of a run),
+            or fewer if they would not fit into the memory.
+        progress: Told of the progress.
         redo: Do finished runs again.
-        engine: Who does the runs, of `find_engine`; None: processes of this machine. ``jobs`` is then the runs at a
+        engine: Who does the runs, of `find_engine`; None: processes of this machine. ``workers`` is then the runs at a
             time on the whole cluster, None for as many as it has room for, and all machines see the folder by its name.
 
     Returns:
@@ -119,19 +122,20 @@ def run_sweep(
         SweepInterrupted: On Ctrl-C.
         SweepStoppedError: If results cannot be written, or workers die before they begin, again and again.
     """
-    check_instance("scenario", scenario, Scenario)
     folder = check_path("folder", folder)
     check_bool("redo", redo)
-    runs = scenario.runs()
-    workers = (
-        max(1, joblib.cpu_count() // scenario.threads)
-        if jobs is None
-        else check_integer("jobs", jobs, 1, 4096)
+    name = name or (wanted.name if isinstance(wanted, Scenario) else folder.name)
+    runs = wanted.runs() if isinstance(wanted, Scenario) else _runs_of(wanted, seeds)
+    threads = max(run.config.threads for run in runs)
+    at_a_time = (
+        max(1, joblib.cpu_count() // threads)
+        if workers is None
+        else check_integer("workers", workers, 1, 4096)
     )
-    reporter = Silent() if reporter is None else reporter
+    progress = Silent() if progress is None else progress
     needed = check_runs(runs)
     if engine is None:
-        workers = fitting_workers(needed, workers, given=jobs is not None)
+        at_a_time = fitting_workers(needed, at_a_time, given=workers is not None)
     files = ResultsFolder(folder)
     files.prepare()
     with files.locked():
@@ -143,19 +147,19 @@ def run_sweep(
         try:
             if not redo:
                 damaged = sum(files.remove_damaged(run.id) for run in todo if versions[run.id] is None)
-            files.write_manifest(_manifest(scenario, runs))
-            reporter.start(todo, workers)
+            files.write_manifest(_manifest(wanted, name, runs))
+            progress.start(todo, at_a_time)
             done = (
-                _execute_all(todo, files, workers)
+                _execute_all(todo, files, at_a_time)
                 if engine is None
-                else execute_remotely(todo, files, engine, threads=scenario.threads, jobs=jobs)
+                else execute_remotely(todo, files, engine, threads=threads, jobs=workers)
             )
             for run, failure in done:
                 if failure is None:
                     kept.add(run.id)
                 else:
                     failures.append(failure)
-                reporter.advance(run, files.seconds_of(run.id) if failure is None else None)
+                progress.advance(run, files.seconds_of(run.id) if failure is None else None)
             files.merge(_labels(runs))
         except KeyboardInterrupt:
             raise SweepInterrupted(_count_kept(runs, kept, files), len(runs)) from None
@@ -163,7 +167,7 @@ def run_sweep(
             reason = " ".join(str(error).split())
             raise SweepStoppedError(reason, _count_kept(runs, kept, files), len(runs)) from error
         finally:
-            reporter.stop()
+            progress.stop()
     return SweepReport(
         folder=folder,
         total=len(runs),
@@ -180,13 +184,33 @@ def _count_kept(runs: Sequence[Run], known: Collection[str], files: ResultsFolde
     return sum(run.id in known or files.version_of(run.id) == dfe.__version__ for run in runs)
 
 
-def _manifest(scenario: Scenario, runs: Sequence[Run]) -> dict[str, Any]:
+def run_sweep(scenario: Scenario, folder: Path, *, jobs: int | None = None, **more: Any) -> SweepReport:
+    """`run_all` of a scenario, by the names of its former arguments."""
+    more = {"progress" if key == "reporter" else key: value for key, value in more.items()}
+    return run_all(check_instance("scenario", scenario, Scenario), folder, workers=jobs, **more)
+
+
+def _runs_of(points: Iterable[Point], seeds: Sequence[int]) -> list[Run]:
+    """Every run once."""
+    runs: dict[str, Run] = {}
+    for point in check_items("wanted", points, "must be a scenario, or a list of points"):
+        check_instance("point", point, Point)
+        for run in [point] if isinstance(point, Run) else map(point.run, seeds):
+            runs.setdefault(run.id, run)
+    if not runs:
+        raise config_error("wanted", [], "must hold at least one point")
+    return list(runs.values())
+
+
+def _manifest(wanted: Scenario | Iterable[Point], name: str, runs: Sequence[Run]) -> dict[str, Any]:
     return {
-        "name": scenario.name,
+        "name": name,
         "package_version": dfe.__version__,
         "policies": list(dict.fromkeys(run.policy_label for run in runs)),
         "traffic": list(dict.fromkeys(run.traffic_label for run in runs)),
-        "scenario": scenario.to_dict(),
+        "scenario": wanted.to_dict()
+        if isinstance(wanted, Scenario)
+        else {"name": name, "runs": [run.configuration for run in runs]},
         "runs": [run.id for run in runs],
         "labels": _labels(runs),
     }

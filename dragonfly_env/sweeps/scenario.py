@@ -21,7 +21,7 @@ from dragonfly_env.jobs.workload import parse_jobs
 from dragonfly_env.simulation.window import start_after
 from dragonfly_env.sweeps.choices import PolicyChoice, TrafficChoice
 from dragonfly_env.sweeps.fields import Table, parse_loads, printable
-from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.run import Point, Run, offers_itself
 
 DEFAULT_TOPOLOGY = "1056"
 DEFAULT_WARMUP_NS = 100_000.0
@@ -158,7 +158,7 @@ class Scenario:
             ConfigError: If a combination is impossible on this topology, or two names stand for the same.
         """
         runs: dict[str, Run] = {}
-        for run in self._expand():
+        for run in (point.run(seed) for point in self.points() for seed in self.seeds):
             same = runs.setdefault(run.id, run)
             for field, label, other in (
                 ("policies", run.policy_label, same.policy_label),
@@ -170,12 +170,7 @@ class Scenario:
 
     def _loads_of(self, traffic: TrafficChoice) -> tuple[float, ...]:
         """Its own loads, or the scenario's; traces and closed loops have none, their rows say 1."""
-        named = traffic.traffic
-        return (
-            (1.0,)
-            if named.is_trace or named.is_closed_loop or named.is_absolute
-            else traffic.loads or self.loads
-        )
+        return (1.0,) if offers_itself(traffic.traffic) else traffic.loads or self.loads
 
     def _warmup_ns_of(self, traffic: TrafficChoice, policy: PolicyChoice) -> float:
         """A closed loop has none: what it does first is part of its makespan. Nor have jobs where nothing runs that
@@ -209,30 +204,33 @@ class Scenario:
         if total > _MOST_RUNS:
             raise config_error("number of runs", total, f"must be at most {_MOST_RUNS}")
 
-    def _expand(self) -> Iterator[Run]:
+    def points(self) -> Iterator[Point]:
+        """Every point, ordered by traffic, policy and load.
+
+        Raises:
+            ConfigError: If a combination is impossible on this topology.
+        """
         for traffic in self.traffic:
             for policy in self.policies:
                 warmup_ns = self._warmup_ns_of(traffic, policy)
                 jobs = start_after(self.jobs, warmup_ns)
                 for load in self._loads_of(traffic):
-                    for seed in self.seeds:
-                        yield Run(
-                            config=SimulationConfig(
-                                topology=self.topology,
-                                network=self.network,
-                                policy=policy.policy,
-                                traffic=traffic.traffic,
-                                load=load,
-                                jobs=jobs,
-                                seed=seed,
-                                threads=self.threads,
-                                **self.options,
-                            ),
-                            policy_label=policy.label,
-                            traffic_label=traffic.label,
+                    yield Point(
+                        config=SimulationConfig(
+                            topology=self.topology,
+                            network=self.network,
+                            policy=policy.policy,
+                            traffic=traffic.traffic,
                             load=load,
-                            warmup_ns=warmup_ns,
-                            measure_ns=self.measure_ns if traffic.measure_ns is None else traffic.measure_ns,
-                            arrays=self.arrays,
-                            agent=policy.agent,
-                        )
+                            jobs=jobs,
+                            seed=self.seeds[0],
+                            threads=self.threads,
+                            **self.options,
+                        ),
+                        policy_label=policy.label,
+                        traffic_label=traffic.label,
+                        warmup_ns=warmup_ns,
+                        measure_ns=self.measure_ns if traffic.measure_ns is None else traffic.measure_ns,
+                        arrays=self.arrays,
+                        agent=policy.agent,
+                    )

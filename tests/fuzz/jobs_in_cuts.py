@@ -189,7 +189,6 @@ def _require_same_rows(random: Random, config: SimulationConfig, stopper: Stoppe
             config=config,
             policy_label="a policy",
             traffic_label="traffic",
-            load=config.load,
             warmup_ns=warmup_ns,
             measure_ns=_LIMIT_NS,
             arrays=False,

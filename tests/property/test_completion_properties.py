@@ -132,7 +132,6 @@ def test_a_measurement_is_the_same_with_and_without_progress(config: dfe.Simulat
         config=config,
         policy_label="policy",
         traffic_label="traffic",
-        load=config.load,
         warmup_ns=0.0,
         measure_ns=1e6,
         arrays=True,

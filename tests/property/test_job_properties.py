@@ -112,7 +112,6 @@ def identity(file: Path) -> str:
         config=config,
         policy_label="x",
         traffic_label="x",
-        load=1.0,
         warmup_ns=0.0,
         measure_ns=1e3,
         arrays=False,

@@ -84,7 +84,6 @@ class BenchmarkCell:
             ),
             policy_label=policy.label,
             traffic_label=self.traffic.label,
-            load=self.load,
             warmup_ns=self.warmup_ns,
             measure_ns=self.measure_ns,
             arrays=self.series_bin_ns is not None,

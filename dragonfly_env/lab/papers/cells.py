@@ -156,7 +156,6 @@ class Cell:
             ),
             policy_label=self.policy,
             traffic_label=self.traffic,
-            load=self.load,
             warmup_ns=self.warmup_ns,
             measure_ns=self.measure_ns,
             arrays=True,

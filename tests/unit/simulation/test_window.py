@@ -24,7 +24,6 @@ def run_of(made: dfe.SimulationConfig, *, warmup_ns: float, measure_ns: float = 
         config=made,
         policy_label="min",
         traffic_label="mine",
-        load=0.5,
         warmup_ns=warmup_ns,
         measure_ns=measure_ns,
         arrays=False,

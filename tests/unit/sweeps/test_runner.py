@@ -301,5 +301,5 @@ def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_impossible_number_of_jobs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(dfe.ConfigError, match="jobs = 0"):
+    with pytest.raises(dfe.ConfigError, match="workers = 0"):
         run_sweep(scenario(), tmp_path, jobs=0)
