@@ -290,7 +290,26 @@ COMPARE = (
 )
 """Of `sweep` and `evaluate`: what is run."""
 
-COMPARE_WITH_JOBS = (_JOB, *COMPARE)
+COMPARE_WITH_JOBS = (
+    _JOB,
+    _option(
+        "programs",
+        list[str] | None,
+        "--program",
+        metavar="PROGRAM:hosts=N[,FIELD=..]",
+        text="A job as of --job, of which each run has one, in addition to every --job: repeat to compare programs.",
+        panel=LOAD,
+    ),
+    _option(
+        "placements",
+        list[str] | None,
+        "--placement",
+        text="Where the jobs of --program are, or those of --job if there are none: consecutive, random, "
+        "random-routers, groups=N; each in runs of its own. Repeat for several.",
+        panel=LOAD,
+    ),
+    *COMPARE,
+)
 """Of `sweep`: jobs are those of every run."""
 
 FOLDER = (

@@ -1,8 +1,9 @@
-"""``dragonfly-env sweep``: policies x traffic x loads x seeds."""
+"""``dragonfly-env sweep``: policies x traffic x programs x placements x loads x seeds."""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from pathlib import Path
 from typing import Annotated
 
@@ -61,6 +62,9 @@ def sweep(
 
     dragonfly-env sweep -t 342 -p min -p ugal-n --job milc:hosts=64,scale=0.01 --measure-ns 1000000 --dry-run
 
+    dragonfly-env sweep -t 342 -p ad0 -p ad3 --program milc:hosts=64,scale=0.01 --program nek5000:hosts=64,scale=0.01
+    --placement consecutive --placement random-routers --measure-ns 1000000 --out results/modes
+
     [bold]Results folder[/bold]
 
     results.parquet (one row per run, with everything that made it), index.html
@@ -74,7 +78,8 @@ def sweep(
     settings = scenario_settings(base, given, policies=policy)
     plan = Scenario.from_dict(settings, name=scenario.stem if scenario else "sweep")
     if scenario is None:  # for the page's title
-        names = [job.title for job in plan.jobs] + [choice.label for choice in plan.traffic]
-        traffic = ", ".join(name for name in names if not (plan.jobs and name == "none"))
+        jobs = (*itertools.chain(*plan.programs), *plan.jobs)
+        names = [job.title for job in jobs] + [choice.label for choice in plan.traffic]
+        traffic = ", ".join(name for name in names if not (jobs and name == "none"))
         plan = dataclasses.replace(plan, name=f"{traffic} on {plan.topology.num_hosts:,} hosts")
     compare(plan, folder, **how)

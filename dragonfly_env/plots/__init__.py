@@ -12,12 +12,14 @@ from dragonfly_env.checks.values import unknown_name
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.plots.distributions import distribution_figure
 from dragonfly_env.plots.fairness import fairness_figure
+from dragonfly_env.plots.jobs import job_figure
 from dragonfly_env.plots.links import global_links_figure, ports_figure
 from dragonfly_env.plots.loads import load_figure
 from dragonfly_env.plots.page import write_page
 from dragonfly_env.plots.series import series_figure
 from dragonfly_env.plots.style import FORMATS, plain, save
 from dragonfly_env.sweeps.results import Results
+from dragonfly_env.sweeps.workloads import has_jobs
 
 __all__ = ["FIGURES", "FORMATS", "Drawn", "draw", "load_figure", "save", "write_page"]
 
@@ -36,6 +38,7 @@ FIGURES: dict[str, tuple[str, Callable[[Results, float | None], Figure]]] = {
         fairness_figure,
     ),
     "global-links": ("Utilisation of the links between groups", global_links_figure),
+    "jobs": ("Jobs: run time, MPI share and operations, quartiles over placements and seeds", job_figure),
     "ports": ("Utilisation of the ports of a router, mean over groups", ports_figure),
 }
 """Every kind of figure: its name on the command line, what it shows, and what draws it (from results and a
@@ -69,7 +72,7 @@ def draw(
     Args:
         results: Runs.
         folder: Where the files go.
-        kinds: Names of `FIGURES`; empty for all that the results can show.
+        kinds: Names of `FIGURES`; empty for all that the results can show (``jobs`` only where there are jobs).
         load: For figures with room for one load only: that load, or None for the one where policies differ
             most.
         formats: Formats of the pictures.
@@ -90,7 +93,8 @@ def draw(
     written: list[Path] = []
     pictures: dict[str, Path] = {}
     skipped: dict[str, str] = {}
-    for kind in kinds or FIGURES:
+    with_jobs = any(has_jobs(results, traffic) for traffic in results.traffic)
+    for kind in kinds or (kind for kind in FIGURES if kind != "jobs" or with_jobs):
         caption, make = FIGURES[kind]
         try:
             figure = make(shown, load)

@@ -26,7 +26,7 @@ from dragonfly_env.plots.loads import latency_limit_ns, load_limits
 from dragonfly_env.plots.style import LABEL_POINTS, looks, wrapped
 from dragonfly_env.sweeps.results import Results
 from dragonfly_env.sweeps.summary import SUMMARY, summary_table
-from dragonfly_env.sweeps.workloads import has_jobs, is_workload, jobs_frame, loaded_part
+from dragonfly_env.sweeps.workloads import has_jobs, is_workload, jobs_frame, loaded_part, operations_text
 
 _SYMBOLS = {
     "o": "circle", "s": "square", "D": "diamond", "d": "diamond-tall", "^": "triangle-up", "v":
@@ -57,6 +57,7 @@ _HEADINGS = {
 _JOB_HEADINGS = {
     "name": "job",
     "hosts": "hosts",
+    "placement": "placement",
     "load": "load",
     "policy": "policy",
     "seeds": "seeds",
@@ -64,6 +65,7 @@ _JOB_HEADINGS = {
     "run_time_ns": "run time (ns)",
     "mpi_share": "MPI share (%)",
     "message_mean_ns": "message latency (ns)",
+    "operations": "operations: mean (us)",
 }
 _NO_LOADS = "<p>Jobs and closed-loop traffic offer no load.</p>"
 _DIGITS = {"load": 3, "accepted_load": 4, "hops_mean": 3, "minimal_fraction": 3, "router_fairness_jain": 4}
@@ -189,6 +191,7 @@ def _jobs(results: Results, traffic: str) -> str:
     head = "".join(f"<th>{html.escape(text)}</th>" for text in _JOB_HEADINGS.values())
     rows = []
     for row in frame.to_dict("records"):
+        row["operations"] = operations_text(row)
         row["mpi_share"], row["mpi_share_ci95"] = 100 * row["mpi_share"], 100 * row["mpi_share_ci95"]
         rows.append("<tr>" + "".join(_cell(row, name) for name in _JOB_HEADINGS) + "</tr>")
     title = "Jobs" if traffic == "none" else f"Jobs next to {traffic} traffic"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.jobs import BackgroundMix, Job
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.tiles import TileTable
 
@@ -30,19 +31,27 @@ def tile_sums(tiles: TileTable) -> dict[str, dict[str, float]]:
     }
 
 
-def jobs_text(metrics: Metrics) -> str:
-    """All jobs as JSON: ``JobMetrics.to_dict``, with the number of groups that each spans, and its local view, the
-    ``tiles`` of its routers (`tile_sums`).
+def jobs_text(metrics: Metrics, jobs: Sequence[Job | BackgroundMix] = ()) -> str:
+    """All jobs as JSON: ``JobMetrics.to_dict``, with the number of groups that each spans, its local view, the
+    ``tiles`` of its routers (`tile_sums`), and the ``placement`` of those that were listed.
+
+    Args:
+        metrics: What was measured.
+        jobs: Those that the configuration lists; jobs of a mix come after them.
     """
     topology = metrics.topology
+    placements = [job.placement for job in jobs if isinstance(job, Job)]
     described = []
-    for job in metrics.jobs:
+    for number, job in enumerate(metrics.jobs):
         groups = np.unique(np.asarray(job.hosts, np.int64) // (topology.p * topology.a))
         described.append({**job.to_dict(), "groups": len(groups), "tiles": tile_sums(job.tiles)})
+        if number < len(placements):
+            placement = placements[number]
+            described[-1]["placement"] = placement if isinstance(placement, str) else "listed hosts"
     return json.dumps(described)
 
 
-def jobs_columns(metrics: Metrics) -> dict[str, Any]:
+def jobs_columns(metrics: Metrics, jobs: Sequence[Job | BackgroundMix] = ()) -> dict[str, Any]:
     """``job_run_time_ns`` and ``job_mpi_share``, in the order of jobs, NaN where there is none, and ``jobs``
     (`jobs_text`); nothing without jobs.
     """
@@ -51,7 +60,7 @@ def jobs_columns(metrics: Metrics) -> dict[str, Any]:
     return {
         "job_run_time_ns": np.array([job.run_time_ns for job in metrics.jobs]),
         "job_mpi_share": np.array([job.mpi_share for job in metrics.jobs]),
-        "jobs": jobs_text(metrics),
+        "jobs": jobs_text(metrics, jobs),
     }
 
 

@@ -150,8 +150,8 @@ def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[st
     """One row of the results table.
 
     Columns: what varies (policy, traffic, load, seed); the settings; everything of `Metrics.to_dict`; more
-    percentiles; arrays (see `arrays_of`; without them, the times of jobs alone); the provenance, with the speed in
-    packet-hops (between routers, plus the delivery to the host) per CPU-second of the measured part.
+    percentiles; arrays (see `arrays_of`), if they are kept; the times of jobs (`jobs_columns`); the provenance, with
+    the speed in packet-hops (between routers, plus the delivery to the host) per CPU-second of the measured part.
     """
     topology = run.config.topology
     cpu = provenance["measured_cpu_seconds"]
@@ -170,7 +170,8 @@ def row_of(run: Run, metrics: Metrics, provenance: Mapping[str, Any]) -> dict[st
             for name, value in metrics.to_dict().items()
         },
         **{f"latency_p{q}_ns": _known(metrics.latency_percentile_ns(q)) for q in PERCENTILES},
-        **(arrays_of(metrics) if run.arrays else jobs_columns(metrics)),
+        **(arrays_of(metrics) if run.arrays else {}),
+        **jobs_columns(metrics, run.config.jobs),
         **{key: value for key, value in provenance.items() if key not in ("run_id", "seed", "configuration")},
         "packet_hops_per_cpu_s": metrics.packet_hops / cpu if cpu > 0 else None,
         "configuration": _configuration_text(run),
@@ -193,8 +194,7 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
         ``link_stall_fraction`` (L,), one entry per directed link that leaves a router; ``hop_histogram``;
         ``histogram_latency_ns`` and ``histogram_packets``, the buckets of latency that hold packets; and, if
         asked for, ``series_*``, one entry per bin, and ``group_latency_mean_ns`` (g*g,), source group by
-        destination group. With jobs ``job_run_time_ns`` and ``job_mpi_share``, in their order, NaN where there is
-        none, ``jobs``, all of it as JSON (`jobs_text`), and ``tiles``, the counters of the machine (`tiles_text`).
+        destination group. With jobs ``tiles``, the counters of the machine (`tiles_text`).
     """
     links = metrics.links
     filled = np.flatnonzero(metrics.latency_histogram)
@@ -211,7 +211,7 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
     for name, values in (metrics.time_series or {}).items():
         arrays[f"series_{name}"] = values
     if metrics.jobs:
-        arrays |= {**jobs_columns(metrics), "tiles": tiles_text(metrics)}
+        arrays["tiles"] = tiles_text(metrics)
     if metrics.group_latency_mean_ns is not None:
         arrays["group_latency_mean_ns"] = metrics.group_latency_mean_ns.ravel()
     return arrays

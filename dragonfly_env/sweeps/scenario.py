@@ -4,13 +4,15 @@ runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from dragonfly_env.checks.documents import read_toml
-from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.checks.values import check_integer, check_text, config_error
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
@@ -34,7 +36,7 @@ _OPTIONS = tuple(field.name for field in fields(SimulationConfig) if field.name 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """Policies x traffic x loads x seeds on one network.
+    """Policies x traffic x programs x placements x loads x seeds on one network.
 
     What is not given takes the default of `dragonfly_env.SimulationConfig`.
 
@@ -51,6 +53,9 @@ class Scenario:
         measure_ns: Simulated time that is measured; a closed loop ends at its completion if that comes first.
         options: Further arguments of `SimulationConfig`.
         jobs: Of every run; their ``start_ns`` counts from the end of the warm-up, that of endless ones from time 0.
+        programs: Jobs of which each run has one entry, before ``jobs``. Empty: ``jobs`` alone.
+        placements: Of the jobs of ``programs``, or of ``jobs`` if there are none; each in runs of its own. Empty: those
+            that the jobs have.
         warms_up_jobs: Whether endless jobs alone are worth a warm-up: it was asked for.
         threads: Threads of one simulation.
         arrays: Keep results per router, per link and per time bin (the fairness, link and series figures need
@@ -68,6 +73,8 @@ class Scenario:
     measure_ns: float
     options: Mapping[str, Any]
     jobs: tuple[Job | BackgroundMix, ...] = ()
+    programs: tuple[tuple[Job, ...], ...] = ()
+    placements: tuple[str, ...] = ()
     warms_up_jobs: bool = False
     learner_warmup_ns: float | None = None
     threads: int = 1
@@ -82,8 +89,9 @@ class Scenario:
         ``network``: a preset's name, or a table for `NetworkConfig.from_dict` (``preset`` and any field);
         ``policies``, ``traffic``: lists for `PolicyChoice.parse` and `TrafficChoice.parse`; ``loads``:
         numbers, or ranges ``"0.1:1.0:0.1"``; ``seeds``: integers; ``warmup_ns``, ``learner_warmup_ns``,
-        ``measure_ns``; ``jobs``: those of every run, for `Job.from_dict` or `Job.parse`; ``threads``; ``arrays``;
-        and the other fields of `SimulationConfig`, such as ``injection`` and ``source_queue_packets``.
+        ``measure_ns``; ``jobs``: those of every run, for `Job.from_dict` or `Job.parse`; ``programs``: jobs of the same
+        form, or lists of jobs, of which each run has one; ``placements``: their placements, as of `Job`; ``threads``;
+        ``arrays``; and the other fields of `SimulationConfig`, such as ``injection`` and ``source_queue_packets``.
 
         Raises:
             ConfigError: Naming the field, its value and what is allowed.
@@ -92,7 +100,8 @@ class Scenario:
         topology = table.take("topology", DEFAULT_TOPOLOGY)
         network = table.take("network", "default")
         jobs = parse_jobs(table.items("jobs"))
-        traffic = table.items("traffic") or (["none"] if jobs else [])
+        programs = tuple(_parse_program(item) for item in table.items("programs"))
+        traffic = table.items("traffic") or (["none"] if jobs or programs else [])
         scenario = cls(
             name=printable(table.text("name", name)),
             topology=Dragonfly.from_dict(topology)
@@ -111,6 +120,8 @@ class Scenario:
             if "learner_warmup_ns" in settings
             else None,
             jobs=jobs,
+            programs=programs,
+            placements=tuple(check_text("placements", item) for item in table.items("placements")),
             warms_up_jobs="warmup_ns" in settings,
             threads=table.integer("threads", 1, 1, 1024),
             arrays=table.flag("arrays", True),
@@ -148,6 +159,12 @@ class Scenario:
             **({} if self.learner_warmup_ns is None else {"learner_warmup_ns": self.learner_warmup_ns}),
             "measure_ns": self.measure_ns,
             **({"jobs": [job.to_dict() for job in self.jobs]} if self.jobs else {}),
+            **(
+                {"programs": [[job.to_dict() for job in one] for one in self.programs]}
+                if self.programs
+                else {}
+            ),
+            **({"placements": list(self.placements)} if self.placements else {}),
             **self.options,
         }
 
@@ -172,11 +189,23 @@ class Scenario:
         """Its own loads, or the scenario's; traces and closed loops have none, their rows say 1."""
         return (1.0,) if offers_itself(traffic.traffic) else traffic.loads or self.loads
 
-    def _warmup_ns_of(self, traffic: TrafficChoice, policy: PolicyChoice) -> float:
+    def _jobs_of_runs(self) -> Iterator[tuple[Job | BackgroundMix, ...]]:
+        """The jobs of a run, for every program and placement."""
+        for program in self.programs or ((),):
+            for placement in self.placements or (None,):
+                placed = tuple(
+                    job.replace(placement=placement) if isinstance(job, Job) and placement else job
+                    for job in program or self.jobs
+                )
+                yield placed + self.jobs if program else placed
+
+    def _warmup_ns_of(
+        self, traffic: TrafficChoice, policy: PolicyChoice, jobs: Sequence[Job | BackgroundMix]
+    ) -> float:
         """A closed loop has none: what it does first is part of its makespan. Nor have jobs where nothing runs that
         could warm the network up.
         """
-        warms_up = self.warms_up_jobs and any(job.is_endless for job in self.jobs)
+        warms_up = self.warms_up_jobs and any(job.is_endless for job in jobs)
         if traffic.traffic.is_closed_loop and not warms_up:
             return 0.0
         if self.learner_warmup_ns is not None and policy.policy.learns:
@@ -191,6 +220,19 @@ class Scenario:
             for label in labels:
                 if labels.count(label) > 1:
                     raise config_error(field, label, "must be listed only once")
+        if self.placements and not any(
+            isinstance(job, Job) for job in (*self.jobs, *itertools.chain(*self.programs))
+        ):
+            raise config_error("placements", list(self.placements), "must be left out: no job is listed")
+        titles = [" and ".join(job.title for job in one) for one in self.programs]
+        listed = [json.dumps([job.to_dict() for job in one], sort_keys=True) for one in self.programs]
+        for field, names, known in (
+            ("programs", titles, listed),
+            ("placements", self.placements, self.placements),
+        ):
+            for name, one in zip(names, known, strict=True):
+                if known.count(one) > 1:
+                    raise config_error(field, name, "must be listed only once")
         for traffic in self.traffic:
             if not self._loads_of(traffic):
                 raise config_error(
@@ -199,38 +241,52 @@ class Scenario:
         total = (
             len(self.policies)
             * len(self.seeds)
+            * max(1, len(self.programs))
+            * max(1, len(self.placements))
             * sum(len(self._loads_of(traffic)) for traffic in self.traffic)
         )
         if total > _MOST_RUNS:
             raise config_error("number of runs", total, f"must be at most {_MOST_RUNS}")
 
     def points(self) -> Iterator[Point]:
-        """Every point, ordered by traffic, policy and load.
+        """Every point, ordered by traffic, program, placement, policy and load.
 
         Raises:
             ConfigError: If a combination is impossible on this topology.
         """
-        for traffic in self.traffic:
-            for policy in self.policies:
-                warmup_ns = self._warmup_ns_of(traffic, policy)
-                jobs = start_after(self.jobs, warmup_ns)
-                for load in self._loads_of(traffic):
-                    yield Point(
-                        config=SimulationConfig(
-                            topology=self.topology,
-                            network=self.network,
-                            policy=policy.policy,
-                            traffic=traffic.traffic,
-                            load=load,
-                            jobs=jobs,
-                            seed=self.seeds[0],
-                            threads=self.threads,
-                            **self.options,
-                        ),
-                        policy_label=policy.label,
-                        traffic_label=traffic.label,
-                        warmup_ns=warmup_ns,
-                        measure_ns=self.measure_ns if traffic.measure_ns is None else traffic.measure_ns,
-                        arrays=self.arrays,
-                        agent=policy.agent,
-                    )
+        combined = itertools.product(self.traffic, self._jobs_of_runs(), self.policies)
+        for traffic, listed, policy in combined:
+            warmup_ns = self._warmup_ns_of(traffic, policy, listed)
+            jobs = start_after(listed, warmup_ns)
+            for load in self._loads_of(traffic):
+                yield Point(
+                    config=SimulationConfig(
+                        topology=self.topology,
+                        network=self.network,
+                        policy=policy.policy,
+                        traffic=traffic.traffic,
+                        load=load,
+                        jobs=jobs,
+                        seed=self.seeds[0],
+                        threads=self.threads,
+                        **self.options,
+                    ),
+                    policy_label=policy.label,
+                    traffic_label=traffic.label,
+                    warmup_ns=warmup_ns,
+                    measure_ns=self.measure_ns if traffic.measure_ns is None else traffic.measure_ns,
+                    arrays=self.arrays,
+                    agent=policy.agent,
+                )
+
+
+def _parse_program(item: object) -> tuple[Job, ...]:
+    """One entry of ``programs``: a job, or several that run together."""
+    several = isinstance(item, Sequence) and not isinstance(item, str)
+    jobs = parse_jobs(item if several else [item])
+    listed = tuple(job for job in jobs if isinstance(job, Job))
+    if not listed or len(listed) < len(jobs):
+        raise config_error(
+            "programs", item, "must be a job or a list of jobs; what fills the rest goes into jobs"
+        )
+    return listed

@@ -17,7 +17,7 @@ import dragonfly_env as dfe
 from dragonfly_env.jobs import gaps, program
 from dragonfly_env.jobs.gaps import calibrated_gaps
 from dragonfly_env.plots import draw
-from dragonfly_env.sweeps import Results, aggregate, load_results, run_sweep
+from dragonfly_env.sweeps import Point, Results, aggregate, load_results, run_all, run_sweep
 from dragonfly_env.sweeps.columns import check_columns
 from dragonfly_env.sweeps.measure import measure
 from dragonfly_env.sweeps.scenario import Scenario
@@ -129,7 +129,7 @@ SMALL = {
 
 
 def shown(results: Results) -> str:
-    console = Console(width=140, record=True)
+    console = Console(width=140, record=True, markup=False)  # as the commands'
     with console.capture() as capture:
         console.print(render_summary(results))
     return capture.get()
@@ -158,6 +158,89 @@ def test_tables_of_jobs_show_their_times_and_no_saturation(traffic: str, tmp_pat
     assert 'saturated"' not in table
     assert "offer no load" in page
     assert "MPI share (%)" in page
+
+
+AXES = {
+    "topology": "72",
+    "policies": ["ad0", "ad3"],
+    "network": "aries-256",
+    "seeds": [1, 2],
+    "measure_ns": 400_000,
+    "programs": [
+        "milc:hosts=8,scale=0.001,gap_ns=1000",
+        ["rayleigh:hosts=8,scale=0.0001,gap_ns=1000", "milc:hosts=4,scale=0.001,gap_ns=500"],
+    ],
+    "placements": ["consecutive", "random-routers"],
+    "jobs": ["all-to-all:hosts=8"],
+    "arrays": False,
+}
+
+
+def test_programs_and_placements_are_axes_of_a_sweep_over_jobs(tmp_path: Path) -> None:
+    plan = Scenario.from_dict(AXES)
+    runs = plan.runs()
+    assert len({run.id for run in runs}) == len(runs) == 2 * 2 * 2 * 2
+    assert len([*plan.points()]) == 8
+    found = {tuple((job.name.partition(":")[0], job.placement) for job in run.config.jobs) for run in runs}
+    others = ("all-to-all", "consecutive")
+    for placement in AXES["placements"]:
+        assert (("milc", placement), others) in found
+        assert (("rayleigh", placement), ("milc", placement), others) in found
+    again = Scenario.from_dict({**AXES, "programs": plan.to_dict()["programs"]})
+    assert [run.id for run in again.runs()] == [run.id for run in runs]
+    assert run_all(plan, tmp_path, workers=1).failures == ()
+    results = load_results(tmp_path)
+    frame = jobs_frame(results, "none")
+    frame["name"] = [name.partition(":")[0] for name in frame["name"]]
+    assert len(frame[frame["name"] == "milc"]) == 2 * 2 * 2  # a program alone, and with another
+    line = frame[(frame["name"] == "rayleigh") & (frame["placement"] == "random-routers")]
+    assert line["seeds"].tolist() == [2, 2]
+    assert (line.filter(regex="^operation_.*_ns$").notna().any(axis=1)).all()
+    text = shown(results)
+    assert "[bold" not in text
+    for word in ("placement", "random-routers", "consecutive", "operations: mean (us)", "allreduce"):
+        assert word in text
+    drawn = draw(results, tmp_path, formats=["png"])
+    assert (tmp_path / "jobs.png") in drawn.files
+    assert "allreduce" in (tmp_path / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"programs": [], "jobs": [], "traffic": ["none"]}, "placements = .* no job is listed"),
+        ({"placements": ["random", "random"]}, "placements = 'random': must be listed only once"),
+        ({"placements": ["anywhere"]}, "placement"),
+        ({"programs": ["milc:hosts=8"] * 2}, "programs = .*only once"),
+        ({"programs": ["background-mix:fill=0.5"]}, "programs = .*must be a job"),
+        ({"programs": [5]}, "jobs"),
+        ({"seeds": list(range(25_001))}, "number of runs = 200008"),
+    ],
+    ids=str,
+)
+def test_impossible_axes_of_jobs_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(dfe.ConfigError, match=message):
+        Scenario.from_dict({**AXES, **changes}).runs()
+
+
+def test_points_take_seeds_and_placements_in_turn(tmp_path: Path) -> None:
+    job = dfe.Job("milc:scale=0.001,gap_ns=1000", hosts=8)
+    config = dfe.SimulationConfig(topology="72", traffic="none", jobs=[job])
+    point = Point(
+        config=config, policy_label="min", traffic_label="none", warmup_ns=0.0, measure_ns=1e5,
+        placements=("consecutive", "random"),
+    )  # fmt: skip
+    assert [point.run(seed).config.jobs[0].placement for seed in (1, 2, 3)] == [
+        *point.placements,
+        "consecutive",
+    ]
+    report = run_all([point, point.run(3), point.run(1)], tmp_path, seeds=(1, 2), name="mine", workers=1)
+    assert (report.total, report.finished, report.failures) == (3, 3, ())
+    results = load_results(tmp_path)
+    assert (results.name, sorted(results.table["seed"])) == ("mine", [1, 2, 3])
+    for impossible in ([], [job], "min"):
+        with pytest.raises(dfe.ConfigError, match=r"wanted|point"):
+            run_all(impossible, tmp_path)
 
 
 def test_closed_loop_traffic_shows_its_makespan_and_no_load(tmp_path: Path) -> None:
