@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.baselines import MlpNetwork
-from dragonfly_env.baselines._mlp_file import Layer
+from dragonfly_env.baselines.mlp_network import Layer
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
 from dragonfly_env.envs.options import DETOURS

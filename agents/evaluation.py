@@ -104,7 +104,7 @@ def evaluate_policy(
         warmup_ns: Time that is not counted, at least 0.
         measure_ns: Length of the window, above 0.
         seed: Of the traffic; None: that of ``config``.
-        native: Whether built-in policies run in the core (fast); if not, their twin answers in Python.
+        native: Whether built-in policies run in the core (fast); if not, their reference implementation decides.
 
     Returns:
         The metrics of the window.
@@ -121,6 +121,10 @@ def evaluate_policy(
         config = config.replace(seed=seed)
     check_time_ns("measure_ns", measure_ns, open_low=True)
     check_time_ns("warmup_ns", warmup_ns)
+    if isinstance(chosen, Policy) and not (native or chosen.has_reference):
+        raise config_error(
+            "native", native, f"must be True for {chosen.name!r}: the core alone has this policy"
+        )
     if native and isinstance(chosen, Policy):
         return simulate(config.replace(policy=chosen), warmup_ns=warmup_ns, measure_ns=measure_ns)
     # The end of an episode is the one instant at which all parts of the network stand at the same time.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dragonfly_env import policy_parameters as core
 from dragonfly_env.agents._core_learner import CoreLearner
 from dragonfly_env.checks.values import check_instance
-from dragonfly_env.policies import NamedVariants, parameter
+from dragonfly_env.policies import NamedVariants
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.q_adaptive_twin import QAdaptiveTwin
@@ -19,7 +20,7 @@ _MOST_HOPS = 5  # section 4.2
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class QAdaptive(CoreLearner):
+class QAdaptive(CoreLearner, core.QAdaptive):
     """The source router and the first router of an intermediate group leave the minimal port when their table
     promises a gain above a threshold; a packet makes at most five hops, on five VCs.
 
@@ -34,27 +35,6 @@ class QAdaptive(CoreLearner):
     """
 
     variants: ClassVar[NamedVariants] = {"q-adaptive": {}}
-    source: ClassVar[str] = f"{_PAPER}, section 4"
-
-    alpha: float = parameter()
-    beta: float = parameter()
-    epsilon: float = parameter()
-    q_thld1: float = parameter()
-    q_thld2: float = parameter()
-    integer_values: bool = parameter()
-    next_value: str = parameter()
-    initial_values: str = parameter()
-    rows: str = parameter()
-    exploration: str = parameter()
-    queue_weight: float = parameter()
-    occupancy_weight: float = parameter()
-    source_ports: str = parameter()
-    learn_until_ns: float = parameter()
-
-    @property
-    def name(self) -> str:
-        """``"q-adaptive"``."""
-        return "q-adaptive"
 
     def env_options(self) -> dict[str, Any]:
         """See ``CoreLearner.env_options``."""

@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from dragonfly_env.agents.q_adaptive import QAdaptive
-from dragonfly_env.policies import NamedVariants, parameter
+from dragonfly_env.policies import NamedVariants
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,15 +32,3 @@ class QAdaptiveFast(QAdaptive):
     """
 
     variants: ClassVar[NamedVariants] = {"q-adaptive-fast": {}}
-    source: ClassVar[str] = "this project, after Kang, Wang, Lan, HPDC 2021"
-
-    source_ports: str = parameter()
-    next_value: str = parameter()
-    q_thld2: float = parameter()
-    initial_values: str = parameter()
-    queue_weight: float = parameter()
-
-    @property
-    def name(self) -> str:
-        """``"q-adaptive-fast"``."""
-        return "q-adaptive-fast"

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, ClassVar
 
 from dragonfly_env.agents.q_adaptive import QAdaptive
-from dragonfly_env.policies import NamedVariants, parameter
+from dragonfly_env.policies import NamedVariants
 
 if TYPE_CHECKING:
     from dragonfly_env.config.topology import Dragonfly
@@ -24,15 +24,6 @@ class QAdaptiveQueue(QAdaptive):
     """
 
     variants: ClassVar[NamedVariants] = {"q-adaptive-queue": {}}
-    source: ClassVar[str] = "this project, after Kang, Wang, Lan, HPDC 2021"
-
-    initial_values: str = parameter()
-    queue_weight: float = parameter()
-
-    @property
-    def name(self) -> str:
-        """``"q-adaptive-queue"``."""
-        return "q-adaptive-queue"
 
     @classmethod
     def for_system(cls, topology: Dragonfly) -> QAdaptiveQueue:

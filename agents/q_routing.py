@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dragonfly_env import policy_parameters as core
 from dragonfly_env.agents._core_learner import CoreLearner
-from dragonfly_env.policies import NamedVariants, parameter
+from dragonfly_env.policies import NamedVariants
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.q_routing_twin import QRoutingTwin
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class QRouting(CoreLearner):
+class QRouting(CoreLearner, core.QRouting):
     """Every router sends a packet where its table expects the shortest time to the destination router, until the
     packet has made ``max_hops`` hops; from then on, and inside the destination group, it goes minimally.
 
@@ -22,16 +23,6 @@ class QRouting(CoreLearner):
     """
 
     variants: ClassVar[NamedVariants] = {"q-routing": {}}
-    source: ClassVar[str] = "Boyan, Littman, NIPS 1993; Kang, Wang, Lan, HPDC 2021, section 2.3"
-
-    alpha: float = parameter()
-    epsilon: float = parameter()
-    max_hops: int = parameter()
-
-    @property
-    def name(self) -> str:
-        """``"q-routing"``."""
-        return "q-routing"
 
     def env_options(self) -> dict[str, Any]:
         """See ``CoreLearner.env_options``."""

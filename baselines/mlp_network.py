@@ -1,9 +1,16 @@
-"""``MlpNetwork``: a small neural network that scores actions, its fields checked."""
+"""``MlpNetwork``: a small neural network that scores actions, its fields checked, and its file.
+
+The file is an ``.npz`` of plain arrays: ``header`` (JSON), ``weights_0``, ``bias_0``, ... Nothing in it is ever
+unpickled, and sizes are checked before memory is taken.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import itertools
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.baselines._fields import DETOURS
-from dragonfly_env.baselines._mlp_file import (
-    FIELD,
-    FILE,
-    MOST_LAYERS,
-    MOST_WEIGHTS,
-    Layer,
-    read_network,
-    write_network,
-)
+from dragonfly_env.baselines.heuristics import DETOURS
+from dragonfly_env.checks.archives import read_arrays
 from dragonfly_env.checks.arrays import as_float32, as_numbers, refuse_first
-from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.documents import parse_json
+from dragonfly_env.checks.files import replacing
+from dragonfly_env.checks.interruption import uninterrupted
+from dragonfly_env.checks.outside import check_items, check_path, parsing, read_bytes
 from dragonfly_env.checks.values import check_choice, check_integer, check_real, config_error, unknown_name
 from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, reject_unknown, setting
 from dragonfly_env.decisions.layout import FEATURES, FURTHER_FEATURES, TRACKED_FEATURES
@@ -32,7 +34,15 @@ from dragonfly_env.policies import highest
 if TYPE_CHECKING:
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
-MOST_UNITS = 2**16
+_FORMAT = 1
+_KIND = "mlp"
+FIELD = "weights"
+_FILE = "must be a file of MlpNetwork.save or export_mlp"
+_MOST_LAYERS = 9
+_MOST_WEIGHTS = 2**24
+_MOST_HEADER_BYTES = 2**20
+_MOST_FILE_BYTES = 2**28
+_MOST_UNITS = 2**16
 _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _LEAST_SCALE, _MOST_SCALE = 1e-9, 1e9
 _LEAST_TEMPERATURE, _MOST_TEMPERATURE = 1e-6, 1e6
@@ -47,6 +57,8 @@ _EXAMPLE_FEATURES = {
     "port": ("queue_packets", "credits_in_use", "link_class", "is_minimal", "hops"),
     "path": ("candidate_kind", "candidate_packets", "candidate_vc_packets", "candidate_hops", "hops"),
 }
+
+Layer = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 
 def _names(field: str, value: object) -> tuple[str, ...]:
@@ -77,8 +89,8 @@ def _scales(field: str, value: object) -> tuple[float, ...]:
 
 def _layers(field: str, value: object) -> tuple[Layer, ...]:
     layers = check_items(field, value, "must be a list of pairs of arrays")
-    if not 1 <= len(layers) <= MOST_LAYERS:
-        raise config_error(field, f"{len(layers)} layers", f"must be 1 to {MOST_LAYERS}")
+    if not 1 <= len(layers) <= _MOST_LAYERS:
+        raise config_error(field, f"{len(layers)} layers", f"must be 1 to {_MOST_LAYERS}")
     checked: list[Layer] = []
     for i, layer in enumerate(layers):
         pair = check_items(field, layer, "must be pairs of arrays")
@@ -86,9 +98,9 @@ def _layers(field: str, value: object) -> tuple[Layer, ...]:
             raise config_error(field, f"{len(pair)} arrays", "must be two per layer: weights and bias")
         weights, bias = _finite(f"weights_{i}", pair[0], 2), _finite(f"bias_{i}", pair[1], 1)
         rows, columns = weights.shape
-        if not (1 <= rows <= MOST_UNITS and 1 <= columns <= MOST_UNITS):
+        if not (1 <= rows <= _MOST_UNITS and 1 <= columns <= _MOST_UNITS):
             raise config_error(
-                f"weights_{i}", weights.shape, f"must have 1 to {MOST_UNITS} inputs and outputs"
+                f"weights_{i}", weights.shape, f"must have 1 to {_MOST_UNITS} inputs and outputs"
             )
         if checked and rows != checked[-1][1].size:
             raise config_error(
@@ -99,9 +111,9 @@ def _layers(field: str, value: object) -> tuple[Layer, ...]:
         if bias.size != columns:
             raise config_error(f"bias_{i}", bias.shape, f"must have {columns} numbers, one per output")
         checked.append((weights, bias))
-    if sum(weights.size for weights, _ in checked) > MOST_WEIGHTS:
+    if sum(weights.size for weights, _ in checked) > _MOST_WEIGHTS:
         raise config_error(
-            field, "too many weights", f"must be at most {MOST_WEIGHTS} in all layers together"
+            field, "too many weights", f"must be at most {_MOST_WEIGHTS} in all layers together"
         )
     return tuple(checked)
 
@@ -244,7 +256,7 @@ class MlpNetwork:
         Raises:
             ConfigError: If the file cannot be written.
         """
-        return write_network(path, self.to_dict(), self.layers)
+        return _write_network(path, self.to_dict(), self.layers)
 
     @classmethod
     def load(cls, path: str | Path) -> MlpNetwork:
@@ -254,14 +266,14 @@ class MlpNetwork:
             ConfigError: If the file cannot be read or holds anything else; the message names the field in it, its
                 value and what is allowed.
         """
-        fields, layers = read_network(path)
+        fields, layers = _read_network(path)
         reject_unknown(cls, fields, f"a file of {FIELD}")
         try:
             return cls(**{**fields, "layers": layers})
         except TypeError as error:
-            raise config_error(FIELD, str(path), f"{FILE} ({error})") from None
+            raise config_error(FIELD, str(path), f"{_FILE} ({error})") from None
         except ConfigError as error:
-            raise config_error(FIELD, str(path), f"{FILE} ({error})") from None
+            raise config_error(FIELD, str(path), f"{_FILE} ({error})") from None
 
     @classmethod
     def random(
@@ -296,7 +308,7 @@ class MlpNetwork:
         sizes = (
             inputs,
             *(
-                check_integer("hidden_units", size, 1, MOST_UNITS)
+                check_integer("hidden_units", size, 1, _MOST_UNITS)
                 for size in check_items("hidden_units", hidden_units, "must be a list of whole numbers")
             ),
             outputs,
@@ -330,3 +342,81 @@ class MlpNetwork:
             [weights for weights, _ in self.layers],
             [bias for _, bias in self.layers],
         )
+
+
+def _array_names(count: int) -> list[tuple[str, str]]:
+    return [(f"weights_{i}", f"bias_{i}") for i in range(count)]
+
+
+def _write_network(path: object, fields: Mapping[str, Any], layers: Sequence[Layer]) -> Path:
+    """Write a file; it appears complete or not at all. The same network gives the same bytes.
+
+    Args:
+        path: Where to; ``.npz`` is added if it is missing.
+        fields: Plain values.
+        layers: Weights and bias.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ConfigError: If it cannot be written.
+    """
+    target = check_path("path", path)
+    header = {"format": _FORMAT, "kind": _KIND, **fields, "layers": len(layers)}
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "header": np.array(json.dumps(header, sort_keys=True, allow_nan=False))
+    }
+    for names, layer in zip(_array_names(len(layers)), layers, strict=True):
+        arrays.update(zip(names, layer, strict=True))
+    with parsing("path", str(target), "must be writable"):
+        if target.suffix != ".npz":
+            target = target.with_name(target.name + ".npz")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with uninterrupted(), replacing(target) as temporary, temporary.open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
+    return target
+
+
+def _read_network(path: object) -> tuple[dict[str, Any], list[tuple[Any, Any]]]:
+    """The fields and the arrays in a file, as they stand there.
+
+    Raises:
+        ConfigError: If the file cannot be read, is damaged or of another kind or format, or an array is no float32.
+    """
+    source = check_path(FIELD, path)
+    text = read_arrays(source, {"header": _MOST_HEADER_BYTES}, field=FIELD, allowed=_FILE)["header"]
+    fields = _parse_header(text, str(source))
+    count = check_integer(f"{FIELD}: layers", fields.pop("layers", None), 1, _MOST_LAYERS)
+    names = _array_names(count)
+    most = {name: _MOST_WEIGHTS * 4 for pair in names for name in pair}
+    arrays = read_arrays(source, most, field=FIELD, allowed=_FILE)
+    for name, array in arrays.items():
+        if array.dtype != np.float32:
+            raise config_error(f"{FIELD}: {name}", str(array.dtype), "must be float32")
+    return fields, [(arrays[weights], arrays[bias]) for weights, bias in names]
+
+
+def digest(path: object) -> str:
+    """SHA-256 of a file.
+
+    Raises:
+        ConfigError: If it cannot be read.
+    """
+    content = read_bytes(check_path(FIELD, path), FIELD, _MOST_FILE_BYTES, _FILE)
+    return hashlib.sha256(content).hexdigest()
+
+
+def _parse_header(array: npt.NDArray[Any], shown: str) -> dict[str, Any]:
+    if array.dtype.kind != "U" or array.ndim != 0:
+        raise config_error(FIELD, shown, f"{_FILE} (its header is no text)")
+    with parsing(FIELD, shown, _FILE):
+        text = str(array[()])
+    header = parse_json(text, FIELD, file=shown, allowed=_FILE)
+    if (
+        not isinstance(header, dict)
+        or header.pop("kind", None) != _KIND
+        or header.pop("format", None) != _FORMAT
+    ):
+        raise config_error(FIELD, shown, f"{_FILE}, of format {_FORMAT}")
+    return header

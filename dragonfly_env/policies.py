@@ -1,17 +1,17 @@
 """Routing policies by name: what a policy object is, and the registry that ``make_policy`` uses.
 
-Which policies exist is decided in one place, the registry of the C++ core. For each of its names one settings
-class (in ``dragonfly_env.baselines``) holds the parameters with their units and sources; ``make_policy``
-finds it by name.
+The registry of the C++ core says which policies exist and which parameters they have, with default, range, unit and
+meaning. A class in ``dragonfly_env.baselines`` or ``dragonfly_env.agents`` explains the rule of a policy and takes its
+parameters from there; ``make_policy`` finds it by name.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import config_error, no_such_setting, unknown_name
 from dragonfly_env.config.rows import SettingInfo, describe, normalise, of_row, reject_unknown
+from dragonfly_env.decisions.layout import FEATURES
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
@@ -27,14 +28,7 @@ if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch
 
 ParameterValue: TypeAlias = float | str | bool
-_IN_THE_CORE: Final = object()
-_CANDIDATES = {
-    "minimal_candidates": "minimal_candidates",
-    "nonminimal_candidates": "detour_candidates",
-    "gateways": "gateways",
-    "avoid_destination_group": "avoid_destination_group",
-}
-_TYPES = {
+PARAMETER_TYPES = {
     "real": "float",
     "whole": "int",
     "flag": "bool",
@@ -42,14 +36,13 @@ _TYPES = {
     "network": "bool | None",
     "network-real": "float | None",
 }
-
-
-def parameter() -> Any:
-    """A field that is a parameter of the core's policy: default, range, unit and meaning stand in its row there.
-
-    The annotation is checked against the row when the class is made.
-    """
-    return _IN_THE_CORE
+"""The types of parameters as the core calls them, and as Python does."""
+_CANDIDATES = {
+    "minimal_candidates": "minimal_candidates",
+    "nonminimal_candidates": "detour_candidates",
+    "gateways": "gateways",
+    "avoid_destination_group": "avoid_destination_group",
+}
 
 
 def check_gateways(gateways: str, minimal_candidates: int) -> None:
@@ -69,8 +62,9 @@ NamedVariants: TypeAlias = Mapping[str, Mapping[str, ParameterValue]]
 class Policy(ABC):
     """A routing policy with its parameters: a frozen dataclass, comparable and hashable.
 
-    Subclasses declare the core's parameters by ``parameter()`` and others as checked fields, the registry names that
-    they answer to in ``variants``, and where the policy comes from in ``source``.
+    A subclass names the registry names that it answers to in ``variants``. The parameters of the core's policy become
+    its fields by themselves; it declares only what it has besides, as checked fields. For type checkers it derives from
+    the class of its parameters in ``policy_parameters.pyi``.
     """
 
     __slots__ = ()
@@ -87,41 +81,32 @@ class Policy(ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     """Parameters without a default: the name alone is not enough."""
 
-    source: ClassVar[str]
-    """Where the policy is described: paper and section."""
+    observes: ClassVar[tuple[str, ...]] = ()
+    """The features that show what it weighs, besides the usual ones."""
 
     def __init_subclass__(cls) -> None:
-        """Fill in the fields that are parameters of the core.
-
-        Raises:
-            TypeError: If the core has no such parameter, or one of another type.
-        """
+        """Add the parameters of the core as fields: all that the class does not declare itself, but networks."""
         super().__init_subclass__()
-        declared = [name for name, value in vars(cls).items() if value is _IN_THE_CORE]
-        rows = {
-            row["name"]: row for name in declared and cls.variants for row in _registry()[name]["parameters"]
-        }
-        for name in declared:
-            if name not in rows:
-                raise TypeError(
-                    f"{cls.__name__}.{name}: the core has no such parameter, only {', '.join(rows)}"
-                )
-            expected, annotation = _TYPES[rows[name]["type"]], cls.__annotations__[name]
-            if expected != getattr(annotation, "__name__", annotation):
-                raise TypeError(f"{cls.__name__}.{name}: {annotation}, but {expected} in the core")
-            setattr(cls, name, of_row(rows[name]))
+        for name in vars(cls).get("variants", ()):
+            for row in _registry()[name]["parameters"]:
+                if row["name"] not in cls.__annotations__ and row["type"] in PARAMETER_TYPES:
+                    cls.__annotations__[row["name"]] = PARAMETER_TYPES[row["type"]]
+                    setattr(cls, row["name"], of_row(row))
 
     def __post_init__(self) -> None:
         normalise(self)
 
     @property
-    @abstractmethod
     def name(self) -> str:
         """The name in the registry, e.g. ``"ugal-n"``."""
+        return next(
+            name
+            for name, fixed in self.variants.items()
+            if all(getattr(self, field) == value for field, value in fixed.items())
+        )
 
-    @abstractmethod
     def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
-        """Decide as the core's policy does, in NumPy: its twin, with the same ``trace_hash()``.
+        """Decide as the core's policy does, in NumPy: its reference implementation, with the same ``trace_hash()``.
 
         Args:
             batch: N decisions of a batched environment with this policy's ``scope`` and ``action``.
@@ -131,17 +116,14 @@ class Policy(ABC):
 
         Raises:
             ConfigError: If the environment lacks what the parameters ask for.
+            StateError: If there is no reference implementation: the core alone runs this policy.
         """
+        raise self._only_in_the_core("act()")
 
-    def env_options(self) -> dict[str, Any]:
-        """The keyword arguments of ``BatchedRoutingEnv`` that ``act`` needs: where it is asked, and the candidates
-        that its parameters ask for.
-        """
-        needed: dict[str, Any] = {"scope": self.scope, "action": self.action}
-        for field, option in _CANDIDATES.items():
-            if (value := getattr(self, field, None)) is not None:
-                needed[option] = value
-        return needed
+    @property
+    def has_reference(self) -> bool:
+        """Whether there is a reference implementation in NumPy, which ``twin`` gives; the core runs every policy."""
+        return type(self).act is not Policy.act
 
     def twin(self, env: Any) -> BatchPolicy:
         """What answers the batches of a ``BatchedRoutingEnv`` as the core's policy decides.
@@ -151,8 +133,41 @@ class Policy(ABC):
 
         Raises:
             ConfigError: If the environment lacks what the twin of a learner needs.
+            StateError: If there is no reference implementation: the core alone runs this policy.
         """
+        if not self.has_reference:
+            raise self._only_in_the_core("twin()")
         return self
+
+    def _only_in_the_core(self, call: str) -> StateError:
+        return StateError(
+            f"{call}: policy {self.name!r} runs in the core only, it has no implementation in NumPy; let the core run "
+            f"it by SimulationConfig(policy={self.name!r}), or measure it with dragonfly_env.agents.evaluate_policy"
+        )
+
+    def env_options(self) -> dict[str, Any]:
+        """The keyword arguments of ``BatchedRoutingEnv`` that show what the policy sees: where it decides, the
+        candidates that its parameters ask for, and its features by its own parameters, whatever ``config.policy`` is.
+        """
+        needed: dict[str, Any] = {"scope": self.scope, "action": self.action}
+        for field, option in _CANDIDATES.items():
+            if (value := getattr(self, field, None)) is not None:
+                needed[option] = value
+        if self.observes:
+            needed["features"] = (*FEATURES, *self.observes)
+            needed["trackers"] = self._trackers(self.observes)
+        return needed
+
+    def _trackers(self, features: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """The trackers that show some features, each with those of this policy's parameters that are its own."""
+        shown, given = set(features), self.parameters()
+        return {
+            tracker["name"]: {
+                row["name"]: given[row["name"]] for row in tracker["parameters"] if row["name"] in given
+            }
+            for tracker in _core.trackers()
+            if not shown.isdisjoint(tracker["features"])
+        }
 
     def parameters(self) -> dict[str, ParameterValue]:
         """What the core is told beside the name: every field that the name does not fix and that is not
@@ -165,13 +180,6 @@ class Policy(ABC):
     def core_parameters(self) -> dict[str, Any]:
         """``parameters()`` as the core takes them: what stands in a file as what was read from it."""
         return self.parameters()
-
-    def _of_tracker(self, tracker: str) -> dict[str, ParameterValue]:
-        """Those parameters that are a tracker's: what an environment needs to show what the policy sees."""
-        names = [
-            row["name"] for one in _core.trackers() if one["name"] == tracker for row in one["parameters"]
-        ]
-        return {name: value for name, value in self.parameters().items() if name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Name and parameters as plain values; ``policy_from_dict`` is the inverse."""
@@ -191,6 +199,11 @@ class Policy(ABC):
     def summary(self) -> str:
         """One sentence on what the policy does."""
         return _registry()[self.name]["summary"]
+
+    @property
+    def source(self) -> str:
+        """Where the policy is described: paper and section."""
+        return _registry()[self.name]["source"]
 
     @classmethod
     def describe(cls) -> tuple[SettingInfo, ...]:
@@ -245,14 +258,12 @@ def register_policies(classes: Iterable[type[Policy]]) -> None:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CorePolicy(Policy):
-    """A policy that the core has and that no settings class describes yet: one C++ file and one registry
-    line.
+    """A policy that the core has and that no class describes yet: one C++ file and one registry line.
 
     Its parameters are those that the registry lists; the core checks their values.
     """
 
     variants: ClassVar[NamedVariants] = {}
-    source: ClassVar[str] = "see the registry"
 
     name: str
     settings: tuple[tuple[str, ParameterValue], ...] = ()
@@ -264,16 +275,6 @@ class CorePolicy(Policy):
                 raise config_error(name, value, no_such_setting(f"policy {self.name!r}", name, known))
             if not isinstance(value, (bool, int, float, str)):
                 raise config_error(name, value, "must be a number, a string, True or False")
-
-    def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
-        """Refuse: only the core knows how this policy decides.
-
-        Raises:
-            StateError: Always.
-        """
-        raise StateError(
-            f"act(): policy {self.name!r} runs in the core only; no class with a NumPy twin describes it"
-        )
 
     def parameters(self) -> dict[str, ParameterValue]:
         """The given parameters; for others the registry's defaults hold."""

@@ -60,7 +60,8 @@ class Background:
             if needed != given:
                 raise config_error(name, given, f"the background policy needs {name}={needed!r}")
         if isinstance(self._policy, BuiltIn):
-            self._answers = self._policy.twin(env)
+            if self._policy.has_reference:  # the others decide in the core
+                self._answers = self._policy.twin(env)
         elif hasattr(self._policy, "prepare"):
             self._policy.prepare(env)
 

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from dragonfly_env import _core
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._background import Background
@@ -13,6 +14,7 @@ from dragonfly_env.envs._scenarios import Configs
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.needs import needed_options
 from dragonfly_env.envs.options import EnvOptions
+from dragonfly_env.errors import ConfigError
 
 # What a policy is asked and how draws are made. The core's policy draws for itself: what it answers is only the same
 # as the twin's if both draw alike.
@@ -44,9 +46,20 @@ class PacketEnv(BatchedRoutingEnv):
         return self._inside
 
     def set_background(self, background: Background) -> None:
-        """Who answers from now on. In the core only from the next network on, unless it is the present one."""
-        self._background = background
-        if self._inside and self._runs_in_core(self.config) != self._in_core:
+        """Who answers from now on. In the core only from the next network on, unless it is the present one.
+
+        Raises:
+            ConfigError: If the core alone has the policy, and it is not the one that decides in the present network.
+        """
+        before, self._background = self._background, background
+        same = self._inside and self._runs_in_core(self.config) == self._in_core
+        if not same:
+            try:
+                self._require_reference("is not the policy of the network that is running")
+            except ConfigError:
+                self._background = before
+                raise
+        if self._inside and not same:
             with self._alone:
                 self._core.ask_outside()
             self._inside = False
@@ -75,6 +88,10 @@ class PacketEnv(BatchedRoutingEnv):
         (config,) = configs
         self._in_core = self._runs_in_core(config)
         self._inside = self._in_core is not None
+        if not self._inside:
+            self._require_reference(
+                "would see other candidates, features or virtual channels here than in the core"
+            )
         options = self._options
         return _core.RoutingEnvironment(
             *config.core_arguments(),
@@ -83,6 +100,17 @@ class PacketEnv(BatchedRoutingEnv):
             options.duration_ps,
             self._in_core,
         )
+
+    def _require_reference(self, why: str) -> None:
+        """Refuse a background that the core alone has, where the core cannot decide for it."""
+        policy = self._background.built_in
+        if policy is not None and not policy.has_reference:
+            raise config_error(
+                "background",
+                policy.name,
+                f"{why}, and it has no implementation in NumPy; 'min', 'ugal-n', 'lia' and others have one, or make "
+                "the environment with it as background and the options that it needs",
+            )
 
     def _runs_in_core(self, config: SimulationConfig) -> tuple[str, dict[str, Any]] | None:
         """The background policy as the core takes it; None: it must be asked from Python.

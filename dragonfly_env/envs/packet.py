@@ -155,8 +155,8 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         """
         chosen = make_background(background)
         chosen.check(self._env)
-        self._background = chosen
         self._env.set_background(chosen)
+        self._background = chosen
         self._recipe[1]["background"] = background  # copies have it too
 
     @alone

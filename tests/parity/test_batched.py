@@ -1,6 +1,6 @@
 """Policies answered from Python give the run that the core gives alone, bit for bit.
 
-What is registered is tested: a new policy needs no line here.
+What is registered is tested: by the library's reference implementation, or by the rule in ``rules.py``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.sweeps.agent_simulation import AgentSimulation
 from tests.parity.cases import PRESETS, SHAPES, config_of, config_of_shape, native, play
+from tests.parity.rules import act, in_numpy
 from tests.ready import ready
 from tests.topologies import topology_of
 
@@ -24,7 +25,7 @@ def answered(
 ) -> dfe.BatchedRoutingEnv:
     """The same policy from Python, at the end of the episode."""
     env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=duration_ns, **options)
-    play(env, policy.twin(env))
+    play(env, in_numpy(policy, env))
     return env
 
 
@@ -117,7 +118,7 @@ def test_histories_stay_equal_until_the_network_is_empty(name: str) -> None:
     config = config_of(load=0.6, network="q-adaptive")
     alone = native(config, policy, 2000.0)
     env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=2000.0)
-    twin = policy.twin(env)
+    twin = in_numpy(policy, env)
     play(env, twin)
     before = env.trace_hash()
     assert alone.drain()
@@ -197,7 +198,7 @@ def test_the_observation_alone_is_enough(name: str) -> None:
     batch = env.reset(seed=config.seed)
     while not env.done:
         seen = dfe.DecisionBatch.from_observations(env.layout, np.array(batch.obs), np.array(batch.mask))
-        batch = env.step(policy.act(seen))
+        batch = env.step(act(policy, seen))
     assert env.trace_hash() == native(config, policy, 3000.0).trace_hash()
 
 
@@ -209,7 +210,7 @@ def test_what_is_measured_after_a_warm_up_is_equal_too(name: str, preset: str) -
     alone = native(config, policy, 2000.0)
     alone.reset_statistics()
     alone.run(1500.5)
-    other = AgentSimulation(config, policy)
+    other = AgentSimulation(config, in_numpy(policy))
     other.run(2000.0)
     other.reset_statistics()
     other.run(1500.5)

@@ -11,6 +11,7 @@ from dragonfly_env import dragonfly_v0
 from dragonfly_env.envs.bias import BiasControl
 from dragonfly_env.sweeps.agent_simulation import AgentSimulation
 from tests.parity.cases import PRESETS, config_of, play
+from tests.parity.rules import in_numpy
 
 POLICIES = ("min", "ugal-n", "par", "q-adaptive")
 TRAFFIC = dfe.AllToAll(message_bytes=600, in_flight=2)
@@ -24,7 +25,7 @@ def test_an_exchange_is_the_same_run_whether_the_core_decides_or_a_twin(name: st
     inside = dfe.Simulation(config.replace(policy=policy))
     m = inside.run_to_completion()
     env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=10_000_000, transitions=False)
-    play(env, policy.twin(env))
+    play(env, in_numpy(policy, env))
     assert env.done
     assert env.trace_hash() == inside.trace_hash()
     assert env.time_ns == inside.time_ns == m.makespan_ns
@@ -172,7 +173,7 @@ def test_jobs_next_to_other_traffic_end_at_the_same_time_whoever_decides(
     m = inside.run_to_completion()
     assert m.packets_delivered > m.jobs[0].packets_delivered > 0
     env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=1_000_000, transitions=False)
-    play(env, policy.twin(env))
+    play(env, in_numpy(policy, env))
     assert env.done
     assert env.time_ns == inside.time_ns == m.makespan_ns
     assert env.trace_hash() == inside.trace_hash()

@@ -15,6 +15,7 @@ import dragonfly_env as dfe
 from dragonfly_env.envs._packet_env import PacketEnv
 from dragonfly_env.envs.needs import needed_options
 from dragonfly_env.envs.packet import PacketRouting
+from tests.parity.rules import act
 from tests.ready import ready
 
 POLICIES = [name for name in dfe.policies() if not ready(name).learns]
@@ -35,7 +36,7 @@ class FromPython:
 
     def act(self, batch: dfe.DecisionBatch) -> npt.NDArray[np.int64]:
         self.asked += len(batch)
-        actions: npt.NDArray[np.int64] = self._policy.act(batch)
+        actions: npt.NDArray[np.int64] = act(self._policy, batch)
         return actions
 
 

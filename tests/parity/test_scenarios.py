@@ -9,6 +9,7 @@ import pytest
 
 import dragonfly_env as dfe
 from tests.parity.cases import config_of, native, play
+from tests.parity.rules import in_numpy
 from tests.ready import ready
 
 LOADS = (
@@ -41,7 +42,7 @@ def test_every_policy_answers_several_networks_as_the_core_does_each_alone(name:
     for threads in (1, 2, 3, 8):
         configs = [config.replace(threads=threads) for config in scenarios()[:4]]
         env = dfe.BatchedRoutingEnv.for_policy(configs, policy, duration_ns=2_000.0)
-        play(env, policy.twin(env))
+        play(env, in_numpy(policy, env))
         assert hashes(env) == expected
 
 

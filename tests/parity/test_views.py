@@ -14,6 +14,7 @@ from dragonfly_env import dragonfly_v0
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.decisions.layout import Layout
 from tests.parity.cases import PRESETS, config_of, native
+from tests.parity.rules import act
 from tests.ready import ready
 
 # Twins of policies that learn need the environment's feedback as well: tests/parity/test_learners.py.
@@ -27,7 +28,7 @@ def answer(policy: dfe.Policy, layout: Layout, observations: list[dict[str, np.n
         np.stack([observation["observation"] for observation in observations]),
         np.stack([observation["action_mask"] for observation in observations]),
     )
-    return policy.act(batch).tolist()
+    return act(policy, batch).tolist()
 
 
 def through_parallel(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float) -> int:
@@ -91,7 +92,7 @@ def test_the_rounds_of_the_parallel_view_are_batches_too(name: str) -> None:
     while env.agents:
         batch = env.round_batch
         assert [env.possible_agents[i] for i in batch.agents] == env.acting
-        env.step(dict(zip(env.acting, policy.act(batch).tolist(), strict=True)))
+        env.step(dict(zip(env.acting, act(policy, batch).tolist(), strict=True)))
     assert env.core.trace_hash() == native(config, policy, 1_200.0).trace_hash()
 
 
@@ -105,7 +106,7 @@ def test_each_turn_of_the_aec_view_is_a_batch_too(name: str) -> None:
     while not env.truncations[env.agent_selection]:
         batch = env.selected_batch
         assert [env.possible_agents[i] for i in batch.agents] == [env.agent_selection]
-        env.step(int(policy.act(batch)[0]))
+        env.step(int(act(policy, batch)[0]))
     assert env.core.trace_hash() == native(config, policy, 900.0).trace_hash()
 
 
@@ -126,12 +127,12 @@ def test_windows_with_several_decisions_of_one_router_give_the_run_and_the_figur
     crowded = 0
     while parallel.agents:
         crowded += int(np.bincount(parallel.core.pending.agents).max() > 1)
-        parallel.step(dict(zip(parallel.acting, policy.act(parallel.round_batch), strict=True)))
+        parallel.step(dict(zip(parallel.acting, act(policy, parallel.round_batch), strict=True)))
     assert crowded > 10
     aec = dragonfly_v0.env(**settings, illegal_action="raise")
     aec.reset()
     for _ in aec.agent_iter():
-        aec.step(None if aec.last()[3] else policy.act(aec.selected_batch)[0])
+        aec.step(None if aec.last()[3] else act(policy, aec.selected_batch)[0])
     for core in (parallel.core, aec.unwrapped.core):
         assert core.trace_hash() == alone.trace_hash()
         if warmup_ns == 0.0:  # of an episode, packets of the warm-up do not count

@@ -29,6 +29,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("decisions",),
     ("batch_policy",),
     ("policies",),
+    ("policy_parameters",),
     ("jobs",),
     ("config",),  # SimulationConfig
     ("simulation",),

@@ -85,6 +85,8 @@ def _twin(kind: type[Policy]) -> str:
             f"{_reference(kind)} ({file}): `twin(env)` learns the same tables in NumPy, bit for bit; see "
             "[](../../learning.md).\n"
         )
+    if kind.act is Policy.act:
+        return f"{_reference(kind)} ({file}); the core alone decides.\n"
     return f"{_reference(kind)} ({file}): `act(batch)` decides the same in NumPy, with the same `trace_hash()`.\n"
 
 
@@ -110,7 +112,7 @@ def _page(info: _core.PolicyInfo) -> str:
             f'`dfe.make_policy("{name}", ...)` takes them by name, `--policy {name}:PARAMETER=VALUE` on the '
             "command line.\n"
         )
-    parts += ["## Virtual channels\n", _vcs(name), "## Twin\n", _twin(kind)]
+    parts += ["## Virtual channels\n", _vcs(name), "## In Python\n", _twin(kind)]
     topology = smallest_preset(policy=name)
     if topology is not None:
         parts += ["## A run\n", _SNIPPET.format(name=name, topology=topology)]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
-from dragonfly_env.baselines._scoring_policy import first_sight, rows_per_action
+from dragonfly_env.baselines.mlp import first_sight, rows_per_action
 from dragonfly_env.lab.neural.network import SCALES, Floats, Layer, network_of, scores_of
 from dragonfly_env.lab.neural.settings import WAIT_FEATURE, TrainingSettings
 from dragonfly_env.lab.neural.tasks import Task

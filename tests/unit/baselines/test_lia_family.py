@@ -12,6 +12,7 @@ import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.baselines import Acor, Lia, PiggybackAcor, Tpr, UgalIdeal
 from dragonfly_env.decisions.layout import FEATURES, KINDS, TRACKED_FEATURES, VC_QUEUES, Layout
+from tests.parity.rules import act
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
 CONFIG = dfe.SimulationConfig(topology=TOPOLOGY, traffic="adv+1", load=0.6, seed=3)
@@ -54,7 +55,7 @@ def batch_of(rows: list[dict[str, float]], missing: tuple[str, ...] = ()) -> dfe
 
 
 def chosen(policy: Any, rows: list[dict[str, float]], missing: tuple[str, ...] = ()) -> list[str]:
-    return [PATHS[action] for action in policy.act(batch_of(rows, missing))]
+    return [PATHS[action] for action in act(policy, batch_of(rows, missing))]
 
 
 def test_tpr_moves_the_threshold_by_the_level_of_traffic() -> None:
@@ -129,7 +130,7 @@ def test_weighing_queues_needs_the_feature_that_shows_them() -> None:
     options = Tpr(weighed="occupancy").env_options()
     env = dfe.BatchedRoutingEnv(config, duration_ns=2000.0, **options)
     with pytest.raises(dfe.ConfigError, match="candidate_queue_packets"):
-        Tpr().act(env.reset(seed=1))
+        act(Tpr(), env.reset(seed=1))
 
 
 def lia_row(**given: float) -> dict[str, float]:
@@ -177,7 +178,7 @@ def test_acor_always_takes_the_detour_of_its_level() -> None:
 def test_an_environment_without_the_counters_is_refused(policy: Any) -> None:
     env = dfe.BatchedRoutingEnv(CONFIG, scope="source", action="path", duration_ns=1000.0)
     with pytest.raises(dfe.ConfigError, match="observes only"):
-        policy.act(env.reset())
+        act(policy, env.reset())
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.baselines import Piggyback
 from dragonfly_env.decisions.layout import FEATURES, TRACKED_FEATURES, Layout
+from tests.parity.rules import act
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
 CONFIG = dfe.SimulationConfig(topology=TOPOLOGY, traffic="adv+1", load=0.6, seed=3)
@@ -65,7 +66,7 @@ def test_a_flag_on_the_minimal_path_sends_the_packet_on_the_detour() -> None:
         ((5, 7, False), (6, 3, False)),
         ((5, 0, True), None),
     )
-    assert Piggyback().act(batch).tolist() == [1, 1, 0, 0, 1, 0]
+    assert act(Piggyback(), batch).tolist() == [1, 1, 0, 0, 1, 0]
 
 
 def test_of_several_minimal_paths_the_flag_of_the_least_occupied_counts() -> None:
@@ -75,13 +76,13 @@ def test_of_several_minimal_paths_the_flag_of_the_least_occupied_counts() -> Non
         ((5, 3, False), (6, 2, True), (7, 9, False)),
         ((5, 2, True), (6, 2, False), (7, 9, False)),
     )
-    assert Piggyback(minimal_candidates=2).act(batch).tolist() == [1, 2, 2]
+    assert act(Piggyback(minimal_candidates=2), batch).tolist() == [1, 2, 2]
 
 
 def test_an_environment_without_the_flags_is_refused() -> None:
     env = dfe.BatchedRoutingEnv(CONFIG, scope="source", action="path", duration_ns=1000.0)
     with pytest.raises(dfe.ConfigError, match="candidate_congested"):
-        Piggyback().act(env.reset())
+        act(Piggyback(), env.reset())
 
 
 @pytest.mark.parametrize(

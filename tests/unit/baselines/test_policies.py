@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 import pickle
-import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import _core
+from dragonfly_env import _core, policy_parameters
 from dragonfly_env.baselines import Minimal, Par, Ugal, Valiant
 from dragonfly_env.policies import (
     CorePolicy,
     Policy,
+    _registry,
     describe_policy,
-    parameter,
     parse_policy,
     policy_class,
     policy_from_dict,
@@ -90,20 +91,37 @@ def test_python_allows_what_the_row_of_the_core_allows(info: _core.PolicyInfo) -
                 dataclasses.replace(changed, **{row["name"]: kind(outside)})
 
 
-def test_a_field_that_the_core_does_not_have_so_is_refused_when_the_class_is_made() -> None:
-    fields: dict[str, dict[str, str]] = {
-        "the core has no such parameter": {"congestion": "float"},
-        "int, but float in the core": {"bias_packets": "int"},
-        "bool, but bool | None in the core": {"avoid_destination_group": "bool"},
+def test_a_new_parameter_is_one_edit_in_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row more in the core's table is a field, a checked argument, a line of help and what the core is told."""
+    row: _core.ParameterInfo = {
+        **_registry()["par"]["parameters"][-1],
+        "name": "patience_packets",
+        "default": 2.5,
+        "low": 0.0,
+        "high": 9.0,
+        "doc": "so many more may wait",
     }
-    for message, declared in fields.items():
-        body = {
-            "variants": {"pb": {}},
-            "__annotations__": declared,
-            **dict.fromkeys(declared, parameter()),
-        }
-        with pytest.raises(TypeError, match=re.escape(message)):
-            type("Odd", (Policy,), body)
+    rows = [*_registry()["par"]["parameters"], row]
+    monkeypatch.setitem(_registry(), "par", {**_registry()["par"], "parameters": rows})
+
+    @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+    class Patient(Policy):
+        variants = {"par": {}}  # noqa: RUF012  # as in the classes that it imitates
+
+    monkeypatch.setitem(registered, "par", Patient)
+    policy = dfe.make_policy("par", patience_packets=4)
+    assert policy == Patient(patience_packets=4.0) != dfe.make_policy("par")  # type: ignore[call-arg]
+    assert (policy.name, policy.parameters()["patience_packets"]) == ("par", 4.0)
+    assert describe_policy("par")[-1].doc == "So many more may wait."
+    assert "patience_packets: 'float' = 2.5" in str(inspect.signature(Patient))
+    with pytest.raises(dfe.ConfigError, match=r"^patience_packets = 10: must be a number in \[0, 9\]"):
+        dfe.make_policy("par", patience_packets=10)
+
+
+def test_type_checkers_know_the_parameters_of_the_core() -> None:
+    how = 'run: python -c "from dragonfly_env.policy_parameters import write; write()"'
+    file = Path(policy_parameters.__file__).with_suffix(".pyi")
+    assert file.read_text(encoding="utf-8") == policy_parameters.stub(), how
 
 
 @pytest.mark.parametrize("name", dfe.policies())
@@ -207,7 +225,6 @@ def test_two_classes_cannot_claim_one_name() -> None:
     @dataclasses.dataclass(frozen=True, slots=True)
     class Impostor(Policy):
         variants = {"min": {}}  # noqa: RUF012  # as in the classes that it imitates
-        source = "nowhere"
 
         @property
         def name(self) -> str:

@@ -10,12 +10,15 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
-from dragonfly_env.baselines import Minimal, Par, Ugal, Valiant
+from dragonfly_env.baselines import Lia, Minimal, Mlp, Neural, Par, Ugal, Valiant
 from dragonfly_env.policies import CorePolicy, Policy
+from tests.parity.rules import act
 from tests.ready import ready
 
 # Those of policies that learn are other objects: tests/unit/agents/test_learner_twins.py.
-TWINS = [name for name in dfe.policies() if not ready(name).learns]
+IN_NUMPY = (Lia, Minimal, Mlp, Neural, Ugal, Valiant)
+NAMES = [name for name in dfe.policies() if not ready(name).learns]
+TWINS = [name for name in NAMES if ready(name).has_reference]
 
 KINDS = {"minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4}
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.4)
@@ -48,13 +51,25 @@ def batch_of(kinds: tuple[str, ...], *rows: tuple[Path, ...]) -> dfe.DecisionBat
     )
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_every_policy_has_a_twin(name: str) -> None:
-    """A policy of the registry without one cannot stand beside agents."""
+@pytest.mark.parametrize("name", NAMES)
+def test_policies_that_teach_or_prove_something_have_a_reference_implementation(name: str) -> None:
     cls = type(ready(name))
-    assert cls is not CorePolicy
-    assert cls.act is not Policy.act
-    assert (cls.act.__doc__ or "").count("Source:") == 1
+    assert ready(name).has_reference == (cls in IN_NUMPY)
+    if cls in IN_NUMPY:
+        assert (cls.act.__doc__ or "").count("Source:") == 1
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in TWINS])
+def test_the_others_say_who_runs_them(name: str) -> None:
+    policy = ready(name)
+    batch = dfe.BatchedRoutingEnv.for_policy(CONFIG, policy, duration_ns=500.0).reset()
+    for call in (lambda: policy.act(batch), lambda: policy.twin(None)):
+        with pytest.raises(
+            dfe.StateError, match=rf"'{name}' runs in the core only.*SimulationConfig\(policy='{name}'"
+        ):
+            call()
+    with pytest.raises(dfe.ConfigError, match=f"^native = False: must be True for '{name}'"):
+        dfe.agents.evaluate_policy(policy, CONFIG, native=False)
 
 
 @pytest.mark.parametrize("name", TWINS)
@@ -80,7 +95,7 @@ def test_a_detour_needs_more_than_twice_its_queue_and_ties_stay_minimal(policy: 
         ((5, 0, 0), (6, 0, 0)),
         ((5, 1, 0), (6, 0, 0)),
     )
-    assert policy.act(batch).tolist() == [0, 1, 0, 1]
+    assert act(policy, batch).tolist() == [0, 1, 0, 1]
 
 
 def test_the_bias_is_added_on_the_side_of_the_detour() -> None:
@@ -111,7 +126,7 @@ def test_the_least_occupied_candidate_of_a_kind_stands_for_all_and_the_first_of_
         ((5, 8, 0), (6, 8, 0), (7, 4, 0), (8, 4, 0), (9, 4, 0)),
         ((5, 9, 0), (6, 8, 0), (7, 4, 0), (8, 5, 0), (9, 6, 0)),
     )
-    assert policy.act(batch).tolist() == [3, 0, 1]
+    assert act(policy, batch).tolist() == [3, 0, 1]
     two = Ugal(minimal_candidates=2, nonminimal_candidates=2)
     assert two.act(batch_of(kinds, ((5, 9, 0), (6, 9, 0), (7, 5, 0), (8, 5, 0), (9, 0, 0)))).tolist() == [0]
 
@@ -119,7 +134,7 @@ def test_the_least_occupied_candidate_of_a_kind_stands_for_all_and_the_first_of_
 def test_without_a_detour_packets_stay_minimal() -> None:
     batch = batch_of(("minimal", "lgl"), ((5, 99, 0), None))
     for policy in (Minimal(), Valiant(), Ugal(), Par(), Ugal(bias_packets=-1e9)):
-        assert policy.act(batch).tolist() == [0]
+        assert act(policy, batch).tolist() == [0]
 
 
 @pytest.mark.parametrize(("detour", "column"), [("lgl", 1), ("lg", 2), ("gl", 3), ("g", 4)])
@@ -148,14 +163,14 @@ def test_an_environment_without_the_candidates_is_refused(
     policy: Policy, kinds: tuple[str, ...], message: str
 ) -> None:
     with pytest.raises(dfe.ConfigError, match=message):
-        policy.act(batch_of(kinds, tuple((5, 0, 0) for _ in kinds)))
+        act(policy, batch_of(kinds, tuple((5, 0, 0) for _ in kinds)))
 
 
 @pytest.mark.parametrize("policy", [Valiant(), Ugal(), Par()])
 def test_ports_as_actions_are_refused(policy: Policy) -> None:
     env = dfe.BatchedRoutingEnv(CONFIG, action="port", duration_ns=1000.0)
     with pytest.raises(dfe.ConfigError, match=r"^action = 'port': must be 'path'"):
-        policy.act(env.reset())
+        act(policy, env.reset())
 
 
 def test_minimal_answers_ports_too() -> None:
@@ -168,10 +183,10 @@ def test_minimal_answers_ports_too() -> None:
 def test_observations_without_candidates_are_refused(policy: Policy) -> None:
     env = dfe.BatchedRoutingEnv(CONFIG, action="path", features=["hops", "vc"], duration_ns=1000.0)
     batch = env.reset()
-    assert policy.act(batch).shape == (len(batch),)  # beside the observation the batch holds them
+    assert act(policy, batch).shape == (len(batch),)  # beside the observation the batch holds them
     seen = dfe.DecisionBatch.from_observations(env.layout, batch.obs, batch.mask)
     with pytest.raises(dfe.ConfigError, match=r"^features = \('hops', 'vc'\): must contain"):
-        policy.act(seen)
+        act(policy, seen)
 
 
 def test_the_core_only_policy_says_that_it_has_no_twin() -> None:

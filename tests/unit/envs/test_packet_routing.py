@@ -10,6 +10,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.envs.packet import PacketRouting
+from tests.parity.rules import act
 
 BUSY: dict[str, Any] = {"traffic": "adv+1", "load": 0.2, "duration_ns": 20_000.0}
 
@@ -91,7 +92,7 @@ def test_a_tagged_packet_that_does_as_the_others_leaves_no_trace(background: str
     env = PacketRouting(config, background=background, duration_ns=10_000.0, warmup_ns=1_000.0, **options)
     env.reset(seed=4)
     while True:
-        _, _, terminated, truncated, _ = env.step(int(twin.act(env.decision)[0]))
+        _, _, terminated, truncated, _ = env.step(int(act(twin, env.decision)[0]))
         if env.core.done:
             break
         if terminated:

@@ -1,7 +1,7 @@
-"""What the NumPy twins share: the candidates of a batch by kind, and UGAL's comparison.
+"""What the reference implementations in NumPy share: the candidates of a batch by kind, and UGAL's comparison.
 
-A twin answers a batch of the batched environment with ``action="path"``. The core has drawn the candidates, from
-the same random streams as its own policies, so a twin that weighs them by the same rule takes the same decisions.
+They act on a batch of an environment with ``action="path"``. The core has drawn the candidates from the same random
+streams as its own policies, so whoever weighs them by the same rule takes the same decisions.
 """
 
 from __future__ import annotations
@@ -23,17 +23,6 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 MINIMAL = "minimal"
 _NEVER = np.iinfo(np.int64).max
-
-
-def piggyback_weighs(batch: DecisionBatch, weighed: str) -> str:
-    """The field of ``DecisionBatch.candidates`` by which Piggyback weighs a path.
-
-    Args:
-        batch: N decisions.
-        weighed: ``"port"``, ``"vc"``, or ``"auto"``: as ``NetworkConfig.paths_weighed_by`` says.
-    """
-    by = batch.layout.paths_weighed_by if weighed == "auto" else weighed
-    return "vc_occupancy" if by == "vc" else "occupancy"
 
 
 def _check_paths(batch: DecisionBatch) -> None:
@@ -236,31 +225,3 @@ def _weigh(
         q_minimal = np.where(one_port, straight["vc_occupancy"], q_minimal)
         q_detour = np.where(one_port, around["vc_occupancy"], q_detour)
     return UgalComparison(minimal, other, exists, exists & (q_minimal > 2.0 * q_detour + bias_packets))
-
-
-def ugal_choice(
-    batch: DecisionBatch,
-    detour: str,
-    *,
-    bias_packets: float | npt.NDArray[np.float64],
-    minimal_candidates: int,
-    nonminimal_candidates: int,
-    by: str = "occupancy",
-) -> IntArray:
-    """What ``ugal_comparison`` prefers.
-
-    Returns:
-        (N,) actions; the minimal candidate where no detour of the kind is legal.
-
-    Raises:
-        ConfigError: If the environment lacks these candidates.
-    """
-    compared = ugal_comparison(
-        batch,
-        detour,
-        bias_packets=bias_packets,
-        minimal_candidates=minimal_candidates,
-        nonminimal_candidates=nonminimal_candidates,
-        by=by,
-    )
-    return np.where(compared.prefers_detour, compared.detour, compared.minimal)
