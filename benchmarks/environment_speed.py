@@ -24,8 +24,8 @@ from benchmarks.yardstick.beside import Beside
 from benchmarks.yardstick.program import program
 from dragonfly_env import dragonfly_v0
 from dragonfly_env.decisions.batch import DecisionBatch
-from dragonfly_env.envs._rounds import Rounds
 from dragonfly_env.envs.batched import BatchedRoutingEnv
+from dragonfly_env.envs.views import Rounds
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 

@@ -57,11 +57,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dragonfly_env.envs._view import GivenConfig
 from dragonfly_env.envs.aec import AecRoutingEnv, OrderEnforcing
 from dragonfly_env.envs.defaults import with_config
 from dragonfly_env.envs.parallel import ParallelRoutingEnv
 from dragonfly_env.envs.registration import PETTINGZOO as ENV_ID
+from dragonfly_env.envs.views import GivenConfig
 
 __all__ = ["ENV_ID", "env", "parallel_env", "raw_env"]
 

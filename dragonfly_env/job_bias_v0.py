@@ -43,11 +43,10 @@ from typing import Any
 
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
-from dragonfly_env.envs._job_view import FloatArray
-from dragonfly_env.envs._view import GivenConfig
 from dragonfly_env.envs.defaults import with_config
-from dragonfly_env.envs.job_bias import AecJobBias, ParallelJobBias
+from dragonfly_env.envs.job_bias import AecJobBias, FloatArray, ParallelJobBias
 from dragonfly_env.envs.registration import JOB_BIAS as ENV_ID
+from dragonfly_env.envs.views import GivenConfig
 
 __all__ = ["ENV_ID", "env", "parallel_env", "raw_env"]
 

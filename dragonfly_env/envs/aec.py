@@ -11,9 +11,8 @@ from pettingzoo.utils.env import AECEnv, AECIterable
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from dragonfly_env.decisions.batch import DecisionBatch
-from dragonfly_env.envs._rounds import Rounds
-from dragonfly_env.envs._view import GivenConfig, Info, IntArray, Observation, RouterView
-from dragonfly_env.envs.render import RENDER_MODES
+from dragonfly_env.envs.copies import alone
+from dragonfly_env.envs.views import GivenConfig, Info, IntArray, Observation, RouterView, Turns
 from dragonfly_env.errors import IllegalActionError, StateError
 
 _EMPTY: tuple[str, ...] = ()
@@ -28,12 +27,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
     for any number of agents.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
-        "name": "dragonfly_v0",
-        "render_modes": list(RENDER_MODES),
-        "render_fps": 10,
-        "is_parallelizable": False,
-    }
+    metadata: ClassVar[dict[str, Any]] = {**RouterView.metadata, "is_parallelizable": False}
 
     def __init__(self, config: GivenConfig = None, **settings: Any) -> None:
         super().__init__(config, **settings)
@@ -42,12 +36,15 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         self._position = 0  # of the present turn in the order of this batch
         self._stop = 0
         self._next: list[int | None] = []
+        self._idle_mask = np.zeros(self._idle + 1, np.int8)
+        self._idle_mask[self._idle] = 1
         self.rewards: dict[str, float] = {}
         self._cumulative_rewards: dict[str, float] = {}
         self.terminations: dict[str, bool] = {}
         self.truncations: dict[str, bool] = {}
         self.infos: dict[str, Info] = {}
 
+    @alone
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode.
 
@@ -59,11 +56,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             ConfigError: For an option or an impossible seed.
             StateError: After close.
         """
-        with self._one_thread:
-            self._reset(seed, options)
-
-    def _reset(self, seed: int | None, options: dict[str, Any] | None) -> None:
-        batch = self._begin(seed, options)
+        turns = self._begin(seed, options)
         names = self.possible_agents
         self.rewards = dict.fromkeys(names, 0.0)
         self._cumulative_rewards = dict.fromkeys(names, 0.0)
@@ -73,7 +66,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         self._paid: tuple[str, ...] = _EMPTY
         self._rounds_before = 0
         self._over = False
-        self._open(batch)
+        self._open(turns)
 
     def step(self, action: int | None) -> None:
         """Answer the earliest packet of ``agent_selection``, and select the next router.
@@ -97,7 +90,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             chosen = int(action) if kind in _PLAIN else self._as_action(agent, action)  # type: ignore[arg-type]  # not None
             if not (0 <= chosen <= self._idle and self._legal[k * (self._idle + 1) + chosen]):
                 self._as_action(agent, chosen)
-                chosen = self._replacement(self._batch, self._who[k], self._rows[k], chosen)
+                chosen = self._replacement(k, chosen)
             self._answers[k] = chosen
             self._cumulative_rewards[agent] = 0.0
             if self._paid:
@@ -154,10 +147,10 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         Raises:
             StateError: If no decision is pending.
         """
-        self._check_running()
+        turns = self._check_running()
         if self._over:
             raise StateError("selected_batch: the episode is over")
-        return self._batch.rows(np.array([self._rows[self._position]]))
+        return turns.batch.rows(turns.rounds.rows[self._position : self._position + 1])
 
     def close(self) -> None:
         """End the use of this environment; may be called again."""
@@ -167,11 +160,9 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
     # The window.
 
-    def _open(self, batch: DecisionBatch) -> None:
+    def _open(self, turns: Turns) -> None:
         """Begin a new batch: fresh copies of its observations, in the order of the turns."""
-        self._batch = batch
-        self._minimal = None
-        rounds = Rounds(self._places(batch), batch.time_ns)
+        batch, rounds = turns.batch, turns.rounds
         count = len(batch)
         width = self._idle + 1
         self._obs = batch.obs[rounds.rows]
@@ -180,10 +171,9 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
         masks[:, : self._idle] = batch.mask[rounds.rows]
         self._masks = list(masks)
         self._legal = masks.tobytes()  # callers may write into their masks
-        self._rows = rounds.rows.tolist()
         self._who: list[int] = rounds.agents.tolist()
         self._names = [self.possible_agents[i] for i in self._who]
-        self._order = rounds
+        self._minimal: IntArray | None = None
         self._answers = [0] * count
         self._position = 0
         self._stop = count
@@ -200,27 +190,46 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
             self.infos[self._names[k]]["action_mask"] = self._masks[k]
         self.agent_selection = self._names[0]
 
+    @alone
     def _finish_window(self) -> None:
         """All decisions are answered: time goes on, and the agents are paid."""
-        with self._one_thread:
-            self._go_to_next_window()
-
-    def _go_to_next_window(self) -> None:
         if self._stop < len(self._answers):
             self._position = self._stop
             self._end()
             return
+        turns = self._check_open("step()")
+        rounds = turns.rounds
         answers = np.empty(len(self._answers), np.int64)
-        answers[self._order.rows] = self._answers
-        self._seen[self._order.agents] = self._obs  # of several rows of a router the last one stays
-        batch = self._advance(answers)
-        self._rounds_before += len(self._order)
-        paid = [(self.possible_agents[i], reward) for i, reward in enumerate(self._payments()) if reward]
+        answers[rounds.rows] = self._answers
+        self._seen[rounds.agents] = self._obs  # of several rows of a router the last one stays
+        agents, self.agents = self.agents, []  # an exception, such as Ctrl-C's, ends the episode
+        rewards = turns.answer_all(answers).tolist()
+        self.agents = agents
+        self._rounds_before += len(rounds)
+        paid = [(self.possible_agents[i], reward) for i, reward in enumerate(rewards) if reward]
         for name, reward in paid:
             self.rewards[name] = reward
             self._cumulative_rewards[name] += reward
         self._paid = tuple(name for name, _ in paid)
-        self._open(batch)
+        self._open(turns)
+
+    def _replacement(self, position: int, action: int) -> int:
+        """What is done in a turn instead of an action that the mask forbids."""
+        turns = self._check_open("step()")
+        row = int(turns.rounds.rows[position])
+        if self._minimal is None:
+            self._minimal = turns.batch.minimal_actions()
+        instead = int(self._minimal[row])
+        number = self._who[position]
+        self._illegal_actions.found(
+            self.possible_agents[number],
+            action,
+            np.flatnonzero(turns.batch.mask[row]).tolist(),
+            instead,
+            f" (decision {int(turns.batch.decision_ids[row])})",
+        )
+        self._illegal[number] += 1
+        return instead
 
     def _end(self) -> None:
         """Truncate all agents; each is then selected once more, for its last observation and the metrics."""
@@ -273,12 +282,13 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
     def _last_seen(self, number: int) -> npt.NDArray[np.float32]:
         """The observation of the router's last answered decision; zeros before its first."""
-        before = np.flatnonzero(self._order.agents[: self._position] == number)
+        done = self._check_open("observe()").rounds.agents[: self._position]
+        before = np.flatnonzero(done == number)
         seen: npt.NDArray[np.float32] = self._obs[before[-1]] if len(before) else self._seen[number]
         return seen.copy()
 
-    def _waiting(self) -> IntArray:
-        left = self._order.agents[self._position :]
+    def _waiting(self, turns: Turns) -> IntArray:
+        left = turns.rounds.agents[self._position :]
         return np.bincount(left, minlength=len(self.possible_agents))
 
 

@@ -14,29 +14,30 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.checks.values import MAX_RUN_NS, MAX_TIME_PS, config_error
+from dragonfly_env.checks.values import MAX_RUN_NS, MAX_TIME_PS, PS_PER_NS, check_integer, config_error
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.decisions.actions import as_actions
-from dragonfly_env.decisions.batch import DecisionBatch, IntArray
+from dragonfly_env.decisions.batch import DecisionBatch, IntArray, Transitions
+from dragonfly_env.decisions.feedback import HopFeedback
 from dragonfly_env.decisions.layout import Layout
-from dragonfly_env.envs._reports import EpisodeReports
 from dragonfly_env.envs._scenarios import Changes, Configs, Scenarios
-from dragonfly_env.envs.needs import options_for
-from dragonfly_env.envs.options import EnvOptions, Several, documented, takes
-from dragonfly_env.envs.recipe import ByRecipe
+from dragonfly_env.envs.copies import Copied
+from dragonfly_env.envs.options import EnvOptions, Several, documented, options_for, takes
 from dragonfly_env.errors import IllegalActionError, StateError
+from dragonfly_env.jobs.workload import job_infos
+from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.series import check_series, limit_of_drain
-from dragonfly_env.simulation.core_owner import AT_WORK
+from dragonfly_env.simulation.core_owner import AT_WORK, CoreOwner
 
 if TYPE_CHECKING:
     from dragonfly_env.policies import Policy
 
 
 @documented
-class BatchedRoutingEnv(ByRecipe, EpisodeReports):
+class BatchedRoutingEnv(Copied, CoreOwner):
     """Routers that ask for decisions in batches. Not for several threads at once.
 
-    It is pickled and copied by its recipe: the arguments and the seed that comes next. A running episode is not
+    It is pickled and copied by the arguments of its constructor and the seed that comes next. A running episode is not
     carried: a copy begins with ``reset()``. So are all views.
 
     Args:
@@ -111,6 +112,98 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
             self._options.occupancy_unit,
             config.network.paths_weighed_by,
         )
+
+    # What it is, whatever state it is in.
+
+    @property
+    def config(self) -> SimulationConfig:
+        """The network and its traffic, with the seed of the present episode; of several scenarios the first."""
+        return self._scenarios.present[0]
+
+    @property
+    def configs(self) -> tuple[SimulationConfig, ...]:
+        """The networks and their traffic, with the seeds of the present episode; ``batch.scenario`` counts them."""
+        return self._scenarios.present
+
+    @property
+    def num_scenarios(self) -> int:
+        """How many networks there are beside each other."""
+        return len(self._scenarios.present)
+
+    @property
+    def seed(self) -> int:
+        """The seed of the present episode; of several scenarios that of the first."""
+        return self.config.seed
+
+    @property
+    def episode(self) -> int:
+        """How many times ``reset`` was called."""
+        return self._episode
+
+    @property
+    def scope(self) -> str:
+        """Which routers ask."""
+        return self._options.scope
+
+    @property
+    def action(self) -> str:
+        """What an action is: ``"port"`` or ``"path"``."""
+        return self._options.action
+
+    @property
+    def reward(self) -> str:
+        """What rewards are paid for."""
+        return self._options.reward
+
+    @property
+    def options(self) -> EnvOptions:
+        """All settings beside ``config``."""
+        return self._options
+
+    @property
+    def layout(self) -> Layout:
+        """What the columns of an observation mean."""
+        return self._layout
+
+    @property
+    def num_features(self) -> int:
+        """F, the columns of an observation."""
+        return self._layout.num_features
+
+    @property
+    def num_actions(self) -> int:
+        """A, the columns of the mask."""
+        return self._layout.num_actions
+
+    @property
+    def num_agents(self) -> int:
+        """The number of routers, of all scenarios together."""
+        return sum(config.topology.num_routers for config in self.configs)
+
+    @property
+    def first_agents(self) -> npt.NDArray[np.int64]:
+        """(num_scenarios,) where the routers of each scenario begin if they are numbered on from one to the next."""
+        routers = [config.topology.num_routers for config in self.configs]
+        return np.cumsum([0, *routers[:-1]], dtype=np.int64)
+
+    def slots(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
+        """(N,) the routers of a batch, numbered on from one scenario to the next, as in ``payments()``."""
+        agents = batch.agents.astype(np.int64)
+        return agents if self.num_scenarios == 1 else agents + self.first_agents[batch.scenario]
+
+    @property
+    def state_shape(self) -> tuple[int, int]:
+        """The shape of ``state()``: (num_routers, radix); of several scenarios that of the first."""
+        topology = self.config.topology
+        return topology.num_routers, topology.radix
+
+    def check_changes(self, options: Changes) -> None:
+        """Check what is to be different in an episode, as ``reset`` takes it; nothing changes.
+
+        Raises:
+            ConfigError: For an option that is unknown or impossible.
+        """
+        self._scenarios.check(options)
 
     # An episode.
 
@@ -265,7 +358,136 @@ class BatchedRoutingEnv(ByRecipe, EpisodeReports):
         with self._alone:
             return self._core.time_ns
 
+    # What an episode tells beside its batches.
+
+    def transitions(self) -> Transitions:
+        """All transitions that were completed since the last call in this episode, ordered by scenario, then by
+        decision id. Every decision is in exactly one, in that of its packet's arrival at the next router that is asked,
+        or of its delivery (reward ``"delivery"``: always of the delivery).
+
+        Raises:
+            StateError: Before ``reset``; if the environment was made with ``transitions=False``; or if too much
+                piled up since the last call.
+        """
+        with self._alone:
+            if not self._started:
+                raise StateError("transitions(): call reset() first")
+            if not self._options.transitions:
+                raise StateError("transitions(): the environment was made with transitions=False")
+            if self._core.overflowed:
+                raise StateError(
+                    f"transitions(): more than {self._options.max_uncollected_bytes} bytes had piled up, and no "
+                    "more were kept in this episode; call it after every step, or raise max_uncollected_bytes"
+                )
+            return Transitions(*self._core.transitions())
+
+    def feedback(self) -> HopFeedback:
+        """What routers hear of the hops that they chose, since the last call in this episode: one report per
+        decision whose packet went on to another router and has left the input buffer there. When a batch is
+        handed out, all reports that reach a router before or at the instants of its decisions are among them.
+
+        Raises:
+            StateError: Before ``reset``; if the environment was not made with ``feedback=True``; or if too much
+                piled up since the last call.
+        """
+        with self._alone:
+            if not self._started:
+                raise StateError("feedback(): call reset() first")
+            if not self._options.feedback:
+                raise StateError("feedback(): the environment was made with feedback=False, must be True")
+            if self._core.reports_overflowed:
+                raise StateError(
+                    f"feedback(): more than {self._options.max_uncollected_bytes} bytes had piled up, and no "
+                    "more was kept in this episode; call it after every step, or raise max_uncollected_bytes"
+                )
+            return HopFeedback(*self._core.reports())
+
+    def payments(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+        """What the last ``reset`` or ``step`` paid: routers (M,) and rewards (M,), several per router possible, ordered
+        by scenario, then by decision id. The sum per router is its reward in the step. Under ``"team"`` every router
+        of a scenario gets the same. Routers are numbered on from one scenario to the next, see ``slots``.
+        """
+        with self._alone:
+            return self._core.payments()
+
+    def metrics(self, scenario: int | None = None) -> Metrics:
+        """What was counted since the warm-up (or ``reset_statistics``). While decisions are pending, the parts of
+        the network may stand at slightly different instants; when ``done`` everything is exact.
+
+        Args:
+            scenario: Which one; where there is only one, it need not be said.
+
+        Raises:
+            ConfigError: If there is no such scenario.
+        """
+        number = self._number(scenario)
+        config = self.configs[number]
+        with self._alone:
+            statistics = self._core.simulation_of(number).statistics()
+        jobs = job_infos(config.placed_jobs()) if config.jobs else ()
+        return Metrics.from_statistics(statistics, config.topology, config.network, jobs=jobs)
+
+    def trace_hash(self, scenario: int | None = None) -> int:
+        """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories. That of a scenario is
+        the same as if it ran alone.
+
+        Args:
+            scenario: Which one; where there is only one, it need not be said.
+
+        Raises:
+            ConfigError: If there is no such scenario.
+        """
+        number = self._number(scenario)
+        with self._alone:
+            return self._core.simulation_of(number).trace_hash()
+
+    def state(self, scenario: int | None = None) -> npt.NDArray[np.float32]:
+        """The whole network for a centralised critic: (num_routers, radix), the congestion of every output port
+        (queued packets and credits in use) relative to the network's buffers, whatever ``occupancy_unit`` is.
+
+        Args:
+            scenario: Which one; where there is only one, it need not be said.
+
+        Raises:
+            ConfigError: If there is no such scenario.
+        """
+        number = self._number(scenario)
+        with self._alone:
+            return self._core.state(number)
+
+    def packet_log(self, scenario: int | None = None) -> dict[str, npt.NDArray[Any]]:
+        """Take the packet log, as ``Simulation.packet_log``.
+
+        Args:
+            scenario: Whose; where there is only one, it need not be said.
+
+        Raises:
+            ConfigError: If there is no such scenario.
+            StateError: If its configuration did not ask for ``packet_log``.
+        """
+        number = self._number(scenario)
+        if not self.configs[number].packet_log:
+            raise StateError("packet_log(): the configuration has packet_log=False, so nothing was logged")
+        with self._alone:
+            log = self._core.simulation_of(number).packet_log()
+        for name in ("created", "injected", "delivered"):
+            log[f"{name}_ns"] = log.pop(f"{name}_ps") / PS_PER_NS
+        return log
+
     # Inside.
+
+    def _number(self, scenario: int | None) -> int:
+        """Which scenario is meant; it need not be said where there is only one.
+
+        Raises:
+            ConfigError: If there is no such scenario.
+        """
+        most = self.num_scenarios - 1
+        if scenario is None and most > 0:
+            raise config_error(
+                "scenario", None, f"must be given, from 0 to {most}: this environment has several"
+            )
+        return 0 if scenario is None else check_integer("scenario", scenario, 0, most)
 
     def _take_batch(self) -> DecisionBatch:
         obs, mask, agents, ids, packets, time_ns, candidates, scenario = self._core.batch()

@@ -18,7 +18,6 @@ Version history: v0, the first one.
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,23 +27,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.arrays import as_numbers
-from dragonfly_env.checks.values import (
-    check_choice,
-    check_integer,
-    check_real,
-    check_time_ns,
-    config_error,
-    ns_to_ps,
-    shown,
-)
+from dragonfly_env.checks.values import check_choice, check_real, check_time_ns, config_error, shown
 from dragonfly_env.config.rows import reject_unknown
-from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
-from dragonfly_env.envs._scenarios import check_changes
-from dragonfly_env.envs.defaults import BIAS_DURATION_NS, WARMUP_NS, changing_config, view_config
-from dragonfly_env.envs.recipe import ByRecipe, alone
-from dragonfly_env.envs.render import RENDER_MODES, Renderer
-from dragonfly_env.envs.windows import WindowFeatures
-from dragonfly_env.errors import IllegalActionError, StateError
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.envs.copies import alone
+from dragonfly_env.envs.defaults import BIAS_DURATION_NS, WARMUP_NS, changing_config
+from dragonfly_env.envs.intervals import IntervalEnv
+from dragonfly_env.envs.render import RENDER_MODES
+from dragonfly_env.errors import IllegalActionError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.joined import join_statistics
 from dragonfly_env.policies import Policy, highest, make_policy, policies, policy_class
@@ -67,13 +57,21 @@ _SETTINGS = (
 )
 DEFAULT_BIASES = (-20.0, -10.0, -5.0, 0.0, 5.0, 10.0, 20.0)
 
+# Of observations.
+_LINK_FIGURES = ("utilisation_mean", "utilisation_max", "stall_fraction_mean", "stall_fraction_max")
+_MOST_HOPS = 16.0
+_MOST_LOAD = (
+    2.0  # a window that ends right after simultaneous deliveries counts more than the links carry on average
+)
+_MOST_IN_FLIGHT = 1e6  # packets per host
+
 
 def biased_policies() -> tuple[str, ...]:
     """The names of the policies that have a bias."""
     return tuple(name for name in policies() if "bias_packets" in policy_class(name).settings_names())
 
 
-class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
+class BiasControl(IntervalEnv, gymnasium.Env[FloatArray, Any]):
     """One agent sets the bias towards minimal paths of every router, once per interval.
 
     Args:
@@ -112,28 +110,23 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
         **fields: Any,
     ) -> None:
         reject_unknown(SimulationConfig, fields, "BiasControl", extra=_SETTINGS)
-        self._config = (changing_config() if config is None else view_config(config)).replace(**fields)
+        self._set_up(
+            changing_config() if config is None else config,
+            fields,
+            interval_ns,
+            duration_ns,
+            warmup_ns,
+            render_mode,
+        )
         self._policy = _check_policy(self._config.policy_object)
         self._discrete = check_choice("action", action, _ACTIONS) == "discrete"
         self._biases = _check_biases(biases_packets)
-        self._interval_ns = check_time_ns("interval_ns", interval_ns, open_low=True)
-        duration_ns = check_time_ns("duration_ns", duration_ns, self._interval_ns)
-        interval_ps = ns_to_ps("interval_ns", self._interval_ns)
-        self._num_intervals, rest_ps = divmod(ns_to_ps("duration_ns", duration_ns), interval_ps)
-        if rest_ps:
-            raise config_error(
-                "duration_ns", duration_ns, f"must be a multiple of interval_ns = {interval_ns:g}"
-            )
-        self._warmup_ns = check_time_ns("warmup_ns", warmup_ns)
         self._reward_scale_ns = check_time_ns("reward_scale_ns", reward_scale_ns, open_low=True)
         self._throughput_weight = check_real("throughput_weight", throughput_weight, 0.0, 1e9)
-        self._renderer = Renderer(self._config, render_mode)
-        self.render_mode = render_mode
-
         self._window = WindowFeatures(
             self._config,
             latency_scale_ns=self._reward_scale_ns,
-            longest_ns=self._warmup_ns + duration_ns,
+            longest_ns=self._warmup_ns + self._duration_ns,
         )
         self.observation_space = gymnasium.spaces.Box(self._window.low, self._window.high, dtype=np.float32)
         self.action_space = (
@@ -141,19 +134,11 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
             if self._discrete
             else gymnasium.spaces.Box(-1.0, 1.0, (1,), np.float32)
         )
-        self._simulation: Simulation | None = None
-        self._intervals_done = 0
         self._complete = False
         self._metrics: Metrics | None = None
         self._sofar: dict[str, Any] | None = None  # statistics of all intervals of the episode
         self._bias_packets = math.nan
         self._latency_ns = 0.0
-
-    def _seed_state(self) -> dict[str, Any]:
-        return {"generator": copy.deepcopy(self._np_random)}
-
-    def _go_on(self, seeds: dict[str, Any]) -> None:
-        self._np_random = seeds["generator"]
 
     @property
     def layout(self) -> tuple[str, ...]:
@@ -164,11 +149,6 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
     def biases_packets(self) -> tuple[float, ...]:
         """The biases that can be chosen, in packets."""
         return tuple(float(bias) for bias in self._biases)
-
-    @property
-    def config(self) -> SimulationConfig:
-        """What is simulated; the seed is that of the first episode."""
-        return self._config
 
     @alone
     def reset(
@@ -187,26 +167,13 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
         Raises:
             ConfigError: For a seed out of range, or an option that is unknown or impossible.
         """
-        (changes,) = check_changes(options)
-        if seed is not None and "seed" in changes:
-            raise config_error("options", "seed", "is given already as seed")
-        seed = changes.pop("seed", seed)
-        config = self._config.replace(**changes)
-        if seed is not None:
-            seed = check_integer("seed", seed, 0, MAX_SEED)
-        elif self._np_random is None:
-            seed = self._config.seed
-        super().reset(seed=seed)
-        simulation_seed = int(self.np_random.integers(MAX_SEED, dtype=np.uint64)) if seed is None else seed
-        self._simulation = Simulation(config.replace(seed=simulation_seed))
-        self._renderer.reset()
-        self._intervals_done = 0
+        simulation = self._new_simulation(seed, options)
         self._complete = False
         self._bias_packets = float(self._policy.parameters()["bias_packets"])
         self._latency_ns = 0.0
-        self._run(self._simulation, self._warmup_ns)
+        self._run(simulation, self._warmup_ns)
         self._sofar = None
-        self._simulation._begin_episode()
+        simulation._begin_episode()
         seen = self._observation(), self._info()
         self._latency_ns = 0.0  # that of the warm-up is not paid for
         return seen
@@ -227,11 +194,7 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
             StateError: Before ``reset``, or after the end of the episode.
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
-        simulation = self._simulation
-        if simulation is None:
-            raise self._not_begun("step()")
-        if self._intervals_done == self._num_intervals or self._complete:
-            raise StateError("step(): the episode is over; call reset()")
+        simulation = self._check_running(self._intervals_done == self._num_intervals or self._complete)
         self._bias_packets = self._bias_of(action)
         simulation.set_policy(_with_bias(self._policy, self._bias_packets))
         metrics = self._run(simulation, self._interval_ns)
@@ -245,32 +208,10 @@ class BiasControl(ByRecipe, gymnasium.Env[FloatArray, Any]):
             info["metrics"] = simulation._as_metrics(self._sofar)
         return self._observation(), reward, self._complete, timed_out, info
 
-    @alone
-    def render(self) -> Any:
-        """A frame of the last interval as ``render_mode`` says: a string, an image, or None after printing it.
-
-        Raises:
-            StateError: Before ``reset``, or without a ``render_mode``.
-        """
+    def _measured(self, simulation: Simulation) -> Metrics:
         if self._metrics is None:
             raise self._not_begun("render()")
-        return self._renderer.render(self._metrics)
-
-    @alone
-    def trace_hash(self) -> int:
-        """A 64-bit hash over every delivery of this episode; equal hashes mean equal histories.
-
-        Raises:
-            StateError: Before ``reset``.
-        """
-        if self._simulation is None:
-            raise self._not_begun("trace_hash()")
-        return self._simulation.trace_hash()
-
-    @alone
-    def close(self) -> None:
-        """Free the network; ``reset`` makes a new one."""
-        self._simulation = self._metrics = None
+        return self._metrics
 
     def _run(self, simulation: Simulation, duration_ns: float) -> Metrics:
         """Advance by one window and take its figures."""
@@ -351,3 +292,69 @@ def _check_biases(biases: object) -> npt.NDArray[np.float64]:
             f"must be two or more ascending numbers from {-_MOST_PACKETS:g} to {_MOST_PACKETS:g}",
         )
     return values
+
+
+class WindowFeatures:
+    """Names, bounds and values of the observation of ``BiasControl``.
+
+    Latencies are in units of ``latency_scale_ns``, loads and fractions are as ``Metrics`` has them,
+    ``packets_in_flight`` is per host. Values beyond a bound are set to it; figures without a value are 0.
+
+    Args:
+        config: What is simulated.
+        latency_scale_ns: The unit of latency.
+        longest_ns: The simulated time after which an episode ends; no latency is longer.
+    """
+
+    def __init__(self, config: SimulationConfig, *, latency_scale_ns: float, longest_ns: float) -> None:
+        self._scale_ns = latency_scale_ns
+        self._num_hosts = config.topology.num_hosts
+        longest = max(1.0, longest_ns / latency_scale_ns)
+        bounds = {
+            "bias": (-1.0, 1.0),
+            "offered_load": (0.0, _MOST_LOAD),
+            "accepted_load": (0.0, _MOST_LOAD),
+            "latency_mean": (0.0, longest),
+            "latency_p99": (0.0, longest),
+            "network_latency_mean": (0.0, longest),
+            "hops_mean": (0.0, _MOST_HOPS),
+            "minimal_fraction": (0.0, 1.0),
+            "packets_in_flight": (0.0, _MOST_IN_FLIGHT),
+        }
+        self._classes = config.topology.link_classes[1:]
+        bounds |= {
+            f"{kind.replace('-', '_')}_link_{name}": (0.0, 1.0)
+            for kind in self._classes
+            for name in _LINK_FIGURES
+        }
+        self.names = tuple(bounds)
+        """(F,) what each figure is."""
+        self.low: npt.NDArray[np.float32] = np.array([low for low, _ in bounds.values()], np.float32)
+        self.high: npt.NDArray[np.float32] = np.array([high for _, high in bounds.values()], np.float32)
+
+    def observe(self, metrics: Metrics, *, bias: float, latency_ns: float) -> npt.NDArray[np.float32]:
+        """The vector of one window.
+
+        Args:
+            metrics: Of the window.
+            bias: Where between the smallest (-1) and the largest (1) the bias was.
+            latency_ns: The mean latency; given, because it must have a value in windows without a delivery too.
+
+        Returns:
+            (F,) float32, a new array.
+        """
+        totals = metrics.link_classes
+        values = [
+            bias,
+            metrics.offered_load,
+            metrics.accepted_load,
+            latency_ns / self._scale_ns,
+            metrics.latency_percentile_ns(99) / self._scale_ns,
+            metrics.network_latency_mean_ns / self._scale_ns,
+            metrics.hops_mean,
+            metrics.minimal_fraction,
+            metrics.packets_in_flight / self._num_hosts,
+            *(getattr(totals[kind], name) for kind in self._classes for name in _LINK_FIGURES),
+        ]
+        known = np.array([0.0 if math.isnan(value) else value for value in values], np.float32)
+        return np.clip(known, self.low, self.high)

@@ -2,18 +2,289 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
+from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.values import check_choice, config_error, shown
 from dragonfly_env.config.simulation import SimulationConfig
-from dragonfly_env.envs._job_view import FloatArray, Info, JobView, over_error
-from dragonfly_env.envs.recipe import alone
+from dragonfly_env.envs.copies import alone
+from dragonfly_env.envs.defaults import JOB_BIAS_DURATION_NS, WARMUP_NS, jobs_config
+from dragonfly_env.envs.intervals import IntervalEnv
 from dragonfly_env.envs.render import RENDER_MODES
-from dragonfly_env.errors import IllegalActionError
+from dragonfly_env.envs.views import Info, check_settings
+from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
+from dragonfly_env.jobs import Job
+from dragonfly_env.metrics import Metrics
+from dragonfly_env.metrics.counters import Counters
+from dragonfly_env.metrics.tiles import HOST_OUT, TileTable, tile_kinds
+from dragonfly_env.policies import Policy, parse_policy
+from dragonfly_env.simulation import Simulation
 
+FloatArray = npt.NDArray[np.float32]
+
+MODES = ("ad0", "ad1", "ad2", "ad3")
+REWARDS = ("job", "team")
+_MOST_MODES = 64
+_FIELDS = frozenset(field.name for field in dataclasses.fields(SimulationConfig))
+_OWN = ("config", "modes", "reward", "interval_ns", "duration_ns", "warmup_ns", "render_mode")
 _METADATA = {"name": "job_bias_v0", "render_modes": list(RENDER_MODES), "render_fps": 4}
+
+# Beyond these a figure says nothing more.
+_MOST_RATE = 2.0
+_MOST_RATIO = 100.0
+_MOST_SHARE = 10.0
+_MOST_TIME = 100.0
+
+
+class JobView(IntervalEnv):
+    """One agent per job, ``job_0`` and so on; settings and spaces: ``dragonfly_env.job_bias_v0``.
+
+    Raises:
+        ConfigError: For an unknown setting or an impossible value.
+    """
+
+    metadata: ClassVar[dict[str, Any]]
+    possible_agents: list[str]
+    agents: list[str]
+
+    def __init__(
+        self,
+        config: SimulationConfig | Mapping[str, Any] | None = None,
+        *,
+        modes: Sequence[Policy | str] = MODES,
+        reward: str = "job",
+        interval_ns: float = 20_000.0,
+        duration_ns: float = JOB_BIAS_DURATION_NS,
+        warmup_ns: float = WARMUP_NS,
+        render_mode: str | None = None,
+        **fields: Any,
+    ) -> None:
+        check_settings(fields, _FIELDS.union(_OWN))
+        self._set_up(
+            jobs_config() if config is None else config,
+            fields,
+            interval_ns,
+            duration_ns,
+            warmup_ns,
+            render_mode,
+        )
+        self._jobs = [job for job in self._config.jobs if isinstance(job, Job)]
+        if not self._jobs:
+            raise config_error("jobs", self._config.jobs, "must be one or more: each is an agent")
+        self._modes = _check_modes(modes)
+        self._team = check_choice("reward", reward, REWARDS) == "team"
+        self._try_modes()
+
+        self.possible_agents = [f"job_{i}" for i in range(len(self._jobs))]
+        self.agents = []
+        self._index = {name: i for i, name in enumerate(self.possible_agents)}
+        names = [policy.name for policy in self._modes]
+        self._figures = JobFigures(self._config, len(self._jobs), names, self._interval_ns)
+        high = self._figures.high
+        # Own objects for every agent: they are seeded and sampled one by one.
+        self.observation_spaces: dict[str, spaces.Space[Any]] = {
+            name: spaces.Box(np.zeros_like(high), high, dtype=np.float32) for name in self.possible_agents
+        }
+        self.action_spaces: dict[str, spaces.Space[Any]] = {
+            name: spaces.Discrete(len(self._modes)) for name in self.possible_agents
+        }
+        top = self._figures.state_high
+        self.state_space = spaces.Box(np.zeros_like(top), top, dtype=np.float32)
+        self._reading: Counters | None = None
+        self._window: Counters | None = None
+        self._chosen: list[int | None] = [None] * len(self._jobs)
+
+    # What is asked of both views.
+
+    @property
+    def modes(self) -> tuple[Policy, ...]:
+        """What the jobs choose from: action i is the i-th."""
+        return self._modes
+
+    @property
+    def layout(self) -> tuple[str, ...]:
+        """The name of each figure of an observation."""
+        return self._figures.names
+
+    @property
+    def state_layout(self) -> tuple[str, ...]:
+        """The name of each figure of the state."""
+        return self._figures.state_names
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """``Box (F,) float32``: the same object at every call.
+
+        Raises:
+            ConfigError: If there is no such agent.
+        """
+        self._number(agent)
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """``Discrete(len(modes))``: the same object at every call.
+
+        Raises:
+            ConfigError: If there is no such agent.
+        """
+        self._number(agent)
+        return self.action_spaces[agent]
+
+    @alone
+    def state(self) -> FloatArray:
+        """(S,) float32: the counters of the whole machine in the last interval; ``state_layout`` names them.
+
+        Raises:
+            StateError: Before the first reset, or after close.
+        """
+        return self._figures.of_machine(self._last_window("state()"))
+
+    @alone
+    def counters(self) -> Counters:
+        """The counters of the last interval (of the warm-up, after ``reset``).
+
+        Raises:
+            StateError: Before the first reset, or after close.
+        """
+        return self._last_window("counters()")
+
+    @alone
+    def metrics(self) -> Metrics:
+        """What was measured since the warm-up.
+
+        Raises:
+            StateError: Before the first reset, or after close.
+        """
+        return self._running("metrics()").metrics()
+
+    @alone
+    def close(self) -> None:
+        """Free the network; ``reset`` makes a new one. May be called again."""
+        self._simulation = self._reading = self._window = None
+        self.agents = []
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self._jobs)} jobs and {len(self._modes)} modes>"
+
+    def __str__(self) -> str:
+        return str(self.metadata["name"])
+
+    # The run.
+
+    def _begin(self, seed: int | None, options: object) -> None:
+        simulation = self._new_simulation(seed, options)
+        self._chosen = [None] * len(self._jobs)
+        first = simulation.counters()
+        simulation.run(self._warmup_ns)
+        self._window = simulation.counters().since(first)
+        simulation._begin_episode()
+        self._reading = simulation.counters()
+        self.agents = self.possible_agents[:]
+
+    def _advance(self, actions: Mapping[str, int]) -> tuple[dict[str, float], dict[str, bool], bool]:
+        """Set the modes and run an interval.
+
+        Returns:
+            Rewards and terminations of those who acted, and whether the time is over.
+        """
+        simulation = self._running("step()")
+        for name, action in actions.items():
+            job = self._index[name]
+            mode = self._modes[action]
+            if self._chosen[job] != action:
+                simulation.set_job_policy(job, mode, self._jobs[job].all_to_all_policy)
+                self._chosen[job] = action
+        simulation.run(self._interval_ns)
+        reading = simulation.counters()
+        assert self._reading is not None
+        self._window = window = reading.since(self._reading)
+        self._reading = reading
+        self._intervals_done += 1
+        if self._team:
+            rewards = dict.fromkeys(actions, self._figures.machine_load(window))
+        else:
+            rewards = {name: self._figures.accepted_load(window, self._index[name]) for name in actions}
+        done = {name: reading.jobs[self._index[name]].unfinished_ranks == 0 for name in actions}
+        return rewards, done, self._intervals_done == self._num_intervals
+
+    def _observation(self, agent: str) -> FloatArray:
+        job = self._number(agent)
+        return self._figures.of_job(self._last_window("observe()"), job, self._chosen[job])
+
+    def _info(self, agent: str) -> Info:
+        job = self._index[agent]
+        window = self._last_window("step()")
+        chosen = self._chosen[job]
+        row = window.jobs[job]
+        last = self._intervals_done == self._num_intervals or row.unfinished_ranks == 0
+        return {
+            **({"metrics": self._running("step()").metrics()} if last else {}),
+            "time_ns": window.end_ps / 1000,
+            "mode": None if chosen is None else self._modes[chosen].name,
+            "accepted_load": self._figures.accepted_load(window, job),
+            "machine_accepted_load": self._figures.machine_load(window),
+            "packets_delivered": row.packets_delivered,
+            "iterations": row.iterations.count,
+            "operations_total_ns": {name: one.total_ns for name, one in row.operations.items()},
+        }
+
+    def _check_action(self, agent: str, action: Any) -> int:
+        """An action as an integer.
+
+        Raises:
+            IllegalActionError: For anything else, or one out of range; nothing has changed.
+        """
+        most = len(self._modes) - 1
+        try:
+            given = np.asarray(action)
+        except Exception:  # whatever a user's class raises
+            given = np.empty(0)
+        if given.ndim != 0 or given.dtype.kind not in "iu" or not 0 <= given <= most:
+            raise IllegalActionError(
+                f"{agent}: action {shown(action)} must be an integer from 0 to {most}, an index into modes"
+            )
+        return int(given)
+
+    def _number(self, agent: object) -> int:
+        number = self._index.get(agent) if isinstance(agent, str) else None
+        if number is None:
+            raise config_error(
+                "agent",
+                agent,
+                f"must be one of 'job_0' to {self.possible_agents[-1]!r}, as there is no other",
+            )
+        return number
+
+    def _last_window(self, call: str) -> Counters:
+        self._running(call)
+        assert self._window is not None
+        return self._window
+
+    def _try_modes(self) -> None:
+        """Refuse modes that this run cannot have, before an episode begins."""
+        simulation = Simulation(self._config)
+        for i, mode in enumerate(self._modes):
+            try:
+                simulation.set_job_policy(0, mode)
+            except ConfigError as error:
+                raise ConfigError(f"modes[{i}]: {error}") from None
+
+
+def _check_modes(modes: object) -> tuple[Policy, ...]:
+    if isinstance(modes, (str, Mapping, Policy)):
+        raise config_error("modes", modes, "must be a list of policies")
+    given = check_items("modes", modes, "must be a list of policies", _MOST_MODES)
+    policies = tuple(parse_policy(one) for one in given)
+    if len(policies) < 2 or len(set(policies)) < len(policies):
+        raise config_error("modes", modes, "must be two or more different policies")
+    return policies
 
 
 class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
@@ -58,9 +329,7 @@ class ParallelJobBias(JobView, ParallelEnv[str, FloatArray, int]):
             StateError: Before the first reset, after the end of the episode, or after close.
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
-        self._running("step()")
-        if not self.agents:
-            raise over_error("step()")
+        self._check_running(not self.agents)
         if not isinstance(actions, Mapping):
             raise IllegalActionError(f"actions must be a dictionary by agent, not a {type(actions).__name__}")
         for name in actions:
@@ -130,9 +399,7 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
             StateError: Before the first reset, after the end of the episode, or after close.
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
-        self._running("step()")
-        if not self.agents:
-            raise over_error("step()")
+        self._check_running(not self.agents)
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             if action is not None:
@@ -175,7 +442,7 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
         self._running("last()")
         agent = self.agent_selection
         if agent not in self.infos:
-            raise over_error("last()")
+            raise StateError("last(): the episode is over; call reset()")
         seen = self._observation(agent) if observe else None
         paid, info = self._cumulative_rewards[agent], self.infos[agent]
         return seen, paid, self.terminations[agent], self.truncations[agent], info
@@ -185,3 +452,101 @@ class AecJobBias(JobView, AECEnv[str, FloatArray, int]):
         super().close()
         self.rewards, self._cumulative_rewards, self.infos = {}, {}, {}
         self.terminations, self.truncations = {}, {}
+
+
+class JobFigures:
+    """Names, bounds and values of the observations of ``job_bias_v0``.
+
+    Args:
+        config: What is simulated; its jobs are the agents, then those of a mix.
+        jobs: How many of them are agents.
+        modes: The names of what they choose from.
+        interval_ns: Unit of the times of messages.
+    """
+
+    def __init__(self, config: SimulationConfig, jobs: int, modes: Sequence[str], interval_ns: float) -> None:
+        self._interval_ns = interval_ns
+        self._topology = config.topology
+        self._packet_time_ns = config.network.packet_time_ns
+        self._hosts = [len(one.hosts) for one in config.placed_jobs()[:jobs]]
+        placed = config.placed_jobs()[:jobs]
+        names = dict.fromkeys(name for one in placed for name in one.operation_names[1:])
+        self._operations = tuple(names)
+        tiles = {}
+        for kind in tile_kinds(config.topology):
+            tiles[f"{kind}_flit_rate"] = _MOST_RATE
+            if kind != HOST_OUT:
+                tiles[f"{kind}_stalls_to_flits"] = _MOST_RATIO
+        bounds = {f"mode_{i}_{mode}": 1.0 for i, mode in enumerate(modes)}
+        bounds |= {"accepted_load": _MOST_RATE, **tiles}
+        bounds |= {f"{name}_share": _MOST_SHARE for name in self._operations}
+        bounds |= {"message_mean": _MOST_TIME}
+        self._modes = len(modes)
+        self.names = tuple(bounds)
+        """(F,) what each figure is."""
+        self.high: FloatArray = np.array(list(bounds.values()), np.float32)
+        """(F,) the highest value of each; the lowest is 0."""
+        state = {"accepted_load": _MOST_RATE, **tiles}
+        self.state_names = tuple(state)
+        """(S,) the same of the whole machine."""
+        self.state_high: FloatArray = np.array(list(state.values()), np.float32)
+
+    def accepted_load(self, window: Counters, job: int) -> float:
+        """Packets that reached hosts of a job from one another, as a share of what their links could bring."""
+        return self._load(window, window.jobs[job].packets_delivered, self._hosts[job])
+
+    def machine_load(self, window: Counters) -> float:
+        """The same of all hosts, whoever sent."""
+        packets = window.tiles.kinds[HOST_OUT].flits // window.flits_per_packet
+        return self._load(window, packets, self._topology.num_hosts)
+
+    def of_job(self, window: Counters, job: int, mode: int | None) -> FloatArray:
+        """(F,) what the job sees of an interval: its local view. A new array."""
+        chosen = np.zeros(self._modes)
+        if mode is not None:
+            chosen[mode] = 1.0
+        row = window.jobs[job]
+        rank_ns = self._hosts[job] * window.duration_ns
+        shares = [
+            row.operations[name].total_ns / rank_ns if name in row.operations and rank_ns > 0 else 0.0
+            for name in self._operations
+        ]
+        values = [
+            *chosen,
+            self.accepted_load(window, job),
+            *self._of_tiles(window, window.tiles_of_job(job)),
+            *shares,
+            row.messages.mean_ns / self._interval_ns,
+        ]
+        return _bounded(values, self.high)
+
+    def of_machine(self, window: Counters) -> FloatArray:
+        """(S,) the global view. A new array."""
+        values = [self.machine_load(window), *self._of_tiles(window, window.tiles)]
+        return _bounded(values, self.state_high)
+
+    def _of_tiles(self, window: Counters, tiles: TileTable) -> list[float]:
+        """By class: flits as a share of what the links could carry, and stalls per flit."""
+        totals = tiles.by("kind")
+        rows = {kind: i for i, kind in enumerate(totals["kind"].tolist())}
+        busy_ps = dict(zip(self._topology.link_classes, window.link_busy_ps_per_packet.tolist(), strict=True))
+        span_ps = window.end_ps - window.start_ps
+        values: list[float] = []
+        for kind in tile_kinds(self._topology):
+            row = rows.get(kind)
+            link = "host" if kind not in busy_ps else kind
+            most = math.nan
+            if row is not None and span_ps > 0:
+                most = totals["tiles"][row] * span_ps / busy_ps[link] * window.flits_per_packet
+            values.append(float(totals["flits"][row] / most) if row is not None else 0.0)
+            if kind != HOST_OUT:
+                values.append(float(totals["stalls_to_flits"][row]) if row is not None else 0.0)
+        return values
+
+    def _load(self, window: Counters, packets: int, hosts: int) -> float:
+        return packets * self._packet_time_ns / (hosts * window.duration_ns) if window.duration_ns else 0.0
+
+
+def _bounded(values: Sequence[float], high: FloatArray) -> FloatArray:
+    known = np.nan_to_num(np.array(values, np.float64), nan=0.0, posinf=math.inf)
+    return np.clip(known, 0.0, high).astype(np.float32)

@@ -1,4 +1,4 @@
-"""``EnvOptions``: the settings of a decision environment beside the simulation's, checked."""
+"""``EnvOptions``: the settings of a decision environment beside the simulation's, checked; and which a policy needs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from dragonfly_env import _core
+from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import MAX_RUN_NS, check_real, config_error, ns_to_ps, one_of
 from dragonfly_env.config.links import link_rows
 from dragonfly_env.config.network import NetworkConfig
@@ -247,6 +248,55 @@ class EnvOptions:
             "tracked": list(tracked),
             "trackers": self.trackers,
         }
+
+
+def needed_options(policy: Any, topology: Dragonfly) -> dict[str, Any]:
+    """The keyword arguments of ``BatchedRoutingEnv`` with which a policy can answer its batches.
+
+    Args:
+        policy: An object with ``env_options_on(topology)`` or ``env_options()``, which return them, or with ``scope``
+            and ``action`` only: then these are all.
+        topology: Where it is to route: routes of ports are longer on some.
+
+    Raises:
+        ConfigError: For what is no policy.
+    """
+    needed: dict[str, Any] = {}
+    if not isinstance(policy, type):
+        if hasattr(policy, "env_options_on"):
+            needed = check_mapping("policy.env_options_on()", policy.env_options_on(topology))
+        elif hasattr(policy, "env_options"):
+            needed = check_mapping("policy.env_options()", policy.env_options())
+    for asked in ("scope", "action"):
+        if asked not in needed:
+            needed[asked] = getattr(policy, asked, None)
+        if not isinstance(needed[asked], str):
+            raise config_error("policy", policy, f"must be an object with {asked}, as policies are")
+    return needed
+
+
+def options_for(
+    configs: Sequence[SimulationConfig], policy: Any, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The keyword arguments that a policy needs where several networks share a batch.
+
+    Args:
+        configs: The networks, at least one.
+        policy: As above.
+        options: Further keyword arguments; they take precedence.
+
+    Raises:
+        ConfigError: As above; and if the policy needs other options on some of the topologies.
+    """
+    needed, *others = ({**needed_options(policy, one.topology), **options} for one in configs)
+    for number, other in enumerate(others, start=1):
+        if other != needed:
+            raise config_error(
+                f"config[{number}]",
+                configs[number].topology,
+                f"{policy!r} needs {other}, and {needed} in the first",
+            )
+    return needed
 
 
 Several: TypeAlias = (

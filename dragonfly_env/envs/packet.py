@@ -21,7 +21,9 @@ Version history: v0, the first one.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,28 +31,34 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env import _core
 from dragonfly_env.checks.values import check_choice, check_integer, config_error, shown
 from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
 from dragonfly_env.decisions.batch import DecisionBatch
-from dragonfly_env.envs._background import Background, make_background
-from dragonfly_env.envs._form import Form
-from dragonfly_env.envs._illegal import Remapping
-from dragonfly_env.envs._packet_env import PacketEnv
-from dragonfly_env.envs._scenarios import check_changes
-from dragonfly_env.envs._view import make_core
+from dragonfly_env.envs._scenarios import Configs, check_changes
 from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, view_config
-from dragonfly_env.envs.recipe import ByRecipe, alone
-from dragonfly_env.envs.render import RENDER_MODES, Renderer
-from dragonfly_env.errors import IllegalActionError, StateError
+from dragonfly_env.envs.copies import alone
+from dragonfly_env.envs.defaults import view_config
+from dragonfly_env.envs.options import EnvOptions, needed_options
+from dragonfly_env.envs.render import RENDER_MODES
+from dragonfly_env.envs.views import CoreView, Form
+from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
+from dragonfly_env.policies import Policy as BuiltIn
+from dragonfly_env.policies import make_policy
 
 Observation = dict[str, npt.NDArray[Any]]
 BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
 
 _REWARDS = ("hop", "delivery")
+_NEEDS = ("scope", "action")
+# What a policy is asked and how draws are made. The core's policy draws for itself: what it answers is only the same
+# as the twin's if both draw alike.
+_ASK_ONCE = ("source", "source-any", "source-around")
+_DRAWN = ("minimal_candidates", "detour_candidates", "gateways", "avoid_destination_group")
 
 
-class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
+class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
     """One tagged packet asks, all others follow a background policy.
 
     Args:
@@ -76,6 +84,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         ConfigError: For an unknown setting or a value out of range.
     """
 
+    _env: PacketEnv
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 10}  # noqa: RUF012  # as in gymnasium
 
     def __init__(
@@ -91,26 +100,24 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         **settings: Any,
     ) -> None:
         self._pays_hops = check_choice("reward", reward, _REWARDS) == "hop"
-        self._raises = check_choice("illegal_action", illegal_action, ILLEGAL_ACTIONS) == "raise"
         if "transitions" in settings:
             raise config_error(
                 "transitions", settings["transitions"], "cannot be set: this environment needs them"
             )
         self._background: Background = make_background(background)
         options = {"feedback": self._background.hears} | settings | {"transitions": True, "reward": "hop"}
-        self._env = make_core(
+        self._open_core(
             view_config(config),
-            self._background.chooses_env,
             options,
-            functools.partial(PacketEnv, background=self._background),
+            for_policy=self._background.chooses_env,
+            illegal_action=illegal_action,
+            render_mode=render_mode,
+            make=functools.partial(PacketEnv, background=self._background),
         )
         self._background.check(self._env)
         if not self._env.num_actions:
             topology = self._env.config.topology
             raise config_error("topology", topology, "must have routers with a choice of outputs")
-        self._renderer = Renderer(self._env.config, render_mode)
-        self.render_mode = render_mode
-
         self._form = Form(mask_in, flat_observation, self._env.layout, self._env.num_actions)
         self.observation_space = self._form.space()
         self.action_space = gymnasium.spaces.Discrete(self._env.num_actions)
@@ -118,18 +125,10 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         self._row = -1  # of the tagged packet in the batch; below 0: no episode
         self._started = False
         self._illegal = 0
-        self._remapping = Remapping()
         self._first_ns = 0.0  # when the tagged packet asked first
         self._shown: Observation = {}
         self._packet: dict[str, int] = {}
         self._created_ns = 0.0
-
-    @property
-    def core(self) -> BatchedRoutingEnv:
-        """The batched environment underneath, for metrics, layout and ``trace_hash()``. Stepping it breaks this
-        view.
-        """
-        return self._env
 
     @property
     def decision(self) -> DecisionBatch:
@@ -138,7 +137,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         Raises:
             StateError: Before ``reset``, or after the end of the episode.
         """
-        with self._one_thread:
+        with self._alone:
             if self._batch is None or self._row < 0:
                 raise StateError("decision: no packet asks; call reset()")
             return self._batch.rows(slice(self._row, self._row + 1))
@@ -157,7 +156,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         chosen.check(self._env)
         self._env.set_background(chosen)
         self._background = chosen
-        self._recipe[1]["background"] = background  # copies have it too
+        self._arguments[1]["background"] = background  # copies have it too
 
     @alone
     def reset(
@@ -210,8 +209,7 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             StateError: Before ``reset``, after the end of the episode, or after a step that was broken off.
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
-        if not self._started:
-            raise self._not_begun("step()")
+        self._check_open("step()")
         batch, row = self._batch, self._row
         if batch is None or row < 0:
             raise StateError("step(): the episode is over; call reset()")
@@ -257,26 +255,18 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         Raises:
             StateError: Before ``reset``.
         """
-        if not self._started:
-            raise self._not_begun("action_masks()")
+        self._check_open("action_masks()")
         return self._shown["action_mask"].astype(np.bool_)
-
-    @alone
-    def render(self) -> Any:
-        """A frame of the network as ``render_mode`` says: a string, an image, or None after printing it.
-
-        Raises:
-            StateError: Before ``reset``, or without a ``render_mode``.
-        """
-        if not self._started:
-            raise self._not_begun("render()")
-        return self._renderer.render(self._env.metrics(), self._env.time_ns)
 
     @alone
     def close(self) -> None:
         """Forget the network; ``reset`` makes a new one."""
         self._batch = None
         self._row = -1
+
+    def _check_open(self, call: str) -> None:
+        if not self._started:
+            raise self._not_begun(call)
 
     def _rebuild(self, seed: int | None, changes: dict[str, Any]) -> None:
         """A new network, run to its first decisions."""
@@ -361,10 +351,10 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
         return shown
 
     def _seed_state(self) -> dict[str, Any]:
-        return self._env._seed_state() | {"generator": copy.deepcopy(self._np_random)}
+        return super()._seed_state() | {"generator": copy.deepcopy(self._np_random)}
 
     def _go_on(self, seeds: dict[str, Any]) -> None:
-        self._env._go_on(seeds)
+        super()._go_on(seeds)
         self._np_random = seeds["generator"]
 
     def _info(self) -> dict[str, Any]:
@@ -389,10 +379,253 @@ class PacketRouting(ByRecipe, gymnasium.Env[Any, np.int64]):
             return chosen, False
         legal = np.flatnonzero(batch.mask[row]).tolist()
         who = f"router {batch.agents[row]}, decision {batch.decision_ids[row]}"
-        if self._raises:
-            raise IllegalActionError(
-                f"{who}: action {chosen} is illegal: must be one of {legal}; nothing has changed"
-            )
         instead = int(self._env.minimal_action(batch)[row])
-        self._remapping.warn(who, chosen, legal, instead, stacklevel=3)
+        self._illegal_actions.found(who, chosen, legal, instead)
         return instead, True
+
+
+class PacketEnv(BatchedRoutingEnv):
+    """The batched environment under ``PacketRouting``.
+
+    With a background policy of the core a batch shows either packets that ask their source router, one of which
+    ``follow`` chooses, or the packet that was chosen. Otherwise it shows all, as the base class does.
+
+    Args:
+        config: As for the base class.
+        background: Who answers for the other packets.
+        **options: Fields of ``EnvOptions``.
+    """
+
+    def __init__(self, config: SimulationConfig, *, background: Background, **options: Any) -> None:
+        self._background = background
+        self._in_core: tuple[str, dict[str, Any]] | None = None
+        self._inside = False
+        super().__init__(config, **options)
+
+    @property
+    def inside(self) -> bool:
+        """Whether the core answers for the other packets."""
+        return self._inside
+
+    def set_background(self, background: Background) -> None:
+        """Who answers from now on. In the core only from the next network on, unless it is the present one.
+
+        Raises:
+            ConfigError: If the core alone has the policy, and it is not the one that decides in the present network.
+        """
+        before, self._background = self._background, background
+        same = self._inside and self._runs_in_core(self.config) == self._in_core
+        if not same:
+            try:
+                self._require_reference("is not the policy of the network that is running")
+            except ConfigError:
+                self._background = before
+                raise
+        if self._inside and not same:
+            with self._alone:
+                self._core.ask_outside()
+            self._inside = False
+
+    def seek(self) -> DecisionBatch:
+        """Leave what is asked to the background, and go on to packets that ask their source routers.
+
+        Raises:
+            As ``step``.
+        """
+        with self._alone:
+            self._require_running("seek")
+            with self._marks_broken():
+                self._batch = None
+                self._core.seek()
+            return self._take_batch()
+
+    def follow(self, row: int) -> DecisionBatch:
+        """Ask about the packet of this row of the batch only."""
+        with self._alone:
+            self._require_running("follow")
+            self._core.follow(row)
+            return self._take_batch()
+
+    def _build(self, configs: Configs) -> _core.RoutingEnvironment:
+        (config,) = configs
+        self._in_core = self._runs_in_core(config)
+        self._inside = self._in_core is not None
+        if not self._inside:
+            self._require_reference(
+                "would see other candidates, features or virtual channels here than in the core"
+            )
+        options = self._options
+        return _core.RoutingEnvironment(
+            *config.core_arguments(),
+            options.spec(config.network, config.topology),
+            options.warmup_ps,
+            options.duration_ps,
+            self._in_core,
+        )
+
+    def _require_reference(self, why: str) -> None:
+        """Refuse a background that the core alone has, where the core cannot decide for it."""
+        policy = self._background.built_in
+        if policy is not None and not policy.has_reference:
+            raise config_error(
+                "background",
+                policy.name,
+                f"{why}, and it has no implementation in NumPy; 'min', 'ugal-n', 'lia' and others have one, or make "
+                "the environment with it as background and the options that it needs",
+            )
+
+    def _runs_in_core(self, config: SimulationConfig) -> tuple[str, dict[str, Any]] | None:
+        """The background policy as the core takes it; None: it must be asked from Python.
+
+        That is where it learns, or is the user's own; and where what it is shown here is not what it would see in the
+        core, so that its answers might differ.
+        """
+        policy, options = self._background.built_in, self._options
+        if policy is None or policy.learns or options.feedback:
+            return None
+        if policy.name == "min":
+            drawn = options.action == "path" and options.minimal_candidates > 1
+            return None if drawn else (policy.name, policy.core_parameters())
+        if options.warmup_ns > 0 and not self._warms_up_alike(config):
+            return None
+        needed = needed_options(policy, config.topology)
+        usual = EnvOptions(**needed)
+        here, there = (_as_seen(each, config) for each in (options, usual))
+        if any(here[name] != there[name] for name in (*needed, *_DRAWN)):
+            return None
+        return policy.name, policy.core_parameters()
+
+    def _warms_up_alike(self, config: SimulationConfig) -> bool:
+        """Whether the paths of the warm-up leave the first virtual channels of packets as they are: a policy that may
+        think again in the source group needs one more there, and the core's policies look at the one that they would
+        use without it.
+        """
+        warming = config.policy_object
+        usual = warming.action == "port" or warming.scope in (*_ASK_ONCE, self._options.scope)
+        return usual and all(job.policy is job.all_to_all_policy is None for job in config.jobs)
+
+
+def _as_seen(options: EnvOptions, config: SimulationConfig) -> dict[str, Any]:
+    """Options with what the network says where they say nothing."""
+    spec = options.spec(config.network, config.topology)
+    given = {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}
+    return given | {name: spec[name] for name in ("avoid_destination_group", "max_hops")}
+
+
+class Background:
+    """A policy that answers batches.
+
+    Args:
+        policy: Anything with ``act(batch)``; None: the minimal action.
+    """
+
+    def __init__(self, policy: Any) -> None:
+        self._policy = policy
+        self._answers = policy
+
+    @property
+    def chooses_env(self) -> Any:
+        """The policy, if it says which environment it needs; None otherwise."""
+        says = all(isinstance(getattr(self._policy, name, None), str) for name in _NEEDS)
+        return self._policy if says else None
+
+    @property
+    def built_in(self) -> BuiltIn | None:
+        """The policy, if it is one of the core's."""
+        if self._policy is None:
+            return make_policy("min")
+        return self._policy if isinstance(self._policy, BuiltIn) else None
+
+    @property
+    def hears(self) -> bool:
+        """Whether it needs the environment's feedback."""
+        return isinstance(self._policy, BuiltIn) and self._policy.learns
+
+    def check(self, env: BatchedRoutingEnv) -> None:
+        """Whether it can answer the batches of an environment.
+
+        Raises:
+            ConfigError: If it needs another scope or action mode, or refuses the layout.
+        """
+        for name, given in zip(_NEEDS, (env.scope, env.action), strict=True):
+            needed = getattr(self._policy, name, given)
+            if needed != given:
+                raise config_error(name, given, f"the background policy needs {name}={needed!r}")
+        if isinstance(self._policy, BuiltIn):
+            if self._policy.has_reference:  # the others decide in the core
+                self._answers = self._policy.twin(env)
+        elif hasattr(self._policy, "prepare"):
+            self._policy.prepare(env)
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        """(N,) the answers, in an array that belongs to the caller.
+
+        Raises:
+            IllegalActionError: If they are not (N,) integers.
+        """
+        if self._policy is None:
+            return batch.minimal_actions()
+        answers = np.asarray(self._answers.act(batch))
+        if answers.shape != (len(batch),) or answers.dtype.kind not in "iu":
+            raise IllegalActionError(
+                f"the background policy answered with {answers.dtype} of shape {answers.shape} instead of "
+                f"{len(batch)} integers"
+            )
+        return answers.astype(np.int64)
+
+
+class _Predicts:
+    """A model of Stable-Baselines3 that was trained on ``PacketRouting``, as a policy that answers batches."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._vector = ""  # which form of flat observations it takes
+        self._asks_masks = "action_masks" in inspect.signature(model.predict).parameters
+
+    def prepare(self, env: BatchedRoutingEnv) -> None:
+        space = self._model.observation_space
+        shapes = {name: part.shape for name, part in getattr(space, "spaces", {}).items()}
+        needed = {"observation": (env.num_features,), "action_mask": (env.num_actions,)}
+        flat = {(env.num_features,): "features", (env.num_features + env.num_actions,): "both"}
+        self._vector = "" if shapes else flat.get(space.shape, "")
+        if shapes != needed and not self._vector:
+            raise config_error(
+                "background",
+                type(self._model).__name__,
+                f"sees {shapes or space}; here it would see {needed}",
+            )
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        # Copies, as PyTorch cannot have arrays that are read only.
+        masks = {"action_masks": batch.mask.copy()} if self._asks_masks else {}
+        seen: Any = {"observation": batch.obs.copy(), "action_mask": batch.mask.astype(np.int8)}
+        if self._vector == "features":
+            seen = seen["observation"]
+        elif self._vector:
+            seen = np.concatenate([batch.obs, batch.mask.astype(np.float32)], axis=1)
+        actions: IntArray = np.asarray(self._model.predict(seen, deterministic=True, **masks)[0], np.int64)
+        legal = batch.mask[np.arange(len(batch)), actions]
+        return np.where(legal, actions, batch.minimal_actions())
+
+
+def make_background(policy: Any) -> Background:
+    """The background policy that a setting names.
+
+    Args:
+        policy: ``"min"``, another name of a policy, an object with ``act(batch)``, or a model of Stable-Baselines3.
+
+    Raises:
+        ConfigError: For anything else.
+    """
+    if isinstance(policy, str):
+        made = make_policy(policy)
+        return Background(None if made.name == "min" else made)
+    if callable(getattr(policy, "act", None)):
+        return Background(policy)
+    if callable(getattr(policy, "predict", None)) and hasattr(policy, "observation_space"):
+        return Background(_Predicts(policy))
+    raise config_error(
+        "background",
+        policy,
+        "must be the name of a policy, an object with act(batch), or a model with predict()",
+    )

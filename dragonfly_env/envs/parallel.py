@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from pettingzoo.utils.env import ParallelEnv
 
 from dragonfly_env.decisions.batch import DecisionBatch
-from dragonfly_env.envs._rounds import Rounds
-from dragonfly_env.envs._view import INTEGER_TYPES, GivenConfig, Info, IntArray, Observation, RouterView
-from dragonfly_env.envs.recipe import alone
-from dragonfly_env.envs.render import RENDER_MODES
+from dragonfly_env.envs.copies import alone
+from dragonfly_env.envs.views import GivenConfig, Info, IntArray, Observation, RouterView, Turns
 from dragonfly_env.errors import IllegalActionError
 
 Observations = dict[str, Observation]
 Infos = dict[str, Info]
+
+# Integers that need no closer look; bool is no integer here although Python says so.
+_INTEGER_TYPES = frozenset({int, np.int64, np.int32, np.intp})
 
 
 class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
@@ -27,19 +27,11 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
     takes as many rounds as the busiest router has packets; rewards are paid in the last of them.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
-        "name": "dragonfly_v0",
-        "render_modes": list(RENDER_MODES),
-        "render_fps": 10,
-        "is_parallelizable": True,
-    }
+    metadata: ClassVar[dict[str, Any]] = {**RouterView.metadata, "is_parallelizable": True}
 
     def __init__(self, config: GivenConfig = None, **settings: Any) -> None:
         super().__init__(config, **settings)
         self._cycle = 0
-        self._round = 0
-        self._rows: IntArray = np.empty(0, np.int64)
-        self._acting: IntArray = self._rows
 
     @alone
     def reset(
@@ -58,9 +50,10 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
             ConfigError: For an option or an impossible seed.
             StateError: After close.
         """
-        self._open(self._begin(seed, options))
+        turns = self._begin(seed, options)
         self._cycle = 0
-        return self._show()
+        self._seen[turns.agents] = turns.observations()
+        return self._show(turns)
 
     @alone
     def step(
@@ -81,24 +74,22 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
                 ``illegal_action="raise"`` also if the mask forbids an action. Nothing has changed then.
             StateError: Before reset, after the end of the episode, after close.
         """
-        self._check_running()
-        self._answers[self._rows] = self._read(actions)[self._acting]
+        turns = self._check_running()
+        chosen = self._read(turns, actions)[turns.agents]
         self._cycle += 1
-        self._round += 1
         names = self.possible_agents
-        if self._round < len(self._rounds):
-            self._begin_round()
-            rewards = dict.fromkeys(names, 0.0)
-        elif self._core.done:  # an episode without any decision
-            rewards = dict.fromkeys(names, 0.0)
-        else:
-            batch = self._advance(self._answers)
-            rewards = dict(zip(names, self._payments(), strict=True))
-            self._open(batch)
-        over = self._core.done or (self.max_cycles is not None and self._cycle >= self.max_cycles)
+        rewards = dict.fromkeys(names, 0.0)
+        if not turns.over:  # as in an episode without any decision
+            agents, self.agents = self.agents, []  # an exception, such as Ctrl-C's, ends the episode
+            paid = turns.answer(chosen)
+            self.agents = agents
+            if paid is not None:
+                rewards = dict(zip(names, paid.tolist(), strict=True))
+            self._seen[turns.agents] = turns.observations()
+        over = turns.over or (self.max_cycles is not None and self._cycle >= self.max_cycles)
         if over:
-            self._rows = self._acting = np.empty(0, np.int64)
-        observations, infos = self._show()
+            turns.stop()
+        observations, infos = self._show(turns)
         if over:
             for info, last in zip(infos.values(), self._metrics(), strict=True):
                 info |= last
@@ -115,58 +106,26 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         Raises:
             StateError: Before the first reset, or after close.
         """
-        with self._one_thread:
-            self._check_open("round_batch")
-            return self._batch.rows(self._rows)
+        with self._alone:
+            turns = self._check_open("round_batch")
+            return turns.batch.rows(turns.rows)
 
     @property
     def acting(self) -> list[str]:
         """The routers that have a packet to answer in this round; the others idle."""
-        return [self.possible_agents[i] for i in self._acting.tolist()]
+        return [] if self._turns is None else [self.possible_agents[i] for i in self._turns.agents.tolist()]
 
-    def _waiting(self) -> IntArray:
-        left = (
-            self._rounds.agents[self._rounds.slice(self._round).start :] if len(self._rows) else self._acting
-        )
-        return np.bincount(left, minlength=len(self.possible_agents))
-
-    def _open(self, batch: DecisionBatch) -> None:
-        """Begin the rounds of a new batch."""
-        self._batch = batch
-        self._minimal = None
-        self._rounds = Rounds(self._places(batch), batch.time_ns)
-        self._answers = np.zeros(len(batch), np.int64)
-        self._round = 0
-        if len(batch):
-            self._begin_round()
-        else:
-            self._rows = self._acting = np.empty(0, np.int64)
-
-    def _begin_round(self) -> None:
-        where = self._rounds.slice(self._round)
-        self._rows, self._acting = self._rounds.rows[where], self._rounds.agents[where]
-        self._seen[self._acting] = self._batch.obs[self._rows]
-
-    def _masks(self) -> npt.NDArray[np.int8]:
-        """(num_agents, A + 1) what each router may do in this round. A new array."""
-        masks = np.zeros((len(self.possible_agents), self._idle + 1), np.int8)
-        masks[:, self._idle] = 1
-        masks[self._acting, : self._idle] = self._batch.mask[self._rows]
-        masks[self._acting, self._idle] = 0
-        return masks
-
-    def _show(self) -> tuple[Observations, Infos]:
+    def _show(self, turns: Turns) -> tuple[Observations, Infos]:
         """Observations and infos of this round: fresh arrays, one row for each router."""
         names = self.possible_agents
-        masks = self._masks()
-        self._legal = masks.astype(bool).ravel()  # a copy: callers may write into theirs
-        rows = list(masks)
+        self._legal = turns.masks_of_all()
+        masks = self._legal.astype(np.int8)  # a copy: callers may write into theirs
         observations = dict(zip(names, self._form.many(self._seen.copy(), masks), strict=True))
         infos: Infos
         if self._form.in_info:
             infos = {
                 name: {"action_mask": mask, "illegal_actions": count}
-                for name, mask, count in zip(names, rows, self._illegal, strict=True)
+                for name, mask, count in zip(names, list(masks), self._illegal, strict=True)
             }
         else:
             infos = {
@@ -174,7 +133,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
             }
         return observations, infos
 
-    def _read(self, actions: Mapping[str, int]) -> IntArray:
+    def _read(self, turns: Turns, actions: Mapping[str, int]) -> IntArray:
         """(num_agents,) the actions, checked; those that the mask forbids replaced."""
         if not isinstance(actions, Mapping):
             raise IllegalActionError(f"actions must be a dictionary by agent, not a {type(actions).__name__}")
@@ -185,7 +144,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
             given = self._fill(actions)
         if len(actions) > len(names):
             self._check_names(actions)
-        if not set(map(type, given)) <= INTEGER_TYPES:
+        if not set(map(type, given)) <= _INTEGER_TYPES:
             given = [self._as_action(name, action) for name, action in zip(names, given, strict=True)]
         try:
             chosen = np.array(given, np.int64)
@@ -197,11 +156,12 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         if outside.any():
             first = int(outside.argmax())
             self._as_action(names[first], given[first])
-        legal = self._legal[np.arange(len(names)) * (self._idle + 1) + chosen]
-        if not legal.all():
-            rows = dict(zip(self._acting.tolist(), self._rows.tolist(), strict=True))
-            for number in np.flatnonzero(~legal).tolist():
-                chosen[number] = self._replacement(self._batch, number, rows.get(number), int(chosen[number]))
+        everybody = np.arange(len(names))
+        illegal = turns.make_legal(
+            chosen, self._legal, everybody, self._illegal_actions, "router_{}", says_why=True
+        )
+        for number in np.flatnonzero(illegal).tolist():
+            self._illegal[number] += 1
         return chosen
 
     def _fill(self, actions: Mapping[str, int]) -> list[int]:

@@ -34,16 +34,10 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from dragonfly_env.checks.extras import how_to_install
-from dragonfly_env.checks.values import check_choice
-from dragonfly_env.envs._form import Form
-from dragonfly_env.envs._illegal import Remapping
 from dragonfly_env.envs._scenarios import check_changes
-from dragonfly_env.envs._turns import Turns
-from dragonfly_env.envs._view import make_core
-from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, view_configs
-from dragonfly_env.envs.recipe import ByRecipe, alone
-from dragonfly_env.envs.render import RENDER_MODES, Renderer
+from dragonfly_env.envs.copies import alone
+from dragonfly_env.envs.render import RENDER_MODES
+from dragonfly_env.envs.views import CoreView, Form, Turns
 from dragonfly_env.errors import IllegalActionError, StateError
 
 try:
@@ -55,7 +49,7 @@ Observation = dict[str, npt.NDArray[np.float32]]
 IntArray = npt.NDArray[np.int64]
 
 
-class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
+class RouterMultiAgentEnv(CoreView, MultiAgentEnv):
     """Every router an agent of RLlib.
 
     Args:
@@ -77,21 +71,20 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
 
     def __init__(self, env_config: Mapping[str, Any] | None = None) -> None:
         settings = dict(env_config or {})
-        config = settings.pop("config", None)
-        for_policy = settings.pop("for_policy", None)
-        choice = settings.pop("illegal_action", "remap")
-        self._raises = check_choice("illegal_action", choice, ILLEGAL_ACTIONS) == "raise"
-        self.render_mode = settings.pop("render_mode", None)
         mask_in, flat = settings.pop("mask_in", "both"), settings.pop("flat_observation", False)
-        env = make_core(view_configs(config), for_policy, settings, BatchedRoutingEnv)
-        self._env = env
-        self._renderer = Renderer(env.config, self.render_mode)
+        self._open_core(
+            settings.pop("config", None),
+            settings,
+            for_policy=settings.pop("for_policy", None),
+            illegal_action=settings.pop("illegal_action", "remap"),
+            render_mode=settings.pop("render_mode", None),
+        )
+        env = self._env
         self._first_seed = _seed_of_copy(env.config.seed, env_config)
         self._turns: Turns | None = None
         self._owed = np.zeros(env.num_agents)
         self._acted = np.zeros(env.num_agents, np.bool_)
         self._illegal = np.zeros(env.num_agents, np.int64)
-        self._remapping = Remapping()
         self._seen = np.zeros((env.num_agents, env.num_features), np.float32)
         self.possible_agents = [f"router_{i}" for i in range(env.num_agents)]
         self.agents = self.possible_agents[:]
@@ -106,13 +99,6 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
         self.observation_spaces = dict.fromkeys(self.possible_agents, self._form.space())
         self.action_spaces = dict.fromkeys(self.possible_agents, spaces.Discrete(env.num_actions))
         super().__init__()
-
-    @property
-    def core(self) -> BatchedRoutingEnv:
-        """The batched environment underneath, for metrics, layout and ``trace_hash()``. Stepping it breaks this
-        view.
-        """
-        return self._env
 
     @alone
     def reset(
@@ -164,12 +150,13 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
             StateError: Before ``reset``, after the end of the episode, or after a step that was broken off (Ctrl-C,
                 ``DeadlockError``).
         """
-        turns = self._turns
-        if turns is None:
-            raise self._not_begun("step()")
+        turns = self._check_open("step()")
         if turns.over:
             raise StateError("step(): the episode is over; call reset()")
-        actions = self._legal(turns, self._read(turns, action_dict))
+        actions = self._read(turns, action_dict)
+        self._illegal[turns.agents] += turns.make_legal(
+            actions, turns.masks(), turns.agents, self._illegal_actions, "router_{}"
+        )
         self._acted[turns.agents] = True
         self._turns = None  # in case that answering is broken off
         paid = turns.answer(actions)
@@ -191,26 +178,15 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
         return observations, rewards, terminations, truncations, infos
 
     @alone
-    def render(self) -> Any:
-        """A frame of the network as ``render_mode`` says: a string, an image, or None after printing it.
-
-        Raises:
-            StateError: Before ``reset``, or without a ``render_mode``.
-        """
-        if self._turns is None:
-            raise self._not_begun("render()")
-        return self._renderer.render(self._env.metrics(scenario=0), self._env.time_ns)
-
-    @alone
     def close(self) -> None:
         """Forget the episode; ``reset`` starts a new one."""
         self._turns = None
 
     def _seed_state(self) -> dict[str, Any]:
-        return self._env._seed_state() | {"first": self._first_seed}
+        return super()._seed_state() | {"first": self._first_seed}
 
     def _go_on(self, seeds: dict[str, Any]) -> None:
-        self._env._go_on(seeds)
+        super()._go_on(seeds)
         self._first_seed = seeds["first"]
 
     def _show(self, turns: Turns) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
@@ -261,22 +237,10 @@ class RouterMultiAgentEnv(ByRecipe, MultiAgentEnv):
                 )
         return np.array(given, np.int64)
 
-    def _legal(self, turns: Turns, actions: IntArray) -> IntArray:
-        """(n,) legal actions; what is illegal raises, or is counted and replaced."""
-        masks = turns.masks()
-        illegal = ~masks[np.arange(len(actions)), actions]
-        if illegal.any():
-            first = int(illegal.argmax())
-            who, wrong = f"router_{turns.agents[first]}", int(actions[first])
-            legal = np.flatnonzero(masks[first]).tolist()
-            if self._raises:
-                raise IllegalActionError(
-                    f"{who}: action {wrong} is illegal: must be one of {legal}; nothing has changed"
-                )
-            actions[illegal] = turns.minimal(illegal)
-            self._remapping.warn(who, wrong, legal, int(actions[first]), stacklevel=3)
-            self._illegal[turns.agents] += illegal
-        return actions
+    def _check_open(self, call: str) -> Turns:
+        if self._turns is None:
+            raise self._not_begun(call)
+        return self._turns
 
 
 def _seed_of_copy(seed: int, env_config: object) -> int | None:

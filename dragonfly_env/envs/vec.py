@@ -28,17 +28,11 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.outside import check_items
-from dragonfly_env.checks.values import check_choice, check_integer, config_error
-from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
-from dragonfly_env.envs._illegal import Remapping
+from dragonfly_env.checks.values import check_integer, config_error
+from dragonfly_env.config.simulation import MAX_SEED
 from dragonfly_env.envs._scenarios import Changes, check_changes
-from dragonfly_env.envs._turns import Turns
-from dragonfly_env.envs._view import make_core
-from dragonfly_env.envs.batched import BatchedRoutingEnv
-from dragonfly_env.envs.defaults import ILLEGAL_ACTIONS, view_configs
-from dragonfly_env.envs.options import Several
-from dragonfly_env.envs.recipe import ByRecipe, alone
-from dragonfly_env.envs.render import Renderer
+from dragonfly_env.envs.copies import alone
+from dragonfly_env.envs.views import CoreView, GivenConfig, Turns
 from dragonfly_env.errors import ConfigError, IllegalActionError
 
 try:
@@ -54,7 +48,7 @@ Indices = int | Iterable[int] | None
 _OPTIONS = "must be a mapping of what is different in the next episode, or a list with that of each slot"
 
 
-class RouterVecEnv(ByRecipe, VecEnv):
+class RouterVecEnv(CoreView, VecEnv):
     """All routers of one network, or several, behind one shared policy. ``MaskablePPO`` finds the action masks.
 
     Args:
@@ -77,36 +71,27 @@ class RouterVecEnv(ByRecipe, VecEnv):
 
     def __init__(
         self,
-        config: SimulationConfig | Several | Mapping[str, Any] | None = None,
+        config: GivenConfig = None,
         *,
         for_policy: Any = None,
         illegal_action: str = "remap",
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:
-        self._raises = check_choice("illegal_action", illegal_action, ILLEGAL_ACTIONS) == "raise"
-        env = make_core(view_configs(config), for_policy, settings, BatchedRoutingEnv)
-        self._env = env
-        self._renderer = Renderer(env.config, render_mode)
-        self.render_mode = render_mode
+        self._open_core(
+            config, settings, for_policy=for_policy, illegal_action=illegal_action, render_mode=render_mode
+        )
+        env = self._env
         self._idle = env.num_actions
         self._turns: Turns | None = None
         self._actions: Any = None
         self._illegal = np.zeros(env.num_agents, np.int64)
-        self._remapping = Remapping()
         self._seen = np.zeros((env.num_agents, env.num_features), np.float32)
         super().__init__(
             env.num_agents,
             gymnasium.spaces.Box(env.layout.low, env.layout.high, dtype=np.float32),
             gymnasium.spaces.Discrete(env.num_actions + 1),
         )
-
-    @property
-    def core(self) -> BatchedRoutingEnv:
-        """The batched environment underneath, for metrics, layout and ``trace_hash()``. Stepping it breaks this
-        view.
-        """
-        return self._env
 
     @alone
     def reset(self) -> FloatArray:
@@ -192,10 +177,14 @@ class RouterVecEnv(ByRecipe, VecEnv):
             StateError: Before ``reset``, and after a step that was broken off (Ctrl-C, ``DeadlockError``).
             DeadlockError: If nothing moved for ``watchdog_ns``.
         """
-        turns = self._running("step()")
-        actions = self._legal(turns, self._check(self._actions))
+        turns = self._check_open("step()")
+        actions = self._check(self._actions)
+        everybody = np.arange(self.num_envs)
+        self._illegal += turns.make_legal(
+            actions, turns.masks_of_all(), everybody, self._illegal_actions, "router {}"
+        )
         self._turns = None  # in case that answering is broken off
-        paid = None if turns.over else turns.answer(actions)
+        paid = None if turns.over else turns.answer(actions[turns.agents])
         self._turns = turns
         rewards = np.zeros(self.num_envs, np.float32) if paid is None else paid.astype(np.float32)
         dones = np.full(self.num_envs, turns.over)
@@ -220,14 +209,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
         Raises:
             StateError: Before ``reset``.
         """
-        return self._masks(self._running("action_masks()"))
-
-    def _masks(self, turns: Turns) -> BoolArray:
-        masks = np.zeros((self.num_envs, self._idle + 1), np.bool_)
-        masks[:, self._idle] = True
-        masks[turns.agents, self._idle] = False
-        masks[turns.agents, : self._idle] = turns.masks()
-        return masks
+        return self._check_open("action_masks()").masks_of_all()
 
     @alone
     def close(self) -> None:
@@ -247,7 +229,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
         """
         if mode is not None and mode != self.render_mode:
             raise config_error("mode", mode, f"is render_mode = {self.render_mode!r} in this environment")
-        self._running("render()")
+        self._check_open("render()")
         return self._renderer.render(self._env.metrics(scenario=0), self._env.time_ns)
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
@@ -288,10 +270,10 @@ class RouterVecEnv(ByRecipe, VecEnv):
         return [False] * len(self._slots(indices))
 
     def _seed_state(self) -> dict[str, Any]:
-        return self._env._seed_state() | {"given": list(self._seeds)}
+        return super()._seed_state() | {"given": list(self._seeds)}
 
     def _go_on(self, seeds: dict[str, Any]) -> None:
-        self._env._go_on(seeds)
+        super()._go_on(seeds)
         self._seeds = seeds["given"]
 
     def _options_of_networks(self) -> list[dict[str, Any]]:
@@ -340,27 +322,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
             raise IllegalActionError(
                 f"actions[{slot}] = {array[slot]}: must be from 0 to {self._idle}, which is idle"
             )
-        return array.astype(np.int64)
-
-    def _legal(self, turns: Turns, actions: IntArray) -> IntArray:
-        """(n,) legal actions for this round; what is illegal raises, or is counted and replaced."""
-        masks = self._masks(turns)
-        illegal = ~masks[np.arange(self.num_envs), actions]
-        answers = actions[turns.agents]
-        if illegal.any():
-            slot = int(illegal.argmax())
-            legal = np.flatnonzero(masks[slot]).tolist()
-            if self._raises:
-                raise IllegalActionError(
-                    f"router {slot}: action {actions[slot]} is illegal: must be one of {legal}; nothing has changed"
-                )
-            wrong = illegal[turns.agents]
-            answers[wrong] = turns.minimal(wrong)
-            (rows,) = np.nonzero(turns.agents == slot)
-            instead = int(answers[rows[0]]) if len(rows) else self._idle
-            self._remapping.warn(f"router {slot}", int(actions[slot]), legal, instead, stacklevel=4)
-            self._illegal += illegal
-        return answers
+        return array.astype(np.int64)  # a copy
 
     def _mask_of(self, slot: int) -> BoolArray:
         mask: BoolArray = self.action_masks()[slot]
@@ -369,7 +331,7 @@ class RouterVecEnv(ByRecipe, VecEnv):
     def _slots(self, indices: Indices) -> list[int]:
         return list(self._get_indices(indices))
 
-    def _running(self, call: str) -> Turns:
+    def _check_open(self, call: str) -> Turns:
         if self._turns is None:
             raise self._not_begun(call)
         return self._turns

@@ -12,9 +12,8 @@ import numpy.typing as npt
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.envs._packet_env import PacketEnv
-from dragonfly_env.envs.needs import needed_options
-from dragonfly_env.envs.packet import PacketRouting
+from dragonfly_env.envs.options import needed_options
+from dragonfly_env.envs.packet import PacketEnv, PacketRouting
 from tests.parity.rules import act
 from tests.ready import ready
 

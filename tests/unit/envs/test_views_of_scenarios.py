@@ -85,7 +85,7 @@ def test_the_vector_view_has_the_routers_of_all() -> None:
         turns = env._turns
         assert turns is not None
         actions = np.full(72, env.core.num_actions)
-        actions[turns.agents] = turns.minimal(np.ones(len(turns.agents), bool))
+        actions[turns.agents] = turns.env.minimal_action(turns.batch)[turns.rows]
         _, _, dones, infos = env.step(actions)
         done = bool(dones.any())
     assert dones.all()

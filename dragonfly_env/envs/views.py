@@ -1,0 +1,664 @@
+"""What the views of ``BatchedRoutingEnv`` share: settings, how decisions are shown, rounds, illegal actions."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import operator
+import sys
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from dragonfly_env.checks.values import (
+    check_bool,
+    check_choice,
+    check_integer,
+    config_error,
+    did_you_mean,
+    shown,
+)
+from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.decisions.batch import DecisionBatch
+from dragonfly_env.decisions.layout import Layout
+from dragonfly_env.envs._scenarios import Changes, Scenarios, with_fields
+from dragonfly_env.envs.batched import BatchedRoutingEnv
+from dragonfly_env.envs.copies import Copied, alone
+from dragonfly_env.envs.defaults import view_configs
+from dragonfly_env.envs.options import Several, options_for
+from dragonfly_env.envs.render import RENDER_MODES, Renderer
+from dragonfly_env.errors import ConfigError, IllegalActionError, IllegalActionWarning, StateError
+from dragonfly_env.policies import make_policy
+
+GivenConfig: TypeAlias = "SimulationConfig | Several | Mapping[str, Any] | None"
+Observation: TypeAlias = dict[str, npt.NDArray[Any]]
+Info: TypeAlias = dict[str, Any]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+
+ILLEGAL_ACTIONS = ("remap", "raise")
+MASK_IN = ("both", "observation", "info")
+
+_NONE: IntArray = np.empty(0, np.int64)
+_MOST_CYCLES = 2**62
+_OWN_SETTINGS = {"config", "for_policy", "illegal_action", "max_cycles", "mask_in", "flat_observation"}
+_CONFIG_FIELDS = frozenset(field.name for field in dataclasses.fields(SimulationConfig))
+_ENV_OPTIONS = frozenset(inspect.signature(BatchedRoutingEnv).parameters) - {"config"}
+
+
+def check_settings(given: Mapping[str, Any], known: Collection[str]) -> None:
+    """Check the names of settings.
+
+    Raises:
+        ConfigError: For the first that is no setting of an environment, with the one that was probably meant.
+    """
+    for name, value in given.items():
+        if name not in known:
+            hint = did_you_mean(name, sorted(known))
+            raise config_error(name, value, f"is no setting of this environment{hint}")
+
+
+class IllegalActions:
+    """What a view does about actions that the mask forbids; infos count them.
+
+    Args:
+        choice: ``"remap"``: something else is done, and the first such action of an environment is warned about; or
+            ``"raise"``.
+
+    Raises:
+        ConfigError: For another choice.
+    """
+
+    def __init__(self, choice: object) -> None:
+        self._raises = check_choice("illegal_action", choice, ILLEGAL_ACTIONS) == "raise"
+        self._said = False
+
+    def found(self, who: str, action: int, legal: list[int], instead: int, why: str = "") -> None:
+        """There is one.
+
+        Args:
+            who: The agent that chose it.
+            action: What the mask forbids.
+            legal: What it allows.
+            instead: What is done unless that is an error.
+            why: For the error: which decision it was about.
+
+        Raises:
+            IllegalActionError: If the choice is ``"raise"``.
+        """
+        if self._raises:
+            raise IllegalActionError(
+                f"{who}: action {action} is illegal{why}: must be one of {legal}; nothing has changed"
+            )
+        if self._said:
+            return
+        self._said = True
+        warnings.warn(
+            f"{who}: action {action} is illegal: the mask allows {legal}; action {instead} is taken instead. "
+            'info["illegal_actions"] counts such actions, and no further one of this environment is warned about; '
+            'illegal_action="raise" makes each an error',
+            IllegalActionWarning,
+            stacklevel=_level_of_the_user(),
+        )
+
+
+def _level_of_the_user() -> int:
+    """The ``stacklevel`` of a warning, for the nearest call from outside this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("dragonfly_env.envs."):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+class CoreView(Copied):
+    """Base of all views of a ``BatchedRoutingEnv``."""
+
+    _env: BatchedRoutingEnv
+
+    def _open_core(
+        self,
+        config: GivenConfig,
+        settings: Mapping[str, Any],
+        *,
+        for_policy: Any,
+        illegal_action: object,
+        render_mode: Any,
+        make: Callable[..., Any] = BatchedRoutingEnv,
+    ) -> None:
+        """Make the environment underneath.
+
+        Args:
+            config: The simulation, or several.
+            settings: Fields of ``SimulationConfig``, which replace those of ``config``, and options of
+                ``BatchedRoutingEnv``.
+            for_policy: A policy whose scope, action mode and candidates are wanted, or None.
+            illegal_action: See ``IllegalActions``.
+            render_mode: See ``Renderer``.
+            make: Makes it, from a configuration and options by name.
+
+        Raises:
+            ConfigError: For an unknown name or an impossible value.
+        """
+        self._illegal_actions = IllegalActions(illegal_action)
+        config = view_configs(config)
+        check_settings(settings, _CONFIG_FIELDS | _ENV_OPTIONS | _OWN_SETTINGS)
+        config = with_fields(config, {name: settings[name] for name in settings if name in _CONFIG_FIELDS})
+        # Nobody collects transitions or feedback here: the views pay through rewards.
+        options = {"transitions": False, "feedback": False}
+        options |= {name: settings[name] for name in settings if name in _ENV_OPTIONS}
+        if for_policy is not None:
+            for_policy = make_policy(for_policy) if isinstance(for_policy, str) else for_policy
+            options = options_for(Scenarios(config).present, for_policy, options)
+        self._env = make(config, **options)
+        self._renderer = Renderer(self._env.config, render_mode)
+        self.render_mode = render_mode
+
+    @property
+    def core(self) -> BatchedRoutingEnv:
+        """The batched environment underneath, for metrics, layout and ``trace_hash()``. Stepping it breaks this
+        view. Its ``pending`` has the decisions of all rounds of the window, several of one router among them: what the
+        PettingZoo views ask for is ``round_batch`` (parallel) or ``selected_batch`` (AEC).
+        """
+        return self._env
+
+    @alone
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """A frame: utilisation of every global link since the frame before, with the hottest named. Of several
+        scenarios the first is shown.
+
+        Returns:
+            As ``render_mode`` says: a string for ``"ansi"``, (800, 1100, 3) uint8 for ``"rgb_array"``, None for
+            ``"human"``, which prints the string.
+
+        Raises:
+            StateError: Before the first reset, after close, or without a ``render_mode``.
+        """
+        self._check_open("render()")
+        return self._renderer.render(self._env.metrics(scenario=0), self._env.time_ns)
+
+    def _check_open(self, call: str) -> Any:
+        """Raise ``StateError`` where there is no episode."""
+        raise NotImplementedError
+
+    def _seed_state(self) -> dict[str, Any]:
+        return self._env._seed_state()
+
+    def _go_on(self, seeds: dict[str, Any]) -> None:
+        self._env._go_on(seeds)
+
+
+class Form:
+    """The form of a view's observations and infos.
+
+    Args:
+        mask_in: ``"both"``, ``"observation"`` or ``"info"``: where the mask stands. With ``"info"`` an observation is
+            the features alone.
+        flat: Observations are one vector, the features and then (unless ``mask_in="info"``) the mask.
+        layout: Of the features.
+        num_actions: The length of a mask.
+        feature_key: The key of the features, where an observation is a dictionary; that of the mask is ``action_mask``.
+        mask_space: The mask's space there; None: ``MultiBinary``.
+
+    Raises:
+        ConfigError: For another value of ``mask_in`` or ``flat``.
+    """
+
+    def __init__(
+        self,
+        mask_in: object,
+        flat: object,
+        layout: Layout,
+        num_actions: int,
+        *,
+        feature_key: str = "observation",
+        mask_space: spaces.Space[Any] | None = None,
+    ) -> None:
+        place = check_choice("mask_in", mask_in, MASK_IN)
+        self.in_info = place != "observation"
+        self._appended = check_bool("flat_observation", flat) and place != "info"
+        self._alone = place == "info"
+        self._layout = layout
+        self._num_actions = num_actions
+        self._key = feature_key
+        self._mask_space = mask_space
+
+    @property
+    def is_dict(self) -> bool:
+        """Whether an observation is a dictionary."""
+        return not (self._alone or self._appended)
+
+    def space(self) -> spaces.Space[Any]:
+        """A new space of observations."""
+        low, high = self._layout.low, self._layout.high
+        if self._appended:
+            low = np.append(low, np.zeros(self._num_actions, np.float32))
+            high = np.append(high, np.ones(self._num_actions, np.float32))
+        box = spaces.Box(low, high, dtype=np.float32)
+        if not self.is_dict:
+            return box
+        mask = spaces.MultiBinary(self._num_actions) if self._mask_space is None else self._mask_space
+        return spaces.Dict({self._key: box, "action_mask": mask})
+
+    def one(self, seen: npt.NDArray[np.float32], mask: npt.NDArray[Any]) -> Any:
+        """One observation, of these arrays themselves where their form allows.
+
+        Args:
+            seen: (F,) features.
+            mask: (A,) what is legal.
+        """
+        if self._alone:
+            return seen
+        return (
+            np.append(seen, mask.astype(np.float32))
+            if self._appended
+            else {self._key: seen, "action_mask": mask}
+        )
+
+    def many(self, seen: npt.NDArray[np.float32], masks: npt.NDArray[Any]) -> list[Any]:
+        """(n,) observations: views of these arrays, or of a new one.
+
+        Args:
+            seen: (n, F) features.
+            masks: (n, A) what is legal.
+        """
+        if self._alone:
+            return list(seen)
+        if self._appended:
+            return list(np.concatenate([seen, masks.astype(np.float32)], axis=1))
+        key = self._key
+        return [{key: row, "action_mask": mask} for row, mask in zip(seen, masks, strict=True)]
+
+    def info(self, mask: npt.NDArray[Any]) -> dict[str, Any]:
+        """What an info says of the mask: a new dictionary."""
+        return {"action_mask": mask} if self.in_info else {}
+
+
+class Rounds:
+    """The rows of one decision batch, sorted by round, then by router.
+
+    Decisions of a batch are independent of each other, so this order changes nothing in the network.
+
+    Args:
+        agents: (N,) the deciding router of each row; rows of one router are in the order of decision ids.
+        time_ns: (N,) when each decision was raised.
+
+    Attributes:
+        rows: (N,) row numbers by round, then by router.
+        agents: (N,) the routers of ``rows``: ascending within each round, each at most once.
+        ends: Where each round ends in ``rows``; its length is the number of rounds.
+    """
+
+    __slots__ = ("agents", "ends", "rows")
+
+    def __init__(self, agents: npt.NDArray[np.integer], time_ns: npt.NDArray[np.float64]) -> None:
+        by_agent = np.lexsort((time_ns, agents))  # a stable sort
+        grouped = agents[by_agent].astype(np.int64)
+        count = len(grouped)
+        first = np.ones(count, bool)
+        first[1:] = grouped[1:] != grouped[:-1]
+        begin = np.flatnonzero(first)
+        # How many packets of the same router come before this one: the round in which its turn is.
+        turn = np.arange(count) - np.repeat(begin, np.diff(begin, append=count))
+        order = np.argsort(turn, kind="stable")
+        self.rows: IntArray = by_agent[order]
+        self.agents: IntArray = grouped[order]
+        self.ends: list[int] = np.cumsum(np.bincount(turn)).tolist() if count else []
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def slice(self, index: int) -> slice:
+        """Where round ``index`` stands in ``rows``."""
+        return slice(self.ends[index - 1] if index else 0, self.ends[index])
+
+
+class Turns:
+    """An episode in rounds: in each, every router with pending packets answers its earliest one; of several at the same
+    time, the one with the lowest decision id.
+
+    Simulated time stands still until the decisions of a batch are all answered.
+
+    Args:
+        env: The environment, which nothing else may step.
+        seed: Of the episode; None: the generator goes on.
+        options: What is different in this episode, as ``BatchedRoutingEnv.reset`` takes it.
+
+    Attributes:
+        env: The environment.
+        batch: The batch that is being answered.
+        rows: (n,) the rows of ``batch`` that this round asks for; none once the episode is over.
+        agents: (n,) their routers, ascending; of several scenarios numbered on from one to the next.
+        rounds: The order in which the batch is answered.
+        decisions: How many were answered in this episode.
+    """
+
+    def __init__(self, env: BatchedRoutingEnv, *, seed: int | None, options: Changes = None) -> None:
+        self.env = env
+        self.decisions = 0
+        self._open(env.reset(seed=seed, options=options), None)
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended."""
+        return len(self.rows) == 0
+
+    def observations(self) -> npt.NDArray[np.float32]:
+        """(n, F) what the routers of this round see; a new array."""
+        return self.batch.obs[self.rows]
+
+    def masks(self) -> BoolArray:
+        """(n, A) what they may do; a new array."""
+        return self.batch.mask[self.rows]
+
+    def masks_of_all(self) -> BoolArray:
+        """(num_agents, A + 1) what every router may do, the last action being idle. A new array."""
+        masks = np.zeros((self.env.num_agents, self.env.num_actions + 1), np.bool_)
+        masks[:, -1] = True
+        masks[self.agents, -1] = False
+        masks[self.agents, :-1] = self.masks()
+        return masks
+
+    def waiting(self) -> IntArray:
+        """(num_agents,) packets that wait for each router's decision."""
+        left = _NONE if self.over else self.rounds.agents[self.rounds.slice(self._round).start :]
+        return np.bincount(left, minlength=self.env.num_agents)
+
+    def make_legal(
+        self,
+        actions: IntArray,
+        masks: BoolArray,
+        agents: IntArray,
+        handling: IllegalActions,
+        name: str,
+        *,
+        says_why: bool = False,
+    ) -> BoolArray:
+        """Replace actions that the masks forbid by the minimal one, or by idle where no packet waits.
+
+        Args:
+            actions: (m,) within the action space; written to.
+            masks: (m, ...) what is legal.
+            agents: (m,) whose they are.
+            handling: What to do about illegal ones.
+            name: What agents are called: a format of their number.
+            says_why: Whether errors name the decision.
+
+        Returns:
+            (m,) which were illegal.
+
+        Raises:
+            IllegalActionError: If ``handling`` says so.
+        """
+        illegal = ~masks[np.arange(len(actions)), actions]
+        if illegal.any():
+            instead = np.full(self.env.num_agents, self.env.num_actions)
+            instead[self.agents] = self.env.minimal_action(self.batch)[self.rows]
+            first = int(illegal.argmax())
+            agent = agents[first]
+            why = ""
+            if says_why:
+                asked = self.batch.decision_ids[self.rows[self.agents == agent]].tolist()
+                why = f" (decision {asked[0]})" if asked else " (no pending packet)"
+            legal = np.flatnonzero(masks[first]).tolist()
+            handling.found(name.format(agent), int(actions[first]), legal, int(instead[agent]), why)
+            actions[illegal] = instead[agents[illegal]]
+        return illegal
+
+    def answer(self, actions: IntArray) -> FloatArray | None:
+        """Answer this round.
+
+        Args:
+            actions: (n,) legal actions.
+
+        Returns:
+            (num_agents,) what each router was paid, if time went on; None within a batch.
+
+        Raises:
+            BaseException: Whatever the environment raises, or Ctrl-C. The episode cannot go on then.
+        """
+        self._answers[self.rows] = actions
+        self.decisions += len(self.rows)
+        if self._round + 1 < len(self.rounds):
+            self._begin_round(self._round + 1)
+            return None
+        return self.answer_all(self._answers)
+
+    def answer_all(self, actions: IntArray) -> FloatArray:
+        """Answer all rounds of the batch at once, and go on to the next batch.
+
+        Args:
+            actions: (N,) legal actions, in the order of the batch.
+
+        Returns:
+            (num_agents,) what each router was paid: sums in double precision.
+
+        Raises:
+            BaseException: As ``answer``.
+        """
+        paid = np.zeros(self.env.num_agents)
+        self._open(self._step(actions, paid), paid)
+        return paid
+
+    def stop(self) -> None:
+        """The episode ends here, whatever waits."""
+        self.rows = self.agents = _NONE
+
+    def _step(self, actions: IntArray, paid: FloatArray | None) -> DecisionBatch:
+        batch = self.env.step(actions)
+        if paid is not None:
+            agents, rewards = self.env.payments()
+            paid += np.bincount(agents, weights=rewards, minlength=len(paid))
+        return batch
+
+    def _open(self, batch: DecisionBatch, paid: FloatArray | None) -> None:
+        while not len(batch) and not self.env.done:
+            batch = self._step(_NONE, paid)
+        self.batch = batch
+        agents = batch.agents if self.env.num_scenarios == 1 else self.env.slots(batch)
+        self.rounds = Rounds(agents, batch.time_ns)
+        self._answers = np.zeros(len(batch), np.int64)
+        self._begin_round(0)
+
+    def _begin_round(self, number: int) -> None:
+        self._round = number
+        where = self.rounds.slice(number) if number < len(self.rounds) else slice(0)
+        self.rows, self.agents = self.rounds.rows[where], self.rounds.agents[where]
+
+
+class RouterView(CoreView):
+    """One agent per router, ``router_0`` and so on: what the two PettingZoo views share.
+
+    Args:
+        config: The simulation, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. Several in a
+            list, or a function that makes them: see ``BatchedRoutingEnv``; routers are numbered on from one to the
+            next.
+        for_policy: Take scope, action mode and candidates from this policy.
+        illegal_action: ``"remap"``: an action that the mask forbids becomes the minimal one (``idle`` for
+            a router without a pending packet) and is counted; the first one is warned about
+            (``IllegalActionWarning``). ``"raise"``: it raises, and nothing has changed.
+        render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints the text) or None.
+        max_cycles: Rounds after which the episode is truncated, or None.
+        mask_in: Where the mask stands: ``"both"``, ``"observation"`` or ``"info"``. With ``"info"`` an observation is
+            the features alone, a ``Box``.
+        flat_observation: Observations are one ``Box``: the features, then (unless ``mask_in="info"``) the mask.
+        **settings: Fields of ``SimulationConfig`` and options of ``BatchedRoutingEnv``.
+
+    Raises:
+        ConfigError: For an unknown name or an impossible value.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "dragonfly_v0",
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 10,
+    }
+    possible_agents: list[str]
+    agents: list[str]
+
+    def __init__(
+        self,
+        config: GivenConfig = None,
+        *,
+        for_policy: Any = None,
+        illegal_action: str = "remap",
+        render_mode: str | None = None,
+        max_cycles: int | None = None,
+        mask_in: str = "both",
+        flat_observation: bool = False,
+        **settings: Any,
+    ) -> None:
+        self._open_core(
+            config, settings, for_policy=for_policy, illegal_action=illegal_action, render_mode=render_mode
+        )
+        if max_cycles is not None:
+            max_cycles = check_integer("max_cycles", max_cycles, 1, _MOST_CYCLES)
+        self.max_cycles = max_cycles
+        self.possible_agents = [f"router_{i}" for i in range(self._env.num_agents)]
+        self.agents = []
+        self._index = {name: i for i, name in enumerate(self.possible_agents)}
+        self._idle = self._env.num_actions
+        self._form = Form(mask_in, flat_observation, self._env.layout, self._idle + 1)
+        # What each router saw when it decided last; it is shown again while the router is idle.
+        self._seen = np.empty((self._env.num_agents, self._env.num_features), np.float32)
+        self._illegal = [0] * self._env.num_agents  # actions of each in this episode
+        self._turns: Turns | None = None
+        self._closed = False
+        # Own objects for every agent: they are seeded and sampled one by one.
+        self.observation_spaces = {name: self._form.space() for name in self.possible_agents}
+        self.action_spaces: dict[str, spaces.Space[Any]] = {
+            name: spaces.Discrete(self._idle + 1) for name in self.possible_agents
+        }
+        self._radix = max(one.topology.radix for one in self._env.configs)
+        self.state_space = spaces.Box(0.0, 1.0, (self._env.num_agents, self._radix + 1), np.float32)
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """``Dict(observation=Box (F,) float32, action_mask=MultiBinary (A + 1,))``, or one ``Box`` with
+        ``mask_in="info"`` or ``flat_observation``: the same object at every call.
+
+        Raises:
+            ConfigError: If there is no such agent.
+        """
+        self._number(agent)
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """``Discrete(A + 1)``, the last action being ``idle``: the same object at every call.
+
+        Raises:
+            ConfigError: If there is no such agent.
+        """
+        self._number(agent)
+        return self.action_spaces[agent]
+
+    @alone
+    def state(self) -> npt.NDArray[np.float32]:
+        """What all routers see together, for centralised critics. A new array.
+
+        Returns:
+            (num_routers, radix + 1) in [0, 1]: occupancy of every output port, and in the last column
+            n / (n + radix) for the n packets that wait for a decision of this router. Of several scenarios one after
+            the other, with the largest radix; ports that a router does not have show 0.
+
+        Raises:
+            StateError: Before the first reset, or after close.
+        """
+        waiting = self._waiting(self._check_open("state()")).astype(np.float32)
+        state = np.zeros((len(self.possible_agents), self._radix + 1), np.float32)
+        state[:, -1] = waiting / (waiting + self._radix)
+        for number, first in enumerate(self._env.first_agents.tolist()):
+            occupied = self._env.state(number)
+            state[first : first + len(occupied), : occupied.shape[1]] = occupied
+        return state
+
+    @alone
+    def close(self) -> None:
+        """End the use of this environment; may be called again."""
+        self._closed = True
+        self.agents = []
+
+    def __str__(self) -> str:
+        return str(self.metadata["name"])
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.metadata['name']}: {len(self.possible_agents)} routers>"
+
+    # For the views.
+
+    def _waiting(self, turns: Turns) -> IntArray:
+        """(num_agents,) packets that wait for each router's decision."""
+        return turns.waiting()
+
+    def _begin(self, seed: int | None, options: dict[str, Any] | None) -> Turns:
+        """Reset everything that is common; the first round."""
+        if self._closed:
+            raise StateError("reset(): this environment is closed")
+        try:
+            turns = self._turns = Turns(self._env, seed=seed, options=options)
+        except ConfigError:
+            raise  # an impossible seed or option; the present episode goes on
+        except BaseException:
+            self.agents = []
+            raise
+        self.agents = self.possible_agents[:]
+        self._seen[:] = 0.0
+        if "link_class" in self._env.layout:  # what a router knows of itself before its first packet
+            columns = self._env.layout["link_class"].columns
+            for first, config in zip(self._env.first_agents.tolist(), self._env.configs, strict=True):
+                topology = config.topology
+                classes = topology.port_classes()[topology.p :] - 1
+                self._seen[first : first + topology.num_routers, columns] = classes / (
+                    len(topology.link_classes) - 2
+                )
+        self._illegal = [0] * self._env.num_agents
+        self._renderer.reset()
+        return turns
+
+    def _metrics(self) -> list[Info]:
+        """(num_agents,) what the last info of an episode says of it: the metrics of the agent's network."""
+        infos: list[Info] = []
+        for scenario, config in enumerate(self._env.configs):
+            infos += [{"metrics": self._env.metrics(scenario)}] * config.topology.num_routers
+        return infos
+
+    def _check_open(self, call: str) -> Turns:
+        if self._closed:
+            raise StateError(f"{call}: this environment is closed")
+        if self._turns is None:
+            raise self._not_begun(call)
+        return self._turns
+
+    def _check_running(self) -> Turns:
+        turns = self._check_open("step()")
+        if not self.agents:
+            raise StateError("step(): the episode is over; call reset()")
+        return turns
+
+    def _number(self, agent: object) -> int:
+        number = self._index.get(agent) if isinstance(agent, str) else None
+        if number is None:
+            raise config_error("agent", agent, f"must be one of 'router_0' to {self.possible_agents[-1]!r}")
+        return number
+
+    def _as_action(self, agent: str, action: object) -> int:
+        """``action`` as an int in the action space.
+
+        Raises:
+            IllegalActionError: For anything but an integer from 0 to ``idle``.
+        """
+        if not isinstance(action, (bool, np.bool_)):
+            try:
+                number = operator.index(action)  # type: ignore[arg-type]  # that is the question
+            except TypeError:
+                pass
+            else:
+                if 0 <= number <= self._idle:
+                    return number
+        raise IllegalActionError(
+            f"{agent}: action {shown(action, 80)}: must be an integer from 0 to {self._idle}, which is idle; "
+            "nothing has changed"
+        )
