@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 CONSTRAINTS := .ci/constraints.txt
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 TESTS ?=
-SECONDS ?= 60
+TIMES ?= 20
 ONLY ?=
 FUZZ ?=
 FAST ?=
@@ -23,6 +23,7 @@ DOCS := build/docs-venv
 ECOSYSTEMS := gymnasium*.py pettingzoo*.py rllib*.py sb3*.py
 
 native_sources := csrc/CMakeLists.txt $(shell find csrc -name '*.cpp' -not -path 'csrc/tests/*' -o -name '*.hpp' -not -path 'csrc/tests/*')
+fuzzing = tests/fuzz -k 'no_input$(if $(ONLY), and $(ONLY))' --fuzz-times $(TIMES) $(FUZZ)
 cpp_files = $(shell find csrc -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
@@ -61,11 +62,11 @@ test-extras: setup $(EXTRAS)/installed ## learners and checkers with the oldest 
 test-engines: setup $(ENGINES)/installed ## sweeps on real clusters of this machine: Ray, Dask, Slurm's jobs; workers are killed
 	$(ENGINES)/bin/python -m pytest -n $(JOBS) --dist loadfile tests/engines
 
-fuzz: setup ## generated inputs on everything that takes some (SECONDS=600 ONLY=simulations FUZZ='--seed 7')
-	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(addprefix --only ,$(ONLY)) $(FUZZ)
+fuzz: setup ## generated inputs on everything that takes some, TIMES as many as in `make test` (TIMES=100 ONLY=simulations)
+	$(BIN)/python -m pytest -n $(JOBS) $(fuzzing)
 
 fuzz-sanitized: setup ## the same with the core under ASan + UBSan, which is slower
-	@.ci/fuzz-sanitized $(BIN) --seconds $(SECONDS) $(addprefix --only ,$(ONLY)) $(FUZZ)
+	@.ci/fuzz-sanitized $(BIN) $(fuzzing)
 
 lint: setup ## ruff: rules and formatting
 	$(BIN)/ruff check .

@@ -38,13 +38,20 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """How much of the products of parameters is tested."""
+    """How much of the products of parameters is tested, and how many inputs of the fuzzers."""
     parser.addoption(
         "--products",
         default="pairs",
         help="tests marked with `product`: `pairs` runs a choice of their cases in which every pair of values "
         "occurs, `all` runs every case, `3/10` runs the third tenth of them",
     )
+    parser.addoption(
+        "--fuzz-times",
+        type=int,
+        default=1,
+        help="tests/fuzz tries so many times as many inputs; above 1 they are others each time",
+    )
+    parser.addoption("--fuzz-seed", type=int, help="tests/fuzz tries only this input, as a failure names it")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
@@ -37,9 +37,7 @@ from dragonfly_env.config.rows import (
     reject_unknown,
     setting,
 )
-
-if TYPE_CHECKING:
-    from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.config.topology import Dragonfly
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -385,9 +383,12 @@ class NetworkConfig:
             watchdog_ns: Time without progress after which the core raises ``DeadlockError``.
 
         Raises:
-            ConfigError: If ``watchdog_ns`` is no time above 0 or finer than a ps, or ``links`` do not fit the topology.
+            ConfigError: If ``topology`` is neither, ``watchdog_ns`` is no time above 0 or finer than a ps, or ``links``
+                do not fit the topology.
         """
         check_time_ns("watchdog_ns", watchdog_ns, open_low=True)
+        if topology is not None and not isinstance(topology, Dragonfly):
+            raise config_error("topology", topology, "must be a Dragonfly or None")
         apart = topology is not None and self._tells_links_apart(topology)
         return {
             **core_values(self, {"GB/s": self._serialisation_ps}),

@@ -13,8 +13,6 @@ from tests.fuzz.alarm import Alarm
 from tests.fuzz.commands import give
 from tests.fuzz.outcome import Outcome
 
-NAME = "command-lines"
-
 _ODD_TEXTS = (
     "",
     " ",

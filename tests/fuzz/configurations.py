@@ -18,8 +18,6 @@ from tests.fuzz import settings
 from tests.fuzz.draws import mutated, nested, odd, some_of
 from tests.fuzz.outcome import Outcome, outcome, require
 
-NAME = "configurations"
-
 _MOST_BUFFERED_PACKETS = 500_000
 
 

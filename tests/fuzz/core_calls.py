@@ -24,8 +24,6 @@ from tests.fuzz.alarm import Alarm
 from tests.fuzz.draws import odd
 from tests.fuzz.outcome import Outcome
 
-NAME = "core-calls"
-
 _CALLS = 12
 _LONGEST_S = 1.0
 _CLASSES = tuple(value for value in vars(_core).values() if isinstance(value, type))

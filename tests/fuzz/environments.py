@@ -26,8 +26,6 @@ from tests.fuzz import settings
 from tests.fuzz.draws import fields_of, odd, some_of
 from tests.fuzz.outcome import Outcome, WrongError, outcome, require
 
-NAME = "environments"
-
 _PACKETS = 300
 _STEPS = 60
 _LONG_NS = 1e6

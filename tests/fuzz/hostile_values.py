@@ -20,8 +20,6 @@ from tests.fuzz.draws import nested, odd
 from tests.fuzz.outcome import Outcome, outcome
 from tests.fuzz.public_calls import public_calls
 
-NAME = "hostile-values"
-
 
 class _Failing:
     """An object whose every method that somebody else might call raises an error of its own."""

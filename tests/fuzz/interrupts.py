@@ -17,8 +17,6 @@ from tests.fuzz import settings
 from tests.fuzz.alarm import Alarm
 from tests.fuzz.outcome import Outcome, outcome, require
 
-NAME = "interrupts"
-
 _CALLS = 40
 _LATEST_S = 3e-3
 _PACKETS = 2_000

@@ -31,8 +31,6 @@ from tests.fuzz.outcome import Outcome, outcome, require
 from tests.fuzz.programs import rank_program
 from tests.fuzz.stopper import Stopper
 
-NAME = "jobs-in-cuts"
-
 _LIMIT_NS = 50_000.0  # programs of a few messages end long before
 _LATEST_S = 3e-3
 _MOST_INTERRUPTS = 40
@@ -42,8 +40,11 @@ _TIMES = {"date", "wall_seconds", "cpu_seconds", "measured_cpu_seconds", "packet
 def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
     """A system with jobs and other traffic, run at once and in pieces."""
     alarm, stopper = Alarm(KeyboardInterrupt), Stopper()
-    while True:
-        yield functools.partial(_attempt, random, alarm, stopper)
+    try:
+        while True:
+            yield functools.partial(_attempt, random, alarm, stopper)
+    finally:
+        stopper.close()
 
 
 def _attempt(random: Random, alarm: Alarm, stopper: Stopper) -> Outcome:

@@ -13,8 +13,6 @@ from tests.fuzz.alarm import Alarm
 from tests.fuzz.commands import give
 from tests.fuzz.outcome import Outcome, require
 
-NAME = "linked-folders"
-
 _OUT = "out"
 _SWEEP = (
     *("sweep", "--policy", "min", "--traffic", "uniform", "--load", "0.1", "--topology", "p=1,a=2,h=1"),

@@ -19,8 +19,6 @@ from dragonfly_env.simulation import Simulation
 from tests.fuzz.outcome import Outcome, WrongError, require
 from tests.fuzz.programs import COLLECTIVES, RankProgram, Step, rank_program
 
-NAME = "operation-texts"
-
 TOPOLOGY = Dragonfly(1, 4, 2)
 _LIMIT_NS = 50_000.0
 _MORE_WORDS = "* 0-1 +1 -1 ns=5 name=iteration"

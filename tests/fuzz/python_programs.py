@@ -18,8 +18,6 @@ from tests.fuzz.operation_texts import run
 from tests.fuzz.outcome import Outcome, WrongError, outcome, require
 from tests.fuzz.programs import LABELS, RankProgram, Step, rank_program
 
-NAME = "python-programs"
-
 _LABELS = ("", "a", "b", "a b", "a_b", "é", "#", "x=1", "\n", "-", "wait", "\udcff", "[/red]", "a" * 300)
 
 # Of an argument: what it never is.

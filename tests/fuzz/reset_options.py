@@ -23,8 +23,6 @@ from dragonfly_env.envs.vec import RouterVecEnv
 from tests.fuzz.draws import mutated, odd
 from tests.fuzz.outcome import Outcome, outcome, require
 
-NAME = "reset-options"
-
 _CONFIG = SimulationConfig(topology=Dragonfly(1, 2, 1), policy="ugal-n", load=0.3)
 _SHORT = {"duration_ns": 200.0, "warmup_ns": 0.0}
 _POSSIBLE: tuple[dict[str, Any], ...] = (

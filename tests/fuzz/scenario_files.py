@@ -21,8 +21,6 @@ from tests.fuzz.commands import give
 from tests.fuzz.draws import mutated
 from tests.fuzz.outcome import Outcome, require
 
-NAME = "scenario-files"
-
 
 def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
     """One file, and seldom a second sweep that goes on."""

@@ -26,8 +26,6 @@ from tests.fuzz import settings
 from tests.fuzz.draws import some_of
 from tests.fuzz.outcome import Outcome, outcome, require
 
-NAME = "simulations"
-
 _PACKETS = 600
 
 

@@ -18,7 +18,7 @@ for line in sys.stdin:
 
 
 class Stopper:
-    """A second process that stops this one and lets it go on; it ends with this one."""
+    """A second process that stops this one and lets it go on; it ends with this one, or when it is closed."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -30,3 +30,7 @@ class Stopper:
         assert self._process.stdin is not None
         self._process.stdin.write(f"{times} {after_s} {for_s}\n")
         self._process.stdin.flush()
+
+    def close(self) -> None:
+        """End it; what was asked for is still done."""
+        self._process.communicate()

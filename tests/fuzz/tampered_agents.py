@@ -15,8 +15,6 @@ from dragonfly_env.config.topology import Dragonfly
 from tests.fuzz.outcome import Outcome
 from tests.fuzz.tampering import as_json, in_archive, in_array, in_bytes, in_npy, in_value, refused_or_run
 
-NAME = "tampered-agents"
-
 _CONFIG = SimulationConfig(topology=Dragonfly(1, 2, 1), load=0.5)
 _SMALL: dict[str, dict[str, Any]] = {
     "deep-q": {

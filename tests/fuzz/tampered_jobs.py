@@ -14,8 +14,6 @@ from dragonfly_env.simulation import Simulation
 from tests.fuzz.outcome import Outcome
 from tests.fuzz.tampering import in_bytes, in_text, refused_or_run
 
-NAME = "tampered-jobs"
-
 _TOPOLOGY = Dragonfly(2, 4, 2)
 _TEXT = """# A ring, a result, and collectives.
 ranks 6

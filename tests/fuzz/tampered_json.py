@@ -19,8 +19,6 @@ from tests.fuzz.outcome import Outcome, require
 from tests.fuzz.small_configs import SMALL_CONFIGS, SMALL_SCENARIO, simulate_if_small
 from tests.fuzz.tampering import as_json, in_bytes, in_text, in_value, refused_or_run
 
-NAME = "tampered-json"
-
 _ONE_RUN = {**SMALL_SCENARIO, "policies": ["min"], "traffic": ["adv+1"], "loads": [0.2], "seeds": [1]}
 
 _PLAN = TrainingPlan(

@@ -21,8 +21,6 @@ from tests.fuzz.outcome import Outcome, WrongError, require
 from tests.fuzz.tampered_results import changed_table, parquet
 from tests.fuzz.tampering import in_bytes, refused_or_run
 
-NAME = "tampered-published"
-
 _SUITE = "dragonfly-v1"
 _BOARD = "transient"
 _REFERENCES = {"untuned": ("min", "par"), "online": ("q-routing",)}  # a few: naming runs takes long
@@ -37,24 +35,27 @@ def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
     suite = dataclasses.replace(find_suite(_SUITE), references=_REFERENCES)
     names = [name for some in _REFERENCES.values() for name in some]
     table = _rows(pq.read_table(reference_results.table_of(_SUITE)), names)
-    reference_results.FOLDER = folder
+    published, reference_results.FOLDER = reference_results.FOLDER, folder
     out = folder / "out"
     work = functools.partial(
         Benchmark, suite=suite, effort="quick", policies=(), folder=out, boards=(_BOARD,)
     )
-    while True:
-        match random.randrange(4):
-            case 0 | 1:
-                yield functools.partial(_impossible, random, table, work, folder)
-            case 2:
-                figure = random.random() < _FIGURE_SHARE
-                changed = changed_table(random, table)
-                yield functools.partial(
-                    refused_or_run, functools.partial(_show, changed, work, folder, figure=figure)
-                )
-            case _:
-                damaged = in_bytes(random, content, [content])
-                yield functools.partial(refused_or_run, functools.partial(_show, damaged, work, folder))
+    try:
+        while True:
+            match random.randrange(4):
+                case 0 | 1:
+                    yield functools.partial(_impossible, random, table, work, folder)
+                case 2:
+                    figure = random.random() < _FIGURE_SHARE
+                    changed = changed_table(random, table)
+                    yield functools.partial(
+                        refused_or_run, functools.partial(_show, changed, work, folder, figure=figure)
+                    )
+                case _:
+                    damaged = in_bytes(random, content, [content])
+                    yield functools.partial(refused_or_run, functools.partial(_show, damaged, work, folder))
+    finally:
+        reference_results.FOLDER = published
 
 
 def _rows(table: pa.Table, policies: Collection[str]) -> pa.Table:

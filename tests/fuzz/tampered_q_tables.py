@@ -18,8 +18,6 @@ from dragonfly_env.simulation import Simulation
 from tests.fuzz.outcome import Outcome
 from tests.fuzz.tampering import as_json, in_archive, in_array, in_bytes, in_npy, in_value, refused_or_run
 
-NAME = "tampered-q-tables"
-
 _POLICIES = ("q-routing", "q-adaptive", "q-adaptive-queue", "q-adaptive-fast")
 
 

@@ -20,8 +20,6 @@ from tests.fuzz.outcome import Outcome
 from tests.fuzz.small_configs import SMALL_SCENARIO
 from tests.fuzz.tampering import in_bytes, in_text, refused_or_run
 
-NAME = "tampered-results"
-
 _TYPES = (
     *(
         pa.float16(),

@@ -14,8 +14,6 @@ from tests.fuzz.outcome import Outcome, require
 from tests.fuzz.small_configs import SMALL_CONFIGS, SMALL_SCENARIO, simulate_if_small
 from tests.fuzz.tampering import in_bytes, in_text, refused_or_run
 
-NAME = "tampered-toml"
-
 _MOST_RUNS = 50
 
 

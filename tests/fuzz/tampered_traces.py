@@ -21,8 +21,6 @@ from tests.fuzz.draws import odd
 from tests.fuzz.outcome import Outcome
 from tests.fuzz.tampering import in_bytes, in_text, refused_or_run
 
-NAME = "tampered-traces"
-
 _TOPOLOGY = Dragonfly(2, 4, 2)
 _ROWS = 12
 _COLUMNS: dict[str, list[Any]] = {

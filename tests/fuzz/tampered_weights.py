@@ -19,8 +19,6 @@ from dragonfly_env.simulation import Simulation
 from tests.fuzz.outcome import Outcome
 from tests.fuzz.tampering import as_json, in_archive, in_array, in_bytes, in_npy, in_value, refused_or_run
 
-NAME = "tampered-weights"
-
 _FIELDS = (
     {"action": "path", "scope": "every", "output": "softmax", "detours": ("lgl", "g")},
     {"action": "port", "scope": "every", "activation": "tanh"},

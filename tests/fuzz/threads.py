@@ -26,8 +26,6 @@ from dragonfly_env.simulation import Simulation
 from tests.fuzz import settings
 from tests.fuzz.outcome import Outcome, is_refusal, outcome, require
 
-NAME = "threads"
-
 Shared: TypeAlias = "Simulation | BatchedRoutingEnv | BiasControl | PacketRouting"
 
 _SECONDS = 0.1
@@ -36,9 +34,13 @@ _PACKETS = 500
 
 def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
     """A simulation or an environment, and two to four threads that call it."""
+    before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
-    while True:
-        yield functools.partial(_attempt, random)
+    try:
+        while True:
+            yield functools.partial(_attempt, random)
+    finally:
+        sys.setswitchinterval(before)
 
 
 def _attempt(random: Random) -> Outcome:

@@ -226,6 +226,11 @@ def test_a_dictionary_may_name_a_preset() -> None:
             NetworkConfig.from_dict(bad)
 
 
+def test_links_are_for_a_dragonfly() -> None:
+    with pytest.raises(ConfigError, match=r"^topology = {1: 2}: must be a Dragonfly or None"):
+        NetworkConfig().to_core({1: 2})  # type: ignore[arg-type]
+
+
 def test_the_core_gets_whole_picoseconds() -> None:
     core = NetworkConfig.preset("q-adaptive").to_core(watchdog_ns=5_000)
     assert [core[f"{part}_packet_ps"] for part in ("host", "injection", "crossbar")] == [
