@@ -27,8 +27,9 @@ def test_a_port_may_queue_more_than_65535_packets() -> None:
 
 def test_packets_may_wait_for_longer_than_a_32_bit_clock_counts() -> None:
     """Everybody sends to one host, whose link needs 100 us for a packet: the last in the queue wait for 6 s."""
+    # Decided once: by default a blocked head decides again at every clock, some billions of times here.
     network = dfe.NetworkConfig.preset(
-        "lia", host_bandwidth_gbytes_per_s=0.0025, output_buffer_packets=60_000
+        "lia", host_bandwidth_gbytes_per_s=0.0025, output_buffer_packets=60_000, decide_at="head"
     )
     config = dfe.SimulationConfig(
         topology=SMALL, network=network, traffic="hotspot:hosts=1,fraction=1", load=1.0, watchdog_ns=2e6
