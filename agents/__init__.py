@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dragonfly_env.agents._trained_on import OtherNetworkWarning
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
 from dragonfly_env.agents.protocol import IntArray, Learner
-from dragonfly_env.agents.q_adaptive import QAdaptive
-from dragonfly_env.agents.q_adaptive_fast import QAdaptiveFast
-from dragonfly_env.agents.q_adaptive_queue import QAdaptiveQueue
-from dragonfly_env.agents.q_routing import QRouting
+from dragonfly_env.agents.q_learners import QAdaptive, QAdaptiveFast, QAdaptiveQueue, QRouting
 from dragonfly_env.agents.q_tables import load_q_table, save_q_table
 from dragonfly_env.agents.random_policy import RandomPolicy
 from dragonfly_env.agents.registry import (
@@ -34,11 +31,9 @@ from dragonfly_env.policies import register_policies
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.deep_q import DeepQAgent
-    from dragonfly_env.agents.deep_q_settings import DeepQSettings
     from dragonfly_env.agents.masked_ppo import MaskedPpoAgent
-    from dragonfly_env.agents.masked_ppo_settings import MaskedPpoSettings
     from dragonfly_env.agents.ppo import PpoAgent
-    from dragonfly_env.agents.ppo_settings import PpoSettings
+    from dragonfly_env.agents.settings import DeepQSettings, MaskedPpoSettings, PpoSettings
 
 __all__ = [
     "AGENTS",
@@ -77,11 +72,11 @@ register_policies((QAdaptive, QAdaptiveQueue, QAdaptiveFast, QRouting))
 
 _LAZY = {
     "DeepQAgent": "deep_q",
-    "DeepQSettings": "deep_q_settings",
+    "DeepQSettings": "settings",
     "MaskedPpoAgent": "masked_ppo",
-    "MaskedPpoSettings": "masked_ppo_settings",
+    "MaskedPpoSettings": "settings",
     "PpoAgent": "ppo",
-    "PpoSettings": "ppo_settings",
+    "PpoSettings": "settings",
 }
 
 

@@ -24,19 +24,6 @@ def any_legal(mask: npt.NDArray[np.bool_], draws: npt.NDArray[np.float64]) -> In
     return np.asarray((ranks >= wanted[:, None]).argmax(axis=1), dtype=np.int64)
 
 
-def best_legal(values: npt.NDArray[np.floating], mask: npt.NDArray[np.bool_]) -> IntArray:
-    """The legal action with the highest value per row; ties go to the lowest index.
-
-    Args:
-        values: (N, A).
-        mask: (N, A); every row allows at least one action.
-
-    Returns:
-        (N,) indices.
-    """
-    return np.asarray(np.where(mask, values, -np.inf).argmax(axis=1), dtype=np.int64)
-
-
 def pick(weights: npt.NDArray[np.floating], draws: npt.NDArray[np.float64]) -> IntArray:
     """An action per row with probability proportional to its weight.
 

@@ -1,10 +1,15 @@
-"""What the agents with a neural network share: settings, the layout that they were trained with, and their file."""
+"""What the agents with a neural network share: settings, the layout that they were trained with, and their file.
+
+A file has the tensors as one NumPy array each, and nothing that could be code. What is read is held against the agent's
+own new tensors before it replaces them: names, shapes and type are known.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -12,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.agents._layouts import LayoutFacts
+from dragonfly_env.agents._sb3 import torch
 from dragonfly_env.agents._trained_on import network_of, warn_elsewhere
-from dragonfly_env.agents._weights import member_names, pack, unpack
 from dragonfly_env.agents.storage import read_agent, read_header, uncompressed_bytes, write_agent
+from dragonfly_env.checks.archives import parse_npy, write_npy
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_instance, check_integer, config_error
 from dragonfly_env.config.rows import reject_unknown
@@ -28,6 +34,9 @@ _WEIGHT_BYTES = 4
 _MOST_MEMBER_BYTES = 2**31  # twice the weights between the largest layout and the largest layer
 _MOST_COUNT = 2**53
 _MOST_SEED = 2**32 - 1
+# What Adam keeps of every parameter; all zero, as if it was not there, before the first gradient.
+_MOMENTS = ("exp_avg", "exp_avg_sq")
+_STEP = "step"
 _Agent = TypeVar("_Agent", bound="NetworkAgent")
 
 
@@ -104,7 +113,11 @@ class NetworkAgent(ABC):
             **(self._trained_on or self._here),
             **self._counts(),
         }
-        write_agent(path, header, pack(self._parts()))
+        write_agent(
+            path,
+            header,
+            {name: write_npy(tensor.detach().numpy()) for name, tensor in _tensors(self._parts()).items()},
+        )
 
     @classmethod
     def load(cls: type[_Agent], path: str | Path) -> _Agent:
@@ -136,8 +149,8 @@ class NetworkAgent(ABC):
             raise config_error("agent", str(path), f"must be a saved agent with all of its {weights} weights")
         agent._build(agent._facts)
         parts = agent._parts()
-        _, members = read_agent(path, member_names(parts), kind=cls.kind, most_bytes=_MOST_MEMBER_BYTES)
-        unpack(parts, members, str(path))
+        _, members = read_agent(path, tuple(_tensors(parts)), kind=cls.kind, most_bytes=_MOST_MEMBER_BYTES)
+        _unpack(parts, members, str(path))
         return agent
 
     def _require_ports(self, env: BatchedRoutingEnv) -> None:
@@ -222,3 +235,63 @@ class NetworkAgent(ABC):
     @abstractmethod
     def _recount(self, counts: dict[str, int]) -> None:
         """Take over counts of ``_counts``."""
+
+
+def _unpack(parts: Mapping[str, Any], members: Mapping[str, bytes], path: str) -> None:
+    """Give the parts the tensors in the members of a file.
+
+    Args:
+        parts: Modules of PyTorch, and optimisers (Adam), by name; just made.
+        members: NumPy's format, by the names of ``_tensors``.
+        path: Of the file, for messages.
+
+    Raises:
+        ConfigError: If a tensor has another shape or type, or a value is not finite.
+    """
+    read = {member: _checked(members[member], like, member, path) for member, like in _tensors(parts).items()}
+    for name, part in parts.items():
+        own = {
+            member.removeprefix(f"{name}/").removesuffix(".npy"): tensor
+            for member, tensor in read.items()
+            if member.startswith(f"{name}/")
+        }
+        if not isinstance(part, torch.optim.Optimizer):
+            part.load_state_dict(own)
+            continue
+        keys = (_STEP, *_MOMENTS)
+        state = {i: {key: own[f"{i}.{key}"] for key in keys} for i in range(len(_parameters(part)))}
+        part.load_state_dict({"state": state, "param_groups": part.state_dict()["param_groups"]})
+
+
+def _tensors(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Every tensor of the parts by the name of its member."""
+    return {
+        f"{name}/{key}.npy": tensor
+        for name, part in parts.items()
+        for key, tensor in (
+            _adam_state(part) if isinstance(part, torch.optim.Optimizer) else part.state_dict()
+        ).items()
+    }
+
+
+def _adam_state(optimizer: Any) -> dict[str, Any]:
+    tensors = {}
+    for i, parameter in enumerate(_parameters(optimizer)):
+        state = optimizer.state.get(parameter, {})
+        tensors[f"{i}.{_STEP}"] = state.get(_STEP, torch.zeros(()))
+        tensors |= {f"{i}.{key}": state.get(key, torch.zeros_like(parameter)) for key in _MOMENTS}
+    return tensors
+
+
+def _parameters(optimizer: Any) -> list[Any]:
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
+
+
+def _checked(content: bytes, like: Any, member: str, path: str) -> Any:
+    allowed = f"must be a saved agent whose {member} is {tuple(like.shape)} finite float32"
+    array = parse_npy(content, field="agent", shown=path, allowed=allowed)
+    if array.dtype != np.float32 or array.shape != tuple(like.shape) or not np.isfinite(array).all():
+        raise config_error("agent", path, allowed)
+    if member.endswith((f".{_STEP}.npy", f".{_MOMENTS[1]}.npy")) and (array < 0).any():
+        raise config_error("agent", path, f"{allowed}, none of them negative")
+    return torch.from_numpy(array.copy())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dragonfly_env.agents._choice import best_legal, pick
+from dragonfly_env.agents._choice import pick
 from dragonfly_env.agents._layouts import LayoutFacts
 from dragonfly_env.agents._network_agent import NetworkAgent
 from dragonfly_env.agents._sb3 import (
@@ -30,9 +30,10 @@ from dragonfly_env.agents._sb3 import (
     seeded,
     torch,
 )
-from dragonfly_env.agents.masked_ppo_settings import MaskedPpoSettings
 from dragonfly_env.agents.protocol import IntArray
+from dragonfly_env.agents.settings import MaskedPpoSettings
 from dragonfly_env.agents.training import Episode, Schedule
+from dragonfly_env.baselines._mlp_arithmetic import best_legal
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import StateError
 

@@ -4,35 +4,228 @@ MaskablePPO on the vector environment (``masked_ppo``) is paid per step, for wha
 transitions say for each decision how long its packet still took: that is its return, without discount, bootstrapping or
 other packets' times in it, so nothing is left for generalised advantage estimation to estimate. A baseline foretells
 the return from what the router saw, and what is left is the advantage. Probabilities are over the legal actions of the
-row that decided. One small network scores each action with the same weights, so an agent fits every size of system.
+row that decided. One small network scores each action with the same weights, as pointer networks do and as
+the core's ``mlp`` with ``scoring="candidate"``, so an agent fits every size of system.
 
-Sources: Schulman et al., arXiv:1707.06347 (PPO); Huang, Ontanon, arXiv:2006.14171 (invalid action masking).
+Sources: Vinyals, Fortunato, Jaitly, NIPS 2015 (pointer networks); Schulman et al., arXiv:1707.06347 (PPO); Huang,
+Ontanon, arXiv:2006.14171 (invalid action masking).
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from dragonfly_env.agents._action_scores import ActionRows, ActionScores, units_of
-from dragonfly_env.agents._choice import best_legal, pick
-from dragonfly_env.agents._export import export_scores
-from dragonfly_env.agents._exportable_agent import ExportableAgent
+from dragonfly_env.agents._choice import pick
+from dragonfly_env.agents._export import ExportableAgent, export_scores
 from dragonfly_env.agents._layouts import LayoutFacts
-from dragonfly_env.agents._rollout import Rollout
 from dragonfly_env.agents._sb3 import one_thread, polyak_update, seeded, torch
-from dragonfly_env.agents.ppo_settings import PpoSettings
 from dragonfly_env.agents.protocol import IntArray
+from dragonfly_env.agents.settings import PpoSettings
+from dragonfly_env.baselines._mlp_arithmetic import best_legal
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch, Transitions
+    from dragonfly_env.decisions.layout import Layout
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 _FIGURES = ("policy_gain", "value_loss", "entropy", "clipped")
+_OF_ACTION = {"path": "candidate", "port": "port"}
+_UNITS = {"candidate_kind": 2.0, "hops": 2.0, "candidate_hops": 2.0}
+_PACKETS = 16.0  # in which packets are counted, here and in other networks with larger buffers
+Floats = npt.NDArray[np.float32]
+
+
+class Samples(NamedTuple):
+    """M decisions with what came of them."""
+
+    obs: Floats  # (M, columns)
+    masks: npt.NDArray[np.bool_]  # (M, A) of the rows that decided
+    actions: IntArray  # (M,)
+    log_probabilities: Floats  # (M,) of these, when they were chosen
+    returns: Floats  # (M,)
+    scenarios: npt.NDArray[np.int32]  # (M,)
+
+
+class Rollout:
+    """Transitions of one episode, and the decisions whose packets are still on their way."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def clear(self) -> None:
+        """Forget all of it: another episode numbers its decisions anew."""
+        none = np.zeros(0, dtype=np.int64)
+        self._open: list[tuple[IntArray, IntArray, Floats]] = [(none, none, none.astype(np.float32))]
+        self._ended: list[Transitions] = []
+        self._count = 0
+
+    def chosen(self, batch: DecisionBatch, log_probabilities: Floats) -> None:
+        """Remember how likely the actions were that answer a batch."""
+        scenarios = np.asarray(batch.scenario, dtype=np.int64).copy()
+        self._open.append((scenarios, np.array(batch.decision_ids), log_probabilities))
+
+    def ended(self, transitions: Transitions) -> None:
+        """Take in what came of earlier decisions."""
+        if len(transitions):
+            self._ended.append(transitions)
+            self._count += len(transitions)
+
+    def take(self) -> Samples | None:
+        """All that ended since the last call; what was not chosen here is left out. None if there is nothing."""
+        ended, self._ended, self._count = self._ended, [], 0
+        if not ended:
+            return None
+        scenarios, decisions, likely = (np.concatenate(column) for column in zip(*self._open, strict=True))
+        ended_scenarios = np.concatenate([part.scenario for part in ended]).astype(np.int64)
+        ended_decisions = np.concatenate([part.decision_ids for part in ended])
+        keys = _numbered(
+            np.concatenate([scenarios, ended_scenarios]), np.concatenate([decisions, ended_decisions])
+        )
+        open_keys, ended_keys = keys[: len(likely)], keys[len(likely) :]
+        order = np.argsort(open_keys, kind="stable")
+        # The last one of equal keys: a batch that was answered twice was answered by the second answer.
+        place = np.searchsorted(open_keys[order], ended_keys, side="right") - 1
+        at = order[np.maximum(place, 0)] if len(order) else np.zeros(len(place), dtype=np.int64)
+        known = np.zeros(len(place), dtype=np.bool_)
+        if len(order):
+            known = open_keys[at] == ended_keys
+        waits = ~np.isin(open_keys, ended_keys)
+        self._open = [(scenarios[waits], decisions[waits], likely[waits])]
+        if not known.any():
+            return None
+
+        def column(name: str) -> npt.NDArray[np.generic]:
+            return np.concatenate([getattr(part, name) for part in ended])[known]
+
+        return Samples(
+            obs=column("obs").astype(np.float32, copy=False),
+            masks=column("mask").astype(np.bool_, copy=False),
+            actions=column("actions").astype(np.int64),
+            log_probabilities=likely[at[known]],
+            returns=column("rewards").astype(np.float32),
+            scenarios=column("scenario").astype(np.int32, copy=False),
+        )
+
+
+def _numbered(scenarios: IntArray, decisions: IntArray) -> IntArray:
+    """One number for each pair, equal for equal ones."""
+    rank = np.unique(decisions, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    numbers: IntArray = rank * (int(scenarios.max(initial=0)) + 1) + scenarios
+    return numbers
+
+
+class ActionRows:
+    """What a network sees of each action: the columns of an observation, gathered and in fixed units.
+
+    Args:
+        layout: Of the observations.
+        action: ``"path"`` or ``"port"``.
+        units: See ``units_of``: those of the training, whatever the layout's are.
+
+    Raises:
+        ConfigError: If a feature is neither of the decision nor of an action, or none is of an action.
+    """
+
+    def __init__(self, layout: Layout, action: str, units: Mapping[str, float]) -> None:
+        own, columns = _OF_ACTION[action], []
+        for block in layout.blocks:
+            if block.per not in ("decision", own):
+                allowed = f"is per {block.per}; a network that scores each {action} sees what is per decision or {own}"
+                raise config_error("features", block.name, allowed)
+            columns.append(
+                np.arange(block.columns.start, block.columns.stop)
+                if block.per == own
+                else np.full(layout.num_actions, block.columns.start)
+            )
+        if all(block.per != own for block in layout.blocks):
+            names = [block.name for block in layout.blocks]
+            raise config_error("features", names, f"must show something of each {action}")
+        self._columns = np.stack(columns, axis=1)
+        self._factors = np.array(
+            [block.unit / units[block.name] if units[block.name] > 0 else 1.0 for block in layout.blocks],
+            dtype=np.float32,
+        )
+
+    def of(self, obs: npt.NDArray[np.float32]) -> Any:
+        """(N, A, F) tensor of observations (N, columns)."""
+        return torch.from_numpy(obs[:, self._columns] * self._factors)
+
+
+def units_of(facts: LayoutFacts) -> dict[str, float]:
+    """The features of a training, each with the unit that the network expects (quantity / value); 0: squashed.
+
+    Packets and hops are counted in units that do not depend on the network's buffers; other units are those of the
+    training.
+    """
+
+    def unit(name: str, trained: float) -> float:
+        if trained == 0:
+            return 0.0
+        if facts.occupancy_unit == "ns" and name in OCCUPANCY_FEATURES:
+            return trained  # the same in every network
+        return _UNITS.get(name, _PACKETS if name.endswith("_packets") else trained)
+
+    return {name: unit(name, trained) for name, trained in facts.features.items()}
+
+
+class ActionScores(torch.nn.Module):
+    """A score for each action, and what a decision is worth: a baseline.
+
+    The baseline is a network of the mean over the legal actions of what a hidden layer makes of each, so it does not
+    depend on their number or order either (Zaheer et al., NIPS 2017).
+
+    Args:
+        inputs: F.
+        hidden_units: Sizes of the hidden layers.
+    """
+
+    def __init__(self, inputs: int, hidden_units: Sequence[int]) -> None:
+        super().__init__()
+        self.policy = _layers((inputs, *hidden_units, 1))
+        self.embedding = _layers((inputs, hidden_units[0]))
+        self.value = _layers((*hidden_units, 1))
+        with torch.no_grad():  # all actions alike at first
+            self.policy[-1].weight.mul_(0.01)
+            self.policy[-1].bias.zero_()
+
+    def log_probabilities(self, rows: Any, masks: Any) -> Any:
+        """(N, A) of legal actions; minus infinity of others."""
+        scores = self.policy(rows)[..., 0].masked_fill(~masks, -torch.inf)
+        return torch.log_softmax(scores, dim=1)
+
+    def values(self, rows: Any, masks: Any) -> Any:
+        """(N,) what is to be expected of decisions."""
+        legal = masks[..., None].float()
+        mean = (torch.relu(self.embedding(rows)) * legal).sum(dim=1) / legal.sum(dim=1)
+        return self.value(mean)[:, 0]
+
+    def layers(self) -> list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
+        """Weights (inputs, outputs) and bias of the layers that score."""
+        return [
+            (layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy())
+            for layer in self.policy
+            if isinstance(layer, torch.nn.Linear)
+        ]
+
+
+def _layers(sizes: Sequence[int]) -> Any:
+    """Dense layers with rectifiers between them."""
+    parts: list[Any] = []
+    for inputs, outputs in itertools.pairwise(sizes):
+        parts += [torch.nn.Linear(inputs, outputs), torch.nn.ReLU()]
+    return torch.nn.Sequential(*parts[:-1])
 
 
 class PpoAgent(ExportableAgent):

@@ -24,9 +24,9 @@ Every class is called with an instance of its settings class and ``seed``.
 """
 
 _SETTINGS: dict[str, str] = {
-    "deep-q": "dragonfly_env.agents.deep_q_settings:DeepQSettings",
-    "masked-ppo": "dragonfly_env.agents.masked_ppo_settings:MaskedPpoSettings",
-    "ppo": "dragonfly_env.agents.ppo_settings:PpoSettings",
+    "deep-q": "dragonfly_env.agents.settings:DeepQSettings",
+    "masked-ppo": "dragonfly_env.agents.settings:MaskedPpoSettings",
+    "ppo": "dragonfly_env.agents.settings:PpoSettings",
 }
 
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import dragonfly_env as dfe
 from dragonfly_env.agents import train
 from dragonfly_env.agents.ppo import PpoAgent
-from dragonfly_env.agents.ppo_settings import PpoSettings
+from dragonfly_env.agents.settings import PpoSettings
 
 
 def main() -> None:

@@ -21,8 +21,9 @@ from dragonfly_env.agents import (
     make_agent,
     read_metadata,
 )
-from dragonfly_env.agents._choice import any_legal, best_legal, pick
+from dragonfly_env.agents._choice import any_legal, pick
 from dragonfly_env.agents.storage import read_agent, write_agent
+from dragonfly_env.baselines._mlp_arithmetic import best_legal
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.policies import make_policy
 

@@ -15,10 +15,9 @@ pytest.importorskip("stable_baselines3")
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import make_env
-from dragonfly_env.agents._replay import TransitionBuffer
 from dragonfly_env.agents._sb3 import gymnasium, torch
-from dragonfly_env.agents.deep_q import DeepQAgent
-from dragonfly_env.agents.deep_q_settings import DeepQSettings
+from dragonfly_env.agents.deep_q import DeepQAgent, TransitionBuffer
+from dragonfly_env.agents.settings import DeepQSettings
 from tests.unit.fake_env import FakeBatch, FakeLayout, FakeTransitions, FakeWorld
 
 QUICK = DeepQSettings(

@@ -13,7 +13,7 @@ import dragonfly_env as dfe
 pytest.importorskip("stable_baselines3")
 
 from dragonfly_env.agents.deep_q import DeepQAgent
-from dragonfly_env.agents.deep_q_settings import DeepQSettings
+from dragonfly_env.agents.settings import DeepQSettings
 from dragonfly_env.baselines import Mlp
 
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35, seed=2)

@@ -16,7 +16,7 @@ from dragonfly_env.errors import ConfigError, StateError
 pytest.importorskip("sb3_contrib")
 
 from dragonfly_env.agents.masked_ppo import DeliveryBonus, MaskedPpoAgent
-from dragonfly_env.agents.masked_ppo_settings import MaskedPpoSettings
+from dragonfly_env.agents.settings import MaskedPpoSettings
 from dragonfly_env.envs.vec import RouterVecEnv
 
 TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.4)

@@ -10,16 +10,14 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import evaluate_policy, fit, load_agent, make_agent, make_env
-from dragonfly_env.agents.ppo_settings import PpoSettings
+from dragonfly_env.agents.settings import PpoSettings
 from dragonfly_env.errors import ConfigError, StateError
 
 pytest.importorskip("stable_baselines3")
 
-from dragonfly_env.agents._action_scores import ActionRows, ActionScores, units_of
 from dragonfly_env.agents._layouts import LayoutFacts
-from dragonfly_env.agents._rollout import Rollout
 from dragonfly_env.agents._sb3 import torch
-from dragonfly_env.agents.ppo import PpoAgent
+from dragonfly_env.agents.ppo import ActionRows, ActionScores, PpoAgent, Rollout, units_of
 from dragonfly_env.baselines import Mlp
 
 TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.4)

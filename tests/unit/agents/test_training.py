@@ -19,8 +19,9 @@ from dragonfly_env.agents import (
     fit,
     train,
 )
-from dragonfly_env.agents._choice import any_legal, best_legal
+from dragonfly_env.agents._choice import any_legal
 from dragonfly_env.agents.storage import read_agent, write_agent
+from dragonfly_env.baselines._mlp_arithmetic import best_legal
 from dragonfly_env.errors import ConfigError
 
 TINY = dfe.SimulationConfig(topology=dfe.Dragonfly(p=1, a=3, h=1), traffic="adv+1", load=0.6)
@@ -200,7 +201,7 @@ def test_what_cannot_learn_is_not_trained() -> None:
         train(MeanOfActions(), "72")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["min", "val-n", "ugal-g", "par"])
+@pytest.mark.parametrize("name", ["min", "val-n", "ugal-g", "lia"])
 def test_a_heuristic_measures_the_same_in_the_core_and_through_the_environment(name: str) -> None:
     times: dict[str, float] = {"warmup_ns": 2_000.0, "measure_ns": 3_000.0}
     native = evaluate_policy(name, TINY, seed=3, **times)

@@ -1,0 +1,181 @@
+"""The learners of the core: Q-routing, Q-adaptive and its variants. ``table_twin`` has them in NumPy."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env import policy_parameters as core
+from dragonfly_env.checks.values import check_instance
+from dragonfly_env.errors import StateError
+from dragonfly_env.policies import NamedVariants, Policy
+
+if TYPE_CHECKING:
+    from dragonfly_env.agents.table_twin import QAdaptiveTwin, QRoutingTwin, TableTwin
+    from dragonfly_env.config.topology import Dragonfly
+    from dragonfly_env.decisions.batch import DecisionBatch
+    from dragonfly_env.envs.batched import BatchedRoutingEnv
+
+_MESH_DIAMETER = 3
+_MOST_HOPS = 5  # of Q-adaptive: Kang, Wang, Lan, HPDC 2021, section 4.2
+
+
+class CoreLearner(Policy):
+    """A policy whose tables live in the core (``Simulation.q_table()``), or in its twin."""
+
+    __slots__ = ()
+
+    learns: ClassVar[bool] = True
+
+    def act(self, batch: DecisionBatch) -> npt.NDArray[np.int64]:
+        """Refuse: parameters alone have no tables.
+
+        Raises:
+            StateError: Always. ``twin(env)`` has tables of its own, and answers.
+        """
+        raise StateError(
+            f"act(): policy {self.name!r} learns inside the core: run it with Simulation, or let its "
+            "twin(env) answer the batches of an environment"
+        )
+
+    def env_options(self) -> dict[str, Any]:
+        """The keyword arguments of ``BatchedRoutingEnv`` that its twin needs, where groups are all-to-all."""
+        max_hops, num_draws = self._hops_and_draws
+        return {
+            "scope": self.scope,
+            "action": self.action,
+            "feedback": True,
+            "max_hops": max_hops,
+            "num_draws": num_draws,
+        }
+
+    @property
+    @abstractmethod
+    def _hops_and_draws(self) -> tuple[int, int]:
+        """The longest route where groups are all-to-all, and the random numbers of a decision."""
+
+    def env_options_on(self, topology: Dragonfly) -> dict[str, Any]:
+        """The same on any topology: routes are as much longer as its minimal paths are."""
+        from dragonfly_env.config.topology import Dragonfly
+
+        check_instance("topology", topology, Dragonfly)
+        options = self.env_options()
+        return {**options, "max_hops": options["max_hops"] + topology.diameter - _MESH_DIAMETER}
+
+    @abstractmethod
+    def twin(self, env: BatchedRoutingEnv) -> TableTwin:
+        """The same learner in NumPy, with tables of its own: the same ``trace_hash()`` and the same tables.
+
+        Args:
+            env: Made with ``env_options()``, as ``BatchedRoutingEnv.for_policy`` does.
+
+        Raises:
+            ConfigError: If it was not.
+        """
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class QRouting(CoreLearner, core.QRouting):
+    """Every router sends a packet where its table expects the shortest time to the destination router, until the
+    packet has made ``max_hops`` hops; from then on, and inside the destination group, it goes minimally.
+
+    Source: Boyan and Littman, NIPS 1993; the hop limit maxQ: Kang, Wang, Lan, HPDC 2021, section 2.3.
+    """
+
+    variants: ClassVar[NamedVariants] = {"q-routing": {}}
+
+    @property
+    def _hops_and_draws(self) -> tuple[int, int]:
+        return self.max_hops + 3, 2
+
+    def twin(self, env: BatchedRoutingEnv) -> QRoutingTwin:
+        """See ``CoreLearner.twin``."""
+        from dragonfly_env.agents.table_twin import QRoutingTwin
+
+        return QRoutingTwin(self, env)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class QAdaptive(CoreLearner, core.QAdaptive):
+    """The source router and the first router of an intermediate group leave the minimal port when their table
+    promises a gain above a threshold; a packet makes at most five hops, on five VCs.
+
+    A router's table has a row per destination group and slot of the source host on its router, (g-1) * p rows,
+    and a column per port between routers; a value is the time in ns that a packet is expected to need to the
+    destination group. The next router reports the travel time plus its own best value; the report travels back with
+    the credit. Good news count with ``alpha``, bad news with ``beta`` (hysteretic Q-learning).
+
+    The defaults are those for 1,056 hosts; ``for_system`` knows the paper's other system.
+
+    Source: Kang, Wang, Lan, HPDC 2021, sections 4 and 5.1.
+    """
+
+    variants: ClassVar[NamedVariants] = {"q-adaptive": {}}
+
+    @property
+    def _hops_and_draws(self) -> tuple[int, int]:
+        return _MOST_HOPS, 3
+
+    def twin(self, env: BatchedRoutingEnv) -> QAdaptiveTwin:
+        """See ``CoreLearner.twin``."""
+        from dragonfly_env.agents.table_twin import QAdaptiveTwin
+
+        return QAdaptiveTwin(self, env)
+
+    @classmethod
+    def for_system(cls, topology: Dragonfly) -> QAdaptive:
+        """The paper's parameters: for 2,550 hosts those of section 6, else those of section 5.1."""
+        from dragonfly_env.config.topology import Dragonfly
+
+        if check_instance("topology", topology, Dragonfly).num_hosts == 2550:
+            return cls(q_thld1=0.05, q_thld2=0.4)
+        return cls()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class QAdaptiveQueue(QAdaptive):
+    """``QAdaptive`` with two changes: values start with the time of the whole way without congestion, and where ports
+    are compared, what a port's own queues take to send is added to its value.
+
+    A Q-value follows the mean of many packets with a delay; a queue that has just grown is seen at once. Thresholds
+    and rates are the paper's. Not for every traffic: under ``many-to-many`` it is much slower than ``QAdaptive``.
+
+    Source: this project (docs/notes/q-adaptive-variants.md), after Kang, Wang, Lan, HPDC 2021, section 4.
+    """
+
+    variants: ClassVar[NamedVariants] = {"q-adaptive-queue": {}}
+
+    @classmethod
+    def for_system(cls, topology: Dragonfly) -> QAdaptiveQueue:
+        """The defaults, with the paper's thresholds for the system."""
+        published = QAdaptive.for_system(topology)
+        return cls(q_thld1=published.q_thld1, q_thld2=published.q_thld2)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class QAdaptiveFast(QAdaptive):
+    """``QAdaptive`` for traffic that the minimal paths cannot carry, from an empty table on.
+
+    The published learner collapses before it has learned: its first values call a local port of the source group the
+    next best way, behind that packets go minimally and meet the very link that they were to avoid, and no bad news
+    comes back, because the next router reports its best port and not the one that they took. While that lasts, a
+    backlog builds up that a network near saturation carries for a millisecond. So here
+
+    - the source router weighs the minimal port against global ones only (``source_ports``),
+    - the next router reports the value of the port that the packet takes (``next_value``),
+    - values start with the time of the whole way without congestion (``initial_values``),
+    - a packet in a port's own queues counts two packet times (``queue_weight``): where a queue has grown, ports
+      behind it are congested, too, and that is not in the table yet,
+    - in an intermediate group a gain of 20 % is enough for a local detour (``q_thld2``).
+
+    Rates and the other threshold are the paper's. Under uniform traffic it is as ``QAdaptiveQueue``; what that one
+    loses under ``many-to-many`` with 2,550 hosts is not mended.
+
+    Source: this project (docs/notes/q-adaptive-variants.md), after Kang, Wang, Lan, HPDC 2021, section 4.
+    """
+
+    variants: ClassVar[NamedVariants] = {"q-adaptive-fast": {}}
