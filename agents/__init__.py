@@ -11,12 +11,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from dragonfly_env.agents._choice import RandomPolicy
 from dragonfly_env.agents._trained_on import OtherNetworkWarning
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds, evaluate_policy, make_env
 from dragonfly_env.agents.protocol import IntArray, Learner
 from dragonfly_env.agents.q_learners import QAdaptive, QAdaptiveFast, QAdaptiveQueue, QRouting
 from dragonfly_env.agents.q_tables import load_q_table, save_q_table
-from dragonfly_env.agents.random_policy import RandomPolicy
 from dragonfly_env.agents.registry import (
     AGENTS,
     agent_class,

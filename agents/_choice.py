@@ -1,11 +1,18 @@
-"""Choices among legal actions, from given draws."""
+"""Choices among legal actions, from given random numbers; and the policy that makes one blindly."""
 
 from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.agents.protocol import IntArray
+from dragonfly_env.config.rows import choice, normalise
+
+if TYPE_CHECKING:
+    from dragonfly_env.decisions.batch import DecisionBatch
 
 
 def any_legal(mask: npt.NDArray[np.bool_], draws: npt.NDArray[np.float64]) -> IntArray:
@@ -37,3 +44,23 @@ def pick(weights: npt.NDArray[np.floating], draws: npt.NDArray[np.float64]) -> I
     edges = np.cumsum(weights, axis=1)
     wanted = np.minimum(draws * edges[:, -1], np.nextafter(edges[:, -1], 0.0))
     return np.asarray((edges > wanted[:, None]).argmax(axis=1), dtype=np.int64)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RandomPolicy:
+    """A uniformly random legal action for every packet, from the draws of the batch: what a learner must beat."""
+
+    action: str = choice("path", ("port", "path"), doc="What it answers with.")
+    scope: str = choice("source", ("source", "every", "all"), doc="Which decisions it is asked for.")
+
+    def __post_init__(self) -> None:
+        normalise(self)
+
+    @property
+    def name(self) -> str:
+        """``"random"``."""
+        return "random"
+
+    def act(self, batch: DecisionBatch) -> IntArray:
+        """Choose for every packet; see ``Policy.act``."""
+        return any_legal(batch.mask, batch.draws[:, 0])

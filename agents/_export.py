@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.agents._network_agent import NetworkAgent
+from dragonfly_env.agents._sb3 import torch
 from dragonfly_env.baselines import MlpNetwork
-from dragonfly_env.baselines.mlp_network import Layer
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
 from dragonfly_env.envs.options import DETOURS
@@ -17,7 +16,7 @@ from dragonfly_env.envs.options import DETOURS
 _DETOURS = (*DETOURS, "l")
 
 if TYPE_CHECKING:
-    from dragonfly_env.agents._layouts import LayoutFacts
+    from dragonfly_env.agents._trained_on import LayoutFacts
 
 
 class ExportableAgent(NetworkAgent):
@@ -41,74 +40,33 @@ class ExportableAgent(NetworkAgent):
             ConfigError: If the file cannot be written, or the core has no such network.
         """
         facts = self._built("export_mlp()")
-        return self._write_mlp(
-            path, facts, action=self.action, scope=self.scope, activation="relu", max_hops=max_hops
+        network, units, fields = self._acting(facts)
+        fields = {"action": self.action, "scope": self.scope, "max_hops": max_hops, **fields}
+        if self.scope == "all":  # forced hops have one answer, so nothing is lost
+            if "traffic" in units:
+                allowed = "counts other decisions in the feature 'traffic' than 'every' does"
+                raise config_error("scope", "all", allowed)
+            fields["scope"] = "every"
+        if facts.occupancy_unit == "ns" and not OCCUPANCY_FEATURES.isdisjoint(units):
+            allowed = "must be 'packets' or 'buffers' to be exported: the core's networks see packets"
+            raise config_error("occupancy_unit", "ns", allowed)
+        if self.action == "path":
+            fields |= _candidates(facts)
+        layers = tuple(
+            (layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy())
+            for layer in network
+            if isinstance(layer, torch.nn.Linear)
         )
+        exported = MlpNetwork(
+            layers=layers, features=tuple(units), scale=tuple(units.values()), activation="relu", **fields
+        )
+        return exported.save(path)
 
     @abstractmethod
-    def _write_mlp(self, path: str | Path, facts: LayoutFacts, **fields: Any) -> Path:
-        """Write the network that acts, with these and further fields of ``MlpNetwork``."""
-
-
-def export_network(path: str | Path, facts: LayoutFacts, layers: list[Layer], **fields: Any) -> Path:
-    """Write the file of a network with one output per action that was trained in an environment.
-
-    Args:
-        path: Where to; ``.npz`` is added if it is missing.
-        facts: The layout of that environment.
-        layers: Weights (inputs, outputs) and bias of every layer.
-        **fields: Of ``MlpNetwork``: ``action``, ``scope``, ``activation``, ``max_hops``, ...
-
-    Returns:
-        The path of the file.
-
-    Raises:
-        ConfigError: If the file cannot be written, or the core has no such network.
-    """
-    units = facts.features
-    if fields["scope"] == "all":  # forced hops have one answer, so nothing is lost
-        if "traffic" in units:
-            raise config_error(
-                "scope", "all", "counts other decisions in the feature 'traffic' than 'every' does"
-            )
-        fields["scope"] = "every"
-    return _write(path, facts, units, layers, scoring="all", **fields)
-
-
-def export_scores(
-    path: str | Path, facts: LayoutFacts, layers: list[Layer], units: Mapping[str, float], **fields: Any
-) -> Path:
-    """Write the file of a network that scores one action after the other.
-
-    Args:
-        path: Where to; ``.npz`` is added if it is missing.
-        facts: The layout of the environment in which it was trained.
-        layers: Weights (inputs, outputs) and bias of every layer.
-        units: In which it expects each feature, in the order of its inputs; 0: squashed.
-        **fields: Of ``MlpNetwork``: ``action``, ``scope``, ``activation``, ``output``, ...
-
-    Returns:
-        The path of the file.
-
-    Raises:
-        ConfigError: If the file cannot be written, or the core has no such network.
-    """
-    return _write(path, facts, units, layers, scoring="candidate", **fields)
-
-
-def _write(
-    path: str | Path, facts: LayoutFacts, units: Mapping[str, float], layers: list[Layer], **fields: Any
-) -> Path:
-    if facts.occupancy_unit == "ns" and not OCCUPANCY_FEATURES.isdisjoint(units):
-        raise config_error(
-            "occupancy_unit",
-            "ns",
-            "must be 'packets' or 'buffers' to be exported: the core's networks see packets",
-        )
-    if fields["action"] == "path":
-        fields.update(_candidates(facts))
-    network = MlpNetwork(features=tuple(units), scale=tuple(units.values()), layers=tuple(layers), **fields)
-    return network.save(path)
+    def _acting(self, facts: LayoutFacts) -> tuple[Any, dict[str, float], dict[str, Any]]:
+        """The layers of the network that acts; the features that it sees, each with the unit that it expects (0:
+        squashed); and further fields of ``MlpNetwork``.
+        """
 
 
 def _candidates(facts: LayoutFacts) -> dict[str, Any]:

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.agents._layouts import LayoutFacts
 from dragonfly_env.agents._sb3 import torch
-from dragonfly_env.agents._trained_on import network_of, warn_elsewhere
+from dragonfly_env.agents._trained_on import LayoutFacts, network_of, warn_elsewhere
 from dragonfly_env.agents.storage import read_agent, read_header, uncompressed_bytes, write_agent
 from dragonfly_env.checks.archives import parse_npy, write_npy
 from dragonfly_env.checks.outside import check_mapping
@@ -54,6 +53,7 @@ class NetworkAgent(ABC):
     says_where: ClassVar[bool] = True  # itself, if it is asked about another network than it was trained on
     kind: ClassVar[str]
     settings_class: ClassVar[type[Any]]
+    counters: ClassVar[dict[str, str]]  # how far the training has come: names in the file, and the attributes
     settings: Any
 
     def __init__(self, settings: Any = None, *, seed: int = 0) -> None:
@@ -111,7 +111,7 @@ class NetworkAgent(ABC):
             "topology": {},
             "network": {},
             **(self._trained_on or self._here),
-            **self._counts(),
+            **{name: getattr(self, attribute) for name, attribute in self.counters.items()},
         }
         write_agent(
             path,
@@ -137,12 +137,8 @@ class NetworkAgent(ABC):
         agent.metadata = tables["metadata"]
         agent._trained_on = {name: tables[name] for name in ("topology", "network")}
         agent._facts = LayoutFacts.from_dict(tables["layout"])
-        agent._recount(
-            {
-                name: check_integer(f"agent.{name}", header.get(name), 0, _MOST_COUNT)
-                for name in agent._counts()
-            }
-        )
+        for name, attribute in cls.counters.items():
+            setattr(agent, attribute, check_integer(f"agent.{name}", header.get(name), 0, _MOST_COUNT))
         sizes = agent._sizes(agent._facts)
         weights = sum(inputs * outputs for inputs, outputs in itertools.pairwise(sizes))
         if weights * _WEIGHT_BYTES > uncompressed_bytes(path):
@@ -227,14 +223,6 @@ class NetworkAgent(ABC):
     @abstractmethod
     def _parts(self) -> dict[str, Any]:
         """What is saved, by name: everything with ``state_dict()`` and ``load_state_dict()``."""
-
-    @abstractmethod
-    def _counts(self) -> dict[str, int]:
-        """How far the training has come, by name."""
-
-    @abstractmethod
-    def _recount(self, counts: dict[str, int]) -> None:
-        """Take over counts of ``_counts``."""
 
 
 def _unpack(parts: Mapping[str, Any], members: Mapping[str, bytes], path: str) -> None:

@@ -1,23 +1,32 @@
-"""On which network a learner was trained, and a warning where it is asked about another one."""
+"""What a trained agent remembers of where it was trained, and whether another environment or network fits it."""
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dragonfly_env.checks.values import config_error
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env.checks.arrays import as_numbers
+from dragonfly_env.checks.outside import check_mapping
+from dragonfly_env.checks.values import check_choice, check_integer, config_error
 from dragonfly_env.config.links import buffer_unit_packets
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
+from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, OCCUPANCY_UNITS
 
 if TYPE_CHECKING:
+    from dragonfly_env.decisions.layout import Layout
     from dragonfly_env.envs.batched import BatchedRoutingEnv
 
 _PARTS = ("topology", "network")
 _MOST_SHOWN = 4
+_MOST_FEATURES = 2**16
+_MOST_ACTIONS = 2**12
 
 
 class OtherNetworkWarning(UserWarning):
@@ -91,3 +100,146 @@ def _differences(there: Mapping[str, Any], here: Mapping[str, Any], name: str) -
             yield from _differences(was, is_now, f"{name}.{key}")
         elif was != is_now:
             yield f"{name}.{key} was {was!r} and is {is_now!r}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LayoutFacts:
+    """Names and ranges of the F features, and the number of actions."""
+
+    names: tuple[str, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    scale: tuple[float, ...]
+    num_actions: int
+    occupancy_unit: str = "buffers"
+
+    @classmethod
+    def of(cls, layout: Layout, num_actions: int) -> LayoutFacts:
+        """The facts about a layout."""
+
+        def numbers(values: npt.NDArray[Any]) -> tuple[float, ...]:
+            limits = np.finfo(np.float32)
+            return tuple(np.clip(values, limits.min, limits.max).astype(float).tolist())
+
+        return cls(
+            tuple(layout.names),
+            numbers(layout.low),
+            numbers(layout.high),
+            numbers(layout.scale),
+            num_actions,
+            layout.occupancy_unit,
+        )
+
+    @classmethod
+    def from_dict(cls, values: object) -> LayoutFacts:
+        """The inverse of ``dataclasses.asdict``.
+
+        Raises:
+            ConfigError: If it is something else.
+        """
+        table = check_mapping("agent.layout", values)
+        names = table.get("names")
+        if not isinstance(names, (list, tuple)) or not 1 <= len(names) <= _MOST_FEATURES:
+            raise config_error("agent.layout.names", names, f"must be a list of 1 to {_MOST_FEATURES} names")
+        for name in names:
+            if not isinstance(name, str):
+                raise config_error("agent.layout.names", name, "must be a list of names")
+        low, high, scale = (_column(table, name, len(names)) for name in ("low", "high", "scale"))
+        for name, below, above in zip(names, low, high, strict=True):
+            if not below <= above:
+                raise config_error(f"agent.layout.low of {name}", below, f"must be at most {above}")
+        actions = check_integer("agent.layout.num_actions", table.get("num_actions"), 1, _MOST_ACTIONS)
+        unit = check_choice(
+            "agent.layout.occupancy_unit", table.get("occupancy_unit", "buffers"), OCCUPANCY_UNITS
+        )  # older files have none
+        return cls(tuple(names), low, high, scale, actions, unit)
+
+    @property
+    def features(self) -> dict[str, float]:
+        """The features in the order of their columns, each with its unit."""
+        units: dict[str, float] = {}
+        for name, unit in zip(self.names, self.scale, strict=True):
+            units.setdefault(_feature_of(name), unit)
+        return units
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The kinds of the candidate paths, as far as columns tell: ``candidate_hops[1 lgl]``."""
+        columns = [name for name in self.names if name.startswith("candidate_")]
+        first = _feature_of(columns[0]) if columns else ""
+        return tuple(name.rstrip("]").rpartition(" ")[2] for name in columns if _feature_of(name) == first)
+
+    def observation_space(self) -> Any:
+        """Box (F,) float32."""
+        from gymnasium import spaces
+
+        low, high = (np.array(bound, dtype=np.float32) for bound in (self.low, self.high))
+        return spaces.Box(low, high, dtype=np.float32)
+
+    def factors(self, other: LayoutFacts, who: str) -> npt.NDArray[np.float32] | None:
+        """What observations of another environment are multiplied with to be in the units of the training.
+
+        Occupancies in packets can be converted, whichever buffers their unit follows from: units of packets are powers
+        of two, so nothing is lost.
+
+        Args:
+            other: The facts about that environment.
+            who: The agent, for the message.
+
+        Returns:
+            (F,) factors; None if the units are those of the training.
+
+        Raises:
+            ConfigError: Naming the first difference that cannot be converted.
+        """
+        self.require_unit(other, who)
+        occupancy = np.array([_feature_of(name) in OCCUPANCY_FEATURES for name in self.names])
+        trained, here = (np.array((facts.low, facts.high, facts.scale)) for facts in (self, other))
+        same = trained.shape == here.shape and bool((trained == here)[:, ~occupancy].all())
+        if (other.names, other.num_actions) == (self.names, self.num_actions) and same:
+            units = np.where(occupancy, here[2] / np.where(occupancy, trained[2], 1.0), 1.0)
+            return None if bool((units == 1.0).all()) else units.astype(np.float32)
+        if other.num_actions != self.num_actions:
+            text = f"{other.num_actions} actions, but {who} was trained with {self.num_actions}"
+        elif len(other.names) != len(self.names):
+            text = f"{len(other.names)} features, but {who} was trained with {len(self.names)}"
+        elif other.names != self.names:
+            at = next(
+                i for i, pair in enumerate(zip(other.names, self.names, strict=True)) if pair[0] != pair[1]
+            )
+            text = f"feature {at} is {other.names[at]!r}, but {who} was trained with {self.names[at]!r}"
+        else:
+            text = f"features are scaled otherwise than those that {who} was trained with"
+        raise config_error("layout", f"{len(other.names)} features", text)
+
+    def require_unit(self, other: LayoutFacts, who: str) -> None:
+        """Refuse occupancies in ns where the training had packets, or the other way round.
+
+        Raises:
+            ConfigError: Naming both units.
+        """
+        shown = any(_feature_of(name) in OCCUPANCY_FEATURES for name in self.names)
+        if shown and (self.occupancy_unit == "ns") != (other.occupancy_unit == "ns"):
+            raise config_error(
+                "occupancy_unit",
+                other.occupancy_unit,
+                f"must be {self.occupancy_unit!r}: {who} was trained with occupancies in that unit, and packets and "
+                "times cannot be converted",
+            )
+
+
+def _feature_of(column: str) -> str:
+    """The feature that a column belongs to."""
+    return column.partition("[")[0]
+
+
+def _column(table: Mapping[str, object], name: str, length: int) -> tuple[float, ...]:
+    """A float32 for every feature."""
+    field = f"agent.layout.{name}"
+    values = as_numbers(field, table.get(name), ndim=1)
+    largest = float(np.finfo(np.float32).max)
+    if len(values) != length or not (np.abs(values) <= largest).all():
+        raise config_error(
+            field, table.get(name), f"must be a list of {length} numbers within single precision"
+        )
+    return tuple(values.tolist())

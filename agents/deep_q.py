@@ -13,15 +13,13 @@ Sources: Mnih et al., Nature 2015 (DQN); van Hasselt, Guez, Silver, AAAI 2016 (d
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.agents._choice import any_legal
-from dragonfly_env.agents._export import ExportableAgent, export_network
-from dragonfly_env.agents._layouts import LayoutFacts
+from dragonfly_env.agents._export import ExportableAgent
 from dragonfly_env.agents._sb3 import (
     DQNPolicy,
     ReplayBuffer,
@@ -31,6 +29,7 @@ from dragonfly_env.agents._sb3 import (
     seeded,
     torch,
 )
+from dragonfly_env.agents._trained_on import LayoutFacts
 from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.settings import DeepQSettings
 from dragonfly_env.baselines._mlp_arithmetic import best_legal
@@ -128,6 +127,7 @@ class DeepQAgent(ExportableAgent):
 
     kind: ClassVar[str] = "deep-q"
     settings_class: ClassVar[type[DeepQSettings]] = DeepQSettings
+    counters: ClassVar[dict[str, str]] = {"decisions": "_decisions", "gradient_steps": "_steps"}
     settings: DeepQSettings
 
     def __init__(self, settings: DeepQSettings | None = None, *, seed: int = 0) -> None:
@@ -241,14 +241,9 @@ class DeepQAgent(ExportableAgent):
                 network.q_net.parameters(), network.q_net_target.parameters(), settings.target_update_share
             )
 
-    def _write_mlp(self, path: str | Path, facts: LayoutFacts, **fields: Any) -> Path:
+    def _acting(self, facts: LayoutFacts) -> tuple[Any, dict[str, float], dict[str, Any]]:
         network = self._network.q_net_target if self.settings.averaged else self._network.q_net
-        layers = [
-            (layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy())
-            for layer in network.q_net
-            if isinstance(layer, torch.nn.Linear)
-        ]
-        return export_network(path, facts, layers, **fields)
+        return network.q_net, facts.features, {"scoring": "all"}
 
     def _build(self, facts: LayoutFacts) -> None:
         with seeded(self.seed):
@@ -262,9 +257,3 @@ class DeepQAgent(ExportableAgent):
 
     def _parts(self) -> dict[str, Any]:
         return {"network": self._network, "optimizer": self._network.optimizer}
-
-    def _counts(self) -> dict[str, int]:
-        return {"decisions": self._decisions, "gradient_steps": self._steps}
-
-    def _recount(self, counts: dict[str, int]) -> None:
-        self._decisions, self._steps = counts["decisions"], counts["gradient_steps"]

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from dragonfly_env.agents._choice import pick
-from dragonfly_env.agents._layouts import LayoutFacts
 from dragonfly_env.agents._network_agent import NetworkAgent
 from dragonfly_env.agents._sb3 import (
     BaseCallback,
@@ -30,6 +29,7 @@ from dragonfly_env.agents._sb3 import (
     seeded,
     torch,
 )
+from dragonfly_env.agents._trained_on import LayoutFacts
 from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.settings import MaskedPpoSettings
 from dragonfly_env.agents.training import Episode, Schedule
@@ -56,6 +56,7 @@ class MaskedPpoAgent(NetworkAgent):
 
     kind: ClassVar[str] = "masked-ppo"
     settings_class: ClassVar[type[MaskedPpoSettings]] = MaskedPpoSettings
+    counters: ClassVar[dict[str, str]] = {"steps": "_steps"}
     settings: MaskedPpoSettings
 
     def __init__(self, settings: MaskedPpoSettings | None = None, *, seed: int = 0) -> None:
@@ -187,12 +188,6 @@ class MaskedPpoAgent(NetworkAgent):
             "average": self._average,
             "optimizer": self._network.optimizer,
         }
-
-    def _counts(self) -> dict[str, int]:
-        return {"steps": self._steps}
-
-    def _recount(self, counts: dict[str, int]) -> None:
-        self._steps = counts["steps"]
 
 
 class DeliveryBonus(VecEnvWrapper):

@@ -15,16 +15,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.agents._choice import pick
-from dragonfly_env.agents._export import ExportableAgent, export_scores
-from dragonfly_env.agents._layouts import LayoutFacts
+from dragonfly_env.agents._export import ExportableAgent
 from dragonfly_env.agents._sb3 import one_thread, polyak_update, seeded, torch
+from dragonfly_env.agents._trained_on import LayoutFacts
 from dragonfly_env.agents.protocol import IntArray
 from dragonfly_env.agents.settings import PpoSettings
 from dragonfly_env.baselines._mlp_arithmetic import best_legal
@@ -211,14 +210,6 @@ class ActionScores(torch.nn.Module):
         mean = (torch.relu(self.embedding(rows)) * legal).sum(dim=1) / legal.sum(dim=1)
         return self.value(mean)[:, 0]
 
-    def layers(self) -> list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
-        """Weights (inputs, outputs) and bias of the layers that score."""
-        return [
-            (layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy())
-            for layer in self.policy
-            if isinstance(layer, torch.nn.Linear)
-        ]
-
 
 def _layers(sizes: Sequence[int]) -> Any:
     """Dense layers with rectifiers between them."""
@@ -244,6 +235,7 @@ class PpoAgent(ExportableAgent):
 
     kind: ClassVar[str] = "ppo"
     settings_class: ClassVar[type[PpoSettings]] = PpoSettings
+    counters: ClassVar[dict[str, str]] = {"improvements": "_improvements"}
     settings: PpoSettings
 
     def __init__(self, settings: PpoSettings | None = None, *, seed: int = 0) -> None:
@@ -356,11 +348,9 @@ class PpoAgent(ExportableAgent):
 
     # For ExportableAgent and NetworkAgent.
 
-    def _write_mlp(self, path: str | Path, facts: LayoutFacts, **fields: Any) -> Path:
+    def _acting(self, facts: LayoutFacts) -> tuple[Any, dict[str, float], dict[str, Any]]:
         output = "softmax" if self.settings.sample else "greedy"
-        return export_scores(
-            path, facts, self._average.layers(), units=units_of(facts), output=output, **fields
-        )
+        return self._average.policy, units_of(facts), {"scoring": "candidate", "output": output}
 
     def _fit_layout(self, layout: Any, num_actions: int) -> None:
         if self._network is not None and layout is self._layout:
@@ -404,12 +394,6 @@ class PpoAgent(ExportableAgent):
 
     def _parts(self) -> dict[str, Any]:
         return {"network": self._network, "average": self._average, "optimizer": self._optimizer}
-
-    def _counts(self) -> dict[str, int]:
-        return {"improvements": self._improvements}
-
-    def _recount(self, counts: dict[str, int]) -> None:
-        self._improvements = counts["improvements"]
 
 
 def _per_scenario(advantages: Any, scenarios: Any) -> Any:

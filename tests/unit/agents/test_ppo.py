@@ -15,8 +15,8 @@ from dragonfly_env.errors import ConfigError, StateError
 
 pytest.importorskip("stable_baselines3")
 
-from dragonfly_env.agents._layouts import LayoutFacts
 from dragonfly_env.agents._sb3 import torch
+from dragonfly_env.agents._trained_on import LayoutFacts
 from dragonfly_env.agents.ppo import ActionRows, ActionScores, PpoAgent, Rollout, units_of
 from dragonfly_env.baselines import Mlp
 

@@ -12,7 +12,7 @@ import tiny_learner  # conftest.py has put it where commands find it
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import OtherNetworkWarning, evaluate_policy, fit, load_agent, make_agent
-from dragonfly_env.agents._layouts import LayoutFacts
+from dragonfly_env.agents._trained_on import LayoutFacts
 from dragonfly_env.agents.storage import read_header
 from dragonfly_env.config.links import buffer_unit_packets
 from dragonfly_env.training.agents import AgentSource
