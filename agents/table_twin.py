@@ -70,7 +70,9 @@ class Wiring:
         self.peers[router, port - topology.p] = peer
         self.is_global = np.arange(topology.radix - topology.p) >= topology.num_local_ports
         classes = topology.port_classes()[topology.p :] - 1
-        packet_ps, latency_ps = np.array(link_rows(config.network, topology), dtype=np.int64)[:, :2].T
+        rows = link_rows(config.network, topology)
+        packet_ps = np.array([row["packet_ps"] for row in rows], dtype=np.int64)
+        latency_ps = np.array([row["latency_ps"] for row in rows], dtype=np.int64)
         self.latency_ps: IntArray = latency_ps[classes]
         self.packet_ps: IntArray = packet_ps[classes]
         self.local_latency_ps, self.global_latency_ps = int(latency_ps[0]), int(latency_ps[-1])

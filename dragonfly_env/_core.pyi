@@ -4,7 +4,7 @@ Times are integer picoseconds. Arrays are C-contiguous and belong to the caller.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict, type_check_only
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,7 +141,15 @@ def arrangements() -> list[str]: ...
 def group_shapes() -> list[str]: ...
 def group_routers(name: str, parameters: Mapping[str, int]) -> int: ...
 
-# What NetworkConfig.to_core() is made of: every row of network_rows(), and "links" as a list of LinkRow.
+# A port of one class of link, of bundled links together.
+@type_check_only
+class LinkParams(TypedDict):
+    packet_ps: int
+    latency_ps: int
+    buffer_packets: int
+    vcs: int
+
+# What NetworkConfig.to_core() is made of: every row of network_rows(), and "links" as a list of LinkParams.
 NetworkParams: TypeAlias = Mapping[str, Any]
 
 def network_rows() -> list[NetworkRow]: ...
@@ -214,44 +222,28 @@ def source_schedule(
     source: Source, host: int, count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]: ...
 
-# topology, network, source, policy, its parameters, source queue, loses when full, seed, threads, options
-SimulationArguments: TypeAlias = tuple[
-    Topology,
-    NetworkParams,
-    Source,
-    str,
-    Mapping[str, float | str | bool],
-    int,
-    bool,
-    int,
-    int,
-    Mapping[str, Any],
-]
+@type_check_only
+class PolicyRecord(TypedDict):
+    field: NotRequired[str]  # for messages
+    name: str
+    parameters: Mapping[str, Any]
+
+# What SimulationConfig.to_core() is made of, which goes by the same names as the core's own settings: topology, network
+# (NetworkParams), source, policy (PolicyRecord), job_policies (a list of them), and the plain fields of its rows.
+SimulationRecord: TypeAlias = Mapping[str, Any]
 
 class Simulation:
-    def __init__(
-        self,
-        topology: Topology,
-        network_params: NetworkParams,
-        source: Source,
-        policy: str,
-        policy_params: Mapping[str, float | str | bool],
-        source_queue_packets: int,
-        lose_when_full: bool,
-        seed: int,
-        threads: int,
-        options: Mapping[str, Any],
-    ) -> None: ...
+    def __init__(self, run: SimulationRecord) -> None: ...
     def run(self, ps: int) -> None: ...
     def drain(self, max_ps: int) -> bool: ...
     def run_to_completion(self, max_ps: int) -> bool: ...
-    def set_policy(self, policy: str, policy_params: Mapping[str, float | str | bool]) -> None: ...
+    def set_policy(self, policy: PolicyRecord) -> None: ...
     def q_table(self) -> NDArray[np.float32] | None: ...
     def load_q_table(self, values: NDArray[np.float32]) -> None: ...
     def reset_statistics(self, ends_warmup: bool = False) -> None: ...
     def trace_hash(self) -> int: ...
-    # the number of the policy; field, name, parameters
-    def add_policy(self, field: str, policy: str, policy_params: Mapping[str, float | str | bool]) -> int: ...
+    # the number of the policy
+    def add_policy(self, field: str, policy: PolicyRecord) -> int: ...
     def set_job_policies(self, job: int, policies: tuple[int, int]) -> None: ...
     def statistics(self) -> dict[str, Any]: ...
     # now_ps, generated, lost, delivered and latency_sum_ps of it, without the rest
@@ -270,27 +262,11 @@ packet_dtype: np.dtype[np.void]
 candidate_dtype: np.dtype[np.void]
 
 class RoutingEnvironment:
-    def __init__(
-        self,
-        topology: Topology,
-        network_params: NetworkParams,
-        source: Source,
-        policy: str,
-        policy_params: Mapping[str, float | str | bool],
-        source_queue_packets: int,
-        lose_when_full: bool,
-        seed: int,
-        threads: int,
-        options: Mapping[str, Any],
-        spec: Mapping[str, Any],
-        warmup_ps: int,
-        duration_ps: int,
-        background: tuple[str, Mapping[str, Any]] | None = None,
-    ) -> None: ...
-    # runs: the arguments above up to spec, of each network
+    # run: a SimulationRecord with "decisions", what is asked, and perhaps a PolicyRecord as "background"
+    def __init__(self, run: SimulationRecord, warmup_ps: int, duration_ps: int) -> None: ...
     @staticmethod
     def several(
-        runs: list[tuple[Any, ...]], warmup_ps: int, duration_ps: int, threads: int
+        runs: Sequence[SimulationRecord], warmup_ps: int, duration_ps: int, threads: int
     ) -> RoutingEnvironment: ...
     def advance(self) -> None: ...
     # with a background policy; follow: ConfigError unless the batch has such a row
@@ -388,18 +364,7 @@ def features() -> list[FeatureInfo]: ...
 def policies() -> list[PolicyInfo]: ...
 def trackers() -> list[TrackerInfo]: ...
 def patterns() -> list[PatternInfo]: ...
-def requirements(
-    topology: Topology,
-    network_params: NetworkParams,
-    source: Source,
-    policy: str,
-    policy_params: Mapping[str, float | str | bool],
-    source_queue_packets: int,
-    lose_when_full: bool,
-    seed: int,
-    threads: int,
-    options: Mapping[str, Any],
-) -> RequirementsOfRun: ...
+def requirements(run: SimulationRecord) -> RequirementsOfRun: ...
 def required_vcs(
     topology: Topology, policy: str, policy_params: Mapping[str, float | str | bool], vc_scheme: str
 ) -> tuple[int, int]: ...

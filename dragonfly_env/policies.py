@@ -181,6 +181,10 @@ class Policy(ABC):
         """``parameters()`` as the core takes them: what stands in a file as what was read from it."""
         return self.parameters()
 
+    def to_core(self) -> _core.PolicyRecord:
+        """Name and parameters as the core takes them."""
+        return {"name": self.name, "parameters": self.core_parameters()}
+
     def to_dict(self) -> dict[str, Any]:
         """Name and parameters as plain values; ``policy_from_dict`` is the inverse."""
         return {"name": self.name, **self.parameters()}

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -65,43 +64,24 @@ DecisionSpec spec_of(const py::dict& given) {
   return spec;
 }
 
-std::unique_ptr<RoutingEnvironment> make_environment(
-    const std::shared_ptr<Dragonfly>& topology, const py::dict& network, const SourceHandle& source,
-    const std::string& policy, const py::dict& policy_parameters, std::uint32_t source_queue_packets,
-    bool lose_when_full, std::uint64_t seed, std::uint32_t threads, const py::dict& options,
-    const py::dict& spec, TimePs warmup_ps, TimePs duration_ps, const py::object& background) {
-  SimulationSetup setup = simulation_setup(topology, network, source, policy, policy_parameters,
-                                           source_queue_packets, lose_when_full, seed, threads, options);
-  setup.options.decisions = spec_of(spec);
+// What makes one network: what makes a simulation, and "decisions", what is asked.
+SimulationSetup network_setup(const py::dict& run, TimePs warmup_ps) {
+  SimulationSetup setup = simulation_setup(run, {"decisions", "background"});
+  setup.options.decisions = spec_of(member<py::dict>(run, "decisions"));
   setup.options.warms_up = warmup_ps > 0;
-  if (!background.is_none()) {
-    const auto [name, parameters] = py::cast<std::tuple<std::string, py::dict>>(background);
-    setup.background = PolicyChoice{
-        .field = "background", .name = name, .parameters = parameters_of("background", parameters)};
-  }
+  return setup;
+}
+
+std::unique_ptr<RoutingEnvironment> make_environment(const py::dict& run, TimePs warmup_ps,
+                                                     TimePs duration_ps) {
+  SimulationSetup setup = network_setup(run, warmup_ps);
+  if (run.contains("background"))
+    setup.background = policy_choice("background", member<py::dict>(run, "background"));
   const py::gil_scoped_release release;
   return std::make_unique<RoutingEnvironment>(std::move(setup), warmup_ps, duration_ps);
 }
 
-// What makes one network: the arguments of _core.RoutingEnvironment up to `spec`.
-SimulationSetup setup_of(const py::tuple& run) {
-  constexpr std::size_t kArguments = 11;
-  if (run.size() != kArguments) throw ConfigError{"runs", std::to_string(run.size()), "11 arguments each"};
-  try {
-    const auto topology = run[0].cast<std::shared_ptr<Dragonfly>>();
-    if (topology == nullptr) throw ConfigError{"topology", "None", "must be given"};
-    SimulationSetup setup = simulation_setup(
-        topology, run[1].cast<py::dict>(), run[2].cast<const SourceHandle&>(), run[3].cast<std::string>(),
-        run[4].cast<py::dict>(), run[5].cast<std::uint32_t>(), run[6].cast<bool>(),
-        run[7].cast<std::uint64_t>(), run[8].cast<std::uint32_t>(), run[9].cast<py::dict>());
-    setup.options.decisions = spec_of(run[10].cast<py::dict>());
-    return setup;
-  } catch (const py::cast_error&) {
-    throw ConfigError{"runs", "an argument", "has another type"};
-  }
-}
-
-std::unique_ptr<RoutingEnvironment> make_several(const std::vector<py::tuple>& runs, TimePs warmup_ps,
+std::unique_ptr<RoutingEnvironment> make_several(const std::vector<py::dict>& runs, TimePs warmup_ps,
                                                  TimePs duration_ps, std::uint32_t threads) {
   constexpr std::size_t kMostNetworks = 4096;
   if (runs.empty() || runs.size() > kMostNetworks) {
@@ -109,10 +89,7 @@ std::unique_ptr<RoutingEnvironment> make_several(const std::vector<py::tuple>& r
   }
   if (threads < 1 || threads > 1024) throw ConfigError{"threads", std::to_string(threads), "from 1 to 1024"};
   std::vector<SimulationSetup> setups;
-  for (const py::tuple& run : runs) {
-    setups.push_back(setup_of(run));
-    setups.back().options.warms_up = warmup_ps > 0;
-  }
+  for (const py::dict& run : runs) setups.push_back(network_setup(run, warmup_ps));
   const py::gil_scoped_release release;
   return std::make_unique<RoutingEnvironment>(std::move(setups), warmup_ps, duration_ps, threads);
 }
@@ -247,10 +224,7 @@ void bind_environment(py::module_& module) {
   PYBIND11_NUMPY_DTYPE(Candidate, kind, hops, port, occupancy, vc_occupancy, vc_queued, detour_group,
                        detour_router, minimal_choice);
   auto environment = sealed_class<RoutingEnvironment>(module, "RoutingEnvironment");
-  make_by(environment, &make_environment, py::arg("topology").none(false), py::arg("network_params"),
-          py::arg("source"), py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"),
-          py::arg("lose_when_full"), py::arg("seed"), py::arg("threads"), py::arg("options"), py::arg("spec"),
-          py::arg("warmup_ps"), py::arg("duration_ps"), py::arg("background") = py::none());
+  make_by(environment, &make_environment, py::arg("run"), py::arg("warmup_ps"), py::arg("duration_ps"));
   environment
       .def_static("several", &make_several, py::arg("runs"), py::arg("warmup_ps"), py::arg("duration_ps"),
                   py::arg("threads"))

@@ -137,26 +137,14 @@ py::tuple channel_dependencies(const std::shared_ptr<Dragonfly>& topology, const
   return py::make_tuple(array, walk.longest_path_hops);
 }
 
-std::unique_ptr<Simulation> make_simulation(const std::shared_ptr<Dragonfly>& topology,
-                                            const py::dict& network, const SourceHandle& source,
-                                            const std::string& policy, const py::dict& policy_parameters,
-                                            std::uint32_t source_queue_packets, bool lose_when_full,
-                                            std::uint64_t seed, std::uint32_t threads,
-                                            const py::dict& options) {
-  SimulationSetup setup = simulation_setup(topology, network, source, policy, policy_parameters,
-                                           source_queue_packets, lose_when_full, seed, threads, options);
+std::unique_ptr<Simulation> make_simulation(const py::dict& run) {
+  SimulationSetup setup = simulation_setup(run);
   const py::gil_scoped_release release;
   return std::make_unique<Simulation>(std::move(setup));
 }
 
-py::dict requirements(const std::shared_ptr<Dragonfly>& topology, const py::dict& network,
-                      const SourceHandle& source, const std::string& policy,
-                      const py::dict& policy_parameters, std::uint32_t source_queue_packets,
-                      bool lose_when_full, std::uint64_t seed, std::uint32_t threads,
-                      const py::dict& options) {
-  const Requirements needed =
-      requirements_of(simulation_setup(topology, network, source, policy, policy_parameters,
-                                       source_queue_packets, lose_when_full, seed, threads, options));
+py::dict requirements(const py::dict& run) {
+  const Requirements needed = requirements_of(simulation_setup(run));
   py::dict out;
   out["local_vcs"] = needed.vcs.local;
   out["global_vcs"] = needed.vcs.global;
@@ -209,9 +197,7 @@ void load_q_table(Simulation& self, const py::array_t<float, py::array::c_style>
 
 void bind_simulation(py::module_& module) {
   auto simulation = sealed_class<Simulation>(module, "Simulation");
-  make_by(simulation, &make_simulation, py::arg("topology").none(false), py::arg("network_params"),
-          py::arg("source"), py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"),
-          py::arg("lose_when_full"), py::arg("seed"), py::arg("threads"), py::arg("options"));
+  make_by(simulation, &make_simulation, py::arg("run"));
   simulation
       .def(
           "run",
@@ -240,18 +226,17 @@ void bind_simulation(py::module_& module) {
       .def_property_readonly("progress", by_reference(&Simulation::progress))
       .def(
           "set_policy",
-          [](Simulation& self, const std::string& policy, const py::dict& parameters) {
-            self.set_policy(policy, parameters_of("policy", parameters));
+          [](Simulation& self, const py::dict& policy) {
+            const PolicyChoice choice = policy_choice("policy", policy);
+            self.set_policy(choice.name, choice.parameters);
           },
-          py::arg("policy"), py::arg("policy_params"))
+          py::arg("policy"))
       .def(
           "add_policy",
-          [](Simulation& self, const std::string& field, const std::string& policy,
-             const py::dict& parameters) {
-            return self.add_policy(
-                {.field = field, .name = policy, .parameters = parameters_of(field, parameters)});
+          [](Simulation& self, const std::string& field, const py::dict& policy) {
+            return self.add_policy(policy_choice(field, policy));
           },
-          py::arg("field"), py::arg("policy"), py::arg("policy_params"))
+          py::arg("field"), py::arg("policy"))
       .def(
           "set_job_policies",
           [](Simulation& self, std::uint32_t job, const JobPolicies& policies) {
@@ -272,9 +257,7 @@ void bind_simulation(py::module_& module) {
   module.def("policies", &policy_list);
   module.def("network_rows", &network_rows);
   module.def("trackers", &tracker_list);
-  module.def("requirements", &requirements, py::arg("topology").none(false), py::arg("network_params"),
-             py::arg("source"), py::arg("policy"), py::arg("policy_params"), py::arg("source_queue_packets"),
-             py::arg("lose_when_full"), py::arg("seed"), py::arg("threads"), py::arg("options"));
+  module.def("requirements", &requirements, py::arg("run"));
   module.def("required_vcs", &required_vcs_of, py::arg("topology").none(false), py::arg("policy"),
              py::arg("policy_params"), py::arg("vc_scheme"));
   module.def("channel_dependencies", &channel_dependencies, py::arg("topology").none(false),

@@ -1,7 +1,7 @@
 #include "bindings/simulation_setup.hpp"
 
-#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "bindings/members.hpp"
 #include "bindings/network_handle.hpp"
@@ -46,6 +46,14 @@ py::list network_rows() {
 
 namespace {
 
+LinkParams link_params(const py::dict& given) {
+  require_known(given, {"packet_ps", "latency_ps", "buffer_packets", "vcs"});
+  return {.packet_ps = member<TimePs>(given, "packet_ps"),
+          .latency_ps = member<TimePs>(given, "latency_ps"),
+          .buffer_packets = member<std::uint32_t>(given, "buffer_packets"),
+          .vcs = member<std::uint32_t>(given, "vcs")};
+}
+
 NetworkParams network_params(const py::dict& given) {
   NetworkParams params;
   std::vector<std::string> known{"links"};
@@ -54,52 +62,26 @@ NetworkParams network_params(const py::dict& given) {
     known.emplace_back(name);
   });
   require_known(given, known);
-  // Packet time and latency (ps), buffer (packets per VC), VCs.
-  using LinkRow = std::tuple<TimePs, TimePs, std::uint32_t, std::uint32_t>;
-  for (const auto& [packet_ps, latency_ps, buffer, vcs] : member<std::vector<LinkRow>>(given, "links")) {
-    params.links.push_back({packet_ps, latency_ps, buffer, vcs});
+  for (const auto& link : member<std::vector<py::dict>>(given, "links")) {
+    params.links.push_back(link_params(link));
   }
   return params;
 }
 
-RecordOptions record_options(const py::dict& options) {
+RecordOptions record_options(const py::dict& given) {
   RecordOptions record;
-  for (const auto& [key, value] : options) {
-    const auto name = py::cast<std::string>(key);
-    if (name == "series_bin_ps") {
-      record.series_bin_ps = py::cast<TimePs>(value);
-      if (record.series_bin_ps < 0)
-        throw ConfigError{"series_bin_ps", std::to_string(record.series_bin_ps), "at least 0"};
-    } else if (name == "packet_log") {
-      record.packet_log = py::cast<bool>(value);
-    } else if (name == "job_policies" || name == "hosts_per_partition") {
-      continue;  // see job_policies() and hosts_per_partition()
-    } else if (name == "group_latency") {
-      record.group_latency = py::cast<bool>(value);
-    } else if (name == "host_latency") {
-      record.host_latency = py::cast<bool>(value);
-    } else {
-      throw ConfigError{"options", "'" + name + "'",
-                        "series_bin_ps, packet_log, group_latency, host_latency"};
-    }
-  }
+#define DRAGONFLY_READ(type, name) record.name = member<type>(given, #name);
+  DRAGONFLY_RECORD_OPTIONS(DRAGONFLY_READ)
+#undef DRAGONFLY_READ
+  if (record.series_bin_ps < 0)
+    throw ConfigError{"series_bin_ps", std::to_string(record.series_bin_ps), "at least 0"};
   return record;
 }
 
-// For tests: results do not depend on it.
-std::uint32_t hosts_per_partition(const py::dict& options) {
-  if (!options.contains("hosts_per_partition")) return NetworkOptions{}.hosts_per_partition;
-  return member<std::uint32_t>(options, "hosts_per_partition");
-}
-
-// (field, name, parameters) of each.
-std::vector<PolicyChoice> job_policies(const py::dict& options, const Workload* workload) {
+std::vector<PolicyChoice> job_policies(const py::dict& given, const Workload* workload) {
   std::vector<PolicyChoice> choices;
-  if (options.contains("job_policies")) {
-    using Row = std::tuple<std::string, std::string, py::dict>;
-    for (const auto& [field, name, parameters] : member<std::vector<Row>>(options, "job_policies")) {
-      choices.push_back({.field = field, .name = name, .parameters = parameters_of(field, parameters)});
-    }
+  for (const auto& one : member<std::vector<py::dict>>(given, "job_policies")) {
+    choices.push_back(policy_choice(member<std::string>(one, "field"), one));
   }
   if (choices.size() > 255) throw ConfigError{"job_policies", std::to_string(choices.size()), "at most 255"};
   if (workload == nullptr) return choices;
@@ -116,26 +98,49 @@ std::vector<PolicyChoice> job_policies(const py::dict& options, const Workload* 
 
 }  // namespace
 
-SimulationSetup simulation_setup(const std::shared_ptr<Dragonfly>& topology, const py::dict& network,
-                                 const SourceHandle& source, const std::string& policy,
-                                 const py::dict& policy_parameters, std::uint32_t source_queue_packets,
-                                 bool lose_when_full, std::uint64_t seed, std::uint32_t threads,
-                                 const py::dict& options) {
+PolicyChoice policy_choice(const std::string& field, const py::dict& given) {
+  require_known(given, {"field", "name", "parameters"});
+  return {.field = field,
+          .name = member<std::string>(given, "name"),
+          .parameters = parameters_of(field, member<py::dict>(given, "parameters"))};
+}
+
+SimulationSetup simulation_setup(const py::dict& given, const std::vector<std::string>& beside) {
+  std::vector<std::string> known{"topology",       "network",
+                                 "source",         "policy",
+                                 "job_policies",   "source_queue_packets",
+                                 "lose_when_full", "seed",
+                                 "threads",        "hosts_per_partition"};
+#define DRAGONFLY_NAME(type, name) known.emplace_back(#name);
+  DRAGONFLY_RECORD_OPTIONS(DRAGONFLY_NAME)
+#undef DRAGONFLY_NAME
+  known.insert(known.end(), beside.begin(), beside.end());
+  require_known(given, known);
+  const auto topology = member<std::shared_ptr<Dragonfly>>(given, "topology");
+  if (topology == nullptr) throw ConfigError{"topology", "None", "must be given"};
+  const auto source = member<SourceHandle>(given, "source");
   require_same_topology("traffic", *source.topology, *topology);
+  const auto threads = member<std::uint32_t>(given, "threads");
   if (threads < 1 || threads > 1024) throw ConfigError{"threads", std::to_string(threads), "from 1 to 1024"};
-  return {.topology = topology,
-          .source = source.source,
-          .workload = source.workload,
-          .network = network_params(network),
-          .policy = policy,
-          .policy_parameters = parameters_of("policy", policy_parameters),
-          .job_policies = job_policies(options, source.workload.get()),
-          .threads = threads,
-          .options = {.seed = seed,
-                      .source_queue_packets = source_queue_packets,
-                      .lose_when_full = lose_when_full,
-                      .record = record_options(options),
-                      .hosts_per_partition = hosts_per_partition(options)}};
+  PolicyChoice policy = policy_choice("policy", member<py::dict>(given, "policy"));
+  SimulationSetup setup{
+      .topology = topology,
+      .source = source.source,
+      .workload = source.workload,
+      .network = network_params(member<py::dict>(given, "network")),
+      .policy = std::move(policy.name),
+      .policy_parameters = std::move(policy.parameters),
+      .job_policies = job_policies(given, source.workload.get()),
+      .threads = threads,
+      .options = {.seed = member<std::uint64_t>(given, "seed"),
+                  .source_queue_packets = member<std::uint32_t>(given, "source_queue_packets"),
+                  .lose_when_full = member<bool>(given, "lose_when_full"),
+                  .record = record_options(given)}};
+  // For tests: results do not depend on it.
+  if (given.contains("hosts_per_partition")) {
+    setup.options.hosts_per_partition = member<std::uint32_t>(given, "hosts_per_partition");
+  }
+  return setup;
 }
 
 }  // namespace dragonfly

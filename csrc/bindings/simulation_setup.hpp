@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "bindings/traffic_handles.hpp"
 #include "simulation/simulation.hpp"
@@ -15,9 +16,10 @@ namespace dragonfly {
 [[nodiscard]] pybind11::list network_rows();
 // All throw ConfigError.
 [[nodiscard]] Parameters parameters_of(const std::string& owner, const pybind11::dict& given);
-[[nodiscard]] SimulationSetup simulation_setup(
-    const std::shared_ptr<Dragonfly>& topology, const pybind11::dict& network, const SourceHandle& source,
-    const std::string& policy, const pybind11::dict& policy_parameters, std::uint32_t source_queue_packets,
-    bool lose_when_full, std::uint64_t seed, std::uint32_t threads, const pybind11::dict& options);
+// Of `name` and `parameters`; `field` is for messages.
+[[nodiscard]] PolicyChoice policy_choice(const std::string& field, const pybind11::dict& given);
+// The record that SimulationConfig.to_core() makes; `beside`: names in it that the caller reads.
+[[nodiscard]] SimulationSetup simulation_setup(const pybind11::dict& given,
+                                               const std::vector<std::string>& beside = {});
 
 }  // namespace dragonfly

@@ -18,11 +18,20 @@
 
 namespace dragonfly {
 
+// One row per plain option of a run: type and name. `SimulationConfig` in Python has default, range, unit and
+// meaning; a time in ns there is one in ps here, and None is 0.
+// clang-format off
+#define DRAGONFLY_RECORD_OPTIONS(X)                   \
+  X(TimePs, series_bin_ps)     /* 0: no time series */ \
+  X(bool, packet_log)                                 \
+  X(bool, group_latency)                              \
+  X(bool, host_latency)
+// clang-format on
+
 struct RecordOptions {
-  TimePs series_bin_ps = 0;  // 0: no time series
-  bool packet_log = false;
-  bool group_latency = false;
-  bool host_latency = false;
+#define DRAGONFLY_MEMBER(type, name) type name{};
+  DRAGONFLY_RECORD_OPTIONS(DRAGONFLY_MEMBER)
+#undef DRAGONFLY_MEMBER
 };
 
 struct NetworkOptions {

@@ -12,14 +12,12 @@ from dragonfly_env.config.network_fields import MAX_BANDWIDTH, MAX_BUFFER, MAX_L
 from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
 
 if TYPE_CHECKING:
+    from dragonfly_env import _core
     from dragonfly_env.config.network import NetworkConfig
     from dragonfly_env.config.topology import Dragonfly
 
 _BUNDLE_STEP_PS = 10
 _OF_GRIDS = ("rank-1", "rank-2", "rank-3")
-
-LinkRow = tuple[int, int, int, int]
-"""Packet time and latency (ps), buffer (packets per VC), VCs: of a port, as the core takes it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +78,7 @@ def check_links(field: str, value: object) -> tuple[tuple[str, LinkConfig], ...]
     return tuple(sorted(links.items()))
 
 
-def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[LinkRow]:
+def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[_core.LinkParams]:
     """The classes of links between routers, local ones first, as the core takes them.
 
     Raises:
@@ -104,7 +102,9 @@ def link_rows(network: NetworkConfig, topology: Dragonfly) -> list[LinkRow]:
     ]
 
 
-def _row(network: NetworkConfig, name: str, given: LinkConfig, bundled: int, *, is_global: bool) -> LinkRow:
+def _row(
+    network: NetworkConfig, name: str, given: LinkConfig, bundled: int, *, is_global: bool
+) -> _core.LinkParams:
     """One class: what is given for it, else what holds for local or global links."""
     kind = "global" if is_global else "local"
 
@@ -134,14 +134,19 @@ def _row(network: NetworkConfig, name: str, given: LinkConfig, bundled: int, *, 
         raise config_error(
             field, buffer_packets, f"a port of {bundled} links has room for at most {MAX_BUFFER} packets"
         )
-    return packet_ps, ns_to_ps(f"{field}.latency_ns", latency_ns), buffer_packets, pick(given.vcs, "vcs")
+    return {
+        "packet_ps": packet_ps,
+        "latency_ps": ns_to_ps(f"{field}.latency_ns", latency_ns),
+        "buffer_packets": buffer_packets,
+        "vcs": pick(given.vcs, "vcs"),
+    }
 
 
 def buffer_unit_packets(network: NetworkConfig, topology: Dragonfly) -> int:
     """What a value of 1 stands for where observations show occupancies in the unit ``"buffers"``: the room in an
     output queue and the largest input buffer of a link between routers, per VC, rounded up to a power of two.
     """
-    room = network.output_buffer_packets + max(row[2] for row in link_rows(network, topology))
+    room = network.output_buffer_packets + max(row["buffer_packets"] for row in link_rows(network, topology))
     return 1 << (room - 1).bit_length()
 
 

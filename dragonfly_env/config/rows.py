@@ -230,7 +230,7 @@ def describe(settings: Any) -> tuple[SettingInfo, ...]:
 
 
 def core_values(settings: Any, by_unit: Mapping[str, Callable[[Any], Any]] | None = None) -> dict[str, Any]:
-    """What the core is told: every field that has a name there, times as whole picoseconds.
+    """What the core is told: every field that has a name there, times as whole picoseconds, None as 0.
 
     Args:
         settings: An object of a settings class.
@@ -243,6 +243,8 @@ def core_values(settings: Any, by_unit: Mapping[str, Callable[[Any], Any]] | Non
             value, unit = getattr(settings, field.name), field.metadata["unit"]
             if unit in convert:
                 value = convert[unit](value)
+            elif value is None:
+                value = 0
             elif unit == "ns":
                 value = ns_to_ps(field.name, value)
             values[name] = value

@@ -7,6 +7,7 @@ plain dictionaries, JSON and TOML and back.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,12 +17,22 @@ from dragonfly_env import _core
 from dragonfly_env.checks import toml
 from dragonfly_env.checks.documents import parse_json, parse_toml, read_toml
 from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import config_error, ns_to_ps
+from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.groups import ALL_TO_ALL
 from dragonfly_env.config.links import link_rows
 from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, reject_unknown, time_ns
+from dragonfly_env.config.rows import (
+    boolean,
+    choice,
+    core_values,
+    integer,
+    normalise,
+    real,
+    reject_unknown,
+    time_ns,
+)
 from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.jobs.job import as_policy
 from dragonfly_env.jobs.workload import (
     JobPolicies,
     PlacedJob,
@@ -30,7 +41,7 @@ from dragonfly_env.jobs.workload import (
     parse_jobs,
     place_jobs,
 )
-from dragonfly_env.policies import Policy, make_policy, parse_policy
+from dragonfly_env.policies import Policy, parse_policy
 from dragonfly_env.traffic import (
     ClosedLoop,
     DemandMatrix,
@@ -48,7 +59,7 @@ MAX_SEED = 2**64 - 1
 _ROUND_TRIPS = 4
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class SimulationConfig:
     """A run: topology, network, traffic, policy and what to record.
 
@@ -108,6 +119,7 @@ class SimulationConfig:
         unit="packets",
         optional=True,
         doc="Room in the source queue of a host; None: unbounded.",
+        core="source_queue_packets",
     )
     source_queue_full: str | None = choice(
         None,
@@ -124,15 +136,27 @@ class SimulationConfig:
         unit="packets",
         doc="Packets of a message, generated together. Traces and closed-loop traffic have sizes of their own.",
     )
-    seed: int = integer(1, 0, MAX_SEED, doc="Seed of every random stream.")
-    threads: int = integer(1, 1, 1024, doc="Threads of the core; the result does not depend on it.")
-    series_bin_ns: float | None = time_ns(
-        None, 1.0, optional=True, doc="Width of the bins of the time series, at least 1; None: no series."
+    seed: int = integer(1, 0, MAX_SEED, doc="Seed of every random stream.", core="seed")
+    threads: int = integer(
+        1, 1, 1024, doc="Threads of the core; the result does not depend on it.", core="threads"
     )
-    packet_log: bool = boolean(False, doc="Whether to log every delivered packet (about 100 bytes each).")
-    group_latency: bool = boolean(False, doc="Whether to record latency by source and destination group.")
+    series_bin_ns: float | None = time_ns(
+        None,
+        1.0,
+        optional=True,
+        doc="Width of the bins of the time series, at least 1; None: no series.",
+        core="series_bin_ps",
+    )
+    packet_log: bool = boolean(
+        False, doc="Whether to log every delivered packet (about 100 bytes each).", core="packet_log"
+    )
+    group_latency: bool = boolean(
+        False, doc="Whether to record latency by source and destination group.", core="group_latency"
+    )
     host_latency: bool = boolean(
-        False, doc="Whether to record latency by source host (24 bytes a host and partition)."
+        False,
+        doc="Whether to record latency by source host (24 bytes a host and partition).",
+        core="host_latency",
     )
     watchdog_ns: float = time_ns(
         1_000_000.0, 1_000.0, doc="Time without any progress after which DeadlockError is raised."
@@ -150,9 +174,7 @@ class SimulationConfig:
             raise config_error("network", self.network, "must be a NetworkConfig or the name of a preset")
         if self.network.links or self.topology.group != ALL_TO_ALL:
             link_rows(self.network, self.topology)
-        policy = parse_policy(self.policy)
-        by_name = not policy.needs and policy == make_policy(policy.name)
-        object.__setattr__(self, "policy", policy.name if by_name else policy)
+        object.__setattr__(self, "policy", as_policy(self.policy))
         object.__setattr__(self, "jobs", parse_jobs(self.jobs))
         if self.traffic is None:
             object.__setattr__(self, "traffic", "none" if self.jobs else "uniform")
@@ -220,12 +242,31 @@ class SimulationConfig:
         if self.source_queue_full == "lose":
             allowed = "must be 'stall' beside jobs: what a program has sent is never lost"
             raise config_error("source_queue_full", "lose", allowed)
-        JobPolicies([one.job for one in self.placed_jobs()], self.policy_object)
+        self._job_policies  # noqa: B018 - raises for jobs that cannot be
 
     def placed_jobs(self) -> tuple[PlacedJob, ...]:
         """Every job with its hosts: rank i lives on ``hosts[i]``. They follow from the seed."""
+        return self._placed_jobs
+
+    @functools.cached_property
+    def _placed_jobs(self) -> tuple[PlacedJob, ...]:
+        if not self.jobs:
+            return ()
         jobs = expand_jobs(self.jobs, self.topology, self.seed)
         return place_jobs(jobs, self.topology, self.seed, self.network.message_bytes_of_packet)
+
+    @functools.cached_property
+    def _job_policies(self) -> JobPolicies:
+        return JobPolicies([one.job for one in self._placed_jobs], self.policy_object)
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """The policies that route: that of the run, then those that jobs bring along, each once."""
+        return tuple(self._job_policies.known)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what follows from them follows again."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @property
     def ends(self) -> bool:
@@ -234,12 +275,12 @@ class SimulationConfig:
             return any(not job.is_endless for job in self.jobs)
         return self.traffic_object.is_closed_loop
 
-    @property
+    @functools.cached_property
     def traffic_object(self) -> Traffic:
         """The traffic as an object, whatever form it was given in."""
         return parse_traffic(self.traffic)
 
-    @property
+    @functools.cached_property
     def policy_object(self) -> Policy:
         """The policy as an object, whatever form it was given in."""
         return parse_policy(self.policy)
@@ -334,41 +375,20 @@ class SimulationConfig:
             raise config_error("json", text, "must be a JSON object")
         return cls.from_dict(values)
 
-    def make_core(self) -> _core.Simulation:
-        """Build the core for this configuration; ``Simulation`` does so.
-
-        Raises:
-            ConfigError: For what only the core can see, e.g. too few VCs for the policy.
-        """
-        return _core.Simulation(*self.core_arguments())
-
-    def core_arguments(self) -> _core.SimulationArguments:
-        """What every kind of core is built from."""
-        policy = self.policy_object
-        options: dict[str, Any] = {
-            name: getattr(self, name) for name in ("packet_log", "group_latency", "host_latency")
+    def to_core(self) -> dict[str, Any]:
+        """The one record that every kind of core is made of."""
+        policies = self._job_policies
+        return {
+            **core_values(self),
+            "topology": self.topology.to_core(),
+            "network": self.network.to_core(self.topology, watchdog_ns=self.watchdog_ns),
+            "source": self._make_source(policies),
+            "policy": self.policy_object.to_core(),
+            "job_policies": policies.to_core(),
+            "lose_when_full": self.loses_when_full,
         }
-        if self.series_bin_ns is not None:
-            options["series_bin_ps"] = ns_to_ps("series_bin_ns", self.series_bin_ns)
-        placed = self.placed_jobs() if self.jobs else ()
-        policies = JobPolicies([one.job for one in placed], policy)
-        if of_jobs := policies.to_core():
-            options["job_policies"] = of_jobs
-        source = self._make_source(placed, policies)
-        return (
-            self.topology.to_core(),
-            self.network.to_core(self.topology, watchdog_ns=self.watchdog_ns),
-            source,
-            policy.name,
-            policy.core_parameters(),
-            self.source_queue_packets or 0,
-            self.loses_when_full,
-            self.seed,
-            self.threads,
-            options,
-        )
 
-    def _make_source(self, placed: tuple[PlacedJob, ...], policies: JobPolicies) -> _core.Source:
+    def _make_source(self, policies: JobPolicies) -> _core.Source:
         traffic = self.traffic_object
         background = None
         if not isinstance(traffic, Silence):
@@ -384,7 +404,7 @@ class SimulationConfig:
             if not self.jobs:
                 return background
         return job_source(
-            placed,
+            self.placed_jobs(),
             self.topology,
             background=background,
             policies=policies,

@@ -24,7 +24,6 @@ from dragonfly_env.envs._scenarios import Changes, Configs, Scenarios
 from dragonfly_env.envs.copies import Copied
 from dragonfly_env.envs.options import EnvOptions, Several, documented, options_for, takes
 from dragonfly_env.errors import IllegalActionError, StateError
-from dragonfly_env.jobs.workload import job_infos
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.series import check_series, limit_of_drain
 from dragonfly_env.simulation.core_owner import AT_WORK, CoreOwner
@@ -97,10 +96,10 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
     def _build(self, configs: Configs) -> _core.RoutingEnvironment:
         options = self._options
-        runs = [(*one.core_arguments(), options.spec(one.network, one.topology)) for one in configs]
+        runs = [{**one.to_core(), "decisions": options.spec(one.network, one.topology)} for one in configs]
         times_ps = options.warmup_ps, options.duration_ps
         if len(runs) == 1:
-            return _core.RoutingEnvironment(*runs[0], *times_ps)
+            return _core.RoutingEnvironment(runs[0], *times_ps)
         return _core.RoutingEnvironment.several(runs, *times_ps, max(one.threads for one in configs))
 
     def _layout_of(self, core: _core.RoutingEnvironment, config: SimulationConfig) -> Layout:
@@ -424,7 +423,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         config = self.configs[number]
         with self._alone:
             statistics = self._core.simulation_of(number).statistics()
-        jobs = job_infos(config.placed_jobs()) if config.jobs else ()
+        jobs = tuple(one.info for one in config.placed_jobs())
         return Metrics.from_statistics(statistics, config.topology, config.network, jobs=jobs)
 
     def trace_hash(self, scenario: int | None = None) -> int:

@@ -214,7 +214,7 @@ class EnvOptions:
         Raises:
             ConfigError: If the network has too few VCs for it.
         """
-        given = [row[3] for row in link_rows(network, topology) if row[3] > 0]
+        given = [row["vcs"] for row in link_rows(network, topology) if row["vcs"] > 0]
         diameter = topology.diameter
         hops = self.max_hops if self.max_hops is not None else min(given, default=diameter + _SPARE_HOPS)
         if self.action == "port" and given and hops > min(given):

@@ -398,7 +398,7 @@ class PacketEnv(BatchedRoutingEnv):
 
     def __init__(self, config: SimulationConfig, *, background: Background, **options: Any) -> None:
         self._background = background
-        self._in_core: tuple[str, dict[str, Any]] | None = None
+        self._in_core: _core.PolicyRecord | None = None
         self._inside = False
         super().__init__(config, **options)
 
@@ -455,13 +455,10 @@ class PacketEnv(BatchedRoutingEnv):
                 "would see other candidates, features or virtual channels here than in the core"
             )
         options = self._options
-        return _core.RoutingEnvironment(
-            *config.core_arguments(),
-            options.spec(config.network, config.topology),
-            options.warmup_ps,
-            options.duration_ps,
-            self._in_core,
-        )
+        run = {**config.to_core(), "decisions": options.spec(config.network, config.topology)}
+        if self._in_core is not None:
+            run["background"] = self._in_core
+        return _core.RoutingEnvironment(run, options.warmup_ps, options.duration_ps)
 
     def _require_reference(self, why: str) -> None:
         """Refuse a background that the core alone has, where the core cannot decide for it."""
@@ -474,7 +471,7 @@ class PacketEnv(BatchedRoutingEnv):
                 "the environment with it as background and the options that it needs",
             )
 
-    def _runs_in_core(self, config: SimulationConfig) -> tuple[str, dict[str, Any]] | None:
+    def _runs_in_core(self, config: SimulationConfig) -> _core.PolicyRecord | None:
         """The background policy as the core takes it; None: it must be asked from Python.
 
         That is where it learns, or is the user's own; and where what it is shown here is not what it would see in the
@@ -485,7 +482,7 @@ class PacketEnv(BatchedRoutingEnv):
             return None
         if policy.name == "min":
             drawn = options.action == "path" and options.minimal_candidates > 1
-            return None if drawn else (policy.name, policy.core_parameters())
+            return None if drawn else policy.to_core()
         if options.warmup_ns > 0 and not self._warms_up_alike(config):
             return None
         needed = needed_options(policy, config.topology)
@@ -493,7 +490,7 @@ class PacketEnv(BatchedRoutingEnv):
         here, there = (_as_seen(each, config) for each in (options, usual))
         if any(here[name] != there[name] for name in (*needed, *_DRAWN)):
             return None
-        return policy.name, policy.core_parameters()
+        return policy.to_core()
 
     def _warms_up_alike(self, config: SimulationConfig) -> bool:
         """Whether the paths of the warm-up leave the first virtual channels of packets as they are: a policy that may

@@ -31,12 +31,10 @@ def _check_iterations(name: str, value: object) -> int | str:
     return check_integer(name, value, 1, _MOST_ITERATIONS)
 
 
-def as_policy(value: object) -> Policy | str | None:
-    """The policy of a job in its plain form: one whose parameters are all at their defaults becomes its name, so that
-    equal settings are equal.
+def as_policy(value: object) -> Policy | str:
+    """A policy in its plain form: one whose parameters are all at their defaults becomes its name, so that equal
+    settings are equal.
     """
-    if value is None:
-        return None
     policy = parse_policy(value)
     return policy.name if not policy.needs and policy == make_policy(policy.name) else policy
 
@@ -123,7 +121,8 @@ class Job:
         if isinstance(program, RegisteredJob) and self.iterations != 1:
             raise config_error("iterations", self.iterations, f"must be 1 for {program.spec}")
         for field in ("policy", "all_to_all_policy"):
-            object.__setattr__(self, field, as_policy(getattr(self, field)))
+            policy = getattr(self, field)
+            object.__setattr__(self, field, None if policy is None else as_policy(policy))
         if not self.name:
             object.__setattr__(self, "name", program.spec)
 

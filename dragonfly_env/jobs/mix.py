@@ -66,7 +66,8 @@ class BackgroundMix:
     def __post_init__(self) -> None:
         normalise(self)
         for field in ("policy", "all_to_all_policy"):
-            object.__setattr__(self, field, as_policy(getattr(self, field)))
+            policy = getattr(self, field)
+            object.__setattr__(self, field, None if policy is None else as_policy(policy))
 
     @property
     def is_endless(self) -> bool:

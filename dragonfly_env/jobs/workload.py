@@ -28,11 +28,28 @@ _MOST_PACKETS_OF_HOST = 2**32 - 1
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PlacedJob:
-    """A job with its hosts: rank i lives on ``hosts[i]``."""
+    """A job with its hosts: rank i lives on ``hosts[i]``.
+
+    Attributes:
+        operation_names: Of the operations that are measured.
+        info: What metrics say about the job.
+    """
 
     job: Job
     hosts: tuple[int, ...]
     operation_names: tuple[str, ...]
+
+    @property
+    def info(self) -> JobInfo:
+        job = self.job
+        return JobInfo(
+            name=job.name,
+            program=job.program.spec,
+            hosts=self.hosts,
+            start_ps=ns_to_ps("start_ns", job.start_ns),
+            endless=job.is_endless,
+            operation_names=self.operation_names,
+        )
 
 
 @contextmanager
@@ -149,30 +166,23 @@ def _operations(job: Job, packet_bytes: int) -> tuple[str, ...]:
     return compiled.operation_names
 
 
-def job_infos(placed: Iterable[PlacedJob]) -> tuple[JobInfo, ...]:
-    """What metrics say about who was measured."""
-    return tuple(
-        JobInfo(
-            name=one.job.name,
-            program=one.job.program.spec,
-            hosts=one.hosts,
-            start_ps=ns_to_ps("start_ns", one.job.start_ns),
-            endless=one.job.is_endless,
-            operation_names=one.operation_names,
-        )
-        for one in placed
-    )
-
-
 class JobPolicies:
     """The policies that jobs bring along: each once, numbered from 1; 0 is the run's.
 
+    Args:
+        jobs: Of the run.
+        policy: The run's.
+
     Attributes:
+        known: All of them; the first is the run's.
         numbers: Of each job, that of its usual packets and that of its all-to-all operations.
+
+    Raises:
+        ConfigError: If there are too many.
     """
 
     def __init__(self, jobs: Sequence[Job], policy: Policy) -> None:
-        self._known = [policy]
+        self.known = [policy]
         self._fields = [""]
         self.numbers: list[tuple[int, int]] = []
         for index, job in enumerate(jobs):
@@ -185,28 +195,18 @@ class JobPolicies:
         if policy is None:
             return otherwise
         parsed = parse_policy(policy)
-        if parsed not in self._known:
-            if len(self._known) > MOST_POLICIES:
+        if parsed not in self.known:
+            if len(self.known) > MOST_POLICIES:
                 allowed = f"must be one of at most {MOST_POLICIES} distinct policies that the jobs of a run may have"
                 raise config_error(field, policy, allowed)
-            self._known.append(parsed)
+            self.known.append(parsed)
             self._fields.append(field)
-        return self._known.index(parsed)
+        return self.known.index(parsed)
 
-    def find(self, policy: Policy) -> int | None:
-        """The number of one that a job brought along; None: it is new."""
-        # Not the run's, even if equal: that one may be replaced.
-        return next((i for i, known in enumerate(self._known) if i > 0 and known == policy), None)
-
-    def add(self, policy: Policy) -> None:
-        """Give a new one the next number."""
-        self._known.append(policy)
-        self._fields.append("policy")
-
-    def to_core(self) -> list[tuple[str, str, dict[str, Any]]]:
-        """(field, name, parameters) of each but the run's."""
-        pairs = zip(self._fields[1:], self._known[1:], strict=True)
-        return [(field, policy.name, policy.core_parameters()) for field, policy in pairs]
+    def to_core(self) -> list[_core.PolicyRecord]:
+        """All but the run's, as the core takes them."""
+        pairs = zip(self._fields[1:], self.known[1:], strict=True)
+        return [{"field": field, **policy.to_core()} for field, policy in pairs]
 
 
 def job_source(

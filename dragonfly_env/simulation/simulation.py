@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NoReturn, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env import _core
 from dragonfly_env.checks.values import (
     MAX_RUN_NS,
     MAX_TIME_PS,
@@ -18,7 +19,6 @@ from dragonfly_env.checks.values import (
 )
 from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.errors import StateError
-from dragonfly_env.jobs.workload import JobPolicies, job_infos
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.series import check_series, limit_of_drain, series_end_ps
@@ -52,9 +52,9 @@ class Simulation(CoreOwner):
             raise config_error("config", config, "must be a SimulationConfig")
         self._config = config
         self._closed_loop = config.ends
-        self._jobs = config.placed_jobs() if config.jobs else ()
-        self._job_policies = JobPolicies([one.job for one in self._jobs], config.policy_object)
-        self._core = config.make_core()
+        self._jobs = tuple(one.info for one in config.placed_jobs())
+        self._job_policies = list(config.policies)
+        self._core = _core.Simulation(config.to_core())
         self._marks = Marks()
         self._window_ps = 0  # when the window began
 
@@ -218,9 +218,8 @@ class Simulation(CoreOwner):
             StateError: While another thread runs this simulation.
         """
         config = self._config.replace(policy=policy)
-        chosen = config.policy_object
         with self._alone:
-            self._core.set_policy(chosen.name, chosen.core_parameters())
+            self._core.set_policy(config.policy_object.to_core())
         self._config = config
 
     def set_job_policy(
@@ -252,10 +251,11 @@ class Simulation(CoreOwner):
     def _number_of(self, field: str, policy: Policy | None) -> int:
         if policy is None:
             return 0
-        number = self._job_policies.find(policy)
-        if number is None:
-            number = self._core.add_policy(field, policy.name, policy.core_parameters())
-            self._job_policies.add(policy)
+        # Not the run's, even if equal: that one may be replaced.
+        if policy in self._job_policies[1:]:
+            return self._job_policies.index(policy, 1)
+        number = self._core.add_policy(field, policy.to_core())
+        self._job_policies.append(policy)
         return number
 
     def q_table(self) -> npt.NDArray[np.float32]:
@@ -316,9 +316,7 @@ class Simulation(CoreOwner):
 
     def _as_metrics(self, statistics: Mapping[str, Any], middle: Mark | None = None) -> Metrics:
         config = self._config
-        return Metrics.from_statistics(
-            statistics, config.topology, config.network, middle, job_infos(self._jobs)
-        )
+        return Metrics.from_statistics(statistics, config.topology, config.network, middle, self._jobs)
 
     def _begin_episode(self) -> None:
         """As ``reset_statistics``, and what was generated in the warm-up of an environment is not counted later."""
@@ -335,9 +333,7 @@ class Simulation(CoreOwner):
         """
         with self._alone:
             counted = self._core.counters()
-        return Counters.from_statistics(
-            counted, self._config.topology, self._config.network, job_infos(self._jobs)
-        )
+        return Counters.from_statistics(counted, self._config.topology, self._config.network, self._jobs)
 
     def run_in_windows(self, window_ns: float, duration_ns: float | None = None) -> CounterWindows:
         """Advance the simulated time and read the counters again and again; the run is the same as without that.

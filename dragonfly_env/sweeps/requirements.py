@@ -151,7 +151,7 @@ def _requirements_of(run: Run) -> Requirements:
     if run.agent is not None:
         simulation_of(run)
     try:
-        found = _core.requirements(*config.core_arguments())
+        found = _core.requirements(config.to_core())
     except ConfigError as error:
         raise ConfigError(f"{error}{_channels_of(config)}" if "vcs" in str(error) else str(error)) from None
     light = config.topology.num_hosts * _PACKETS_OF_HOST * _PACKET_BYTES

@@ -66,10 +66,10 @@ def test_ports_are_as_fast_as_their_links_together(network: str, packets: int) -
     preset = dfe.NetworkConfig.preset(network)
     assert preset.packet_time_ns == pytest.approx(packets * HOST_NS)
     rows = dict(zip(SMALL.link_classes[1:], preset.to_core(SMALL)["links"], strict=True))
-    for name, (packet_ps, latency_ps, buffer_packets, _) in rows.items():
-        assert packet_ps / 1000 == pytest.approx(packets * PORT_NS[name], abs=0.03)
-        assert latency_ps == WIRE_NS[name] * 1000
-        assert buffer_packets * packets == {"rank-1": 32, "rank-2": 3 * 32, "rank-3": 2 * 64}[name]
+    for name, port in rows.items():
+        assert port["packet_ps"] / 1000 == pytest.approx(packets * PORT_NS[name], abs=0.03)
+        assert port["latency_ps"] == WIRE_NS[name] * 1000
+        assert port["buffer_packets"] * packets == {"rank-1": 32, "rank-2": 3 * 32, "rank-3": 2 * 64}[name]
     assert preset.flits_per_packet == 14 * packets
 
 

@@ -32,14 +32,13 @@ POLICIES = {
 @contextlib.contextmanager
 def cut_into(hosts_per_partition: int) -> Iterator[None]:
     """Networks that are made in this context have partitions of about so many hosts."""
-    original = SimulationConfig.core_arguments
+    original = SimulationConfig.to_core
 
-    def arguments(self: SimulationConfig) -> Any:
-        *others, options = original(self)
-        return *others, {**options, "hosts_per_partition": hosts_per_partition}
+    def to_core(self: SimulationConfig) -> Any:
+        return {**original(self), "hosts_per_partition": hosts_per_partition}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SimulationConfig, "core_arguments", arguments)
+        patch.setattr(SimulationConfig, "to_core", to_core)
         yield
 
 

@@ -29,7 +29,7 @@ def tiny_buffers(**changes: object) -> dfe.NetworkConfig:
 def broken_core(network: dfe.NetworkConfig, policy: str, traffic: str, threads: int = 1) -> _core.Simulation:
     """A saturated network whose packets never change their VC, which the public face does not offer."""
     params = {**network.to_core(watchdog_ns=WATCHDOG_NS), "vc_scheme": "unsafe-single"}
-    config = dfe.SimulationConfig(topology=SMALL, traffic=traffic)
+    config = dfe.SimulationConfig(topology=SMALL, traffic=traffic, policy=policy, threads=threads)
     source = make_source(
         config.traffic_object,
         SMALL,
@@ -39,7 +39,7 @@ def broken_core(network: dfe.NetworkConfig, policy: str, traffic: str, threads: 
         message_packets=1,
         network=network,
     )
-    return _core.Simulation(SMALL.to_core(), params, source, policy, {}, 0, False, 1, threads, {})
+    return _core.Simulation({**config.to_core(), "network": params, "source": source})
 
 
 @pytest.mark.parametrize("policy", ["val-n", "par"])

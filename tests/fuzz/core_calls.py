@@ -61,12 +61,13 @@ class _Things:
             for topology in random.sample(systems, 2)
         ]
         self.config = configs[0]
-        self.arguments = self.config.core_arguments()
-        self.environment_arguments = _environment_arguments(self.config, self.arguments)
+        self.record = self.config.to_core()
+        self.arguments = (self.record,)
+        self.environment_arguments = _environment_arguments(self.config, self.record)
         self.objects: list[Any] = [configs[1].topology.to_core()]
-        self.objects += [argument for argument in self.arguments if type(argument) in _CLASSES]
-        self.objects.append(_core.make_pattern(self.arguments[0], 1, "uniform", {}))
-        self.objects.append(configs[1].core_arguments()[2])
+        self.objects += [value for value in self.record.values() if type(value) in _CLASSES]
+        self.objects.append(_core.make_pattern(self.record["topology"], 1, "uniform", {}))
+        self.objects.append(configs[1].to_core()["source"])
         with contextlib.suppress(Exception):
             self.objects.append(_core.Simulation(*self.arguments))
         with contextlib.suppress(Exception):
@@ -79,18 +80,28 @@ class _Things:
                     self.objects.append(_half_made(random, cls))
 
 
-def _environment_arguments(config: SimulationConfig, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+def _environment_arguments(config: SimulationConfig, record: dict[str, Any]) -> tuple[Any, ...]:
     env = BatchedRoutingEnv(SimulationConfig(topology=Dragonfly(2, 4, 2)), duration_ns=500.0)
-    return (*arguments, env._options.spec(config.network, config.topology), 0, 500_000)
+    return {**record, "decisions": env._options.spec(config.network, config.topology)}, 0, 500_000
 
 
 def _several(random: Random, things: _Things) -> tuple[Any, ...]:
     """Networks beside each other; now and then with an argument that is none."""
-    run = things.environment_arguments[:-2]
-    runs = [list(run) for _ in range(random.choice((1, 2, 2, 3)))]
+    run = things.environment_arguments[0]
+    runs = [dict(run) for _ in range(random.choice((1, 2, 2, 3)))]
     if random.random() < 0.3:
-        runs[-1][random.randrange(len(run))] = random.choice((odd(random), random.choice(things.objects)))
-    return [tuple(one) for one in runs], *things.environment_arguments[-2:], random.choice((1, 2, 2, 3, 0))
+        runs[-1][random.choice(list(run))] = random.choice((odd(random), random.choice(things.objects)))
+    return runs, *things.environment_arguments[1:], random.choice((1, 2, 2, 3, 0))
+
+
+def _record(random: Random, things: _Things, whole: dict[str, Any]) -> dict[str, Any]:
+    """What a run is made of, with some of it replaced or left out."""
+    record = {
+        key: _value(random, things) if random.random() < 0.04 else value for key, value in whole.items()
+    }
+    if random.random() < 0.05:
+        del record[random.choice(list(record))]
+    return record
 
 
 def _half_made(random: Random, cls: type) -> Any:
@@ -183,16 +194,19 @@ def _array(random: Random) -> Any:
 
 
 def _fitting(random: Random, name: str, things: _Things) -> tuple[Any, ...]:
-    topology = things.arguments[0]
+    topology = things.record["topology"]
     owner_small = random.randrange(0, 40)
     pattern = next((o for o in things.objects if type(o) is _core.Pattern), None)
     source = random.choice([o for o in things.objects if type(o) is _core.Source])
     rows = random.randint(0, 5)
     table: dict[str, Callable[[], tuple[Any, ...]]] = {
         "Topology": lambda: (2, 4, 2, 9, "palmtree", 1),
-        "Simulation": lambda: things.arguments,
-        "requirements": lambda: things.arguments,
-        "RoutingEnvironment": lambda: things.environment_arguments,
+        "Simulation": lambda: (_record(random, things, things.record),),
+        "requirements": lambda: (_record(random, things, things.record),),
+        "RoutingEnvironment": lambda: (
+            _record(random, things, things.environment_arguments[0]),
+            *things.environment_arguments[1:],
+        ),
         "several": lambda: _several(random, things),
         "simulation_of": lambda: (random.randrange(3),),
         "state": lambda: (random.randrange(3),),
@@ -223,7 +237,9 @@ def _fitting(random: Random, name: str, things: _Things) -> tuple[Any, ...]:
         "run": lambda: (random.choice((0, 1, 100_000, 2**40, 2**62, -1)),),
         "run_to_completion": lambda: (random.choice((0, 1, 100_000, 2**40, -1)),),
         "drain": lambda: (random.choice((0, 1, 100_000, 2**62, -1)),),
-        "set_policy": lambda: (random.choice(("min", "ugal-n", "q-adaptive", "nothing")), {}),
+        "set_policy": lambda: (
+            {"name": random.choice(("min", "ugal-n", "q-adaptive", "nothing")), "parameters": {}},
+        ),
         "load_q_table": lambda: (_table(random, things),),
         "step": lambda: (np.zeros(random.choice((0, 1, 4, 12)), dtype=np.int64) + random.randrange(-1, 4),),
         "extend": lambda: (random.choice((1, 100_000, 2**61, 2**62, -1)),),

@@ -352,13 +352,10 @@ def test_tables_that_no_machine_holds_are_refused_before_they_are_filled() -> No
 
 @pytest.mark.parametrize("field", [*dfe.NetworkConfig().to_core(), "no such thing"])
 def test_the_private_core_takes_no_nonsense_either(field: str) -> None:
-    topology = SMALL.to_core()
-    pattern = _core.make_pattern(topology, 0, "permutation", {})
-    source = _core.synthetic_source(topology, [(0, pattern, 0.5)], "periodic", 0, 1, 32_000, 32_000, 1000)
+    run = dfe.SimulationConfig(topology=SMALL, traffic="permutation").to_core()
     for value in NONSENSE:
-        params = {**dfe.NetworkConfig().to_core(), field: value}
         try:
-            core = _core.Simulation(topology, params, source, "min", {}, 0, False, 1, 1, {})
+            core = _core.Simulation({**run, "network": {**run["network"], field: value}})
         except dfe.ConfigError as error:
             check_message(error, longest=10**6)  # Python's face is in front of it
             continue

@@ -221,9 +221,9 @@ def test_cut_through_needs_a_crossbar_as_fast_as_a_bundle() -> None:
 def test_a_network_for_local_links_holds_for_all_of_them_and_bundles_multiply_it() -> None:
     core = dfe.NetworkConfig(links={"rank-2": {"bandwidth_gbytes_per_s": 5.25}}).to_core(SMALL)
     # 128 bytes at 4 GB/s are 32 ns, at 3 x 5.25 GB/s 8.127 ns (to 10 ps), at 2 x 4 GB/s 16 ns.
-    assert [row[0] for row in core["links"]] == [32_000, 8_130, 16_000]
-    assert [row[1] for row in core["links"]] == [30_000, 30_000, 300_000]
-    assert [row[2] for row in core["links"]] == [20, 60, 40]
+    assert [row["packet_ps"] for row in core["links"]] == [32_000, 8_130, 16_000]
+    assert [row["latency_ps"] for row in core["links"]] == [30_000, 30_000, 300_000]
+    assert [row["buffer_packets"] for row in core["links"]] == [20, 60, 40]
     assert dfe.NetworkConfig().to_core(dfe.Dragonfly.preset("72"))["links"] == []
 
 

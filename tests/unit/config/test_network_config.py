@@ -278,8 +278,7 @@ _UNLIMITED = ("vc_scheme", "detours_avoid_destination_group")
 
 def make_core(network: dict[str, Any]) -> _core.Simulation:
     config = dfe.SimulationConfig(topology=dfe.Dragonfly(2, 4, 2))
-    topology, _, *others = config.core_arguments()
-    return _core.Simulation(topology, network, *others)
+    return _core.Simulation({**config.to_core(), "network": network})
 
 
 @pytest.mark.parametrize("field", ["switching", "watchdog_ps", "links"])

@@ -42,7 +42,7 @@ def test_every_unit_shows_the_same_packets(config: dfe.SimulationConfig) -> None
     in_time, times = last_batch(config, "ns")
     assert layout.names == in_packets.names == in_time.names
     topology = config.topology
-    packet_ns = np.array([packet_ps / 1_000 for packet_ps, *_ in link_rows(config.network, topology)])
+    packet_ns = np.array([row["packet_ps"] / 1_000 for row in link_rows(config.network, topology)])
     of_port = packet_ns[topology.port_classes()[topology.p :] - 1]
     assert len(set(of_port.tolist())) == (1 if config is SMALL else len(topology.link_classes) - 1)
     ports = layout.counts(seen, "candidate_port")

@@ -54,7 +54,7 @@ def test_a_job_runs_among_the_mix_until_it_is_done() -> None:
         taken = [host for one in placed for host in one.hosts]
         assert len(set(taken)) == len(taken) <= 0.9 * 72
         times[seed] = metrics.jobs[0].run_time_ns
-        assert {policy for _, policy, _ in chosen.core_arguments()[-1]["job_policies"]} == {"par"}
+        assert {policy["name"] for policy in chosen.to_core()["job_policies"]} == {"par"}
     assert times[1] != times[2]
 
 

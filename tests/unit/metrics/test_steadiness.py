@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dragonfly_env as dfe
+from dragonfly_env import _core
 from dragonfly_env.agents import RandomPolicy
 from dragonfly_env.cli import app
 from dragonfly_env.metrics.steadiness import Mark, Marks, is_saturated, is_stationary
@@ -188,7 +189,7 @@ def test_a_window_may_be_run_in_any_pieces(pieces: int) -> None:
 )
 def test_a_mark_is_the_same_from_the_few_counts_as_from_all_statistics(settings: dict[str, Any]) -> None:
     fields = {"topology": "72", "traffic": "adv+1", "load": 0.9, **settings}
-    core = dfe.SimulationConfig(**fields).make_core()
+    core = _core.Simulation(dfe.SimulationConfig(**fields).to_core())
     marks = set()
     for _ in range(4):
         core.run(700_001)

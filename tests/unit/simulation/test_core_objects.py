@@ -37,7 +37,7 @@ def made() -> dict[type, object]:
         topology,
         pattern,
         _core.synthetic_source(topology, [(0, pattern, 0.5)], "periodic", 0, 1, 32_000, 32_000, 1000),
-        config.make_core(),
+        _core.Simulation(config.to_core()),
         env._core,
         _core.Turnstile("taken"),
         dfe.baselines.MlpNetwork.random(hidden_units=(4,)).to_core(),
@@ -98,16 +98,16 @@ def proper_calls() -> dict[str, tuple[Callable[..., Any], list[Any]]]:
         "make_pattern": (_core.make_pattern, [topology, 0, "uniform", {}, False]),
         "synthetic_source": (_core.synthetic_source, [topology, steps, "periodic", 0, 1, 32_000, 32_000, 0]),
         "trace_source": (_core.trace_source, [topology, time_ps, one, one, one, None, None]),
-        "requirements": (_core.requirements, list(config.core_arguments())),
+        "requirements": (_core.requirements, [config.to_core()]),
         "required_vcs": (_core.required_vcs, [topology, "min", {}, "ladder"]),
         "channel_dependencies": (_core.channel_dependencies, [topology, "min", {}, "ladder"]),
         "job_source": (_core.job_source, [topology, None, []]),
         "place_tasks": (_core.place_tasks, [topology, "random", 1, 0]),
         "check_program": (_core.check_program, ["all-to-all", 4, 128]),
-        "Simulation": (_core.Simulation, list(config.core_arguments())),
+        "Simulation": (_core.Simulation, [config.to_core()]),
         "RoutingEnvironment": (
             _core.RoutingEnvironment,
-            [*config.core_arguments(), env.options.spec(config.network, config.topology), 0, 1000],
+            [{**config.to_core(), "decisions": env.options.spec(config.network, config.topology)}, 0, 1000],
         ),
     }
 
@@ -120,6 +120,21 @@ def test_none_beside_proper_arguments_is_refused(name: str) -> None:
         if value is not None and not isinstance(value, bool):  # None counts as False
             with pytest.raises((TypeError, ValueError)):
                 function(*proper[:i], None, *proper[i + 1 :])
+
+
+@pytest.mark.parametrize("name", ["Simulation", "requirements", "RoutingEnvironment"])
+def test_a_record_is_read_by_name_and_whole(name: str) -> None:
+    function, (record, *others) = proper_calls()[name]
+    for key in record:
+        with pytest.raises(dfe.ConfigError, match=f"^{key} = nothing: must be given"):
+            function({one: value for one, value in record.items() if one != key}, *others)
+        for value in (None, object()):
+            if value is None and isinstance(record[key], bool):  # None counts as False
+                continue
+            with pytest.raises((TypeError, ValueError)):
+                function({**record, key: value}, *others)
+        with pytest.raises(dfe.ConfigError, match=f"^{key}s = given: .*did you mean"):
+            function({**record, f"{key}s": 1}, *others)
 
 
 @pytest.mark.parametrize("owner", CLASSES, ids=lambda owner: owner.__name__)

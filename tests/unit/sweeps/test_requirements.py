@@ -39,7 +39,7 @@ def test_a_policy_runs_with_the_channels_that_it_says_and_with_no_fewer(topology
                 continue
             fewer = made.replace(network=dfe.NetworkConfig(**{**links, name: links[name] - 1}))
             with pytest.raises(dfe.ConfigError, match="for this policy and VC scheme"):
-                _core.requirements(*fewer.core_arguments())
+                _core.requirements(fewer.to_core())
 
 
 def test_what_the_core_needs_is_refused_as_the_simulation_refuses_it() -> None:
@@ -47,7 +47,7 @@ def test_what_the_core_needs_is_refused_as_the_simulation_refuses_it() -> None:
     with pytest.raises(dfe.ConfigError) as built:
         dfe.Simulation(made)
     with pytest.raises(dfe.ConfigError) as asked:
-        _core.requirements(*made.core_arguments())
+        _core.requirements(made.to_core())
     assert str(asked.value) == str(built.value)
 
 
