@@ -15,9 +15,9 @@ from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_choice, check_integer, config_error
 from dragonfly_env.config.links import buffer_unit_packets
 from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES, OCCUPANCY_UNITS
+from dragonfly_env.simulation.config import SimulationConfig
 
 if TYPE_CHECKING:
     from dragonfly_env.decisions.layout import Layout

@@ -11,10 +11,10 @@ from dragonfly_env.agents._trained_on import refuse_other_unit, warn_elsewhere
 from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_bool, check_instance, check_time_ns, config_error
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import Policy, make_policy
 from dragonfly_env.simulation import simulate
+from dragonfly_env.simulation.config import SimulationConfig
 
 if TYPE_CHECKING:
     from dragonfly_env.batch_policy import BatchPolicy

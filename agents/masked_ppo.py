@@ -38,9 +38,9 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import StateError
 
 if TYPE_CHECKING:
-    from dragonfly_env.config.simulation import SimulationConfig
     from dragonfly_env.decisions.batch import DecisionBatch, Transitions
     from dragonfly_env.envs.options import Several
+    from dragonfly_env.simulation.config import SimulationConfig
 
 
 class MaskedPpoAgent(NetworkAgent):

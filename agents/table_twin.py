@@ -24,11 +24,11 @@ from dragonfly_env.simulation.q_values import as_q_table
 
 if TYPE_CHECKING:
     from dragonfly_env.agents.q_learners import CoreLearner, QAdaptive, QRouting
-    from dragonfly_env.config.simulation import SimulationConfig
     from dragonfly_env.config.topology import Dragonfly
     from dragonfly_env.decisions.batch import DecisionBatch
     from dragonfly_env.decisions.feedback import HopFeedback
     from dragonfly_env.envs.batched import BatchedRoutingEnv
+    from dragonfly_env.simulation.config import SimulationConfig
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]

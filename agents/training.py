@@ -24,13 +24,12 @@ from dragonfly_env.agents.protocol import Learner
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.files import without_link
 from dragonfly_env.checks.outside import check_items, check_path, parsing
-from dragonfly_env.checks.values import check_integer, check_real, check_time_ns, config_error
-from dragonfly_env.config.simulation import MAX_SEED
+from dragonfly_env.checks.values import MAX_SEED, check_integer, check_real, check_time_ns, config_error
 
 if TYPE_CHECKING:
-    from dragonfly_env.config.simulation import SimulationConfig
     from dragonfly_env.envs.options import Several
     from dragonfly_env.metrics import Metrics
+    from dragonfly_env.simulation.config import SimulationConfig
 
 Callback = Callable[["Progress"], "bool | None"]
 _MOST_EPISODES = 10_000_000

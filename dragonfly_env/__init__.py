@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.links import LinkConfig
 from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.envs import BatchedRoutingEnv, DecisionBatch, HopFeedback, Transitions
 from dragonfly_env.envs import registration as _registration  # noqa: F401 - names for gymnasium.make
@@ -31,6 +30,7 @@ from dragonfly_env.jobs import Job
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import Policy, make_policy, policies
 from dragonfly_env.simulation import Simulation, simulate
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.traffic import AllToAll, traffic_patterns
 
 # Last: they register their policies, and use the modules above.

@@ -20,6 +20,7 @@ MAX_SETTING_NS = 1e9
 # Where the clock ends, and so the longest time that one call may advance it by: the core's ends at 2^61 ps.
 MAX_RUN_NS = 1e15
 MAX_TIME_PS = int(MAX_RUN_NS) * PS_PER_NS
+MAX_SEED = 2**64 - 1
 _SHORT_LIST = 5  # of names, behind which a further word is still seen
 _LONGEST_NAME = 100  # that is compared with known ones
 

@@ -92,8 +92,8 @@ def calibrate(
 
     dragonfly-env calibrate --topology 1056 --network q-adaptive --policy ugal-n --out gaps.json
     """
-    from dragonfly_env.config.simulation import SimulationConfig
     from dragonfly_env.jobs import Motif
+    from dragonfly_env.simulation.config import SimulationConfig
     from dragonfly_env.sweeps.calibrate import calibrate_gap, merge_gaps, read_gaps
     from dragonfly_env.sweeps.scenario import DEFAULT_TOPOLOGY
 

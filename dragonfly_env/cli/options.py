@@ -24,7 +24,7 @@ import typer
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.network_presets import MEANINGS
 from dragonfly_env.config.rows import describe
-from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.simulation.config import SimulationConfig
 
 DEFAULT_TOPOLOGY = "1056"
 UNBOUNDED = "unbounded"

@@ -22,7 +22,7 @@ from dragonfly_env.cli.guard import guarded
 from dragonfly_env.cli.settings import scenario_settings
 
 if TYPE_CHECKING:
-    from dragonfly_env.config.simulation import SimulationConfig
+    from dragonfly_env.simulation.config import SimulationConfig
     from dragonfly_env.training.learners import LearnerSource
     from dragonfly_env.training.run import Sofar, TrainingPlan, TrainingReport
 

@@ -344,7 +344,7 @@ class NetworkConfig:
         Raises:
             ConfigError: For an unknown field or a value out of range.
         """
-        reject_unknown(NetworkConfig, changes, "a network")
+        reject_unknown(type(self), changes, "a network")
         if changes.get(_CROSSBAR) is None:
             made = dataclasses.replace(self, **{**changes, _CROSSBAR: None})
             ratio = fastest_link(made) / fastest_link(self)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from dragonfly_env.checks.outside import check_mapping, parsing
-from dragonfly_env.checks.values import check_integer, config_error, unknown_name
-from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
+from dragonfly_env.checks.values import MAX_SEED, check_integer, config_error, unknown_name
+from dragonfly_env.simulation.config import SimulationConfig
 
 Draw: TypeAlias = "Callable[[int], SimulationConfig | Sequence[SimulationConfig]]"
 Configs: TypeAlias = tuple[SimulationConfig, ...]

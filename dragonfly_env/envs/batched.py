@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import MAX_RUN_NS, MAX_TIME_PS, PS_PER_NS, check_integer, config_error
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.decisions.actions import as_actions
 from dragonfly_env.decisions.batch import DecisionBatch, IntArray, Transitions
 from dragonfly_env.decisions.feedback import HopFeedback
@@ -26,6 +25,7 @@ from dragonfly_env.envs.options import EnvOptions, Several, documented, options_
 from dragonfly_env.errors import IllegalActionError, StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.series import check_series, limit_of_drain
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.core_owner import AT_WORK, CoreOwner
 
 if TYPE_CHECKING:

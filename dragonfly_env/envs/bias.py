@@ -29,7 +29,6 @@ import numpy.typing as npt
 from dragonfly_env.checks.arrays import as_numbers
 from dragonfly_env.checks.values import check_choice, check_real, check_time_ns, config_error, shown
 from dragonfly_env.config.rows import reject_unknown
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.defaults import BIAS_DURATION_NS, WARMUP_NS, changing_config
 from dragonfly_env.envs.intervals import IntervalEnv
@@ -39,6 +38,7 @@ from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.joined import join_statistics
 from dragonfly_env.policies import Policy, highest, make_policy, policies, policy_class
 from dragonfly_env.simulation import Simulation
+from dragonfly_env.simulation.config import SimulationConfig
 
 FloatArray = npt.NDArray[np.float32]
 

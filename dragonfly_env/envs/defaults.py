@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs import Job
+from dragonfly_env.simulation.config import SimulationConfig
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.options import Several

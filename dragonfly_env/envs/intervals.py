@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from gymnasium.utils import seeding
 
-from dragonfly_env.checks.values import check_integer, check_time_ns, config_error, ns_to_ps
-from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
+from dragonfly_env.checks.values import MAX_SEED, check_integer, check_time_ns, config_error, ns_to_ps
 from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs.copies import Copied, alone
 from dragonfly_env.envs.defaults import view_config
@@ -18,6 +17,7 @@ from dragonfly_env.envs.render import Renderer
 from dragonfly_env.errors import StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.simulation import Simulation
+from dragonfly_env.simulation.config import SimulationConfig
 
 
 class IntervalEnv(Copied):

@@ -14,7 +14,6 @@ from pettingzoo.utils.env import AECEnv, ParallelEnv
 
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_choice, config_error, shown
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.defaults import JOB_BIAS_DURATION_NS, WARMUP_NS, jobs_config
 from dragonfly_env.envs.intervals import IntervalEnv
@@ -27,6 +26,7 @@ from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.tiles import HOST_OUT, TileTable, tile_kinds
 from dragonfly_env.policies import Policy, parse_policy
 from dragonfly_env.simulation import Simulation
+from dragonfly_env.simulation.config import SimulationConfig
 
 FloatArray = npt.NDArray[np.float32]
 

@@ -25,11 +25,11 @@ from dragonfly_env.config.rows import (
     setting,
     time_ns,
 )
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.decisions.layout import OCCUPANCY_UNITS, select_features
 from dragonfly_env.envs import defaults
 from dragonfly_env.policies import check_gateways, highest
+from dragonfly_env.simulation.config import SimulationConfig
 
 DETOURS = ("lgl", "lg", "gl", "g")
 _KINDS = (*DETOURS, "l")

@@ -32,8 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.checks.values import check_choice, check_integer, config_error, shown
-from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
+from dragonfly_env.checks.values import MAX_SEED, check_choice, check_integer, config_error, shown
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._scenarios import Configs, check_changes
 from dragonfly_env.envs.batched import BatchedRoutingEnv
@@ -45,6 +44,7 @@ from dragonfly_env.envs.views import CoreView, Form
 from dragonfly_env.errors import ConfigError, IllegalActionError, StateError
 from dragonfly_env.policies import Policy as BuiltIn
 from dragonfly_env.policies import make_policy
+from dragonfly_env.simulation.config import SimulationConfig
 
 Observation = dict[str, npt.NDArray[Any]]
 BoolArray = npt.NDArray[np.bool_]

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import PS_PER_NS, check_choice
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import StateError
 from dragonfly_env.metrics import Metrics
+from dragonfly_env.simulation.config import SimulationConfig
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -28,8 +28,7 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.outside import check_items
-from dragonfly_env.checks.values import check_integer, config_error
-from dragonfly_env.config.simulation import MAX_SEED
+from dragonfly_env.checks.values import MAX_SEED, check_integer, config_error
 from dragonfly_env.envs._scenarios import Changes, check_changes
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.views import CoreView, GivenConfig, Turns

@@ -22,7 +22,6 @@ from dragonfly_env.checks.values import (
     did_you_mean,
     shown,
 )
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.decisions.layout import Layout
 from dragonfly_env.envs._scenarios import Changes, Scenarios, with_fields
@@ -33,6 +32,7 @@ from dragonfly_env.envs.options import Several, options_for
 from dragonfly_env.envs.render import RENDER_MODES, Renderer
 from dragonfly_env.errors import ConfigError, IllegalActionError, IllegalActionWarning, StateError
 from dragonfly_env.policies import make_policy
+from dragonfly_env.simulation.config import SimulationConfig
 
 GivenConfig: TypeAlias = "SimulationConfig | Several | Mapping[str, Any] | None"
 Observation: TypeAlias = dict[str, npt.NDArray[Any]]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import MAX_SETTING_NS, check_integer, check_text, config_error
+from dragonfly_env.checks.values import MAX_SEED, MAX_SETTING_NS, check_integer, check_text, config_error
 from dragonfly_env.config.rows import integer, normalise, reject_unknown, setting, time_ns
 from dragonfly_env.jobs.parse import parse_program
 from dragonfly_env.jobs.placement import check_placement
@@ -19,7 +19,6 @@ from dragonfly_env.policies import Policy, make_policy, parse_policy
 ENDLESS: Final = "endless"
 """As a number of iterations: for as long as the run lasts, which is complete without such a job."""
 
-MAX_SEED: Final = 2**64 - 1
 _MOST_ITERATIONS = 2**31 - 1
 
 

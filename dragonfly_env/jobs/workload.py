@@ -214,7 +214,7 @@ def job_source(
     topology: Dragonfly,
     *,
     background: _core.Source | None,
-    policies: JobPolicies,
+    policies: Sequence[tuple[int, int]],
     seed: int,
     packet_bytes: int,
     packet_flits: int,
@@ -225,7 +225,7 @@ def job_source(
         ConfigError: For what is impossible, naming the job.
     """
     rows: list[dict[str, Any]] = []
-    for index, (one, numbers) in enumerate(zip(placed, policies.numbers, strict=True)):
+    for index, (one, numbers) in enumerate(zip(placed, policies, strict=True)):
         job = one.job
         row: dict[str, Any] = {
             "hosts": list(one.hosts),

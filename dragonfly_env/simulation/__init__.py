@@ -1,4 +1,4 @@
-"""``Simulation``: a run in the core, and what keeps its object safe."""
+"""``SimulationConfig``: everything that determines a run; ``Simulation``: the run in the core."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dragonfly_env.checks.values import check_instance
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.metrics import Metrics
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.durations import duration_ps_of
 from dragonfly_env.simulation.simulation import Simulation
 from dragonfly_env.simulation.window import after_warmup, check_window

@@ -17,7 +17,6 @@ from dragonfly_env.checks.values import (
     config_error,
     shown,
 )
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.errors import StateError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.counters import Counters
@@ -25,6 +24,7 @@ from dragonfly_env.metrics.series import check_series, limit_of_drain, series_en
 from dragonfly_env.metrics.steadiness import Mark, Marks
 from dragonfly_env.metrics.windows import CounterWindows
 from dragonfly_env.policies import Policy, parse_policy
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.core_owner import CoreOwner
 from dragonfly_env.simulation.durations import duration_ps_of
 from dragonfly_env.simulation.in_windows import run_in_windows

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dragonfly_env.checks.values import PS_PER_NS, config_error, ns_to_ps
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.mix import BackgroundMix
+from dragonfly_env.simulation.config import SimulationConfig
 
 
 def after_warmup(config: SimulationConfig, warmup_ns: float) -> SimulationConfig:

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from dragonfly_env.agents.evaluation import join
 from dragonfly_env.batch_policy import BatchPolicy
 from dragonfly_env.checks.values import PS_PER_NS, config_error, ns_to_ps
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.steadiness import Marks
 from dragonfly_env.simulation import Simulation
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.run import Run
 from dragonfly_env.training.agents import AtWork
 

@@ -12,10 +12,10 @@ from dragonfly_env.checks.documents import read_json
 from dragonfly_env.checks.files import write_text
 from dragonfly_env.checks.values import check_real, config_error
 from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.jobs import Job, Motif
 from dragonfly_env.jobs.gaps import PAPER_SHARES
 from dragonfly_env.simulation import Simulation
+from dragonfly_env.simulation.config import SimulationConfig
 
 KEYS = ("program", "hosts", "scale", "stands_for", "topology", "network", "policy")
 """What a row of calibrated gaps is for."""

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 from dragonfly_env.config.groups import ALL_TO_ALL
 from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs import Job, Motif, Program
 from dragonfly_env.jobs.compiled import compile_program
@@ -20,6 +19,7 @@ from dragonfly_env.jobs.gaps import PAPER_SHARES
 from dragonfly_env.jobs.registered import RegisteredJob
 from dragonfly_env.jobs.workload import expand_jobs
 from dragonfly_env.simulation import Simulation
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.progress import spell_seconds
 from dragonfly_env.sweeps.requirements import spell_processes
 from dragonfly_env.sweeps.run import Run

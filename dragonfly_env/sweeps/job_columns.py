@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.jobs import BackgroundMix, Job
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.tiles import TileTable
+from dragonfly_env.simulation.config import SimulationConfig
 
 NIC_WINDOW_NS = 10_000.0
 """Over which a host's latencies are averaged, as an operator's counters do over a second."""

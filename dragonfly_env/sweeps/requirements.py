@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import MAX_RUN_NS, config_error, ns_to_ps
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.jobs import BackgroundMix
 from dragonfly_env.metrics.series import check_series
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.agent_simulation import simulation_of
 from dragonfly_env.sweeps.run import Run
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dragonfly_env import _core
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.jobs.registered import RegisteredJob
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.traffic.base import ClosedLoop
 
 REVISIONS = {

@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.workload import resolved_jobs
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.window import check_window
 from dragonfly_env.sweeps.revisions import revisions_of
 from dragonfly_env.traffic import Traffic

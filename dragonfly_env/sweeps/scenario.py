@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from dragonfly_env.checks.documents import read_toml
-from dragonfly_env.checks.values import check_integer, check_text, config_error
+from dragonfly_env.checks.values import MAX_SEED, check_integer, check_text, config_error
 from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.simulation import MAX_SEED, SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.mix import BackgroundMix
 from dragonfly_env.jobs.workload import parse_jobs
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.window import start_after
 from dragonfly_env.sweeps.choices import PolicyChoice, TrafficChoice
 from dragonfly_env.sweeps.fields import Table, parse_loads, printable

@@ -4,7 +4,6 @@ What ``SimulationConfig`` and its users call (signatures)::
 
     parse_traffic(traffic: object) -> Traffic       # str | Traffic | ndarray | DataFrame | table | steps
     traffic_from_dict(values: object) -> str | Traffic      # inverse of Traffic.to_dict(); a str stays one
-    make_source(traffic, topology: Dragonfly, *, load, injection, seed, message_packets, network) -> _core.Source
     traffic_patterns() -> tuple[str, ...]           # a spec string of every pattern that a string can describe
     Traffic: .spec -> str, .is_trace -> bool, .to_dict() -> dict, .check(topology: Dragonfly) -> None
     Pattern(Traffic): .build(topology: _core.Topology, seed: int) -> _core.Pattern
@@ -29,7 +28,6 @@ from dragonfly_env.traffic.demand import DemandMatrix
 from dragonfly_env.traffic.mixtures import HostMixture, WeightedMixture
 from dragonfly_env.traffic.parse import (
     Schedule,
-    make_source,
     parse_traffic,
     traffic_from_dict,
     traffic_patterns,
@@ -66,7 +64,6 @@ __all__ = [
     "Traffic",
     "Uniform",
     "WeightedMixture",
-    "make_source",
     "parse_traffic",
     "traffic_from_dict",
     "traffic_patterns",

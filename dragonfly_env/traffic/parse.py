@@ -1,4 +1,4 @@
-"""Traffic as users say it: strings, objects, matrices, tables and schedules; and the source that comes of it."""
+"""Traffic as users say it: strings, objects, matrices, tables and schedules."""
 
 from __future__ import annotations
 
@@ -12,26 +12,20 @@ from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_levels, check_mapping
 from dragonfly_env.checks.values import (
     MAX_RUN_NS,
-    check_choice,
     check_instance,
-    check_integer,
     check_real,
     check_time_ns,
     config_error,
-    ns_to_ps,
 )
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.traffic.base import ClosedLoop, Pattern, Silence, Traffic, make_named, named_from_dict
+from dragonfly_env.traffic.base import Pattern, Silence, Traffic, make_named, named_from_dict
 from dragonfly_env.traffic.demand import DemandMatrix
 from dragonfly_env.traffic.demand_files import parse_demand
 from dragonfly_env.traffic.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FIRST_MESSAGE_NS = 1.0
-"""Origin of periodic arrivals and of Bernoulli trials, as in the simulator of the HPDC'21 paper."""
 
 _MAX_STEPS = 65_536
 
@@ -190,72 +184,9 @@ def offered_steps(
     if isinstance(traffic, Schedule):
         steps = traffic.steps
     elif isinstance(traffic, Pattern):
-        steps = ((0.0, traffic, check_real("load", load, 0.0, 1.0, open_low=True)),)
+        steps = ((0.0, traffic, load),)
     return tuple(
         (time_ns, pattern, pattern.load_on(topology, network, own)) for time_ns, pattern, own in steps
-    )
-
-
-def make_source(
-    traffic: Traffic,
-    topology: Dragonfly,
-    *,
-    load: float,
-    injection: str,
-    seed: int,
-    message_packets: int,
-    network: NetworkConfig,
-) -> _core.Source:
-    """What the core's hosts pull their messages from.
-
-    Args:
-        traffic: What ``parse_traffic`` returns.
-        topology: Where it is used.
-        load: Fraction of the host link bandwidth in (0, 1]; schedules, traces and closed loops have their own.
-        injection: "periodic" (a message every packet time * packets / load, see
-            ``NetworkConfig.periodic_intervals``; all hosts in phase from 1 ns on), "bernoulli" (a trial per
-            flit time) or "poisson" (exponential gaps); not for traces and closed loops.
-        seed: Of the run, 0 to 2^64 - 1.
-        message_packets: Packets per message; traces and closed loops have sizes of their own.
-        network: For the packet's size and time on the host link, and its rules for uniform and periodic
-            traffic.
-
-    Raises:
-        ConfigError: For what is impossible on this topology or at this load; for "whole-ns" intervals that
-            would miss the load by more than 2 %.
-    """
-    core = check_instance("topology", topology, Dragonfly).to_core()
-    check_instance("network", network, NetworkConfig)
-    if isinstance(traffic, Trace):
-        return traffic.build_source(core, packet_bytes=network.message_bytes_of_packet)
-    if isinstance(traffic, ClosedLoop):
-        return traffic.build(
-            core,
-            seed,
-            packet_bytes=network.message_bytes_of_packet,
-            packet_flits=network.flits_per_packet,
-        )
-    steps = offered_steps(traffic, topology, load=load, network=network)
-    if not steps:
-        raise config_error("traffic", traffic, "must come from parse_traffic")
-    check_choice("injection", injection, ("periodic", "bernoulli", "poisson"))
-    seed = check_integer("seed", seed, 0, 2**64 - 1)
-    message_packets = check_integer("message_packets", message_packets, 1, 65_535)
-    excludes = network.uniform_excludes_sender
-    built = [
-        (ns_to_ps("time_ns", time_ns), pattern.build(core, seed, uniform_excludes_sender=excludes), load)
-        for time_ns, pattern, load in steps
-    ]
-    return _core.synthetic_source(
-        core,
-        built,
-        injection,
-        seed,
-        message_packets,
-        ns_to_ps("packet_time_ns", network.packet_time_ns),
-        ns_to_ps("flit_time_ns", network.flit_time_ns),
-        ns_to_ps("first message", FIRST_MESSAGE_NS),
-        network.periodic_intervals,
     )
 
 

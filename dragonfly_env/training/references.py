@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from dragonfly_env.agents.evaluation import Evaluation, evaluate_over_seeds
 from dragonfly_env.agents.training import EVALUATION_NS, EVALUATION_SEEDS, EVALUATION_WARMUP_NS
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.errors import ConfigError, DeadlockError
+from dragonfly_env.simulation.config import SimulationConfig
 
 HEURISTICS = ("min", "ugal-n", "par")
 

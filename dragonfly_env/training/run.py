@@ -18,7 +18,7 @@ from dragonfly_env.agents.training import Progress, train
 from dragonfly_env.checks.files import without_link
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_integer, check_real, check_time_ns, config_error
-from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.measure import machine
 from dragonfly_env.sweeps.run import without_places
 from dragonfly_env.training.folder import TrainingFolder

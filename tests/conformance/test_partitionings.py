@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dragonfly_env as dfe
-from dragonfly_env.config.simulation import SimulationConfig
+from dragonfly_env.simulation.config import SimulationConfig
 from tests.ready import NETWORKS, ready, weights_file
 
 CUTS = (1, 20, 1_000)

@@ -8,7 +8,6 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
-from dragonfly_env.traffic import make_source
 from tests.ready import NETWORKS, ready
 
 SMALL = dfe.Dragonfly.preset("72")
@@ -29,17 +28,10 @@ def tiny_buffers(**changes: object) -> dfe.NetworkConfig:
 def broken_core(network: dfe.NetworkConfig, policy: str, traffic: str, threads: int = 1) -> _core.Simulation:
     """A saturated network whose packets never change their VC, which the public face does not offer."""
     params = {**network.to_core(watchdog_ns=WATCHDOG_NS), "vc_scheme": "unsafe-single"}
-    config = dfe.SimulationConfig(topology=SMALL, traffic=traffic, policy=policy, threads=threads)
-    source = make_source(
-        config.traffic_object,
-        SMALL,
-        load=1.0,
-        injection="periodic",
-        seed=1,
-        message_packets=1,
-        network=network,
+    config = dfe.SimulationConfig(
+        topology=SMALL, network=network, traffic=traffic, load=1.0, policy=policy, threads=threads
     )
-    return _core.Simulation({**config.to_core(), "network": params, "source": source})
+    return _core.Simulation({**config.to_core(), "network": params})
 
 
 @pytest.mark.parametrize("policy", ["val-n", "par"])

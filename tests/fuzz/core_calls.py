@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dragonfly_env import _core
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env import SimulationConfig, _core
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from tests.fuzz.alarm import Alarm

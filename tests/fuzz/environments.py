@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dragonfly_env import dragonfly_v0
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env import SimulationConfig, dragonfly_v0
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.decisions.layout import FEATURES
 from dragonfly_env.envs.batched import BatchedRoutingEnv

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env import SimulationConfig
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.simulation import Simulation

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError, StateError
 from dragonfly_env.jobs import Job

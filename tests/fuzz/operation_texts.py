@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.jobs import Job

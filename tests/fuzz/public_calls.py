@@ -155,8 +155,6 @@ def _methods_of_simulation() -> list[Call]:
 
 def _traffic() -> list[Call]:
     patterns = (traffic.Uniform, traffic.Adversarial, traffic.Hotspot)
-    network = dfe.NetworkConfig()
-    source = {"load": 0.5, "injection": "periodic", "seed": 1, "message_packets": 1, "network": network}
     job = tuple(field.name for field in dataclasses.fields(dfe.Job))
     return [
         *(of(pattern) for pattern in patterns),
@@ -176,7 +174,6 @@ def _traffic() -> list[Call]:
         of(traffic.Trace.from_file, path="x.csv"),
         of(traffic.parse_traffic, traffic="uniform"),
         of(traffic.traffic_from_dict, values={"pattern": "adv", "offset": 1}),
-        of(traffic.make_source, traffic=traffic.Uniform(), topology=_TOPOLOGY, **source),
         of(traffic.Uniform().check, topology=_TOPOLOGY),
         of(traffic.Uniform().build, topology=_TOPOLOGY.to_core(), seed=1),
         of(traffic.Hotspot.from_arguments, arguments={"hosts": 3}),

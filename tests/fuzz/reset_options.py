@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dragonfly_env import dragonfly_v0
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env import SimulationConfig, dragonfly_v0
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.bias import BiasControl

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from dragonfly_env import SimulationConfig
 from dragonfly_env.checks.values import ns_to_ps
-from dragonfly_env.config import SimulationConfig
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.metrics import Metrics
 from dragonfly_env.policies import make_policy

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.simulation import Simulation
 from dragonfly_env.traffic import HostMixture, Schedule, Trace, WeightedMixture

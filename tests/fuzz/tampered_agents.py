@@ -9,8 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from dragonfly_env import SimulationConfig
 from dragonfly_env.agents import AGENTS, load_agent, make_agent, make_env, read_metadata
-from dragonfly_env.config import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from tests.fuzz.outcome import Outcome
 from tests.fuzz.tampering import as_json, in_archive, in_array, in_bytes, in_npy, in_value, refused_or_run

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs import Motif
 from dragonfly_env.simulation import Simulation

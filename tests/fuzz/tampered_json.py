@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from dragonfly_env.config import SimulationConfig
+from dragonfly_env import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.sweeps import load_results, run_sweep
 from dragonfly_env.sweeps.scenario import Scenario

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
+from dragonfly_env import SimulationConfig
 from dragonfly_env.checks import toml
-from dragonfly_env.config import SimulationConfig
 from dragonfly_env.sweeps import Scenario
 from tests.fuzz.outcome import Outcome, require
 from tests.fuzz.small_configs import SMALL_CONFIGS, SMALL_SCENARIO, simulate_if_small

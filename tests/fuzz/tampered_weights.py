@@ -10,9 +10,9 @@ from random import Random
 
 import numpy as np
 
+from dragonfly_env import SimulationConfig
 from dragonfly_env.baselines import Mlp, MlpNetwork
 from dragonfly_env.checks.archives import parse_npy, write_npy
-from dragonfly_env.config import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.simulation import Simulation

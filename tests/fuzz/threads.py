@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from dragonfly_env import SimulationConfig
 from dragonfly_env.agents import RandomPolicy
-from dragonfly_env.config import SimulationConfig
 from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.envs.bias import BiasControl, biased_policies
 from dragonfly_env.envs.packet import PacketRouting

@@ -18,12 +18,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("_core", "_process", "_version"),
     ("errors",),
     ("checks",),
-    ("config.rows",),
-    ("config.groups",),
-    ("config.systems",),
-    ("config.topology",),
-    ("config.network_fields", "config.network_presets"),
-    ("config.network", "config.links"),
+    ("config",),
     ("traffic",),
     ("metrics",),
     ("decisions",),
@@ -31,7 +26,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("policies",),
     ("policy_parameters",),
     ("jobs",),
-    ("config",),  # SimulationConfig
     ("simulation",),
     ("envs",),
     ("dragonfly_v0", "job_bias_v0"),
@@ -125,6 +119,6 @@ def test_no_modules_import_each_other() -> None:
 
 def test_a_way_up_would_be_found() -> None:
     assert floor("envs.batched") > floor("policies") > floor("decisions.batch") > floor("config.topology")
-    assert floor("config.simulation") > floor("policies")
+    assert floor("simulation.config") > floor("policies") > floor("traffic") > floor("config.network")
     assert ("checks.values" in {other for _, other in imports("config.rows", types=True)}) is True
     assert len(MODULES) > 150

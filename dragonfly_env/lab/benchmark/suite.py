@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 from dragonfly_env.checks.documents import parse_toml
 from dragonfly_env.checks.values import check_choice, check_integer, config_error, unknown_name
 from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.choices import PolicyChoice, TrafficChoice
 from dragonfly_env.sweeps.fields import Table, parse_loads
 from dragonfly_env.sweeps.run import Run

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.lab.benchmark.suite import Suite
+from dragonfly_env.simulation.config import SimulationConfig
 
 _STEADY = ("latency", "accepted-load")  # what an episode shows from its beginning on
 

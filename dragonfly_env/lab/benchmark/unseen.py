@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.suite import BenchmarkCell, Suite
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.traffic import Adversarial, Schedule, Traffic
 
 _BOARD = "steady"

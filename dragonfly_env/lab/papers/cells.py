@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.policies import make_policy, policies
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.run import Run
 from dragonfly_env.traffic import parse_traffic
 

@@ -6,11 +6,11 @@ import functools
 from dataclasses import dataclass
 
 from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.config.simulation import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs import BackgroundMix, Job
 from dragonfly_env.lab.papers.cells import Cell, Setup
 from dragonfly_env.policies import make_policy, policies
+from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.run import Run
 
 

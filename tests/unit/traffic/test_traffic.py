@@ -12,9 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dragonfly_env import _core
-from dragonfly_env.config import SimulationConfig
-from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env import SimulationConfig, _core
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.traffic import (
@@ -33,7 +31,6 @@ from dragonfly_env.traffic import (
     Traffic,
     Uniform,
     WeightedMixture,
-    make_source,
     parse_traffic,
     traffic_from_dict,
     traffic_patterns,
@@ -157,22 +154,13 @@ def test_trace_bytes_become_whole_packets_and_times_picoseconds() -> None:
     traffic = Trace.from_frame(messages(bytes=[1, 128, 129]))
     assert traffic.time_ps.tolist() == [1000, 1500, 2000]
     traffic.build_source(TOPOLOGY.to_core(), packet_bytes=128)
-    made = make_source(
-        traffic, TOPOLOGY, load=0.5, injection="trace", seed=1, message_packets=1, network=NetworkConfig()
-    )
+    made = SimulationConfig(topology=TOPOLOGY, traffic=traffic).to_core()["source"]
     assert [column.tolist() for column in _core.source_schedule(made, 2, 9)] == [[2000], [5]]
 
 
 def test_sources_follow_the_network() -> None:
-    made = make_source(
-        Uniform(),
-        TOPOLOGY,
-        load=0.5,
-        injection="periodic",
-        seed=1,
-        message_packets=2,
-        network=NetworkConfig.preset("lia"),  # packets of 10 ns
-    )
+    config = SimulationConfig(topology=TOPOLOGY, message_packets=2, network="lia")  # packets of 10 ns
+    made = config.to_core()["source"]
     assert _core.source_schedule(made, 0, 3)[0].tolist() == [1_000, 41_000, 81_000]
 
 

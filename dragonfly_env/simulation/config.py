@@ -17,7 +17,7 @@ from dragonfly_env import _core
 from dragonfly_env.checks import toml
 from dragonfly_env.checks.documents import parse_json, parse_toml, read_toml
 from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import config_error
+from dragonfly_env.checks.values import MAX_SEED, config_error, ns_to_ps
 from dragonfly_env.config.groups import ALL_TO_ALL
 from dragonfly_env.config.links import link_rows
 from dragonfly_env.config.network import NetworkConfig
@@ -45,17 +45,19 @@ from dragonfly_env.policies import Policy, parse_policy
 from dragonfly_env.traffic import (
     ClosedLoop,
     DemandMatrix,
+    Pattern,
     Silence,
     Trace,
     Traffic,
-    make_source,
     parse_traffic,
     traffic_from_dict,
 )
 from dragonfly_env.traffic.demand import UNITS
 from dragonfly_env.traffic.parse import offered_steps
 
-MAX_SEED = 2**64 - 1
+FIRST_MESSAGE_NS = 1.0
+"""Origin of periodic arrivals and of Bernoulli trials, as in the simulator of the HPDC'21 paper."""
+
 _ROUND_TRIPS = 4
 
 
@@ -189,7 +191,7 @@ class SimulationConfig:
             traffic = DemandMatrix(traffic.matrix, self.demand_unit)
             object.__setattr__(self, "traffic", traffic)
             object.__setattr__(self, "demand_unit", None)
-        offered_steps(traffic, self.topology, load=self.load, network=self.network)
+        _ = self._offered_steps  # which may be too much for the links of hosts
         self._check_injection(traffic)
         self._check_jobs(traffic)
         patience_ns = _ROUND_TRIPS * self.network.round_trip_ns
@@ -242,11 +244,16 @@ class SimulationConfig:
         if self.source_queue_full == "lose":
             allowed = "must be 'stall' beside jobs: what a program has sent is never lost"
             raise config_error("source_queue_full", "lose", allowed)
-        self._job_policies  # noqa: B018 - raises for jobs that cannot be
+        _ = self._job_policies  # of jobs that can be placed
 
     def placed_jobs(self) -> tuple[PlacedJob, ...]:
         """Every job with its hosts: rank i lives on ``hosts[i]``. They follow from the seed."""
         return self._placed_jobs
+
+    @functools.cached_property
+    def _offered_steps(self) -> tuple[tuple[float, Pattern, float], ...]:
+        """(time_ns, pattern, load) of open-loop traffic without times of its own."""
+        return offered_steps(self.traffic_object, self.topology, load=self.load, network=self.network)
 
     @functools.cached_property
     def _placed_jobs(self) -> tuple[PlacedJob, ...]:
@@ -301,7 +308,7 @@ class SimulationConfig:
         Raises:
             ConfigError: For an unknown field or a value out of range.
         """
-        reject_unknown(SimulationConfig, changes, "a simulation")
+        reject_unknown(type(self), changes, "a simulation")
         if changes.get("traffic", "") is None and changes.get("jobs", self.jobs):
             changes["traffic"] = "none"
         if "traffic" in changes and "injection" not in changes:
@@ -382,33 +389,44 @@ class SimulationConfig:
             **core_values(self),
             "topology": self.topology.to_core(),
             "network": self.network.to_core(self.topology, watchdog_ns=self.watchdog_ns),
-            "source": self._make_source(policies),
+            "source": self._make_source(),
             "policy": self.policy_object.to_core(),
             "job_policies": policies.to_core(),
             "lose_when_full": self.loses_when_full,
         }
 
-    def _make_source(self, policies: JobPolicies) -> _core.Source:
-        traffic = self.traffic_object
-        background = None
-        if not isinstance(traffic, Silence):
-            background = make_source(
-                traffic,
-                self.topology,
-                load=self.load,
-                injection=self.injection,
-                seed=self.seed,
-                message_packets=self.message_packets,
-                network=self.network,
+    def _make_source(self) -> _core.Source:
+        """What the core's hosts pull their messages from: their jobs, or what the traffic says."""
+        core, network, traffic = self.topology.to_core(), self.network, self.traffic_object
+        packets = {"packet_bytes": network.message_bytes_of_packet, "packet_flits": network.flits_per_packet}
+        source: _core.Source | None = None
+        if isinstance(traffic, Trace):
+            source = traffic.build_source(core, packet_bytes=packets["packet_bytes"])
+        elif isinstance(traffic, ClosedLoop):
+            source = traffic.build(core, self.seed, **packets)
+        elif not isinstance(traffic, Silence):
+            excludes = network.uniform_excludes_sender
+            source = _core.synthetic_source(
+                core,
+                [
+                    (
+                        ns_to_ps("time_ns", time_ns),
+                        pattern.build(core, self.seed, uniform_excludes_sender=excludes),
+                        load,
+                    )
+                    for time_ns, pattern, load in self._offered_steps
+                ],
+                self.injection,
+                self.seed,
+                self.message_packets,
+                packet_ps=ns_to_ps("packet_time_ns", network.packet_time_ns),
+                trial_ps=ns_to_ps("flit_time_ns", network.flit_time_ns),
+                first_ps=ns_to_ps("first message", FIRST_MESSAGE_NS),
+                periodic_intervals=network.periodic_intervals,
             )
-            if not self.jobs:
-                return background
+        if source is not None and not self.jobs:
+            return source
+        numbers = self._job_policies.numbers
         return job_source(
-            self.placed_jobs(),
-            self.topology,
-            background=background,
-            policies=policies,
-            seed=self.seed,
-            packet_bytes=self.network.message_bytes_of_packet,
-            packet_flits=self.network.flits_per_packet,
+            self._placed_jobs, self.topology, background=source, policies=numbers, seed=self.seed, **packets
         )
