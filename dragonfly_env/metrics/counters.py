@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dragonfly_env.checks.values import PS_PER_NS, check_integer, config_error
 from dragonfly_env.metrics.hosts import HostTable
 from dragonfly_env.metrics.operations import JobInfo, JobTotals
+from dragonfly_env.metrics.tables import read_only
 from dragonfly_env.metrics.tiles import TileTable
 
 if TYPE_CHECKING:
@@ -69,10 +70,10 @@ class Counters:
             flits_per_packet=network.flits_per_packet,
             start_ps=int(statistics["start_ps"]),
             end_ps=int(statistics["now_ps"]),
-            link_busy_ps_per_packet=_integers([busy[kind] for kind in topology.link_classes]),
+            link_busy_ps_per_packet=read_only([busy[kind] for kind in topology.link_classes]),
             jobs=tuple(JobTotals.of(info, row) for info, row in zip(jobs, rows, strict=True)),
-            **{name: _integers(statistics[name]) for name in (*_PORTS, "host_sent")},
-            **{name: _integers(statistics[name]) for name in _HOSTS if name in statistics},
+            **{name: read_only(statistics[name]) for name in (*_PORTS, "host_sent")},
+            **{name: read_only(statistics[name]) for name in _HOSTS if name in statistics},
         )
 
     def since(self, earlier: Counters) -> Counters:
@@ -98,7 +99,7 @@ class Counters:
         for name in (*_PORTS, "host_sent", *_HOSTS):
             mine, before = getattr(self, name), getattr(earlier, name)
             if mine is not None and before is not None:
-                changes[name] = _integers(mine - before)
+                changes[name] = read_only(mine - before)
         pairs = zip(self.jobs, earlier.jobs, strict=True)
         changes["jobs"] = tuple(now.since(before) for now, before in pairs)
         return dataclasses.replace(self, **changes)
@@ -145,9 +146,3 @@ class Counters:
             latency_sum_ps=self.host_latency_sum_ps,
             network_latency_sum_ps=self.host_network_latency_sum_ps,
         )
-
-
-def _integers(values: Any) -> IntArray:
-    array = np.array(values, np.int64)
-    array.setflags(write=False)
-    return array

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    import pandas as pd
+from dragonfly_env.metrics.tables import Table
 
+if TYPE_CHECKING:
     from dragonfly_env.config.topology import Dragonfly
 
 COUNTERS = ("link_packets", "link_stall_ps", "link_queued_packets", "link_occupancy_packets")
@@ -48,7 +48,7 @@ class LinkClassTotals:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class LinkTable:
+class LinkTable(Table):
     """One row per connected directed link that leaves a router, by router and port. Arrays are read-only.
 
     ``kind`` is the class of the link (``Dragonfly.port_kind``), ``"host"`` into hosts. ``utilisation`` is the fraction
@@ -100,7 +100,7 @@ class LinkTable:
         kind = topology.port_classes()[port]
         sent = packets[index]
         window = float(duration_ps) if duration_ps > 0 else math.nan
-        table = cls(
+        return cls(
             router=router,
             port=port,
             kind=np.array(topology.link_classes)[kind],
@@ -109,23 +109,7 @@ class LinkTable:
             utilisation=sent * busy_ps_per_packet[kind] / window,
             stall_fraction=stall_ps[index] / window,
             stalls=stall_ps[index] * flits_per_packet / busy_ps_per_packet[kind],
-        )
-        for column in table.to_dict().values():
-            column.setflags(write=False)
-        return table
-
-    def __len__(self) -> int:
-        return len(self.router)
-
-    def to_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns by name, as ``pandas.DataFrame`` and ``pyarrow.table`` take them."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
-    def to_frame(self) -> pd.DataFrame:
-        """The table as a data frame."""
-        import pandas as pd  # half a second, and most users of metrics do not need it
-
-        return pd.DataFrame(self.to_dict())
+        ).sealed()
 
     def totals(self, classes: Iterable[str] = ("host", "local", "global")) -> dict[str, LinkClassTotals]:
         """Sums and means by class.

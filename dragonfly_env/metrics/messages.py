@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env.checks.values import PS_PER_NS, check_real
+from dragonfly_env.metrics.tables import read_only
 
 
 def percentile_ps(
@@ -72,10 +73,6 @@ class MessageMetrics:
         """From what ``_core.Simulation.statistics`` returns; None for open-loop traffic."""
         if "makespan_ps" not in statistics:
             return None
-        histogram = np.array(statistics["message_latency_histogram"], np.int64)
-        buckets = np.array(statistics["message_latency_bucket_ps"], np.float64)
-        for array in (histogram, buckets):
-            array.setflags(write=False)
         return cls(
             makespan_ps=int(statistics["makespan_ps"]),
             sent=int(statistics["messages_sent"]),
@@ -83,8 +80,8 @@ class MessageMetrics:
             latency_sum_ps=int(statistics["message_latency_sum_ps"]),
             latency_min_ps=int(statistics["message_latency_min_ps"]),
             latency_max_ps=int(statistics["message_latency_max_ps"]),
-            latency_histogram=histogram,
-            latency_bucket_ps=buckets,
+            latency_histogram=read_only(statistics["message_latency_histogram"]),
+            latency_bucket_ps=read_only(statistics["message_latency_bucket_ps"], np.float64),
         )
 
     @property

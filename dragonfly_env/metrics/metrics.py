@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.values import PS_PER_NS, check_real
 from dragonfly_env.metrics.counters import Counters
-from dragonfly_env.metrics.fairness import Fairness
-from dragonfly_env.metrics.figures import figures_of
 from dragonfly_env.metrics.hosts import HostTable
 from dragonfly_env.metrics.jobs import JobMetrics
 from dragonfly_env.metrics.links import COUNTERS, LinkClassTotals, LinkTable
@@ -26,6 +24,7 @@ from dragonfly_env.metrics.messages import MessageMetrics, percentile_ps
 from dragonfly_env.metrics.operations import JobInfo
 from dragonfly_env.metrics.series import series_columns
 from dragonfly_env.metrics.steadiness import Mark, is_overloaded, is_saturated, is_stationary
+from dragonfly_env.metrics.tables import read_only
 from dragonfly_env.metrics.tiles import TileTable
 
 if TYPE_CHECKING:
@@ -37,6 +36,30 @@ IntArray = npt.NDArray[np.int64]
 
 _GROUP_ARRAYS = ("group_latency_sum_ps", "group_delivered")
 _EXPECTED = ("demanded_load", "destination_load_max")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Fairness:
+    """Spread of accepted loads over their senders (routers, or groups).
+
+    ``jain`` is (sum x)^2 / (n * sum x^2): 1 if all are equal, 1/n if one gets everything; NaN if nobody gets
+    anything. Source: Jain, Chiu, Hawe, DEC-TR-301, 1984.
+    """
+
+    min: float
+    max: float
+    mean: float
+    jain: float
+
+    @classmethod
+    def of(cls, loads: npt.NDArray[np.float64]) -> Fairness:
+        """The spread of ``loads``, shape (n,) with n >= 1."""
+        if np.isnan(loads).any():
+            return cls(math.nan, math.nan, math.nan, math.nan)
+        square_sum = float(np.square(loads).sum())
+        jain = float(loads.sum()) ** 2 / (loads.size * square_sum) if square_sum > 0 else math.nan
+        # Rounding must not make an even distribution look more than even.
+        return cls(float(loads.min()), float(loads.max()), float(loads.mean()), min(jain, 1.0))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -152,18 +175,18 @@ class Metrics:
         series = statistics.get("series")
         busy = statistics["link_busy_ps_per_packet"]
         fields: dict[str, Any] = {field: int(statistics[key]) for field, key in scalars.items()}
-        fields |= {name: _integers(statistics[name]) for name in arrays}
-        fields |= {name: _integers(statistics[name]) for name in _GROUP_ARRAYS if name in statistics}
+        fields |= {name: read_only(statistics[name]) for name in arrays}
+        fields |= {name: read_only(statistics[name]) for name in _GROUP_ARRAYS if name in statistics}
         fields |= {name: float(statistics.get(name, math.nan)) for name in _EXPECTED}
-        fields["link_busy_ps_per_packet"] = _integers([busy[kind] for kind in topology.link_classes])
+        fields["link_busy_ps_per_packet"] = read_only([busy[kind] for kind in topology.link_classes])
         if series is not None:
-            fields["series"] = {name: _integers(values) for name, values in series.items()}
+            fields["series"] = {name: read_only(values) for name, values in series.items()}
             fields["series_bin_ps"] = int(statistics["series_bin_ps"])
             fields["series_start_ps"] = int(statistics["series_start_ps"])
         fields["counters"] = Counters.from_statistics(statistics, topology, network, jobs)
         fields["jobs"] = JobMetrics.of(jobs, statistics, fields["counters"])
         fields["messages"] = MessageMetrics.from_statistics(statistics)
-        buckets = _read_only(np.array(statistics["latency_bucket_ps"], np.float64))
+        buckets = read_only(statistics["latency_bucket_ps"], np.float64)
         return cls(topology=topology, network=network, middle=middle, latency_bucket_ps=buckets, **fields)
 
     def __eq__(self, other: object) -> bool:
@@ -373,7 +396,52 @@ class Metrics:
 
     def to_dict(self) -> dict[str, int | float | None]:
         """Every figure that is one number, or yes or no, for JSON or a table; None where there is no value."""
-        return figures_of(self)
+        row: dict[str, int | float | None] = {
+            "duration_ns": self.duration_ns,
+            "offered_load": self.offered_load,
+            "accepted_load": self.accepted_load,
+            "demanded_load": self.demanded_load,
+            "destination_load_max": self.destination_load_max,
+            "saturated": self.saturated,
+            "stationary": self.stationary,
+            "packets_generated": self.packets_generated,
+            "packets_lost": self.packets_lost,
+            "packets_injected": self.packets_injected,
+            "packets_delivered": self.packets_delivered,
+            "packets_in_network": self.packets_in_network,
+            "packets_in_source_queues": self.packets_in_source_queues,
+            "packets_in_flight": self.packets_in_flight,
+            "packet_hops": self.packet_hops,
+            "latency_mean_ns": self.latency_mean_ns,
+            "latency_min_ns": self.latency_min_ns,
+            "latency_p50_ns": self.latency_percentile_ns(50),
+            "latency_p95_ns": self.latency_percentile_ns(95),
+            "latency_p99_ns": self.latency_percentile_ns(99),
+            "latency_p99_9_ns": self.latency_percentile_ns(99.9),
+            "latency_max_ns": self.latency_max_ns,
+            "network_latency_mean_ns": self.network_latency_mean_ns,
+            "hops_mean": self.hops_mean,
+            "minimal_fraction": self.minimal_fraction,
+        }
+        row |= {
+            "makespan_ns": self.makespan_ns,
+            "messages_delivered": None if self.messages is None else self.messages.delivered,
+            "message_latency_mean_ns": self.message_latency_mean_ns,
+            "message_latency_p50_ns": self.message_latency_percentile_ns(50),
+            "message_latency_p99_ns": self.message_latency_percentile_ns(99),
+            "message_latency_max_ns": self.message_latency_percentile_ns(100),
+        }
+        for prefix, fairness in (("router", self.fairness), ("group", self.group_fairness)):
+            row[f"{prefix}_accepted_load_min"] = fairness.min
+            row[f"{prefix}_accepted_load_max"] = fairness.max
+            row[f"{prefix}_fairness_jain"] = fairness.jain
+        for kind, totals in self.link_classes.items():
+            prefix = kind.replace("-", "_")
+            row.update({f"{prefix}_link_{name}": value for name, value in dataclasses.asdict(totals).items()})
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in row.items()
+        }
 
     def __repr__(self) -> str:
         return (
@@ -396,12 +464,3 @@ class Metrics:
 
     def _per_packet(self, total: int) -> float:
         return total / self.packets_delivered if self.packets_delivered else math.nan
-
-
-def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    array.setflags(write=False)
-    return array
-
-
-def _integers(values: Any) -> IntArray:
-    return _read_only(np.array(values, np.int64))

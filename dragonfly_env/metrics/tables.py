@@ -45,6 +45,13 @@ class Table:
         return pd.DataFrame(self.to_dict())
 
 
+def read_only(values: Any, kind: type[np.generic] = np.int64) -> npt.NDArray[Any]:
+    """A copy that nobody can change."""
+    array = np.array(values, kind)
+    array.setflags(write=False)
+    return array
+
+
 def _instance(table: Any) -> DataclassInstance:
     instance: DataclassInstance = table
     return instance

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dragonfly_env import ConfigError, Dragonfly, Metrics, NetworkConfig
-from dragonfly_env.metrics.fairness import Fairness
+from dragonfly_env.metrics.metrics import Fairness
 
 # 3 groups of 2 routers with 1 host and 1 global link each: 6 hosts, radix 3.
 TOPOLOGY = Dragonfly(p=1, a=2, h=1)
