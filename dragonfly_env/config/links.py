@@ -1,23 +1,54 @@
-"""``LinkConfig``: what one class of link is like, where it differs from all others of its kind."""
+"""``LinkConfig``: what one class of link is like, where it differs from all others of its kind; and what the core
+restricts of a network.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import PS_PER_NS, config_error, did_you_mean, ns_to_ps
+from dragonfly_env.config import rows
 from dragonfly_env.config.groups import ALL_TO_ALL
-from dragonfly_env.config.network_fields import MAX_BANDWIDTH, MAX_BUFFER, MAX_LATENCY_NS, MAX_VCS
 from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
 
 if TYPE_CHECKING:
-    from dragonfly_env import _core
     from dragonfly_env.config.network import NetworkConfig
     from dragonfly_env.config.topology import Dragonfly
 
+ROWS = {row["name"]: row for row in _core.network_rows()}
+"""What the core restricts of a network, by its own names."""
+MAX_BANDWIDTH = 1e6
+MAX_BUFFER = int(ROWS["local_buffer_packets"]["high"] or 0)
+MAX_VCS = int(ROWS["local_vcs"]["high"] or 0)
+MAX_LATENCY_NS = (ROWS["local_latency_ps"]["high"] or 0) / PS_PER_NS
+
 _BUNDLE_STEP_PS = 10
 _OF_GRIDS = ("rank-1", "rank-2", "rank-3")
+
+
+def of_core(name: str, default: float | str, unit: str, doc: str) -> Any:
+    """A field that the core reads by that name, and restricts in its row of that name."""
+    return rows.of_core(ROWS[name], default, unit, doc)
+
+
+def bandwidth(
+    name: str, default: float | None, doc: str, *, optional: bool = False, infinite: bool = False
+) -> Any:
+    """A bandwidth; the core reads the time of a packet by that name."""
+    return rows.real(
+        default,
+        0.0,
+        MAX_BANDWIDTH,
+        open_low=True,
+        unit="GB/s",
+        doc=doc,
+        optional=optional,
+        infinite=infinite,
+        core=name,
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,14 +19,16 @@ from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import PS_PER_NS, check_time_ns, config_error, ns_to_ps, unknown_name
 from dragonfly_env.config.links import (
+    MAX_LATENCY_NS,
     LinkConfig,
+    bandwidth,
     check_links,
     fastest_link,
     link_rows,
+    of_core,
     scaled_crossbar,
     slowest_link_ns,
 )
-from dragonfly_env.config.network_fields import MAX_LATENCY_NS, bandwidth, of_core
 from dragonfly_env.config.network_presets import PRESETS
 from dragonfly_env.config.rows import (
     boolean,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dragonfly_env.simulation.at_once import simulate
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
 from dragonfly_env.simulation.simulation import Simulation
+from dragonfly_env.simulation.window import simulate
 
 __all__ = ["PATH_KINDS", "Simulation", "simulate"]

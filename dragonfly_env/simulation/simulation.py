@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import platform
 from collections.abc import Mapping
 from typing import Any, ClassVar, NoReturn, SupportsIndex
 
@@ -9,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
+from dragonfly_env._version import installed_version
 from dragonfly_env.checks.values import (
     MAX_RUN_NS,
     MAX_TIME_PS,
     PS_PER_NS,
     check_integer,
     config_error,
+    duration_ps_of,
     shown,
 )
 from dragonfly_env.errors import StateError
@@ -22,12 +26,10 @@ from dragonfly_env.metrics import Metrics
 from dragonfly_env.metrics.counters import Counters
 from dragonfly_env.metrics.series import check_series, limit_of_drain, series_end_ps
 from dragonfly_env.metrics.steadiness import Mark, Marks
-from dragonfly_env.metrics.windows import CounterWindows
+from dragonfly_env.metrics.windows import CounterWindows, most_windows
 from dragonfly_env.policies import Policy, parse_policy
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.simulation.core_owner import CoreOwner
-from dragonfly_env.simulation.durations import duration_ps_of
-from dragonfly_env.simulation.in_windows import run_in_windows
 from dragonfly_env.simulation.q_values import as_q_table
 
 
@@ -351,7 +353,32 @@ class Simulation(CoreOwner):
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: As ``run`` or ``run_to_completion``.
         """
-        return run_in_windows(self, window_ns, duration_ns)
+        window_ps = duration_ps_of("window_ns", window_ns, above_0=True)
+        left_ps = None if duration_ns is None else duration_ps_of("duration_ns", duration_ns)
+        readings = [self.counters()]
+        most = most_windows(readings[0])
+        too_many = f"must be wider: of a system of this size {most} windows can be kept"
+        if left_ps is not None and left_ps > most * window_ps:
+            raise config_error("window_ns", window_ns, too_many)
+        complete = False
+        while not complete if left_ps is None else left_ps > 0:
+            if len(readings) > most:
+                raise config_error("window_ns", window_ns, too_many)
+            if left_ps is None:
+                complete = not math.isnan(self.run_to_completion(window_ps / PS_PER_NS).makespan_ns)
+            else:
+                step_ps = min(window_ps, left_ps)
+                self.run(step_ps / PS_PER_NS)
+                left_ps -= step_ps
+            reading = self.counters()
+            if reading.end_ps > readings[-1].end_ps:
+                readings.append(reading)
+        about = {
+            "package_version": installed_version(),
+            "platform": platform.platform(),
+            "configuration": self._config.to_dict(),
+        }
+        return CounterWindows(readings, about)
 
     def trace_hash(self) -> int:
         """A 64-bit hash over every delivery since time 0; equal hashes mean equal histories.

@@ -1,11 +1,41 @@
-"""The window of a run with jobs: jobs start after the warm-up, and what is never measured is refused."""
+"""``simulate``: a warm-up and a window in one call. Jobs start after the warm-up; what is never measured is refused."""
 
 from __future__ import annotations
 
-from dragonfly_env.checks.values import PS_PER_NS, config_error, ns_to_ps
+from dragonfly_env.checks.values import PS_PER_NS, check_instance, config_error, duration_ps_of, ns_to_ps
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.mix import BackgroundMix
+from dragonfly_env.metrics import Metrics
 from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.simulation.simulation import Simulation
+
+
+def simulate(config: SimulationConfig, *, warmup_ns: float = 0.0, measure_ns: float) -> Metrics:
+    """Run a warm-up that is not counted, then a window that is.
+
+    Args:
+        config: What to simulate. Jobs that end start after the warm-up: their ``start_ns`` counts from its end.
+        warmup_ns: Simulated time before the window, 0 or more.
+        measure_ns: Length of the window, above 0.
+
+    Returns:
+        The metrics of the window.
+
+    Raises:
+        ConfigError: If a time is out of range, or the window would not measure a job: one that starts after it, or
+            closed-loop traffic behind a warm-up.
+        DeadlockError: If nothing moved for ``watchdog_ns``.
+    """
+    check_instance("config", config, SimulationConfig)
+    duration_ps_of("warmup_ns", warmup_ns)
+    duration_ps_of("measure_ns", measure_ns, above_0=True)
+    warmed_up = after_warmup(config, warmup_ns)
+    check_window(warmed_up, warmup_ns, measure_ns)
+    simulation = Simulation(warmed_up)
+    simulation.run(warmup_ns)
+    simulation.reset_statistics()
+    simulation.run(measure_ns)
+    return simulation.metrics()
 
 
 def after_warmup(config: SimulationConfig, warmup_ns: float) -> SimulationConfig:
