@@ -87,7 +87,7 @@ std::unique_ptr<RoutingEnvironment> make_several(const std::vector<py::dict>& ru
   if (runs.empty() || runs.size() > kMostNetworks) {
     throw ConfigError{"runs", std::to_string(runs.size()), "from 1 to " + std::to_string(kMostNetworks)};
   }
-  if (threads < 1 || threads > 1024) throw ConfigError{"threads", std::to_string(threads), "from 1 to 1024"};
+  check_threads(threads);
   std::vector<SimulationSetup> setups;
   for (const py::dict& run : runs) setups.push_back(network_setup(run, warmup_ps));
   const py::gil_scoped_release release;

@@ -256,6 +256,7 @@ void bind_simulation(py::module_& module) {
       .def_property_readonly("num_partitions", by_reference(&Simulation::num_partitions));
   module.def("policies", &policy_list);
   module.def("network_rows", &network_rows);
+  module.attr("most_threads") = kMostThreads;
   module.def("trackers", &tracker_list);
   module.def("requirements", &requirements, py::arg("run"));
   module.def("required_vcs", &required_vcs_of, py::arg("topology").none(false), py::arg("policy"),

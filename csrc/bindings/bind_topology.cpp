@@ -166,6 +166,8 @@ void bind_topology(py::module_& module) {
       .def("minimal_port", &minimal_port, py::arg("router"), py::arg("dst_router"))
       .def("minimal_hops", &minimal_hops, py::arg("router"), py::arg("dst_router"))
       .def("links", &links);
+  module.attr("max_radix") = kMaxRadix;
+  module.attr("most_routers_of_group") = kMostRoutersOfGroup;
   module.def("arrangements", &arrangement_names);
   module.def("group_shapes", [] {
     std::vector<std::string> names;

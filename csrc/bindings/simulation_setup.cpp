@@ -32,6 +32,12 @@ Parameters parameters_of(const std::string& owner, const py::dict& given) {
   return parameters;
 }
 
+void check_threads(std::uint32_t threads) {
+  if (threads < 1 || threads > kMostThreads) {
+    throw ConfigError{"threads", std::to_string(threads), "from 1 to " + std::to_string(kMostThreads)};
+  }
+}
+
 py::list network_rows() {
   py::list rows;
   NetworkParams params;
@@ -121,7 +127,7 @@ SimulationSetup simulation_setup(const py::dict& given, const std::vector<std::s
   const auto source = member<SourceHandle>(given, "source");
   require_same_topology("traffic", *source.topology, *topology);
   const auto threads = member<std::uint32_t>(given, "threads");
-  if (threads < 1 || threads > 1024) throw ConfigError{"threads", std::to_string(threads), "from 1 to 1024"};
+  check_threads(threads);
   PolicyChoice policy = policy_choice("policy", member<py::dict>(given, "policy"));
   SimulationSetup setup{
       .topology = topology,

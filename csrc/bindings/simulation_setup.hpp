@@ -12,6 +12,8 @@
 
 namespace dragonfly {
 
+inline constexpr std::uint32_t kMostThreads = 1024;
+void check_threads(std::uint32_t threads);  // throws ConfigError
 // The rows of NetworkParams with what is allowed.
 [[nodiscard]] pybind11::list network_rows();
 // All throw ConfigError.

@@ -10,7 +10,7 @@ from dragonfly_env.checks.values import config_error, unknown_name
 from dragonfly_env.config.rows import integer, normalise, reject_unknown
 
 ALL_TO_ALL = "all-to-all"
-_MOST_ROUTERS = 1024  # of a group, as in the core
+_MOST_ROUTERS = _core.most_routers_of_group
 _MOST_LINKS = 64
 
 

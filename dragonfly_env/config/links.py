@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import PS_PER_NS, config_error, did_you_mean, ns_to_ps
-from dragonfly_env.config import rows
 from dragonfly_env.config.groups import ALL_TO_ALL
-from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
+from dragonfly_env.config.rows import (
+    choice,
+    integer,
+    limits_of,
+    normalise,
+    real,
+    reject_unknown,
+    time_ns,
+)
 
 if TYPE_CHECKING:
     from dragonfly_env.config.network import NetworkConfig
@@ -29,16 +36,26 @@ _BUNDLE_STEP_PS = 10
 _OF_GRIDS = ("rank-1", "rank-2", "rank-3")
 
 
-def of_core(name: str, default: float | str, unit: str, doc: str) -> Any:
-    """A field that the core reads by that name, and restricts in its row of that name."""
-    return rows.of_core(ROWS[name], default, unit, doc)
+def of_core(name: str, default: Any, unit: str, doc: str) -> Any:
+    """A field that the core reads by that name, and restricts in its row of that name. A time in ns is one in ps
+    there.
+    """
+    row = ROWS[name]
+    if row["names"]:
+        return choice(default, row["names"], doc=doc, core=name)
+    low, high = limits_of(row)
+    if unit != "ns":
+        return integer(default, int(low), int(high), unit=unit, doc=doc, core=name)
+    positive = low == 1  # any time above 0 is a ps at least
+    least_ns = 0.0 if positive else low / PS_PER_NS
+    return time_ns(default, least_ns, high / PS_PER_NS, open_low=positive, doc=doc, core=name)
 
 
 def bandwidth(
     name: str, default: float | None, doc: str, *, optional: bool = False, infinite: bool = False
 ) -> Any:
     """A bandwidth; the core reads the time of a packet by that name."""
-    return rows.real(
+    return real(
         default,
         0.0,
         MAX_BANDWIDTH,

@@ -7,7 +7,7 @@ A settings class declares each field once::
 and calls ``normalise(self)`` in ``__post_init__``, which checks every field and stores it in its plain type.
 Everything else is derived: ``describe(cls)`` lists the rows for help texts, ``core_values(self)`` is what the core
 is told, ``reject_unknown`` guards dictionaries. What the core itself restricts has its range in the core's own row,
-and is declared here by ``of_core`` (a field of a network) or ``of_row`` (a parameter of a policy).
+and is declared by ``links.of_core`` (a field of a network) or ``of_row`` (a parameter of a policy).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from dragonfly_env.checks.values import (
     MAX_SETTING_NS,
-    PS_PER_NS,
     check_bool,
     check_choice,
     check_integer,
@@ -156,25 +155,6 @@ def boolean(default: bool | None, *, doc: str, optional: bool = False, core: str
     return setting(default, check_bool, "", doc, optional, allowed="true, false", core=core)
 
 
-def of_core(row: _core.NetworkRow, default: Any, unit: str, doc: str) -> Any:
-    """A field whose values the core restricts: its range is the core's. A time in ns is one in ps there."""
-    core = row["name"]
-    if row["names"]:
-        return choice(default, row["names"], doc=doc, core=core)
-    low, high = _limits(row)
-    if unit == "ns":
-        positive = low == 1  # any time above 0 is a ps at least
-        return time_ns(
-            default,
-            0.0 if positive else low / PS_PER_NS,
-            high / PS_PER_NS,
-            open_low=positive,
-            doc=doc,
-            core=core,
-        )
-    return integer(default, int(low), int(high), unit=unit, doc=doc, core=core)
-
-
 def of_row(row: _core.ParameterInfo) -> Any:
     """A field that is a parameter in the core: all of it stands in its row there."""
     default: Any = row["default"]
@@ -185,14 +165,14 @@ def of_row(row: _core.ParameterInfo) -> Any:
         case "name":
             return choice(default, row["names"], doc=doc)
         case "whole":
-            low, high = _limits(row)
+            low, high = limits_of(row)
             return integer(int(default), int(low), int(high), unit=row["unit"], doc=doc)
         case "network-real":
-            return real(default, *_limits(row), unit=row["unit"], doc=doc, optional=True)
-    return real(default, *_limits(row), unit=row["unit"], doc=doc)
+            return real(default, *limits_of(row), unit=row["unit"], doc=doc, optional=True)
+    return real(default, *limits_of(row), unit=row["unit"], doc=doc)
 
 
-def _limits(row: _core.ValueRange) -> tuple[float, float]:
+def limits_of(row: _core.ValueRange) -> tuple[float, float]:
     low, high = row["low"], row["high"]
     most = sys.float_info.max
     return -most if low is None else low, most if high is None else high

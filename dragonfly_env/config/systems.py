@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dragonfly_env import _core
 from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.config.groups import ALL_TO_ALL, Grid, parse_group
 
-MAX_RADIX = 1024  # as in the core, which checks it again
+MAX_RADIX = _core.max_radix
 FIELDS = ("p", "a", "h", "g", "arrangement", "trunking", "group")
 INSTEAD = ("links_between_groups",)
 WORDS = {

@@ -33,6 +33,7 @@ from dragonfly_env.jobs.operations import (
     END,
     MAX_COMPUTE_NS,
     MOST_BYTES,
+    MOST_HOSTS,
     RECEIVE,
     SEND,
     SEND_ALL_TO_ALL,
@@ -43,7 +44,6 @@ from dragonfly_env.jobs.operations import (
     silent_wait,
     wait,
 )
-from dragonfly_env.jobs.program import MOST_HOSTS
 from dragonfly_env.jobs.records import Recorder, Records
 
 MOST_OPERATIONS = 2**21

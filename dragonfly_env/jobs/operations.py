@@ -36,7 +36,8 @@ MOST_BYTES = 2**31 - 1
 MAX_COMPUTE_NS = MAX_RUN_NS / 1000
 """Of one computation."""
 
-_MAX_RANK = 2**20 - 1
+MOST_HOSTS = 2**20
+"""Of a job."""
 
 SEND, SEND_ALL_TO_ALL, RECEIVE, WAIT, WAIT_ALL, COMPUTE, BEGIN, END = range(8)
 """Kinds, as the core numbers them."""
@@ -60,7 +61,7 @@ def send(to: int, num_bytes: int, label: str = "") -> Operation:
         ConfigError: For a negative rank or size, or a label that is no string.
     """
     return Operation(
-        SEND, _whole("to", to, _MAX_RANK), _whole("num_bytes", num_bytes, MOST_BYTES), _text(label)
+        SEND, _whole("to", to, MOST_HOSTS - 1), _whole("num_bytes", num_bytes, MOST_BYTES), _text(label)
     )
 
 
@@ -72,7 +73,7 @@ def receive(source: int, num_bytes: int = ANY_BYTES, label: str = "") -> Operati
         ConfigError: As ``send``.
     """
     size = _whole("num_bytes", num_bytes, MOST_BYTES, low=ANY_BYTES)
-    return Operation(RECEIVE, _whole("source", source, _MAX_RANK), size, _text(label))
+    return Operation(RECEIVE, _whole("source", source, MOST_HOSTS - 1), size, _text(label))
 
 
 def compute(time_ns: float) -> Operation:

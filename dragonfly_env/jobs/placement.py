@@ -6,9 +6,7 @@ from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_integer, config_error, unknown_name
 from dragonfly_env.config.topology import Dragonfly
-
-PLACEMENTS = ("consecutive", "random", "random-routers", "random-groups")
-"""Rules by name; besides ``groups=k`` and lists of hosts."""
+from dragonfly_env.traffic.workloads import PLACEMENTS
 
 
 def parse_groups(placement: str) -> int | None:

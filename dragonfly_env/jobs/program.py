@@ -12,11 +12,11 @@ from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import MAX_SETTING_NS, check_integer, check_real, config_error
 from dragonfly_env.config.rows import integer, normalise, real, reject_unknown, time_ns
 from dragonfly_env.jobs.gaps import calibrated_gap_ns
-from dragonfly_env.jobs.operations import SEND, SEND_ALL_TO_ALL, Operation
+from dragonfly_env.jobs.operations import MOST_BYTES, MOST_HOSTS, SEND, SEND_ALL_TO_ALL, Operation
 from dragonfly_env.jobs.records import Recorder, Records
 
-MOST_HOSTS = 2**20
-_MAX_PIECE_BYTES = 2**31 - 1
+PIECE_BYTES = 4096
+MAX_JITTER = 0.15
 _MAX_SCALED_BYTES = 2.0**53
 _FEW = 16
 _MOST_OPERATIONS = 2**24
@@ -100,11 +100,13 @@ class Motif(Program):
         doc="Computation of one iteration; None: calibrated, so that the MPI share is that of the paper's table I.",
     )
     scale: float = real(1.0, 1e-6, 1e3, doc="Size of the large messages, as a multiple of the application's.")
-    jitter: float = real(0.01, 0.0, 0.15, doc="Standard deviation of computing times, as a share of them.")
+    jitter: float = real(
+        0.01, 0.0, MAX_JITTER, doc="Standard deviation of computing times, as a share of them."
+    )
     piece_bytes: int = integer(
-        4096,
+        PIECE_BYTES,
         1,
-        _MAX_PIECE_BYTES,
+        MOST_BYTES,
         unit="bytes",
         doc="Messages leave in pieces of so many, times scale, in turn over all that are open.",
     )

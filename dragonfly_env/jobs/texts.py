@@ -14,8 +14,8 @@ from dragonfly_env.checks.outside import check_path, opened, parsing
 from dragonfly_env.checks.values import check_integer, check_text, config_error
 from dragonfly_env.config.rows import integer, normalise, real
 from dragonfly_env.jobs.lines import MOST_OPERATIONS, read_lines, write_lines
-from dragonfly_env.jobs.operations import Operation
-from dragonfly_env.jobs.program import MOST_HOSTS, Program
+from dragonfly_env.jobs.operations import MOST_BYTES, MOST_HOSTS, Operation
+from dragonfly_env.jobs.program import MAX_JITTER, PIECE_BYTES, Program
 from dragonfly_env.jobs.records import Recorder, Records
 
 RankProgram: TypeAlias = Callable[[int, int], Iterable[Operation]]
@@ -23,7 +23,6 @@ RankProgram: TypeAlias = Callable[[int, int], Iterable[Operation]]
 
 _FIELD = "program file"
 _MOST_FILE_BYTES = 2**28
-_MOST_BYTES = 2**31 - 1
 _BLOCK_BYTES = 2**20
 
 
@@ -44,11 +43,13 @@ class OperationText(Program):
     path: str = ""
     sha256: str = ""
     text: str = dataclasses.field(default="", repr=False, compare=False)
-    jitter: float = real(0.0, 0.0, 0.15, doc="Standard deviation of computing times, as a share of them.")
+    jitter: float = real(
+        0.0, 0.0, MAX_JITTER, doc="Standard deviation of computing times, as a share of them."
+    )
     piece_bytes: int = integer(
-        4096,
+        PIECE_BYTES,
         1,
-        _MOST_BYTES,
+        MOST_BYTES,
         unit="bytes",
         doc="Messages leave in pieces of so many, in turn over all open ones.",
     )

@@ -46,6 +46,7 @@ from dragonfly_env.traffic import (
     ClosedLoop,
     DemandMatrix,
     Pattern,
+    Schedule,
     Silence,
     Trace,
     Traffic,
@@ -53,7 +54,6 @@ from dragonfly_env.traffic import (
     traffic_from_dict,
 )
 from dragonfly_env.traffic.demand import UNITS
-from dragonfly_env.traffic.parse import offered_steps
 
 FIRST_MESSAGE_NS = 1.0
 """Origin of periodic arrivals and of Bernoulli trials, as in the simulator of the HPDC'21 paper."""
@@ -140,7 +140,7 @@ class SimulationConfig:
     )
     seed: int = integer(1, 0, MAX_SEED, doc="Seed of every random stream.", core="seed")
     threads: int = integer(
-        1, 1, 1024, doc="Threads of the core; the result does not depend on it.", core="threads"
+        1, 1, _core.most_threads, doc="Threads of the core; the result does not depend on it.", core="threads"
     )
     series_bin_ns: float | None = time_ns(
         None,
@@ -252,8 +252,17 @@ class SimulationConfig:
 
     @functools.cached_property
     def _offered_steps(self) -> tuple[tuple[float, Pattern, float], ...]:
-        """(time_ns, pattern, load) of open-loop traffic without times of its own."""
-        return offered_steps(self.traffic_object, self.topology, load=self.load, network=self.network)
+        """(time_ns, pattern, load) of open-loop traffic without times of its own; none for other traffic."""
+        traffic = self.traffic_object
+        steps: tuple[tuple[float, Pattern, float], ...] = ()
+        if isinstance(traffic, Schedule):
+            steps = traffic.steps
+        elif isinstance(traffic, Pattern):
+            steps = ((0.0, traffic, self.load),)
+        return tuple(
+            (time_ns, pattern, pattern.load_on(self.topology, self.network, load))
+            for time_ns, pattern, load in steps
+        )
 
     @functools.cached_property
     def _placed_jobs(self) -> tuple[PlacedJob, ...]:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
-from dragonfly_env.checks.values import check_bool, check_instance, check_integer, check_text, config_error
+from dragonfly_env.checks.values import (
+    MAX_SEED,
+    check_bool,
+    check_instance,
+    check_integer,
+    check_text,
+    config_error,
+)
 from dragonfly_env.config.rows import normalise, reject_unknown
 from dragonfly_env.config.topology import Dragonfly
 
@@ -137,7 +144,7 @@ class Pattern(NamedTraffic):
             ConfigError: If the pattern is impossible there.
         """
         check_instance("topology", topology, _core.Topology)
-        seed = check_integer("seed", seed, 0, 2**64 - 1)
+        seed = check_integer("seed", seed, 0, MAX_SEED)
         excludes = check_bool("uniform_excludes_sender", uniform_excludes_sender)
         return _core.make_pattern(topology, seed, *self.core_spec(), excludes)
 
@@ -191,7 +198,7 @@ class ClosedLoop(NamedTraffic):
             ConfigError: If they are impossible there.
         """
         check_instance("topology", topology, _core.Topology)
-        seed = check_integer("seed", seed, 0, 2**64 - 1)
+        seed = check_integer("seed", seed, 0, MAX_SEED)
         packet_bytes = check_integer("packet_bytes", packet_bytes, 1, 2**31 - 1)
         packet_flits = check_integer("packet_flits", packet_flits, 1, 2**31 - 1)
         return _core.workload(topology, seed, *self.core_spec(), packet_bytes, packet_flits)

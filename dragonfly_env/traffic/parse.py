@@ -17,7 +17,6 @@ from dragonfly_env.checks.values import (
     check_time_ns,
     config_error,
 )
-from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.traffic.base import Pattern, Silence, Traffic, make_named, named_from_dict
 from dragonfly_env.traffic.demand import DemandMatrix
@@ -170,24 +169,6 @@ def traffic_from_dict(values: object) -> str | Traffic:
     """
     traffic = parse_traffic(values)
     return values if isinstance(values, str) else traffic
-
-
-def offered_steps(
-    traffic: Traffic, topology: Dragonfly, *, load: float, network: NetworkConfig
-) -> tuple[tuple[float, Pattern, float], ...]:
-    """The (time_ns, pattern, load) steps of a pattern or a schedule; none for other traffic.
-
-    Raises:
-        ConfigError: For a demand matrix in GB/s with more in a row than the links of its hosts carry.
-    """
-    steps: tuple[tuple[float, Pattern, float], ...] = ()
-    if isinstance(traffic, Schedule):
-        steps = traffic.steps
-    elif isinstance(traffic, Pattern):
-        steps = ((0.0, traffic, load),)
-    return tuple(
-        (time_ns, pattern, pattern.load_on(topology, network, own)) for time_ns, pattern, own in steps
-    )
 
 
 def traffic_patterns() -> tuple[str, ...]:

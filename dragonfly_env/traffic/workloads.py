@@ -10,6 +10,7 @@ from dragonfly_env.traffic.base import ClosedLoop, spell
 
 PACINGS = ("bernoulli", "spaced", "none")
 PLACEMENTS = ("consecutive", "random", "random-routers", "random-groups")
+"""Rules by name; jobs may besides say ``groups=k`` or list their hosts."""
 
 _MAX_MESSAGE_BYTES = 2**31 - 1
 _MAX_IN_FLIGHT = 65_535
