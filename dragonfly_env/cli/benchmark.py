@@ -104,8 +104,7 @@ def benchmark(
     """
     from dragonfly_env.lab.benchmark import Benchmark, find_suite
     from dragonfly_env.lab.benchmark.tables import origin
-    from dragonfly_env.sweeps.estimates import EXPORT_HINT, in_the_core
-    from dragonfly_env.sweeps.requirements import check_runs
+    from dragonfly_env.sweeps.requirements import EXPORT_HINT, check_runs, in_the_core
 
     chosen = find_suite(suite).narrowed(parts or (), hosts or ())
     effort: Effort = "full" if how["full"] else "quick"
@@ -155,7 +154,7 @@ def _about(runs: Sequence[Run], workers: int | None) -> str:
     """How long it may take, judged by a short simulation here; of policies in Python that is not known."""
     import joblib
 
-    from dragonfly_env.sweeps.estimates import about
+    from dragonfly_env.sweeps.requirements import about
 
     return about(runs, workers or joblib.cpu_count())
 

@@ -21,9 +21,8 @@ from dragonfly_env.cli.guard import FAILED, complain
 from dragonfly_env.cli.settings import workers_of
 
 if TYPE_CHECKING:
-    from dragonfly_env.sweeps.execute import Failure
     from dragonfly_env.sweeps.results import Results
-    from dragonfly_env.sweeps.runner import SweepReport
+    from dragonfly_env.sweeps.runner import Failure, SweepReport
     from dragonfly_env.sweeps.scenario import Scenario
 
 
@@ -59,10 +58,12 @@ def _plan_text(plan: Scenario, folder: Path, workers: int | None, redo: bool) ->
     import joblib
 
     import dragonfly_env as dfe
-    from dragonfly_env.sweeps.estimates import EXPORT_HINT, about, in_the_core
     from dragonfly_env.sweeps.requirements import (
+        EXPORT_HINT,
+        about,
         check_runs,
         fitting_workers,
+        in_the_core,
         memory_of,
         spell_bytes,
         spell_processes,

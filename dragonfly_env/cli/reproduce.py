@@ -170,8 +170,7 @@ def _announce(work: Reproduction, workers: int | None, redo: bool) -> None:
     """Say what is about to happen and how long it may take."""
     import joblib
 
-    from dragonfly_env.sweeps.estimates import about
-    from dragonfly_env.sweeps.requirements import check_runs
+    from dragonfly_env.sweeps.requirements import about, check_runs
 
     cores = workers or joblib.cpu_count()
     runs = work.runs()

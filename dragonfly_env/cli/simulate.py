@@ -283,7 +283,7 @@ def _log_table(simulation: Runnable, run: Run) -> pa.Table:
 
     import dragonfly_env as dfe
     from dragonfly_env.simulation.path_kinds import PATH_KINDS
-    from dragonfly_env.sweeps.parquet import METADATA_KEY
+    from dragonfly_env.sweeps.storage import METADATA_KEY
 
     columns = dict(simulation.packet_log())
     offsets, routers = columns.pop("route_offsets"), columns.pop("routers")

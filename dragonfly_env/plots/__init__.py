@@ -19,7 +19,7 @@ from dragonfly_env.plots.page import write_page
 from dragonfly_env.plots.series import series_figure
 from dragonfly_env.plots.style import FORMATS, plain, save
 from dragonfly_env.sweeps.results import Results
-from dragonfly_env.sweeps.workloads import has_jobs
+from dragonfly_env.sweeps.summary import has_jobs
 
 __all__ = ["FIGURES", "FORMATS", "Drawn", "draw", "load_figure", "save", "write_page"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dragonfly_env.checks.values import config_error
-from dragonfly_env.sweeps.columns import KEYS
 from dragonfly_env.sweeps.results import Results, aggregate
+from dragonfly_env.sweeps.storage import KEYS
 
 
 def representative_load(results: Results, traffic: str, load: float | None = None) -> float:

@@ -15,7 +15,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.plots.choose import representative_load
 from dragonfly_env.plots.style import TITLE_POINTS, Look, fitting_legend, grid, lines_of, looks, wrapped
 from dragonfly_env.sweeps.results import Results
-from dragonfly_env.sweeps.workloads import OPERATION, comparable, has_jobs, job_runs
+from dragonfly_env.sweeps.summary import OPERATION, comparable, has_jobs, job_runs
 
 _MOST_PANELS = 8
 _TITLE_IN = 2.6  # of the width of a panel

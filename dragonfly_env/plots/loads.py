@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.plots.style import LABEL_POINTS, Look, grid, lines_of, looks, policy_legend, wrapped
 from dragonfly_env.sweeps.results import Results, aggregate
-from dragonfly_env.sweeps.workloads import loaded_part
+from dragonfly_env.sweeps.summary import loaded_part
 
 _LABEL_IN = 1.7  # of the height of a panel
 _LINE_POINTS = 10  # from one line of small text to the next

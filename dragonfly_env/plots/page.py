@@ -25,8 +25,15 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.plots.loads import latency_limit_ns, load_limits
 from dragonfly_env.plots.style import LABEL_POINTS, looks, wrapped
 from dragonfly_env.sweeps.results import Results
-from dragonfly_env.sweeps.summary import SUMMARY, summary_table
-from dragonfly_env.sweeps.workloads import has_jobs, is_workload, jobs_frame, loaded_part, operations_text
+from dragonfly_env.sweeps.summary import (
+    SUMMARY,
+    has_jobs,
+    is_workload,
+    jobs_frame,
+    loaded_part,
+    operations_text,
+    summary_table,
+)
 
 _SYMBOLS = {
     "o": "circle", "s": "square", "D": "diamond", "d": "diamond-tall", "^": "triangle-up", "v":

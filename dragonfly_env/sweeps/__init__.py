@@ -14,16 +14,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dragonfly_env.sweeps.execute import Failure
     from dragonfly_env.sweeps.results import Results, aggregate, load_results
     from dragonfly_env.sweeps.run import Point, Run
-    from dragonfly_env.sweeps.runner import SweepInterrupted, SweepReport, run_all, run_sweep
+    from dragonfly_env.sweeps.runner import Failure, SweepInterrupted, SweepReport, run_all, run_sweep
     from dragonfly_env.sweeps.scenario import Scenario
 
 # Where each name is: tables come with pandas, which takes longer to import than all else. Who wants one part of this
 # room, as the command line does for its options, does not wait for the others.
 _HOMES = {
-    "Failure": "execute",
+    "Failure": "runner",
     "Point": "run",
     "Results": "results",
     "Run": "run",

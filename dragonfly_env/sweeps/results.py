@@ -22,9 +22,8 @@ from dragonfly_env.checks.values import (
 )
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, is_overloaded
-from dragonfly_env.sweeps.columns import KEYS, check_columns
 from dragonfly_env.sweeps.statistics import mean_and_ci95
-from dragonfly_env.sweeps.storage import MERGED_NAME, ResultsFolder, read_rows
+from dragonfly_env.sweeps.storage import KEYS, MERGED_NAME, ResultsFolder, check_columns, read_rows
 
 _LONGEST_ID = 64
 

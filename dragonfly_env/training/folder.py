@@ -18,8 +18,8 @@ import pyarrow as pa
 from dragonfly_env.checks.files import make_folders, refuse_link
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.sweeps.parquet import METADATA_KEY
 from dragonfly_env.sweeps.storage import (
+    METADATA_KEY,
     hold,
     read_json,
     read_rows,

@@ -10,8 +10,7 @@ import pytest
 
 from dragonfly_env import ConfigError
 from dragonfly_env.sweeps import run_sweep
-from dragonfly_env.sweeps.engines import find_engine
-from dragonfly_env.sweeps.engines.slurm import Slurm
+from dragonfly_env.sweeps.engines import Slurm, find_engine
 from dragonfly_env.sweeps.runner import SweepStoppedError
 from tests.engines.sweeps import check_all_done, check_resumes, scenario, while_runs_are_under_way
 

@@ -22,8 +22,7 @@ from dragonfly_env.errors import ConfigError, StateError
 from dragonfly_env.jobs import Job
 from dragonfly_env.policies import parse_policy
 from dragonfly_env.simulation import Simulation
-from dragonfly_env.sweeps.job_columns import jobs_text, tiles_text
-from dragonfly_env.sweeps.measure import measure
+from dragonfly_env.sweeps.measure import jobs_text, measure, tiles_text
 from dragonfly_env.sweeps.run import Run
 from tests.fuzz import settings
 from tests.fuzz.alarm import Alarm

@@ -371,12 +371,12 @@ def test_wrong_usage_has_exit_code_2_and_a_hint(arguments: list[str]) -> None:
 def test_a_failing_run_has_exit_code_1_and_shows_its_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dragonfly_env.sweeps import execute
+    from dragonfly_env.sweeps import runner
 
     def fail(run: object) -> None:
         raise dfe.DeadlockError("nothing moves")
 
-    monkeypatch.setattr(execute, "measure", fail)
+    monkeypatch.setattr(runner, "measure", fail)
     done = run(*SWEEP, "--out", str(tmp_path), "--jobs", "1")
     assert done.exit_code == 1
     for policy in ("min", "ugal-n"):

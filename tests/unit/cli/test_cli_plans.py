@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from dragonfly_env.cli import app
 from dragonfly_env.cli.time_note import TimeNote
-from dragonfly_env.sweeps import execute, load_results
+from dragonfly_env.sweeps import load_results, runner
 from tests.unit.cli_arguments import SHORT, SWEEP, SYSTEM
 
 AGENT = """
@@ -35,7 +35,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_dry_run_of_a_sweep_says_runs_time_and_memory_and_does_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(execute, "measure", lambda run: pytest.fail("nothing may run"))
+    monkeypatch.setattr(runner, "measure", lambda run: pytest.fail("nothing may run"))
     done = run(*SWEEP, "--out", "out", "--workers", "1", "--dry-run")
     assert done.exit_code == 0, done.output
     runs, time, memory = done.stdout.splitlines()
@@ -73,7 +73,7 @@ def test_a_benchmark_estimates_policies_in_python_apart_and_tells_of_export() ->
 def test_missing_channels_are_said_before_the_first_run(
     command: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(execute, "measure", lambda run: pytest.fail("nothing may run"))
+    monkeypatch.setattr(runner, "measure", lambda run: pytest.fail("nothing may run"))
     few = ["-p", "par", "--set", "local_vcs=3", "--set", "global_vcs=3", "--load", "0.1:0.5:0.1"]
     done = run(*command, *SYSTEM, *few, *SHORT)
     assert done.exit_code == 2

@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 import dragonfly_env as dfe
 from dragonfly_env.agents.registry import load_agent, read_metadata
 from dragonfly_env.cli import app
-from dragonfly_env.sweeps.parquet import METADATA_KEY
+from dragonfly_env.sweeps.storage import METADATA_KEY
 
 pytestmark = pytest.mark.usefixtures("tiny")
 

@@ -12,8 +12,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core, baselines
 from dragonfly_env.jobs import compiled, texts
-from dragonfly_env.sweeps.revisions import REVISIONS
-from dragonfly_env.sweeps.run import Run, without_places
+from dragonfly_env.sweeps.run import REVISIONS, Run, without_places
 from dragonfly_env.sweeps.runner import run_sweep
 from dragonfly_env.sweeps.scenario import Scenario
 from dragonfly_env.training.run import TrainingPlan

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.sweeps.job_columns import NIC_WINDOW_NS, host_columns, jobs_text, tiles_text
+from dragonfly_env.sweeps.measure import NIC_WINDOW_NS, host_columns, jobs_text, tiles_text
 
 TOPOLOGY = dfe.Dragonfly(p=2, a=4, h=2)
 

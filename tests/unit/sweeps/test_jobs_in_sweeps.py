@@ -18,11 +18,10 @@ from dragonfly_env.jobs import gaps, program
 from dragonfly_env.jobs.gaps import calibrated_gaps
 from dragonfly_env.plots import draw
 from dragonfly_env.sweeps import Point, Results, aggregate, load_results, run_all, run_sweep
-from dragonfly_env.sweeps.columns import check_columns
 from dragonfly_env.sweeps.measure import measure
 from dragonfly_env.sweeps.scenario import Scenario
-from dragonfly_env.sweeps.summary import render_summary
-from dragonfly_env.sweeps.workloads import jobs_frame
+from dragonfly_env.sweeps.storage import check_columns
+from dragonfly_env.sweeps.summary import jobs_frame, render_summary
 
 JOBS = [
     {"program": "milc:scale=0.001,gap_ns=1000", "hosts": 16, "placement": "random", "iterations": 2},

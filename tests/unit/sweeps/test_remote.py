@@ -16,8 +16,7 @@ from dragonfly_env import ConfigError
 from dragonfly_env.cli import app
 from dragonfly_env.sweeps import Run, Scenario, load_results, run_sweep
 from dragonfly_env.sweeps.engines import ENGINES, EngineError, find_engine
-from dragonfly_env.sweeps.remote import MOST_LOSSES, MOST_ROUNDS_IN_VAIN
-from dragonfly_env.sweeps.runner import SweepInterrupted, SweepStoppedError
+from dragonfly_env.sweeps.runner import MOST_LOSSES, MOST_ROUNDS_IN_VAIN, SweepInterrupted, SweepStoppedError
 from dragonfly_env.sweeps.storage import ResultsFolder
 
 
@@ -143,16 +142,16 @@ def test_workers_that_never_begin_end_the_sweep(tmp_path: Path) -> None:
 def test_failures_are_those_that_this_machine_would_tell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dragonfly_env.sweeps import execute
+    from dragonfly_env.sweeps import runner
 
-    measure = execute.measure
+    measure = runner.measure
 
     def fail_for_par(run: Run) -> Any:
         if run.policy_label == "par":
             raise ConfigError("load = 7: is not possible")
         return measure(run)
 
-    monkeypatch.setattr(execute, "measure", fail_for_par)
+    monkeypatch.setattr(runner, "measure", fail_for_par)
     reports = [
         run_sweep(scenario(), tmp_path / name, jobs=1, engine=engine)
         for name, engine in (("there", Workers()), ("here", None))

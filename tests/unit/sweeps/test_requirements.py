@@ -8,9 +8,15 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
-from dragonfly_env.sweeps import execute, requirements, run_sweep
-from dragonfly_env.sweeps.estimates import about, estimate_seconds, packet_hops
-from dragonfly_env.sweeps.requirements import check_runs, fitting_workers, memory_of
+from dragonfly_env.sweeps import requirements, run_sweep, runner
+from dragonfly_env.sweeps.requirements import (
+    about,
+    check_runs,
+    estimate_seconds,
+    fitting_workers,
+    memory_of,
+    packet_hops,
+)
 from dragonfly_env.sweeps.run import Run
 from dragonfly_env.sweeps.scenario import Scenario
 
@@ -54,7 +60,7 @@ def test_what_the_core_needs_is_refused_as_the_simulation_refuses_it() -> None:
 def test_a_sweep_is_refused_before_its_first_run_and_says_what_is_missing(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(execute, "measure", lambda run: pytest.fail("nothing may run"))
+    monkeypatch.setattr(runner, "measure", lambda run: pytest.fail("nothing may run"))
     settings = {"topology": "72", "policies": ["min", "par", "ugal-n"], "traffic": ["uniform", "adv+1"]}
     plan = Scenario.from_dict({**settings, "loads": [0.1, 0.2], "network": FEW})
     with pytest.raises(dfe.ConfigError) as refused:

@@ -16,11 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.sweeps import Run, Scenario, SweepInterrupted, execute, run_sweep, runner
+from dragonfly_env.sweeps import Run, Scenario, SweepInterrupted, run_sweep, runner
 from dragonfly_env.sweeps.measure import measure
-from dragonfly_env.sweeps.parquet import METADATA_KEY
 from dragonfly_env.sweeps.progress import Estimate, spell_seconds
-from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
+from dragonfly_env.sweeps.storage import METADATA_KEY, ResultsFolder, read_rows
 
 
 def scenario(**changes: Any) -> Scenario:
@@ -75,7 +74,7 @@ def busy_until(monkeypatch: pytest.MonkeyPatch) -> Any:
                 raise error
             return real(run)
 
-        monkeypatch.setattr(execute, "measure", measure_or_raise)
+        monkeypatch.setattr(runner, "measure", measure_or_raise)
 
     return install
 

@@ -15,7 +15,7 @@ import dragonfly_env as dfe
 from dragonfly_env.lab.benchmark import Benchmark, Suite, publish, reference_results
 from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResults
-from dragonfly_env.sweeps.execute import execute_one
+from dragonfly_env.sweeps.runner import execute_one
 from dragonfly_env.sweeps.storage import ResultsFolder
 from tests.unit.lab.benchmark.tiny_suite import tiny
 

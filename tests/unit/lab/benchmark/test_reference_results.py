@@ -21,7 +21,7 @@ from dragonfly_env.cli import app
 from dragonfly_env.lab.benchmark import Benchmark, Suite, reference_results
 from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
-from dragonfly_env.sweeps.execute import execute_one
+from dragonfly_env.sweeps.runner import execute_one
 from dragonfly_env.sweeps.storage import ResultsFolder, write_table
 from tests.unit.lab.benchmark.tiny_suite import tiny
 

@@ -23,9 +23,9 @@ from dragonfly_env.lab.papers.hpdc21 import FULL, HPDC21, QUICK
 from dragonfly_env.lab.papers.measurements import METRICS, STATEMENTS, Measured
 from dragonfly_env.lab.papers.transients import settling_time_us
 from dragonfly_env.lab.papers.verdicts import DEVIATES, INPUT, MET, NOT_RUN, judge
-from dragonfly_env.sweeps import execute
-from dragonfly_env.sweeps.estimates import packet_hops
+from dragonfly_env.sweeps import runner
 from dragonfly_env.sweeps.measure import measure
+from dragonfly_env.sweeps.requirements import packet_hops
 from dragonfly_env.sweeps.run import Run
 from dragonfly_env.sweeps.runner import SweepInterrupted
 
@@ -266,7 +266,7 @@ def test_a_failed_run_is_told_and_does_not_stop_the_others(
             raise RuntimeError("no luck")
         return measure(run)
 
-    monkeypatch.setattr(execute, "measure", fail_for_par)
+    monkeypatch.setattr(runner, "measure", fail_for_par)
     done = run_command("hpdc21", "fig6", "--workers", "1", "--out", str(tmp_path))
     assert done.exit_code == 1
     assert (
