@@ -11,12 +11,19 @@ from typing import Annotated, NoReturn
 import typer
 from rich.text import Text
 
-from dragonfly_env.cli import streams
 from dragonfly_env.cli.benchmark import benchmark
 from dragonfly_env.cli.calibrate import calibrate
 from dragonfly_env.cli.console import note
 from dragonfly_env.cli.evaluate import evaluate
-from dragonfly_env.cli.guard import DONE, FAILED, WRONG_SETTING, complain, report
+from dragonfly_env.cli.guard import (
+    DONE,
+    FAILED,
+    WRONG_SETTING,
+    complain,
+    flush_results,
+    prepare_streams,
+    report,
+)
 from dragonfly_env.cli.info import info
 from dragonfly_env.cli.plot import plot
 from dragonfly_env.cli.reproduce import reproduce
@@ -87,13 +94,13 @@ def main() -> NoReturn:
     130 Ctrl-C; 143 SIGTERM.
     """
     closed = sys.stdout is None
-    streams.prepare()
+    prepare_streams()
     warnings.showwarning = lambda message, *_, **__: note(Text(f"warning: {message}", style="yellow"))
     if closed:
         complain("standard output is closed: send it to /dev/null if nobody wants the results")
         sys.exit(WRONG_SETTING)
     code = _ended_with(app)
-    code = _ended_with(streams.flush_results) or code
+    code = _ended_with(flush_results) or code
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done; what is left shall not become a traceback
     sys.exit(code)
 

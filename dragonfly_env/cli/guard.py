@@ -1,10 +1,15 @@
-"""Errors as people want them: one clear line on the error stream and an exit code, no traceback."""
+"""Errors as people want them: one clear line on the error stream and an exit code, no traceback; and standard streams
+of which no text, and nobody who reads them, can end a command with one.
+"""
 
 from __future__ import annotations
 
 import functools
+import io
+import os
+import sys
 from collections.abc import Callable
-from typing import ParamSpec
+from typing import TYPE_CHECKING, ParamSpec
 
 import typer
 from rich.text import Text
@@ -12,6 +17,10 @@ from rich.text import Text
 from dragonfly_env._process import TERMINATED, Interruptible, interrupted_code, interrupted_text
 from dragonfly_env.cli.console import note
 from dragonfly_env.errors import ConfigError, DeadlockError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
 
 DONE = 0
 FAILED = 1
@@ -70,3 +79,38 @@ def report(error: BaseException) -> int | None:
 def complain(message: str, *, lines: bool = False) -> None:
     """One line on the error stream, or as many as the message has."""
     note(Text.assemble(("error: ", "bold red"), message if lines else " ".join(message.split())))
+
+
+class _BestEffort(io.FileIO):
+    """A file that drops what cannot be written: results do not depend on who reads the messages."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return memoryview(data).nbytes
+
+
+def prepare_streams() -> None:
+    """Let both streams take any text (file names need not be Unicode, terminals need not show it), and the error
+    stream any fate.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
+    raw = io.BufferedWriter(_BestEffort(2, "wb", closefd=False))
+    sys.stderr = io.TextIOWrapper(raw, encoding, errors="backslashreplace", line_buffering=True)
+
+
+def flush_results() -> None:
+    """Write what standard output still holds.
+
+    Raises:
+        OSError: If that cannot be; it is then forgotten, so that the end of the process does not try again.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        raise

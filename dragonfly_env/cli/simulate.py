@@ -23,9 +23,8 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.cli import options
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import guarded
-from dragonfly_env.cli.job_table import job_table
 from dragonfly_env.cli.settings import scenario_settings
-from dragonfly_env.cli.time_note import TimeNote, expected_seconds
+from dragonfly_env.metrics.jobs import JobMetrics
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW, STATIONARY_WITHIN, is_overloaded
 
 if TYPE_CHECKING:
@@ -36,6 +35,9 @@ if TYPE_CHECKING:
     from dragonfly_env.metrics.jobs import JobMetrics
     from dragonfly_env.sweeps.agent_simulation import Runnable
     from dragonfly_env.sweeps.run import Run
+if TYPE_CHECKING:
+    from dragonfly_env.sweeps.run import Run
+
 
 # (heading, column, divisor, form, unit) of the table; what is not here is in --json.
 _ROWS = (
@@ -338,3 +340,80 @@ def _table(run: Run, results: Mapping[str, Any]) -> RenderableType:
         if value is not None and math.isfinite(value):
             table.add_row(heading, format(value / divisor, form), unit)
     return Group(head, table)
+
+
+def job_table(jobs: Sequence[JobMetrics]) -> RenderableType:
+    """One row per job, and below it one for each of its operations."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("job")
+    for heading in (
+        "hosts",
+        "run time (us)",
+        "iterations",
+        "MPI share (%)",
+        "count",
+        "mean (us)",
+        "max (us)",
+    ):
+        table.add_column(heading, justify="right")
+    for number, job in enumerate(jobs):
+        iterations = job.iterations.count // len(job.hosts)
+        table.add_row(
+            Text(f"{number}: {job.name}", style="bold"),
+            f"{len(job.hosts):,}",
+            _number(job.run_time_ns / 1000) if job.complete else "endless" if job.endless else "not complete",
+            f"{iterations:,}" if job.iterations.count else "",
+            _number(100 * job.mpi_share),
+            *[""] * 3,
+        )
+        for name, one in job.operations.items():
+            table.add_row(
+                f"   {name}",
+                *[""] * 4,
+                f"{one.count:,}",
+                _number(one.mean_ns / 1000),
+                _number(one.max_ns / 1000),
+            )
+    return table
+
+
+def _number(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:,.1f}"
+
+
+_LONG_S, _FIRST_PART_S = 10.0, 1.0
+_SLOWEST = 1e6  # packet-hops per second: runs that this makes short are not estimated
+
+
+def expected_seconds(run: Run) -> float | None:
+    """A rough wall-clock time of a run in the core, from a short simulation; None if it is short, or nobody knows."""
+    from dragonfly_env.sweeps.requirements import estimate_seconds, packet_hops
+
+    if run.agent is not None or packet_hops(run) < _LONG_S * _SLOWEST:
+        return None
+    return estimate_seconds([run], 1)
+
+
+class TimeNote:
+    """Says once on the error stream how long a run takes, if that is more than `_LONG_S`: what was expected before it
+    began, or what its first part shows.
+    """
+
+    def __init__(self, expected_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._begin = clock()
+        self._told = False
+        if expected_s is not None and expected_s > _LONG_S:
+            self._tell(expected_s)
+
+    def advance(self, fraction: float) -> None:
+        """So much of the run is done."""
+        passed = self._clock() - self._begin
+        if not self._told and fraction > 0.0 and passed > _FIRST_PART_S and passed / fraction > _LONG_S:
+            self._tell(passed / fraction)
+
+    def _tell(self, seconds: float) -> None:
+        from dragonfly_env.sweeps.progress import spell_seconds
+
+        self._told = True
+        note(Text(f"this run takes about {spell_seconds(seconds)}"))

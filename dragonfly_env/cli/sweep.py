@@ -62,8 +62,7 @@ def sweep(
 
     dragonfly-env sweep -t 342 -p min -p ugal-n --job milc:hosts=64,scale=0.01 --measure-ns 1000000 --dry-run
 
-    dragonfly-env sweep -t 342 -p ad0 -p ad3 --program milc:hosts=64,scale=0.01 --program nek5000:hosts=64,scale=0.01
-    --placement consecutive --placement random-routers --measure-ns 1000000 --out results/modes
+    dragonfly-env sweep -t 342 -p min -p par --program milc:hosts=64,scale=0.01 --placement random --placement groups=2
 
     [bold]Results folder[/bold]
 

@@ -23,7 +23,7 @@ from dragonfly_env.cli.settings import scenario_settings
 
 if TYPE_CHECKING:
     from dragonfly_env.simulation.config import SimulationConfig
-    from dragonfly_env.training.learners import LearnerSource
+    from dragonfly_env.training.agents import LearnerSource
     from dragonfly_env.training.run import Sofar, TrainingPlan, TrainingReport
 
 DEFAULT_DURATION_NS = 2_000_000.0
@@ -179,7 +179,7 @@ def train(
     checkpoints/, tensorboard/: for tensorboard --logdir FOLDER
     """
     from dragonfly_env.sweeps.scenario import Scenario
-    from dragonfly_env.training.learners import LearnerSource
+    from dragonfly_env.training.agents import LearnerSource
     from dragonfly_env.training.run import TrainingPlan
 
     settings = scenario_settings({}, given, policies=[warmup_policy])

@@ -27,13 +27,13 @@ class TrainingBar(LiveBar):
     def __init__(self, console: Console, plan: TrainingPlan) -> None:
         super().__init__(console)
         self._plan = plan
-        self._begun = 0.0
+        self._done = self._told_s = 0.0
 
     def start(self, sofar: Sofar) -> None:
         """The training begins, or goes on after ``sofar``."""
-        self._begun = self._fraction(sofar.episode, sofar.wall_s)
-        self._estimate = Estimate()
-        self._estimate.total = 1.0 - self._begun
+        self._done = self._fraction(sofar.episode, sofar.wall_s)
+        self._estimate = Estimate({"": 1.0 - self._done})
+        self._told_s = 0.0
         if self._console.is_terminal:
             self._bar = Progress(
                 TextColumn("{task.fields[episodes]}", table_column=_narrow()),
@@ -46,13 +46,15 @@ class TrainingBar(LiveBar):
                 transient=True,
             )
             task = self._bar.add_task("", total=1.0, episodes=self._episodes(sofar.episode))
-            self._bar.update(task, completed=self._begun)
+            self._bar.update(task, completed=self._done)
             self._bar.start()
 
     def advance(self, progress: EpisodeProgress) -> None:
         """An episode has ended."""
         fraction = self._fraction(progress.episode, progress.wall_s)
-        self._estimate.done = fraction - self._begun
+        passed_s = self._estimate.elapsed_s
+        self._estimate.add("", fraction - self._done, passed_s - self._told_s)
+        self._done, self._told_s = fraction, passed_s
         if self._bar is not None:
             self._bar.update(
                 self._bar.task_ids[0],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -47,62 +47,42 @@ class Silent:
 
 
 class Estimate:
-    """Time left, from the work done so far.
+    """Time left, from what is done so far: work of every kind at the speed of its own.
 
     Args:
+        work: That is to be done, by kind.
+        workers: So many shares of it are done at a time.
         clock: Seconds, ever rising; another one for tests.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._begin = clock()
-        self.total = 0.0
-        self.done = 0.0
-
-    @property
-    def elapsed_s(self) -> float:
-        """Seconds since the start."""
-        return self._clock() - self._begin
-
-    @property
-    def left_s(self) -> float | None:
-        """Seconds left if the rest goes at the mean speed so far; None before anything is done."""
-        if self.done <= 0.0:
-            return None
-        return self.elapsed_s * max(self.total - self.done, 0.0) / self.done
-
-
-class SweepEstimate:
-    """Time left of a sweep: runs of the core and those of every policy in Python each at the speed of their own.
-
-    Args:
-        runs: All that are to be done.
-        workers: Runs at a time.
-    """
-
     def __init__(
-        self, runs: Sequence[Run], workers: int, clock: Callable[[], float] = time.monotonic
+        self, work: Mapping[str, float], workers: int = 1, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._clock = clock
         self._begin = clock()
-        self._workers = max(1, min(workers, len(runs)))
-        self._left: dict[str, float] = {}  # work, by kind
+        self._workers = max(1, workers)
+        self._left = dict(work)
         self._done: dict[str, tuple[float, float]] = {}  # work and seconds
+
+    @classmethod
+    def of(cls, runs: Sequence[Run], workers: int) -> Estimate:
+        """Of runs, so many at a time: those of the core, and those of every policy in Python."""
+        work: dict[str, float] = {}
         for run in runs:
-            self._left[_kind(run)] = self._left.get(_kind(run), 0.0) + run.work
+            work[_kind(run)] = work.get(_kind(run), 0.0) + run.work
+        return cls(work, min(workers, len(runs)))
 
     @property
     def elapsed_s(self) -> float:
         """Seconds since the start."""
         return self._clock() - self._begin
 
-    def add(self, run: Run, seconds: float | None) -> None:
-        """One run has ended."""
-        kind = _kind(run)
-        self._left[kind] = max(0.0, self._left[kind] - run.work)
+    def add(self, kind: str, work: float, seconds: float | None) -> None:
+        """Some work is done. It took so long; None: it failed, and says nothing about speed."""
+        self._left[kind] = max(0.0, self._left[kind] - work)
         if seconds is not None:
-            work, before = self._done.get(kind, (0.0, 0.0))
-            self._done[kind] = (work + run.work, before + seconds)
+            before, took = self._done.get(kind, (0.0, 0.0))
+            self._done[kind] = (before + work, took + seconds)
 
     def left_of(self, kind: str) -> float | None:
         """Seconds left of one kind, if nothing else ran; None before the first of it is done."""
@@ -113,7 +93,7 @@ class SweepEstimate:
 
     @property
     def left_s(self) -> float | None:
-        """Seconds left; None before one run of each kind is done."""
+        """Seconds left; None before something of each kind is done."""
         each = [self.left_of(kind) for kind in self._left]
         return None if None in each else sum(one for one in each if one is not None)
 
@@ -145,7 +125,7 @@ class TimeLeft(ProgressColumn):
 
     max_refresh = 0.5
 
-    def __init__(self, estimate: Estimate | SweepEstimate, table_column: Column | None = None) -> None:
+    def __init__(self, estimate: Estimate, table_column: Column | None = None) -> None:
         super().__init__(table_column)
         self._estimate = estimate
 
@@ -163,7 +143,7 @@ class LiveBar:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._estimate = Estimate()
+        self._estimate = Estimate({})
         self._last_line_s = 0.0
         self._bar: Progress | None = None
 
@@ -201,13 +181,12 @@ class Bar(LiveBar):
         super().__init__(console)
         self._runs = 0
         self._ended = 0
-        self._left = SweepEstimate((), 1)
         self._told: set[str] = set()
 
     def start(self, runs: Sequence[Run], workers: int) -> None:
         """See `Reporter`."""
         self._runs = len(runs)
-        self._estimate, self._left = Estimate(), SweepEstimate(runs, workers)
+        self._estimate = Estimate.of(runs, workers)
         work = sum(run.work for run in runs)
         if self._console.is_terminal and runs:
             self._bar = Progress(
@@ -215,7 +194,7 @@ class Bar(LiveBar):
                 BarColumn(bar_width=None),
                 TextColumn("{task.percentage:>3.0f} %"),
                 TimeElapsedColumn(),
-                TimeLeft(self._left),
+                TimeLeft(self._estimate),
                 TextColumn("{task.description}", style="dim", markup=False),
                 console=self._console,
                 transient=True,
@@ -226,7 +205,7 @@ class Bar(LiveBar):
     def advance(self, run: Run, seconds: float | None) -> None:
         """See `Reporter`."""
         self._ended += 1
-        self._left.add(run, seconds)
+        self._estimate.add(_kind(run), run.work, seconds)
         self._tell_of_python(run, seconds)
         if self._bar is not None:
             self._bar.update(
@@ -238,7 +217,7 @@ class Bar(LiveBar):
         elif self._ended < self._runs and self._line_is_due():
             self._console.print(
                 f"{self._ended}/{self._runs} runs done, {spell_seconds(self._estimate.elapsed_s)} elapsed, "
-                f"about {spell_seconds(self._left.left_s)} left",
+                f"about {spell_seconds(self._estimate.left_s)} left",
                 soft_wrap=True,
             )
 
@@ -248,7 +227,7 @@ class Bar(LiveBar):
         if not kind or seconds is None or kind in self._told:
             return
         self._told.add(kind)
-        left_s = self._left.left_of(kind)
+        left_s = self._estimate.left_of(kind)
         if left_s is not None and left_s > _WORTH_TELLING_S:
             text = f"{kind} in Python: its first run took {spell_seconds(seconds)}, the others take about "
             self._console.print(Text(f"{text}{spell_seconds(left_s)} together"), soft_wrap=True)

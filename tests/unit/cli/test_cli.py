@@ -144,7 +144,10 @@ def test_an_option_that_commands_share_is_one_option() -> None:
             every.append((one.opts, one.help, one.default, one.metavar, one.multiple))
         assert every.count(every[0]) == 4, name
     sweep, evaluate = ({one.name for one in commands[word].params} for word in ("sweep", "evaluate"))
-    assert sweep - {"scenario", "policy", "job"} == evaluate - {"policies", "more_policies"}
+    assert sweep - {"scenario", "policy", "job", "programs", "placements"} == evaluate - {
+        "policies",
+        "more_policies",
+    }
 
 
 def test_an_option_says_what_its_field_means() -> None:

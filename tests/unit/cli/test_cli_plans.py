@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dragonfly_env.cli import app
-from dragonfly_env.cli.time_note import TimeNote
+from dragonfly_env.cli.simulate import TimeNote
 from dragonfly_env.sweeps import load_results, runner
 from tests.unit.cli_arguments import SHORT, SWEEP, SYSTEM
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dragonfly_env.sweeps.progress import Bar, SweepEstimate
+from dragonfly_env.sweeps.progress import Bar, Estimate
 from dragonfly_env.sweeps.run import Run, in_order
 from dragonfly_env.sweeps.scenario import Scenario
 
@@ -32,19 +32,23 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Run]:
 
 
 def test_each_kind_of_run_is_estimated_from_its_own(runs: list[Run]) -> None:
-    estimate = SweepEstimate(runs, 2, lambda: 0.0)
+    estimate = Estimate.of(runs, 2)
+
+    def add(run: Run, seconds: float | None) -> None:
+        estimate.add("" if run.agent is None else "Mine", run.work, seconds)
+
     core, python = runs[:3], runs[3:]
     assert estimate.left_s is None
-    estimate.add(core[0], 1.0)
+    add(core[0], 1.0)
     assert estimate.left_s is None
     assert estimate.left_of("") == pytest.approx(5.0 / 2)
-    estimate.add(python[0], 100.0)
+    add(python[0], 100.0)
     assert estimate.left_of("Mine") == pytest.approx(500.0 / 2)
     assert estimate.left_s == pytest.approx(505.0 / 2)
-    estimate.add(python[1], None)  # failed: says nothing about speed
+    add(python[1], None)  # failed: says nothing about speed
     assert estimate.left_of("Mine") == pytest.approx(300.0 / 2)
     for run in (*core[1:], python[2]):
-        estimate.add(run, 1.0)
+        add(run, 1.0)
     assert estimate.left_s == 0.0
 
 

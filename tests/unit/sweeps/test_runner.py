@@ -274,10 +274,10 @@ def test_the_most_expensive_runs_go_first(tmp_path: Path) -> None:
 
 def test_time_left_follows_the_work_done() -> None:
     now = [100.0]
-    estimate = Estimate(lambda: now[0])
-    estimate.total = 30.0
+    estimate = Estimate({"": 30.0}, clock=lambda: now[0])
     assert estimate.left_s is None
-    now[0], estimate.done = 105.0, 10.0
+    now[0] = 105.0
+    estimate.add("", 10.0, estimate.elapsed_s)
     assert estimate.left_s == pytest.approx(10.0)
     assert [spell_seconds(x) for x in (None, 5.4, 65, 3700)] == ["-", "5 s", "1 min 05 s", "1 h 01 min"]
 
