@@ -17,7 +17,7 @@ from benchmarks.result import Result
 from benchmarks.workload import Report, configuration
 from benchmarks.yardstick.beside import Beside
 from benchmarks.yardstick.program import program
-from dragonfly_env.sweeps import Scenario, load_results, run_sweep
+from dragonfly_env.sweeps import Scenario, load_results, run_all
 from dragonfly_env.sweeps.measure import measure as measure_run
 from dragonfly_env.sweeps.run import Run
 from dragonfly_env.sweeps.storage import ResultsFolder
@@ -161,7 +161,7 @@ def _sweep(effort: Effort, beside: Beside, report: Report, folder: Path) -> Resu
         for i in range(effort.rounds):
             target = folder / f"sweep{i}"
             begin = time.process_time()
-            run_sweep(scenario, target, jobs=1)
+            run_all(scenario, target, workers=1)
             cpu_s = time.process_time() - begin
             simulated_s = float(load_results(target).table["measured_cpu_seconds"].sum())
             seconds.append((cpu_s - simulated_s) / effort.sweep_runs)

@@ -35,17 +35,17 @@ def compare(plan: Scenario, folder: Path, *, redo: bool, plots: bool, dry_run: b
 
     Raises:
         typer.Exit: If a run failed, or the sweep ended early (after saying how to go on).
-        ConfigError: For whatever `run_sweep` refuses.
+        ConfigError: For whatever `run_all` refuses.
     """
     from dragonfly_env.sweeps.progress import Bar
-    from dragonfly_env.sweeps.runner import run_sweep
+    from dragonfly_env.sweeps.runner import run_all
 
     engine, workers = engine_of(how), workers_of(how)
     if dry_run:
         show(Text(_plan_text(plan, folder, workers, redo)))
         return
     with resumable(folder), Bar(console(error=True)) as bar:
-        report = run_sweep(plan, folder, jobs=workers, reporter=bar, redo=redo, engine=engine)
+        report = run_all(plan, folder, workers=workers, progress=bar, redo=redo, engine=engine)
     _report(report, folder)
     if len(report.failures) < report.total:
         _show_results(folder, plots)

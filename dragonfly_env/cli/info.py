@@ -1,4 +1,6 @@
-"""``dragonfly-env info``: what there is, and what it is."""
+"""``dragonfly-env info``: what there is, and what it is. A topology is text: the routers of a group that is a grid, and
+which of its columns lead to which groups.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.results import Results, aggregate, load_results
     from dragonfly_env.sweeps.run import Point, Run
-    from dragonfly_env.sweeps.runner import Failure, SweepInterrupted, SweepReport, run_all, run_sweep
+    from dragonfly_env.sweeps.runner import Failure, SweepInterrupted, SweepReport, run_all
     from dragonfly_env.sweeps.scenario import Scenario
 
 # Where each name is: tables come with pandas, which takes longer to import than all else. Who wants one part of this
@@ -32,7 +32,6 @@ _HOMES = {
     "aggregate": "results",
     "load_results": "results",
     "run_all": "runner",
-    "run_sweep": "runner",
 }
 
 __all__ = [
@@ -46,7 +45,6 @@ __all__ = [
     "aggregate",
     "load_results",
     "run_all",
-    "run_sweep",
 ]
 
 

@@ -34,13 +34,13 @@ class Engine(Protocol):
 
     name: str
 
-    def start(self, folder: Path, threads: int, jobs: int | None) -> None:
+    def start(self, folder: Path, threads: int, workers: int | None) -> None:
         """Join the cluster.
 
         Args:
             folder: The results folder, which all machines see under this name.
             threads: Processors that a call needs.
-            jobs: Calls at a time; None: as many as the cluster has processors for.
+            workers: Calls at a time; None: as many as the cluster has processors for.
 
         Raises:
             ConfigError: If there is no such cluster.
@@ -90,12 +90,12 @@ class Ray:
         self._address = address or "auto"
         self._ray: Any = load("ray", self.name)
         self._threads = 1
-        self._jobs: int | None = None
+        self._workers: int | None = None
         self._stopped = False
 
-    def start(self, folder: Path, threads: int, jobs: int | None) -> None:
+    def start(self, folder: Path, threads: int, workers: int | None) -> None:
         """Join the cluster; see `Engine`."""
-        self._threads, self._jobs, self._stopped = threads, jobs, False
+        self._threads, self._workers, self._stopped = threads, workers, False
         try:
             self._knock()
             self._ray.init(address=self._address, log_to_driver=False, logging_level="ERROR")
@@ -129,7 +129,7 @@ class Ray:
         waiting, lost = list(reversed(items)), ""
         under_way: list[Any] = []
         while (waiting or under_way) and not self._stopped:
-            while waiting and (self._jobs is None or len(under_way) < self._jobs):
+            while waiting and (self._workers is None or len(under_way) < self._workers):
                 under_way.append(remote.remote(waiting.pop()))
             ended, under_way = ray.wait(under_way, timeout=_LOOK_EVERY_S)
             for one in ended:
@@ -167,11 +167,11 @@ class Dask:
         self._distributed: Any = load("distributed", self.name)
         self._client: Any = None
 
-    def start(self, folder: Path, threads: int, jobs: int | None) -> None:
+    def start(self, folder: Path, threads: int, workers: int | None) -> None:
         """Join the cluster; see `Engine`."""
-        if jobs is not None:
+        if workers is not None:
             allowed = "must be left out with Dask, whose workers say themselves how many calls they take"
-            raise config_error("jobs", jobs, allowed)
+            raise config_error("workers", workers, allowed)
         try:
             self._client = self._distributed.Client(
                 self._address, timeout=_WORKERS_PATIENCE_S, set_as_default=True
@@ -231,9 +231,9 @@ class Slurm:
         self.jobs: list[Any] = []
         self._most, self._executor = _MOST_JOBS, None
 
-    def start(self, folder: Path, threads: int, jobs: int | None) -> None:
+    def start(self, folder: Path, threads: int, workers: int | None) -> None:
         """See whether there is a Slurm here; see `Engine`."""
-        self._most = jobs or _MOST_JOBS
+        self._most = workers or _MOST_JOBS
         try:
             make_folders(folder, folder / "slurm")
             executor = self._submitit.AutoExecutor(folder=folder / "slurm", cluster=self._cluster)

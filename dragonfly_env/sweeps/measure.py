@@ -1,4 +1,6 @@
-"""Doing one run: simulate, and turn what was measured into one row with its provenance."""
+"""Doing one run: simulate, and turn what was measured into one row with its provenance. Of jobs it has their times, the
+tiles of their routers, and what their hosts saw.
+"""
 
 from __future__ import annotations
 
@@ -93,8 +95,7 @@ def measure(
     row = row_of(run, metrics, provenance)
     if run.arrays and run.config.packet_log and isinstance(simulation, dfe.Simulation):
         log = simulation.packet_log()
-        row["source_router_load"] = _load_of_sources(run, log, metrics)
-        row["source_router_path_loads"] = _path_loads_of_sources(run, log, metrics)
+        row |= _loads_of_sources(run, log, metrics)
         if metrics.time_series is not None:
             row |= _generated_quartiles(log, metrics.time_series, run.config.series_bin_ns or math.inf)
         if metrics.jobs:
@@ -219,29 +220,27 @@ def arrays_of(metrics: Metrics) -> dict[str, Any]:
     return arrays
 
 
-def _load_of_sources(
+def _loads_of_sources(
     run: Run, log: Mapping[str, npt.NDArray[Any]], metrics: Metrics
-) -> npt.NDArray[np.float32]:
-    """(num_routers,) what was delivered of each router's hosts, as a fraction of their links.
+) -> dict[str, npt.NDArray[np.float32]]:
+    """What was delivered of each router's hosts, as a fraction of their links.
 
     Beside ``router_accepted_load``, which counts what left the source queues: deep injection buffers go on accepting
     for long after the network has stopped to.
+
+    Returns:
+        ``source_router_load`` (num_routers,), and ``source_router_path_loads`` (num_routers * len(PATH_KINDS),), the
+        same by the kind of path, router by router.
     """
     topology = run.config.topology
-    packets = np.bincount(log["src"] // topology.p, minlength=topology.num_routers)
-    per_packet = run.config.network.packet_time_ns / (topology.p * metrics.duration_ns)
-    return (packets * per_packet).astype(np.float32)
-
-
-def _path_loads_of_sources(
-    run: Run, log: Mapping[str, npt.NDArray[Any]], metrics: Metrics
-) -> npt.NDArray[np.float32]:
-    """(num_routers * len(PATH_KINDS),) the same by the kind of path, router by router."""
-    topology = run.config.topology
     row = log["src"].astype(np.int64) // topology.p * len(PATH_KINDS) + log["path_kind"]
-    packets = np.bincount(row, minlength=topology.num_routers * len(PATH_KINDS))
+    by_kind = np.bincount(row, minlength=topology.num_routers * len(PATH_KINDS))
     per_packet = run.config.network.packet_time_ns / (topology.p * metrics.duration_ns)
-    return (packets * per_packet).astype(np.float32)
+    packets = by_kind.reshape(-1, len(PATH_KINDS)).sum(axis=1)
+    return {
+        "source_router_load": (packets * per_packet).astype(np.float32),
+        "source_router_path_loads": (by_kind * per_packet).astype(np.float32),
+    }
 
 
 def _generated_quartiles(

@@ -106,7 +106,7 @@ def load_results(path: Path) -> Results:
     """Read a results folder (a running or interrupted sweep too), or one Parquet file.
 
     Args:
-        path: A folder that `run_sweep` wrote, or a merged or single-run Parquet file.
+        path: A folder that `run_all` wrote, or a merged or single-run Parquet file.
 
     Raises:
         ConfigError: If there are no results, or none of them can be read.

@@ -19,6 +19,9 @@ from dragonfly_env.traffic import Traffic
 from dragonfly_env.traffic.base import ClosedLoop
 from dragonfly_env.training.agents import AgentSource
 
+# Rules of the model that were changed under the same name. A stored result of the former rule must not be taken for one
+# of today's: whoever changes what a name stands for raises its number here, and every run that uses it has another id.
+# New parameters need no number: they are in the id already.
 REVISIONS = {
     "all-to-all": 2,  # paced by the host's injection rate
     "graph500": 2,  # the same

@@ -1,4 +1,9 @@
-"""Doing runs: each in a process of a pool or on a cluster, saved the moment it ends, so that nothing done is lost."""
+"""Doing runs: each in a process of a pool or on a cluster, saved the moment it ends, so that nothing done is lost.
+
+On other machines an engine spreads the runs, and the shared folder says what came of them: a worker saves a run's row,
+or the reason why there is none, before it says that it is done. So nothing depends on how an engine brings results
+back, and what a lost worker had finished is not lost with it. What it had not, is done again.
+"""
 
 from __future__ import annotations
 
@@ -156,7 +161,7 @@ def run_all(
             done = (
                 _execute_all(todo, files, at_a_time)
                 if engine is None
-                else execute_remotely(todo, files, engine, threads=threads, jobs=workers)
+                else execute_remotely(todo, files, engine, threads=threads, workers=workers)
             )
             for run, failure in done:
                 if failure is None:
@@ -186,12 +191,6 @@ def run_all(
 def _count_kept(runs: Sequence[Run], known: Collection[str], files: ResultsFolder) -> int:
     """How many runs are saved: those known to be, and those that a worker ended without being heard."""
     return sum(run.id in known or files.version_of(run.id) == dfe.__version__ for run in runs)
-
-
-def run_sweep(scenario: Scenario, folder: Path, *, jobs: int | None = None, **more: Any) -> SweepReport:
-    """`run_all` of a scenario, by the names of its former arguments."""
-    more = {"progress" if key == "reporter" else key: value for key, value in more.items()}
-    return run_all(check_instance("scenario", scenario, Scenario), folder, workers=jobs, **more)
 
 
 def _runs_of(points: Iterable[Point], seeds: Sequence[int]) -> list[Run]:
@@ -385,7 +384,7 @@ _LOOKS_AT_THE_ENGINE, _LAST_LOOKS = 10, 40  # when all is saved, before workers 
 
 
 def execute_remotely(
-    runs: Sequence[Run], files: ResultsFolder, engine: Engine, *, threads: int, jobs: int | None
+    runs: Sequence[Run], files: ResultsFolder, engine: Engine, *, threads: int, workers: int | None
 ) -> Iterator[tuple[Run, Failure | None]]:
     """Do all runs on a cluster, yielding each as its file appears.
 
@@ -402,7 +401,7 @@ def execute_remotely(
     losses: Counter[str] = Counter()
     in_vain = 0
     try:
-        engine.start(folder, threads, jobs)
+        engine.start(folder, threads, workers)
         while pending:
             count = len(pending)
             call = _Call(engine, task, list(pending.values()))

@@ -3,6 +3,13 @@ belong together.
 
 A results folder holds ``scenario.json`` (the runs of the last sweep, in order), ``runs/<id>.parquet`` (one
 row each) and, when a sweep has ended, ``results.parquet`` (all rows of that list).
+
+Parquet files show whether they are still what was written. Every page has a checksum, which whoever reads the file may
+verify. That leaves out the footer, with names, types and places of the columns. So the row of a run, which is to be
+believed without being looked at, also has a seal: the SHA-256 of the whole file, inside it. Files are opened here and
+handed to pyarrow open: it takes names with a colon for addresses.
+
+What a table must hold so that every table and figure can be made of it, `check_columns` says.
 """
 
 from __future__ import annotations
@@ -284,26 +291,9 @@ _NEEDED = (
 # Null in a run that delivered nothing; the load also in one of jobs that took no time.
 _SHOWN = ("accepted_load", "latency_mean_ns", "latency_p99_ns", "hops_mean")
 _TEXT = (
-    *(
-        "run_id",
-        "policy",
-        "traffic",
-        "topology_arrangement",
-        "topology_group",
-        "package_version",
-        "trace_hash",
-    ),
-    *(
-        "platform",
-        "machine",
-        "python_version",
-        "date",
-        "configuration",
-        "agent",
-        "agent_sha256",
-        "jobs",
-        "tiles",
-    ),
+    *("run_id", "policy", "traffic", "topology_arrangement", "topology_group", "package_version"),
+    *("trace_hash", "platform", "machine", "python_version", "date", "configuration"),
+    *("agent", "agent_sha256", "jobs", "tiles"),
 )
 # Lists of numbers; those of one line have equally many in every row.
 _LISTS = (

@@ -1,4 +1,6 @@
-"""Policies from outside the core: the file of a saved agent, or a class of one's own."""
+"""Policies from outside the core: the file of a saved agent, or a class of one's own; and learners, by kind or by
+class: what a training makes, loads and goes on with.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Training an agent so that nothing is lost: checkpoints, a row per episode, and going on after an interruption."""
+"""Training an agent so that nothing is lost: checkpoints, a row per episode, and going on after an interruption.
+
+A folder holds all that is needed to go on: ``training.json`` (what is trained, and how far it is), ``checkpoints/``,
+``episodes.parquet``, ``tensorboard/`` and, when the training has ended, ``agent.zip``.
+"""
 
 from __future__ import annotations
 

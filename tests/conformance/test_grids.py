@@ -12,7 +12,7 @@ from pettingzoo.test import api_test, parallel_api_test
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
 from dragonfly_env.plots import draw
-from dragonfly_env.sweeps import Scenario, run_sweep
+from dragonfly_env.sweeps import Scenario, run_all
 from dragonfly_env.sweeps.results import load_results
 from tests.ready import ready
 
@@ -154,7 +154,7 @@ def test_a_sweep_has_columns_and_figures_by_the_names_of_the_links(tmp_path: Any
             "measure_ns": 1000,
         }
     )
-    assert run_sweep(plan, tmp_path, jobs=1).failures == ()
+    assert run_all(plan, tmp_path, workers=1).failures == ()
     results = load_results(tmp_path)
     assert {"rank_1_link_packets", "rank_2_link_packets", "rank_3_link_packets"} <= set(results.table.columns)
     drawn = {file.stem for file in draw(results, tmp_path / "figures").files}

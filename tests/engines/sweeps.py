@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dragonfly_env.sweeps import Scenario, SweepReport, load_results, run_sweep
+from dragonfly_env.sweeps import Scenario, SweepReport, load_results, run_all
 from dragonfly_env.sweeps.engines import Engine
 
 NUM_RUNS = 4
@@ -69,15 +69,15 @@ def check_all_done(report: SweepReport, folder: Path, plan: Scenario, here: Path
     """Every run is there once, nothing is left over, and all is as this machine alone makes it."""
     assert (report.finished, report.failures) == (NUM_RUNS, ())
     assert sorted(path.suffix for path in (folder / "runs").iterdir()) == [".parquet"] * NUM_RUNS
-    run_sweep(plan, here, jobs=2)
+    run_all(plan, here, workers=2)
     assert hashes(folder) == hashes(here)
 
 
 def check_resumes(engine: Engine, tmp_path: Path) -> None:
     """What one engine has done, another need not do again; the folder alone says what that is."""
     folder = tmp_path / "begun"
-    assert run_sweep(scenario(policies=["min"]), folder, jobs=1).finished == NUM_RUNS // 2
-    report = run_sweep(scenario(), folder, engine=engine)
+    assert run_all(scenario(policies=["min"]), folder, workers=1).finished == NUM_RUNS // 2
+    report = run_all(scenario(), folder, engine=engine)
     assert (report.finished, report.reused) == (NUM_RUNS // 2, NUM_RUNS // 2)
-    again = run_sweep(scenario(), folder, jobs=1)
+    again = run_all(scenario(), folder, workers=1)
     assert (again.finished, again.reused) == (0, NUM_RUNS)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dragonfly_env import ConfigError
-from dragonfly_env.sweeps import run_sweep
+from dragonfly_env.sweeps import run_all
 from dragonfly_env.sweeps.engines import find_engine
 from tests.engines.sweeps import check_all_done, check_resumes, scenario, while_runs_are_under_way
 
@@ -38,7 +38,7 @@ def test_runs_of_a_killed_worker_are_done_again(cluster: Any, tmp_path: Path) ->
 
     engine = find_engine("dask", cluster.scheduler_address)
     with while_runs_are_under_way(folder, kill) as killed:
-        report = run_sweep(plan, folder, engine=engine)
+        report = run_all(plan, folder, engine=engine)
     assert killed
     check_all_done(report, folder, plan, tmp_path / "here")
 
@@ -54,10 +54,10 @@ def test_what_cannot_be_is_the_users_mistake(tmp_path: Path, monkeypatch: pytest
 
     with pytest.raises(ConfigError, match=r"address = None: must be that of a Dask scheduler"):
         find_engine("dask")
-    with pytest.raises(ConfigError, match=r"jobs = 2: must be left out with Dask"):
-        run_sweep(scenario(), tmp_path, jobs=2, engine=find_engine("dask", "tcp://127.0.0.1:1"))
+    with pytest.raises(ConfigError, match=r"workers = 2: must be left out with Dask"):
+        run_all(scenario(), tmp_path, workers=2, engine=find_engine("dask", "tcp://127.0.0.1:1"))
     monkeypatch.setattr(dask, "_PATIENCE_S", 1.0)
     with pytest.raises(
         ConfigError, match=r"address = 'tcp://127\.0\.0\.1:1': must be that of a Dask scheduler"
     ):
-        run_sweep(scenario(), tmp_path, engine=find_engine("dask", "tcp://127.0.0.1:1"))
+        run_all(scenario(), tmp_path, engine=find_engine("dask", "tcp://127.0.0.1:1"))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dragonfly_env import ConfigError
-from dragonfly_env.sweeps import run_sweep
+from dragonfly_env.sweeps import run_all
 from dragonfly_env.sweeps.engines import find_engine
 from tests.engines.sweeps import check_all_done, check_resumes, scenario, while_runs_are_under_way
 
@@ -44,7 +44,7 @@ def test_runs_of_a_killed_node_are_done_again(cluster: Any, tmp_path: Path) -> N
         cluster.remove_node(cluster.workers.pop(), allow_graceful=False)
 
     with while_runs_are_under_way(folder, kill) as killed:
-        report = run_sweep(plan, folder, engine=engine)
+        report = run_all(plan, folder, engine=engine)
     assert killed
     check_all_done(report, folder, plan, tmp_path / "here")
     assert not ray.is_initialized()
@@ -59,4 +59,4 @@ def test_it_goes_on_where_another_engine_stopped(cluster: Any, tmp_path: Path) -
 def test_a_cluster_that_is_not_there_is_the_users_mistake(tmp_path: Path) -> None:
     engine = find_engine("ray", "127.0.0.1:1")
     with pytest.raises(ConfigError, match=r"address = '127\.0\.0\.1:1': must be that of a Ray cluster"):
-        run_sweep(scenario(), tmp_path, engine=engine)
+        run_all(scenario(), tmp_path, engine=engine)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dragonfly_env import ConfigError
-from dragonfly_env.sweeps import run_sweep
+from dragonfly_env.sweeps import run_all
 from dragonfly_env.sweeps.engines import Slurm, find_engine
 from dragonfly_env.sweeps.runner import SweepStoppedError
 from tests.engines.sweeps import check_all_done, check_resumes, scenario, while_runs_are_under_way
@@ -36,7 +36,7 @@ def test_runs_of_a_killed_job_are_done_again(tmp_path: Path) -> None:
             os.kill(int(process), signal.SIGKILL)
 
     with while_runs_are_under_way(folder, kill) as killed:
-        report = run_sweep(plan, folder, jobs=2, engine=engine)
+        report = run_all(plan, folder, workers=2, engine=engine)
     assert killed
     check_all_done(report, folder, plan, tmp_path / "here")
 
@@ -52,8 +52,8 @@ def test_a_run_that_fails_is_told_and_stops_no_other(tmp_path: Path, monkeypatch
         "        raise RuntimeError('out of luck')\n"
     )
     plan = scenario(policies=["min", "bad.py:Bad"], seeds=[1])
-    report = run_sweep(plan, tmp_path, jobs=1, engine=local())
-    alone = run_sweep(plan, tmp_path / "alone", jobs=1)
+    report = run_all(plan, tmp_path, workers=1, engine=local())
+    alone = run_all(plan, tmp_path / "alone", workers=1)
     assert report.finished == len(report.failures) == 1
     assert [(failure.run.id, failure.error) for failure in report.failures] == [
         (failure.run.id, failure.error) for failure in alone.failures
@@ -70,13 +70,13 @@ def test_a_worker_with_another_version_stops_the_sweep(
     with pytest.raises(
         SweepStoppedError, match=r"has dragonfly-env \d.*, and the sweep was started with 9\.9"
     ):
-        run_sweep(scenario(), tmp_path, jobs=1, engine=local())
+        run_all(scenario(), tmp_path, workers=1, engine=local())
 
 
 def test_what_cannot_be_is_the_users_mistake(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"address = 'somewhere': must be left out with Slurm, or 'local'"):
         find_engine("slurm", "somewhere")
     with pytest.raises(ConfigError, match=r"slurm timeout_min = 'soon': must be a number"):
-        run_sweep(scenario(), tmp_path, engine=find_engine("slurm", "local", {"timeout_min": "soon"}))
+        run_all(scenario(), tmp_path, engine=find_engine("slurm", "local", {"timeout_min": "soon"}))
     with pytest.raises(ConfigError, match=r"engine = 'slurm': cannot be used here"):
-        run_sweep(scenario(), tmp_path, engine=find_engine("slurm"))
+        run_all(scenario(), tmp_path, engine=find_engine("slurm"))

@@ -104,7 +104,7 @@ def experiments_calls(folder: Path) -> list[Call]:
         folder: For their files.
     """
     scenario = sweeps.Scenario.from_dict(_SCENARIO)
-    sweeps.run_sweep(scenario, folder / "results", jobs=1)
+    sweeps.run_all(scenario, folder / "results", workers=1)
     results = sweeps.load_results(folder / "results")
     (folder / "scenario.toml").write_text('policies = ["min"]\ntraffic = ["uniform"]\nloads = [0.1]\n')
     further = ("network", "seeds", "threads", "arrays", "injection", "series_bin_ns", "name")
@@ -115,8 +115,8 @@ def experiments_calls(folder: Path) -> list[Call]:
         of(PolicyChoice.parse, value="min"),
         of(TrafficChoice.parse, value="uniform"),
         Call(
-            "run_sweep",
-            lambda: sweeps.run_sweep,
+            "run_all",
+            lambda: sweeps.run_all,
             {"scenario": scenario, "folder": folder / "results", "jobs": 1},
         ),
         of(sweeps.load_results, path=folder / "results"),

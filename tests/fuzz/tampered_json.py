@@ -12,7 +12,7 @@ from typing import Any
 
 from dragonfly_env import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
-from dragonfly_env.sweeps import load_results, run_sweep
+from dragonfly_env.sweeps import load_results, run_all
 from dragonfly_env.sweeps.scenario import Scenario
 from dragonfly_env.training.run import TrainingPlan, run_training
 from tests.fuzz.outcome import Outcome, require
@@ -35,7 +35,7 @@ _PLAN = TrainingPlan(
 def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
     """A JSON document that this package writes, with something changed."""
     made = folder.with_name("made")  # the other folder is emptied after every input
-    run_sweep(Scenario.from_dict(_ONE_RUN), made / "results", jobs=1)
+    run_all(Scenario.from_dict(_ONE_RUN), made / "results", workers=1)
     run_training(_PLAN, made / "training")
     listed = (made / "results" / "scenario.json").read_text(encoding="utf-8")
     trained = (made / "training" / "training.json").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 
 from dragonfly_env.plots import draw
-from dragonfly_env.sweeps import Results, Scenario, load_results, run_sweep
+from dragonfly_env.sweeps import Results, Scenario, load_results, run_all
 from dragonfly_env.sweeps.summary import render_summary
 from tests.fuzz.draws import odd
 from tests.fuzz.outcome import Outcome
@@ -46,7 +46,7 @@ def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
         "loads": [0.2],
         "series_bin_ns": 50,
     }
-    run_sweep(Scenario.from_dict(scenario), results, jobs=1)
+    run_all(Scenario.from_dict(scenario), results, workers=1)
     runs = sorted((results / "runs").glob("*.parquet"))
     merged = pq.ParquetFile(results / "results.parquet").read()
     contents = [file.read_bytes() for file in (results / "results.parquet", *runs)]

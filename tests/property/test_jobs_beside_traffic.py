@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dragonfly_env as dfe
-from dragonfly_env.sweeps import Scenario, load_results, run_sweep
+from dragonfly_env.sweeps import Scenario, load_results, run_all
 from dragonfly_env.sweeps.measure import measure
 from dragonfly_env.sweeps.summary import render_summary
 
@@ -94,7 +94,7 @@ def test_what_is_reported_is_the_jobs_whatever_the_warm_up(case: Case) -> None:
 def test_a_sweep_of_jobs_reads_its_own_results(case: Case) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name) / "results"
-        report = run_sweep(scenario(case, Path(name)), folder, jobs=1)
+        report = run_all(scenario(case, Path(name)), folder, workers=1)
         assert (report.finished, report.failures) == (2, ())
         results = load_results(folder)
         assert (len(results.table), results.refused) == (2, ())

@@ -19,11 +19,10 @@ from dragonfly_env.lab.benchmark.suite import BenchmarkCell, Board, Effort, Suit
 from dragonfly_env.lab.benchmark.trained import training_cost
 from dragonfly_env.lab.benchmark.unseen import trained_on_unseen
 from dragonfly_env.sweeps.choices import PolicyChoice
-from dragonfly_env.sweeps.listed import Batch
 from dragonfly_env.sweeps.progress import Reporter
 from dragonfly_env.sweeps.requirements import Checks
 from dragonfly_env.sweeps.run import Run
-from dragonfly_env.sweeps.runner import SweepReport, run_sweep
+from dragonfly_env.sweeps.runner import SweepReport, run_all
 from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
 
 
@@ -144,14 +143,15 @@ class Benchmark:
         """Do what the folder lacks; None if every result is published and nothing needs to be simulated.
 
         Raises:
-            ConfigError: For whatever `run_sweep` refuses.
+            ConfigError: For whatever `run_all` refuses.
             SweepInterrupted: On Ctrl-C; the same call goes on.
         """
         runs = self._own()
         if not runs:
             return None
-        batch = Batch.of(f"{self.suite.name}, {self.effort}", tuple(runs.values()))
-        return run_sweep(batch, self.folder, jobs=workers, reporter=reporter, redo=redo)
+        name = f"{self.suite.name}, {self.effort}"
+        wanted = tuple(runs.values())
+        return run_all(wanted, self.folder, name=name, workers=workers, progress=reporter, redo=redo)
 
     def scores(self) -> Scores:
         """What the folder holds of the boards that are wanted, and what is published; each cell against its best

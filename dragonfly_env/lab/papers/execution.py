@@ -13,10 +13,9 @@ from dragonfly_env.lab.papers.claims import Claim
 from dragonfly_env.lab.papers.findings import Findings, read_findings
 from dragonfly_env.lab.papers.paper import USUAL, Effort, Paper, PaperFigure, Reading
 from dragonfly_env.sweeps.engines import Engine
-from dragonfly_env.sweeps.listed import Batch
 from dragonfly_env.sweeps.progress import Reporter
 from dragonfly_env.sweeps.run import Run
-from dragonfly_env.sweeps.runner import SweepReport, run_sweep
+from dragonfly_env.sweeps.runner import SweepReport, run_all
 from dragonfly_env.sweeps.storage import ResultsFolder
 
 
@@ -99,14 +98,16 @@ class Reproduction:
         """Do what the folder lacks, here or on the cluster of an engine; None if nothing needs to be simulated.
 
         Raises:
-            ConfigError: For whatever `run_sweep` refuses.
+            ConfigError: For whatever `run_all` refuses.
             SweepInterrupted: On Ctrl-C; the same call goes on.
         """
         runs = self.runs()
         if not runs:
             return None
-        batch = Batch.of(self.paper.reference, runs)
-        return run_sweep(batch, self.folder, jobs=workers, reporter=reporter, redo=redo, engine=engine)
+        name = self.paper.reference
+        return run_all(
+            runs, self.folder, name=name, workers=workers, progress=reporter, redo=redo, engine=engine
+        )
 
     def findings(self) -> Findings:
         """What the folder holds, of all figures of the paper."""

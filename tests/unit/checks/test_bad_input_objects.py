@@ -50,10 +50,10 @@ def test_the_action_of_a_packet_is_a_number(action: Any) -> None:
 @pytest.mark.parametrize(
     ("sweep", "field"),
     [
-        (lambda scenario, folder: sweeps.run_sweep(None, folder), "scenario"),
-        (lambda scenario, folder: sweeps.run_sweep(scenario, 5), "folder"),
-        (lambda scenario, folder: sweeps.run_sweep(scenario, folder, redo="no"), "redo"),
-        (lambda scenario, folder: sweeps.run_sweep(scenario, folder, jobs=0), "jobs"),
+        (lambda scenario, folder: sweeps.run_all(None, folder), "wanted"),
+        (lambda scenario, folder: sweeps.run_all(scenario, 5), "folder"),
+        (lambda scenario, folder: sweeps.run_all(scenario, folder, redo="no"), "redo"),
+        (lambda scenario, folder: sweeps.run_all(scenario, folder, workers=0), "workers"),
     ],
 )
 def test_a_sweep_needs_a_scenario_and_a_folder(

@@ -17,7 +17,7 @@ from dragonfly_env import _core
 from dragonfly_env.agents import RandomPolicy
 from dragonfly_env.cli import app
 from dragonfly_env.metrics.steadiness import Mark, Marks, is_saturated, is_stationary
-from dragonfly_env.sweeps import Scenario, load_results, run_sweep
+from dragonfly_env.sweeps import Scenario, load_results, run_all
 from dragonfly_env.sweeps.results import _saturated, aggregate
 from dragonfly_env.sweeps.summary import render_summary
 
@@ -264,7 +264,7 @@ def test_tables_of_results_mark_what_is_not_stationary(tmp_path: Any) -> None:
         "warmup_ns": 10_000,
         "measure_ns": 10_000,
     }
-    run_sweep(Scenario.from_dict(scenario), tmp_path, jobs=1)
+    run_all(Scenario.from_dict(scenario), tmp_path, workers=1)
     results = load_results(tmp_path)
     assert aggregate(results, ())["stationary"].tolist() == [False, True]
     console = Console(width=160, record=True, file=io.StringIO())

@@ -18,7 +18,7 @@ from dragonfly_env.lab.benchmark.figures import heat_map
 from dragonfly_env.plots import FIGURES
 from dragonfly_env.plots.style import shortened, text_width, wrapped
 from dragonfly_env.plots.tiles import counters_figure, tiles_figure
-from dragonfly_env.sweeps import Results, Scenario, load_results, run_sweep
+from dragonfly_env.sweeps import Results, Scenario, load_results, run_all
 
 LONG = "a-name-that-is-longer-than-any-panel-is-high-and-than-any-panel-is-wide"
 UNBROKEN = "x" * 90
@@ -46,7 +46,7 @@ def long_names(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "measure_ns": 2000,
         "series_bin_ns": 500,
     }
-    run_sweep(Scenario.from_dict(settings), path, jobs=1)
+    run_all(Scenario.from_dict(settings), path, workers=1)
     return load_results(path)
 
 

@@ -23,7 +23,7 @@ from dragonfly_env.plots.learning import learning_figure
 from dragonfly_env.plots.links import global_links_figure, ports_figure
 from dragonfly_env.plots.loads import COLUMNS, latency_limit_ns, load_figure
 from dragonfly_env.plots.style import looks
-from dragonfly_env.sweeps import Results, Scenario, aggregate, load_results, run_sweep
+from dragonfly_env.sweeps import Results, Scenario, aggregate, load_results, run_all
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "measure_ns": 4000,
         "series_bin_ns": 500,
     }
-    run_sweep(Scenario.from_dict(settings), path, jobs=1)
+    run_all(Scenario.from_dict(settings), path, workers=1)
     return path
 
 
@@ -181,7 +181,7 @@ def test_runs_without_a_single_packet_can_be_drawn(tmp_path: Path) -> None:
         "loads": [0.1, 0.2],
         "arrays": True,
     }
-    run_sweep(Scenario.from_dict({**settings, "warmup_ns": 0, "measure_ns": 2}), tmp_path, jobs=1)
+    run_all(Scenario.from_dict({**settings, "warmup_ns": 0, "measure_ns": 2}), tmp_path, workers=1)
     assert list(draw(load_results(tmp_path), tmp_path).skipped) == ["series"]
 
 
@@ -274,7 +274,7 @@ def at_one_load(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "measure_ns": 5000,
         "arrays": False,
     }
-    run_sweep(Scenario.from_dict(settings, name="one"), path, jobs=1)
+    run_all(Scenario.from_dict(settings, name="one"), path, workers=1)
     return load_results(path)
 
 

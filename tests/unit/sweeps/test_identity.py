@@ -13,7 +13,7 @@ import dragonfly_env as dfe
 from dragonfly_env import _core, baselines
 from dragonfly_env.jobs import compiled, texts
 from dragonfly_env.sweeps.run import REVISIONS, Run, without_places
-from dragonfly_env.sweeps.runner import run_sweep
+from dragonfly_env.sweeps.runner import run_all
 from dragonfly_env.sweeps.scenario import Scenario
 from dragonfly_env.training.run import TrainingPlan
 
@@ -150,7 +150,7 @@ def test_a_sweep_runs_a_program_again_after_its_file_changed() -> None:
     packets = []
     for num_bytes, finished, reused in ((128, 1, 0), (128, 0, 1), (12_800, 1, 0), (128, 0, 1)):
         ring(num_bytes, "m.ops")
-        report = run_sweep(scenario(**plan), Path("out"), jobs=1)
+        report = run_all(scenario(**plan), Path("out"), workers=1)
         assert (report.finished, report.reused) == (finished, reused)
         (row,) = dfe.sweeps.load_results("out").table.to_dict("records")
         packets.append(row["packets_delivered"])

@@ -17,7 +17,7 @@ import dragonfly_env as dfe
 from dragonfly_env.jobs import gaps, program
 from dragonfly_env.jobs.gaps import calibrated_gaps
 from dragonfly_env.plots import draw
-from dragonfly_env.sweeps import Point, Results, aggregate, load_results, run_all, run_sweep
+from dragonfly_env.sweeps import Point, Results, aggregate, load_results, run_all
 from dragonfly_env.sweeps.measure import measure
 from dragonfly_env.sweeps.scenario import Scenario
 from dragonfly_env.sweeps.storage import check_columns
@@ -137,7 +137,7 @@ def shown(results: Results) -> str:
 @pytest.mark.parametrize("traffic", ["none", "uniform"])
 def test_tables_of_jobs_show_their_times_and_no_saturation(traffic: str, tmp_path: Path) -> None:
     given = {**SMALL, "traffic": [traffic], "loads": [0.3]} if traffic != "none" else SMALL
-    assert run_sweep(Scenario.from_dict(given), tmp_path, jobs=1).finished == 4
+    assert run_all(Scenario.from_dict(given), tmp_path, workers=1).finished == 4
     results = load_results(tmp_path)
     text = shown(results)
     for word in ("run time (us)", "MPI share (%)", "milc", "endless", "ugal-n", "±"):
@@ -244,7 +244,7 @@ def test_points_take_seeds_and_placements_in_turn(tmp_path: Path) -> None:
 
 def test_closed_loop_traffic_shows_its_makespan_and_no_load(tmp_path: Path) -> None:
     settings = {**SMALL, "jobs": [], "traffic": ["all-to-all:message_bytes=64"], "seeds": [1]}
-    run_sweep(Scenario.from_dict(settings), tmp_path, jobs=1)
+    run_all(Scenario.from_dict(settings), tmp_path, workers=1)
     text = shown(load_results(tmp_path))
     assert "makespan (us)" in text
     assert "load" not in text
@@ -254,7 +254,7 @@ def test_closed_loop_traffic_shows_its_makespan_and_no_load(tmp_path: Path) -> N
 def test_a_job_that_takes_no_time_is_a_result_like_others(tmp_path: Path) -> None:
     (tmp_path / "nothing.ops").write_text("ranks 2\n")
     settings = {**SMALL, "jobs": [f"file:{tmp_path / 'nothing.ops'}"], "policies": ["min"]}
-    report = run_sweep(Scenario.from_dict(settings), tmp_path / "out", jobs=1)
+    report = run_all(Scenario.from_dict(settings), tmp_path / "out", workers=1)
     assert report.failures == ()
     results = load_results(tmp_path / "out")
     assert results.table["job_run_time_ns"].map(list).tolist() == [[0.0], [0.0]]
@@ -263,7 +263,7 @@ def test_a_job_that_takes_no_time_is_a_result_like_others(tmp_path: Path) -> Non
 
 def test_one_unreadable_run_does_not_take_the_others_away(tmp_path: Path) -> None:
     plan = Scenario.from_dict(SMALL)
-    run_sweep(plan, tmp_path, jobs=1)
+    run_all(plan, tmp_path, workers=1)
     first, second, *_ = sorted((tmp_path / "runs").glob("*.parquet"))
     first.write_bytes(b"damaged")
     pq.write_table(pq.read_table(second).drop_columns(["accepted_load"]), second)

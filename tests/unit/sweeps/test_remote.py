@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import dragonfly_env as dfe
 from dragonfly_env import ConfigError
 from dragonfly_env.cli import app
-from dragonfly_env.sweeps import Run, Scenario, load_results, run_sweep
+from dragonfly_env.sweeps import Run, Scenario, load_results, run_all
 from dragonfly_env.sweeps.engines import ENGINES, EngineError, find_engine
 from dragonfly_env.sweeps.runner import MOST_LOSSES, MOST_ROUNDS_IN_VAIN, SweepInterrupted, SweepStoppedError
 from dragonfly_env.sweeps.storage import ResultsFolder
@@ -35,8 +35,8 @@ class Workers:
         self.started: tuple[Path, int, int | None] | None = None
         self.stopped = 0
 
-    def start(self, folder: Path, threads: int, jobs: int | None) -> None:
-        self.started = (folder, threads, jobs)
+    def start(self, folder: Path, threads: int, workers: int | None) -> None:
+        self.started = (folder, threads, workers)
 
     def call(self, task: Callable[[Any], object], items: Sequence[Any]) -> None:
         self.calls.append([run.id for run in items])
@@ -77,8 +77,8 @@ def hashes(folder: Path) -> dict[str, str]:
 
 def test_an_engine_leaves_what_this_machine_would(tmp_path: Path) -> None:
     workers = Workers()
-    report = run_sweep(scenario(), tmp_path / "there", engine=workers, jobs=3)
-    run_sweep(scenario(), tmp_path / "here", jobs=1)
+    report = run_all(scenario(), tmp_path / "there", engine=workers, workers=3)
+    run_all(scenario(), tmp_path / "here", workers=1)
     assert (report.finished, report.failures) == (4, ())
     assert hashes(tmp_path / "there") == hashes(tmp_path / "here")
     assert workers.started == ((tmp_path / "there").absolute(), 1, 3)
@@ -86,14 +86,14 @@ def test_an_engine_leaves_what_this_machine_would(tmp_path: Path) -> None:
 
 
 def test_what_is_there_is_not_given_to_an_engine_unless_it_is_to_be_done_again(tmp_path: Path) -> None:
-    run_sweep(scenario(policies=["min"]), tmp_path, jobs=1)
+    run_all(scenario(policies=["min"]), tmp_path, workers=1)
     workers = Workers()
-    report = run_sweep(scenario(), tmp_path, engine=workers)
+    report = run_all(scenario(), tmp_path, engine=workers)
     assert (report.finished, report.reused, [len(call) for call in workers.calls]) == (2, 2, [2])
-    assert run_sweep(scenario(), tmp_path, engine=workers).finished == 0
+    assert run_all(scenario(), tmp_path, engine=workers).finished == 0
     assert [len(call) for call in workers.calls] == [2]
     before = {path.name: path.stat().st_ino for path in (tmp_path / "runs").iterdir()}
-    assert run_sweep(scenario(), tmp_path, engine=workers, redo=True).finished == 4
+    assert run_all(scenario(), tmp_path, engine=workers, redo=True).finished == 4
     after = {path.name: path.stat().st_ino for path in (tmp_path / "runs").iterdir()}
     assert before.keys() == after.keys()
     assert [name for name in before if before[name] == after[name]] == []
@@ -109,7 +109,7 @@ def test_a_lost_workers_runs_are_done_again_and_only_those(tmp_path: Path) -> No
             raise EngineError("gone")
 
     workers = Workers(lose_one)
-    report = run_sweep(scenario(), tmp_path, engine=workers)
+    report = run_all(scenario(), tmp_path, engine=workers)
     assert (report.finished, report.failures) == (4, ())
     assert workers.calls[1:] == [lost]
     assert not list((tmp_path / "runs").glob("*.running"))
@@ -121,7 +121,7 @@ def test_a_run_that_ends_every_worker_is_given_up_and_stops_no_other(tmp_path: P
             ResultsFolder(tmp_path).marker(run.id).touch()
             raise EngineError("gone")
 
-    report = run_sweep(scenario(), tmp_path, engine=Workers(lose))
+    report = run_all(scenario(), tmp_path, engine=Workers(lose))
     assert (report.finished, [one.run.load for one in report.failures]) == (3, [0.2])
     assert (
         report.failures[0].error == f"its worker was lost {MOST_LOSSES} times while this run was in progress"
@@ -134,7 +134,7 @@ def test_workers_that_never_begin_end_the_sweep(tmp_path: Path) -> None:
 
     workers = Workers(lose)
     with pytest.raises(SweepStoppedError, match="workers end without finishing anything: gone"):
-        run_sweep(scenario(), tmp_path, engine=workers)
+        run_all(scenario(), tmp_path, engine=workers)
     assert len(workers.calls) == MOST_ROUNDS_IN_VAIN
     assert workers.stopped == 1
 
@@ -153,7 +153,7 @@ def test_failures_are_those_that_this_machine_would_tell(
 
     monkeypatch.setattr(runner, "measure", fail_for_par)
     reports = [
-        run_sweep(scenario(), tmp_path / name, jobs=1, engine=engine)
+        run_all(scenario(), tmp_path / name, workers=1, engine=engine)
         for name, engine in (("there", Workers()), ("here", None))
     ]
     there, here = (
@@ -176,10 +176,10 @@ def test_ctrl_c_leaves_the_cluster_and_keeps_what_is_done(tmp_path: Path) -> Non
 
     workers = Workers(interrupt)
     with pytest.raises(SweepInterrupted) as caught:
-        run_sweep(scenario(), tmp_path, engine=workers)
+        run_all(scenario(), tmp_path, engine=workers)
     assert caught.value.kept >= 1
     assert workers.stopped == 1
-    assert run_sweep(scenario(), tmp_path, engine=Workers()).reused == caught.value.kept
+    assert run_all(scenario(), tmp_path, engine=Workers()).reused == caught.value.kept
 
 
 def test_a_worker_that_does_not_see_the_folder_says_so(tmp_path: Path) -> None:
@@ -189,13 +189,13 @@ def test_a_worker_that_does_not_see_the_folder_says_so(tmp_path: Path) -> None:
             super().call(task, items)
 
     with pytest.raises(SweepStoppedError, match="which must see the results folder /nowhere"):
-        run_sweep(scenario(), tmp_path, engine=Elsewhere())
+        run_all(scenario(), tmp_path, engine=Elsewhere())
 
 
 def test_a_worker_of_another_version_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workers = Workers(lambda run: monkeypatch.setattr(dfe, "__version__", "0.0.1"))
     with pytest.raises(SweepStoppedError, match=r"has dragonfly-env 0\.0\.1, and the sweep was started with"):
-        run_sweep(scenario(), tmp_path, engine=workers)
+        run_all(scenario(), tmp_path, engine=workers)
 
 
 @pytest.mark.parametrize(

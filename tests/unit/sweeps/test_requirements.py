@@ -8,7 +8,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
-from dragonfly_env.sweeps import requirements, run_sweep, runner
+from dragonfly_env.sweeps import requirements, run_all, runner
 from dragonfly_env.sweeps.requirements import (
     about,
     check_runs,
@@ -64,7 +64,7 @@ def test_a_sweep_is_refused_before_its_first_run_and_says_what_is_missing(
     settings = {"topology": "72", "policies": ["min", "par", "ugal-n"], "traffic": ["uniform", "adv+1"]}
     plan = Scenario.from_dict({**settings, "loads": [0.1, 0.2], "network": FEW})
     with pytest.raises(dfe.ConfigError) as refused:
-        run_sweep(plan, tmp_path / "out", jobs=1)
+        run_all(plan, tmp_path / "out", workers=1)
     text = str(refused.value)
     assert text.startswith("8 of 12 runs cannot be done: par under uniform at load 0.1, seed 1: ")
     assert "network.local_vcs = 3: at least 5" in text

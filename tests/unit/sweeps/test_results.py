@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from dragonfly_env import ConfigError
-from dragonfly_env.sweeps import Results, Scenario, aggregate, load_results, run_sweep
+from dragonfly_env.sweeps import Results, Scenario, aggregate, load_results, run_all
 from dragonfly_env.sweeps.statistics import mean_and_ci95, student_t95
 from dragonfly_env.sweeps.summary import microseconds, render_summary, verdict_table
 
@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "warmup_ns": 1000,
         "measure_ns": 3000,
     }
-    run_sweep(Scenario.from_dict(settings), path, jobs=1)
+    run_all(Scenario.from_dict(settings), path, workers=1)
     return path
 
 

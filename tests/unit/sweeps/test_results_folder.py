@@ -20,7 +20,7 @@ import dragonfly_env as dfe
 from dragonfly_env.cli import app
 from dragonfly_env.sweeps import storage
 from dragonfly_env.sweeps.results import load_results
-from dragonfly_env.sweeps.runner import SweepStoppedError, run_sweep
+from dragonfly_env.sweeps.runner import SweepStoppedError, run_all
 from dragonfly_env.sweeps.scenario import Scenario
 from dragonfly_env.sweeps.storage import ResultsFolder
 from tests.unit.cli_arguments import SHORT, SWEEP
@@ -64,9 +64,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_folder_may_have_any_name(name: str) -> None:
-    report = run_sweep(scenario(), Path(name), jobs=1)
+    report = run_all(scenario(), Path(name), workers=1)
     assert (report.finished, report.failures) == (3, ())
-    assert run_sweep(scenario(), Path(name), jobs=1).reused == 3
+    assert run_all(scenario(), Path(name), workers=1).reused == 3
     assert len(load_results(Path(name)).table) == 3
     assert len(load_results(Path(name) / "results.parquet").table) == 3
 
@@ -87,7 +87,7 @@ def test_a_trace_may_have_any_name(name: str) -> None:
     else:
         with Path(name).open("wb") as file:
             pq.write_table(pa.table(columns), file)
-    report = run_sweep(scenario(traffic=[f"trace:{name}"]), Path("out"), jobs=1)
+    report = run_all(scenario(traffic=[f"trace:{name}"]), Path("out"), workers=1)
     assert (report.finished, report.failures) == (1, ())
     assert len(load_results(Path("out")).table) == 1
 
@@ -103,7 +103,7 @@ def test_a_log_may_have_a_name_as_long_as_any() -> None:
 
 def test_a_run_damaged_anywhere_is_done_again_and_said() -> None:
     plan = scenario(loads=[0.2])
-    run_sweep(plan, Path("out"), jobs=1)
+    run_all(plan, Path("out"), workers=1)
     (run,) = plan.runs()
     files = ResultsFolder(Path("out"))
     intact = files.run_file(run.id).read_bytes()
@@ -120,7 +120,7 @@ def test_a_run_damaged_anywhere_is_done_again_and_said() -> None:
         damaged[place] ^= 1 << draws.randrange(8)
         files.run_file(run.id).write_bytes(damaged)
         assert files.version_of(run.id) is None, place
-    report = run_sweep(plan, Path("out"), jobs=1)
+    report = run_all(plan, Path("out"), workers=1)
     assert (report.finished, report.damaged, report.failures) == (1, 1, ())
     assert files.version_of(run.id) == dfe.__version__
     assert len(load_results(Path("out")).table) == 1
@@ -139,7 +139,7 @@ def test_the_command_says_that_damaged_runs_were_done_again() -> None:
 
 def test_a_run_without_a_seal_as_earlier_versions_wrote_it_is_still_known() -> None:
     plan = scenario(loads=[0.2])
-    run_sweep(plan, Path("out"), jobs=1)
+    run_all(plan, Path("out"), workers=1)
     (run,) = plan.runs()
     file = ResultsFolder(Path("out")).run_file(run.id)
     with file.open("rb") as opened:
@@ -147,11 +147,11 @@ def test_a_run_without_a_seal_as_earlier_versions_wrote_it_is_still_known() -> N
     metadata = {key: text for key, text in table.schema.metadata.items() if b"sha256" not in key}
     with file.open("wb") as opened:
         pq.write_table(table.replace_schema_metadata(metadata), opened)
-    assert run_sweep(plan, Path("out"), jobs=1).reused == 1
+    assert run_all(plan, Path("out"), workers=1).reused == 1
 
 
 def test_a_merged_file_damaged_in_its_body_is_refused_in_one_line() -> None:
-    run_sweep(scenario(), Path("out"), jobs=1)
+    run_all(scenario(), Path("out"), workers=1)
     merged = Path("out/results.parquet")
     content = bytearray(merged.read_bytes())
     column = pq.read_metadata(io.BytesIO(content)).row_group(0).column(0)
@@ -161,13 +161,13 @@ def test_a_merged_file_damaged_in_its_body_is_refused_in_one_line() -> None:
     done = run("plot", str(merged))
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert "cannot be read" in done.stderr
-    run_sweep(scenario(), Path("out"), jobs=1)
+    run_all(scenario(), Path("out"), workers=1)
     assert run("plot", str(merged)).exit_code == 0
 
 
 @pytest.mark.parametrize("content", ["null", "[1]", "5", '"x"', "{", '{"runs": 5}', '{"runs": null}'])
 def test_a_list_of_runs_that_is_none_is_one_line(content: str) -> None:
-    run_sweep(scenario(), Path("out"), jobs=1)
+    run_all(scenario(), Path("out"), workers=1)
     Path("out/scenario.json").write_text(content)
     done = run("plot", "out")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.output
@@ -191,7 +191,7 @@ def test_a_folder_where_a_file_should_be_is_one_line(name: str) -> None:
 def test_a_full_disk_stops_a_sweep_and_what_was_saved_is_kept(jobs: int) -> None:
     """Worker processes inherit the limit; a file over it cannot be written, whoever the user is."""
     plan = scenario(loads=[0.2, 0.3], arrays=False)
-    run_sweep(plan, Path("out"), jobs=1)
+    run_all(plan, Path("out"), workers=1)
     everything = scenario(loads=[0.2, 0.3, 0.4, 0.5], arrays=False)
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     code = (
@@ -213,7 +213,7 @@ def test_a_full_disk_stops_a_sweep_and_what_was_saved_is_kept(jobs: int) -> None
     assert "Traceback" not in done.stderr
     assert "File too large" in done.stderr
     assert "2 of 4 runs are kept in out; to go on: " in done.stderr
-    report = run_sweep(everything, Path("out"), jobs=1)
+    report = run_all(everything, Path("out"), workers=1)
     assert (report.finished, report.reused) == (2, 2)
 
 
@@ -224,14 +224,14 @@ def test_a_full_disk_while_merging_loses_nothing(monkeypatch: pytest.MonkeyPatch
     with monkeypatch.context() as patch:
         patch.setattr(storage, "write_table", full)
         with pytest.raises(SweepStoppedError, match="No space left on device") as stopped:
-            run_sweep(scenario(), Path("out"), jobs=1)
+            run_all(scenario(), Path("out"), workers=1)
         assert (stopped.value.kept, stopped.value.total) == (3, 3)
         done = run(*SWEEP, "-o", "out", "-j", "1", "--no-plots")
         assert done.exit_code == 1
         assert done.stderr.startswith(
             "error: [Errno 28] No space left on device: 'out/results.parquet'; 4 of 4"
         )
-    report = run_sweep(scenario(), Path("out"), jobs=1)
+    report = run_all(scenario(), Path("out"), workers=1)
     assert (report.finished, report.reused) == (0, 3)
     assert Path("out/results.parquet").exists()
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.sweeps import Run, Scenario, SweepInterrupted, run_sweep, runner
+from dragonfly_env.sweeps import Run, Scenario, SweepInterrupted, run_all, runner
 from dragonfly_env.sweeps.measure import measure
 from dragonfly_env.sweeps.progress import Estimate, spell_seconds
 from dragonfly_env.sweeps.storage import METADATA_KEY, ResultsFolder, read_rows
@@ -81,7 +81,7 @@ def busy_until(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_a_sweep_writes_a_row_per_run_in_the_order_of_the_scenario(tmp_path: Path) -> None:
     plan = scenario()
-    report = run_sweep(plan, tmp_path, jobs=1)
+    report = run_all(plan, tmp_path, workers=1)
     assert (report.total, report.finished, report.reused, report.failures) == (4, 4, 0, ())
     assert rows(tmp_path)["run_id"].tolist() == [run.id for run in plan.runs()]
     assert {file.stem for file in (tmp_path / "runs").iterdir()} == {run.id for run in plan.runs()}
@@ -89,7 +89,7 @@ def test_a_sweep_writes_a_row_per_run_in_the_order_of_the_scenario(tmp_path: Pat
 
 def test_a_row_has_results_and_full_provenance(tmp_path: Path) -> None:
     plan = scenario(policies=["ugal-n:bias_packets=2"], loads=[0.3], seeds=[5])
-    run_sweep(plan, tmp_path, jobs=1)
+    run_all(plan, tmp_path, workers=1)
     (run,) = plan.runs()
     (row,) = rows(tmp_path).to_dict("records")
     expected = dfe.simulate(run.config, warmup_ns=1000, measure_ns=2000).to_dict()
@@ -122,7 +122,7 @@ def test_a_row_has_results_and_full_provenance(tmp_path: Path) -> None:
 def test_the_largest_seed_has_its_row_beside_one_of_an_earlier_version(tmp_path: Path) -> None:
     seeds = [1, 2**64 - 1]
     plan = scenario(policies=["min"], loads=[0.3], seeds=seeds)
-    assert run_sweep(plan, tmp_path, jobs=1).failures == ()
+    assert run_all(plan, tmp_path, workers=1).failures == ()
     assert rows(tmp_path)["seed"].tolist() == seeds
     files = [tmp_path / "runs" / f"{run.id}.parquet" for run in plan.runs()]
     older = pq.read_table(files[0])
@@ -133,7 +133,7 @@ def test_the_largest_seed_has_its_row_beside_one_of_an_earlier_version(tmp_path:
 
 
 def test_a_sweep_without_arrays_keeps_single_numbers_only(tmp_path: Path) -> None:
-    run_sweep(scenario(arrays=False, loads=[0.3], policies=["min"]), tmp_path, jobs=1)
+    run_all(scenario(arrays=False, loads=[0.3], policies=["min"]), tmp_path, workers=1)
     assert not [
         name for name in rows(tmp_path).columns if name.startswith(("link_", "router_accepted_load_"))
     ][2:]
@@ -142,8 +142,8 @@ def test_a_sweep_without_arrays_keeps_single_numbers_only(tmp_path: Path) -> Non
 
 def test_processes_give_the_same_results_as_none(tmp_path: Path) -> None:
     plan = scenario()
-    run_sweep(plan, tmp_path / "one", jobs=1)
-    run_sweep(plan, tmp_path / "two", jobs=2)
+    run_all(plan, tmp_path / "one", workers=1)
+    run_all(plan, tmp_path / "two", workers=2)
     one, two = rows(tmp_path / "one"), rows(tmp_path / "two")
     assert one["trace_hash"].tolist() == two["trace_hash"].tolist()
     assert one["latency_mean_ns"].tolist() == two["latency_mean_ns"].tolist()
@@ -151,17 +151,17 @@ def test_processes_give_the_same_results_as_none(tmp_path: Path) -> None:
 
 def test_ctrl_c_still_works_in_this_process_after_a_sweep(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGINT)
-    run_sweep(scenario(loads=[0.3], policies=["min"]), tmp_path / "one run", jobs=2)
+    run_all(scenario(loads=[0.3], policies=["min"]), tmp_path / "one run", workers=2)
     assert signal.getsignal(signal.SIGINT) is before
     with joblib.parallel_config(backend="sequential"):  # what joblib falls back to within a worker
-        run_sweep(scenario(), tmp_path / "no processes", jobs=2)
+        run_all(scenario(), tmp_path / "no processes", workers=2)
     assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_finished_runs_are_not_done_again(tmp_path: Path) -> None:
-    run_sweep(scenario(), tmp_path, jobs=1)
+    run_all(scenario(), tmp_path, workers=1)
     before = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "runs").iterdir()}
-    report = run_sweep(scenario(loads=[0.2, 0.4, 0.6]), tmp_path, jobs=1)
+    report = run_all(scenario(loads=[0.2, 0.4, 0.6]), tmp_path, workers=1)
     assert (report.total, report.finished, report.reused) == (6, 2, 4)
     after = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "runs").iterdir()}
     assert {name: after[name] for name in before} == before
@@ -169,33 +169,33 @@ def test_finished_runs_are_not_done_again(tmp_path: Path) -> None:
 
 
 def test_redo_does_finished_runs_again(tmp_path: Path) -> None:
-    run_sweep(scenario(), tmp_path, jobs=1)
-    report = run_sweep(scenario(), tmp_path, jobs=1, redo=True)
+    run_all(scenario(), tmp_path, workers=1)
+    report = run_all(scenario(), tmp_path, workers=1, redo=True)
     assert (report.finished, report.reused) == (4, 0)
 
 
 def test_runs_of_an_earlier_scenario_do_not_slip_into_the_results(tmp_path: Path) -> None:
-    run_sweep(scenario(), tmp_path, jobs=1)
-    run_sweep(scenario(policies=["min"], loads=[0.4]), tmp_path, jobs=1)
+    run_all(scenario(), tmp_path, workers=1)
+    run_all(scenario(policies=["min"], loads=[0.4]), tmp_path, workers=1)
     assert len(rows(tmp_path)) == 1
     assert len(list((tmp_path / "runs").iterdir())) == 4
 
 
 def test_a_damaged_file_is_done_again(tmp_path: Path) -> None:
     plan = scenario()
-    run_sweep(plan, tmp_path, jobs=1)
+    run_all(plan, tmp_path, workers=1)
     first, second = (tmp_path / "runs" / f"{run.id}.parquet" for run in plan.runs()[:2])
     first.write_bytes(first.read_bytes()[:-100])
     second.write_bytes(b"")
-    report = run_sweep(plan, tmp_path, jobs=1)
+    report = run_all(plan, tmp_path, workers=1)
     assert (report.finished, report.reused) == (2, 2)
     assert len(rows(tmp_path)) == 4
 
 
 def test_runs_of_another_version_are_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_sweep(scenario(), tmp_path, jobs=1)
+    run_all(scenario(), tmp_path, workers=1)
     monkeypatch.setattr(dfe, "__version__", "99.0")
-    report = run_sweep(scenario(), tmp_path, jobs=1)
+    report = run_all(scenario(), tmp_path, workers=1)
     assert (report.finished, report.outdated) == (4, 4)
     assert set(rows(tmp_path)["package_version"]) == {"99.0"}
 
@@ -205,14 +205,14 @@ def test_a_failing_run_is_reported_with_its_configuration_and_costs_only_itself(
 ) -> None:
     busy_until(2, RuntimeError("out of luck"))
     plan = scenario()
-    report = run_sweep(plan, tmp_path, jobs=1)
+    report = run_all(plan, tmp_path, workers=1)
     (failure,) = report.failures
     assert report.finished == 3
     assert failure.error == "RuntimeError: out of luck"
     assert failure.run in plan.runs()
     assert "Traceback" in failure.details
     assert len(rows(tmp_path)) == 3
-    again = run_sweep(plan, tmp_path, jobs=1)
+    again = run_all(plan, tmp_path, workers=1)
     assert (again.finished, again.reused, again.failures) == (1, 3, ())
 
 
@@ -228,7 +228,7 @@ def test_a_dead_worker_costs_only_the_runs_in_progress(
         return execute(run, folder, caller_pid)
 
     monkeypatch.setattr(runner, "_execute_in_worker", die_at_load_one)
-    report = run_sweep(scenario(policies=["min"], loads=[0.2, 0.4, 0.6, 1.0]), tmp_path, jobs=2)
+    report = run_all(scenario(policies=["min"], loads=[0.2, 0.4, 0.6, 1.0]), tmp_path, workers=2)
     assert "min under uniform at load 1, seed 1" in [failure.run.describe() for failure in report.failures]
     assert all("died" in failure.error for failure in report.failures)
     assert report.finished + len(report.failures) == 4
@@ -240,27 +240,27 @@ def test_an_interrupted_sweep_keeps_what_is_finished_and_resumes(tmp_path: Path,
     busy_until(3, KeyboardInterrupt())
     reporter = Recorder()
     with pytest.raises(SweepInterrupted, match="2 of 4") as interrupted:
-        run_sweep(scenario(), tmp_path, jobs=1, reporter=reporter)
+        run_all(scenario(), tmp_path, workers=1, progress=reporter)
     assert (interrupted.value.kept, interrupted.value.total) == (2, 4)
     assert reporter.stopped
     assert len(list((tmp_path / "runs").glob("*.parquet"))) == 2
-    report = run_sweep(scenario(), tmp_path, jobs=1)
+    report = run_all(scenario(), tmp_path, workers=1)
     assert (report.finished, report.reused) == (2, 2)
     assert len(rows(tmp_path)) == 4
 
 
 def test_leftovers_of_a_killed_sweep_are_removed(tmp_path: Path) -> None:
-    run_sweep(scenario(), tmp_path, jobs=1)
+    run_all(scenario(), tmp_path, workers=1)
     (tmp_path / "runs" / "0123.parquet.77.tmp").write_bytes(b"half")
     (tmp_path / "runs" / "0123.running").touch()
-    run_sweep(scenario(), tmp_path, jobs=1)
+    run_all(scenario(), tmp_path, workers=1)
     assert {file.suffix for file in (tmp_path / "runs").iterdir()} == {".parquet"}
 
 
 def test_progress_counts_the_runs_that_are_left(tmp_path: Path) -> None:
-    run_sweep(scenario(loads=[0.2]), tmp_path, jobs=1)
+    run_all(scenario(loads=[0.2]), tmp_path, workers=1)
     reporter = Recorder()
-    run_sweep(scenario(), tmp_path, jobs=1, reporter=reporter)
+    run_all(scenario(), tmp_path, workers=1, progress=reporter)
     assert reporter.planned[0] == len(reporter.ended) == 2
     assert reporter.work == reporter.planned[1] > 0
     assert reporter.stopped
@@ -268,7 +268,7 @@ def test_progress_counts_the_runs_that_are_left(tmp_path: Path) -> None:
 
 def test_the_most_expensive_runs_go_first(tmp_path: Path) -> None:
     reporter = Recorder()
-    run_sweep(scenario(policies=["min"], loads=[0.2, 0.4, 0.6]), tmp_path, jobs=1, reporter=reporter)
+    run_all(scenario(policies=["min"], loads=[0.2, 0.4, 0.6]), tmp_path, workers=1, progress=reporter)
     assert [note.partition(",")[0][-3:] for note in reporter.ended] == ["0.6", "0.4", "0.2"]
 
 
@@ -289,16 +289,16 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_run(
     (tmp_path / "file").write_text("in the way")
     busy_until(1, AssertionError("nothing may run"))
     with pytest.raises(dfe.ConfigError, match="results folder"):
-        run_sweep(scenario(), tmp_path / place, jobs=1)
+        run_all(scenario(), tmp_path / place, workers=1)
 
 
 def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
     files = ResultsFolder(tmp_path)
     files.prepare()
     with files.locked(), pytest.raises(dfe.ConfigError, match="in use"):
-        run_sweep(scenario(), tmp_path, jobs=1)
+        run_all(scenario(), tmp_path, workers=1)
 
 
 def test_an_impossible_number_of_jobs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(dfe.ConfigError, match="workers = 0"):
-        run_sweep(scenario(), tmp_path, jobs=0)
+        run_all(scenario(), tmp_path, workers=0)

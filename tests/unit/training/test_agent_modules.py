@@ -13,7 +13,7 @@ import dragonfly_env as dfe
 from dragonfly_env.sweeps.choices import PolicyChoice
 from dragonfly_env.sweeps.measure import measure
 from dragonfly_env.sweeps.run import Run
-from dragonfly_env.sweeps.runner import run_sweep
+from dragonfly_env.sweeps.runner import run_all
 from dragonfly_env.sweeps.scenario import Scenario
 from dragonfly_env.training.agents import AgentSource
 
@@ -75,10 +75,10 @@ def test_a_change_of_whatever_a_policy_imports_makes_new_runs(changed: str, jobs
     write(Path("a"))
     write(Path("b"), mine=f"{POLICY}\n# of b\n")
     names = ("one=a/mine.py:Mine", "two=b/mine.py:Mine")
-    assert run_sweep(scenario(*names), Path("out"), jobs=jobs).finished == 2
+    assert run_all(scenario(*names), Path("out"), workers=jobs).finished == 2
     file = Path("a") / f"{changed}.py"
     file.write_text(file.read_text() + "\nMORE = 1\n")
-    again = run_sweep(scenario(*names), Path("out"), jobs=jobs)
+    again = run_all(scenario(*names), Path("out"), workers=jobs)
     assert (again.finished, again.reused, again.failures) == (1, 1, ())
 
 
@@ -119,7 +119,7 @@ def test_a_file_may_be_called_like_any_other_module(name: str) -> None:
     text = POLICY.replace("import helper", "import helper, dataclasses, math")
     write(Path("a"), **{name: text})
     before = dict(sys.modules)
-    report = run_sweep(scenario(f"a/{name}.py:Mine"), Path("out"), jobs=1)
+    report = run_all(scenario(f"a/{name}.py:Mine"), Path("out"), workers=1)
     assert report.failures == ()
     assert {key: sys.modules[key] for key in before} == before
 
