@@ -10,6 +10,16 @@ from functools import cached_property
 from typing import Any
 
 from dragonfly_env import _core
+from dragonfly_env.checks.outside import check_items
+from dragonfly_env.checks.values import (
+    MAX_RUN_NS,
+    MAX_SEED,
+    check_bool,
+    check_instance,
+    check_integer,
+    check_real,
+    check_text,
+)
 from dragonfly_env.jobs import Job
 from dragonfly_env.jobs.registered import RegisteredJob
 from dragonfly_env.jobs.workload import resolved_jobs
@@ -89,7 +99,7 @@ class Point:
             configuration.
 
     Raises:
-        ConfigError: If the window would miss a job, or its begin (`check_window`).
+        ConfigError: For a value of another kind, or if the window would miss a job, or its begin (`check_window`).
     """
 
     config: SimulationConfig
@@ -102,6 +112,16 @@ class Point:
     placements: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_instance("config", self.config, SimulationConfig)
+        for name in ("policy_label", "traffic_label"):
+            check_text(name, getattr(self, name))
+        for name in ("warmup_ns", "measure_ns"):
+            check_real(name, getattr(self, name), 0.0, MAX_RUN_NS, unit="ns")
+        check_bool("arrays", self.arrays)
+        if self.agent is not None:
+            check_instance("agent", self.agent, AgentSource)
+        for placement in check_items("placements", self.placements, "must be a list of placements"):
+            check_text("placements", placement)
         check_window(self.config, self.warmup_ns, self.measure_ns)
 
     def run(self, seed: int) -> Run:
@@ -111,6 +131,7 @@ class Point:
             ConfigError: If the seed is none, or a job does not fit with it.
         """
         config = self.config
+        check_integer("seed", seed, 0, MAX_SEED)
         if self.placements:
             placement = self.placements[(seed - 1) % len(self.placements)]
             placed = (

@@ -31,7 +31,7 @@ import dragonfly_env as dfe
 from dragonfly_env.agents import OtherNetworkWarning
 from dragonfly_env.checks.files import open_own
 from dragonfly_env.checks.outside import check_items, check_path
-from dragonfly_env.checks.values import check_bool, check_instance, check_integer, config_error
+from dragonfly_env.checks.values import check_bool, check_instance, check_integer, check_text, config_error
 from dragonfly_env.errors import ConfigError, DeadlockError, IllegalActionError
 from dragonfly_env.sweeps.engines import Engine, EngineError
 from dragonfly_env.sweeps.measure import measure
@@ -133,7 +133,9 @@ def run_all(
     """
     folder = check_path("folder", folder)
     check_bool("redo", redo)
-    name = name or (wanted.name if isinstance(wanted, Scenario) else folder.name)
+    if name is None:
+        name = wanted.name if isinstance(wanted, Scenario) else folder.name
+    check_text("name", name)
     runs = wanted.runs() if isinstance(wanted, Scenario) else _runs_of(wanted, seeds)
     threads = max(run.config.threads for run in runs)
     at_a_time = (
@@ -196,6 +198,7 @@ def _count_kept(runs: Sequence[Run], known: Collection[str], files: ResultsFolde
 def _runs_of(points: Iterable[Point], seeds: Sequence[int]) -> list[Run]:
     """Every run once."""
     runs: dict[str, Run] = {}
+    seeds = check_items("seeds", seeds, "must be a list of seeds")
     for point in check_items("wanted", points, "must be a scenario, or a list of points"):
         check_instance("point", point, Point)
         for run in [point] if isinstance(point, Run) else map(point.run, seeds):
