@@ -1,6 +1,8 @@
-"""Reading the answers to a batch."""
+"""Reading actions, whatever somebody passes as such."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,3 +31,14 @@ def as_actions(actions: npt.ArrayLike) -> IntArray:
     if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
         raise IllegalActionError(f"actions: {array.max()} is no action")
     return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def as_index(action: Any, count: int) -> int | None:
+    """One action in [0, count); None for anything else."""
+    try:
+        value = np.asarray(action)
+    except Exception:  # whatever a user's class raises
+        return None
+    if value.ndim or value.dtype.kind not in "iu" or not 0 <= value < count:
+        return None
+    return int(value)

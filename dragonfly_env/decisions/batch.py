@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from dragonfly_env.decisions.layout import CANDIDATE_FEATURES, Layout
 from dragonfly_env.errors import StateError
 
 IntArray = npt.NDArray[np.int64]
+Draws: TypeAlias = "npt.NDArray[np.float64] | Callable[[], npt.NDArray[np.float64]] | None"
+
+_COLUMNS = ("obs", "mask", "agents", "decision_ids", "packets", "time_ns", "candidates")
 
 
 class DecisionBatch:
@@ -74,7 +77,7 @@ class DecisionBatch:
         packets: npt.NDArray[Any],
         time_ns: npt.NDArray[np.float64],
         candidates: npt.NDArray[Any] | None,
-        draws: npt.NDArray[np.float64] | Callable[[], npt.NDArray[np.float64]] | None = None,
+        draws: Draws = None,
         scenario: npt.NDArray[np.int32] | None = None,
     ) -> None:
         self.layout = layout
@@ -121,40 +124,25 @@ class DecisionBatch:
         Args:
             which: Row indices, a (N,) bool mask, or a slice.
         """
-        return DecisionBatch(
-            layout=self.layout,
-            obs=self.obs[which],
-            mask=self.mask[which],
-            agents=self.agents[which],
-            decision_ids=self.decision_ids[which],
-            packets=self.packets[which],
-            time_ns=self.time_ns[which],
-            candidates=None if self.candidates is None else self.candidates[which],
-            draws=None if self._draw is None and self._draws is None else self._rows_of_draws(which),
-            scenario=None if self._scenario is None else self._scenario[which],
-        )
-
-    def _rows_of_draws(
-        self, which: npt.NDArray[Any] | slice
-    ) -> npt.NDArray[np.float64] | Callable[[], npt.NDArray[np.float64]]:
-        if self._draws is not None:
-            return self._draws[which]
-        return lambda: self.draws[which]
+        draws: Draws = (lambda: self.draws[which]) if self._draws is None else self._draws[which]
+        return self._each(lambda column: column[which], draws)
 
     def copy(self) -> DecisionBatch:
         """A batch that stays as it is, whatever the environment does."""
-        return DecisionBatch(
-            layout=self.layout,
-            obs=self.obs.copy(),
-            mask=self.mask.copy(),
-            agents=self.agents.copy(),
-            decision_ids=self.decision_ids.copy(),
-            packets=self.packets.copy(),
-            time_ns=self.time_ns.copy(),
-            candidates=None if self.candidates is None else self.candidates.copy(),
-            draws=None if self._draw is None and self._draws is None else self.draws.copy(),
-            scenario=None if self._scenario is None else self._scenario.copy(),
-        )
+        return self._each(lambda column: column.copy(), self.draws.copy() if self._has_draws() else None)
+
+    def _each(self, of_column: Callable[[npt.NDArray[Any]], npt.NDArray[Any]], draws: Draws) -> DecisionBatch:
+        """The same with other columns."""
+        columns = {name: getattr(self, name) for name in _COLUMNS}
+        picked: dict[str, Any] = {
+            name: None if one is None else of_column(one) for name, one in columns.items()
+        }
+        scenario = None if self._scenario is None else of_column(self._scenario)
+        given = draws if self._has_draws() else None
+        return DecisionBatch(layout=self.layout, **picked, draws=given, scenario=scenario)
+
+    def _has_draws(self) -> bool:
+        return self._draw is not None or self._draws is not None
 
     def minimal_actions(self) -> IntArray:
         """(N,) the action along a shortest path of every row; it is always legal where there is a choice.

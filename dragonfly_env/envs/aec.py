@@ -338,13 +338,13 @@ class OrderEnforcing(OrderEnforcingWrapper[str, Observation, int]):
         """The routers in the order of their turns, until all are gone; ``step`` belongs into the loop."""
         if not self._has_reset:
             raise StateError("agent_iter(): call reset() first")
-        return _Turns(self, max_iter)
+        return _Agents(self, max_iter)
 
     def __str__(self) -> str:
         return str(self.env)
 
 
-class _Turns(AECIterable[str, Observation, int]):
+class _Agents(AECIterable[str, Observation, int]):
     def __iter__(self) -> Iterator[str]:  # a generator: faster than their class
         wrapper: OrderEnforcing = self.env
         env = wrapper.env

@@ -29,6 +29,7 @@ import numpy.typing as npt
 from dragonfly_env.checks.arrays import as_numbers
 from dragonfly_env.checks.values import check_choice, check_real, check_time_ns, config_error, shown
 from dragonfly_env.config.rows import reject_unknown
+from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.defaults import BIAS_DURATION_NS, WARMUP_NS, changing_config
 from dragonfly_env.envs.intervals import IntervalEnv
@@ -246,26 +247,21 @@ class BiasControl(IntervalEnv, gymnasium.Env[FloatArray, Any]):
 
     def _bias_of(self, action: Any) -> float:
         if self._discrete:
-            index = _as_array(action)
-            if index.ndim != 0 or index.dtype.kind not in "iu" or not 0 <= index < len(self._biases):
+            index = as_index(action, len(self._biases))
+            if index is None:
                 raise IllegalActionError(
                     f"action {shown(action)}: must be an integer from 0 to {len(self._biases) - 1}, "
                     "an index into biases_packets"
                 )
-            return float(self._biases[int(index)])
-        value = _as_array(action)
+            return float(self._biases[index])
+        try:
+            value = np.asarray(action)
+        except Exception:  # whatever a user's class raises
+            value = np.empty(0)
         if value.shape != (1,) or value.dtype.kind not in "iuf" or not -1.0 <= value[0] <= 1.0:
             raise IllegalActionError(f"action {shown(action)}: must be an array of one number in [-1, 1]")
         low, high = self._biases[0], self._biases[-1]
         return float(low + (high - low) * (value[0] + 1.0) / 2.0)
-
-
-def _as_array(action: Any) -> npt.NDArray[Any]:
-    """What somebody passes as an action; an empty array if NumPy cannot tell."""
-    try:
-        return np.asarray(action)
-    except Exception:  # whatever a user's class raises
-        return np.empty(0)
 
 
 def _with_bias(policy: Policy, bias_packets: float) -> Policy:

@@ -14,6 +14,7 @@ from pettingzoo.utils.env import AECEnv, ParallelEnv
 
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_choice, config_error, shown
+from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.defaults import JOB_BIAS_DURATION_NS, WARMUP_NS, jobs_config
 from dragonfly_env.envs.intervals import IntervalEnv
@@ -241,16 +242,13 @@ class JobView(IntervalEnv):
         Raises:
             IllegalActionError: For anything else, or one out of range; nothing has changed.
         """
-        most = len(self._modes) - 1
-        try:
-            given = np.asarray(action)
-        except Exception:  # whatever a user's class raises
-            given = np.empty(0)
-        if given.ndim != 0 or given.dtype.kind not in "iu" or not 0 <= given <= most:
+        chosen = as_index(action, len(self._modes))
+        if chosen is None:
+            most = len(self._modes) - 1
             raise IllegalActionError(
                 f"{agent}: action {shown(action)} must be an integer from 0 to {most}, an index into modes"
             )
-        return int(given)
+        return chosen
 
     def _number(self, agent: object) -> int:
         number = self._index.get(agent) if isinstance(agent, str) else None

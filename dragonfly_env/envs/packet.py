@@ -33,6 +33,7 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env.checks.values import MAX_SEED, check_choice, check_integer, config_error, shown
+from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.decisions.batch import DecisionBatch
 from dragonfly_env.envs._scenarios import Configs, check_changes
 from dragonfly_env.envs.batched import BatchedRoutingEnv
@@ -367,14 +368,10 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
 
     def _legal(self, batch: DecisionBatch, row: int, action: Any) -> tuple[int, bool]:
         """A legal action, and whether another one was given."""
-        try:
-            value = np.asarray(action)
-        except Exception:  # whatever a user's class raises
-            value = np.zeros(0)
-        if value.ndim or value.dtype.kind not in "iu" or not 0 <= value < self._env.num_actions:
+        chosen = as_index(action, self._env.num_actions)
+        if chosen is None:
             allowed = f"must be an integer from 0 to {self._env.num_actions - 1}"
             raise IllegalActionError(f"action {shown(action)}: {allowed}; nothing has changed")
-        chosen = int(value)
         if batch.mask[row, chosen]:
             return chosen, False
         legal = np.flatnonzero(batch.mask[row]).tolist()

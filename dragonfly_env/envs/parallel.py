@@ -78,14 +78,13 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         chosen = self._read(turns, actions)[turns.agents]
         self._cycle += 1
         names = self.possible_agents
-        rewards = dict.fromkeys(names, 0.0)
+        paid = None
         if not turns.over:  # as in an episode without any decision
             agents, self.agents = self.agents, []  # an exception, such as Ctrl-C's, ends the episode
             paid = turns.answer(chosen)
             self.agents = agents
-            if paid is not None:
-                rewards = dict(zip(names, paid.tolist(), strict=True))
             self._seen[turns.agents] = turns.observations()
+        rewards = dict.fromkeys(names, 0.0) if paid is None else dict(zip(names, paid.tolist(), strict=True))
         over = turns.over or (self.max_cycles is not None and self._cycle >= self.max_cycles)
         if over:
             turns.stop()
@@ -156,11 +155,8 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
         if outside.any():
             first = int(outside.argmax())
             self._as_action(names[first], given[first])
-        everybody = np.arange(len(names))
-        illegal = turns.make_legal(
-            chosen, self._legal, everybody, self._illegal_actions, "router_{}", says_why=True
-        )
-        for number in np.flatnonzero(illegal).tolist():
+        replaced = turns.make_legal(chosen, self._legal, self._illegal_actions, "router_{}", says_why=True)
+        for number in replaced.tolist():
             self._illegal[number] += 1
         return chosen
 

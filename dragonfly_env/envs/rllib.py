@@ -34,6 +34,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from dragonfly_env.checks.extras import how_to_install
+from dragonfly_env.decisions.actions import as_index
 from dragonfly_env.envs._scenarios import check_changes
 from dragonfly_env.envs.copies import alone
 from dragonfly_env.envs.render import RENDER_MODES
@@ -154,9 +155,10 @@ class RouterMultiAgentEnv(CoreView, MultiAgentEnv):
         if turns.over:
             raise StateError("step(): the episode is over; call reset()")
         actions = self._read(turns, action_dict)
-        self._illegal[turns.agents] += turns.make_legal(
-            actions, turns.masks(), turns.agents, self._illegal_actions, "router_{}"
+        replaced = turns.make_legal(
+            actions, turns.masks(), self._illegal_actions, "router_{}", agents=turns.agents
         )
+        self._illegal[replaced] += 1
         self._acted[turns.agents] = True
         self._turns = None  # in case that answering is broken off
         paid = turns.answer(actions)
@@ -228,13 +230,13 @@ class RouterMultiAgentEnv(CoreView, MultiAgentEnv):
             raise IllegalActionError(
                 f"actions[{extra!r}]: no such agent has a pending packet; nothing has changed"
             )
-        given = [np.asarray(action_dict[name]) for name in names]
-        for name, action in zip(names, given, strict=True):
-            if action.dtype.kind not in "iu" or action.ndim or not 0 <= action < self._env.num_actions:
-                raise IllegalActionError(
-                    f"actions[{name!r}] = {action_dict[name]!r}: must be an integer from 0 to "
-                    f"{self._env.num_actions - 1}; nothing has changed"
-                )
+        given = [as_index(action_dict[name], self._env.num_actions) for name in names]
+        if None in given:
+            name = names[given.index(None)]
+            raise IllegalActionError(
+                f"actions[{name!r}] = {action_dict[name]!r}: must be an integer from 0 to "
+                f"{self._env.num_actions - 1}; nothing has changed"
+            )
         return np.array(given, np.int64)
 
     def _check_open(self, call: str) -> Turns:

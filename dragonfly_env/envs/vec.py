@@ -178,10 +178,8 @@ class RouterVecEnv(CoreView, VecEnv):
         """
         turns = self._check_open("step()")
         actions = self._check(self._actions)
-        everybody = np.arange(self.num_envs)
-        self._illegal += turns.make_legal(
-            actions, turns.masks_of_all(), everybody, self._illegal_actions, "router {}"
-        )
+        replaced = turns.make_legal(actions, turns.masks_of_all(), self._illegal_actions, "router {}")
+        self._illegal[replaced] += 1
         self._turns = None  # in case that answering is broken off
         paid = None if turns.over else turns.answer(actions[turns.agents])
         self._turns = turns

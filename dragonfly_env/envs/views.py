@@ -340,7 +340,11 @@ class Turns:
     def __init__(self, env: BatchedRoutingEnv, *, seed: int | None, options: Changes = None) -> None:
         self.env = env
         self.decisions = 0
-        self._open(env.reset(seed=seed, options=options), None)
+        self._everybody = np.arange(env.num_agents)
+        batch = env.reset(seed=seed, options=options)
+        while not len(batch) and not env.done:
+            batch = env.step(_NONE)
+        self._open(batch)
 
     @property
     def over(self) -> bool:
@@ -372,42 +376,43 @@ class Turns:
         self,
         actions: IntArray,
         masks: BoolArray,
-        agents: IntArray,
         handling: IllegalActions,
         name: str,
         *,
+        agents: IntArray | None = None,
         says_why: bool = False,
-    ) -> BoolArray:
+    ) -> IntArray:
         """Replace actions that the masks forbid by the minimal one, or by idle where no packet waits.
 
         Args:
             actions: (m,) within the action space; written to.
             masks: (m, ...) what is legal.
-            agents: (m,) whose they are.
             handling: What to do about illegal ones.
             name: What agents are called: a format of their number.
+            agents: (m,) whose they are; None: of all.
             says_why: Whether errors name the decision.
 
         Returns:
-            (m,) which were illegal.
+            (k,) the agents whose actions were illegal.
 
         Raises:
             IllegalActionError: If ``handling`` says so.
         """
-        illegal = ~masks[np.arange(len(actions)), actions]
-        if illegal.any():
-            instead = np.full(self.env.num_agents, self.env.num_actions)
-            instead[self.agents] = self.env.minimal_action(self.batch)[self.rows]
-            first = int(illegal.argmax())
-            agent = agents[first]
-            why = ""
-            if says_why:
-                asked = self.batch.decision_ids[self.rows[self.agents == agent]].tolist()
-                why = f" (decision {asked[0]})" if asked else " (no pending packet)"
-            legal = np.flatnonzero(masks[first]).tolist()
-            handling.found(name.format(agent), int(actions[first]), legal, int(instead[agent]), why)
-            actions[illegal] = instead[agents[illegal]]
-        return illegal
+        legal: BoolArray = masks.reshape(-1)[self._everybody[: len(actions)] * masks.shape[1] + actions]
+        if legal.all():
+            return _NONE
+        illegal = np.flatnonzero(~legal)
+        agents = illegal if agents is None else agents[illegal]
+        instead = np.full(self.env.num_agents, self.env.num_actions)
+        instead[self.agents] = self.env.minimal_action(self.batch)[self.rows]
+        first, agent, why = illegal[0], agents[0], ""
+        if says_why:
+            asked = self.batch.decision_ids[self.rows[self.agents == agent]].tolist()
+            why = f" (decision {asked[0]})" if asked else " (no pending packet)"
+        allowed = np.flatnonzero(masks[first]).tolist()
+        handling.found(name.format(agent), int(actions[first]), allowed, int(instead[agent]), why)
+        actions[illegal] = instead[agents]
+        return agents
 
     def answer(self, actions: IntArray) -> FloatArray | None:
         """Answer this round.
@@ -440,24 +445,24 @@ class Turns:
         Raises:
             BaseException: As ``answer``.
         """
-        paid = np.zeros(self.env.num_agents)
-        self._open(self._step(actions, paid), paid)
+        batch = self.env.step(actions)
+        paid = self._paid()
+        while not len(batch) and not self.env.done:
+            batch = self.env.step(_NONE)
+            paid += self._paid()
+        self._open(batch)
         return paid
 
     def stop(self) -> None:
         """The episode ends here, whatever waits."""
         self.rows = self.agents = _NONE
 
-    def _step(self, actions: IntArray, paid: FloatArray | None) -> DecisionBatch:
-        batch = self.env.step(actions)
-        if paid is not None:
-            agents, rewards = self.env.payments()
-            paid += np.bincount(agents, weights=rewards, minlength=len(paid))
-        return batch
+    def _paid(self) -> FloatArray:
+        agents, rewards = self.env.payments()
+        sums = np.bincount(agents, weights=rewards, minlength=len(self._everybody))
+        return sums.astype(np.float64, copy=False)  # of nothing, bincount makes integers
 
-    def _open(self, batch: DecisionBatch, paid: FloatArray | None) -> None:
-        while not len(batch) and not self.env.done:
-            batch = self._step(_NONE, paid)
+    def _open(self, batch: DecisionBatch) -> None:
         self.batch = batch
         agents = batch.agents if self.env.num_scenarios == 1 else self.env.slots(batch)
         self.rounds = Rounds(agents, batch.time_ns)
