@@ -30,7 +30,14 @@ def config_of(**changes: Any) -> dfe.SimulationConfig:
         "load": 0.4,
         "seed": 7,
     }
-    return dfe.SimulationConfig(**{**settings, **changes})
+    return decided_once(dfe.SimulationConfig(**{**settings, **changes}))
+
+
+def decided_once(config: dfe.SimulationConfig) -> dfe.SimulationConfig:
+    """The configuration, in which also the core never takes a decision back: from Python nobody can."""
+    if config.network.decide_at != "by-policy":
+        return config
+    return config.replace(network=config.network.replace(decide_at="head"))
 
 
 def config_of_shape(shape: str, load: float) -> dfe.SimulationConfig:
