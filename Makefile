@@ -38,13 +38,13 @@ setup: $(VENV)/installed ## create .venv, build the core, install everything for
 demo: $(VENV)/core ## compare five routing policies on 1,056 hosts: table, figure and page in results/demo/
 	$(BIN)/dragonfly-env sweep examples/demo.toml --out results/demo
 
-test: setup ## all Python tests (some of them: make test TESTS='-k topology -x')
+test: setup ## every fact once: Python tests, products of parameters pairwise (some of them: make test TESTS='-k topology -x')
 	$(BIN)/python -m pytest -n $(JOBS) $(TESTS)
 
 test-all: test test-products test-rllib test-frameworks test-extras test-engines test-matrix ## everything that can be tested here, complete products included
 
-test-products: setup ## complete products of parameters, of which `make test` takes every pair of values (SHARE=3/20: a share)
-	$(BIN)/python -m pytest -n $(JOBS) -m product --products $(SHARE)
+test-products: setup ## slow tests, and complete products of parameters, of which `make test` takes every pair of values (SHARE=3/20: a share)
+	$(BIN)/python -m pytest -n $(JOBS) -m 'product or slow' --products $(SHARE)
 
 test-rllib: setup $(RLLIB)/installed ## the ecosystems' checkers with RLlib, and the older gymnasium that it pins
 	$(RLLIB)/bin/python -m pytest -n $(JOBS) -k 'not leave_nothing_behind' $(wildcard $(addprefix tests/conformance/test_,$(ECOSYSTEMS)))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.products import chosen_cases
+from tests.products import chosen_cases, share_of
 
 # No deadline: tests never depend on how fast the machine is.
 settings.register_profile(
@@ -38,12 +38,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """How much of the products of parameters is tested, and how many inputs of the fuzzers."""
+    """How much of the products of parameters and of the slow tests is tested, and how many inputs of the fuzzers."""
     parser.addoption(
         "--products",
         default="pairs",
         help="tests marked with `product`: `pairs` runs a choice of their cases in which every pair of values "
-        "occurs, `all` runs every case, `3/10` runs the third tenth of them",
+        "occurs, and leaves out tests marked with `slow` that are not named by their file; `all` runs every case "
+        "and every test, `3/10` runs the third tenth of both",
     )
     parser.addoption(
         "--fuzz-times",
@@ -61,6 +62,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         cases = chosen_cases(marker.kwargs, metafunc.config.getoption("--products"))
         ids = ["-".join(getattr(value, "__name__", str(value)) for value in case) for case in cases]
         metafunc.parametrize(list(marker.kwargs), cases, ids=ids)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave slow tests out, or take a share of them (``--products``)."""
+    choice = config.getoption("--products")
+    named = any(".py" in argument for argument in config.args)
+    if choice == "pairs" and (named or "slow" in config.option.markexpr):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    some = set() if choice == "pairs" else set(share_of(slow, choice))
+    left_out = [item for item in slow if item not in some]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
 
 
 @pytest.fixture(autouse=True)

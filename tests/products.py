@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
+
+Case = TypeVar("Case")
 
 
 def chosen_cases(axes: Mapping[str, Sequence[Any]], choice: str) -> list[tuple[Any, ...]]:
@@ -25,10 +27,18 @@ def chosen_cases(axes: Mapping[str, Sequence[Any]], choice: str) -> list[tuple[A
         from allpairspy import AllPairs  # not needed where no test of a product is collected
 
         return [tuple(case) for case in AllPairs(values)]
-    product = list(itertools.product(*values))
+    return share_of(list(itertools.product(*values)), choice)
+
+
+def share_of(cases: list[Case], choice: str) -> list[Case]:
+    """All cases for ``all``, or the k-th of n shares for ``k/n``.
+
+    Raises:
+        pytest.UsageError: For another choice.
+    """
     if choice == "all":
-        return product
+        return cases
     share = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", choice)
     if share is None or int(share[1]) > int(share[2]):
         raise pytest.UsageError(f"--products {choice}: must be pairs, all, or a share such as 3/10")
-    return product[int(share[1]) - 1 :: int(share[2])]
+    return cases[int(share[1]) - 1 :: int(share[2])]

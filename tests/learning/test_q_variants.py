@@ -9,7 +9,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.agents import QAdaptive, QAdaptiveFast, QAdaptiveQueue
 
-pytestmark = [pytest.mark.slow, pytest.mark.learning]
+pytestmark = pytest.mark.learning
 
 SEEDS = (1, 2)
 

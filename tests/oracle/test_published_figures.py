@@ -159,7 +159,9 @@ def measured(row: Row) -> dict[str, float]:
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize(
+    "row", [pytest.param(row, marks=[pytest.mark.slow] * (row.hosts > 72), id=str(row)) for row in ROWS]
+)
 def test_figures_agree_with_the_published_simulator(row: Row) -> None:
     ours, theirs = measured(row), dict(row.figures)
     misses = []

@@ -227,7 +227,6 @@ def test_without_traffic_or_loads_the_message_says_so() -> None:
     assert (done.exit_code, done.stderr) == (2, "error: traffic = []: must name at least one\n")
 
 
-@pytest.mark.slow
 def test_a_deep_agent_is_evaluated_in_processes_of_its_own() -> None:
     pytest.importorskip("torch")
     short = ["--topology", "72", "--episode-ns", "1000", "--duration-ns", "2000", "--no-tensorboard"]

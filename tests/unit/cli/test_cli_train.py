@@ -335,7 +335,6 @@ def test_without_the_extra_the_message_says_what_to_install(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["deep-q", "masked-ppo", "ppo"])
 def test_the_shipped_agents_train_save_and_go_on(kind: str) -> None:
     pytest.importorskip("torch")
@@ -348,7 +347,6 @@ def test_the_shipped_agents_train_save_and_go_on(kind: str) -> None:
     assert episodes()["episode"].tolist() == [1, 2, 3]
 
 
-@pytest.mark.slow
 def test_ctrl_c_reaches_a_process_that_trains(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     command = ["train", "deep-q", "-t", "72", "--episode-ns", "1000", "--checkpoint-every", "1", "-o", "out"]

@@ -337,7 +337,6 @@ def test_transitions_are_paths_taken_with_their_times_to_delivery() -> None:
     assert (np.exp(y) > 0.5 * idle).all()
 
 
-@pytest.mark.slow
 def test_training_goes_on_where_it_stopped_and_gives_the_same_weights(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     quiet: list[str] = []
