@@ -202,3 +202,23 @@ def test_who_answers_from_python_cannot_be_told_to_seek() -> None:
             misuse()
     env.step(0)
     assert env.core.pending.agents.size > 1
+
+
+@pytest.mark.parametrize("settings", [{"feedback": True}, {"avoid_destination_group": False}], ids=str)
+def test_who_decides_in_the_core_only_is_refused_where_it_would_see_something_else(
+    settings: dict[str, Any],
+) -> None:
+    with pytest.raises(
+        dfe.ConfigError, match=r"^background = 'par': would see other .* no implementation in NumPy"
+    ):
+        PacketRouting(background="par", **BUSY, **settings)
+
+
+def test_who_decides_in_the_core_only_cannot_take_over_in_the_middle() -> None:
+    env = PacketRouting(background="par", **BUSY)
+    env.reset(seed=1)
+    env.set_background("par")  # it is there already
+    with pytest.raises(dfe.ConfigError, match=r"^background = 'par': is not the policy of the network"):
+        env.set_background(dfe.make_policy("par", bias_packets=3))
+    assert in_core(env)
+    history(env, 3)  # the one before stays
