@@ -261,6 +261,8 @@ class SimulationConfig:
             steps = ((0.0, traffic, self.load),)
         return tuple(
             (time_ns, pattern, pattern.load_on(self.topology, self.network, load))
+            if isinstance(pattern, DemandMatrix)
+            else (time_ns, pattern, load)
             for time_ns, pattern, load in steps
         )
 

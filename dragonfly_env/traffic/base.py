@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from dragonfly_env import _core
 from dragonfly_env.checks.outside import check_mapping
@@ -19,9 +19,6 @@ from dragonfly_env.checks.values import (
 )
 from dragonfly_env.config.rows import normalise, reject_unknown
 from dragonfly_env.config.topology import Dragonfly
-
-if TYPE_CHECKING:
-    from dragonfly_env.config.network import NetworkConfig
 
 
 class Traffic(ABC):
@@ -151,19 +148,6 @@ class Pattern(NamedTraffic):
     def check(self, topology: Dragonfly) -> None:
         self.check_size(check_instance("topology", topology, Dragonfly))
         self.build(topology.to_core(), 0)
-
-    def load_on(self, topology: Dragonfly, network: NetworkConfig, load: float) -> float:
-        """The load of the hosts that offer most.
-
-        Args:
-            topology: Where the pattern is used.
-            network: With whose links.
-            load: What the run asks for.
-
-        Raises:
-            ConfigError: If the pattern says itself what is offered, and that is more than a host's link carries.
-        """
-        return load
 
     def check_size(self, topology: Dragonfly) -> None:
         """Raise ``ConfigError`` if this pattern, or one inside, has a size that ``topology`` rules out. Takes no memory

@@ -110,6 +110,16 @@ class DemandMatrix(Pattern):
         return self.demand_unit is not None
 
     def load_on(self, topology: Dragonfly, network: NetworkConfig, load: float) -> float:
+        """The load of the hosts that offer most.
+
+        Args:
+            topology: Where the pattern is used.
+            network: With whose links.
+            load: What the run asks for.
+
+        Raises:
+            ConfigError: If the matrix says itself what is offered, and that is more than a host's link carries.
+        """
         if self.demand_unit is None:
             return load
         self.check_size(topology)

@@ -82,7 +82,7 @@ NOT_CALLED: dict[str, str] = {
         (f"{kind}.check_size" for kind in ("DemandMatrix", "HostMixture", "Pattern", "WeightedMixture")),
         _INNER,
     ),
-    **dict.fromkeys((f"{kind}.load_on" for kind in ("DemandMatrix", "Pattern")), _INNER),
+    "DemandMatrix.load_on": _INNER,
     **dict.fromkeys(
         (
             f"RouterVecEnv.{name}"
