@@ -155,9 +155,10 @@ def evaluate_over_seeds(
     numbers = check_items("seeds", seeds, "must be a list of seeds")
     if not numbers:
         raise config_error("seeds", seeds, "must have at least one")
-    configs = (config,) if isinstance(config, SimulationConfig) else tuple(config)
+    allowed = "must be a SimulationConfig, or a list of them"
+    configs = [config] if isinstance(config, SimulationConfig) else check_items("config", config, allowed)
     if not configs:
-        raise config_error("config", config, "must be a SimulationConfig, or a list of them")
+        raise config_error("config", config, allowed)
     runs = tuple(
         evaluate_policy(policy, one, warmup_ns=warmup_ns, measure_ns=measure_ns, seed=seed, native=native)
         for one in configs
