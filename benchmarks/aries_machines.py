@@ -16,14 +16,13 @@ import numpy as np
 import dragonfly_env as dfe
 from dragonfly_env.jobs import Job, Milc, Motif
 from dragonfly_env.jobs.workload import expand_jobs
-from dragonfly_env.lab.papers.aries import QUICK, SETUP
-from dragonfly_env.lab.papers.aries_cells import NODES_PER_HOST, in_the_mix
+from dragonfly_env.lab.papers.aries import QUICK
 from dragonfly_env.lab.papers.aries_open import DISPERSED
-from dragonfly_env.lab.papers.job_cells import JobCell
+from dragonfly_env.lab.papers.aries_points import NODES_PER_HOST, in_the_mix
 from dragonfly_env.lab.papers.job_metrics import JOB_METRICS_OF_ROW
 from dragonfly_env.lab.papers.paired import reduction
 from dragonfly_env.sweeps.measure import measure
-from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.run import Point, Run
 
 MACHINES = ("theta-m8", "theta")
 LEAST_SCALE = 1e-5
@@ -45,10 +44,10 @@ def of_theta(job: Job) -> Job:
     return job.replace(program=larger, hosts=hosts)
 
 
-def in_the_mix_of(machine: str, cell: JobCell, seed: int) -> Run:
-    """The cell's run, or the same on the whole machine."""
-    run = cell.made(SETUP, seed)
-    if machine == cell.system:
+def in_the_mix_of(machine: str, point: Point, seed: int) -> Run:
+    """The point's run, or the same on the whole machine."""
+    run = point.run(seed)
+    if run.config.topology == dfe.Dragonfly.preset(machine):
         return run
     config = run.config
     jobs = [of_theta(job) for job in expand_jobs(config.jobs, config.topology, seed)]
@@ -61,10 +60,11 @@ def milc(seeds: int) -> list[str]:
         "| machine | run time by AD0 / AD3 (us) | 1 - AD3 / AD0 | of the time in MPI | accepted by AD0 / AD3 |",
         "|---|---|---|---|---|",
     ]
-    cells = in_the_mix(QUICK, "milc", placements=DISPERSED, packet_log=False)
+    points = in_the_mix(QUICK, "milc", placements=DISPERSED, packet_log=False)
     for machine in MACHINES:
         rows = [
-            [measure(in_the_mix_of(machine, cell, seed))[0] for seed in range(1, seeds + 1)] for cell in cells
+            [measure(in_the_mix_of(machine, point, seed))[0] for seed in range(1, seeds + 1)]
+            for point in points
         ]
         run, mpi = (
             [np.array([JOB_METRICS_OF_ROW[name](row) for row in some]) for some in rows]

@@ -13,26 +13,36 @@ from typing import Any
 
 import numpy as np
 
-from dragonfly_env.lab.papers.aries import QUICK, SETUP
-from dragonfly_env.lab.papers.aries_cells import ANYWHERE, APPLICATIONS, BOTH, in_the_mix
-from dragonfly_env.lab.papers.aries_readings import RANDOM_TIES
-from dragonfly_env.lab.papers.job_cells import JobCell
+from dragonfly_env.lab.papers.aries import QUICK
+from dragonfly_env.lab.papers.aries_points import (
+    ANYWHERE,
+    APPLICATIONS,
+    BOTH,
+    RANDOM_TIES_OF_MODES,
+    in_the_mix,
+)
 from dragonfly_env.lab.papers.job_metrics import JOB_METRICS_OF_ROW
 from dragonfly_env.lab.papers.paired import reduction
 from dragonfly_env.sweeps.fields import parse_assignment
 from dragonfly_env.sweeps.measure import measure
+from dragonfly_env.sweeps.run import Point
 
 
-def cells_of(
+def points_of(
     name: str, placements: Sequence[str], exchanges: Sequence[str], settings: dict[str, Any]
-) -> tuple[JobCell, ...]:
+) -> tuple[Point, ...]:
     """An application by AD0 and by AD3, with these modes for its all-to-all operations (``own``: as the rest of it)."""
-    modes = [mode.with_settings(settings) for mode in BOTH]
-    cells = in_the_mix(QUICK, name, modes=modes, placements=tuple(placements), packet_log=False)
-    of_runs = ["" if mode == "own" else mode for mode in exchanges]
-    return tuple(
-        replace(cell, all_to_all=mode) for cell, mode in zip(cells, (of_runs[0], of_runs[-1]), strict=True)
-    )
+    points: list[Point] = []
+    for mode, exchange in zip(BOTH, (exchanges[0], exchanges[-1]), strict=True):
+        points += in_the_mix(
+            QUICK,
+            name,
+            modes=[replace(mode, settings=tuple(settings.items()))],
+            all_to_all="" if exchange == "own" else exchange,
+            placements=tuple(placements),
+            packet_log=False,
+        )
+    return tuple(points)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -56,13 +66,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     given = parser.parse_args(arguments)
     pairs = None if given.modes is None else [parse_assignment(text, "--modes") for text in given.modes]
-    settings = dict(RANDOM_TIES if pairs is None else pairs)
+    settings = dict(RANDOM_TIES_OF_MODES if pairs is None else pairs)
     print("| application | run time: 1 - AD3 / AD0 | time in MPI |")
     print("|---|---|---|")
     for name in given.applications:
         rows = [
-            [measure(cell.made(SETUP, seed))[0] for seed in range(1, given.seeds + 1)]
-            for cell in cells_of(name, given.placements, given.all_to_all, settings)
+            [measure(point.run(seed))[0] for seed in range(1, given.seeds + 1)]
+            for point in points_of(name, given.placements, given.all_to_all, settings)
         ]
         zero, three = (
             [

@@ -103,7 +103,7 @@ def benchmark(
     scores.parquet (one row per cell and policy), runs/.
     """
     from dragonfly_env.lab.benchmark import Benchmark, find_suite
-    from dragonfly_env.lab.benchmark.tables import origin
+    from dragonfly_env.lab.benchmark.report import origin
     from dragonfly_env.sweeps.requirements import EXPORT_HINT, check_runs, in_the_core
 
     chosen = find_suite(suite).narrowed(parts or (), hosts or ())

@@ -174,12 +174,8 @@ def _announce(work: Reproduction, workers: int | None, redo: bool) -> None:
 
     cores = workers or joblib.cpu_count()
     runs = work.runs()
-    todo = runs if redo else work.todo()
+    todo = work.todo(redo=redo)
     names = " ".join(figure.name for figure in work.figures)
-    for reason in dict.fromkeys(
-        reason for figure in work.figures for cell in work.cells(figure) if (reason := cell.missing())
-    ):
-        note(Text(f"{reason}: left out", style="yellow"))
     there = f", {len(runs) - len(todo)} are there already" if len(todo) < len(runs) else ""
     check_runs(todo)
     took = f"; {about(todo, cores)}" if todo else ""

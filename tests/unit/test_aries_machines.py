@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.aries_machines import MACHINES, in_the_mix_of
 from dragonfly_env.lab.papers.aries import QUICK
-from dragonfly_env.lab.papers.aries_cells import in_the_mix
+from dragonfly_env.lab.papers.aries_points import in_the_mix
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

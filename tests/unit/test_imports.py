@@ -35,6 +35,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("sweeps", "training"),
     ("plots",),
     ("view",),
+    ("lab.work",),
     ("lab.papers",),
     ("lab.benchmark",),
     ("lab.neural",),

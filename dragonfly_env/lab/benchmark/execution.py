@@ -7,34 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
-import dragonfly_env as dfe
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
 from dragonfly_env.lab.benchmark.scores import Outcome, Scores, outcome_of, score
 from dragonfly_env.lab.benchmark.suite import BenchmarkCell, Board, Effort, Suite
-from dragonfly_env.lab.benchmark.trained import training_cost
-from dragonfly_env.lab.benchmark.unseen import trained_on_unseen
+from dragonfly_env.lab.benchmark.training import trained_on_unseen, training_cost
+from dragonfly_env.lab.work import Work
 from dragonfly_env.sweeps.choices import PolicyChoice
-from dragonfly_env.sweeps.progress import Reporter
 from dragonfly_env.sweeps.requirements import Checks
 from dragonfly_env.sweeps.run import Run
-from dragonfly_env.sweeps.runner import SweepReport, run_all
 from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Benchmark:
+class Benchmark(Work):
     """Policies on a suite.
 
     Attributes:
         suite: What is measured.
         effort: ``quick`` or ``full``.
         policies: What to measure beside the references: built-in policies, saved agents, ``module:Class``.
-        folder: Where results go.
         boards: Of the suite; nothing for all.
         seeds: Runs of each cell; None for the suite's.
         published: Take published results of reference policies for runs that the folder does not hold.
@@ -46,7 +41,6 @@ class Benchmark:
     suite: Suite
     effort: Effort
     policies: tuple[str, ...]
-    folder: Path
     boards: tuple[str, ...] = ()
     seeds: int | None = None
     published: bool = True
@@ -109,6 +103,11 @@ class Benchmark:
         }
         return {label: reason for label, reason in found.items() if reason}
 
+    @property
+    def title(self) -> str:
+        """The suite and the effort."""
+        return f"{self.suite.name}, {self.effort}"
+
     def runs(self) -> tuple[Run, ...]:
         """Every run, once."""
         return tuple(self._by_id().values())
@@ -129,29 +128,10 @@ class Benchmark:
         """The published results that are used, one per run that is not done for it."""
         return tuple(self._taken().values())
 
-    def todo(self, *, redo: bool = False) -> tuple[Run, ...]:
-        """Those that the folder does not hold and whose results are not published.
-
-        Args:
-            redo: Those that the folder holds, too.
-        """
-        return tuple(run for name, run in self._own().items() if redo or not self._held(name))
-
-    def execute(
-        self, *, workers: int | None = None, reporter: Reporter | None = None, redo: bool = False
-    ) -> SweepReport | None:
-        """Do what the folder lacks; None if every result is published and nothing needs to be simulated.
-
-        Raises:
-            ConfigError: For whatever `run_all` refuses.
-            SweepInterrupted: On Ctrl-C; the same call goes on.
-        """
-        runs = self._own()
-        if not runs:
-            return None
-        name = f"{self.suite.name}, {self.effort}"
-        wanted = tuple(runs.values())
-        return run_all(wanted, self.folder, name=name, workers=workers, progress=reporter, redo=redo)
+    def own(self) -> tuple[Run, ...]:
+        """Runs that are the folder's, done or to be done: those whose results are not published."""
+        taken = self._taken()
+        return tuple(run for name, run in self._by_id().items() if name not in taken)
 
     def scores(self) -> Scores:
         """What the folder holds of the boards that are wanted, and what is published; each cell against its best
@@ -165,11 +145,6 @@ class Benchmark:
         trained = {label: training_cost(choice) for label, choice in self._choices.items()}
         return score(outcomes, self.chosen, self.effort, self.kinds, self.labels, trained)
 
-    def _own(self) -> dict[str, Run]:
-        """Runs that are the folder's, done or to be done, by id."""
-        taken = self._taken()
-        return {name: run for name, run in self._by_id().items() if name not in taken}
-
     def _taken(self) -> dict[str, ReferenceResult]:
         """The published results that are used, by run. A run of several boards is done if one lacks its result."""
         if not len(self._results):
@@ -182,24 +157,18 @@ class Benchmark:
                     found[name] = result
                 else:
                     lacking.add(name)
-        return {
-            name: result for name, result in found.items() if name not in lacking and not self._held(name)
-        }
+        return {name: result for name, result in found.items() if name not in lacking and not self.held(name)}
 
     def _measured(self, board: Board, cell: BenchmarkCell, name: str) -> Measured | None:
         """What a run came to: what the folder holds goes before what is published."""
         result = self._results.find(board, name)
-        if result is not None and not self._held(name):
+        if result is not None and not self.held(name):
             return result.measured
         file = ResultsFolder(self.folder).run_file(name)
         if not file.exists():
             return None
         (table,) = read_rows([file])
         return measured_of(board, cell, table.to_pylist()[0])
-
-    def _held(self, name: str) -> bool:
-        """Whether the folder has the intact result of a run, made by this version."""
-        return ResultsFolder(self.folder).version_of(name) == dfe.__version__
 
     def _by_id(self) -> dict[str, Run]:
         return {
@@ -213,7 +182,8 @@ class Benchmark:
         """A policy in a cell, once per seed, by id: a hash of all that makes a run, so both are worked out once."""
         key = (cell.board, cell.part, cell.name, label)
         if key not in self._made:
-            runs = [cell.run(self._choices[label], seed) for seed in self.seeds_of()]
+            point = cell.point(self._choices[label])
+            runs = [point.run(seed) for seed in self.seeds_of()]
             self._made[key] = {run.id: run for run in runs}
         return self._made[key]
 

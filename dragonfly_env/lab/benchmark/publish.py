@@ -5,10 +5,11 @@ For maintainers. The table that it writes is part of the repository, and `Benchm
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -18,7 +19,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.reference_results import Key, ReferenceResult, ReferenceResults, table_of
-from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCell, Board, Effort, Suite, find_suite
+from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCell, Board, Suite, find_suite
 from dragonfly_env.sweeps.choices import PolicyChoice
 from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
 
@@ -53,34 +54,16 @@ class Publication:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """Where a run of a suite stands."""
+class _Place(NamedTuple):
+    """Where a run of a suite stands; what it came to is filled in (`_filled`)."""
 
-    effort: Effort
     board: Board
     cell: BenchmarkCell
-    policy: str
-    seed: int
-    run_id: str
+    result: ReferenceResult
 
-    @property
-    def key(self) -> Key:
-        return self.run_id, self.board.quantity, self.board.after_ns
 
-    def result(self, measured: Measured, version: str) -> ReferenceResult:
-        return ReferenceResult(
-            board=self.board.name,
-            effort=self.effort,
-            cell=self.cell.name,
-            policy=self.policy,
-            seed=self.seed,
-            run_id=self.run_id,
-            quantity=self.board.quantity,
-            after_ns=self.board.after_ns,
-            measured=measured,
-            package_version=version,
-        )
+def _filled(place: _Place, measured: Measured, version: str) -> ReferenceResult:
+    return replace(place.result, measured=measured, package_version=version)
 
 
 def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication:
@@ -101,27 +84,27 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
     names = files.run_ids()
     seeds = {name: seed for name in names if (seed := _seed_of(files, name)) is not None}
     places = _places(suite, {*seeds.values(), *(result.seed for result in before)})
-    found = {key: place for key, place in places.items() if place.run_id in seeds}
+    found = {key: place for key, place in places.items() if place.result.run_id in seeds}
     if not found:
         allowed = f"must hold finished runs of reference policies of {suite.name}, made by {dfe.__version__}"
         raise config_error("folder", str(folder), allowed)
     joined: dict[Key, ReferenceResult] = {}
     for result in before:
         if (place := places.get(result.key)) is not None:  # cells and boards may have other names by now
-            joined[result.key] = place.result(result.measured, result.package_version)
+            joined[result.key] = _filled(place, result.measured, result.package_version)
     kept = len(joined)
     for key, place in found.items():
-        (table,) = read_rows([files.run_file(place.run_id)])
+        (table,) = read_rows([files.run_file(place.result.run_id)])
         measured = measured_of(place.board, place.cell, table.to_pylist()[0])
         _check_same(joined.get(key), measured)
-        joined.setdefault(key, place.result(measured, dfe.__version__))
+        joined.setdefault(key, _filled(place, measured, dfe.__version__))
     added = len(joined) - kept
     return Publication(
         results=ReferenceResults(joined.values()),
         added=added,
         confirmed=len(found) - added,
         dropped=len(before) - kept,
-        others=len(seeds.keys() - {place.run_id for place in found.values()}),
+        others=len(seeds.keys() - {place.result.run_id for place in found.values()}),
         unusable=len(names) - len(seeds),
     )
 
@@ -137,22 +120,29 @@ def _seed_of(files: ResultsFolder, run_id: str) -> int | None:
 def _places(suite: Suite, seeds: Collection[int]) -> dict[Key, _Place]:
     """Every run that a reference policy has in a suite with these seeds."""
     choices = [PolicyChoice.parse(spec) for spec in suite.reference_specs]
-    places = (
-        _Place(
-            effort=effort,
-            board=board,
-            cell=cell,
-            policy=choice.label,
-            seed=seed,
-            run_id=cell.run(choice, seed).id,
-        )
-        for board in suite.boards
-        for effort in EFFORTS
-        for cell in board.cells[effort]
-        for choice in choices
-        for seed in sorted(seeds)
+    nothing = Measured(value=math.nan, p99_ns=math.nan, accepted_load=math.nan)
+    places: dict[Key, _Place] = {}
+    cells = (
+        (board, effort, cell) for board in suite.boards for effort in EFFORTS for cell in board.cells[effort]
     )
-    return {place.key: place for place in places}
+    for board, effort, cell in cells:
+        for choice in choices:
+            point = cell.point(choice)
+            for seed in sorted(seeds):
+                result = ReferenceResult(
+                    board=board.name,
+                    effort=effort,
+                    cell=cell.name,
+                    policy=choice.label,
+                    seed=seed,
+                    run_id=point.run(seed).id,
+                    quantity=board.quantity,
+                    after_ns=board.after_ns,
+                    measured=nothing,
+                    package_version="",
+                )
+                places[result.key] = _Place(board, cell, result)
+    return places
 
 
 def _check_same(published: ReferenceResult | None, measured: Measured) -> None:
@@ -170,7 +160,7 @@ def main(
         Path, typer.Argument(help="A results folder of 'dragonfly-env benchmark --measure-all'.")
     ],
     suite: Annotated[str, typer.Option(help="Whose runs they are.")] = "dragonfly-v1",
-    replace: Annotated[
+    afresh: Annotated[
         bool, typer.Option("--replace", help="Forget what is published: the table is this folder's alone.")
     ] = False,
 ) -> None:
@@ -181,7 +171,7 @@ def main(
     try:
         chosen = find_suite(suite)
         file = table_of(chosen.name)
-        before = ReferenceResults() if replace else ReferenceResults.read(file)
+        before = ReferenceResults() if afresh else ReferenceResults.read(file)
         publication = publish(folder, chosen, before)
         with parsing("published results", str(file), "must be writable"):
             publication.results.write(file)

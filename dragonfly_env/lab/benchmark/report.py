@@ -1,11 +1,19 @@
-"""What a benchmark says: tables for a terminal and as Markdown, the scores as Parquet."""
+"""What a benchmark says: the leaderboard for a terminal, as Markdown and as an HTML page with the heat map to hover
+over (it opens from a file, offline); the scores as Parquet.
+"""
 
 from __future__ import annotations
 
+import html
+import math
 import platform
 from datetime import datetime, timezone
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -15,32 +23,87 @@ import dragonfly_env as dfe
 from dragonfly_env.checks.files import replacing, write_text
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.lab.benchmark.execution import Benchmark
-from dragonfly_env.lab.benchmark.figures import heat_map
-from dragonfly_env.lab.benchmark.page import write_page
-from dragonfly_env.lab.benchmark.scores import Scores
-from dragonfly_env.lab.benchmark.tables import HEADINGS, cells_of, explanation, origin
+from dragonfly_env.lab.benchmark.figures import WORST, heat_map, ratios_of
+from dragonfly_env.lab.benchmark.scores import CLOSE, TRAINING, Scores
+from dragonfly_env.lab.benchmark.training import TrainingCost
 from dragonfly_env.plots.style import save
 from dragonfly_env.sweeps.measure import machine
 
-SCORES_NAME, PAGE_NAME, LEADERBOARD_NAME, FIGURE_NAME = (
-    "scores.parquet",
-    "benchmark.html",
-    "benchmark.md",
-    "heatmap",
-)
+SCORES_NAME, PAGE_NAME = "scores.parquet", "benchmark.html"
+LEADERBOARD_NAME, FIGURE_NAME = "benchmark.md", "heatmap"
 _TEXTS = ("policy", "kind", "worst cell", "trained")
+HEADINGS = (
+    "policy",
+    "kind",
+    "geometric mean",
+    "worst",
+    "worst cell",
+    "within 2 %",
+    "saturated",
+    "cells",
+    "trained",
+)
+_OWN = "yours"
+_ONLINE = "while measured"
+_STYLE = (
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:1200px;padding:0 1rem;color:#222}"
+    "table{border-collapse:collapse;margin:.5rem 0 2rem}th,td{padding:.25rem .7rem;border-bottom:1px solid #ddd;"
+    "text-align:right}th:first-child,td:first-child,th:nth-child(2),td:nth-child(2),th:nth-child(5),td:nth-child(5),"
+    "th:nth-child(9),td:nth-child(9){text-align:left}.own td{font-weight:600}h2{margin-top:2rem}"
+)
+
+
+def explanation() -> str:
+    """How to read the tables, in one paragraph."""
+    return (
+        "In every cell: the policy's value over that of the best reference policy (for accepted loads the other way "
+        f"round): 1 is as good, more is worse. Within 2 %: share of cells with a ratio up to {CLOSE:g}. Saturated: "
+        "cells in which it does not carry the load although some reference does. Trained: what a training took before; "
+        "on-line learners begin with nothing, in every run."
+    )
+
+
+def origin(work: Benchmark) -> str:
+    """How many runs of the references were not done here, in one sentence; nothing if all were, or are to be."""
+    taken = work.taken()
+    if not taken:
+        return ""
+    versions = " and ".join(sorted({result.package_version for result in taken}))
+    return (
+        f"{len(work.kinds)} references: {len(taken):,} of {work.reference_runs():,} runs published with dragonfly-env "
+        f"{versions}, not run here; --measure-all runs them"
+    )
+
+
+def cells_of(row: pd.Series) -> tuple[str, ...]:
+    """A row of the leaderboard as texts, one per heading."""
+    return (
+        str(row["policy"]),
+        str(row["kind"]) or _OWN,
+        _ratio_text(row["geometric_mean"]),
+        _ratio_text(row["worst"]),
+        str(row["worst_cell"]),
+        f"{row['close_share']:.0%}".replace("%", " %"),
+        str(row["saturated"]),
+        f"{row['cells']} of {row['of']}",
+        _ONLINE if row["kind"] == "online" else TrainingCost(*(row[name] for name in TRAINING)).describe(),
+    )
+
+
+def _ratio_text(value: float) -> str:
+    if math.isnan(value):
+        return "-"
+    return f"{value:.3f}" if value < 10 else f"{value:.0f}"
 
 
 def render_leaderboard(scores: Scores) -> RenderableType:
     """For a terminal: one table per board and part."""
     parts: list[RenderableType] = []
-    ranked = scores.leaderboard()
-    for board, part in scores.boards:
-        here = ranked[(ranked["board"] == board) & (ranked["part"] == part)] if len(ranked) else ranked
+    for board, part, rows in scores.ranked():
         table = Table(box=box.SIMPLE_HEAD, title=f"{board}, {part}", title_justify="left")
         for heading in HEADINGS:
             table.add_column(heading, justify="left" if heading in _TEXTS else "right")
-        for _, row in here.iterrows():
+        for _, row in rows.iterrows():
             style = "" if row["kind"] else "bold"
             table.add_row(*(Text(cell, style=style) for cell in cells_of(row)))
         parts.append(table)
@@ -50,7 +113,6 @@ def render_leaderboard(scores: Scores) -> RenderableType:
 
 def as_markdown(work: Benchmark, scores: Scores, command: str) -> str:
     """The leaderboard as a page."""
-    ranked = scores.leaderboard()
     suite = work.suite
     taken = origin(work).replace("--measure-all", "`--measure-all`")
     lines = [
@@ -70,17 +132,72 @@ def as_markdown(work: Benchmark, scores: Scores, command: str) -> str:
         ),
     ]
     titles = {board.name: board.title for board in work.chosen}
-    for board, part in scores.boards:
-        here = ranked[(ranked["board"] == board) & (ranked["part"] == part)] if len(ranked) else ranked
+    for board, part, rows in scores.ranked():
         lines += [
             "",
             f"## {titles[board]}: {part}",
             "",
             "| " + " | ".join(HEADINGS) + " |",
             "|" + "".join("---|" if heading in _TEXTS else "---:|" for heading in HEADINGS),
-            *("| " + " | ".join(cells_of(row)) + " |" for _, row in here.iterrows()),
+            *("| " + " | ".join(cells_of(row)) + " |" for _, row in rows.iterrows()),
         ]
     return "\n".join(lines) + "\n"
+
+
+def write_page(work: Benchmark, scores: Scores, path: Path) -> None:
+    """Write the page.
+
+    Raises:
+        OSError: If the file cannot be written.
+    """
+    titles = {board.name: board.title for board in work.chosen}
+    tables = []
+    for board, part, rows in scores.ranked():
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in HEADINGS)
+        body = "".join(
+            f"<tr{'' if row['kind'] else ' class=own'}>"
+            + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells_of(row))
+            + "</tr>"
+            for _, row in rows.iterrows()
+        )
+        tables.append(f"<h2>{html.escape(titles[board])}: {part}</h2><table><tr>{head}</tr>{body}</table>")
+    taken = origin(work)
+    told = f"<p>{html.escape(taken)}.</p>" if taken else ""
+    title = html.escape(f"{work.suite.title} ({work.effort})")
+    write_text(
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{_STYLE}</style>"
+        f"<h1>{title}</h1><p>{html.escape(explanation())}</p>{told}"
+        f"<script>{get_plotlyjs()}</script>{_chart(scores)}{''.join(tables)}</html>\n",
+        path,
+    )
+
+
+def _chart(scores: Scores) -> str:
+    found = ratios_of(scores)
+    values = found.values
+    limit = float(np.log2(WORST))
+    figure = go.Figure(
+        go.Heatmap(
+            z=np.clip(np.log2(values), -limit, limit),
+            x=[f"{cell}<br>{board}, {part}" for board, part, cell in found.cells],
+            y=found.labels,
+            text=np.where(np.isnan(values), "not measured", np.round(values, 3).astype(str)),
+            hovertemplate="%{y}<br>%{x}<br>ratio %{text}<extra></extra>",
+            colorscale="RdBu_r",
+            zmin=-limit,
+            zmax=limit,
+            colorbar={"title": "ratio", "tickvals": [-limit, -1, 0, 1, limit],
+                      "ticktext": [f"{1 / WORST:g}", "0.5", "1", "2", f"{WORST:g} or more"]},
+        )
+    )  # fmt: skip
+    figure.update_layout(
+        height=200 + 26 * len(found.policies),
+        margin={"l": 10, "r": 10, "t": 10, "b": 10},
+        xaxis={"showticklabels": False, "title": "cells (hover to see which)"},
+        yaxis={"autorange": "reversed"},
+    )
+    chart: str = figure.to_html(full_html=False, include_plotlyjs=False)
+    return chart
 
 
 def write_reports(work: Benchmark, scores: Scores, command: str) -> dict[str, Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -12,18 +12,18 @@ import pandas as pd
 
 from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.lab.benchmark.suite import KINDS, BenchmarkCell, Board, Effort
-from dragonfly_env.lab.benchmark.trained import TrainingCost
+from dragonfly_env.lab.benchmark.training import TrainingCost
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW
 from dragonfly_env.sweeps.statistics import mean_and_ci95
 
 CLOSE = 1.02
 """A policy is level with the best reference up to this ratio."""
 
-_TRAINING = ("training_decisions", "training_wall_s", "training_cpu_s")
+TRAINING = ("training_decisions", "training_wall_s", "training_cpu_s")
 COLUMNS = (
     "board", "part", "cell", "hosts", "network", "traffic", "load", "policy", "kind", "seeds", "value", "ci95",
     "p99_ns", "accepted_load", "saturated", "ratio", "best_reference", *(f"ratio_{kind}" for kind in KINDS),
-    "p99_ratio", *_TRAINING,
+    "p99_ratio", *TRAINING,
 )  # fmt: skip
 
 
@@ -99,7 +99,7 @@ class Scores:
                         "saturated": int(sum(own["saturated"] & own["cell"].isin(carried))),
                         "cells": len(own),
                         "of": cells,
-                        **{name: float(own[name].iloc[0]) for name in _TRAINING},
+                        **{name: float(own[name].iloc[0]) for name in TRAINING},
                     }
                 )
         ranked = pd.DataFrame(rows)
@@ -110,6 +110,12 @@ class Scores:
         ranked["missing"] = ranked["of"] - ranked["cells"]
         ranked = ranked.sort_values(["order", "missing", "geometric_mean"], kind="stable")
         return ranked.drop(columns=["order", "missing"]).reset_index(drop=True)
+
+    def ranked(self) -> Iterator[tuple[str, str, pd.DataFrame]]:
+        """(board, part, its rows of the leaderboard) in the order of tables."""
+        rows = self.leaderboard()
+        for board, part in self.boards:
+            yield board, part, rows[(rows["board"] == board) & (rows["part"] == part)] if len(rows) else rows
 
 
 def outcome_of(board: Board, cell: BenchmarkCell, policy: str, runs: Sequence[Measured]) -> Outcome:
@@ -196,7 +202,7 @@ def score(
 
 
 def _training(cost: TrainingCost) -> dict[str, float]:
-    return dict(zip(_TRAINING, (cost.decisions, cost.wall_s, cost.cpu_s), strict=True))
+    return dict(zip(TRAINING, (cost.decisions, cost.wall_s, cost.cpu_s), strict=True))
 
 
 def _best(outcomes: Sequence[Outcome]) -> Outcome | None:

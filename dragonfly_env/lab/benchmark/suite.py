@@ -15,7 +15,7 @@ from dragonfly_env.errors import ConfigError
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.choices import PolicyChoice, TrafficChoice
 from dragonfly_env.sweeps.fields import Table, parse_loads
-from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.run import Point
 
 Effort: TypeAlias = Literal["quick", "full"]
 Part: TypeAlias = Literal["train", "unseen"]
@@ -64,21 +64,21 @@ class BenchmarkCell:
         load = "" if self.traffic.traffic.is_closed_loop or self.series_bin_ns else f" {self.load:g}"
         return f"{self.traffic.label}{load}, {self.hosts} hosts, {self.network}"
 
-    def run(self, policy: PolicyChoice, seed: int) -> Run:
-        """The simulation with a policy and a seed.
+    def point(self, policy: PolicyChoice) -> Point:
+        """The simulation with a policy.
 
         Raises:
             ConfigError: If a setting is impossible.
         """
         closed = self.traffic.traffic.is_closed_loop
         offered: dict[str, Any] = {} if closed else {"load": self.load, "injection": "bernoulli"}
-        return Run(
+        return Point(
             config=SimulationConfig(
                 topology=Dragonfly.preset(self.hosts),
                 network=NetworkConfig.preset(self.network),
                 traffic=self.traffic.traffic,
                 policy=policy.policy,
-                seed=seed,
+                seed=1,
                 series_bin_ns=self.series_bin_ns,
                 **offered,
             ),

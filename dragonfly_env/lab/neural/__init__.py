@@ -11,7 +11,6 @@ from __future__ import annotations
 from dragonfly_env.lab.neural.mixture import Mixture, own_mixture
 from dragonfly_env.lab.neural.network import DETOURS, FEATURES, SCALES
 from dragonfly_env.lab.neural.settings import TrainingSettings
-from dragonfly_env.lab.neural.tasks import Task
 from dragonfly_env.lab.neural.training import train_network
 
 __all__ = [
@@ -19,7 +18,6 @@ __all__ = [
     "FEATURES",
     "SCALES",
     "Mixture",
-    "Task",
     "TrainingSettings",
     "own_mixture",
     "train_network",

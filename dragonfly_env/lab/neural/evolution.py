@@ -21,7 +21,8 @@ import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.lab.neural.network import Layer
 from dragonfly_env.lab.neural.settings import TrainingSettings
-from dragonfly_env.lab.neural.tasks import Task
+from dragonfly_env.lab.neural.tasks import latency_ns, seed_of
+from dragonfly_env.sweeps.run import Point
 
 Doubles = npt.NDArray[np.float64]
 _WORST = 4.0  # logarithm: saturated cells differ by their windows only
@@ -53,7 +54,7 @@ class Evolution:
         return changed(self.origin, self.change)
 
     def advance(
-        self, tasks: Sequence[Task], best_ns: Mapping[str, float], settings: TrainingSettings
+        self, tasks: Sequence[Point], best_ns: Mapping[str, float], settings: TrainingSettings
     ) -> float:
         """One generation.
 
@@ -120,7 +121,7 @@ def changed(network: MlpNetwork, change: Doubles) -> MlpNetwork:
     return dataclasses.replace(network, layers=tuple(layers))
 
 
-def cost(network: MlpNetwork, tasks: Sequence[Task], best_ns: Mapping[str, float], number: int) -> float:
+def cost(network: MlpNetwork, tasks: Sequence[Point], best_ns: Mapping[str, float], number: int) -> float:
     """The mean over cells of the logarithm of latency over that of the best reference; above 0 it counts twice.
 
     Args:
@@ -135,8 +136,8 @@ def cost(network: MlpNetwork, tasks: Sequence[Task], best_ns: Mapping[str, float
     return float(np.mean([ratio + max(ratio, 0.0) for ratio in ratios]))
 
 
-def latencies(network: MlpNetwork, tasks: Sequence[Task], number: int) -> dict[str, float]:
+def latencies(network: MlpNetwork, tasks: Sequence[Point], number: int) -> dict[str, float]:
     """Mean latency in ns, by cell, of a network that runs in the core."""
     with tempfile.TemporaryDirectory(prefix="dragonfly-env-neural-") as folder:
         policy = dfe.baselines.Mlp(weights=str(network.save(Path(folder) / "tried")))
-        return {task.name: task.latency_ns(policy, task.seed(number)) for task in tasks}
+        return {task.traffic_label: latency_ns(task, policy, seed_of(task, number)) for task in tasks}

@@ -19,7 +19,8 @@ from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.baselines.mlp import first_sight, rows_per_action
 from dragonfly_env.lab.neural.network import SCALES, Floats, Layer, network_of, scores_of
 from dragonfly_env.lab.neural.settings import WAIT_FEATURE, TrainingSettings
-from dragonfly_env.lab.neural.tasks import Task
+from dragonfly_env.lab.neural.tasks import packet_ns, seed_of
+from dragonfly_env.sweeps.run import Point
 
 Samples = tuple[Floats, Floats, Floats]
 """(M, F) what was seen of the path that was taken, (M,) logarithm of the time to delivery in packets, (M,) weights."""
@@ -33,7 +34,7 @@ _MOST_BYTES = 2**32  # what waits on a large system that overflows is delivered 
 _AS_LONG = ("candidate_time_packets", "candidate_packets", "candidate_link_packets")
 
 
-def collect(task: Task, network: MlpNetwork | None, settings: TrainingSettings, round_: int) -> Samples:
+def collect(task: Point, network: MlpNetwork | None, settings: TrainingSettings, round_: int) -> Samples:
     """Route a scenario's packets, and note what came of it; weights add up to 1.
 
     Args:
@@ -59,7 +60,7 @@ def collect(task: Task, network: MlpNetwork | None, settings: TrainingSettings, 
     )
     parts: list[tuple[Floats, Floats]] = []
     asked_ns = 0.0
-    batch = env.reset(seed=task.seed(settings.seed, round_))
+    batch = env.reset(seed=seed_of(task, settings.seed, round_))
     while not env.done:
         x = rows_per_action(shape, batch.layout, batch.obs, batch.mask)
         temperature = by_round(settings.temperatures, round_)
@@ -212,11 +213,11 @@ def _drawn(
     return actions
 
 
-def _completed(env: dfe.BatchedRoutingEnv, shape: MlpNetwork, task: Task) -> tuple[Floats, Floats]:
+def _completed(env: dfe.BatchedRoutingEnv, shape: MlpNetwork, task: Point) -> tuple[Floats, Floats]:
     done = env.transitions()
     chosen = np.zeros(done.mask.shape, dtype=np.bool_)
     chosen[np.arange(len(done)), done.actions] = True
-    times = np.maximum(-done.rewards * _REWARD_NS / task.packet_ns, 1.0)
+    times = np.maximum(-done.rewards * _REWARD_NS / packet_ns(task), 1.0)
     return rows_per_action(shape, env.layout, done.obs, chosen), np.log(times).astype(np.float32)
 
 

@@ -16,10 +16,10 @@ import dragonfly_env as dfe
 from dragonfly_env.checks.documents import parse_toml
 from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.lab.benchmark.suite import Suite
-from dragonfly_env.lab.benchmark.unseen import why_unseen
+from dragonfly_env.lab.benchmark.training import why_unseen
 from dragonfly_env.lab.neural.demands import KINDS, MATCHED, matched_routers, random_demands
-from dragonfly_env.lab.neural.tasks import Task
 from dragonfly_env.sweeps.fields import Table, parse_loads
+from dragonfly_env.sweeps.run import Point
 from dragonfly_env.traffic import Adversarial, Pattern, parse_traffic
 
 _FILE = "mixture.toml"
@@ -30,8 +30,8 @@ _MOST_SEED = 2**31 - 1
 class Mixture:
     """Scenarios to learn from, and others by which the best network is chosen."""
 
-    training: tuple[Task, ...]
-    validation: tuple[Task, ...]
+    training: tuple[Point, ...]
+    validation: tuple[Point, ...]
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any], suite: Suite) -> Mixture:
@@ -46,7 +46,7 @@ class Mixture:
             for part in ("training", "validation")
         }
         table.finish()
-        names = [task.name for tasks in parts.values() for task in tasks]
+        names = [task.traffic_label for tasks in parts.values() for task in tasks]
         for name in names:
             if names.count(name) > 1:
                 raise config_error("mixture", name, "must be listed only once")
@@ -59,12 +59,12 @@ class Mixture:
             ConfigError: If no scenario to learn from is left.
         """
 
-        def some(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+        def some(tasks: tuple[Point, ...]) -> tuple[Point, ...]:
             return tuple(
                 _within(task, (task.warmup_ns + task.measure_ns) * window_share)
                 for task in tasks
                 if (not hosts or task.config.topology.num_hosts in hosts)
-                and (not patterns or task.name.split(" ")[0] in patterns)
+                and (not patterns or task.traffic_label.split(" ")[0] in patterns)
             )
 
         left = Mixture(some(self.training), some(self.validation))
@@ -79,13 +79,13 @@ def own_mixture(suite: Suite) -> Mixture:
     return Mixture.from_dict(parse_toml(text, _FILE), suite)
 
 
-def _within(task: Task, duration_ns: float) -> Task:
+def _within(task: Point, duration_ns: float) -> Point:
     """With a third of a run before anything counts, in whole picoseconds."""
     warmup_ns = round(duration_ns / 3, 3)
     return dataclasses.replace(task, warmup_ns=warmup_ns, measure_ns=round(duration_ns - warmup_ns, 3))
 
 
-def _block(part: str, value: object, suite: Suite) -> Iterator[Task]:
+def _block(part: str, value: object, suite: Suite) -> Iterator[Point]:
     """Every combination of what one entry lists."""
     table = Table(value, part)
     network = table.text("network", "")
@@ -101,8 +101,9 @@ def _block(part: str, value: object, suite: Suite) -> Iterator[Task]:
         for load in loads:
             if reason := why_unseen(suite, label, offset, load, topology):
                 raise config_error("mixture", f"{label} {load:g}", f"must not be in it: {reason}")
-            task = Task(
-                name=f"{label} {load:g}, {topology.num_hosts} hosts, {network}",
+            task = Point(
+                policy_label="min",
+                traffic_label=f"{label} {load:g}, {topology.num_hosts} hosts, {network}",
                 config=dfe.SimulationConfig(
                     topology=topology,
                     network=dfe.NetworkConfig.preset(network),

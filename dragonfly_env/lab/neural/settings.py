@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_integer, check_real, config_error, unknown_name
@@ -29,38 +30,34 @@ def _features(field: str, value: object) -> tuple[str, ...]:
     return names
 
 
-def _counts(most: int) -> Callable[[str, object], tuple[int, ...]]:
-    def check(field: str, value: object) -> tuple[int, ...]:
-        items = check_items(field, value, "must be a list of whole numbers")
-        if not items:
+_Check = Callable[[str, object], Any]
+
+
+def _list_of(
+    what: str, check: _Check, *, at_least_one: bool = False
+) -> Callable[[str, object], tuple[Any, ...]]:
+    """A check of a list: of each item, and if need be that there is one."""
+
+    def checked(field: str, value: object) -> tuple[Any, ...]:
+        items = check_items(field, value, f"must be a list of {what}")
+        if at_least_one and not items:
             raise config_error(field, items, "must not be empty")
-        return tuple(check_integer(field, item, 1, most) for item in items)
+        return tuple(check(field, item) for item in items)
 
-    return check
-
-
-def _candidates(field: str, value: object) -> tuple[int, ...]:
-    items = check_items(field, value, "must be a list of whole numbers")
-    return tuple(check_integer(field, item, 2, 16) for item in items)
+    return checked
 
 
-def _sizes(field: str, value: object) -> tuple[int, ...]:
-    items = check_items(field, value, "must be a list of whole numbers")
-    return tuple(check_integer(field, item, 1, 2**31 - 1) for item in items)
+def _whole(low: int, high: int) -> _Check:
+    return lambda field, item: check_integer(field, item, low, high)
+
+
+_SIZES = _list_of("whole numbers", _whole(1, 2**31 - 1))
+_UNITS = _list_of("whole numbers", _whole(1, 2**12), at_least_one=True)
+_WORDS = _list_of("names", lambda field, item: str(item))
 
 
 def _reals(low: float, high: float) -> Callable[[str, object], tuple[float, ...]]:
-    def check(field: str, value: object) -> tuple[float, ...]:
-        items = check_items(field, value, "must be a list of numbers")
-        if not items:
-            raise config_error(field, items, "must not be empty")
-        return tuple(check_real(field, item, low, high) for item in items)
-
-    return check
-
-
-def _words(field: str, value: object) -> tuple[str, ...]:
-    return tuple(str(item) for item in check_items(field, value, "must be a list of names"))
+    return _list_of("numbers", lambda field, item: check_real(field, item, low, high), at_least_one=True)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,19 +78,17 @@ class TrainingSettings:
     )
     second_look_candidates: tuple[int, ...] = setting(
         (2, 3),
-        _candidates,
+        _list_of("whole numbers", _whole(2, 16)),
         "detours",
         "So many of each kind are tried with the best network in the end; the best number is kept. None: not tried.",
     )
     hosts: tuple[int, ...] = setting(
-        (), _sizes, "hosts", "Sizes of the mixture's scenarios that are used; none: all."
+        (), _SIZES, "hosts", "Sizes of the mixture's scenarios that are used; none: all."
     )
     patterns: tuple[str, ...] = setting(
-        (), _words, "", "Patterns of the mixture's scenarios that are used; none: all."
+        (), _WORDS, "", "Patterns of the mixture's scenarios that are used; none: all."
     )
-    hidden_units: tuple[int, ...] = setting(
-        (16, 16), _counts(2**12), "", "Sizes of the hidden layers (ReLU)."
-    )
+    hidden_units: tuple[int, ...] = setting((16, 16), _UNITS, "", "Sizes of the hidden layers (ReLU).")
     window_share: float = real(
         1.0,
         0.0,

@@ -27,7 +27,8 @@ from dragonfly_env.lab.neural.foretelling import Samples, collect, fit, together
 from dragonfly_env.lab.neural.mixture import Mixture
 from dragonfly_env.lab.neural.network import untrained
 from dragonfly_env.lab.neural.settings import TrainingSettings
-from dragonfly_env.lab.neural.tasks import Task
+from dragonfly_env.lab.neural.tasks import latency_ns, seed_of
+from dragonfly_env.sweeps.run import Point
 
 Tell = Callable[[str], object]
 REFERENCES = ("lia", "ad2", "ugal-ideal", "q-adaptive-queue", "tpr", "vlb-gl")
@@ -62,7 +63,7 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
     make_folders(folder)
     mixture = mixture.only(settings.hosts, settings.patterns, settings.window_share)
     tasks, watched = mixture.training, mixture.validation or mixture.training
-    names = [task.name for task in (*tasks, *mixture.validation)]
+    names = [task.traffic_label for task in (*tasks, *mixture.validation)]
     _claim(folder, {"scenarios": names, **dataclasses.asdict(settings)})
     tell(f"{len(tasks)} scenarios to learn from, {len(watched)} to choose by")
     best_ns = _references(folder, (*watched, *(tasks if settings.generations else ())), tell)
@@ -123,24 +124,24 @@ def _claim(folder: Path, what: dict[str, Any]) -> None:
     write_text(text + "\n", file)
 
 
-def _references(folder: Path, tasks: Sequence[Task], tell: Tell) -> dict[str, float]:
+def _references(folder: Path, tasks: Sequence[Point], tell: Tell) -> dict[str, float]:
     """The latency of the best reference in every cell."""
     file = folder / "references.json"
     known: dict[str, dict[str, float]] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     for task in tasks:
-        if task.name not in known:
-            known[task.name] = {
-                name: task.latency_ns(dfe.make_policy(name), task.seed(0)) for name in REFERENCES
+        if task.traffic_label not in known:
+            known[task.traffic_label] = {
+                name: latency_ns(task, dfe.make_policy(name), seed_of(task, 0)) for name in REFERENCES
             }
             write_text(json.dumps(known, indent=1) + "\n", file)
-            best = min(known[task.name], key=known[task.name].__getitem__)
-            tell(f"{task.name}: {best} {known[task.name][best]:.0f} ns")
-    return {task.name: min(known[task.name].values()) for task in tasks}
+            best = min(known[task.traffic_label], key=known[task.traffic_label].__getitem__)
+            tell(f"{task.traffic_label}: {best} {known[task.traffic_label][best]:.0f} ns")
+    return {task.traffic_label: min(known[task.traffic_label].values()) for task in tasks}
 
 
 def _foretell(
     folder: Path,
-    tasks: Sequence[Task],
+    tasks: Sequence[Point],
     network: MlpNetwork,
     settings: TrainingSettings,
     round_: int,
@@ -173,7 +174,7 @@ def _note(
     stage: str,
     number: str,
     network: MlpNetwork,
-    tasks: Sequence[Task],
+    tasks: Sequence[Point],
     best_ns: dict[str, float],
     tell: Tell,
 ) -> float:

@@ -6,12 +6,13 @@ Figure 1 is an input (sizes of jobs). Figures 2 to 8 and table II are production
 
 from __future__ import annotations
 
-from typing import Any
-
-from dragonfly_env.lab.papers.aries_cells import (
+from dragonfly_env.lab.papers.aries_open import FEW_SEEDS, open_panels, open_points
+from dragonfly_env.lab.papers.aries_points import (
+    ANYWHERE,
     APPLICATIONS,
     BOTH,
     MODES,
+    RANDOM_TIES,
     all_alike,
     alone,
     ensemble,
@@ -19,19 +20,18 @@ from dragonfly_env.lab.papers.aries_cells import (
     mix_of_cori,
     with_larger_messages,
 )
-from dragonfly_env.lab.papers.aries_open import open_cells, open_panels
-from dragonfly_env.lab.papers.aries_readings import READINGS
-from dragonfly_env.lab.papers.cells import Cell, Setup
-from dragonfly_env.lab.papers.claims import Claim, read_claims
-from dragonfly_env.lab.papers.figures.applications import (
+from dragonfly_env.lab.papers.figures.jobs import (
+    latency_percentiles,
     operation_bars,
+    ratios_of_runs,
     reductions,
     run_time_boxes,
     shares,
+    tile_bars,
     z_scores,
 )
-from dragonfly_env.lab.papers.figures.tiles import latency_percentiles, ratios_of_runs, tile_bars
-from dragonfly_env.lab.papers.paper import Effort, Paper, PaperFigure
+from dragonfly_env.lab.papers.paper import Effort, Paper, Setup, figure
+from dragonfly_env.sweeps.run import Point
 
 SETUP = Setup(arrangement="palmtree", network="aries-256", source_queue_packets=None)
 
@@ -56,98 +56,87 @@ FULL = _effort("full", 40, True)
 CONTROLLED = ("consecutive", "random-routers")
 
 
-def production_cells(effort: Effort) -> tuple[Cell, ...]:
+def production_points(effort: Effort) -> tuple[Point, ...]:
     """Table II and figure 7: every application in the mix."""
-    return tuple(cell for name in APPLICATIONS for cell in in_the_mix(effort, name))
+    return tuple(point for name in APPLICATIONS for point in in_the_mix(effort, name))
 
 
-def milc_cells(effort: Effort) -> tuple[Cell, ...]:
+def milc_points(effort: Effort) -> tuple[Point, ...]:
     """Figures 5 and 6."""
     return in_the_mix(effort, "milc")
 
 
-def reorder_cells(effort: Effort) -> tuple[Cell, ...]:
+def reorder_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 2."""
-    return milc_cells(effort) + in_the_mix(effort, "milc-reorder")
+    return milc_points(effort) + in_the_mix(effort, "milc-reorder")
 
 
-def size_cells(effort: Effort) -> tuple[Cell, ...]:
+def size_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 3: 128, 256 and, in a full run, 512 nodes."""
-    cells = milc_cells(effort) + in_the_mix(effort, "milc", hosts=16, label="milc of 16 in the mix")
-    return cells + (
+    points = milc_points(effort) + in_the_mix(effort, "milc", hosts=16, label="milc of 16 in the mix")
+    return points + (
         in_the_mix(effort, "milc", hosts=64, label="milc of 64 in the mix") if effort.decides else ()
     )
 
 
-def cori_cells(effort: Effort) -> tuple[Cell, ...]:
+def cori_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 4: for orientation, in a full run only."""
     if not effort.decides:
         return ()
-    return in_the_mix(effort, "milc", label="milc on Cori in the mix", system="cori-m8", most_seeds=6)
+    return in_the_mix(effort, "milc", label="milc on Cori in the mix", system="cori-m8")
 
 
-def hacc_cells(effort: Effort) -> tuple[Cell, ...]:
+def hacc_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 8, and the same where the job's traffic is between two groups alone."""
     return in_the_mix(effort, "hacc") + in_the_mix(
         effort, "hacc", label="hacc on two groups in the mix", placements=("groups=2",)
     )
 
 
-def controlled_cells(effort: Effort) -> tuple[Cell, ...]:
+def controlled_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 9: all applications, all modes, compact and dispersed."""
     return tuple(
-        cell
+        point
         for name in APPLICATIONS
         for placement in CONTROLLED
-        for cell in ensemble(effort, name, placement)
+        for point in ensemble(effort, name, placement)
     )
 
 
-def large_cells(effort: Effort) -> tuple[Cell, ...]:
+def large_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 10: eight jobs of 512 nodes, compact and dispersed (the paper does not say)."""
     return tuple(
-        cell
+        point
         for placement in CONTROLLED
-        for cell in ensemble(
+        for point in ensemble(
             effort, "milc", placement, copies=8, hosts=64, modes=BOTH, label=f"8 milc of 64, {placement}"
         )
     )
 
 
-def compared_cells(effort: Effort) -> tuple[Cell, ...]:
+def compared_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 11: production, isolated and controlled runs of milc."""
-    controlled = (cell for placement in CONTROLLED for cell in ensemble(effort, "milc", placement))
+    controlled = (point for placement in CONTROLLED for point in ensemble(effort, "milc", placement))
     return (
-        *(cell for cell in controlled if cell.routing in BOTH),
+        *(point for point in controlled if point.policy_label in ("ad0", "ad3")),
         *alone(effort, "milc", BOTH),
-        *milc_cells(effort),
+        *milc_points(effort),
     )
 
 
-def fft_cells(effort: Effort) -> tuple[Cell, ...]:
+def fft_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 12: consecutive placement (the paper does not say), and every job on two groups."""
     return tuple(
-        cell
+        point
         for placement in ("consecutive", "groups=2")
-        for cell in ensemble(effort, "hacc", placement, modes=MODES)
+        for point in ensemble(effort, "hacc", placement, modes=MODES)
     )
 
 
-def isolated_cells(effort: Effort) -> tuple[Cell, ...]:
+def isolated_points(effort: Effort) -> tuple[Point, ...]:
     """Table I: what computing times are calibrated to."""
-    return tuple(cell for name in APPLICATIONS for cell in alone(effort, name))
+    return tuple(point for name in APPLICATIONS for point in alone(effort, name))
 
-
-def aries_claims() -> tuple[Claim, ...]:
-    """What sections II to V state."""
-    return read_claims(__package__, "aries_claims.csv")
-
-
-def _figure(name: str, title: str, cells: Any, draw: Any, **how: Any) -> PaperFigure:
-    return PaperFigure(name=name, title=title, cells=cells, draw=lambda findings: draw(findings, name, **how))
-
-
-CLAIMS = aries_claims()
 
 ARIES = Paper(
     name="aries",
@@ -155,31 +144,35 @@ ARIES = Paper(
     setup=SETUP,
     efforts=(QUICK, FULL),
     figures=(
-        _figure("table1", "MPI shares of isolated runs", isolated_cells, shares, claims=CLAIMS),
-        _figure("table2", "What AD3 gains in production", production_cells, reductions, claims=CLAIMS),
-        _figure("fig2", "MILC and MILCREORDER in production", reorder_cells, run_time_boxes),
-        _figure("fig3", "MILC of other sizes in production", size_cells, run_time_boxes),
-        _figure("fig4", "MILC on Cori in production", cori_cells, run_time_boxes),
-        _figure("fig5", "What MILC spends its time in", milc_cells, operation_bars),
-        _figure("fig6", "Tiles of MILC's routers in production", milc_cells, tile_bars, of_job=True),
-        _figure("fig7", "All applications in production", production_cells, run_time_boxes),
-        _figure("fig8", "What HACC spends its time in", hacc_cells, operation_bars),
-        _figure("fig9", "Controlled runs of all applications", controlled_cells, z_scores),
-        _figure("fig10", "Tiles under eight jobs of MILC", large_cells, tile_bars),
-        _figure("fig11", "Production, isolated and controlled runs", compared_cells, ratios_of_runs),
-        _figure("fig12", "Tiles under sixteen jobs of HACC", fft_cells, tile_bars),
-        _figure("fig13", "The machine before and after", all_alike, tile_bars),
-        _figure("larger", "MILC with larger messages", with_larger_messages, tile_bars),
-        _figure("fig14", "Latencies of all hosts before and after", mix_of_cori, latency_percentiles),
-        _figure("open", "What is not public: AR01, AR04 and AR07 by parameter", open_cells, open_panels),
+        figure("table1", "MPI shares of isolated runs", isolated_points, shares),
+        figure("table2", "What AD3 gains in production", production_points, reductions),
+        figure("fig2", "MILC and MILCREORDER in production", reorder_points, run_time_boxes),
+        figure("fig3", "MILC of other sizes in production", size_points, run_time_boxes),
+        figure("fig4", "MILC on Cori in production", cori_points, run_time_boxes),
+        figure("fig5", "What MILC spends its time in", milc_points, operation_bars),
+        figure("fig6", "Tiles of MILC's routers in production", milc_points, tile_bars, of_job=True),
+        figure("fig7", "All applications in production", production_points, run_time_boxes),
+        figure("fig8", "What HACC spends its time in", hacc_points, operation_bars),
+        figure("fig9", "Controlled runs of all applications", controlled_points, z_scores),
+        figure("fig10", "Tiles under eight jobs of MILC", large_points, tile_bars),
+        figure("fig11", "Production, isolated and controlled runs", compared_points, ratios_of_runs),
+        figure("fig12", "Tiles under sixteen jobs of HACC", fft_points, tile_bars),
+        figure("fig13", "The machine before and after", all_alike, tile_bars),
+        figure("larger", "MILC with larger messages", with_larger_messages, tile_bars),
+        figure("fig14", "Latencies of all hosts before and after", mix_of_cori, latency_percentiles),
+        figure("open", "What is not public: AR01, AR04 and AR07 by parameter", open_points, open_panels),
     ),
-    claims=aries_claims,
+    few_seeds={
+        **{f"{name} alone": len(ANYWHERE) for name in APPLICATIONS},
+        "milc on Cori in the mix": 6,
+        **FEW_SEEDS,
+    },
     rule=(
         "Met: within the bounds that the claims table gives (of MPI times 10 percentage points, as table "
         "I and II do not agree better); orderings: the means stand as published. Uncertain: more runs "
         "might turn the verdict."
     ),
-    other_readings=READINGS,
+    other_readings=(RANDOM_TIES,),
     readings=(
         "Machines are an eighth of Theta and of Cori with the same ratios of bandwidths (docs/aries.md); "
         "a host stands for eight nodes; packets have 256 bytes of payload.",

@@ -12,14 +12,13 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from dragonfly_env.config.network import NetworkConfig
-from dragonfly_env.lab.papers.aries_cells import BOTH, JOB_HOSTS, SIZES, ensemble, in_the_mix, mix_of
-from dragonfly_env.lab.papers.cells import Cell, Settings
+from dragonfly_env.lab.papers.aries_points import BOTH, JOB_HOSTS, SIZES, ensemble, in_the_mix, mix_of
 from dragonfly_env.lab.papers.figures.panels import COLOURS
 from dragonfly_env.lab.papers.findings import Findings, NotFoundYetError
-from dragonfly_env.lab.papers.job_cells import JobCell
 from dragonfly_env.lab.papers.paired import COMPARISONS, Comparison, of_pair
-from dragonfly_env.lab.papers.paper import Effort
+from dragonfly_env.lab.papers.paper import Effort, Settings
 from dragonfly_env.plots.style import grid
+from dragonfly_env.sweeps.run import Point
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +111,18 @@ _SHOWN = (
 )
 
 
-def open_cells(effort: Effort) -> tuple[Cell, ...]:
+FEW_SEEDS = {f"{experiment}, {name}": seeds for experiment, seeds in _SEEDS.items() for name in VARIANTS}
+"""Seeds that are enough, by kind of runs."""
+
+
+def open_points(effort: Effort) -> tuple[Point, ...]:
     """Up to three experiments for every variant, with the sizes of a quick run; none in one."""
     if not effort.decides:
         return ()
-    return tuple(cell for name, variant in VARIANTS.items() for cell in _cells(effort, name, variant))
+    return tuple(point for name, variant in VARIANTS.items() for point in _points(effort, name, variant))
 
 
-def _cells(effort: Effort, name: str, variant: Variant) -> list[JobCell]:
+def _points(effort: Effort, name: str, variant: Variant) -> tuple[Point, ...]:
     quick = SIZES["quick"]
     size = replace(quick, scale=variant.messages * quick.scale)
     filling = {} if variant.fill is None else {"fill": variant.fill}
@@ -127,40 +130,18 @@ def _cells(effort: Effort, name: str, variant: Variant) -> list[JobCell]:
     common: dict[str, Any] = {
         "sizing": size,
         "modes": [replace(mode, settings=variant.modes) for mode in BOTH],
+        "network": dict(variant.network),
     }
-    cells = in_the_mix(
-        effort,
-        "milc",
-        label=f"milc, {name}",
-        mix=mix,
-        placements=DISPERSED,
-        packet_log=False,
-        most_seeds=_SEEDS["milc"],
-        **common,
-    )
+    mixed = {"mix": mix, "packet_log": False, **common}
+    points = in_the_mix(effort, "milc", label=f"milc, {name}", placements=DISPERSED, **mixed)
     if not variant.only_milc:
-        cells += in_the_mix(
-            effort,
-            "hacc",
-            label=f"hacc, {name}",
-            mix=mix,
-            placements=("groups=2",),
-            most_seeds=_SEEDS["hacc"],
-            **common,
-        )
+        points += in_the_mix(effort, "hacc", label=f"hacc, {name}", placements=("groups=2",), **mixed)
     if not variant.only_milc and variant.fill is None:
         label = f"stalls, {name}"
-        cells += ensemble(
-            effort,
-            "milc",
-            "consecutive",
-            copies=8,
-            hosts=2 * JOB_HOSTS,
-            label=label,
-            most_seeds=_SEEDS["stalls"],
-            **common,
+        points += ensemble(
+            effort, "milc", "consecutive", copies=8, hosts=2 * JOB_HOSTS, label=label, **common
         )
-    return [replace(cell, network_settings=variant.network) for cell in cells]
+    return points
 
 
 def sweep_of(findings: Findings, figure: str) -> dict[str, dict[str, Comparison]]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import functools
 import math
 from dataclasses import dataclass
 from importlib import resources
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
+
+from dragonfly_env.sweeps.run import Point
 
 Relation: TypeAlias = Literal[
     "value", "ratio", "ratio-at-most", "gap", "relative-gap", "at-most", "at-least", "ordering",
@@ -34,6 +37,7 @@ _NEUTRAL: dict[str, float] = {
     **dict.fromkeys(("gap", "relative-gap", "saving", "reduction"), 0.0),
 }
 _IN_POINTS = ("gap", "relative-gap", "saving", "reduction")
+_TEXTS = ("id", "section", "figure", "traffic", "policy", "reference", "metric", "unit", "note")
 _COARSE = ("latency", "fraction_below", "settling", "makespan", "knee", "mixture_knee")
 
 
@@ -145,33 +149,30 @@ class Claim:
         """The relative deviation up to which a number is met."""
         return LATENCY_TOLERANCE if self.metric.startswith(_COARSE) else THROUGHPUT_TOLERANCE
 
-    def needs(self, figure: str, hosts: int, traffic: str, load: float, policy: str) -> bool:
+    def needs(self, figure: str, point: Point) -> bool:
         """Whether it cannot be decided without such a simulation. Of most orderings: all of the figure's policies."""
+        hosts = point.config.topology.num_hosts
         if self.relation == "excluded" or figure != self.figure or self.hosts not in (0, hosts):
             return False
-        if self.traffic not in ("", "any", traffic):
+        if self.traffic not in ("", "any", point.traffic_label):
             return False
         if not self.policy or (self.is_ordering and self.metric not in _OF_NAMED):
             return True
-        known_load = self.load is None or math.isclose(self.load, load, abs_tol=1e-9)
-        return known_load and policy in (self.policy, self.reference, *self.rivals)
+        known_load = self.load is None or math.isclose(self.load, point.load, abs_tol=1e-9)
+        return known_load and point.policy_label in (self.policy, self.reference, *self.rivals)
 
     def describe(self) -> str:
         """One line for people: what is measured, and where."""
         metric = self.metric.replace("_", " ")
+        ratio, saving = f"{self.policy} / {self.reference}", f"1 - {self.policy} / {self.reference}"
+        order = f"{metric.replace('+', ' and ')}: {self.policy} {self.relation} than {self.reference}"
         what = {
-            "ratio": f"{metric}: {self.policy} / {self.reference}",
-            "ratio-at-most": f"{metric}: {self.policy} / {self.reference}",
+            **dict.fromkeys(("ratio", "ratio-at-most", "paired-ratio"), f"{metric}: {ratio}"),
             "gap": f"{metric}: {self.reference} - {self.policy}",
             "relative-gap": f"{metric}: {self.reference} / {self.policy} - 1",
-            "saving": f"{metric}: 1 - {self.policy} / {self.reference}",
-            "reduction": f"{metric}: 1 - {self.policy} / {self.reference}",
-            "paired-ratio": f"{metric}: {self.policy} / {self.reference}",
-            "spread-ratio": f"standard deviation of {metric}: {self.policy} / {self.reference}",
-            **{
-                order: f"{metric.replace('+', ' and ')}: {self.policy} {order} than {self.reference}"
-                for order in ("lower", "higher")
-            },
+            **dict.fromkeys(("saving", "reduction"), f"{metric}: {saving}"),
+            "spread-ratio": f"standard deviation of {metric}: {ratio}",
+            **dict.fromkeys(("lower", "higher"), order),
             **dict.fromkeys(("ordering", "excluded"), self.note),
             "input": metric or self.note,
         }.get(self.relation, f"{metric}: {self.policy}")
@@ -180,6 +181,7 @@ class Claim:
         return f"{what}, {self.traffic}{load}{hosts}" if self.traffic else what
 
 
+@functools.cache
 def read_claims(package: str, name: str) -> tuple[Claim, ...]:
     """Claims from a CSV file that is part of a package.
 
@@ -203,24 +205,14 @@ def _claim(row: dict[str, str]) -> Claim:
         raise ValueError(
             f"claim {row['id']}: explanation {explanation!r} must begin with one of {', '.join(EXPLANATIONS)}"
         )
+    own: dict[str, Any] = {name: row[name] for name in _TEXTS}
+    own |= {name: float(row[name]) if row.get(name) else None for name in ("load", "low", "high")}
+    own |= {name: tuple((row.get(name) or "").split()) for name in ("rivals", "fitted")}
     return Claim(
-        id=row["id"],
-        section=row["section"],
-        figure=row["figure"],
+        **own,
         hosts=int(row["hosts"]),
-        traffic=row["traffic"],
-        load=float(row["load"]) if row["load"] else None,
-        policy=row["policy"],
-        reference=row["reference"],
-        metric=row["metric"],
         published=float(row["published"]),
-        unit=row["unit"],
         relation=relation,
-        rivals=tuple(row["rivals"].split()),
         quick=row["quick"] == "yes",
-        note=row["note"],
-        low=float(row["low"]) if row.get("low") else None,
-        high=float(row["high"]) if row.get("high") else None,
-        fitted=tuple((row.get("fitted") or "").split()),
         explanation=explanation,
     )

@@ -6,15 +6,11 @@ figure 7, the axes of loads in figure 5, the loads of section 6's workloads, the
 
 from __future__ import annotations
 
-from dragonfly_env.lab.papers.cells import Cell, Routing, Setup, Step
-from dragonfly_env.lab.papers.claims import Claim, read_claims
 from dragonfly_env.lab.papers.figures.boxes import latency_boxes
-from dragonfly_env.lab.papers.figures.curves import load_curves
-from dragonfly_env.lab.papers.figures.hop_limits import hop_limit_panels
-from dragonfly_env.lab.papers.figures.memory import memory_bars
+from dragonfly_env.lab.papers.figures.curves import hop_limit_panels, load_curves, memory_bars
 from dragonfly_env.lab.papers.figures.transients import convergence, varying_loads
-from dragonfly_env.lab.papers.hop_limit import LIMIT_SETTING
-from dragonfly_env.lab.papers.paper import Effort, Paper, PaperFigure, PublishedSetting
+from dragonfly_env.lab.papers.paper import Effort, Paper, PublishedSetting, Routing, Setup, Step, figure
+from dragonfly_env.sweeps.run import Point
 
 US = 1000.0
 BIN_NS = 10 * US
@@ -61,31 +57,16 @@ FIGURE_9 = (
 HOP_LIMITS = (1, 2, 3, 4, 5, 6, 9, 12)  # of 12 a router has as many VCs as the core offers
 
 
-def _steady(effort: Effort, hosts: int, traffic: str, load: float, routing: Routing) -> Cell:
-    return Cell(
-        hosts=hosts,
-        traffic=traffic,
-        load=load,
-        routing=routing,
-        warmup_ns=effort.warmup_of(routing.learns),
-        measure_ns=effort.measure_ns,
-    )
-
-
-def _transient(traffic: str, load: float, duration_ns: float, schedule: tuple[Step, ...] = ()) -> Cell:
-    return Cell(
-        hosts=1056,
-        traffic=traffic,
-        load=load,
-        routing=Q_ADAPTIVE_1056,
-        warmup_ns=0.0,
-        measure_ns=duration_ns,
-        series_bin_ns=BIN_NS,
+def _transient(
+    effort: Effort, traffic: str, load: float, duration_ns: float, schedule: tuple[Step, ...] = ()
+) -> Point:
+    return SETUP.point(
+        effort, 1056, traffic, load, Q_ADAPTIVE_1056, warmup_ns=0.0, measure_ns=duration_ns, series_bin_ns=BIN_NS,
         schedule=schedule,
-    )
+    )  # fmt: skip
 
 
-def loads_cells(effort: Effort) -> tuple[Cell, ...]:
+def loads_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 5: every policy over the load."""
     if effort.decides:
         uniform = tuple(step / 10 for step in range(1, 11))
@@ -93,32 +74,32 @@ def loads_cells(effort: Effort) -> tuple[Cell, ...]:
     else:
         uniform, adversarial = (0.2, 0.5, 0.8, 1.0), (0.1, 0.3, 0.45, 0.5)
     return tuple(
-        _steady(effort, 1056, traffic, load, routing)
+        SETUP.point(effort, 1056, traffic, load, routing)
         for traffic, loads in ((UNIFORM, uniform), (ADV1, adversarial), (ADV4, adversarial))
         for routing in (*HEURISTICS, Q_ADAPTIVE_1056)
         for load in loads
     )
 
 
-def tail_cells(effort: Effort) -> tuple[Cell, ...]:
+def tail_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 6: distributions at one load each; the same runs as in figure 5."""
     return tuple(
-        _steady(effort, 1056, traffic, load, routing)
+        SETUP.point(effort, 1056, traffic, load, routing)
         for traffic, load in ((UNIFORM, 0.8), (ADV1, 0.45), (ADV4, 0.45))
         for routing in (*HEURISTICS, Q_ADAPTIVE_1056)
     )
 
 
-def convergence_cells(effort: Effort) -> tuple[Cell, ...]:
+def convergence_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 7: from an empty network."""
     return tuple(
-        _transient(traffic, load, effort.transient_ns)
+        _transient(effort, traffic, load, effort.transient_ns)
         for traffic, loads in ((UNIFORM, (0.4, 0.8)), (ADV1, (0.2, 0.45)), (ADV4, (0.2, 0.45)))
         for load in loads
     )
 
 
-def varying_cells(effort: Effort) -> tuple[Cell, ...]:
+def varying_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 8: one step of the load; a quick run takes it earlier."""
     steps = (
         (UNIFORM, 0.4, 0.8, 1600.0),
@@ -126,48 +107,41 @@ def varying_cells(effort: Effort) -> tuple[Cell, ...]:
         (ADV4, 0.2, 0.4, 3215.0),
         (ADV4, 0.4, 0.2, 2610.0),
     )
-    cells = []
+    points = []
     for pattern, before, after, at_us in steps:
         at_ns = at_us * US if effort.decides else effort.transient_ns
         schedule = ((0.0, pattern, before), (at_ns, pattern, after))
         name = f"{pattern} {before:g}->{after:g}"
-        cells.append(_transient(name, before, at_ns + effort.transient_ns, schedule))
-    return tuple(cells)
+        points.append(_transient(effort, name, before, at_ns + effort.transient_ns, schedule))
+    return tuple(points)
 
 
-def scale_cells(effort: Effort) -> tuple[Cell, ...]:
+def scale_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 9: 2,550 hosts, five kinds of traffic."""
     return tuple(
-        _steady(effort, 2550, traffic, load, routing)
+        SETUP.point(effort, 2550, traffic, load, routing)
         for traffic, load in FIGURE_9
         for routing in (*HEURISTICS, Q_ADAPTIVE_2550)
     )
 
 
-def hop_limit_cells(effort: Effort) -> tuple[Cell, ...]:
+def hop_limit_points(effort: Effort) -> tuple[Point, ...]:
     """Section 2.3.2: Q-routing with limits of hops."""
     limits = HOP_LIMITS if effort.decides else (1, 3, 5, 6, 12)
     return tuple(
-        _steady(effort, 1056, traffic, load, _q_routing(limit))
+        SETUP.point(effort, 1056, traffic, load, _q_routing(limit))
         for traffic, load in ((UNIFORM, 0.8), (ADV1, 0.45), (ADV4, 0.45))
         for limit in limits
     )
 
 
 def _q_routing(limit: int) -> Routing:
-    return Routing(
-        f"q-routing:{LIMIT_SETTING}={limit}", "q-routing", settings=((LIMIT_SETTING, limit),), learns=True
-    )
+    return Routing(f"q-routing:max_hops={limit}", "q-routing", settings=(("max_hops", limit),), learns=True)
 
 
-def no_cells(effort: Effort) -> tuple[Cell, ...]:
+def no_points(effort: Effort) -> tuple[Point, ...]:
     """For what follows from the topology alone."""
     return ()
-
-
-def hpdc21_claims() -> tuple[Claim, ...]:
-    """What sections 2 to 6 state in numbers."""
-    return read_claims(__package__, "hpdc21_claims.csv")
 
 
 HPDC21 = Paper(
@@ -176,45 +150,33 @@ HPDC21 = Paper(
     setup=SETUP,
     efforts=(QUICK, FULL),
     figures=(
-        PaperFigure(
-            name="fig5",
-            title="Latency, throughput and hops over offered load, 1,056 hosts",
-            cells=loads_cells,
-            draw=lambda findings: load_curves(findings, "fig5"),
+        figure(
+            "fig5", "Latency, throughput and hops over offered load, 1,056 hosts", loads_points, load_curves
         ),
-        PaperFigure(
-            name="fig6",
-            title="Latency distributions, 1,056 hosts",
-            cells=tail_cells,
-            draw=lambda findings: latency_boxes(findings, "fig6"),
+        figure("fig6", "Latency distributions, 1,056 hosts", tail_points, latency_boxes),
+        figure(
+            "fig7",
+            "Convergence of Q-adaptive from an empty network, 1,056 hosts",
+            convergence_points,
+            convergence,
+            panels=((UNIFORM,), (ADV1, ADV4)),
         ),
-        PaperFigure(
-            name="fig7",
-            title="Convergence of Q-adaptive from an empty network, 1,056 hosts",
-            cells=convergence_cells,
-            draw=lambda findings: convergence(findings, "fig7", ((UNIFORM,), (ADV1, ADV4))),
+        figure(
+            "fig8",
+            "Q-adaptive under varying loads, 1,056 hosts",
+            varying_points,
+            varying_loads,
+            patterns=(UNIFORM, ADV4),
         ),
-        PaperFigure(
-            name="fig8",
-            title="Q-adaptive under varying loads, 1,056 hosts",
-            cells=varying_cells,
-            draw=lambda findings: varying_loads(findings, "fig8", (UNIFORM, ADV4)),
+        figure("fig9", "Latency distributions, 2,550 hosts", scale_points, latency_boxes),
+        figure(
+            "maxq",
+            "Q-routing with a limit of hops (section 2.3.2), 1,056 hosts",
+            hop_limit_points,
+            hop_limit_panels,
         ),
-        PaperFigure(
-            name="fig9",
-            title="Latency distributions, 2,550 hosts",
-            cells=scale_cells,
-            draw=lambda findings: latency_boxes(findings, "fig9"),
-        ),
-        PaperFigure(
-            name="maxq",
-            title="Q-routing with a limit of hops (section 2.3.2), 1,056 hosts",
-            cells=hop_limit_cells,
-            draw=lambda findings: hop_limit_panels(findings, "maxq"),
-        ),
-        PaperFigure(name="memory", title="Memory for Q-values (section 4)", cells=no_cells, draw=memory_bars),
+        figure("memory", "Memory for Q-values (section 4)", no_points, memory_bars),
     ),
-    claims=hpdc21_claims,
     # Section 5.3: over 100 us "after the system becomes stable", at a time that is not stated.
     published=PublishedSetting(
         hosts=(1056, 2550),

@@ -1,158 +1,172 @@
 """What Q-adaptive, HPDC 2021, says of its figures without a number, or of the best of several loads.
 
-Orderings are 1 if they hold. All come with what was measured.
+Claims name these functions; orderings are 1 if they hold. All come with what was measured, and raise
+`NotFoundYetError` if something that they look at was not simulated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from dragonfly_env.lab.papers.cells import Cell
-from dragonfly_env.lab.papers.claims import Claim
-from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError
-from dragonfly_env.lab.papers.hop_limit import best_limit, by_limit
+from dragonfly_env.lab.papers.evidence import Evidence, Statement, listed, ordering, statement
+from dragonfly_env.lab.papers.findings import Findings
+from dragonfly_env.lab.papers.tables import table_memory_ratio
+from dragonfly_env.lab.papers.transients import settling_latency
+from dragonfly_env.sweeps.run import Point
 
 _SIMILAR = 0.25
 """Relative: what "similar" and "slightly less" are taken to mean."""
-_TAILS = {"95th": "latency_p95_ns", "99th": "latency_p99_ns"}
+_SAME = 0.005  # accepted loads that differ by less are equal: then latency decides
+_TRAFFIC = ("uniform", "adv+1", "adv+4")
 
-Settling = Callable[[Findings, Cell], FloatArray]
+
+def _by_load(seen: Evidence, policy: str) -> dict[float, float]:
+    """Mean latency in us by load, ascending."""
+    points = seen.points(policy, load=seen.claim.load)
+    return {point.load: seen.mean(point, "latency_mean_ns") / 1000.0 for point in points}
 
 
-def largest_saving(findings: Findings, claim: Claim) -> tuple[float, str]:
-    """The largest saving of mean latency over the reference, of all loads ("up to 75 %"), and those at the others.
+def _of_rivals(seen: Evidence, column: str) -> dict[str, float]:
+    """In us, of the policy and its rivals."""
+    names = (seen.claim.policy, *seen.claim.rivals)
+    return {name: seen.mean(seen.point(name), column) / 1000.0 for name in names}
 
-    Raises:
-        NotFoundYetError: If something of it was not simulated.
-    """
-    own, other = (_by_load(findings, claim, policy) for policy in (claim.policy, claim.reference))
+
+@statement
+def largest_saving(seen: Evidence) -> Statement:
+    """The largest saving of mean latency over the reference, of all loads ("up to 75 %"), and those at the others."""
+    own, other = (_by_load(seen, policy) for policy in (seen.claim.policy, seen.claim.reference))
     savings = {load: 1.0 - own[load] / other[load] for load in own if load in other}
     details = ", ".join(f"load {load:g}: {saving:.1%}" for load, saving in savings.items())
-    return max(savings.values()), details
+    return Statement(max(savings.values()), details)
 
 
-def lowest_mean(findings: Findings, claim: Claim) -> tuple[float, str]:
-    """1 if the policy has the lowest mean latency of all rivals at every load, or at the claim's.
-
-    Raises:
-        NotFoundYetError: If one of them was not simulated.
-    """
-    own = _by_load(findings, claim, claim.policy)
-    rivals = {rival: _by_load(findings, claim, rival) for rival in claim.rivals}
-    lowest = {load: min(curve[load] for curve in rivals.values()) for load in own}
+@statement
+def lowest_mean(seen: Evidence) -> Statement:
+    """1 if the policy has the lowest mean latency of all rivals at every load, or at the claim's."""
+    own = _by_load(seen, seen.claim.policy)
+    rivals = [_by_load(seen, rival) for rival in seen.claim.rivals]
+    lowest = {load: min(curve[load] for curve in rivals) for load in own}
     described = ", ".join(f"load {load:g}: {own[load]:.3f} and {lowest[load]:.3f} us" for load in own)
-    return float(all(own[load] < lowest[load] for load in own)), f"own and lowest rival: {described}"
+    return ordering(all(own[load] < lowest[load] for load in own), f"own and lowest rival: {described}")
 
 
-def lowest_tail(findings: Findings, claim: Claim) -> tuple[float, str]:
-    """1 if the policy has the lowest 99th percentile of all rivals.
-
-    Raises:
-        NotFoundYetError: If one of them was not simulated.
-    """
-    tails = {
-        policy: _mean(findings, _cell(findings, claim, policy), _TAILS["99th"]) / 1000.0
-        for policy in (claim.policy, *claim.rivals)
-    }
-    described = ", ".join(f"{policy} {tail:.2f}" for policy, tail in tails.items())
-    return float(min(tails, key=lambda policy: tails[policy]) == claim.policy), f"{described} us"
+@statement
+def lowest_tail(seen: Evidence) -> Statement:
+    """1 if the policy has the lowest 99th percentile of all rivals."""
+    tails = _of_rivals(seen, "latency_p99_ns")
+    return ordering(min(tails, key=tails.__getitem__) == seen.claim.policy, listed(tails, ".2f", "us"))
 
 
-def alike_and_below(findings: Findings, claim: Claim) -> tuple[float, str]:
-    """1 if the first rival's mean latency is similar to the policy's and both are below those of the other rivals.
-
-    Raises:
-        NotFoundYetError: If one of them was not simulated.
-    """
-    means = {
-        policy: _mean(findings, _cell(findings, claim, policy), "latency_mean_ns") / 1000.0
-        for policy in (claim.policy, *claim.rivals)
-    }
+@statement
+def alike_and_below(seen: Evidence) -> Statement:
+    """1 if the first rival's mean latency is similar to the policy's and both are below those of the other rivals."""
+    means = _of_rivals(seen, "latency_mean_ns")
     own, similar, *others = means.values()
     holds = abs(similar / own - 1.0) <= _SIMILAR and max(own, similar) < min(others)
-    return float(holds), ", ".join(f"{policy} {mean:.2f}" for policy, mean in means.items()) + " us"
+    return ordering(holds, listed(means, ".2f", "us"))
 
 
-def tails_slightly_below(findings: Findings, claim: Claim) -> tuple[float, str]:
-    """1 if the 95th and 99th percentiles of the policy are slightly less than those of the first rival.
-
-    Raises:
-        NotFoundYetError: If one of them was not simulated.
-    """
-    own, other = (_cell(findings, claim, policy) for policy in (claim.policy, claim.rivals[0]))
-    ratios = {
-        name: _mean(findings, own, column) / _mean(findings, other, column) for name, column in _TAILS.items()
-    }
+@statement
+def tails_slightly_below(seen: Evidence) -> Statement:
+    """1 if the 95th and 99th percentiles of the policy are slightly less than those of the first rival."""
+    own, other = (seen.point(policy) for policy in (seen.claim.policy, seen.claim.rivals[0]))
+    columns = {"95th": "latency_p95_ns", "99th": "latency_p99_ns"}
+    ratios = {name: seen.mean(own, column) / seen.mean(other, column) for name, column in columns.items()}
     holds = all(1.0 - _SIMILAR <= ratio < 1.0 for ratio in ratios.values())
-    return float(holds), ", ".join(f"{name} x {ratio:.3f}" for name, ratio in ratios.items())
+    return ordering(holds, ", ".join(f"{name} x {ratio:.3f}" for name, ratio in ratios.items()))
 
 
-def convergence_order(settling_latency: Settling) -> Callable[[Findings, Claim], tuple[float, str]]:
+@statement
+def convergence_order(seen: Evidence) -> Statement:
     """1 if Q-adaptive settles sooner under uniform traffic than under ADV+1, and there sooner than under ADV+4."""
-
-    def ordering(findings: Findings, claim: Claim) -> tuple[float, str]:
-        loads = {"uniform": 0.8, "adv+1": 0.45, "adv+4": 0.45}
-        times = {
-            traffic: float(
-                np.mean(settling_latency(findings, _cell(findings, claim, claim.policy, traffic, load)))
-            )
-            for traffic, load in loads.items()
-        }
-        uniform, adv1, adv4 = times.values()
-        described = ", ".join(f"{traffic} {time:.0f}" for traffic, time in times.items())
-        return float(uniform < adv1 < adv4), f"{described} us"
-
-    return ordering
+    points = {
+        traffic: seen.point(seen.claim.policy, traffic=traffic, load=load)
+        for traffic, load in zip(_TRAFFIC, (0.8, 0.45, 0.45), strict=True)
+    }
+    times = {name: float(np.mean(settling_latency(seen.findings, point))) for name, point in points.items()}
+    uniform, adv1, adv4 = times.values()
+    return ordering(uniform < adv1 < adv4, listed(times, ".0f", "us"))
 
 
-def large_limit_is_worse(findings: Findings, claim: Claim) -> tuple[float, str]:
-    """1 if the largest limit of hops has a larger latency and accepts less than the best, under every traffic.
+@statement
+def table_memory(seen: Evidence) -> Statement:
+    """The larger of the ratios of the tables' sizes on the paper's two systems."""
+    return Statement(*table_memory_ratio())
 
-    Raises:
-        NotFoundYetError: If something of it was not simulated.
+
+# Q-routing with a limit of hops (``maxQ``, section 2.3.2): is there a value that serves every traffic?
+
+
+def hop_limit(point: Point) -> int | None:
+    """The limit of Q-routing; None for another policy."""
+    value = getattr(point.config.policy_object, "max_hops", None)
+    return None if value is None else int(value)
+
+
+def by_limit(findings: Findings, figure: str, traffic: str) -> dict[int, Point]:
+    """The simulated points of a traffic, by limit, ascending."""
+    pairs = [(hop_limit(point), point) for point in findings.of(figure) if point.traffic_label == traffic]
+    return dict(
+        sorted(((limit, point) for limit, point in pairs if limit is not None), key=lambda pair: pair[0])
+    )
+
+
+def _mean(findings: Findings, point: Point, column: str) -> float:
+    return float(np.nanmean(findings.values(point, column)))
+
+
+def best_limit(findings: Findings, points: dict[int, Point]) -> int:
+    """The limit with the highest accepted load; among equal ones the one with the lowest mean latency."""
+    accepted = {limit: _mean(findings, point, "accepted_load") for limit, point in points.items()}
+    equal = [limit for limit in points if accepted[limit] >= max(accepted.values()) - _SAME]
+    return min(equal, key=lambda limit: _mean(findings, points[limit], "latency_mean_ns"))
+
+
+def _limits(seen: Evidence) -> dict[str, dict[int, Point]]:
+    """By traffic; all of the figure must have been simulated."""
+    seen.findings.select(seen.claim.figure)
+    return {traffic: by_limit(seen.findings, seen.claim.figure, traffic) for traffic in _TRAFFIC}
+
+
+@statement
+def hop_limit_ordering(seen: Evidence) -> Statement:
+    """1 if uniform traffic wants a smaller limit than both adversarial ones, and ADV+4 fares worse than ADV+1.
+
+    Worse: it accepts less, or as much at a higher latency; at every limit that leaves a choice.
     """
-    findings.select(claim.figure)
+    points = _limits(seen)
+    best = {traffic: best_limit(seen.findings, found) for traffic, found in points.items()}
+    adv1, adv4 = points["adv+1"], points["adv+4"]
+    worse = [limit for limit in adv4 if _is_worse(seen, adv4[limit], adv1[limit])]
+    limits = {limit for limit in adv4 if limit > 1}
+    holds = best["uniform"] < min(best["adv+1"], best["adv+4"]) and limits <= set(worse)
+    named = ", ".join(f"{traffic} {limit}" for traffic, limit in best.items())
+    return ordering(
+        holds, f"best maxQ: {named}; adv+4 worse than adv+1 at maxQ {', '.join(map(str, worse)) or 'none'}"
+    )
+
+
+def _is_worse(seen: Evidence, point: Point, other: Point) -> bool:
+    gap = seen.mean(other, "accepted_load") - seen.mean(point, "accepted_load")
+    if abs(gap) >= _SAME:
+        return gap > 0
+    return seen.mean(point, "latency_mean_ns") > seen.mean(other, "latency_mean_ns")
+
+
+@statement
+def large_limit_is_worse(seen: Evidence) -> Statement:
+    """1 if the largest limit of hops has a larger latency and accepts less than the best, under every traffic."""
     described, holds = [], True
-    for traffic in ("uniform", "adv+1", "adv+4"):
-        cells = by_limit(findings, claim.figure, traffic)
-        best, largest = best_limit(findings, cells), max(cells)
-        pairs = [
-            tuple(_mean(findings, cells[limit], column) for limit in (best, largest))
+    for traffic, points in _limits(seen).items():
+        best, largest = best_limit(seen.findings, points), max(points)
+        (latency, most), (accepted, least) = (
+            [seen.mean(points[limit], column) for limit in (best, largest)]
             for column in ("latency_mean_ns", "accepted_load")
-        ]
-        (latency, latency_of_largest), (accepted, accepted_of_largest) = pairs
-        holds &= latency_of_largest > latency and accepted_of_largest < accepted
-        described.append(
-            f"{traffic}: maxQ {best} and {largest}: {latency / 1000:.2f} and {latency_of_largest / 1000:.2f} us, "
-            f"accepted {accepted:.3f} and {accepted_of_largest:.3f}"
         )
-    return float(holds), "; ".join(described)
-
-
-def _by_load(findings: Findings, claim: Claim, policy: str) -> dict[float, float]:
-    """Mean latency in us by load, ascending."""
-    cells = findings.select(
-        claim.figure, hosts=claim.hosts, traffic=claim.traffic, load=claim.load, policy=policy
-    )
-    return {cell.load: _mean(findings, cell, "latency_mean_ns") / 1000.0 for cell in cells}
-
-
-def _cell(
-    findings: Findings, claim: Claim, policy: str, traffic: str = "", load: float | None = None
-) -> Cell:
-    cells = findings.select(
-        claim.figure,
-        hosts=claim.hosts,
-        traffic=traffic or claim.traffic,
-        load=claim.load if load is None else load,
-        policy=policy,
-    )
-    if len(cells) != 1:
-        raise NotFoundYetError(f"{claim.figure} has several simulations of {policy} that fit")
-    return cells[0]
-
-
-def _mean(findings: Findings, cell: Cell, column: str) -> float:
-    return float(np.nanmean(findings.values(cell, column)))
+        holds &= most > latency and least < accepted
+        described.append(
+            f"{traffic}: maxQ {best} and {largest}: {latency / 1000:.2f} and {most / 1000:.2f} us, "
+            f"accepted {accepted:.3f} and {least:.3f}"
+        )
+    return ordering(holds, "; ".join(described))

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from dragonfly_env.lab.papers.cells import Cell
 from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError, Row
 from dragonfly_env.metrics.tiles import HOST_IN
+from dragonfly_env.sweeps.run import Point
 
 NETWORK_CLASSES = ("rank-1", "rank-2", "rank-3")
 PERCENTILES = (5.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)
@@ -169,11 +169,11 @@ JOB_METRICS_OF_ROW: dict[str, Callable[[Row], float]] = {
 """The same of one row of results."""
 
 
-def _over_seeds(read: Callable[[Row], float]) -> Callable[[Findings, Cell], FloatArray]:
-    return lambda findings, cell: np.array([read(row) for row in findings.rows[cell]], np.float64)
+def _over_seeds(read: Callable[[Row], float]) -> Callable[[Findings, Point], FloatArray]:
+    return lambda findings, point: np.array([read(row) for row in findings.rows[point]], np.float64)
 
 
-JOB_METRICS: dict[str, Callable[[Findings, Cell], FloatArray]] = {
+JOB_METRICS: dict[str, Callable[[Findings, Point], FloatArray]] = {
     name: _over_seeds(read) for name, read in JOB_METRICS_OF_ROW.items()
 }
-"""Quantities of one cell of jobs, by name: times in us, stalls in times of a flit."""
+"""Quantities of one point of jobs, by name: times in us, stalls in times of a flit."""

@@ -115,7 +115,7 @@ def of_pair(
     """A metric of two policies, seed by seed.
 
     Raises:
-        NotFoundYetError: If one of the cells was not simulated.
+        NotFoundYetError: If one of the points was not simulated.
     """
     own, other = (
         JOB_METRICS[metric](findings, findings.select(figure, traffic=traffic, policy=policy)[0])

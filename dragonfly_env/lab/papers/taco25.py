@@ -6,21 +6,30 @@ table.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from dragonfly_env.lab.papers.cells import Cell, Routing, Setup
-from dragonfly_env.lab.papers.claims import Claim, read_claims
-from dragonfly_env.lab.papers.figures.completion import speedups
 from dragonfly_env.lab.papers.figures.curves import load_curves
-from dragonfly_env.lab.papers.figures.offsets import mixture_counters, offset_curves, saturation_counters
-from dragonfly_env.lab.papers.figures.quartiles import quartiles_after_change
-from dragonfly_env.lab.papers.figures.switches import switch_loads, switch_paths
-from dragonfly_env.lab.papers.figures.transients import after_change
-from dragonfly_env.lab.papers.paper import Effort, Paper, PaperFigure, PublishedSetting, Reading
+from dragonfly_env.lab.papers.figures.lia import (
+    mixture_counters,
+    offset_curves,
+    saturation_counters,
+    speedups,
+    switch_loads,
+    switch_paths,
+)
+from dragonfly_env.lab.papers.figures.transients import after_change, quartiles_after_change
+from dragonfly_env.lab.papers.paper import (
+    Effort,
+    Paper,
+    PublishedSetting,
+    Reading,
+    Routing,
+    Setup,
+    figure,
+)
+from dragonfly_env.sweeps.run import Point
 
 US = 1000.0
-_ARBITRATION = "arbitration"
 BIN_NS = 30.0  # of figure 17, whose panel c shows what was injected 181 to 210 ns after the change
 
 # Section 5.1: round-robin for input and output, which network `lia` has. Trials on a full queue are lost.
@@ -33,23 +42,14 @@ SETUP = Setup(
 )
 
 
-def _with_transit_first(cell: Cell) -> Cell:
-    """The same with packets in transit before a router's own, which its arbiter then takes in turn."""
-    settings = dict(cell.network_settings)
-    settings[_ARBITRATION] = f"transit-first-{settings.get(_ARBITRATION, 'round-robin')}"
-    return replace(cell, network_settings=tuple(settings.items()))
-
-
 ROUND_ROBIN = Reading(
     name="round-robin",
     summary="every arbiter takes its inputs in turn, as section 5.1 says.",
-    adjust=lambda cell: cell,
 )
 TRANSIT_FIRST = Reading(
     name="transit-first",
     summary="packets in transit come before a router's own, as the authors' simulator has it by default; among equals "
     "in turn.",
-    adjust=_with_transit_first,
 )
 
 QUICK = Effort(
@@ -95,16 +95,14 @@ def _adv_h(effort: Effort) -> str:
     return f"adv+{size_of(effort)[1]}"
 
 
-def _steady(effort: Effort, traffic: str, load: float, routing: Routing, **changes: Any) -> Cell:
-    return Cell(
-        hosts=size_of(effort)[0],
-        traffic=traffic,
-        load=load,
-        routing=routing,
-        warmup_ns=effort.warmup_ns,
-        measure_ns=effort.measure_ns,
-        **changes,
-    )
+def _point(
+    effort: Effort, traffic: str, load: float, routing: Routing, arbitration: str = "", **more: Any
+) -> Point:
+    """By the variant `TRANSIT_FIRST` packets in transit come before a router's own, which its arbiter takes in turn."""
+    if effort.variant == TRANSIT_FIRST.name:
+        arbitration = f"transit-first-{arbitration or 'round-robin'}"
+    network = {"arbitration": arbitration} if arbitration else {}
+    return SETUP.point(effort, size_of(effort)[0], traffic, load, routing, network=network, **more)
 
 
 def _loads(effort: Effort) -> tuple[float, ...]:
@@ -115,67 +113,60 @@ def _loads(effort: Effort) -> tuple[float, ...]:
     )
 
 
-def _over_loads(effort: Effort, patterns: tuple[str, ...], policies: tuple[Routing, ...]) -> tuple[Cell, ...]:
+def _over_loads(
+    effort: Effort, patterns: tuple[str, ...], policies: tuple[Routing, ...], above: float = 0.0
+) -> tuple[Point, ...]:
     return tuple(
-        _steady(effort, traffic, load, routing)
+        _point(effort, traffic, load, routing)
         for traffic in patterns
         for routing in policies
         for load in _loads(effort)
+        if load > above
     )
 
 
-def arbitration_cells(effort: Effort) -> tuple[Cell, ...]:
+def arbitration_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 5: TPR under ADVc with three arbiters."""
     names = {"round-robin": "round-robin", "lrs": "least-recently-served", "age": "age"}
     return tuple(
-        _steady(
-            effort,
-            ADVC,
-            load,
-            Routing(f"tpr:{label}", "tpr"),
-            network_settings=((_ARBITRATION, arbitration),),
-        )
+        _point(effort, ADVC, load, Routing(f"tpr:{label}", "tpr"), arbitration)
         for label, arbitration in names.items()
         for load in _loads(effort)
     )
 
 
-def _by_router(effort: Effort, load: float, policies: tuple[Routing, ...]) -> tuple[Cell, ...]:
+def _by_router(effort: Effort, load: float, policies: tuple[Routing, ...]) -> tuple[Point, ...]:
     """What is delivered of the hosts of each router, for which every packet is logged: a short window."""
-    cells = (_steady(effort, ADVC, load, routing, packet_log=True) for routing in policies)
-    return tuple(replace(cell, measure_ns=min(cell.measure_ns, _LOG_NS)) for cell in cells)
+    measure_ns = min(effort.measure_ns, _LOG_NS)
+    return tuple(
+        _point(effort, ADVC, load, routing, measure_ns=measure_ns, packet_log=True) for routing in policies
+    )
 
 
-def first_hop_cells(effort: Effort) -> tuple[Cell, ...]:
+def first_hop_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 6: with and without the first local hop, router by router."""
     return _by_router(effort, 0.45, (*OBLIVIOUS[::2], Routing("tpr")))
 
 
-def offset_cells(effort: Effort) -> tuple[Cell, ...]:
+def offset_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 7: ADV+i at half the load, for every i up to half of the groups (the others are their mirror images)."""
     return tuple(
-        _steady(effort, f"adv+{offset}", 0.5, routing)
+        _point(effort, f"adv+{offset}", 0.5, routing)
         for offset in range(1, size_of(effort)[2] // 2 + 1)
         for routing in OBLIVIOUS
     )
 
 
-def counter_cells(effort: Effort) -> tuple[Cell, ...]:
+def counter_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 9: extended counters."""
-    return tuple(
-        _steady(effort, traffic, load, routing)
-        for traffic in (ADV1, ADVC, UNIFORM)
-        for routing in COUNTERS
-        for load in _loads(effort)
-        if load > 0.3
-    )
+    return _over_loads(effort, (ADV1, ADVC, UNIFORM), COUNTERS, above=0.3)
 
 
-def knee_cells(effort: Effort) -> tuple[Cell, ...]:
+def knee_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 10: where detours without the second local hop saturate; the same runs as in figure 7."""
     h = size_of(effort)[1]
     offsets = range(h // 2 + 1, h + 1)  # below, half of a local link carries all that the global links bring
-    return tuple(_steady(effort, f"adv+{offset}", 0.5, Routing("vlb-g")) for offset in offsets)
+    return tuple(_point(effort, f"adv+{offset}", 0.5, Routing("vlb-g")) for offset in offsets)
 
 
 def mixture_traffic(effort: Effort) -> tuple[str, str, str]:
@@ -188,16 +179,16 @@ def mixture_traffic(effort: Effort) -> tuple[str, str, str]:
     return first, second, third
 
 
-def mixture_knee_cells(effort: Effort) -> tuple[Cell, ...]:
+def mixture_knee_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 10 (b), (c): where -G- saturates under two destinations, and -GL does not."""
     return tuple(
-        _steady(effort, traffic, 0.5, routing)
+        _point(effort, traffic, 0.5, routing)
         for traffic in mixture_traffic(effort)
         for routing in (Routing("vlb-g"), Routing("vlb-gl"))
     )
 
 
-def sensitivity_cells(effort: Effort) -> tuple[Cell, ...]:
+def sensitivity_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 11: LIA's parameters under ADVc."""
     chosen = (
         ("saturated_groups", (1, 2, 3, 4)),
@@ -205,101 +196,82 @@ def sensitivity_cells(effort: Effort) -> tuple[Cell, ...]:
         ("remote_packets", (11.0, 17.0, 20.0, 23.0)),
     )
     return tuple(
-        _steady(effort, ADVC, load, Routing(f"lia:{name}={value:g}", "lia", settings=((name, value),)))
+        _point(effort, ADVC, load, Routing(f"lia:{name}={value:g}", "lia", settings=((name, value),)))
         for name, values in chosen
         for value in values
         for load in ((0.1, 0.2, 0.3, 0.4, 0.45) if effort.decides else (0.1, 0.3, 0.45))
     )
 
 
-def oblivious_cells(effort: Effort) -> tuple[Cell, ...]:
+def oblivious_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 12: LIA beside the oblivious policies."""
     return _over_loads(effort, (ADV1, _adv_h(effort), ADVC, UNIFORM), (MIN, *OBLIVIOUS, LIA))
 
 
-def adaptive_cells(effort: Effort) -> tuple[Cell, ...]:
+def adaptive_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 14: LIA beside the other source-adaptive policies."""
     return _over_loads(effort, (ADV1, _adv_h(effort), ADVC, UNIFORM), (*ADAPTIVE, LIA))
 
 
-def oblivious_switch_cells(effort: Effort) -> tuple[Cell, ...]:
+def oblivious_switch_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 13: the accepted load of every router of a group."""
     return _by_router(effort, 0.5, (*OBLIVIOUS, LIA))
 
 
-def adaptive_switch_cells(effort: Effort) -> tuple[Cell, ...]:
+def adaptive_switch_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 15: the same of the adaptive policies."""
     return _by_router(effort, 0.5, (*ADAPTIVE, LIA))
 
 
-def path_cells(effort: Effort) -> tuple[Cell, ...]:
+def path_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 16: the accepted load of every router of a group by the kind of path; LIA's run of figure 15."""
     return _by_router(effort, 0.5, (LIA,))
 
 
-def quartile_cells(effort: Effort) -> tuple[Cell, ...]:
-    """Figure 17 (c): the same change from uniform traffic to ADVc, measured from 0.6 us before it with a packet log."""
-    lead_ns = 20 * BIN_NS
-    cells = [cell for cell in transient_cells(effort) if cell.traffic == f"{UNIFORM}->{ADVC}"]
-    return tuple(
-        replace(
-            cell,
-            warmup_ns=effort.warmup_ns - lead_ns,
-            measure_ns=lead_ns + 4 * effort.transient_ns,
-            packet_log=True,
-        )
-        for cell in cells
-    )
-
-
-def transient_cells(effort: Effort) -> tuple[Cell, ...]:
-    """Figure 17: from uniform traffic to ADVc and back, at a load that the paper does not state."""
+def _change(effort: Effort, before: str, after: str, lead_ns: float, **more: Any) -> tuple[Point, ...]:
+    """A change of the traffic after the warm-up, at a load that the paper does not state, measured from so long before
+    it until the last packets that are shown have been delivered.
+    """
     at_ns, load = effort.warmup_ns, 0.2
     return tuple(
-        Cell(
-            hosts=size_of(effort)[0],
-            traffic=f"{before}->{after}",
-            load=load,
-            routing=routing,
-            warmup_ns=0.0,
-            # The last packets that are shown must have been delivered.
-            measure_ns=at_ns + 4 * effort.transient_ns,
+        _point(
+            effort,
+            f"{before}->{after}",
+            load,
+            routing,
+            warmup_ns=at_ns - lead_ns,
+            measure_ns=lead_ns + 4 * effort.transient_ns,
             series_bin_ns=BIN_NS,
             schedule=((0.0, before, load), (at_ns, after, load)),
+            **more,
         )
-        for before, after in ((UNIFORM, ADVC), (ADVC, UNIFORM))
         for routing in (*ADAPTIVE, LIA)
     )
 
 
-def mixture_cells(effort: Effort) -> tuple[Cell, ...]:
+def quartile_points(effort: Effort) -> tuple[Point, ...]:
+    """Figure 17 (c): the same change from uniform traffic to ADVc, measured from 0.6 us before it with a packet log."""
+    return _change(effort, UNIFORM, ADVC, 20 * BIN_NS, packet_log=True)
+
+
+def transient_points(effort: Effort) -> tuple[Point, ...]:
+    """Figure 17: from uniform traffic to ADVc and back."""
+    changes = ((UNIFORM, ADVC), (ADVC, UNIFORM))
+    return tuple(point for change in changes for point in _change(effort, *change, effort.warmup_ns))
+
+
+def mixture_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 18: several patterns in one network."""
     return _over_loads(effort, ("lia-c1", "lia-c2"), (MIN, *OBLIVIOUS, *ADAPTIVE, LIA))
 
 
-def application_cells(effort: Effort) -> tuple[Cell, ...]:
+def application_points(effort: Effort) -> tuple[Point, ...]:
     """Figure 19: workloads to their end."""
     return tuple(
-        Cell(
-            hosts=size_of(effort)[0],
-            traffic=traffic,
-            load=1.0,
-            routing=routing,
-            warmup_ns=0.0,
-            measure_ns=_COMPLETION_LIMIT_NS,
-        )
+        _point(effort, traffic, 1.0, routing, warmup_ns=0.0, measure_ns=_COMPLETION_LIMIT_NS)
         for traffic in APPLICATIONS
         for routing in (MIN, *OBLIVIOUS, *ADAPTIVE, LIA)
     )
-
-
-def taco25_claims() -> tuple[Claim, ...]:
-    """What sections 3 and 6 state."""
-    return read_claims(__package__, "taco25_claims.csv")
-
-
-def _figure(name: str, title: str, cells: Any, draw: Any) -> PaperFigure:
-    return PaperFigure(name=name, title=title, cells=cells, draw=lambda findings: draw(findings, name))
 
 
 TACO25 = Paper(
@@ -308,56 +280,58 @@ TACO25 = Paper(
     setup=SETUP,
     efforts=(QUICK, FULL),
     figures=(
-        _figure("fig5", "TPR under ADVc with three arbiters", arbitration_cells, load_curves),
-        _figure(
+        figure("fig5", "TPR under ADVc with three arbiters", arbitration_points, load_curves),
+        figure(
             "fig6",
             "Accepted load of the routers of a group under ADVc at 0.45",
-            first_hop_cells,
+            first_hop_points,
             switch_loads,
         ),
-        _figure("fig7", "Throughput under ADV+i at load 0.5", offset_cells, offset_curves),
-        _figure("fig9", "Counters of what is injected, and extended ones", counter_cells, load_curves),
-        _figure("fig10", "The remote counter where detours -G- saturate", knee_cells, saturation_counters),
-        _figure(
+        figure("fig7", "Throughput under ADV+i at load 0.5", offset_points, offset_curves),
+        figure("fig9", "Counters of what is injected, and extended ones", counter_points, load_curves),
+        figure("fig10", "The remote counter where detours -G- saturate", knee_points, saturation_counters),
+        figure(
             "fig10bc",
             "Remote counters where detours -G- saturate under two destinations",
-            mixture_knee_cells,
+            mixture_knee_points,
             mixture_counters,
         ),
-        _figure("fig11", "Sensitivity of LIA to its parameters under ADVc", sensitivity_cells, load_curves),
-        _figure("fig12", "LIA and oblivious policies", oblivious_cells, load_curves),
-        _figure(
+        figure("fig11", "Sensitivity of LIA to its parameters under ADVc", sensitivity_points, load_curves),
+        figure("fig12", "LIA and oblivious policies", oblivious_points, load_curves),
+        figure(
             "fig13",
             "Accepted load of the routers of a group under ADVc at 0.5: oblivious policies",
-            oblivious_switch_cells,
+            oblivious_switch_points,
             switch_loads,
         ),
-        _figure("fig14", "LIA and other source-adaptive policies", adaptive_cells, load_curves),
-        _figure(
+        figure("fig14", "LIA and other source-adaptive policies", adaptive_points, load_curves),
+        figure(
             "fig15",
             "Accepted load of the routers of a group under ADVc at 0.5: adaptive policies",
-            adaptive_switch_cells,
+            adaptive_switch_points,
             switch_loads,
         ),
-        _figure(
+        figure(
             "fig16",
             "Accepted load of the routers of a group under ADVc at 0.5 by path",
-            path_cells,
+            path_points,
             switch_paths,
         ),
-        _figure(
+        figure(
             "fig17",
             "Latency of the packets generated around a change of the traffic",
-            transient_cells,
+            transient_points,
             after_change,
         ),
-        _figure(
-            "fig17c", "Quartiles of latency around the change to ADVc", quartile_cells, quartiles_after_change
+        figure(
+            "fig17c",
+            "Quartiles of latency around the change to ADVc",
+            quartile_points,
+            quartiles_after_change,
         ),
-        _figure("fig18", "Several patterns in one network", mixture_cells, load_curves),
-        _figure("fig19", "Speed-up over MIN of workloads that run to their end", application_cells, speedups),
+        figure("fig18", "Several patterns in one network", mixture_points, load_curves),
+        figure("fig19", "Speed-up over MIN of workloads that run to their end", application_points, speedups),
     ),
-    claims=taco25_claims,
     published=PublishedSetting(
         hosts=(5256,),
         warmup_ns=60 * US,

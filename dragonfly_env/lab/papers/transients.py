@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from dragonfly_env.lab.papers.findings import Findings, FloatArray, steps_of
+from dragonfly_env.sweeps.run import Point
 
+LATENCY_BAND = 0.25
+THROUGHPUT_BAND = 0.05
+CARRIED_BAND = 0.1
 SMOOTHING_BINS = 5
 _LEVEL_FROM = 0.75  # of the time after the start: the rest gives the level that the curve settles at
 
@@ -49,3 +52,18 @@ def settling_time_us(
         return float("nan")
     outside = (ends_us > begin_us) & ~(np.abs(smooth(values) - level) <= band * abs(level))
     return float(ends_us[np.flatnonzero(outside)[-1]] - begin_us) if outside.any() else 0.0
+
+
+def settling_throughput(findings: Findings, point: Point, band: float = THROUGHPUT_BAND) -> FloatArray:
+    """How long after the last change of the load the throughput takes to stay near the offered load."""
+    begin_ns, _, offered = (steps_of(point) or ((0.0, "", point.load),))[-1]
+    ends_us, curves = findings.series(point, "accepted_load")
+    return np.array([settling_time_us(ends_us, curve, begin_ns / 1000.0, band, offered) for curve in curves])
+
+
+def settling_latency(findings: Findings, point: Point) -> FloatArray:
+    """How long the latency takes to settle, in a network that carries what is offered: else it has only filled up."""
+    ends_us, curves = findings.series(point, "latency_mean_ns")
+    settled = [settling_time_us(ends_us, curve, 0.0, LATENCY_BAND) for curve in curves]
+    both: FloatArray = np.maximum(np.array(settled), settling_throughput(findings, point, CARRIED_BAND))
+    return both

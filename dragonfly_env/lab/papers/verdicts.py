@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dragonfly_env.lab.papers.cells import Cell
 from dragonfly_env.lab.papers.claims import NOTHING_TRIED, Claim
-from dragonfly_env.lab.papers.findings import Findings, NotFoundYetError
+from dragonfly_env.lab.papers.findings import Findings, NotFoundYetError, steps_of
 from dragonfly_env.lab.papers.measurements import Measured, measure_claim
 from dragonfly_env.lab.papers.paired import COMPARISONS
 from dragonfly_env.lab.papers.paper import PUBLISHED, USUAL, PublishedSetting
+from dragonfly_env.sweeps.run import Point
 
 MET, DEVIATES, NOT_DECIDED, NOT_RUN = "met", "deviates", "not decided", "not run"
 INPUT, EXCLUDED = "input", "not reproducible"
@@ -172,20 +172,24 @@ def _setting(claim: Claim, findings: Findings, published: PublishedSetting) -> s
     found = []
     if published.hosts and claim.hosts and claim.hosts not in published.hosts:
         found.append(f"{claim.hosts:,} hosts")
-    cells = [
-        cell
-        for cell in findings.cells.get(claim.figure, ())
-        if cell in findings.rows
-        and claim.needs(claim.figure, cell.hosts, cell.traffic, cell.load, cell.policy)
+    points = [
+        point
+        for point in findings.points.get(claim.figure, ())
+        if claim.needs(claim.figure, point) and point in findings.rows
     ]
-    found += dict.fromkeys(text for cell in cells if (text := _other_window(cell, published)))
+    found += dict.fromkeys(text for point in points if (text := _other_window(point, published)))
     return "; ".join(found)
 
 
-def _other_window(cell: Cell, published: PublishedSetting) -> str:
-    if published.measure_ns is None or cell.schedule or cell.series_bin_ns is not None or cell.closed_loop:
+def _other_window(point: Point, published: PublishedSetting) -> str:
+    if (
+        published.measure_ns is None
+        or steps_of(point)
+        or point.config.series_bin_ns is not None
+        or point.closed_loop
+    ):
         return ""  # curves over time and runs that end by themselves have no window
-    as_published = math.isclose(cell.measure_ns, published.measure_ns) and (
-        published.warmup_ns is None or math.isclose(cell.warmup_ns, published.warmup_ns)
+    as_published = math.isclose(point.measure_ns, published.measure_ns) and (
+        published.warmup_ns is None or math.isclose(point.warmup_ns, published.warmup_ns)
     )
-    return "" if as_published else f"{cell.measure_ns / 1000:g} us after {cell.warmup_ns / 1000:g} us"
+    return "" if as_published else f"{point.measure_ns / 1000:g} us after {point.warmup_ns / 1000:g} us"

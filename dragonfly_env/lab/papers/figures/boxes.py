@@ -14,12 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dragonfly_env.lab.papers.cells import Cell
 from dragonfly_env.lab.papers.figures.panels import letter, say_missing
 from dragonfly_env.lab.papers.figures.published import error_of, published_of
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
 from dragonfly_env.lab.papers.measurements import METRICS
 from dragonfly_env.plots.style import fitting_legend, grid, looks
+from dragonfly_env.sweeps.run import Point
 
 _MARKS: dict[str, dict[str, Any]] = {
     "mean": {"marker": "D", "color": "white", "markeredgecolor": "black", "markersize": 4.5},
@@ -32,7 +32,7 @@ _PUBLISHED: dict[str, dict[str, Any]] = {
     "latency_p99": {"marker": "x", "color": _RED, "markersize": 6.5, "markeredgewidth": 1.6, "zorder": 6},
 }
 _SHORT = {"latency_mean": "mean", "latency_p99": "p99"}
-_BESIDE = 0.18  # of the box: so that a published point does not hide a measured one
+_BESIDE = 0.18  # of the box: so that a published stated_ does not hide a measured one
 _LABELS = {"mean": "mean", "p95": "95th percentile", "p99": "99th percentile"}
 FRACTION = "fraction_below_2us"
 _ZOOM = 2.5  # times the lowest upper whisker: what the upper panel shows
@@ -40,39 +40,35 @@ _ZOOM = 2.5  # times the lowest upper whisker: what the upper panel shows
 
 def latency_boxes(findings: Findings, figure: str) -> Figure:
     """The figure; what is missing of a traffic is said in its panel."""
-    every = findings.cells[figure]
-    columns = list(dict.fromkeys((cell.traffic, cell.load) for cell in every))
+    every = findings.points[figure]
+    columns = list(dict.fromkeys((point.traffic_label, point.load) for point in every))
     published = {metric: published_of(findings, figure, metric) for metric in _PUBLISHED}
-    policies = tuple(dict.fromkeys(cell.policy for cell in every))
+    policies = tuple(dict.fromkeys(point.policy_label for point in every))
     colours = {name: look.colour for name, look in looks(policies).items()}
     width, size = (2.9, 9.5) if len(columns) <= 3 else (2.5, 8.5)
     drawn, axes = grid(width, 2.5, 2, len(columns), height_ratios=(1.0, 1.25))
     for index, (traffic, load) in enumerate(columns):
         above, below = axes[0][index], axes[1][index]
-        cells = [cell for cell in every if (cell.traffic, cell.load) == (traffic, load)]
-        present = [cell for cell in cells if cell in findings.rows]
-        boxes = [(cell, box) for cell in present if (box := box_of(*findings.histogram(cell)))]
+        points = [point for point in every if (point.traffic_label, point.load) == (traffic, load)]
+        present = [point for point in points if point in findings.rows]
+        boxes = [(point, box) for point in present if (box := box_of(*findings.histogram(point)))]
         below.set_title(f"({letter(index)}) {traffic}, load {load:g}", y=-0.5, fontsize=size)
         if not boxes:
-            reasons = tuple(
-                dict.fromkeys(findings.missing[cell] for cell in cells if cell in findings.missing)
-            )
             for panel in (above, below):
                 panel.set_xticks([])
                 panel.set_yticks([])
-            say_missing(below, [reason.replace(" is not", "\nis not") for reason in reasons])
+            say_missing(below)
             continue
         for panel in (above, below):
             _draw(panel, boxes, colours, findings)
-            for metric, points in published.items():
-                places = {cell: place for place, (cell, _) in enumerate(boxes, 1)}
-                own = [point for point in points if point.cell in places]
-                for point in own:
+            places = {point: place for place, (point, _) in enumerate(boxes, 1)}
+            for metric, stated in published.items():
+                for one in (one for one in stated if one.point in places):
                     panel.plot(
-                        [places[point.cell] + _BESIDE], [point.value], **_PUBLISHED[metric], linestyle="none"
+                        [places[one.point] + _BESIDE], [one.value], **_PUBLISHED[metric], linestyle="none"
                     )
-        stated = [point.value for points in published.values() for point in points if point.cell in present]
-        top = max([*(max(box["p99"], box["whishi"]) for _, box in boxes), *stated])
+        values = [one.value for stated in published.values() for one in stated if one.point in present]
+        top = max([*(max(box["p99"], box["whishi"]) for _, box in boxes), *values])
         below.set_ylim(0.0, top * 1.06)
         zoom = _ZOOM * min(box["whishi"] for _, box in boxes)
         above.set_ylim(0.0, min(zoom, top * 1.06))
@@ -119,7 +115,7 @@ def box_of(latency_us: FloatArray, packets: FloatArray) -> dict[str, float]:
 
 
 def _draw(
-    axes: Axes, boxes: list[tuple[Cell, dict[str, float]]], colours: dict[str, str], findings: Findings
+    axes: Axes, boxes: list[tuple[Point, dict[str, float]]], colours: dict[str, str], findings: Findings
 ) -> None:
     drawn = axes.bxp(
         [{**{key: box[key] for key in ("whislo", "q1", "med", "q3", "whishi")}} for _, box in boxes],
@@ -128,20 +124,20 @@ def _draw(
         widths=0.6,
         medianprops={"color": "black", "linewidth": 1.4},
     )
-    for patch, (cell, _) in zip(drawn["boxes"], boxes, strict=True):
-        patch.set_facecolor(colours[cell.policy])
+    for patch, (point, _) in zip(drawn["boxes"], boxes, strict=True):
+        patch.set_facecolor(colours[point.policy_label])
         patch.set_alpha(0.65)
     positions = range(1, len(boxes) + 1)
     for name, style in _MARKS.items():
         axes.plot(positions, [box[name] for _, box in boxes], linestyle="none", zorder=4, **style)
     for column, name in (("latency_mean_ns", "mean"), ("latency_p99_ns", "p99")):
-        halves = [error_of(findings.values(cell, column))[1] / 1000.0 for cell, _ in boxes]
+        halves = [error_of(findings.values(point, column))[1] / 1000.0 for point, _ in boxes]
         if any(halves):
             axes.errorbar(
                 positions, [box[name] for _, box in boxes], yerr=halves, fmt="none", ecolor="black", elinewidth=0.9,
                 capsize=2.0, zorder=5,
             )  # fmt: skip
-    names = [cell.policy for cell, _ in boxes]
+    names = [point.policy_label for point, _ in boxes]
     axes.set_xticks(list(positions), names, rotation=40, ha="right", rotation_mode="anchor")
     axes.grid(visible=False, axis="x")
 
@@ -152,14 +148,14 @@ def _say_fractions(axes: Axes, findings: Findings, figure: str, place: tuple[str
     Returns:
         Whether the paper states one.
     """
-    points = [
-        point
-        for point in published_of(findings, figure, FRACTION)
-        if (point.cell.traffic, point.cell.load) == place
+    stated = [
+        one
+        for one in published_of(findings, figure, FRACTION)
+        if (one.point.traffic_label, one.point.load) == place
     ]
     lines = [
-        f"{point.cell.policy}: {error_of(METRICS[FRACTION](findings, point.cell))[0]:.1%} ({point.value:.1%})"
-        for point in points
+        f"{one.point.policy_label}: {error_of(METRICS[FRACTION](findings, one.point))[0]:.1%} ({one.value:.1%})"
+        for one in stated
     ]
     if lines:
         text = "\n".join(["below 2 us (published):", *lines])

@@ -1,14 +1,19 @@
-"""Latency, throughput and hops over offered load: figure 5 of HPDC 2021, one row of panels per traffic."""
+"""Latency, throughput and hops over offered load (figure 5 of HPDC 2021, one row of panels per traffic), and of
+Q-routing over its limit of hops, of which section 2.3.2 describes in words what a figure would show; the sizes of its
+tables (section 4).
+"""
 
 from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from dragonfly_env.lab.papers.figures.panels import letter
+from dragonfly_env.lab.papers.figures.panels import COLOURS, legend_of_all, letter, means_of, say_missing
 from dragonfly_env.lab.papers.figures.published import Published, legend_handles, mark, published_of
 from dragonfly_env.lab.papers.findings import Findings
+from dragonfly_env.lab.papers.hpdc21_orderings import best_limit, by_limit
+from dragonfly_env.lab.papers.tables import SYSTEMS, TWO_LEVEL, WHOLE, table_size
 from dragonfly_env.plots.loads import load_figure
-from dragonfly_env.plots.style import fitting_legend, looks
+from dragonfly_env.plots.style import fitting_legend, grid, looks
 
 _TITLES = ("packet latency", "system throughput", "packet hops")
 _LABELS = ("mean latency (us)", "throughput", "mean hops")
@@ -24,20 +29,87 @@ def load_curves(findings: Findings, figure: str) -> Figure:
     results = findings.results(figure)
     drawn = load_figure(results)
     colours = {name: look.colour for name, look in looks(results.policies).items()}
-    points = [published_of(findings, figure, metric) for metric in _METRICS]
+    stated = [published_of(findings, figure, metric) for metric in _METRICS]
     shown: list[Published] = []
     for index, axes in enumerate(drawn.axes):
         traffic = results.traffic[index // 3]
         axes.set_title(f"({letter(index)}) {traffic}: {_TITLES[index % 3]}", fontsize=9)
         axes.set_ylabel(_LABELS[index % 3])
-        own = [point for point in points[index % 3] if point.cell.traffic == traffic]
+        own = [one for one in stated[index % 3] if one.point.traffic_label == traffic]
         if index % 3 == 0:  # latencies far above are cut off
-            own = [point for point in own if point.value <= axes.get_ylim()[1]]
-        mark(axes, own, {point.cell: point.cell.load for point in own}, colours)
+            own = [one for one in own if one.value <= axes.get_ylim()[1]]
+        mark(axes, own, lambda point: point.load, colours)
         shown += own
     if shown:
         handles, _ = drawn.axes[1].get_legend_handles_labels()
         for legend in list(drawn.legends):
             legend.remove()
         fitting_legend(drawn, [*handles, *legend_handles(shown)], "outside upper center")
+    return drawn
+
+
+_PANELS = (
+    ("accepted_load", 1.0, "system throughput / offered load"),
+    ("latency_mean_ns", 1e-3, "mean packet latency (us)"),
+    ("hops_mean", 1.0, "mean hops"),
+)
+
+
+def hop_limit_panels(findings: Findings, figure: str) -> Figure:
+    """The figure; a ring marks the best limit of each traffic."""
+    drawn, axes = grid(3.3, 2.7, 1, len(_PANELS))
+    patterns = tuple(dict.fromkeys((point.traffic_label, point.load) for point in findings.points[figure]))
+    for index, (panel, (column, scale, label)) in enumerate(zip(axes[0], _PANELS, strict=True)):
+        panel.set_title(f"({letter(index)})")
+        panel.set_xlabel("maxQ (hops)")
+        panel.set_ylabel(label)
+        for number, (traffic, load) in enumerate(patterns):
+            points = by_limit(findings, figure, traffic)
+            if not points:
+                continue
+            factor = scale / load if column == "accepted_load" else scale
+            values, halves = means_of(findings.values(point, column) * factor for point in points.values())
+            name = f"{traffic}, load {load:g}"
+            panel.errorbar(list(points), values, yerr=halves, color=COLOURS[number],
+                           marker="o", label=name, capsize=2.0, elinewidth=0.9)  # fmt: skip
+            best = best_limit(findings, points)
+            panel.plot([best], [values[list(points).index(best)]], color=COLOURS[number], marker="o", markersize=10,
+                       markerfacecolor="none", linestyle="none")  # fmt: skip
+        if not findings.of(figure):
+            say_missing(panel)
+            continue
+        panel.set_ylim(0.0, 1.05 if column == "accepted_load" else None)
+    if findings.of(figure):
+        legend_of_all(drawn, axes[0][:1], 3)
+    return drawn
+
+
+def memory_bars(findings: Findings, figure: str) -> Figure:
+    """Kilobytes per router of Q-routing's and Q-adaptive's tables, by system."""
+    drawn, axes = grid(4.6, 2.9, 1, 1)
+    panel = axes[0][0]
+    for offset, name in enumerate((WHOLE, TWO_LEVEL)):
+        for index, hosts in enumerate(SYSTEMS):
+            size = table_size(hosts, name)
+            bar = panel.bar(
+                index + 0.36 * offset - 0.18,
+                size.bytes / 1000.0,
+                width=0.34,
+                color=COLOURS[offset],
+                label=name if index == 0 else None,
+            )
+            panel.bar_label(bar, [f"{size.rows} x {size.ports}"], padding=2, fontsize=8)
+    for claim in findings.claims:
+        if claim.metric == "table_memory":
+            sizes = [table_size(hosts, WHOLE).bytes for hosts in SYSTEMS]
+            panel.plot([index + 0.18 for index in range(len(SYSTEMS))],
+                       [claim.published * size / 1000.0 for size in sizes], marker="D", linestyle="none",
+                       markerfacecolor="white", markeredgecolor="black",
+                       label=f"published: {claim.published:g} x")  # fmt: skip
+    panel.set_xticks(range(len(SYSTEMS)), [f"{hosts:,} hosts" for hosts in SYSTEMS])
+    panel.set_ylabel("kB per router")
+    panel.set_title("rows x ports of a router's table")
+    panel.margins(y=0.15)
+    panel.legend(frameon=False, loc="upper left")
+    panel.grid(visible=False, axis="x")
     return drawn

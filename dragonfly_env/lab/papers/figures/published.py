@@ -7,7 +7,7 @@ a gap, a saving) and what was measured of the reference, where the paper does no
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from dragonfly_env.lab.papers.cells import Cell
 from dragonfly_env.lab.papers.claims import Claim
 from dragonfly_env.lab.papers.findings import Findings, FloatArray
 from dragonfly_env.lab.papers.measurements import METRICS
+from dragonfly_env.sweeps.run import Point
 from dragonfly_env.sweeps.statistics import mean_and_ci95
 
 LABEL, RELATIVE_LABEL = "published", "published, relative to the measured reference"
@@ -34,15 +34,15 @@ _PLAIN = ("value", "at-most", "at-least")
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published value of one simulated cell.
+    """A published value of one simulated point.
 
     Attributes:
-        cell: Whose quantity it is.
+        point: Whose quantity it is.
         value: In the unit of claims.
         absolute: Whether the paper states it, or it takes the measured value of a reference.
     """
 
-    cell: Cell
+    point: Point
     value: float
     absolute: bool
 
@@ -58,37 +58,30 @@ class Published:
 
 
 def published_of(findings: Findings, figure: str, metric: str) -> list[Published]:
-    """The published values of a quantity, of those cells of a figure that were simulated; each once."""
-    found: dict[Cell, Published] = {}
-    for cell in findings.of(figure):
+    """The published values of a quantity, of those points of a figure that were simulated; each once."""
+    found: dict[Point, Published] = {}
+    for point in findings.of(figure):
         for claim in findings.claims:
-            if claim.metric != metric or not _is_about(claim, cell, claim.policy):
+            if claim.metric != metric or not _is_about(claim, point, claim.policy):
                 continue
-            if claim.load is None and cell.load < _highest_load(findings, figure, cell):
+            if claim.load is None and point.load < _highest_load(findings, figure, point):
                 continue  # a maximum over all loads has one point
             value, absolute = _value(findings, figure, claim)
-            if math.isfinite(value) and (cell not in found or (absolute and not found[cell].absolute)):
-                found[cell] = Published(cell, value, absolute)
+            if math.isfinite(value) and (point not in found or (absolute and not found[point].absolute)):
+                found[point] = Published(point, value, absolute)
     return list(found.values())
 
 
 def mark(
     panel: Axes,
-    points: Iterable[Published],
-    place: dict[Cell, float],
+    stated: Iterable[Published],
+    place: Callable[[Point], float],
     colours: dict[str, str],
-    scale: float = 1.0,
 ) -> None:
-    """Draw the points of those cells that have a place on the horizontal axis."""
-    for point in points:
-        if point.cell in place:
-            panel.plot(
-                [place[point.cell]],
-                [point.value * scale],
-                marker=point.marker,
-                markerfacecolor=colours.get(point.cell.policy, "white"),
-                **_STYLE,
-            )
+    """Draw what is published at the points' places on the horizontal axis."""
+    for one in stated:
+        panel.plot([place(one.point)], [one.value], marker=one.marker,
+                   markerfacecolor=colours.get(one.point.policy_label, "white"), **_STYLE)  # fmt: skip
 
 
 def legend_handles(points: Iterable[Published]) -> list[Line2D]:
@@ -106,20 +99,19 @@ def error_of(values: FloatArray) -> tuple[float, float]:
     return mean, 0.0 if math.isnan(half) else half
 
 
-def _is_about(claim: Claim, cell: Cell, policy: str) -> bool:
+def _is_about(claim: Claim, point: Point, policy: str) -> bool:
     return (
-        claim.hosts in (0, cell.hosts)
-        and claim.traffic == cell.traffic
-        and policy == cell.policy
-        and (claim.load is None or math.isclose(claim.load, cell.load, abs_tol=1e-9))
+        claim.hosts in (0, point.config.topology.num_hosts)
+        and (claim.traffic, policy) == (point.traffic_label, point.policy_label)
+        and (claim.load is None or math.isclose(claim.load, point.load, abs_tol=1e-9))
     )
 
 
-def _highest_load(findings: Findings, figure: str, cell: Cell) -> float:
-    alike = (cell.hosts, cell.traffic, cell.policy)
-    return max(
-        other.load for other in findings.of(figure) if (other.hosts, other.traffic, other.policy) == alike
-    )
+def _highest_load(findings: Findings, figure: str, point: Point) -> float:
+    def kind(one: Point) -> tuple[int, str, str]:
+        return one.config.topology.num_hosts, one.traffic_label, one.policy_label
+
+    return max(other.load for other in findings.of(figure) if kind(other) == kind(point))
 
 
 def _value(findings: Findings, figure: str, claim: Claim) -> tuple[float, bool]:
@@ -129,15 +121,15 @@ def _value(findings: Findings, figure: str, claim: Claim) -> tuple[float, bool]:
     if not claim.reference:
         return math.nan, False
     reference, absolute = _reference(findings, figure, claim)
-    if claim.relation in ("ratio", "ratio-at-most"):
-        return claim.published * reference, absolute
-    if claim.relation == "gap":
-        return reference - claim.published, absolute
+    stated = {
+        "ratio": claim.published * reference,
+        "ratio-at-most": claim.published * reference,
+        "gap": reference - claim.published,
+        "saving": reference * (1.0 - claim.published),
+    }
     if claim.relation == "relative-gap":
         return reference / (1.0 + claim.published), absolute
-    if claim.relation == "saving":
-        return reference * (1.0 - claim.published), absolute
-    return math.nan, False
+    return stated.get(claim.relation, math.nan), absolute and claim.relation in stated
 
 
 def _reference(findings: Findings, figure: str, claim: Claim) -> tuple[float, bool]:
@@ -147,7 +139,7 @@ def _reference(findings: Findings, figure: str, claim: Claim) -> tuple[float, bo
             claim.metric, claim.hosts, claim.traffic, claim.reference, "value",
         ):  # fmt: skip
             return other.published, True
-    for cell in findings.of(figure):
-        if _is_about(claim, cell, claim.reference):
-            return float(np.nanmean(METRICS[claim.metric](findings, cell))), False
+    for point in findings.of(figure):
+        if _is_about(claim, point, claim.reference):
+            return float(np.nanmean(METRICS[claim.metric](findings, point))), False
     return math.nan, False

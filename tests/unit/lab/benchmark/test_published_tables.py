@@ -50,7 +50,7 @@ def ids_of(suite: Suite, result: ReferenceResult) -> set[str]:
     """The ids that a published run may have by what the table says for people."""
     (board,) = suite.choose((result.board,))
     return {
-        cell.run(PolicyChoice.parse(result.policy), result.seed).id
+        cell.point(PolicyChoice.parse(result.policy)).run(result.seed).id
         for cells in board.cells.values()
         for cell in cells
         if cell.name == result.cell
@@ -62,7 +62,7 @@ def test_a_published_run_gives_the_same_bits_here(published: ReferenceResult) ->
     (board,) = SUITE.choose((published.board,))
     cells = [cell for cell in board.cells["quick"] if cell.name == published.cell]
     runs = {
-        (run := cell.run(PolicyChoice.parse(published.policy), published.seed)).id: (cell, run)
+        (run := cell.point(PolicyChoice.parse(published.policy)).run(published.seed)).id: (cell, run)
         for cell in cells
     }
     assert published.run_id in runs, LACKING

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import dragonfly_env as dfe
+from dragonfly_env.lab.benchmark.report import HEADINGS, cells_of
 from dragonfly_env.lab.benchmark.scores import score
 from dragonfly_env.lab.benchmark.suite import Suite
-from dragonfly_env.lab.benchmark.tables import HEADINGS, cells_of
-from dragonfly_env.lab.benchmark.trained import TrainingCost, training_cost
+from dragonfly_env.lab.benchmark.training import TrainingCost, training_cost
 from dragonfly_env.sweeps.choices import PolicyChoice
 from dragonfly_env.training.agents import AgentSource
 from dragonfly_env.training.run import Sofar

@@ -12,7 +12,7 @@ import dragonfly_env as dfe
 from dragonfly_env.agents import make_agent, make_env
 from dragonfly_env.cli import app
 from dragonfly_env.lab.benchmark import Benchmark, find_suite
-from dragonfly_env.lab.benchmark.unseen import trained_on_unseen, why_unseen
+from dragonfly_env.lab.benchmark.training import trained_on_unseen, why_unseen
 from dragonfly_env.traffic import parse_traffic
 
 SUITE = find_suite("dragonfly-v1")

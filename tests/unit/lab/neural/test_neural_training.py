@@ -20,6 +20,7 @@ from dragonfly_env.lab.neural.demands import matched_routers, random_demands
 from dragonfly_env.lab.neural.evolution import changed, num_changes
 from dragonfly_env.lab.neural.foretelling import Samples, chosen, collect, fit, together
 from dragonfly_env.lab.neural.network import scores_of, untrained
+from dragonfly_env.lab.neural.tasks import packet_ns, seed_of
 
 SUITE = find_suite("dragonfly-v1")
 MIXTURE = own_mixture(SUITE)
@@ -60,11 +61,11 @@ def test_no_scenario_of_the_mixture_is_unseen() -> None:
         cell.traffic.label for listed in board.cells.values() for cell in listed if cell.part == "train"
     }
     for task in (*MIXTURE.training, *MIXTURE.validation):
-        label = task.name.split(" ")[0]
+        label = task.traffic_label.split(" ")[0]
         assert label not in {cell.traffic.label for cell in unseen} - trained
         assert task.config.topology.num_hosts not in (2550, 5256, 16512)
         assert (label, task.config.load) not in {(cell.traffic.label, cell.load) for cell in unseen}
-    names = [task.name for task in (*MIXTURE.training, *MIXTURE.validation)]
+    names = [task.traffic_label for task in (*MIXTURE.training, *MIXTURE.validation)]
     assert len(set(names)) == len(names)
 
 
@@ -93,7 +94,7 @@ def test_matched_routers_half_way_round_are_tornado_and_refused(offset: int, hos
     with pytest.raises(dfe.ConfigError, match="unseen"):
         Mixture.from_dict(row("matched", 0.2, hosts, offset=offset, seed=1), SUITE)
     (task,) = Mixture.from_dict(row("matched", 0.2, hosts, offset=offset - 1, seed=1), SUITE).training
-    assert task.name == f"matched:{offset - 1}/1 0.2, {hosts} hosts, lia"
+    assert task.traffic_label == f"matched:{offset - 1}/1 0.2, {hosts} hosts, lia"
 
 
 def test_a_system_may_be_described_by_its_shape() -> None:
@@ -102,7 +103,7 @@ def test_a_system_may_be_described_by_its_shape() -> None:
     described["training"][0]["topology"] = {"p": 3, "a": 4, "h": 3}
     (task,) = Mixture.from_dict(described, SUITE).training
     assert task.config.topology == dfe.Dragonfly(p=3, a=4, h=3)
-    assert task.name == "matched:3/1 0.2, 156 hosts, lia"
+    assert task.traffic_label == "matched:3/1 0.2, 156 hosts, lia"
     described["training"][0]["traffic"][0]["offset"] = 6  # tornado on 13 groups
     with pytest.raises(dfe.ConfigError, match="unseen"):
         Mixture.from_dict(described, SUITE)
@@ -119,10 +120,10 @@ def test_a_system_may_be_described_by_its_shape() -> None:
 
 def test_a_training_cell_may_be_trained_on_even_where_it_is_tornado() -> None:
     (task,) = Mixture.from_dict(row("adv+4", 0.45, 72), SUITE).training  # of 9 groups
-    assert task.name == "adv+4 0.45, 72 hosts, lia"
+    assert task.traffic_label == "adv+4 0.45, 72 hosts, lia"
     assert (task.warmup_ns, task.measure_ns) == (1000.0, 2000.0)
-    assert task.packet_ns == 10.0
-    assert task.seed(1) == task.seed(1) != task.seed(2)
+    assert packet_ns(task) == 10.0
+    assert seed_of(task, 1) == seed_of(task, 1) != seed_of(task, 2)
 
 
 @pytest.mark.parametrize(("kind", "targets"), [("groups", 3), ("routers", 2)])
@@ -173,8 +174,8 @@ def test_a_mistake_in_a_mixture_is_named(changed_field: str, value: Any, told: s
 
 def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
     part = MIXTURE.only((342,), ("uniform",), 0.5)
-    assert {task.name.split(",")[1] for task in part.training} == {" 342 hosts"}
-    assert {task.name.split(" ")[0] for task in part.training} == {"uniform"}
+    assert {task.traffic_label.split(",")[1] for task in part.training} == {" 342 hosts"}
+    assert {task.traffic_label.split(" ")[0] for task in part.training} == {"uniform"}
     assert part.training[0].measure_ns == 3000.0
     for task in MIXTURE.only((), (), 0.37).training:  # whole picoseconds, whatever the share
         assert round(task.warmup_ns * 1000) == pytest.approx(task.warmup_ns * 1000, abs=1e-6)

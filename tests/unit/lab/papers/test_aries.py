@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,16 @@ from typer.testing import CliRunner
 import dragonfly_env as dfe
 from dragonfly_env.cli import app
 from dragonfly_env.jobs.gaps import calibrated_gaps
-from dragonfly_env.lab.papers import aries_cells
+from dragonfly_env.lab.papers import aries_points
 from dragonfly_env.lab.papers.aries import ARIES, FULL, QUICK
-from dragonfly_env.lab.papers.aries_cells import APPLICATIONS, SIZES, Sizing, watched
 from dragonfly_env.lab.papers.aries_open import VARIANTS
+from dragonfly_env.lab.papers.aries_points import APPLICATIONS, SIZES, Sizing, watched
 from dragonfly_env.lab.papers.claims import Claim
-from dragonfly_env.lab.papers.job_cells import JobCell
+from dragonfly_env.lab.papers.evidence import STATEMENTS
 from dragonfly_env.lab.papers.job_metrics import JOB_METRICS
-from dragonfly_env.lab.papers.job_orderings import JOB_STATEMENTS
 from dragonfly_env.lab.papers.paired import COMPARISONS
 from dragonfly_env.lab.papers.paper import Effort
+from dragonfly_env.sweeps.run import Point
 
 CLAIMS = ARIES.claims()
 EFFORTS = (QUICK, FULL)
@@ -29,11 +30,11 @@ INPUTS = {f"AR{number}" for number in range(45, 53)}
 EXCLUDED = {"AR24", "AR25", "AR26", "AR27", "AR37"}
 
 
-def cells_of(name: str, effort: Effort) -> list[JobCell]:
+def cells_of(name: str, effort: Effort) -> list[Point]:
     figure = next(figure for figure in ARIES.figures if figure.name == name)
-    cells = figure.cells(effort)
-    assert all(isinstance(cell, JobCell) for cell in cells)
-    return [cell for cell in cells if isinstance(cell, JobCell)]
+    cells = figure.points(effort)
+    assert all(isinstance(cell, Point) for cell in cells)
+    return [cell for cell in cells if isinstance(cell, Point)]
 
 
 def test_every_claim_of_the_paper_is_there_once() -> None:
@@ -57,7 +58,7 @@ def test_every_claim_says_how_it_is_measured(found: Claim) -> None:
         assert set(found.metric.split("+")) <= JOB_METRICS.keys()
         assert (found.low is not None or found.high is not None) == (not found.is_ordering)
     elif found.relation == "ordering":
-        assert found.metric in JOB_STATEMENTS
+        assert found.metric in STATEMENTS
     elif found.metric:
         assert found.metric in JOB_METRICS
     low, high = found.bounds
@@ -73,31 +74,30 @@ def test_every_claim_finds_its_simulations(found: Claim, effort: Effort) -> None
         fitting = [
             cell
             for cell in cells_of(found.figure, effort)
-            if found.traffic == cell.traffic and policy in ("", cell.policy)
+            if found.traffic == cell.traffic_label and policy in ("", cell.policy_label)
         ]
         assert fitting
-        assert len({cell.policy for cell in fitting}) == len(fitting)
+        assert len({cell.policy_label for cell in fitting}) == len(fitting)
 
 
 @pytest.mark.parametrize("figure", [figure.name for figure in ARIES.figures])
 def test_every_simulation_can_be_done(figure: str) -> None:
-    for effort in EFFORTS:
-        for cell in cells_of(figure, effort):
-            assert not cell.missing()
     sample = cells_of(figure, QUICK) or cells_of(figure, FULL)[:8]
     for cell in sample:
-        run = cell.run(ARIES.setup, "periodic", 1)
+        run = cell.run(1)
         assert run.closed_loop
         assert run.config.network == dfe.NetworkConfig.preset("aries-256")
-        assert run.config.topology == dfe.Dragonfly.preset(cell.system)
+        assert run.config.topology == dfe.Dragonfly.preset(
+            "cori-m8" if "Cori" in cell.traffic_label else "theta-m8"
+        )
 
 
 def test_pairs_of_runs_differ_in_the_mode_of_the_watched_job_alone() -> None:
     for seed in (1, 2, 3):
         configs = [
-            cell.run(ARIES.setup, "periodic", seed).config
+            cell.run(seed).config
             for cell in cells_of("fig2", QUICK)
-            if cell.traffic == "milc in the mix"
+            if cell.traffic_label == "milc in the mix"
         ]
         first, second = (config.to_dict() for config in configs)
         policies = [settings["jobs"][0].pop("policy") for settings in (first, second)]
@@ -108,7 +108,7 @@ def test_pairs_of_runs_differ_in_the_mode_of_the_watched_job_alone() -> None:
         ]
         assert configs[0].policy_object.name == "ad0"
     groups = [
-        {host // 48 for host in cell.run(ARIES.setup, "periodic", seed).config.placed_jobs()[0].hosts}
+        {host // 48 for host in cell.run(seed).config.placed_jobs()[0].hosts}
         for cell in cells_of("fig5", QUICK)[:1]
         for seed in (1, 2, 3, 4)
     ]
@@ -117,28 +117,28 @@ def test_pairs_of_runs_differ_in_the_mode_of_the_watched_job_alone() -> None:
 
 
 def test_before_and_after_all_jobs_change() -> None:
-    before, after = (cell.run(ARIES.setup, "periodic", 1).config for cell in cells_of("fig13", QUICK))
+    before, after = (cell.run(1).config for cell in cells_of("fig13", QUICK))
     modes = [{config.policy_object.name, config.jobs[0].policy} for config in (before, after)]
     assert [{str(getattr(mode, "name", mode)) for mode in some} for some in modes] == [{"ad0"}, {"ad3"}]
-    production = cells_of("fig5", QUICK)[0].run(ARIES.setup, "periodic", 1)
-    assert cells_of("fig13", QUICK)[0].run(ARIES.setup, "periodic", 1).id == production.id
+    production = cells_of("fig5", QUICK)[0].run(1)
+    assert cells_of("fig13", QUICK)[0].run(1).id == production.id
 
 
 @pytest.mark.parametrize("name", APPLICATIONS)
 def test_watched_jobs_take_about_as_long_as_each_other(name: str) -> None:
     for size in SIZES.values():
         job = watched(name, 32, size)
-        share = aries_cells.PAPER_SHARES[name]
+        share = aries_points.PAPER_SHARES[name]
         assert 0.5 < job.iterations * job.program.gap(32) / (1 - share) / size.watch_ns < 2.0
 
 
 def test_open_parameters_are_tried_in_a_full_run_only() -> None:
     assert not cells_of("open", QUICK)
     cells = cells_of("open", FULL)
-    labels = [cell.traffic for cell in cells if cell.policy == "ad3"]
+    labels = [cell.traffic_label for cell in cells if cell.policy_label == "ad3"]
     assert len(labels) == len(set(labels)) == len(cells) / 2
     assert {label.partition(", ")[2] for label in labels if label.startswith("milc")} == set(VARIANTS)
-    runs = [cell.run(ARIES.setup, "periodic", 1) for cell in cells if cell.traffic == "milc, ties=random"]
+    runs = [cell.run(1) for cell in cells if cell.traffic_label == "milc, ties=random"]
     for run in runs:
         for one in run.config.placed_jobs():
             assert one.job.policy is None or one.job.policy.ties == "random"
@@ -146,19 +146,17 @@ def test_open_parameters_are_tried_in_a_full_run_only() -> None:
 
 
 def test_another_reading_changes_ties_levels_and_all_to_all_of_every_run() -> None:
-    reading = ARIES.reading("random-ties")
+    assert ARIES.reading("random-ties") in ARIES.variants
     for figure in ARIES.figures:
-        for cell in cells_of(figure.name, FULL)[:4]:
-            read = reading.adjust(cell)
-            assert isinstance(read, JobCell)
-            config = read.run(ARIES.setup, "periodic", 1).config
+        others = figure.points(dataclasses.replace(FULL, variant="random-ties"))
+        for cell, read in list(zip(cells_of(figure.name, FULL), others, strict=True))[:4]:
+            config = read.run(1).config
             for job in (one.job for one in config.placed_jobs()):
                 modes = {job.policy or config.policy_object, job.all_to_all_policy or config.policy_object}
-                assert {mode.ties for mode in modes} == {dict(cell.routing.settings).get("ties", "random")}
+                assert {mode.ties for mode in modes} == {"random"}
             assert config.jobs[0].all_to_all_policy.name == "ad1"
-            assert config.jobs[0].policy.name == cell.policy
-            assert read.run(ARIES.setup, "periodic", 1).id != cell.run(ARIES.setup, "periodic", 1).id
-    assert ARIES.reading("usual").adjust(cell) is cell
+            assert config.jobs[0].policy.name == cell.policy_label
+            assert read.run(1).id != cell.run(1).id
 
 
 def test_a_reading_that_a_paper_does_not_have_is_refused(tmp_path: Path) -> None:
@@ -176,8 +174,8 @@ def test_a_reading_that_a_paper_does_not_have_is_refused(tmp_path: Path) -> None
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name != "as in the preset"])
 def test_every_variant_is_another_run(name: str) -> None:
     def run_of(variant: str) -> dict[str, Any]:
-        cells = [cell for cell in cells_of("open", FULL) if cell.traffic == f"milc, {variant}"]
-        return cells[0].run(ARIES.setup, "periodic", 1).configuration
+        cells = [cell for cell in cells_of("open", FULL) if cell.traffic_label == f"milc, {variant}"]
+        return cells[0].run(1).configuration
 
     usual, other = run_of("as in the preset"), run_of(name)
     assert {key for key in usual if usual[key] != other[key]} & {"policy", "network", "resolved_jobs"}

@@ -8,37 +8,35 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dragonfly_env.lab.papers.cells import Cell
 from dragonfly_env.lab.papers.findings import Findings
-from dragonfly_env.lab.papers.hop_limit import hop_limit
 from dragonfly_env.lab.papers.hpdc21 import FULL, HPDC21, QUICK
+from dragonfly_env.lab.papers.hpdc21_orderings import hop_limit
 from dragonfly_env.lab.papers.measurements import Measured, measure_claim
 from dragonfly_env.lab.papers.paper import Effort
 from dragonfly_env.lab.papers.verdicts import DEVIATES, MET, judge
+from dragonfly_env.sweeps.run import Point
 
 CLAIMS = {found.id: found for found in HPDC21.claims()}
-Make = Callable[[Cell], dict[str, Any]]
+Make = Callable[[Point], dict[str, Any]]
 
 
 def measured(identity: str, make: Make, effort: Effort = FULL) -> Measured:
     """As if every cell of the claim's figure had been simulated once, with this outcome."""
     claim = CLAIMS[identity]
-    cells = HPDC21.choose((claim.figure,))[0].cells(effort)
+    cells = HPDC21.choose((claim.figure,))[0].points(effort)
     return measure_claim(
         claim,
         Findings(
-            setup=HPDC21.setup,
-            cells={claim.figure: cells},
+            points={claim.figure: cells},
             rows={cell: (make(cell),) for cell in cells},
-            missing={},
             name="made up",
         ),
     )
 
 
 def latencies(by_policy: dict[str, float], *, tail: float = 3.0) -> Make:
-    def make(cell: Cell) -> dict[str, Any]:
-        mean = 1000.0 * by_policy.get(cell.policy, 5.0)
+    def make(cell: Point) -> dict[str, Any]:
+        mean = 1000.0 * by_policy.get(cell.policy_label, 5.0)
         return {
             "latency_mean_ns": mean,
             "latency_p95_ns": mean * (tail - 1.0),
@@ -80,9 +78,9 @@ def test_an_ordering_holds_as_published_and_is_reversed_otherwise(
 
 
 def test_up_to_is_the_largest_saving_of_all_loads() -> None:
-    def make(cell: Cell) -> dict[str, Any]:
+    def make(cell: Point) -> dict[str, Any]:
         saved = 0.75 if cell.load == 0.5 else 0.1
-        return {"latency_mean_ns": 1000.0 * (1.0 - saved if cell.policy == "q-adaptive" else 1.0)}
+        return {"latency_mean_ns": 1000.0 * (1.0 - saved if cell.policy_label == "q-adaptive" else 1.0)}
 
     found = measured("QA72", make)
     assert found.mean == pytest.approx(0.75)
@@ -93,9 +91,9 @@ def test_up_to_is_the_largest_saving_of_all_loads() -> None:
 
 def test_convergence_takes_longer_the_more_there_is_to_learn() -> None:
     def make(settled_us: dict[str, float]) -> Make:
-        def of(cell: Cell) -> dict[str, Any]:
+        def of(cell: Point) -> dict[str, Any]:
             starts = np.arange(0.0, 1_000_000.0, 10_000.0)
-            early = starts < 1000.0 * settled_us[cell.traffic]
+            early = starts < 1000.0 * settled_us[cell.traffic_label]
             return {
                 "series_time_ns": starts,
                 "series_duration_ns": np.full(len(starts), 10_000.0),
@@ -114,7 +112,7 @@ def test_convergence_takes_longer_the_more_there_is_to_learn() -> None:
 @pytest.mark.parametrize("effort", [QUICK, FULL], ids=lambda effort: effort.name)
 def test_a_large_limit_of_hops_costs_latency_and_throughput(effort: Effort) -> None:
     def make(latency: float, accepted: float) -> Make:
-        def of(cell: Cell) -> dict[str, Any]:
+        def of(cell: Point) -> dict[str, Any]:
             largest = hop_limit(cell) == 12
             return {
                 "latency_mean_ns": 1000.0 * (latency if largest else 1.0),
@@ -131,8 +129,8 @@ def test_a_large_limit_of_hops_costs_latency_and_throughput(effort: Effort) -> N
 def test_maximum_throughput_is_that_of_the_best_load() -> None:
     """QA18: past 0.45 the rival collapses, which its maximum does not show."""
 
-    def make(cell: Cell) -> dict[str, Any]:
+    def make(cell: Point) -> dict[str, Any]:
         accepted = min(cell.load, 0.48)
-        return {"accepted_load": 0.2 if cell.policy == "ugal-n" and cell.load > 0.45 else accepted}
+        return {"accepted_load": 0.2 if cell.policy_label == "ugal-n" and cell.load > 0.45 else accepted}
 
     assert measured("QA18", make).mean == pytest.approx(0.48 - 0.45)

@@ -12,7 +12,6 @@ import pytest
 
 from dragonfly_env.lab.papers.aries import ARIES, FULL
 from dragonfly_env.lab.papers.findings import Findings
-from dragonfly_env.lab.papers.job_cells import JobCell
 from dragonfly_env.lab.papers.job_metrics import JOB_METRICS_OF_ROW, PERCENTILES, operation_times_us
 from dragonfly_env.lab.papers.measurements import Measured, measure_claim
 from dragonfly_env.lab.papers.paired import reduction, spread_ratio, tail_ratio
@@ -26,6 +25,7 @@ from dragonfly_env.lab.papers.verdicts import (
     judge,
     judge_all,
 )
+from dragonfly_env.sweeps.run import Point
 from dragonfly_env.sweeps.statistics import mean_and_ci95
 
 CLAIMS = {found.id: found for found in ARIES.claims()}
@@ -65,24 +65,24 @@ def tiles(flits: int, ratio: float) -> dict[str, dict[str, float]]:
     return {name: dict(one) for name in ("host-in", "rank-1", "rank-2", "rank-3")}
 
 
-def findings(make: Callable[[JobCell, int], Row]) -> Findings:
+def findings(make: Callable[[Point, int], Row]) -> Findings:
     """As if every cell had been simulated with some seeds."""
     cells = {
-        figure.name: tuple(cell for cell in figure.cells(FULL) if isinstance(cell, JobCell))
+        figure.name: tuple(cell for cell in figure.points(FULL) if isinstance(cell, Point))
         for figure in ARIES.figures
         if figure.name != "open"
     }
     every = {cell for some in cells.values() for cell in some}
     rows = {cell: tuple(make(cell, seed) for seed in range(SEEDS)) for cell in every}
-    return Findings(setup=ARIES.setup, cells=cells, rows=rows, missing={}, name="made up")
+    return Findings(points=cells, rows=rows, name="made up")
 
 
-def measured(identity: str, make: Callable[[JobCell, int], Row]) -> Measured:
+def measured(identity: str, make: Callable[[Point, int], Row]) -> Measured:
     return measure_claim(CLAIMS[identity], findings(make))
 
 
-def is_ad3(cell: JobCell) -> bool:
-    return cell.policy == "ad3"
+def is_ad3(cell: Point) -> bool:
+    return cell.policy_label == "ad3"
 
 
 def groups_of(seed: int) -> int:
@@ -130,8 +130,8 @@ def test_times_of_ranks_add_up() -> None:
 
 
 def test_a_claim_with_bounds_is_met_inside_them_and_says_how_sure_that_is() -> None:
-    def runs(gain: float, noise: float) -> Callable[[JobCell, int], Row]:
-        def make(cell: JobCell, seed: int) -> Row:
+    def runs(gain: float, noise: float) -> Callable[[Point, int], Row]:
+        def make(cell: Point, seed: int) -> Row:
             return row(1000.0 * (1 - (gain + noise * (-1) ** seed) * is_ad3(cell)))
 
         return make
@@ -174,11 +174,11 @@ def test_jobs_that_did_not_end_decide_nothing() -> None:
 # ------------------------------------------------------------------------------------------------ orderings
 
 
-def gains(**by_name: float) -> Callable[[JobCell, int], Row]:
+def gains(**by_name: float) -> Callable[[Point, int], Row]:
     """Applications that gain so much under AD3, a little more or less from seed to seed."""
 
-    def make(cell: JobCell, seed: int) -> Row:
-        gain = by_name.get(cell.traffic.split()[0].replace("-", "_"), 0.0) + 0.001 * (-1) ** (seed // 2)
+    def make(cell: Point, seed: int) -> Row:
+        gain = by_name.get(cell.traffic_label.split()[0].replace("-", "_"), 0.0) + 0.001 * (-1) ** (seed // 2)
         return row(1000.0 * (1 - gain * is_ad3(cell)), groups=groups_of(seed))
 
     return make
@@ -197,7 +197,7 @@ def test_production_orderings_hold(identity: str) -> None:
 def test_who_prefers_neither_mode_at_all_contradicts_nothing() -> None:
     """As rayleigh, whose operations are all to all and have one mode in both runs (reading ``random-ties``)."""
 
-    def same(cell: JobCell, seed: int) -> Row:
+    def same(cell: Point, seed: int) -> Row:
         return row(1000.0 + seed, groups=groups_of(seed))
 
     assert measured("AR29", same).ordering == "holds"
@@ -208,7 +208,7 @@ def test_production_orderings_are_reversed() -> None:
     assert measured("AR28", gains(milc=-0.05)).ordering == "reversed"
     assert measured("AR30", gains(milc=0.1, milc_reorder=-0.1)).ordering == "reversed"
 
-    def opposite(cell: JobCell, seed: int) -> Row:
+    def opposite(cell: Point, seed: int) -> Row:
         gain = (0.1 if groups_of(seed) == 1 else -0.1) + 0.001 * (-1) ** (seed // 2)
         return row(1000.0 * (1 - gain * is_ad3(cell)), groups=groups_of(seed))
 
@@ -217,10 +217,10 @@ def test_production_orderings_are_reversed() -> None:
 
 
 def test_all_metrics_of_a_claim_must_be_lower() -> None:
-    def calm(cell: JobCell, seed: int) -> Row:
+    def calm(cell: Point, seed: int) -> Row:
         return row(1000.0 + seed, ratio=0.5 if is_ad3(cell) else 1.0)
 
-    def mixed(cell: JobCell, seed: int) -> Row:
+    def mixed(cell: Point, seed: int) -> Row:
         made = dict(calm(cell, seed))
         if is_ad3(cell):
             changed = tiles(1000, 0.5)
@@ -240,18 +240,18 @@ def test_all_metrics_of_a_claim_must_be_lower() -> None:
 
 def test_time_rises_with_the_bias() -> None:
     order = {"ad0": 1.0, "ad1": 1.1, "ad2": 1.2, "ad3": 1.3}
-    up = measured("AR08", lambda cell, seed: row(order[cell.policy] * (1000.0 + seed), jobs=16))
-    down = measured("AR08", lambda cell, seed: row((1000.0 + seed) / order[cell.policy], jobs=16))
+    up = measured("AR08", lambda cell, seed: row(order[cell.policy_label] * (1000.0 + seed), jobs=16))
+    down = measured("AR08", lambda cell, seed: row((1000.0 + seed) / order[cell.policy_label], jobs=16))
     assert (up.ordering, up.uncertain) == ("holds", False)
     assert (down.ordering, down.uncertain) == ("reversed", False)
 
 
 def test_modes_are_ranked_by_normalised_times() -> None:
-    def make(best: str) -> Callable[[JobCell, int], Row]:
+    def make(best: str) -> Callable[[Point, int], Row]:
         places = ["ad3", "ad2", "ad1", "ad0"] if best == "ad3" else ["ad0", "ad1", "ad2", "ad3"]
 
-        def one(cell: JobCell, seed: int) -> Row:
-            place = 1 + places.index(cell.policy)
+        def one(cell: Point, seed: int) -> Row:
+            place = 1 + places.index(cell.policy_label)
             return row(1000.0 + 100 * place + place * seed)
 
         return one
@@ -262,10 +262,10 @@ def test_modes_are_ranked_by_normalised_times() -> None:
 
 
 def test_production_lies_between_or_above_controlled_runs() -> None:
-    def make(production: float) -> Callable[[JobCell, int], Row]:
-        def one(cell: JobCell, seed: int) -> Row:
+    def make(production: float) -> Callable[[Point, int], Row]:
+        def one(cell: Point, seed: int) -> Row:
             ratios = {"16 milc, consecutive": 1.0, "16 milc, random-routers": 2.0, "milc alone": 1.5}
-            return row(1000.0, ratio=ratios.get(cell.traffic, production))
+            return row(1000.0, ratio=ratios.get(cell.traffic_label, production))
 
         return one
 
@@ -276,10 +276,12 @@ def test_production_lies_between_or_above_controlled_runs() -> None:
 
 
 def test_reordering_helps_under_both_modes() -> None:
-    def make(slower: str) -> Callable[[JobCell, int], Row]:
-        def one(cell: JobCell, seed: int) -> Row:
-            reorder = cell.traffic.startswith("milc-reorder")
-            return row((1000.0 + seed) * (0.9 if reorder and cell.policy != slower else 1.0 + 0.05 * reorder))
+    def make(slower: str) -> Callable[[Point, int], Row]:
+        def one(cell: Point, seed: int) -> Row:
+            reorder = cell.traffic_label.startswith("milc-reorder")
+            return row(
+                (1000.0 + seed) * (0.9 if reorder and cell.policy_label != slower else 1.0 + 0.05 * reorder)
+            )
 
         return one
 
@@ -288,7 +290,7 @@ def test_reordering_helps_under_both_modes() -> None:
 
 
 def test_all_percentiles_of_latency_are_lower_and_the_tail_by_as_much_as_published() -> None:
-    def make(factor: float) -> Callable[[JobCell, int], Row]:
+    def make(factor: float) -> Callable[[Point, int], Row]:
         return lambda cell, seed: row(1000.0, latency_ns=(500.0 + seed) * (factor if is_ad3(cell) else 1.0))
 
     assert measured("AR44", make(0.75)).ordering == "holds"
@@ -305,7 +307,7 @@ def test_flits_are_compared_in_the_same_time() -> None:
 
 
 def test_what_was_not_logged_is_said() -> None:
-    def bare(cell: JobCell, seed: int) -> Row:
+    def bare(cell: Point, seed: int) -> Row:
         made = row(1000.0)
         del made["tiles"], made["nic_latency_ns"]
         return made

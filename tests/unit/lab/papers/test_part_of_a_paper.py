@@ -10,6 +10,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.lab.papers import Paper, Reproduction
 from dragonfly_env.lab.papers.aries import ARIES
+from dragonfly_env.lab.papers.findings import steps_of
 from dragonfly_env.lab.papers.hpdc21 import HPDC21
 from dragonfly_env.lab.papers.taco25 import TACO25
 
@@ -37,8 +38,8 @@ def test_shorter_windows_are_a_share_of_all_warm_ups_and_windows(paper: Paper) -
         assert getattr(fifth.effort, name) == pytest.approx(0.2 * getattr(paper.effort("full"), name))
     assert fifth.effort.transient_ns == paper.effort("full").transient_ns
     for figure in paper.figures:
-        for long, short in zip(figure.cells(paper.effort("full")), fifth.cells(figure), strict=True):
-            if long.warmup_ns and not long.schedule:
+        for long, short in zip(figure.points(paper.effort("full")), figure.points(fifth.effort), strict=True):
+            if long.warmup_ns and not steps_of(long):
                 assert short.warmup_ns == pytest.approx(0.2 * long.warmup_ns)
                 assert short != long  # never taken for the whole one
 
@@ -64,11 +65,10 @@ def test_only_what_claims_need_is_enough_to_decide_all_of_them(paper: Paper, eff
         for policy in filter(None, (claim.policy, claim.reference, *claim.rivals)):
             needed = [
                 cell
-                for cell in every.cells(figure)
-                if claim.hosts in (0, cell.hosts)
-                and claim.traffic in ("", "any", cell.traffic)
-                and policy == cell.policy
+                for cell in figure.points(every.effort)
+                if claim.hosts in (0, cell.config.topology.num_hosts)
+                and claim.traffic in ("", "any", cell.traffic_label)
+                and policy == cell.policy_label
                 and (claim.load is None or math.isclose(claim.load, cell.load))
-                and not cell.missing()
             ]
             assert chosen.issuperset(needed), (claim.id, policy)

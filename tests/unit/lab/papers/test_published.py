@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from dragonfly_env.lab.papers import Paper
-from dragonfly_env.lab.papers.cells import Cell
 from dragonfly_env.lab.papers.figures.published import LABEL, RELATIVE_LABEL, legend_handles, published_of
 from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.hpdc21 import HPDC21
 from dragonfly_env.lab.papers.taco25 import TACO25
+from dragonfly_env.sweeps.run import Point
 
 MEASURED = {
     "accepted_load": 0.4,
@@ -26,20 +26,18 @@ MEASURED = {
 
 def made_up(paper: Paper, figure: str, effort: str = "full") -> Findings:
     """As if every cell of a figure had been simulated once, with the same outcome."""
-    cells: tuple[Cell, ...] = paper.choose((figure,))[0].cells(paper.effort(effort))
-    rows: dict[Cell, tuple[dict[str, Any], ...]] = {
+    cells: tuple[Point, ...] = paper.choose((figure,))[0].points(paper.effort(effort))
+    rows: dict[Point, tuple[dict[str, Any], ...]] = {
         cell: ({**MEASURED, "load": cell.load, "saturated": False},) for cell in cells
     }
-    return Findings(
-        setup=paper.setup, cells={figure: cells}, rows=rows, missing={}, name="made up", claims=paper.claims()
-    )
+    return Findings(points={figure: cells}, rows=rows, name="made up", claims=paper.claims())
 
 
 def value_of(found: Findings, figure: str, metric: str, place: tuple[str, float, str]) -> tuple[float, bool]:
     (point,) = [
         point
         for point in published_of(found, figure, metric)
-        if (point.cell.traffic, point.cell.load, point.cell.policy) == place
+        if (point.point.traffic_label, point.point.load, point.point.policy_label) == place
     ]
     return pytest.approx(point.value), point.absolute
 
@@ -71,10 +69,10 @@ def test_a_saving_without_a_published_reference_is_relative_to_what_was_measured
 def test_points_are_those_of_cells_of_the_same_system() -> None:
     for effort, hosts in (("full", 5256), ("quick", 1056)):
         points = published_of(made_up(TACO25, "fig7", effort), "fig7", "throughput")
-        assert {point.cell.hosts for point in points} == {hosts}
+        assert {point.point.config.topology.num_hosts for point in points} == {hosts}
         assert {point.label for point in points} == {LABEL}
         stated = {"adv+1", "adv+6", "adv+8"} if hosts == 5256 else {"adv+1", "adv+4", "adv+5"}
-        assert {point.cell.traffic for point in points} == stated
+        assert {point.point.traffic_label for point in points} == stated
 
 
 @pytest.mark.parametrize(
@@ -89,8 +87,8 @@ def test_figures_have_a_legend_entry_for_what_is_published(paper: Paper, figure:
 def test_a_maximum_over_loads_has_one_point() -> None:
     found = made_up(HPDC21, "fig5")
     loads = [
-        point.cell.load
+        point.point.load
         for point in published_of(found, "fig5", "throughput")
-        if (point.cell.traffic, point.cell.policy) == ("adv+1", "ugal-n")
+        if (point.point.traffic_label, point.point.policy_label) == ("adv+1", "ugal-n")
     ]
     assert loads == [0.5]

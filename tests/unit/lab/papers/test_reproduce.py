@@ -15,12 +15,13 @@ from typer.testing import CliRunner, Result
 
 import dragonfly_env.lab.papers as reproduce
 from dragonfly_env.cli import app
-from dragonfly_env.lab.papers import Paper, Reproduction, cells, judge_all
+from dragonfly_env.lab.papers import Paper, Reproduction, judge_all
 from dragonfly_env.lab.papers.claims import RELATIONS, Claim
+from dragonfly_env.lab.papers.evidence import STATEMENTS
 from dragonfly_env.lab.papers.figures.boxes import box_of
 from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.hpdc21 import FULL, HPDC21, QUICK
-from dragonfly_env.lab.papers.measurements import METRICS, STATEMENTS, Measured
+from dragonfly_env.lab.papers.measurements import METRICS, Measured
 from dragonfly_env.lab.papers.transients import settling_time_us
 from dragonfly_env.lab.papers.verdicts import DEVIATES, INPUT, MET, NOT_RUN, judge
 from dragonfly_env.sweeps import runner
@@ -100,9 +101,9 @@ def test_every_claim_finds_its_simulations(found: Claim, effort: reproduce.Effor
     for policy in (found.policy, found.reference, *found.rivals):
         fitting = [
             cell
-            for cell in figure.cells(effort)
-            if (cell.hosts, cell.traffic) == (found.hosts, found.traffic)
-            and policy in ("", cell.policy)
+            for cell in figure.points(effort)
+            if (cell.config.topology.num_hosts, cell.traffic_label) == (found.hosts, found.traffic)
+            and policy in ("", cell.policy_label)
             and found.load in (None, cell.load)
         ]
         assert fitting, policy
@@ -110,10 +111,14 @@ def test_every_claim_finds_its_simulations(found: Claim, effort: reproduce.Effor
 
 def test_parameters_are_those_of_the_two_systems() -> None:
     learners = {
-        (cell.hosts, dict(cell.routing.settings)["q_thld1"], dict(cell.routing.settings)["q_thld2"])
+        (
+            cell.config.topology.num_hosts,
+            cell.config.policy_object.q_thld1,
+            cell.config.policy_object.q_thld2,
+        )
         for figure in HPDC21.figures
-        for cell in figure.cells(FULL)
-        if cell.policy == "q-adaptive"
+        for cell in figure.points(FULL)
+        if cell.policy_label == "q-adaptive"
     }
     assert learners == {(1056, 0.2, 0.35), (2550, 0.05, 0.4)}
 
@@ -170,8 +175,8 @@ def test_without_packets_there_is_no_verdict() -> None:
 
 
 def test_nothing_simulated_means_not_run() -> None:
-    every = {figure.name: figure.cells(QUICK) for figure in HPDC21.figures}
-    findings = Findings(setup=HPDC21.setup, cells=every, rows={}, missing={}, name="nothing")
+    every = {figure.name: figure.points(QUICK) for figure in HPDC21.figures}
+    findings = Findings(points=every, rows={}, name="nothing")
     verdicts = judge_all(CLAIMS, findings, decides_all=True)
     by_id = {verdict.claim.id: verdict for verdict in verdicts}
     assert by_id.pop("QA71").verdict == INPUT  # needs no simulation
@@ -318,22 +323,6 @@ def test_seeds_give_confidence_intervals(tmp_path: Path) -> None:
     measured = verdicts["QA39"].measured
     assert measured is not None
     assert not math.isnan(measured.ci95)
-
-
-def test_policies_that_this_version_lacks_are_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cells, "policies", lambda: HEURISTICS)
-    work = work_of(tmp_path, "fig6", "fig7")
-    assert {run.policy_label for run in work.runs()} == set(HEURISTICS)
-    work.execute(workers=1)
-    findings = work.findings()
-    for figure in work.figures:
-        figure.draw(findings)  # says so in its panels
-    verdicts = {verdict.claim.id: verdict for verdict in judge_all(CLAIMS, findings, decides_all=True)}
-    assert verdicts["QA12"].measured is not None
-    assert (verdicts["QA11"].verdict, verdicts["QA36"].verdict) == (NOT_RUN, NOT_RUN)
-    assert "not available in this version" in verdicts["QA11"].reason
 
 
 @pytest.mark.usefixtures("tiny_papers")

@@ -15,14 +15,15 @@ import dragonfly_env as dfe
 import dragonfly_env.lab.papers as reproduce
 from dragonfly_env.cli import app
 from dragonfly_env.lab.papers import Reproduction
-from dragonfly_env.lab.papers.cells import Cell
 from dragonfly_env.lab.papers.claims import RELATIONS, Claim
-from dragonfly_env.lab.papers.findings import Findings
-from dragonfly_env.lab.papers.measurements import METRICS, STATEMENTS, Measured, measure_claim
+from dragonfly_env.lab.papers.evidence import STATEMENTS
+from dragonfly_env.lab.papers.findings import Findings, steps_of
+from dragonfly_env.lab.papers.measurements import METRICS, Measured, measure_claim
 from dragonfly_env.lab.papers.offsets import offset_of
 from dragonfly_env.lab.papers.paper import Effort
 from dragonfly_env.lab.papers.taco25 import FULL, QUICK, TACO25, size_of
 from dragonfly_env.lab.papers.verdicts import DEVIATES, MET, judge
+from dragonfly_env.sweeps.run import Point
 
 CLAIMS = TACO25.claims()
 EFFORTS = (QUICK, FULL)
@@ -32,14 +33,12 @@ def claim(identity: str) -> Claim:
     return next(found for found in CLAIMS if found.id == identity)
 
 
-def findings_of(figure: str, effort: Effort, row: Callable[[Cell], Mapping[str, Any]]) -> Findings:
+def findings_of(figure: str, effort: Effort, row: Callable[[Point], Mapping[str, Any]]) -> Findings:
     """As if every cell of a figure had been simulated once, with this outcome."""
-    cells = next(found for found in TACO25.figures if found.name == figure).cells(effort)
+    cells = next(found for found in TACO25.figures if found.name == figure).points(effort)
     return Findings(
-        setup=TACO25.setup,
-        cells={figure: cells},
+        points={figure: cells},
         rows={cell: (row(cell),) for cell in cells},
-        missing={},
         name="made up",
     )
 
@@ -72,10 +71,10 @@ def test_every_claim_finds_its_simulations(found: Claim) -> None:
     for policy in (found.policy, found.reference, *found.rivals):
         fitting = [
             cell
-            for cell in figure.cells(effort)
-            if cell.hosts == found.hosts
-            and found.traffic in ("any", cell.traffic)
-            and policy in ("", cell.policy)
+            for cell in figure.points(effort)
+            if cell.config.topology.num_hosts == found.hosts
+            and found.traffic in ("any", cell.traffic_label)
+            and policy in ("", cell.policy_label)
             and found.load in (None, cell.load)
         ]
         assert fitting, policy
@@ -84,9 +83,8 @@ def test_every_claim_finds_its_simulations(found: Claim) -> None:
 @pytest.mark.parametrize("effort", EFFORTS, ids=lambda effort: effort.name)
 def test_every_simulation_can_be_done_with_the_settings_of_the_paper(effort: Effort) -> None:
     for figure in TACO25.figures:
-        for cell in figure.cells(effort):
-            assert not cell.missing(), cell
-            config = cell.run(TACO25.setup, "bernoulli", 1).config
+        for cell in figure.points(effort):
+            config = cell.run(1).config
             assert config.network.decide_at == "by-policy"
             assert not config.network.arbitration.startswith("transit-first")  # section 5.1: round-robin
             assert config.topology == dfe.Dragonfly.preset(str(size_of(effort)[0]), arrangement="palmtree")
@@ -100,12 +98,12 @@ def test_a_full_run_has_the_windows_of_the_paper() -> None:
 
 
 def test_offsets_reach_half_of_the_groups() -> None:
-    cells = next(figure for figure in TACO25.figures if figure.name == "fig7").cells(FULL)
+    cells = next(figure for figure in TACO25.figures if figure.name == "fig7").points(FULL)
     assert {offset_of(cell) for cell in cells} == set(range(1, 37))
 
 
-def saturating(cell: Cell, *, falling: tuple[str, ...]) -> dict[str, Any]:
-    past = cell.load > 0.7 and cell.policy in falling and cell.traffic != "uniform"
+def saturating(cell: Point, *, falling: tuple[str, ...]) -> dict[str, Any]:
+    past = cell.load > 0.7 and cell.policy_label in falling and cell.traffic_label != "uniform"
     return {"accepted_load": 0.4 if past else min(cell.load, 0.5)}
 
 
@@ -126,10 +124,10 @@ def test_throughput_falls_past_saturation_or_not(identity: str) -> None:
 
 
 def test_fairness_ranks_policies_by_their_worst_router() -> None:
-    def row(spreads: dict[str, float]) -> Callable[[Cell], dict[str, Any]]:
-        def of(cell: Cell) -> dict[str, Any]:
+    def row(spreads: dict[str, float]) -> Callable[[Point], dict[str, Any]]:
+        def of(cell: Point) -> dict[str, Any]:
             loads = np.full((33, 8), 0.5)
-            loads[:, 7] = 0.5 / spreads.get(cell.policy, 1.0)
+            loads[:, 7] = 0.5 / spreads.get(cell.policy_label, 1.0)
             return {"source_router_load": loads.ravel()}
 
         return of
@@ -147,7 +145,7 @@ def test_fairness_ranks_policies_by_their_worst_router() -> None:
 def test_the_knee_is_the_counter_of_the_most_loaded_type_of_link() -> None:
     """ADV+3 with h = 4: three of four packets leave the groups between by one type of link, and the rest by none."""
 
-    def row(cell: Cell) -> dict[str, Any]:
+    def row(cell: Point) -> dict[str, Any]:
         return {"accepted_load": 17.0 / (4 * 20 * {3: 0.75, 4: 1.0}[offset_of(cell)])}
 
     measured = measure_claim(claim("LI13-1056"), findings_of("fig10", QUICK, row))
@@ -156,7 +154,7 @@ def test_the_knee_is_the_counter_of_the_most_loaded_type_of_link() -> None:
 
 
 def test_minima_at_multiples_of_h() -> None:
-    def row(shift: int) -> Callable[[Cell], dict[str, Any]]:
+    def row(shift: int) -> Callable[[Point], dict[str, Any]]:
         return lambda cell: {"accepted_load": 0.25 + 0.05 * abs((offset_of(cell) + shift + 2) % 4 - 2)}
 
     found = claim("LI14-1056")
@@ -165,8 +163,8 @@ def test_minima_at_multiples_of_h() -> None:
 
 
 def test_applications_are_ranked_by_their_makespans() -> None:
-    def row(times: dict[str, float]) -> Callable[[Cell], dict[str, Any]]:
-        return lambda cell: {"makespan_ns": times.get(cell.policy, 120.0)}
+    def row(times: dict[str, float]) -> Callable[[Point], dict[str, Any]]:
+        return lambda cell: {"makespan_ns": times.get(cell.policy_label, 120.0)}
 
     alone, halo = claim("LI16b-1056"), claim("LI19-1056")
     best = {"min": 100.0, "lia": 99.0}
@@ -180,11 +178,11 @@ def test_applications_are_ranked_by_their_makespans() -> None:
 
 
 def test_after_the_change_packets_of_one_window_count() -> None:
-    def row(latencies: dict[str, float]) -> Callable[[Cell], dict[str, Any]]:
-        def of(cell: Cell) -> dict[str, Any]:
+    def row(latencies: dict[str, float]) -> Callable[[Point], dict[str, Any]]:
+        def of(cell: Point) -> dict[str, Any]:
             starts = np.arange(0.0, 13_000.0, 30.0)
             series = np.full(len(starts), 500.0)
-            series[starts == cell.schedule[-1][0] + 180.0] = latencies.get(cell.policy, 900.0)
+            series[starts == steps_of(cell)[-1][0] + 180.0] = latencies.get(cell.policy_label, 900.0)
             return {
                 "series_time_ns": starts,
                 "series_duration_ns": np.full(len(starts), 30.0),
@@ -218,16 +216,19 @@ def test_the_command_draws_every_figure(tmp_path: Path, monkeypatch: pytest.Monk
     """With windows that decide nothing and few cells of each figure, on 72 hosts."""
     out_of_reach = {f"adv+{offset}" for offset in range(9, 37)}  # with 9 groups
 
-    def fewer(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    def fewer(cells: tuple[Point, ...]) -> tuple[Point, ...]:
         kept = {
-            (cell.traffic, cell.policy): cell
+            (cell.traffic_label, cell.policy_label): cell
             for cell in cells
-            if cell.policy in ("lia", "min", "tpr", "vlb-g") and cell.traffic not in out_of_reach
+            if cell.policy_label in ("lia", "min", "tpr", "vlb-g") and cell.traffic_label not in out_of_reach
         }
-        return tuple(dataclasses.replace(cell, hosts=72) for cell in kept.values())
+        return tuple(
+            dataclasses.replace(cell, config=cell.config.replace(topology=TACO25.setup.topology(72)))
+            for cell in kept.values()
+        )
 
     figures = tuple(
-        dataclasses.replace(figure, cells=lambda effort, cells=figure.cells: fewer(cells(effort)))
+        dataclasses.replace(figure, simulated=lambda effort, of=figure.simulated: fewer(of(effort)))
         for figure in TACO25.figures
         if figure.name not in ("fig5", "fig9", "fig11")  # drawn as figure 12 is
     )

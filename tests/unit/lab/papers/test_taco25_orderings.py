@@ -10,36 +10,35 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from dragonfly_env.lab.papers.cells import Cell
+from dragonfly_env.lab.papers import PAPERS
 from dragonfly_env.lab.papers.claims import Claim
-from dragonfly_env.lab.papers.findings import Findings, NotFoundYetError
-from dragonfly_env.lab.papers.lia_orderings import LIA_STATEMENTS
+from dragonfly_env.lab.papers.evidence import STATEMENTS
+from dragonfly_env.lab.papers.findings import Findings, NotFoundYetError, steps_of
 from dragonfly_env.lab.papers.measurements import Measured, measure_claim
-from dragonfly_env.lab.papers.offsets import OFFSET_STATEMENTS, offset_of, shares_of
+from dragonfly_env.lab.papers.offsets import offset_of, shares_of
 from dragonfly_env.lab.papers.taco25 import QUICK, TACO25
 from dragonfly_env.simulation.path_kinds import PATH_KINDS
+from dragonfly_env.sweeps.run import Point
 
 CLAIMS = {claim.id: claim for claim in TACO25.claims()}
 VALIANT = ("vlb-lgl", "vlb-lg", "vlb-gl", "vlb-g")
 ADAPTIVE = ("pb", "ugal-ideal", "tpr", "pb-acor", "lia")
-Row: TypeAlias = Callable[[Cell], Mapping[str, Any]]
+Row: TypeAlias = Callable[[Point], Mapping[str, Any]]
 
 
 def measured(claim: Claim, row: Row) -> Measured:
     """As if every cell of the claim's figure had been simulated once, with this outcome."""
-    cells = next(figure for figure in TACO25.figures if figure.name == claim.figure).cells(QUICK)
+    cells = next(figure for figure in TACO25.figures if figure.name == claim.figure).points(QUICK)
     found = Findings(
-        setup=TACO25.setup,
-        cells={claim.figure: cells},
+        points={claim.figure: cells},
         rows={cell: (row(cell),) for cell in cells},
-        missing={},
         name="made up",
     )
     return measure_claim(claim, found)
 
 
 def of_policies(column: str, values: Mapping[str, float], other: float) -> Row:
-    return lambda cell: {column: values.get(cell.policy, other)}
+    return lambda cell: {column: values.get(cell.policy_label, other)}
 
 
 SLOW = dict.fromkeys(VALIANT, 120.0)
@@ -87,7 +86,7 @@ def test_latencies(identity: str, published: dict[str, float], deviations: list[
 
     def row(values: dict[str, float]) -> Row:
         return lambda cell: {
-            "latency_mean_ns": values.get(cell.policy, 600.0),
+            "latency_mean_ns": values.get(cell.policy_label, 600.0),
             "accepted_load": min(cell.load, 0.5),
         }
 
@@ -115,7 +114,7 @@ def test_throughput_past_saturation(
 
     def row(values: dict[str, float]) -> Row:
         return lambda cell: {
-            "accepted_load": values.get(cell.policy, 0.5) if cell.load > 0.7 else min(cell.load, 0.5),
+            "accepted_load": values.get(cell.policy_label, 0.5) if cell.load > 0.7 else min(cell.load, 0.5),
             "latency_mean_ns": 500.0,
         }
 
@@ -133,9 +132,9 @@ def test_the_peak_is_the_highest_throughput_over_loads() -> None:
 def by_router(values: Mapping[str, float]) -> Row:
     """The last router of each group accepts this share of what the others accept, which is what is offered."""
 
-    def row(cell: Cell) -> Mapping[str, Any]:
+    def row(cell: Point) -> Mapping[str, Any]:
         loads = np.full((33, 8), cell.load)
-        loads[:, 7] *= values.get(cell.policy, 1.0)
+        loads[:, 7] *= values.get(cell.policy_label, 1.0)
         return {"source_router_load": loads.ravel()}
 
     return row
@@ -186,12 +185,12 @@ def test_the_router_with_the_minimal_links_takes_the_first_local_hop() -> None:
 
 
 def around_change(latencies: Mapping[str, float], before: Mapping[str, float]) -> Row:
-    def row(cell: Cell) -> Mapping[str, Any]:
+    def row(cell: Point) -> Mapping[str, Any]:
         starts = np.arange(0.0, 13_500.0, 30.0)
-        change = cell.schedule[-1][0]
-        series = np.where(starts < change, before.get(cell.policy, 400.0), 500.0)
-        series[starts == change + 180.0] = latencies.get(cell.policy, 700.0)
-        width = np.where(starts == change + 180.0, latencies.get(cell.policy, 700.0), 1.0)
+        change = steps_of(cell)[-1][0]
+        series = np.where(starts < change, before.get(cell.policy_label, 400.0), 500.0)
+        series[starts == change + 180.0] = latencies.get(cell.policy_label, 700.0)
+        width = np.where(starts == change + 180.0, latencies.get(cell.policy_label, 700.0), 1.0)
         return {
             "series_time_ns": starts,
             "series_duration_ns": np.full(len(starts), 30.0),
@@ -250,7 +249,7 @@ def test_offsets_up_to_h_accept_less_and_less() -> None:
 
     def row(own: dict[int, float], other: float = 0.49) -> Row:
         return lambda cell: {
-            "accepted_load": own.get(offset_of(cell), 0.2) if cell.policy == "vlb-g" else other
+            "accepted_load": own.get(offset_of(cell), 0.2) if cell.policy_label == "vlb-g" else other
         }
 
     published = {1: 0.49, 2: 0.49, 3: 0.33, 4: 0.25}
@@ -270,5 +269,5 @@ def test_the_counter_of_a_mixture_is_that_of_equation_3() -> None:
 
 
 def test_every_statement_belongs_to_a_claim() -> None:
-    used = {claim.metric for claim in CLAIMS.values()}
-    assert {**LIA_STATEMENTS, **OFFSET_STATEMENTS}.keys() <= used
+    papers = {claim.metric for paper in PAPERS for claim in paper.claims()}
+    assert papers >= STATEMENTS.keys()

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from dragonfly_env.lab.papers import PAPERS, Paper, Reproduction, judge_all
-from dragonfly_env.lab.papers.cells import Cell
 from dragonfly_env.lab.papers.claims import EXPLANATIONS, NOTHING_TRIED, Claim, _claim
 from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.measurements import Measured
@@ -24,6 +23,7 @@ from dragonfly_env.lab.papers.verdicts import (
     Verdict,
     judge,
 )
+from dragonfly_env.sweeps.run import Point
 
 CLAIMS = [found for paper in PAPERS for found in paper.claims()]
 TESTED = [found for found in CLAIMS if found.relation not in ("input", "excluded")]
@@ -158,11 +158,9 @@ def verdicts_of(folder: Path, variant: str) -> tuple[Reproduction, tuple[Verdict
         learner_settings={},
         folder=folder,
     )
-    cells = work.cells(work.figures[0])
+    cells = work.figures[0].points(work.effort)
     row = {"accepted_load": 0.5, "latency_mean_ns": 500.0}
-    findings = Findings(
-        setup=TACO25.setup, cells={"fig12": cells}, rows=dict.fromkeys(cells, (row,)), missing={}, name=""
-    )
+    findings = Findings(points={"fig12": cells}, rows=dict.fromkeys(cells, (row,)), name="")
     claims = [
         dataclasses.replace(found, fitted=("chosen",)) if found.id == "LI07a-1056" else found
         for found in work.claims()
@@ -193,11 +191,9 @@ def test_a_claim_says_in_which_system_and_window_it_was_judged(tmp_path: Path) -
 
 def test_the_published_window_is_no_other_one() -> None:
     figure = next(figure for figure in TACO25.figures if figure.name == "fig12")
-    cells: tuple[Cell, ...] = figure.cells(FULL)
+    cells: tuple[Point, ...] = figure.points(FULL)
     row = {"accepted_load": 0.5, "latency_mean_ns": 500.0}
-    findings = Findings(
-        setup=TACO25.setup, cells={"fig12": cells}, rows=dict.fromkeys(cells, (row,)), missing={}, name=""
-    )
+    findings = Findings(points={"fig12": cells}, rows=dict.fromkeys(cells, (row,)), name="")
     (found,) = judge_all([claim("LI07a")], findings, decides_all=True, published=TACO25.published)
     assert (found.verdict, found.setting) == (MET, "")
 
@@ -288,7 +284,7 @@ def test_variants_of_lia_differ_in_their_arbiters_alone(tmp_path: Path) -> None:
     work, _ = verdicts_of(tmp_path, "")
     works = [dataclasses.replace(work, reading=TACO25.reading(name)) for name in ("usual", "transit-first")]
     for figure in TACO25.figures:
-        for first, other in zip(*(one.cells(figure) for one in works), strict=True):
-            own, transit = (cell.run(TACO25.setup, "bernoulli", 1).config for cell in (first, other))
+        for first, other in zip(*(figure.points(one.effort) for one in works), strict=True):
+            own, transit = (cell.run(1).config for cell in (first, other))
             assert transit.network.arbitration == f"transit-first-{own.network.arbitration}"
             assert transit.network.replace(arbitration=own.network.arbitration) == own.network

@@ -7,15 +7,18 @@ times are calibrated to the MPI shares of table I.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs import BackgroundMix, Job, Motif
 from dragonfly_env.jobs.gaps import PAPER_SHARES
-from dragonfly_env.lab.papers.cells import Routing
-from dragonfly_env.lab.papers.job_cells import JobCell
-from dragonfly_env.lab.papers.paper import Effort
+from dragonfly_env.lab.papers.paper import Effort, Reading, Routing, Settings
+from dragonfly_env.policies import Policy, make_policy
+from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.sweeps.run import Point
 
 APPLICATIONS = ("milc", "milc-reorder", "nek5000", "hacc", "qbox", "rayleigh")
 MODES = tuple(Routing(name) for name in ("ad0", "ad1", "ad2", "ad3"))
@@ -29,7 +32,6 @@ ANYWHERE = ("consecutive", "random-routers", "groups=2", "groups=6")
 """Where production runs find themselves: on one or two groups as well as on many (section IV-A: 1 to 12)."""
 
 _LONGEST = 30.0  # times the time that is watched
-_ALONE_SEEDS = 4  # one for each placement
 _CONTROLLED_PART = 0.5  # of the watched time: all jobs are watched there
 # Milc's messages are so small that all-reduces, first in table I, take a quarter to half of its time in MPI; the
 # others' stay large where the paper says so, as far as an iteration fits the run.
@@ -38,6 +40,21 @@ _SCALE_OF = {"nek5000": 25.0, "hacc": 2.5, "qbox": 2.0, "rayleigh": 2.5}
 # theta-m8 --network aries-256 --policy ad0`), by hosts and scale: far from the package's scale a gap in proportion to
 # the bytes gives another MPI share than table I has.
 _MILC_GAPS_NS = {(32, 0.001): 3718.0, (32, 0.02): 24_287.0, (64, 0.02): 18_834.0}
+
+
+# Of all modes. AD0 makes "both minimal and non-minimal paths equally available" (section II-D).
+RANDOM_TIES_OF_MODES: Settings = (("levels_far", 32.0), ("levels_near", 32.0), ("ties", "random"))
+_EXCHANGES = "ad1"  # Cray's default for MPI_Alltoall[v]
+RANDOM_TIES = Reading(
+    name="random-ties",
+    summary="where both sides are alike a packet goes either way at random (usually: the minimal path); 32 levels "
+    "make a full tile (usually: 64); all-to-all operations have AD1 in every run, Cray's default (usually: those "
+    "of the watched application change their mode with the rest of it).",
+)
+"""What the paper and public sources leave open about Aries, read in another way than the presets do: who wins where
+both sides are alike, how wide a level is, and whether jobs under AD3 change the mode of their all-to-all operations,
+too. ``aries_open`` tries the same and more one by one.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,26 +98,75 @@ def watched(name: str, hosts: int, sizing: Sizing, part: float = 1.0) -> Job:
     return Job(motif, hosts, iterations=max(1, round(part * sizing.watch_ns / iteration_ns)))
 
 
-def _cell(
+def _point(
     effort: Effort,
     traffic: str,
     routing: Routing,
     jobs: Iterable[Job],
     sizing: Sizing | None = None,
-    **more: Any,
-) -> JobCell:
+    *,
+    system: str = "theta-m8",
+    placements: tuple[str, ...] = ("consecutive",),
+    mix: BackgroundMix | None = None,
+    all_to_all: str = "",
+    others: str = "",
+    others_all_to_all: str = "",
+    network: Mapping[str, Any] | None = None,
+    packet_log: bool = False,
+) -> Point:
+    """Jobs on a machine up to the seed, from which placements, phases and the mix follow: two points that differ in
+    ``routing`` alone have pairs of runs with all else equal.
+
+    Args:
+        effort: Of the reproduction; by its variant `RANDOM_TIES` all modes have other parameters, and every all-to-all
+            operation AD1.
+        traffic: What these runs are called.
+        routing: The policy that routes the packets of the watched jobs.
+        jobs: Those that are watched.
+        sizing: How long they may take; None: the effort's.
+        system: Name of the topology's preset.
+        placements: Of the watched jobs: the next one for each seed, in turn.
+        mix: What fills the rest of the machine; the watched jobs start after it.
+        all_to_all: The policy of the watched jobs' all-to-all operations; empty: as their others.
+        others: The policy of the mix; empty: that of the watched jobs.
+        others_all_to_all: Of its all-to-all operations; empty: as its others.
+        network: What differs from the network of the paper.
+        packet_log: Whether latencies of hosts are noted.
+    """
     size = sizing or SIZES[effort.name]
-    system = more.pop("system", "theta-m8")
-    return JobCell(
-        hosts=1632 if system == "cori-m8" else 576,
-        traffic=traffic,
-        load=1.0,
-        routing=routing,
-        warmup_ns=1.2 * size.phase_ns if more.get("mix") else 0.0,
+    if effort.variant == RANDOM_TIES.name:
+        routing = replace(
+            routing, settings=tuple({**dict(RANDOM_TIES_OF_MODES), **dict(routing.settings)}.items())
+        )
+        all_to_all, others_all_to_all = _EXCHANGES, _EXCHANGES if others_all_to_all else ""
+
+    def mode(name: str) -> Policy | None:
+        return make_policy(name, **dict(routing.settings)) if name else None
+
+    own = routing.policy(effort)
+    start_ns = 1.2 * size.phase_ns if mix else 0.0
+    placed = {"placement": placements[0], "policy": own, "start_ns": start_ns}
+    if all_to_all:
+        placed["all_to_all_policy"] = mode(all_to_all)
+    filling = []
+    if mix is not None:
+        values = {name: value for name, value in mix.to_dict().items() if name != "program"}
+        filling = [BackgroundMix.from_settings({**values, "all_to_all_policy": mode(others_all_to_all)})]
+    return Point(
+        config=SimulationConfig(
+            topology=Dragonfly.preset(system),
+            network=NetworkConfig.preset("aries-256", **(network or {})),
+            traffic="none",
+            policy=mode(others) or own,
+            jobs=[*(job.replace(**placed) for job in jobs), *filling],
+            seed=1,
+            packet_log=packet_log,
+        ),
+        policy_label=routing.label,
+        traffic_label=traffic,
+        warmup_ns=start_ns,
         measure_ns=_LONGEST * size.watch_ns,
-        system=system,
-        jobs=tuple(jobs),
-        **more,
+        placements=placements,
     )
 
 
@@ -120,13 +186,13 @@ def in_the_mix(
     sizing: Sizing | None = None,
     mix: BackgroundMix | None = None,
     **more: Any,
-) -> tuple[JobCell, ...]:
+) -> tuple[Point, ...]:
     """Production runs: the application alone changes its mode, all others have AD0, with AD1 for all-to-all operations
     (Cray's defaults; section III-A).
     """
     size = sizing or SIZES[effort.name]
     return tuple(
-        _cell(
+        _point(
             effort,
             label or f"{name} in the mix",
             mode,
@@ -145,13 +211,10 @@ def in_the_mix(
     )
 
 
-def alone(effort: Effort, name: str, modes: Iterable[Routing] = (AD0,)) -> tuple[JobCell, ...]:
+def alone(effort: Effort, name: str, modes: Iterable[Routing] = (AD0,)) -> tuple[Point, ...]:
     """Isolated runs."""
     jobs = [watched(name, JOB_HOSTS, SIZES[effort.name])]
-    return tuple(
-        _cell(effort, f"{name} alone", mode, jobs, placements=ANYWHERE, most_seeds=_ALONE_SEEDS)
-        for mode in modes
-    )
+    return tuple(_point(effort, f"{name} alone", mode, jobs, placements=ANYWHERE) for mode in modes)
 
 
 def ensemble(
@@ -164,28 +227,28 @@ def ensemble(
     hosts: int = JOB_HOSTS,
     label: str = "",
     sizing: Sizing | None = None,
-    most_seeds: int | None = None,
-) -> tuple[JobCell, ...]:
+    **more: Any,
+) -> tuple[Point, ...]:
     """Controlled runs: jobs of one application that fill a reserved machine, all in one mode, started together
     (section V).
     """
     jobs = [watched(name, hosts, sizing or SIZES[effort.name], _CONTROLLED_PART)] * copies
     return tuple(
-        _cell(
+        _point(
             effort,
             label or f"{copies} {name}, {placement}",
             mode,
             jobs,
             sizing,
             placements=(placement,),
-            most_seeds=most_seeds,
             packet_log=name in ("milc", "hacc"),
+            **more,
         )
         for mode in modes
     )
 
 
-def all_alike(effort: Effort, suffix: str = "", **sizes: Any) -> tuple[JobCell, ...]:
+def all_alike(effort: Effort, suffix: str = "", **sizes: Any) -> tuple[Point, ...]:
     """Before and after the default was changed: the whole mix has the mode of milc (section V-C)."""
     label = f"milc in the mix, all alike{suffix}"
     before = in_the_mix(effort, "milc", modes=(AD0,), label=label, **sizes)
@@ -201,7 +264,7 @@ def all_alike(effort: Effort, suffix: str = "", **sizes: Any) -> tuple[JobCell, 
     return before + after
 
 
-def with_larger_messages(effort: Effort) -> tuple[JobCell, ...]:
+def with_larger_messages(effort: Effort) -> tuple[Point, ...]:
     """A mix with messages ``LARGER`` times as large, and in it milc with small ones, so that all-reduces take most of
     its time in MPI (table I has them first); the machine before and after; eight jobs of 512 nodes with the larger
     messages, compact and dispersed.
@@ -209,23 +272,25 @@ def with_larger_messages(effort: Effort) -> tuple[JobCell, ...]:
     usual = SIZES[effort.name]
     large = replace(usual, scale=LARGER * usual.scale)
     small = replace(usual, scale=SMALLER * usual.scale)
-    cells = in_the_mix(effort, "milc", label=f"milc in the mix{WITH_LARGER}", sizing=small, mix=mix_of(large))
-    cells += all_alike(effort, sizing=small, mix=mix_of(large), suffix=WITH_LARGER)
+    points = in_the_mix(
+        effort, "milc", label=f"milc in the mix{WITH_LARGER}", sizing=small, mix=mix_of(large)
+    )
+    points += all_alike(effort, sizing=small, mix=mix_of(large), suffix=WITH_LARGER)
     for placement in ("consecutive", "random-routers"):
         label = f"8 milc of 64, {placement}{WITH_LARGER}"
-        cells += ensemble(
+        points += ensemble(
             effort, "milc", placement, modes=BOTH, copies=8, hosts=64, label=label, sizing=large
         )
-    return cells
+    return points
 
 
-def mix_of_cori(effort: Effort) -> tuple[JobCell, ...]:
+def mix_of_cori(effort: Effort) -> tuple[Point, ...]:
     """Latencies of all hosts of an eighth of Cori, before and after (section V-D)."""
     quick = SIZES["quick"]
     size = Sizing(quick.scale, 0.5 * quick.watch_ns, quick.phase_ns)
-    cells: list[JobCell] = []
+    points: list[Point] = []
     for mode, exchanges in ((AD0, "ad1"), (AD3, "ad3")):
-        cells += in_the_mix(
+        points += in_the_mix(
             effort,
             "milc",
             modes=(mode,),
@@ -235,4 +300,4 @@ def mix_of_cori(effort: Effort) -> tuple[JobCell, ...]:
             others=mode.label,
             others_all_to_all=exchanges,
         )
-    return tuple(cells)
+    return tuple(points)

@@ -1,0 +1,322 @@
+"""Run times of applications, stalls and flits by class of link, latencies of hosts: figures 2 to 14 and tables I and II
+of Chunduri et al., IPDPS 2021.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import EngFormatter, MaxNLocator
+
+from dragonfly_env.lab.papers.figures.panels import COLOURS, legend_of_all, letter
+from dragonfly_env.lab.papers.findings import Findings, FloatArray, NotFoundYetError
+from dragonfly_env.lab.papers.job_metrics import (
+    JOB_METRICS,
+    NETWORK_CLASSES,
+    PERCENTILES,
+    operation_times_us,
+    run_times_us,
+)
+from dragonfly_env.lab.papers.job_orderings import MODES, normalised
+from dragonfly_env.lab.papers.paired import of_pair, reduction
+from dragonfly_env.plots.style import grid, looks
+from dragonfly_env.sweeps.run import Point
+from dragonfly_env.sweeps.statistics import mean_and_ci95
+
+_BASE = "ad0"
+_MARKS: dict[str, Any] = {"marker": "D", "color": "white", "markeredgecolor": "black", "markersize": 4.5}
+_PUBLISHED: dict[str, Any] = {
+    "marker": "D", "markerfacecolor": "none", "markeredgecolor": "#d4006a", "markersize": 6.0,
+    "markeredgewidth": 1.4, "linestyle": "none", "zorder": 6,
+}  # fmt: skip
+_WHAT = (("stalls", "stalls (times of a flit)"), ("flits", "flits"), ("ratio", "stalls per flit"))
+_OF_SHOWN = ("compute", "wait", "allreduce", "alltoallv")
+
+
+def _by_traffic(findings: Findings, figure: str) -> dict[str, list[Point]]:
+    found: dict[str, list[Point]] = {}
+    for point in findings.simulated(figure):
+        found.setdefault(point.traffic_label, []).append(point)
+    return found
+
+
+def _boxes(panel: Axes, names: list[str], values: list[FloatArray]) -> None:
+    """A box each with its points, its mean and its 95th percentile."""
+    look = looks(names)
+    drawn = panel.boxplot(values, showfliers=False, patch_artist=True, widths=0.6,
+                          medianprops={"color": "black"})  # fmt: skip
+    for patch, name in zip(drawn["boxes"], names, strict=True):
+        patch.set_facecolor(look[name].colour)
+        patch.set_alpha(0.6)
+    for place, runs in enumerate(values, 1):
+        panel.plot(place + np.linspace(-0.2, 0.2, len(runs)), runs, "k.", markersize=3, alpha=0.5)
+    places = range(1, len(values) + 1)
+    panel.plot(places, [runs.mean() for runs in values], linestyle="none", zorder=4, label="mean", **_MARKS)
+    panel.plot(places, [np.percentile(runs, 95) for runs in values], "_", color="black", markersize=14,
+               markeredgewidth=1.6, label="95th percentile")  # fmt: skip
+    panel.set_xticks(list(places), names)
+    panel.grid(visible=False, axis="x")
+
+
+def run_time_boxes(findings: Findings, figure: str) -> Figure:
+    """Times of all watched jobs by mode, one panel per kind of runs, over the mean of AD0.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    groups = _by_traffic(findings, figure)
+    columns = min(4, len(groups))
+    drawn, axes = grid(2.4, 2.7, -(-len(groups) // columns), columns)
+    panels = [panel for row in axes for panel in row]
+    stated: list[Line2D] = []
+    for panel in panels[len(groups) :]:
+        panel.set_axis_off()
+    for index, (panel, (traffic, points)) in enumerate(zip(panels, groups.items(), strict=False)):
+        times = [
+            np.array([time for row in findings.rows[point] for time in run_times_us(row)]) for point in points
+        ]
+        base = next(
+            (runs.mean() for point, runs in zip(points, times, strict=True) if point.policy_label == _BASE),
+            1.0,
+        )
+        _boxes(panel, [point.policy_label for point in points], [runs / base for runs in times])
+        panel.axhline(1.0, color="#999999", linestyle="--", linewidth=1.0)
+        for claim in findings.claims:
+            known = (claim.metric, claim.relation, claim.traffic, claim.reference)
+            if known == ("run_time", "reduction", traffic, _BASE):
+                policies = [point.policy_label for point in points]
+                if claim.policy in policies:
+                    stated = panel.plot(
+                        [policies.index(claim.policy) + 1.25], [1.0 - claim.published], **_PUBLISHED
+                    )
+        panel.set_title(f"({letter(index)}) {traffic}", fontsize=9)
+    axes[0][0].set_ylabel("run time over the mean of AD0")
+    handles, _ = panels[0].get_legend_handles_labels()
+    if stated:
+        stated[0].set_label("published mean")
+    drawn.legend(handles=[*handles, *stated], loc="outside upper center", ncols=3, frameon=False)
+    return drawn
+
+
+def _next_to_published(panel: Axes, pairs: list[tuple[str, float, float, Any]], label: str) -> None:
+    """Published and measured numbers next to each other: (name, published, measured, error bar) of each."""
+    for place, (_, published, measured, error) in enumerate(pairs):
+        of_first = ("published", label) if place == 0 else (None, None)
+        panel.bar(place - 0.19, published, width=0.36, color="#bbbbbb", label=of_first[0])
+        panel.bar(
+            place + 0.19, measured, width=0.36, color=COLOURS[0], yerr=error, capsize=3, label=of_first[1]
+        )
+    names = [name for name, *_ in pairs]
+    panel.set_xticks(range(len(pairs)), names, rotation=30, ha="right", rotation_mode="anchor")
+    panel.grid(visible=False, axis="x")
+
+
+def reductions(findings: Findings, figure: str) -> Figure:
+    """By how much AD3 shortens run and MPI time of each application, beside what was published.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    drawn, axes = grid(5.2, 3.2, 1, 2)
+    shown = 0
+    for panel, metric, title in zip(axes[0], ("run_time", "mpi_time"), ("run time", "MPI time"), strict=True):
+        pairs = []
+        for claim in findings.claims:
+            if (claim.figure, claim.metric, claim.relation) != (figure, metric, "reduction"):
+                continue
+            try:
+                pair = of_pair(findings, figure, claim.traffic, metric, (claim.policy, claim.reference))
+            except NotFoundYetError:
+                continue
+            found = reduction(*pair)
+            error = [[found.mean - found.low], [found.high - found.mean]] if found.low == found.low else None
+            pairs.append((claim.traffic.split()[0], claim.published, found.mean, error))
+        shown += len(pairs)
+        _next_to_published(panel, pairs, "measured, 95 %")
+        panel.axhline(0.0, color="black", linewidth=0.8)
+        panel.set_title(f"{title}: 1 - AD3 / AD0")
+    if not shown:
+        raise NotFoundYetError(f"{figure} was not run")
+    axes[0][0].legend(frameon=False)
+    return drawn
+
+
+def shares(findings: Findings, figure: str) -> Figure:
+    """The MPI shares of isolated runs, beside those of table I that computing times were calibrated to.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    points = findings.simulated(figure)
+    stated = {claim.traffic: claim.published for claim in findings.claims if claim.metric == "mpi_share"}
+    drawn, axes = grid(5.2, 2.9, 1, 1)
+    measured = [float(JOB_METRICS["mpi_share"](findings, point).mean()) for point in points]
+    pairs = [
+        (point.traffic_label.split()[0], stated[point.traffic_label], share, None)
+        for point, share in zip(points, measured, strict=True)
+    ]
+    _next_to_published(axes[0][0], pairs, "isolated, AD0")
+    axes[0][0].set_ylabel("share of the time in MPI")
+    legend_of_all(drawn, axes[0], 2)
+    return drawn
+
+
+def operation_bars(findings: Findings, figure: str) -> Figure:
+    """What ranks spend their time in, run by run and mode by mode (stacked).
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    groups = _by_traffic(findings, figure)
+    drawn, axes = grid(4.4, 2.9, 1, len(groups))
+    labelled: set[str] = set()
+    for index, (panel, (traffic, points)) in enumerate(zip(axes[0], groups.items(), strict=True)):
+        place, highest, ticks = 0.0, 0.0, []
+        for point in points:
+            begin = place
+            for row in findings.rows[point]:
+                times, bottom = operation_times_us(row), 0.0
+                for number, name in enumerate(_OF_SHOWN):
+                    if not (height := times.get(name, 0.0)):
+                        continue
+                    label = None if name in labelled else name
+                    labelled.add(name)
+                    panel.bar(place, height, bottom=bottom, width=0.9, color=COLOURS[number], label=label)
+                    bottom += height
+                panel.bar(place, sum(times.values()) - bottom, bottom=bottom, width=0.9, color="#dddddd")
+                highest = max(highest, sum(times.values()))
+                place += 1.0
+            ticks.append(((begin + place - 1.0) / 2.0, point.policy_label))
+            place += 1.5
+        panel.set_xticks([at for at, _ in ticks], [name for _, name in ticks])
+        panel.set_ylim(0.0, 1.05 * highest)
+        panel.set_title(f"({letter(index)}) {traffic}", fontsize=9)
+        panel.grid(visible=False, axis="x")
+    axes[0][0].set_ylabel("time of a rank (us), a bar per run")
+    legend_of_all(drawn, axes[0], 4, columnspacing=1.2)
+    return drawn
+
+
+def z_scores(findings: Findings, figure: str) -> Figure:
+    """Run times of all applications in controlled runs, normalised per application.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    scores = normalised(findings, figure)
+    drawn, axes = grid(4.6, 3.2, 1, 1)
+    _boxes(axes[0][0], list(MODES), [scores[mode] for mode in MODES])
+    axes[0][0].set_ylabel("z-score of the run time, per application")
+    legend_of_all(drawn, axes[0], 2)
+    return drawn
+
+
+def _bars(panel: Axes, findings: Findings, points: tuple[Point, ...], metrics: dict[str, str]) -> None:
+    """Means over runs with 95 % intervals: a group of bars per metric, a bar per point."""
+    look = looks([point.policy_label for point in points])
+    width = 0.8 / len(points)
+    for number, point in enumerate(points):
+        for place, metric in enumerate(metrics):
+            try:
+                mean, half = mean_and_ci95(JOB_METRICS[metric](findings, point).tolist())
+            except NotFoundYetError:
+                continue
+            # Nothing here can be negative.
+            error = [[min(half, mean)], [half]] if half == half else None
+            label, colour = point.policy_label if place == 0 else None, look[point.policy_label].colour
+            panel.bar(place + width * (number + 0.5) - 0.4, mean, width=0.9 * width, color=colour, yerr=error,
+                      capsize=2, label=label)  # fmt: skip
+    by_policy = {point.policy_label: (number, point) for number, point in enumerate(points)}
+    stated = False
+    for claim in findings.claims:
+        if (
+            claim.relation != "paired-ratio"
+            or claim.metric not in metrics
+            or claim.traffic != points[0].traffic_label
+        ):
+            continue
+        if not {claim.policy, claim.reference} <= set(by_policy):
+            continue
+        bar = by_policy[claim.policy][0]
+        reference = float(np.nanmean(JOB_METRICS[claim.metric](findings, by_policy[claim.reference][1])))
+        at = list(metrics).index(claim.metric) + width * (bar + 0.5) - 0.4
+        panel.plot([at], [claim.published * reference], marker="s", linestyle="none", markerfacecolor="white",
+                   markeredgecolor="black", zorder=6,
+                   label=None if stated else "published, relative to the measured AD0")  # fmt: skip
+        stated = True
+    panel.set_xticks(range(len(metrics)), list(metrics.values()))
+    panel.grid(visible=False, axis="x")
+
+
+def tile_bars(findings: Findings, figure: str, *, of_job: bool = False) -> Figure:
+    """Stalls, flits and their ratio by rank, one row of panels per kind of runs: of the whole machine, or of the
+    routers of the watched jobs.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    points = findings.simulated(figure)
+    kinds = tuple(dict.fromkeys(point.traffic_label for point in points))
+    prefix = "job_" if of_job else ""
+    processors = f"{prefix}processor_stalls"
+    drawn, axes = grid(2.9, 2.5, len(kinds), 4)
+    for row, traffic in enumerate(kinds):
+        own = tuple(point for point in points if point.traffic_label == traffic)
+        for column, (what, label) in enumerate(_WHAT):
+            panel = axes[row][column]
+            names = {f"{prefix}{name.replace('-', '_')}_{what}": name for name in NETWORK_CLASSES}
+            if what == "ratio":
+                names[f"{prefix}network_ratio"] = "all"
+            _bars(panel, findings, own, names)
+            panel.set_ylabel(label)
+            if what != "ratio":
+                panel.yaxis.set_major_formatter(EngFormatter())
+            panel.set_title(f"({letter(4 * row + column)}) {traffic}", fontsize=9)
+        _bars(axes[row][3], findings, own, {processors: "processor tiles"})
+        axes[row][3].set_ylabel("stalls (times of a flit)")
+        axes[row][3].yaxis.set_major_formatter(EngFormatter())
+        axes[row][3].set_title(f"({letter(4 * row + 3)}) {traffic}", fontsize=9)
+    legend_of_all(drawn, (panel for row in axes for panel in row), 5)
+    return drawn
+
+
+def ratios_of_runs(findings: Findings, figure: str) -> Figure:
+    """Stalls per flit on the network tiles of the jobs' routers: how many runs are below, one panel per mode.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    points = findings.simulated(figure)
+    modes = tuple(dict.fromkeys(point.policy_label for point in points))
+    drawn, axes = grid(4.2, 2.9, 1, len(modes))
+    for index, (panel, mode) in enumerate(zip(axes[0], modes, strict=True)):
+        for point in (point for point in points if point.policy_label == mode):
+            values = np.sort(JOB_METRICS["job_network_ratio"](findings, point))
+            panel.step(values, np.arange(1, len(values) + 1) / len(values), where="post", marker="o",
+                       label=point.traffic_label)  # fmt: skip
+        panel.set_title(f"({letter(index)}) {mode}")
+        panel.set_xlabel("stalls per flit, routers of the job")
+        panel.xaxis.set_major_locator(MaxNLocator(5))
+        panel.set_ylim(0.0, 1.05)
+    axes[0][0].set_ylabel("share of the runs")
+    legend_of_all(drawn, axes[0][:1], 4)
+    return drawn
+
+
+def latency_percentiles(findings: Findings, figure: str) -> Figure:
+    """Percentiles of the latencies of hosts (means over 10 us), before and after, with 95 % intervals.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    points = findings.simulated(figure)
+    drawn, axes = grid(7.0, 3.0, 1, 1)
+    _bars(axes[0][0], findings, points, {f"nic_latency_p{q:g}": f"{q:g}" for q in PERCENTILES})
+    axes[0][0].set_xlabel("percentile of the mean latency of a host in 10 us")
+    axes[0][0].set_ylabel("latency (us)")
+    axes[0][0].legend(frameon=False)
+    return drawn

@@ -1,0 +1,214 @@
+"""Figures 6, 7, 10, 13, 15, 16 and 19 of LIA, TACO 2025: ADV+i for every i, accepted load of every router of a group,
+workloads that run to their end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dragonfly_env.lab.papers.figures.panels import letter, means_of
+from dragonfly_env.lab.papers.figures.published import legend_handles, mark, published_of
+from dragonfly_env.lab.papers.findings import Findings, FloatArray
+from dragonfly_env.lab.papers.lia_orderings import loads_of_routers, path_loads_of_routers
+from dragonfly_env.lab.papers.offsets import offset_of, remote_counter, remote_counters
+from dragonfly_env.plots.style import fitting_legend, grid, looks, policy_legend
+from dragonfly_env.simulation.path_kinds import PATH_KINDS
+from dragonfly_env.sweeps.run import Point
+
+_PATH_COLORS = ("#0072b2", "#d55e00", "#cc79a7", "#009e73", "#e69f00", "#56b4e9", "#999999")
+_BASE = "min"
+_POINT: dict[str, Any] = {
+    "marker": "s", "markerfacecolor": "white", "markeredgecolor": "black", "markersize": 6.5, "linestyle": "none",
+    "zorder": 6,
+}  # fmt: skip
+
+
+def offset_curves(findings: Findings, figure: str) -> Figure:
+    """Throughput over the offset; dotted: multiples of h.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    points = findings.simulated(figure)
+    policies = tuple(dict.fromkeys(point.policy_label for point in points))
+    look = looks(policies)
+    drawn, axes = grid(7.2, 3.2, 1, 1)
+    panel = axes[0][0]
+    for policy in policies:
+        own = sorted((point for point in points if point.policy_label == policy), key=offset_of)
+        means, halves = means_of(findings.values(point, "accepted_load") for point in own)
+        offsets, style = [offset_of(point) for point in own], look[policy]
+        panel.errorbar(offsets, means, yerr=halves, **style.line, marker=style.marker, label=policy, capsize=2.0,
+                       elinewidth=0.9)  # fmt: skip
+    stated = published_of(findings, figure, "throughput")
+    colours = {policy: look[policy].colour for policy in policies}
+    mark(panel, stated, offset_of, colours)
+    h = points[0].config.topology.h
+    last = max(offset_of(point) for point in points)
+    for multiple in range(h, last + 1, h):
+        panel.axvline(multiple, color="#999999", linestyle=":", linewidth=1.0, zorder=1)
+    panel.set_title(
+        f"ADV+i, offered load {points[0].load:g}, {points[0].config.topology.num_hosts:,} hosts (h = {h})"
+    )
+    panel.set_xlabel("offset i of the destination group (dotted: multiples of h)")
+    panel.set_ylabel("accepted load")
+    panel.set_ylim(0.0, 0.55)
+    handles, _ = panel.get_legend_handles_labels()
+    fitting_legend(drawn, [*handles, *legend_handles(stated)], "outside upper center")
+    return drawn
+
+
+def saturation_counters(findings: Findings, figure: str) -> Figure:
+    """The remote counter at which detours -G- saturate, by offset; dashed: what theory says.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    points = findings.simulated(figure)
+    drawn, panel = _counters(findings, "knee")
+    means, halves = means_of(remote_counter(findings, point) for point in points)
+    panel.bar([point.traffic_label for point in points], means, yerr=halves, capsize=2.5, color="#0072b2")
+    return drawn
+
+
+def mixture_counters(findings: Findings, figure: str) -> Figure:
+    """The remote counters at which -G- saturates under mixtures of two destinations; dashed: what theory says.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    points = [point for point in findings.simulated(figure) if point.policy_label == "vlb-g"]
+    drawn, panel = _counters(findings, "mixture_knee")
+    labels, heights = [], []
+    for point in points:
+        offsets = point.traffic_label.removeprefix("weighted:").replace("=0.5", "").replace(",", " ")
+        for link, counter in sorted(remote_counters(findings, point).items()):
+            labels.append(f"{offsets}\nR+{link}")
+            heights.append(float(counter.mean()))
+    panel.bar(labels, heights, color="#0072b2")
+    panel.tick_params(axis="x", labelsize=7)
+    return drawn
+
+
+def _counters(findings: Findings, metric: str) -> tuple[Figure, Axes]:
+    """A panel for counters of packets with what theory says and what is published."""
+    drawn, axes = grid(4.8, 3.0, 1, 1)
+    panel = axes[0][0]
+    for stated in {claim.published for claim in findings.claims if claim.metric == metric}:
+        panel.axhline(stated, color="black", linewidth=1.2, label=f"published: {stated:g}")
+    panel.axhline(20.0, color="#999999", linestyle="--", linewidth=1.0, label="a local link that is full: 20")
+    panel.set_ylabel("packets of a router\nin 200 ns on one type of link")
+    fitting_legend(drawn, panel.get_legend_handles_labels()[0], "outside upper center")
+    return drawn, panel
+
+
+def switch_loads(findings: Findings, figure: str) -> Figure:
+    """One line per policy over the routers of a group, each the mean over all groups.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    points = findings.simulated(figure)
+    look = looks([point.policy_label for point in points])
+    drawn, axes = grid(5.6, 3.4, 1, 1)
+    panel = axes[0][0]
+    for point in points:
+        loads = loads_of_routers(findings, point)
+        means, halves = means_of(loads.T)
+        style = look[point.policy_label]
+        panel.errorbar(range(len(means)), means, yerr=halves, **style.line, marker=style.marker, capsize=2.0,
+                       label=point.policy_label, elinewidth=0.9)  # fmt: skip
+    _of_a_group(panel, points[0], points[0].traffic_label, loads_of_routers(findings, points[0]).shape[1])
+    panel.set_ylim(0.0, 1.1 * points[0].load)
+    policy_legend(drawn, panel)
+    return drawn
+
+
+def switch_paths(findings: Findings, figure: str) -> Figure:
+    """A stacked bar per router of a group: its accepted load by the kind of path, the mean over all groups.
+
+    Raises:
+        NotFoundYetError: If it was not simulated, or by a version that did not log the kinds of paths.
+    """
+    (point,) = findings.simulated(figure)
+    loads = path_loads_of_routers(findings, point).mean(axis=0)
+    drawn, axes = grid(5.6, 3.4, 1, 1)
+    panel = axes[0][0]
+    below = np.zeros(len(loads))
+    for index, (kind, color) in enumerate(zip(PATH_KINDS, _PATH_COLORS, strict=True)):
+        if not loads[:, index].any():
+            continue
+        panel.bar(range(len(loads)), loads[:, index], bottom=below, color=color, label=kind)
+        below = below + loads[:, index]
+    _of_a_group(panel, point, f"{point.policy_label}, {point.traffic_label}", len(loads))
+    handles, _ = panel.get_legend_handles_labels()
+    fitting_legend(drawn, handles, "outside upper center")
+    return drawn
+
+
+def _of_a_group(panel: Axes, point: Point, what: str, routers: int) -> None:
+    panel.set_title(f"{what}, offered load {point.load:g}, {point.config.topology.num_hosts:,} hosts")
+    panel.set_xlabel("router of the group (the last owns the minimal links)")
+    panel.set_ylabel("accepted load of its hosts")
+    panel.set_xticks(range(routers))
+
+
+def speedups(findings: Findings, figure: str) -> Figure:
+    """Makespan of MIN over that of every other policy, one panel per workload.
+
+    Raises:
+        NotFoundYetError: If nothing of it was simulated.
+    """
+    points = findings.simulated(figure)
+    workloads = tuple(dict.fromkeys(point.traffic_label for point in points))
+    look = looks(tuple(dict.fromkeys(point.policy_label for point in points)))
+    drawn, axes = grid(3.0, 3.1, 1, len(workloads))
+    marks: list[Line2D] = []
+    for index, (panel, workload) in enumerate(zip(axes[0], workloads, strict=True)):
+        own = [point for point in points if point.traffic_label == workload]
+        makespans = {point.policy_label: findings.values(point, "makespan_ns") for point in own}
+        base = makespans.get(_BASE)
+        if base is None:
+            continue
+        others = [policy for policy in makespans if policy != _BASE]
+        means, halves = means_of(base / makespans[policy] for policy in others)
+        colours = [look[policy].colour for policy in others]
+        panel.bar(others, means, color=colours, yerr=halves, capsize=2.5)
+        speed = _published_speedups(findings, figure, workload, base, makespans)
+        for place, value in ((others.index(policy), value) for policy, value in speed):
+            marks += panel.plot([place], [value], **_POINT)
+        panel.axhline(1.0, color="#999999", linestyle="--", linewidth=1.0)
+        panel.set_xticks(range(len(others)), others, rotation=45, ha="right", rotation_mode="anchor")
+        stated = "".join(
+            f" (published: {claim.published:,.0f})"
+            for claim in findings.claims
+            if (claim.metric, claim.policy, claim.traffic, claim.hosts, claim.relation)
+            == ("makespan", _BASE, workload, points[0].config.topology.num_hosts, "value")
+        )
+        name = workload.replace(":placement=", ", ")
+        panel.set_title(f"({letter(index)}) {name}\nMIN: {base.mean():,.0f} ns{stated}", fontsize=8)
+        panel.grid(visible=False, axis="x")
+    axes[0][0].set_ylabel("speed-up over MIN")
+    if marks:
+        marks[0].set_label("published, relative to the measured rival")
+        drawn.legend(handles=marks[:1], loc="outside upper center", frameon=False)
+    return drawn
+
+
+def _published_speedups(
+    findings: Findings, figure: str, workload: str, base: FloatArray, makespans: dict[str, FloatArray]
+) -> list[tuple[str, float]]:
+    """(policy, speed-up over MIN) that a claim makes of what was measured of the policy that it compares with."""
+    hosts = findings.of(figure)[0].config.topology.num_hosts
+    return [
+        (claim.policy, float(np.mean(base / makespans[claim.reference])) * (1.0 + claim.published))
+        for claim in findings.claims
+        if (claim.metric, claim.relation, claim.traffic, claim.hosts)
+        == ("makespan", "relative-gap", workload, hosts)
+        and {claim.policy, claim.reference} <= set(makespans)
+    ]

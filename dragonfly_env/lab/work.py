@@ -1,0 +1,66 @@
+"""What reproductions and benchmarks are: runs that are wanted, some of which the results folder holds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+
+import dragonfly_env as dfe
+from dragonfly_env.sweeps.engines import Engine
+from dragonfly_env.sweeps.progress import Reporter
+from dragonfly_env.sweeps.run import Run
+from dragonfly_env.sweeps.runner import SweepReport, run_all
+from dragonfly_env.sweeps.storage import ResultsFolder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work(ABC):
+    """Runs, and the folder that holds what was done of them.
+
+    Attributes:
+        folder: Where results go.
+    """
+
+    folder: Path
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """Of tables and figures."""
+
+    @abstractmethod
+    def runs(self) -> tuple[Run, ...]:
+        """Every run that is wanted, once."""
+
+    def own(self) -> tuple[Run, ...]:
+        """Those that are the folder's, done or to be done."""
+        return self.runs()
+
+    def held(self, run_id: str) -> bool:
+        """Whether the folder has the intact result of a run, made by this version."""
+        return ResultsFolder(self.folder).version_of(run_id) == dfe.__version__
+
+    def todo(self, *, redo: bool = False) -> tuple[Run, ...]:
+        """Those of the folder's that it does not hold; with ``redo`` the others, too."""
+        return tuple(run for run in self.own() if redo or not self.held(run.id))
+
+    def execute(
+        self,
+        *,
+        workers: int | None = None,
+        reporter: Reporter | None = None,
+        redo: bool = False,
+        engine: Engine | None = None,
+    ) -> SweepReport | None:
+        """Do what the folder lacks, here or on the cluster of an engine; None if nothing needs to be simulated.
+
+        Raises:
+            ConfigError: For whatever `run_all` refuses.
+            SweepInterrupted: On Ctrl-C; the same call goes on.
+        """
+        if not (runs := self.own()):
+            return None
+        return run_all(
+            runs, self.folder, name=self.title, workers=workers, progress=reporter, redo=redo, engine=engine
+        )
