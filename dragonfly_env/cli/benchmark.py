@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,7 +17,6 @@ from dragonfly_env.errors import ConfigError
 if TYPE_CHECKING:
     from dragonfly_env.lab.benchmark import Benchmark
     from dragonfly_env.lab.benchmark.suite import Effort
-    from dragonfly_env.sweeps.run import Run
 
 _HOW = options.suite(
     whole="All cells of the suite (hours, where references are not published); or a few small ones (seconds).",
@@ -102,9 +100,11 @@ def benchmark(
     benchmark.html (heat map and tables), benchmark.md (leaderboard), heatmap.png,
     scores.parquet (one row per cell and policy), runs/.
     """
+    import joblib
+
     from dragonfly_env.lab.benchmark import Benchmark, find_suite
     from dragonfly_env.lab.benchmark.report import origin
-    from dragonfly_env.sweeps.requirements import EXPORT_HINT, check_runs, in_the_core
+    from dragonfly_env.sweeps.requirements import EXPORT_HINT, about, check_runs, in_the_core
 
     chosen = find_suite(suite).narrowed(parts or (), hosts or ())
     effort: Effort = "full" if how["full"] else "quick"
@@ -141,22 +141,13 @@ def benchmark(
         *([f"{there} are there already"] if there else []),
         *([f"{len(todo)} to do"] if taken or there else []),
     ]
-    took = f"; {_about(todo, how['workers'])}" if todo else ""
+    took = f"; {about(todo, how['workers'] or joblib.cpu_count())}" if todo else ""
     note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {', '.join(counts)}{took}"))
     if len(in_the_core(todo)) < len(todo):
         note(Text(EXPORT_HINT, style="dim"))
     check_runs(todo)
     if not how["dry_run"]:
         _perform(work, how["workers"], how["redo"])
-
-
-def _about(runs: Sequence[Run], workers: int | None) -> str:
-    """How long it may take, judged by a short simulation here; of policies in Python that is not known."""
-    import joblib
-
-    from dragonfly_env.sweeps.requirements import about
-
-    return about(runs, workers or joblib.cpu_count())
 
 
 def _perform(work: Benchmark, workers: int | None, redo: bool) -> None:
