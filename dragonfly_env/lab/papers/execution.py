@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -69,10 +69,9 @@ class Reproduction(Work):
                 shown.add(figure.name)
         return tuple(claim for claim in self.paper.claims() if claim.figure in shown)
 
-    def runs(self, figures: Sequence[PaperFigure] | None = None) -> tuple[Run, ...]:
-        """Every run of the figures (those wanted, if None), once."""
-        chosen = self.figures if figures is None else figures
-        points = dict.fromkeys(point for figure in chosen for point in self.wanted(figure))
+    def runs(self) -> tuple[Run, ...]:
+        """Every run of the wanted figures, once."""
+        points = dict.fromkeys(point for figure in self.figures for point in self.wanted(figure))
         runs = (run for point in points for run in self.paper.runs(point, self.effort))
         return tuple({run.id: run for run in runs}.values())
 
