@@ -57,7 +57,6 @@ def _plan_text(plan: Scenario, folder: Path, workers: int | None, redo: bool) ->
     """How many runs a scenario has, how long those take that the folder lacks, and how much memory."""
     import joblib
 
-    import dragonfly_env as dfe
     from dragonfly_env.sweeps.requirements import (
         EXPORT_HINT,
         about,
@@ -73,11 +72,7 @@ def _plan_text(plan: Scenario, folder: Path, workers: int | None, redo: bool) ->
     runs = plan.runs()
     needed = check_runs(runs)
     files = ResultsFolder(folder)
-    left = [
-        (run, need)
-        for run, need in zip(runs, needed, strict=True)
-        if redo or files.version_of(run.id) != dfe.__version__
-    ]
+    left = [(run, need) for run, need in zip(runs, needed, strict=True) if redo or not files.holds(run.id)]
     there = f", {len(runs) - len(left)} are there already" if len(left) < len(runs) else ""
     lines = [f"{len(runs)} run{'s' if len(runs) > 1 else ''}{there}"]
     if left:

@@ -192,7 +192,7 @@ def run_all(
 
 def _count_kept(runs: Sequence[Run], known: Collection[str], files: ResultsFolder) -> int:
     """How many runs are saved: those known to be, and those that a worker ended without being heard."""
-    return sum(run.id in known or files.version_of(run.id) == dfe.__version__ for run in runs)
+    return sum(run.id in known or files.holds(run.id) for run in runs)
 
 
 def _runs_of(points: Iterable[Point], seeds: Sequence[int]) -> list[Run]:
@@ -241,7 +241,7 @@ def _execute_all(
                 raise
             for run in in_progress:
                 files.marker(run.id).unlink(missing_ok=True)
-                if files.version_of(run.id) == dfe.__version__:
+                if files.holds(run.id):
                     yield pending.pop(run.id), None
                     continue
                 message = "the worker process died (out of memory, or killed) while this run was in progress"
@@ -510,9 +510,5 @@ def _arrived(
             failed.unlink()
             run = pending.pop(run_id)
             yield run, Failure(run, str(told["error"]), str(told["details"]))
-        elif (
-            done.name in there
-            and _stamp(done) != before[run_id]
-            and files.version_of(run_id) == dfe.__version__
-        ):
+        elif done.name in there and _stamp(done) != before[run_id] and files.holds(run_id):
             yield pending.pop(run_id), None

@@ -31,6 +31,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+import dragonfly_env as dfe
 from dragonfly_env.checks import documents
 from dragonfly_env.checks.documents import parse_json
 from dragonfly_env.checks.files import TEMPORARY, make_folders, open_own, replacing, write_text
@@ -116,6 +117,10 @@ class ResultsFolder:
         """The package version that made a finished run, or None if there is no intact one."""
         provenance = self.provenance_of(run_id)
         return None if provenance is None else str(provenance["package_version"])
+
+    def holds(self, run_id: str) -> bool:
+        """Whether the intact result of a run is there, made by this version of the package."""
+        return self.version_of(run_id) == dfe.__version__
 
     def seconds_of(self, run_id: str) -> float | None:
         """How long a finished run took, or None if that is not known."""
