@@ -40,6 +40,14 @@ py::array view(GrowingBuffer<T>& buffer, std::vector<py::ssize_t> shape) {
   return view(buffer, std::move(shape), py::dtype::of<T>());
 }
 
+double number_of(const std::string& name, const py::object& value) {
+  try {
+    return value.cast<double>();
+  } catch (const py::cast_error&) {
+    throw ConfigError{name, py::repr(value).cast<std::string>().substr(0, 200), "has another type"};
+  }
+}
+
 DecisionSpec spec_of(const py::dict& given) {
   DecisionSpec spec;
   read_question_spec(given, spec);
@@ -58,9 +66,9 @@ DecisionSpec spec_of(const py::dict& given) {
   for (const auto& [name, parameters] : member<std::map<std::string, py::dict>>(given, "trackers")) {
     spec.trackers.emplace(name, parameters_of("trackers." + name, parameters));
   }
-#define DRAGONFLY_READ(type, name) spec.name = member<type>(given, #name);
-  DRAGONFLY_DECISION_OPTIONS(DRAGONFLY_READ)
-#undef DRAGONFLY_READ
+  for (const auto& [name, value] : member<std::map<std::string, py::object>>(given, "options")) {
+    spec.options.emplace(name, number_of(name, value));
+  }
   return spec;
 }
 

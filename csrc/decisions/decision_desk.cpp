@@ -8,8 +8,8 @@ DecisionDesk::DecisionDesk(const DecisionPlan& plan, OpenDecisions& open, std::u
       open_{open},
       writer_{plan, first_router, num_routers},
       log_{row_bytes_},
-      reports_{open, plan.first_port, plan.spec.keep_feedback} {
-  log_.keep_rows(plan.spec.keep_transitions);
+      reports_{open, plan.first_port, plan.spec.flag("keep_feedback")} {
+  log_.keep_rows(plan.spec.flag("keep_transitions"));
 }
 
 void DecisionDesk::begin_step() noexcept {

@@ -2,7 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
 
+#include "core/error.hpp"
 #include "routing/question_spec.hpp"
 
 namespace dragonfly {
@@ -13,21 +18,19 @@ enum class RewardKind : std::uint8_t {
   kTeam,      // minus the mean latency of all packets delivered in the step
 };
 
-// One row per plain option of an environment that the core looks at: type and name. `EnvOptions` in Python
-// has its default, range, unit and meaning; a time in ns there is one in ps here.
-// clang-format off
-#define DRAGONFLY_DECISION_OPTIONS(X)                                                        \
-  X(double, reward_scale_ps)               /* a reward of -1 */                              \
-  X(bool, keep_transitions)                                                                  \
-  X(bool, keep_feedback)                                                                     \
-  X(std::uint64_t, most_uncollected_bytes) /* of either; then it is no longer kept */
-// clang-format on
-
 struct DecisionSpec : QuestionSpec {
   RewardKind reward = RewardKind::kHop;
-#define DRAGONFLY_MEMBER(type, name) type name{};
-  DRAGONFLY_DECISION_OPTIONS(DRAGONFLY_MEMBER)
-#undef DRAGONFLY_MEMBER
+  // Every option that is a number or a flag (0 or 1), by its name in the core. `EnvOptions` in Python
+  // declares each once, with its default, range, unit and meaning; a time in ns there is one in ps here.
+  std::map<std::string, double, std::less<>> options{};
+
+  // For whoever uses an option, once and before its loops. Throws ConfigError if nothing has set it.
+  [[nodiscard]] double option(std::string_view name) const {
+    const auto found = options.find(name);
+    if (found == options.end()) throw ConfigError{std::string{name}, "nothing", "must be given"};
+    return found->second;
+  }
+  [[nodiscard]] bool flag(std::string_view name) const { return option(name) != 0; }
 };
 
 }  // namespace dragonfly

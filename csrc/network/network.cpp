@@ -29,8 +29,8 @@ Network::Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads)
     const DecisionPlan& asked = *plan_->decisions;
     open_decisions_ = std::make_unique<OpenDecisions>(
         store_.capacity(), asked.most_open,
-        asked.spec.keep_transitions ? DecisionDesk::row_bytes(asked) : std::size_t{0},
-        asked.spec.keep_feedback);
+        asked.spec.flag("keep_transitions") ? DecisionDesk::row_bytes(asked) : std::size_t{0},
+        asked.spec.flag("keep_feedback"));
   }
   for (std::uint32_t i = 0; i < n; ++i) {
     partitions_.emplace_back(*plan_, store_, feedback_, open_decisions_.get(), i);

@@ -17,7 +17,7 @@ void Outcomes::begin_step() {
 
 // Rewards of what was completed, and whether that is still kept.
 void Outcomes::end_step() {
-  const double per_tick = static_cast<double>(plan_.quantum_ps) / plan_.spec.reward_scale_ps;
+  const double per_tick = static_cast<double>(plan_.quantum_ps) / reward_scale_ps_;
   limit_reports();
   const bool team = plan_.spec.reward == RewardKind::kTeam;
   const double together = team ? team_reward() : 0;
@@ -29,14 +29,14 @@ void Outcomes::end_step() {
     }
     bytes += log.bytes();
   }
-  if (overflowed_ || !plan_.spec.keep_transitions || bytes <= plan_.spec.most_uncollected_bytes) return;
+  if (overflowed_ || !keeps_transitions_ || static_cast<double>(bytes) <= most_bytes_) return;
   overflowed_ = true;
   for (Partition& partition : network_.partitions()) partition.desk().stop_keeping();
 }
 
 void Outcomes::limit_reports() {
-  if (!plan_.spec.keep_feedback || reports_overflowed_) return;
-  if (reports() * sizeof(HopReport) <= plan_.spec.most_uncollected_bytes) return;
+  if (!keeps_feedback_ || reports_overflowed_) return;
+  if (static_cast<double>(reports() * sizeof(HopReport)) <= most_bytes_) return;
   reports_overflowed_ = true;
   for (Partition& partition : network_.partitions()) partition.desk().reports().stop_keeping();
 }
@@ -156,7 +156,7 @@ double Outcomes::team_reward() {
   }
   if (delivered == 0) return 0;
   const double mean_ps = static_cast<double>(latency * plan_.quantum_ps) / static_cast<double>(delivered);
-  return -mean_ps / plan_.spec.reward_scale_ps;
+  return -mean_ps / reward_scale_ps_;
 }
 
 }  // namespace dragonfly

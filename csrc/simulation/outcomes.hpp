@@ -70,7 +70,13 @@ struct ReportColumns {
 class Outcomes {
  public:
   // Both must outlive it.
-  Outcomes(Network& network, const DecisionPlan& plan) : network_{network}, plan_{plan} {}
+  Outcomes(Network& network, const DecisionPlan& plan)
+      : network_{network},
+        plan_{plan},
+        reward_scale_ps_{plan.spec.option("reward_scale_ps")},
+        keeps_transitions_{plan.spec.flag("keep_transitions")},
+        keeps_feedback_{plan.spec.flag("keep_feedback")},
+        most_bytes_{plan.spec.option("most_uncollected_bytes")} {}
 
   // Around the time in which the network runs: forgets what was paid; works out what is paid now, and whether
   // what piled up is still kept.
@@ -101,6 +107,10 @@ class Outcomes {
 
   Network& network_;
   const DecisionPlan& plan_;
+  double reward_scale_ps_;  // a reward of -1
+  bool keeps_transitions_;
+  bool keeps_feedback_;
+  double most_bytes_;  // of either; then it is no longer kept
   bool overflowed_ = false;
   bool reports_overflowed_ = false;
   std::vector<HopReport> merged_;  // scratch

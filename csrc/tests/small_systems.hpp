@@ -49,9 +49,10 @@ inline NetworkParams usual_network() {
 // What is asked and kept by an environment with the usual options.
 inline DecisionSpec usual_questions() {
   DecisionSpec spec;
-  spec.reward_scale_ps = 1'000'000;
-  spec.keep_transitions = true;
-  spec.most_uncollected_bytes = std::uint64_t{1} << 28;
+  spec.options = {{"reward_scale_ps", 1e6},
+                  {"keep_transitions", 1},
+                  {"keep_feedback", 0},
+                  {"most_uncollected_bytes", 1 << 28}};
   return spec;
 }
 

@@ -42,7 +42,7 @@ SimulationSetup with_decisions(SimulationSetup all, Scope scope, ActionMode acti
   spec.action = action;
   spec.reward = reward;
   spec.detours = {DetourKind::kLgl, DetourKind::kLg};
-  spec.reward_scale_ps = 1;  // rewards are picoseconds
+  spec.options["reward_scale_ps"] = 1;  // rewards are picoseconds
   all.options.decisions = spec;
   return all;
 }
@@ -260,7 +260,7 @@ TEST(few_and_many_rows_are_ordered_whatever_hosts_they_are_of) {
 TEST(what_is_not_collected_is_dropped_at_the_limit) {
   SimulationSetup all = with_decisions(setup(kSmall, "arrival", 100 * kNs), every(ActionMode::kPort),
                                        ActionMode::kPort, RewardKind::kHop);
-  all.options.decisions->most_uncollected_bytes = 100'000;
+  all.options.decisions->options["most_uncollected_bytes"] = 100'000;
   RoutingEnvironment environment{std::move(all), 0, 3'000 * kNs};
   play_randomly(environment);
   CHECK(environment.outcomes().overflowed());

@@ -26,8 +26,8 @@ SimulationSetup setup(const DragonflyParams& shape, const std::string& decide_at
   all.threads = threads;
   DecisionSpec spec = usual_questions();
   spec.forced_too = forced_too;
-  spec.keep_transitions = false;
-  spec.keep_feedback = true;
+  spec.options["keep_transitions"] = 0;
+  spec.options["keep_feedback"] = 1;
   all.options.decisions = spec;
   return all;
 }
@@ -154,8 +154,8 @@ TEST(no_report_comes_later_than_a_decision_that_it_precedes_and_threads_change_n
 TEST(reports_are_dropped_at_the_limit_and_not_kept_unless_asked_for) {
   for (const bool keeps : {true, false}) {
     SimulationSetup all = setup(kSmall, "arrival", 100 * kNs, 1, false);
-    all.options.decisions->keep_feedback = keeps;
-    all.options.decisions->most_uncollected_bytes = 5'000;
+    all.options.decisions->options["keep_feedback"] = keeps ? 1 : 0;
+    all.options.decisions->options["most_uncollected_bytes"] = 5'000;
     RoutingEnvironment environment{std::move(all), 0, 2'000 * kNs};
     const std::uint32_t count = environment.plan().num_actions;
     CHECK(environment.advance(&always));

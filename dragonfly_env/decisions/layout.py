@@ -55,7 +55,7 @@ def select_features(features: Sequence[str] | None) -> tuple[int, tuple[str, ...
     """
     if features is None:
         return sum(_BITS[name] for name in FEATURES), ()
-    if isinstance(features, str) or not isinstance(features, Sequence):
+    if not isinstance(features, (list, tuple)):
         raise config_error("features", features, "must be a sequence of names, or None for the usual ones")
     known = FEATURES + FURTHER_FEATURES + TRACKED_FEATURES
     for name in features:

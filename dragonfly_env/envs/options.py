@@ -39,10 +39,6 @@ _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _MAX_REAL = 1e12  # of any parameter
 
 
-def _option(default: object, check: Callable[[str, object], object], doc: str, *, allowed: str = "") -> Any:
-    return setting(default, check, "", doc, allowed=allowed)
-
-
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class EnvOptions:
     """What ``BatchedRoutingEnv`` takes beside the configuration: one row per keyword argument.
@@ -59,6 +55,7 @@ class EnvOptions:
         "that stay in its group too (``source-any``), and these may pass other groups (``source-around``); every "
         "router of the source group while the packet is on its minimal path (``way``); these, and the router by which "
         "a packet enters the group of its detour and that of its destination (``progressive``).",
+        core="scope",
     )
     action: str = choice(
         "port",
@@ -67,12 +64,14 @@ class EnvOptions:
         "paths that the core draws, minimal ones first, which the packet then follows. Paths are asked for at the "
         "source router and, with scope ``every``, once more at the second router of the source group while the packet "
         "is on its minimal path.",
+        core="action",
     )
     reward: str = choice(
         "hop",
         ("hop", "delivery", "team"),
         doc="Minus the time from a decision to the packet's next one, or to its delivery; minus the time from a "
         "decision to the delivery; or minus the mean latency of all packets delivered in the step.",
+        core="reward",
     )
     duration_ns: float = real(
         defaults.DURATION_NS,
@@ -91,9 +90,10 @@ class EnvOptions:
         "neither in metrics nor in the mean latency of reward ``team``, wherever it arrives; decisions about it in the "
         "episode are paid from the decision on.",
     )
-    features: Sequence[str] | None = _option(
+    features: Sequence[str] | None = setting(
         None,
-        lambda field, value: None if value is None else _names(field, value),
+        lambda field, value: _feature_names(value),
+        "",
         "Names of the features to observe; None: all of ``dragonfly_env.decisions.layout.FEATURES``. Those of "
         "``TRACKED_FEATURES`` show what routers remember and tell each other, and only if they are named: "
         "``congested_links`` (1 for each global link of the group that is congested, as the deciding router has heard; "
@@ -107,13 +107,16 @@ class EnvOptions:
         "the room in the network's buffers, rounded up to a power of two, so that values are about 1 at most; 16 "
         "``packets``; or 1,000 ``ns`` of the time that the port's link needs to send them. The last two mean the same "
         "in every network, so networks with other buffers can share a batch, and an agent fits all of them.",
+        core="occupancy_unit",
     )
-    trackers: Mapping[str, Mapping[str, float | str | bool]] | None = _option(
+    trackers: Mapping[str, Mapping[str, float | str | bool]] | None = setting(
         None,
         lambda field, value: _tracker_parameters(value),
+        "",
         'Parameters of the trackers behind such features, ``{"congested-links": {"congestion_factor": 1.5}}``. None: '
         "those that ``config.policy`` needs, or else the defaults. During a warm-up they must be those of "
         "``config.policy``, if it needs the same tracker.",
+        core="trackers",
     )
     reward_scale_ns: float = time_ns(
         1000.0, open_low=True, doc="The time that costs a reward of -1.", core="reward_scale_ps"
@@ -128,13 +131,15 @@ class EnvOptions:
         "and ``global_vcs`` say, or two more than the longest minimal route (5 where groups are all-to-all: HPDC 2021, "
         "section 4.2).",
     )
-    detours: Sequence[str] = _option(
+    detours: Sequence[str] = setting(
         DETOURS,
         lambda field, value: _detours(field, value),
+        "",
         "Path actions: kinds of the non-minimal candidates. ``l``, a random router of the group that the packet is "
         "in, is legal where scopes ``source-any``, ``source-around`` and ``progressive`` ask inside a group, and only "
         "there.",
         allowed="some of " + ", ".join(_KINDS),
+        core="detours",
     )
     minimal_candidates: int = integer(
         1,
@@ -142,15 +147,22 @@ class EnvOptions:
         _MOST_CANDIDATES,
         unit="paths",
         doc="Path actions: shortest paths that are drawn; they differ only with trunking and on grids.",
+        core="minimal_candidates",
     )
     detour_candidates: int = integer(
-        1, 1, _MOST_CANDIDATES, unit="paths", doc="Path actions: detours that are drawn of each kind."
+        1,
+        1,
+        _MOST_CANDIDATES,
+        unit="paths",
+        doc="Path actions: detours that are drawn of each kind.",
+        core="detour_candidates",
     )
     gateways: str = choice(
         "nearest",
         ("nearest", "any"),
         doc="Path actions: by which links minimal candidates leave the source group: the nearest, or any, drawn at the "
         "source router.",
+        core="gateways",
     )
     avoid_destination_group: bool | None = boolean(
         None, optional=True, doc="Whether detours avoid the destination group; None: as the network says."
@@ -176,7 +188,6 @@ class EnvOptions:
 
     def __post_init__(self) -> None:
         normalise(self)
-        select_features(self.features)
         if self.scope in _OF_PATHS and self.action != "path":
             raise config_error("scope", self.scope, "must be 'source', 'every' or 'all' with action='port'")
         check_gateways(self.gateways, self.minimal_candidates)
@@ -232,21 +243,14 @@ class EnvOptions:
         """What the core is told."""
         avoid = self.avoid_destination_group
         bits, tracked = select_features(self.features)
+        values = core_values(self)
         return {
-            **core_values(self),
-            "scope": self.scope,
-            "action": self.action,
-            "reward": self.reward,
+            **values,
+            "options": {name: each for name, each in values.items() if isinstance(each, (int, float))},
             "max_hops": self.hops(network, topology),
-            "detours": list(self.detours),
-            "minimal_candidates": self.minimal_candidates,
-            "detour_candidates": self.detour_candidates,
-            "gateways": self.gateways,
             "avoid_destination_group": network.detours_avoid_destination_group if avoid is None else avoid,
-            "occupancy_unit": self.occupancy_unit,
             "features": bits,
             "tracked": list(tracked),
-            "trackers": self.trackers,
         }
 
 
@@ -369,10 +373,9 @@ def _plain(field: str, value: Any) -> bool | str | float:
     return check_real(field, value, -_MAX_REAL, _MAX_REAL)
 
 
-def _names(field: str, features: Any) -> tuple[Any, ...]:
-    if isinstance(features, str) or not isinstance(features, (list, tuple)):
-        raise config_error(field, features, "must be a sequence of names, or None for the usual ones")
-    return tuple(features)
+def _feature_names(features: Any) -> tuple[str, ...] | None:
+    select_features(features)
+    return None if features is None else tuple(features)
 
 
 def _detours(field: str, detours: Any) -> tuple[str, ...]:
