@@ -105,10 +105,10 @@ def test_links_of_included_files_lead_to_pages_of_the_site(docs: Any) -> None:
     )
 
 
-def test_lines_of_the_readme_are_under_120_characters_and_fill_two_screens() -> None:
+def test_lines_of_the_readme_are_under_120_characters_and_are_at_most_100() -> None:
     lines = README.splitlines()
     assert [line for line in lines if len(line) >= 120] == []
-    assert len(lines) <= 120
+    assert len(lines) <= 100
 
 
 def test_links_of_the_readme_lead_to_files() -> None:
