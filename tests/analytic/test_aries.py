@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
 import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.traffic import Trace
 from tests.analytic.grid_flows import uniform_flows
+from tests.routes import routes_of
 
 SMALL = dfe.Dragonfly.preset("theta-m8")
 WIRE_NS = {"rank-1": 5, "rank-2": 15, "rank-3": 80}
@@ -45,10 +45,10 @@ def test_a_lone_packet_takes_75_ns_per_router_and_the_wires() -> None:
     for created, delivered, route in zip(
         log["created_ns"],
         log["delivered_ns"],
-        np.split(log["routers"], log["route_offsets"][1:-1]),
+        routes_of(log),
         strict=True,
     ):
-        hops = [kinds[step] for step in itertools.pairwise(route.tolist())]
+        hops = [kinds[step] for step in itertools.pairwise(route)]
         expected = 1 + 75 * (len(hops) + 1) + sum(WIRE_NS[kind] for kind in hops) + HOST_NS
         assert delivered - created == pytest.approx(expected, abs=1e-6), hops
         latencies[tuple(hops)] = delivered - created

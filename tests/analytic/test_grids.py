@@ -17,6 +17,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.traffic import Trace
 from tests.analytic.grid_flows import uniform_flows
+from tests.routes import routes_of
 
 SMALL = dfe.Dragonfly.preset("theta-m8")
 HOP_PS = {"rank-1": 83_200, "rank-2": 60_800, "rank-3": 339_200}
@@ -40,9 +41,8 @@ def test_a_lone_packet_pays_for_every_class_of_link() -> None:
     log = simulation.packet_log()
     assert len(log["src"]) == len(hosts)
     kinds = {(router, peer): SMALL.port_kind(port) for router, port, peer, _ in SMALL.links().tolist()}
-    routes = np.split(log["routers"], log["route_offsets"][1:-1])
-    for created, delivered, route in zip(log["created_ns"], log["delivered_ns"], routes, strict=True):
-        hops = [kinds[step] for step in itertools.pairwise(route.tolist())]
+    for created, delivered, route in zip(log["created_ns"], log["delivered_ns"], routes_of(log), strict=True):
+        hops = [kinds[step] for step in itertools.pairwise(route)]
         # Where in the clock's period a packet is generated shifts its first edge; whole periods are the same.
         latency_ps = round((delivered - created) * 1000)
         lone = 52_000 - (round(created * 1000) + 52_000) % 3_200 + 3_200 + 52_000

@@ -13,17 +13,16 @@ import pytest
 
 import dragonfly_env as dfe
 
-TOPOLOGY = dfe.Dragonfly.preset("1056")
-NETWORK = dfe.NetworkConfig.preset("lia")
 ADAPTIVE = ("ugal-ideal", "pb", "pb-acor", "tpr")
 ADVERSARIAL = ("adv+1", "adv+4", "advc")
 
 
-@functools.cache
-def measured(policy: str, traffic: str, load: float) -> dfe.Metrics:
-    config = dfe.SimulationConfig(
-        topology=TOPOLOGY,
-        network=NETWORK,
+def config_of(
+    policy: dfe.Policy | str, traffic: str, load: float, hosts: str = "1056"
+) -> dfe.SimulationConfig:
+    return dfe.SimulationConfig(
+        topology=dfe.Dragonfly.preset(hosts),
+        network=dfe.NetworkConfig.preset("lia"),
         traffic=traffic,
         load=load,
         policy=policy,
@@ -32,7 +31,11 @@ def measured(policy: str, traffic: str, load: float) -> dfe.Metrics:
         source_queue_full="lose",
         seed=1,
     )
-    return dfe.simulate(config, warmup_ns=8_000, measure_ns=4_000)
+
+
+@functools.cache
+def measured(policy: str, traffic: str, load: float) -> dfe.Metrics:
+    return dfe.simulate(config_of(policy, traffic, load), warmup_ns=8_000, measure_ns=4_000)
 
 
 @pytest.mark.parametrize("load", [0.1, 0.3])
@@ -63,20 +66,6 @@ def test_lia_is_minimal_routing_under_uniform_traffic() -> None:
     assert lia.minimal_fraction > 0.97
 
 
-def small(policy: dfe.Policy | str, traffic: str, load: float, hosts: str) -> dfe.SimulationConfig:
-    return dfe.SimulationConfig(
-        topology=dfe.Dragonfly.preset(hosts),
-        network=NETWORK,
-        traffic=traffic,
-        load=load,
-        policy=policy,
-        injection="bernoulli",
-        source_queue_packets=1,
-        source_queue_full="lose",
-        seed=1,
-    )
-
-
 def test_full_injection_queues_do_not_make_uniform_traffic_adverse() -> None:
     """Section 6.1.1: with w = 0.1 throughput is that of counters of injected packets. Measured as in the paper from
     60 us on, when queues are full; w = 1 is the figure's counter-example.
@@ -84,7 +73,7 @@ def test_full_injection_queues_do_not_make_uniform_traffic_adverse() -> None:
 
     def accepted(weight: float) -> float:
         lia = dfe.make_policy("lia", stored_weight=weight)
-        config = small(lia, "uniform", 1.0, "72")
+        config = config_of(lia, "uniform", 1.0, "72")
         return dfe.simulate(config, warmup_ns=60_000, measure_ns=20_000).accepted_load
 
     injected = accepted(0.0)
@@ -98,7 +87,7 @@ def test_small_systems_have_the_lowest_latency_under_advc_too(hosts: str, load: 
     """Thresholds follow the size: with those of table 1, LIA was 8 % above ``pb-acor`` with 342 hosts at 0.15."""
 
     def latency(policy: str) -> float:
-        metrics = dfe.simulate(small(policy, "advc", load, hosts), warmup_ns=10_000, measure_ns=10_000)
+        metrics = dfe.simulate(config_of(policy, "advc", load, hosts), warmup_ns=10_000, measure_ns=10_000)
         return metrics.latency_mean_ns
 
     assert latency("lia") < 1.02 * min(latency(policy) for policy in ("min", "vlb-g", "vlb-gl", *ADAPTIVE))
@@ -131,21 +120,12 @@ def test_adv_h_needs_the_second_local_hop_above_a_load_of_1_over_h() -> None:
 
 def test_under_advc_every_router_of_a_group_is_served_alike() -> None:
     """Section 6.2.3: the routers that own the minimal links send their own detours elsewhere."""
-    config = dfe.SimulationConfig(
-        topology=TOPOLOGY,
-        network=NETWORK,
-        traffic="advc",
-        load=0.5,
-        policy="lia",
-        injection="bernoulli",
-        source_queue_packets=1,
-        source_queue_full="lose",
-        packet_log=True,
-    )
+    config = config_of("lia", "advc", 0.5).replace(packet_log=True)
     simulation = dfe.Simulation(config)
     simulation.run(8_000)
     simulation.reset_statistics()
     simulation.run(5_000)
-    routers = simulation.packet_log()["src"] // TOPOLOGY.p
-    delivered = np.bincount(routers, minlength=TOPOLOGY.num_routers).reshape(-1, TOPOLOGY.a).sum(axis=0)
+    t = config.topology
+    routers = simulation.packet_log()["src"] // t.p
+    delivered = np.bincount(routers, minlength=t.num_routers).reshape(-1, t.a).sum(axis=0)
     assert delivered.max() < 1.05 * delivered.min()

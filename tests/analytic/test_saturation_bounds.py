@@ -55,9 +55,7 @@ def accepted(topology: dfe.Dragonfly, network: dfe.NetworkConfig, load: float, *
     return dfe.simulate(config, warmup_ns=60_000, measure_ns=60_000).accepted_load
 
 
-@NETWORKS
-@systems("72", "1056", "unbalanced")
-@pytest.mark.parametrize("traffic", ["adv+1", "adv-2"])
+@pytest.mark.product(system=tuple(SYSTEMS), network=tuple(ROOMY), traffic=("adv+1", "adv-2"))
 def test_min_under_adv_carries_one_link_per_group(system: str, network: str, traffic: str) -> None:
     """The a*p hosts of a group share the one link to the group that they all send to: x = 1 / (a*p)."""
     t = SYSTEMS[system]

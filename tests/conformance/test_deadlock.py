@@ -14,6 +14,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from tests.ready import ready
+from tests.routes import routes_of
 from tests.topologies import GRIDS, Shape, topology_of
 
 ARRANGEMENTS = tuple(_core.arrangements())
@@ -112,9 +113,7 @@ def test_packets_stay_on_the_channels_of_the_proof(
     assert simulation.drain()
     log = simulation.packet_log()
     assert log["hops"].max() <= longest
-    routers, offsets = log["routers"].tolist(), log["route_offsets"].tolist()
-    routes = [routers[first:last] for first, last in itertools.pairwise(offsets)]
-    used = {turn for route in routes for turn in itertools.pairwise(itertools.pairwise(route))}
+    used = {turn for route in routes_of(log) for turn in itertools.pairwise(itertools.pairwise(route))}
     assert used
     assert used <= walked
 

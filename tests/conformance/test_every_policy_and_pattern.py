@@ -16,6 +16,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from tests.ready import NETWORKS, ready
+from tests.routes import routes_of
 from tests.topologies import GRIDS, Shape, topology_of
 
 PRESETS = NETWORKS
@@ -204,11 +205,9 @@ def test_routes_in_the_log_are_walks_over_links(policy: str) -> None:
     )
     simulation = dfe.Simulation(config)
     simulation.run(3000)
-    log = simulation.packet_log()
     linked = {(router, peer) for router, _, peer, _ in SMALL.links().tolist()}
-    routers, offsets = log["routers"].tolist(), log["route_offsets"].tolist()
-    for first, last in itertools.pairwise(offsets):
-        assert all(step in linked for step in itertools.pairwise(routers[first:last]))
+    for route in routes_of(simulation.packet_log()):
+        assert all(step in linked for step in itertools.pairwise(route))
 
 
 def test_the_same_seed_is_the_same_traffic_for_every_policy() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import gymnasium
@@ -15,6 +16,7 @@ from dragonfly_env.plots import draw
 from dragonfly_env.sweeps import Scenario, run_all
 from dragonfly_env.sweeps.results import load_results
 from tests.ready import ready
+from tests.routes import routes_of
 
 SMALL = dfe.Dragonfly(p=1, group=dfe.Grid(rows=2, columns=3), g=4, links_between_groups=4, arrangement="xc")
 
@@ -61,9 +63,8 @@ def test_random_actions_are_carried_out_and_everything_arrives(scope: str, actio
     longest = 7 if action == "port" else 10 + (scope != "source")
     assert m.hop_histogram.nonzero()[0].max() <= longest
     linked = {(router, peer) for router, _, peer, _ in SMALL.links().tolist()}
-    log = env.packet_log()
-    for route in np.split(log["routers"], log["route_offsets"][1:-1]):
-        assert all(step in linked for step in zip(route[:-1].tolist(), route[1:].tolist(), strict=True))
+    for route in routes_of(env.packet_log()):
+        assert all(step in linked for step in itertools.pairwise(route))
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.traffic import Trace
 from tests.ready import ready
+from tests.routes import routes_of
 
 SMALL = dfe.Dragonfly.preset("72")
 
@@ -19,8 +18,7 @@ def logged(simulation: dfe.Simulation) -> tuple[Trace, Routes]:
     """What was delivered as a trace with its routes, and the routes by source and packet number."""
     log = simulation.packet_log()
     order = log["created_ns"].argsort(kind="stable")
-    routers, offsets = log["routers"].tolist(), log["route_offsets"].tolist()
-    routes = [routers[first:last] for first, last in itertools.pairwise(offsets)]
+    routes = routes_of(log)
     trace = Trace.from_columns(
         time_ns=log["created_ns"][order],
         src=log["src"][order],

@@ -18,6 +18,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.traffic import Trace
+from tests.routes import routes_of
 
 pytestmark = pytest.mark.oracle
 PACKET_BYTES = 128
@@ -75,12 +76,12 @@ def replay(name: str, *, source_routed: bool = False) -> Replay:
     assert (log["src"][ours] == recorded["src"].to_numpy()).all()
     assert (log["dst"][ours] == recorded["dst"].to_numpy()).all()
     assert (log["created_ns"][ours] == recorded["send_ns"].to_numpy()).all()
-    ends = log["route_offsets"]
+    routes = routes_of(log)
     return Replay(
         recorded=recorded,
         latency_ns=(log["delivered_ns"] - log["created_ns"])[ours],
         delivered_ns=log["delivered_ns"][ours],
-        routers=[log["routers"][ends[i] : ends[i + 1]].tolist() for i in ours],
+        routers=[routes[i] for i in ours],
     )
 
 

@@ -13,6 +13,7 @@ from dragonfly_env import _core
 from dragonfly_env.baselines import Aries, AriesMode
 from dragonfly_env.decisions.layout import KINDS, Layout
 from tests.parity.rules import act
+from tests.routes import routes_of
 
 GRID = dfe.Dragonfly.preset("theta-m8")
 MESH = dfe.Dragonfly.preset("72")
@@ -161,8 +162,7 @@ def routes(policy: dfe.Policy, traffic: str, load: float) -> list[list[int]]:
         )
     )
     simulation.run(8000)
-    log = simulation.packet_log()
-    return [route.tolist() for route in np.split(log["routers"], log["route_offsets"][1:-1]) if len(route)]
+    return routes_of(simulation.packet_log())
 
 
 def groups_of(route: list[int]) -> list[int]:

@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 import dragonfly_env as dfe
+from tests.routes import routes_of
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
 FAMILY = ("val-g", "val-n", "vlb-lg", "vlb-gl", "vlb-g")
@@ -20,9 +21,7 @@ def routes(policy: dfe.Policy, **changes: object) -> list[list[int]]:
     simulation = dfe.Simulation(config)
     simulation.run(6000)
     assert simulation.drain()
-    log = simulation.packet_log()
-    routers, offsets = log["routers"].tolist(), log["route_offsets"].tolist()
-    passed = [routers[first:last] for first, last in itertools.pairwise(offsets)]
+    passed = routes_of(simulation.packet_log())
     return [route for route in passed if route[0] // TOPOLOGY.a == route[-1] // TOPOLOGY.a]
 
 
@@ -91,13 +90,8 @@ def test_without_another_router_or_group_packets_go_minimally(own_group: str) ->
     simulation = dfe.Simulation(config)
     simulation.run(3000)
     assert simulation.drain()
-    log = simulation.packet_log()
-    offsets = log["route_offsets"].tolist()
-    inside = [
-        log["routers"][first:last]
-        for first, last in itertools.pairwise(offsets)
-        if log["routers"][first] // topology.a == log["routers"][last - 1] // topology.a
-    ]
+    passed = routes_of(simulation.packet_log())
+    inside = [route for route in passed if route[0] // topology.a == route[-1] // topology.a]
     assert inside
     assert {len(route) for route in inside} <= {1, 2}
 

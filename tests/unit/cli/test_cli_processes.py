@@ -73,8 +73,11 @@ def test_json_on_standard_output_is_nothing_but_json(tmp_path: Path) -> None:
     assert json.loads(out)["results"]["packets_delivered"] > 0
 
 
-@pytest.mark.parametrize("whole_group", [True, False], ids=["terminal", "parent only"])
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize(
+    ("jobs", "whole_group"),
+    [("1", False), ("2", False), ("2", True)],
+    ids=["alone", "parent only", "terminal"],
+)
 def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
     tmp_path: Path, jobs: str, whole_group: bool
 ) -> None:

@@ -68,6 +68,10 @@ def test_nobody_need_read_the_messages(redirection: str, tmp_path: Path) -> None
     assert done.returncode == 0
     assert json.loads(done.stdout)["results"]["packets_delivered"] > 0
     assert shell(redirection, *SIMULATE, "--load", "2", cwd=tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize("redirection", ["2>/dev/full", "<&- 2>&-"])
+def test_nor_those_of_workers(redirection: str, tmp_path: Path) -> None:
     done = shell(redirection, *SWEEP, "-j", "2", cwd=tmp_path)
     assert done.returncode == 0
     assert "Traceback" not in done.stdout + done.stderr

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dragonfly_env as dfe
+from tests.routes import routes_of
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
 
@@ -31,9 +31,7 @@ def logged(**options: Any) -> tuple[list[bool], list[list[int]], float]:
             )
         )
     log = env.packet_log()
-    ends = log["route_offsets"]
-    routes = [log["routers"][begin:end].tolist() for begin, end in itertools.pairwise(ends)]
-    return log["minimal"].astype(bool).tolist(), routes, env.metrics().minimal_fraction
+    return log["minimal"].astype(bool).tolist(), routes_of(log), env.metrics().minimal_fraction
 
 
 @pytest.mark.parametrize(

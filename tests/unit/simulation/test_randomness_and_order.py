@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 
 import dragonfly_env as dfe
 from tests.ready import ready
+from tests.routes import routes_of
 
 TRAFFICS = ("uniform", "adv+1", "advc", "hotspot:hosts=4,fraction=0.2")
 INJECTIONS = ("periodic", "bernoulli", "poisson")
@@ -108,8 +108,6 @@ def test_detours_differ_between_packets_and_between_seeds() -> None:
     for seed in (1, 1, 2):
         simulation = dfe.Simulation(config.replace(seed=seed, traffic="adv+1"))
         simulation.run(20_000)
-        log = simulation.packet_log()
-        ends = log["route_offsets"]
-        taken.append({tuple(log["routers"][a:b].tolist()) for a, b in itertools.pairwise(ends)})
+        taken.append(set(map(tuple, routes_of(simulation.packet_log()))))
     assert taken[0] == taken[1] != taken[2]
     assert len(taken[0]) > 500
