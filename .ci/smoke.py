@@ -1,5 +1,7 @@
 """Short simulations of every policy, pattern, preset and thread count: something for the sanitizers to watch.
 
+With the argument ``threads`` only those of several threads, which are what ThreadSanitizer looks at.
+
 Exit code 1 with a message if a run loses a packet or a credit, or depends on the number of threads.
 """
 
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import tempfile
 import threading
 import warnings
@@ -185,8 +188,8 @@ def go_on_after_a_fork(hosts: str) -> None:
     simulation.check_invariants()
 
 
-def main() -> None:
-    """Everything once on 72 hosts; then systems of several partitions, with one thread and with several."""
+def with_one_thread() -> None:
+    """Everything once on 72 hosts."""
     for policy in dfe.policies():
         simulate("72", preset="default", policy=policy, traffic="uniform", threads=1, duration_ns=3_000)
     for preset in ("q-adaptive", "lia", "aries"):
@@ -194,6 +197,21 @@ def main() -> None:
             simulate("72", preset=preset, policy=policy, traffic="uniform", threads=1, duration_ns=3_000)
     for traffic in dfe.traffic_patterns():
         simulate("72", preset="q-adaptive", policy="min", traffic=traffic, threads=1, duration_ns=3_000)
+    for policy in ("min", "ugal-n", "q-adaptive"):
+        exchange("72", policy=policy, threads=1)
+    answer_from_outside("72", threads=1)
+
+
+def answer_from_outside(hosts: str, *, threads: int) -> None:
+    """Episodes with every kind of action, and with twins of learners."""
+    for action in ("port", "path"):
+        route_from_outside(hosts, action=action, threads=threads)
+    for learner, preset in (("q-adaptive", "q-adaptive"), ("q-routing", "default")):
+        learn_outside(hosts, learner=learner, preset=preset, threads=threads)
+
+
+def with_several_threads() -> None:
+    """Systems of several partitions, with one thread and with several."""
     for policy in KINDS:
         runs = [
             simulate(
@@ -204,19 +222,16 @@ def main() -> None:
         if len(set(runs)) != 1:
             raise SystemExit(f"{policy}: trace hashes with 1 and 3 threads differ: {runs}")
     for policy in ("min", "ugal-n", "q-adaptive"):
-        exchange("72", policy=policy, threads=1)
         if len({exchange("2550", policy=policy, threads=n) for n in (1, 3)}) != 1:
             raise SystemExit(f"{policy}: an exchange depends on the number of threads")
-    for hosts, threads in (("72", 1), ("1056", 2)):
-        for action in ("port", "path"):
-            route_from_outside(hosts, action=action, threads=threads)
-        for learner, preset in (("q-adaptive", "q-adaptive"), ("q-routing", "default")):
-            learn_outside(hosts, learner=learner, preset=preset, threads=threads)
+    answer_from_outside("1056", threads=2)
     use_from_two_threads("1056", threads=2)
     warnings.simplefilter("ignore", DeprecationWarning)  # of Python, about forks beside threads
     go_on_after_a_fork("2550")
-    print("smoke: passed")
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] != ["threads"]:
+        with_one_thread()
+    with_several_threads()
+    print("smoke: passed")

@@ -194,7 +194,7 @@ def build_core(source: Path, build: Path) -> Path:
             "Ninja",
             f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}",
         ),
-        *("-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O0", "-DDRAGONFLY_WERROR=ON"),
+        *("-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O0", "-DDRAGONFLY_WERROR=ON", "-DDRAGONFLY_PCH=ON"),
         *(f"-DPython_EXECUTABLE={sys.executable}", f"-Dpybind11_DIR={pybind11.get_cmake_dir()}", *headers),
     ]
     for command in (configure, [cmake, "--build", str(build)]):
