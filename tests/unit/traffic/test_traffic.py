@@ -183,6 +183,7 @@ def test_sources_follow_the_network() -> None:
         (np.ones((8, 8)), "one row per host"),
         (np.zeros((9, 9)), "at least one host must send"),
         (np.full((9, 9), math.nan), r"demand.matrix\[0, 0\] = nan"),
+        (np.full((9, 9), math.inf), r"demand.matrix\[0, 0\] = inf"),
         (np.array([["a"]]), "matrix of numbers"),
         (np.ones((9, 9), dtype=complex), "matrix of numbers"),
         ({"pattern": "uniform", "self": True}, "self"),
