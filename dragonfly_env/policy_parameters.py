@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dragonfly_env import _core
+from dragonfly_env.checks.files import write_text
 from dragonfly_env.policies import PARAMETER_TYPES, Policy
 
 _HEAD = '''\
@@ -49,4 +50,4 @@ def __getattr__(name: str) -> Any:
 
 def write() -> None:
     """Write ``policy_parameters.pyi``."""
-    Path(__file__).with_suffix(".pyi").write_text(stub(), encoding="utf-8")
+    write_text(stub(), Path(__file__).with_suffix(".pyi"))

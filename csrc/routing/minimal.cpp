@@ -9,6 +9,8 @@ namespace {
 class Minimal final : public PerQuestion<Minimal> {
  public:
   [[nodiscard]] DecisionScope scope() const noexcept override { return DecisionScope::kNowhere; }
+  // Deciding again would choose the same path.
+  [[nodiscard]] AfterRefusal after_refusal() const noexcept override { return AfterRefusal::kKeep; }
   [[nodiscard]] PathBudget budget() const noexcept override { return {}; }
   [[nodiscard]] std::vector<DetourKind> detour_kinds() const override { return {}; }
   [[nodiscard]] Answer route(const Question& /*question*/) const { return {}; }

@@ -31,6 +31,8 @@ class Valiant final : public PerQuestion<Valiant> {
         stays_minimal_{own_group(params) == OwnGroupPaths::kMinimal},
         avoid_destination_group_{params.avoid_destination_group} {}
 
+  // Deciding again would choose the same path.
+  [[nodiscard]] AfterRefusal after_refusal() const noexcept override { return AfterRefusal::kKeep; }
   [[nodiscard]] DecisionScope scope() const noexcept override {
     return stays_minimal_ ? DecisionScope::kSource : DecisionScope::kSourceAround;
   }

@@ -41,6 +41,8 @@ from dragonfly_env.policies import Policy, highest, make_policy, policies, polic
 from dragonfly_env.simulation import Simulation
 from dragonfly_env.simulation.config import SimulationConfig
 
+__all__ = ["BiasControl", "biased_policies"]
+
 FloatArray = npt.NDArray[np.float32]
 
 _ACTIONS = ("discrete", "box")

@@ -29,6 +29,8 @@ from dragonfly_env.policies import Policy, parse_policy
 from dragonfly_env.simulation import Simulation
 from dragonfly_env.simulation.config import SimulationConfig
 
+__all__ = ["AecJobBias", "ParallelJobBias"]
+
 FloatArray = npt.NDArray[np.float32]
 
 MODES = ("ad0", "ad1", "ad2", "ad3")

@@ -47,6 +47,8 @@ from dragonfly_env.policies import Policy as BuiltIn
 from dragonfly_env.policies import make_policy
 from dragonfly_env.simulation.config import SimulationConfig
 
+__all__ = ["PacketRouting"]
+
 Observation = dict[str, npt.NDArray[Any]]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]

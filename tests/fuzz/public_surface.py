@@ -46,7 +46,7 @@ NOT_CALLED: dict[str, str] = {
         (
             *(
                 "BatchedRoutingEnv.minimal_action",
-                "EnvFacts.slots",
+                "BatchedRoutingEnv.slots",
                 "DecisionBatch.rows",
                 "CoreLearner.act",
                 "DeepQAgent.act",
