@@ -93,6 +93,7 @@ def test_packets_to_their_own_group_by_another_router_of_it_as_fogsims_crg_l_and
 LARGER = [key for key in figures() if key[0] > 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", LARGER, ids=str)
 def test_larger_systems_agree_with_fogsim(key: Key) -> None:
     check(figures()[key])
