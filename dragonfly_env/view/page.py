@@ -46,7 +46,7 @@ def write_view(recordings: Sequence[Recording], path: Path) -> Path:
     Raises:
         ConfigError: If the runs cannot stand side by side, or the file cannot be written.
     """
-    _check_comparable(recordings)
+    check_comparable(recordings)
     packed = _Packed()
     meta = _meta(recordings, packed)
     page = files("dragonfly_env.view").joinpath("page")
@@ -93,7 +93,7 @@ class _Packed:
         return base64.b64encode(zlib.compress(b"".join(self._parts), 6)).decode()
 
 
-def _check_comparable(recordings: Sequence[Recording]) -> None:
+def check_comparable(recordings: Sequence[Recording]) -> None:
     if not 1 <= len(recordings) <= MOST_RUNS:
         raise config_error("recordings", len(recordings), f"must be one run or {MOST_RUNS}")
     first = recordings[0]
