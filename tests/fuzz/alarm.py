@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Callable
 from types import FrameType
@@ -21,6 +22,7 @@ class Alarm:
 
     def during(self, call: Callable[[], object], delay_s: float) -> bool:
         """Call; whether the exception came before it returned. What else it raises is passed on."""
+        gc.disable()  # Hypothesis has a callback of the garbage collector, in which an exception would be lost
         try:
             self._armed = True
             signal.setitimer(signal.ITIMER_REAL, delay_s)
@@ -33,6 +35,8 @@ class Alarm:
             self._armed = False
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             return True
+        finally:
+            gc.enable()
         return False
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
