@@ -10,13 +10,14 @@
 #include <cstdio>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace check {
 
 struct Case {
-  std::string name;
+  std::string_view name;  // a literal
   void (*body)();
 };
 
