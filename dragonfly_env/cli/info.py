@@ -28,8 +28,10 @@ from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.rows import SettingInfo, describe
 from dragonfly_env.config.throughput import dark_ports, is_balanced, links_per_pair, throughput
 from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.envs.batched import BatchedRoutingEnv
 from dragonfly_env.jobs import Motif
 from dragonfly_env.policies import describe_policy, make_policy, policies, policy_class
+from dragonfly_env.simulation.config import SimulationConfig
 
 _VC_SCHEMES = next(item.allowed for item in describe(NetworkConfig) if item.name == "vc_scheme").split(", ")
 _LEARNERS = {
@@ -47,7 +49,7 @@ def info(
         typer.Argument(
             metavar="NAME",
             help="A topology by its hosts, a routing policy, an agent, a traffic pattern, a program "
-            "of jobs or a network preset. "
+            "of jobs or a network preset; features: what observations can show. "
             "Without it: lists.",
             show_default=False,
         ),
@@ -66,6 +68,8 @@ def info(
     dragonfly-env info par --topology theta
 
     dragonfly-env info adv
+
+    dragonfly-env info features
 
     dragonfly-env info 1056 --arrangement absolute
 
@@ -96,6 +100,8 @@ def _about(name: str, topology: str | None, arrangement: str | None) -> Renderab
         parts.append(_network(name))
     if name in AGENTS:
         parts.append(_agent(name))
+    if name == "features":
+        parts.append(_features(make_topology(topology or "72", arrangement)))
     if not parts and "=" in name:
         allowed = f"names nothing; settings of a topology belong to --topology {name}"
         raise config_error("name", name, allowed)
@@ -107,6 +113,7 @@ def _about(name: str, topology: str | None, arrangement: str | None) -> Renderab
             *Motif.classes,
             *NetworkConfig.presets(),
             *AGENTS,
+            "features",
         )
         raise unknown_name("name", name, everything)
     return Group(*parts)
@@ -116,6 +123,28 @@ def _is_spec_of(text: str, pattern: str) -> bool:
     """Whether ``text`` is a specification of the pattern, such as ``adv+4`` of ``adv``."""
     rest = text.removeprefix(pattern)
     return rest != text and rest[:1] in ("+", "-", ":")
+
+
+def _features(topology: Dragonfly) -> RenderableType:
+    """What observations can show on a topology and the default network."""
+    trackers = {feature: row["name"] for row in _core.trackers() for feature in row["features"]}
+    usual = {row["name"]: row["usual"] for row in _core.features()}
+    config = SimulationConfig(topology=topology)
+    env = BatchedRoutingEnv(config, scope="source", action="path", features=(*usual, *trackers))
+    table = _new_table("feature", "one column per", "shown", "tracker", "value of x", "meaning")
+    for feature in (*usual, *trackers):
+        block = env.layout[feature]
+        scaled = f"x / (x + {block.half:g})" if block.half > 0 else f"x / {block.unit:g}"
+        plain = block.half <= 0 and block.unit == 1
+        shown = "by default" if usual.get(feature) else "if named"
+        value = "x" if plain else scaled
+        table.add_row(feature, block.per, shown, trackers.get(feature, ""), value, block.doc)
+    note = Text(
+        f"{topology.num_hosts:,} hosts, network default. By default: without features=[...]; if named: features=[NAME] "
+        "shows it, and the tracker runs by itself.",
+        style="dim",
+    )
+    return Group(table, note)
 
 
 def _lists() -> RenderableType:

@@ -14,6 +14,7 @@ from rich.text import Text
 from typer.testing import CliRunner, Result
 
 import dragonfly_env as dfe
+from dragonfly_env import _core
 from dragonfly_env.agents.registry import agent_settings
 from dragonfly_env.cli import app
 from dragonfly_env.cli.settings import scenario_settings
@@ -80,6 +81,17 @@ def test_info_says_where_a_traffic_pattern_comes_from(name: str) -> None:
     done = run("info", name)
     assert done.exit_code == 0
     assert "Source: " in done.stdout
+
+
+def test_info_tells_every_feature_that_observations_can_show() -> None:
+    lines = run("info", "features").stdout.splitlines()
+    told = {words[0]: words[1:] for line in lines if (words := line.split())}
+    for feature in _core.features():
+        assert told[feature["name"]][0] == feature["per"]
+        assert (told[feature["name"]][1] == "by") == feature["usual"]
+    for tracker in _core.trackers():
+        for name in tracker["features"]:
+            assert tracker["name"] in told[name]
 
 
 def test_info_lists_the_parameters_of_a_policy_without_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
