@@ -50,13 +50,13 @@ def test_it_goes_on_where_another_engine_stopped(cluster: Any, tmp_path: Path) -
 
 
 def test_what_cannot_be_is_the_users_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dragonfly_env.sweeps.engines import dask
+    from dragonfly_env.sweeps import engines
 
     with pytest.raises(ConfigError, match=r"address = None: must be that of a Dask scheduler"):
         find_engine("dask")
     with pytest.raises(ConfigError, match=r"workers = 2: must be left out with Dask"):
         run_all(scenario(), tmp_path, workers=2, engine=find_engine("dask", "tcp://127.0.0.1:1"))
-    monkeypatch.setattr(dask, "_PATIENCE_S", 1.0)
+    monkeypatch.setattr(engines, "_WORKERS_PATIENCE_S", 1.0)
     with pytest.raises(
         ConfigError, match=r"address = 'tcp://127\.0\.0\.1:1': must be that of a Dask scheduler"
     ):
