@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -49,11 +50,13 @@ class Copied:
         self._is_copy = True
         self._go_on(seeds)
 
+    @abstractmethod
     def _seed_state(self) -> dict[str, Any]:
-        raise NotImplementedError
+        """What decides on the seeds of later episodes."""
 
+    @abstractmethod
     def _go_on(self, seeds: dict[str, Any]) -> None:
-        raise NotImplementedError
+        """Take over what `_seed_state` gave, in an environment that was just made."""
 
     def _not_begun(self, call: str) -> StateError:
         """What to raise before the first reset."""

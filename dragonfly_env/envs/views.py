@@ -7,6 +7,7 @@ import inspect
 import operator
 import sys
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, TypeAlias
 
@@ -181,9 +182,9 @@ class CoreView(Copied):
         self._check_open("render()")
         return self._renderer.render(self._env.metrics(scenario=0), self._env.time_ns)
 
+    @abstractmethod
     def _check_open(self, call: str) -> Any:
         """Raise ``StateError`` where there is no episode."""
-        raise NotImplementedError
 
     def _seed_state(self) -> dict[str, Any]:
         return self._env._seed_state()
