@@ -120,7 +120,7 @@ $(VENV)/ready: pyproject.toml $(CONSTRAINTS) .ci/check-system
 $(VENV)/core: $(VENV)/ready $(native_sources)
 	@echo "building the core and installing (in silence; the first time some five minutes of a processor)"
 	@headers=$$(.ci/python-headers $(BIN)/python $(CURDIR)/$(VENV)/include/headers) && \
-		CMAKE_ARGS="$$CMAKE_ARGS $(FAST_ARGS) $$headers" $(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e .
+		CMAKE_ARGS="$$CMAKE_ARGS $(FAST_ARGS) $$headers" $(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[analysis]'
 	@touch $@
 
 # What learners, tests and linters need beside it: PyTorch is most of that.

@@ -1,8 +1,38 @@
-"""How to install what an extra needs; no package index has this package, so a checkout is installed."""
+"""Optional requirements: the extras of pyproject.toml, and what to say where one is missing."""
 
 from __future__ import annotations
 
+import importlib.util
+import sys
+
+# The modules of [analysis], by the names under which they are imported.
+_ANALYSIS = ("joblib", "matplotlib", "networkx", "pandas", "PIL", "plotly", "pyarrow", "rich", "typer")
+_WITH_PYTORCH = ("rllib", "sb3")
+
 
 def how_to_install(extra: str) -> str:
-    """A command, for messages."""
-    return f"pip install '.[{extra}]' in a checkout (for PyTorch without CUDA first see docs/start.md)"
+    """The command that adds an extra to the installed package, for messages."""
+    command = f'pip install "dragonfly-env[{extra}]"'
+    return (
+        f"{command} (for PyTorch without CUDA first see docs/start.md)" if extra in _WITH_PYTORCH else command
+    )
+
+
+def _is_installed(module: str) -> bool:
+    if module in sys.modules:
+        return sys.modules[module] is not None
+    return importlib.util.find_spec(module) is not None
+
+
+def require_analysis(what: str) -> None:
+    """Say what to install, unless everything in the extra [analysis] is there.
+
+    Args:
+        what: The function or part of the package that needs it, for the message.
+
+    Raises:
+        ImportError: If a package is missing. Nothing is imported.
+    """
+    missing = [name for name in _ANALYSIS if not _is_installed(name)]
+    if missing:
+        raise ImportError(f"{what} needs {', '.join(missing)}: {how_to_install('analysis')}", name=missing[0])

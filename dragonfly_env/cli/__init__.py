@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dragonfly_env.checks import analysis as _analysis  # noqa: F401 - before all that needs it
+
+# isort: split
 import signal
 import sys
 import warnings

@@ -37,6 +37,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
+from dragonfly_env.checks.extras import require_analysis
 from dragonfly_env.checks.outside import check_mapping
 from dragonfly_env.checks.values import check_bool, check_choice, check_integer, config_error, unknown_name
 from dragonfly_env.config.groups import ALL_TO_ALL, Grid, GroupShape, NamedShape, parse_group
@@ -365,8 +366,12 @@ class Dragonfly:
             ``kind="host"``, ``group`` and ``host`` (the number). Edges: ``kind`` (of ``port_kind``),
             ``links`` (parallel ones that the edge stands for) and ``ports``, a dict from each router at an end to its
             port.
+
+        Raises:
+            ImportError: Without the extra [analysis].
         """
         check_bool("hosts", hosts)
+        require_analysis("to_networkx()")
         import networkx as nx  # only here: most users never need it
 
         graph: nx.Graph[int | str] = nx.MultiGraph() if self.trunking > 1 else nx.Graph()

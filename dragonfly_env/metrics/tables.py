@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from dragonfly_env.checks.extras import require_analysis
 from dragonfly_env.checks.files import replacing
 from dragonfly_env.checks.values import config_error
 
@@ -39,7 +40,12 @@ class Table:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(_instance(self))}
 
     def to_frame(self) -> pd.DataFrame:
-        """The table as a data frame."""
+        """The table as a data frame.
+
+        Raises:
+            ImportError: Without the extra [analysis].
+        """
+        require_analysis("to_frame()")
         import pandas as pd  # half a second, and most users of metrics do not need it
 
         return pd.DataFrame(self.to_dict())
@@ -74,7 +80,9 @@ def write_table(
 
     Raises:
         ConfigError: If the file cannot be written.
+        ImportError: Without the extra [analysis].
     """
+    require_analysis("a Parquet file")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

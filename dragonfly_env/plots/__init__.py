@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
+from dragonfly_env.checks import analysis as _analysis  # noqa: F401 - before all that needs it
 from dragonfly_env.checks.values import unknown_name
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.plots.distributions import distribution_figure
@@ -20,6 +20,9 @@ from dragonfly_env.plots.series import series_figure
 from dragonfly_env.plots.style import FORMATS, plain, save
 from dragonfly_env.sweeps.results import Results
 from dragonfly_env.sweeps.summary import has_jobs
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["FIGURES", "FORMATS", "Drawn", "draw", "load_figure", "save", "write_page"]
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from dragonfly_env.checks.extras import require_analysis
+
 if TYPE_CHECKING:
     from dragonfly_env.sweeps.results import Results, aggregate, load_results
     from dragonfly_env.sweeps.run import Point, Run
@@ -33,6 +35,7 @@ _HOMES = {
     "load_results": "results",
     "run_all": "runner",
 }
+_NEED_ANALYSIS = ("results", "runner")  # tables and worker processes; scenarios and runs need no extra
 
 __all__ = [
     "Failure",
@@ -51,6 +54,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if _HOMES[name] in _NEED_ANALYSIS:
+        require_analysis(f"{__name__}.{name}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 

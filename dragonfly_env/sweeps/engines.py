@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 import joblib
 
+from dragonfly_env.checks.extras import how_to_install
 from dragonfly_env.checks.files import make_folders
 from dragonfly_env.checks.values import check_choice, check_text, config_error
 
@@ -68,7 +69,7 @@ def load(module: str, extra: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         name = (error.name or module).partition(".")[0]
-        allowed = f"needs the extra [{extra}], which is not installed (no module {name!r})"
+        allowed = f"needs {name}, which is not installed: {how_to_install(extra)}"
         raise config_error("engine", extra, allowed) from None
 
 

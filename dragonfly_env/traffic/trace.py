@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from dragonfly_env import _core
 from dragonfly_env.checks.arrays import Index, as_integers, as_numbers, refuse_first
+from dragonfly_env.checks.extras import require_analysis
 from dragonfly_env.checks.outside import check_mapping, check_path, parsing
 from dragonfly_env.checks.values import (
     MAX_RUN_NS,
@@ -129,7 +130,9 @@ class Trace(Traffic):
 
         Raises:
             ConfigError: If the file cannot be read, and as ``from_frame``.
+            ImportError: Without the extra [analysis].
         """
+        require_analysis("a trace in a file")
         from dragonfly_env.traffic.trace_files import (
             read_frame,  # here, because it takes long and few need it
         )

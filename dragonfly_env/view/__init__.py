@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dragonfly_env.checks.extras import require_analysis
 from dragonfly_env.view.page import write_view
 from dragonfly_env.view.recording import Recording, record
 
@@ -15,6 +16,7 @@ __all__ = ["Recording", "record", "write_animation", "write_view"]
 
 def __getattr__(name: str) -> Any:
     if name == "write_animation":  # Matplotlib takes half a second, which a page does not need
+        require_analysis("write_animation()")
         from dragonfly_env.view.animation import write_animation
 
         return write_animation

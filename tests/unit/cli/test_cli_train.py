@@ -330,7 +330,7 @@ def test_without_the_extra_the_message_says_what_to_install(
     monkeypatch.setitem(sys.modules, "stable_baselines3", None)
     done = run(kind, *SHORT, "-o", "out")
     assert done.exit_code == 2
-    assert "pip install '.[sb3]' in a checkout" in done.stderr
+    assert 'pip install "dragonfly-env[sb3]"' in done.stderr
     assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 

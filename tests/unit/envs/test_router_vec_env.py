@@ -318,4 +318,4 @@ def test_the_package_does_not_import_what_only_extras_have() -> None:
 )
 def test_a_missing_extra_is_named(missing: str, use: str, extra: str) -> None:
     code = f"import sys\nsys.modules[{missing!r}] = None\ntry:\n    {use}\nexcept ImportError as e:\n    print(e)"
-    assert f"pip install '.[{extra}]' in a checkout" in run_python(code)
+    assert f'pip install "dragonfly-env[{extra}]"' in run_python(code)

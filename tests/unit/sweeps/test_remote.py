@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -231,7 +232,8 @@ def test_an_engine_without_its_extra_names_it(
 
     assert name in ENGINES
     monkeypatch.setitem(sys.modules, module, None)
+    command = re.escape(f'pip install "dragonfly-env[{name}]"')
     with pytest.raises(
-        ConfigError, match=rf"engine = '{name}': needs the extra \[{name}\], which is not installed"
+        ConfigError, match=rf"engine = '{name}': needs \w+, which is not installed: {command}"
     ):
         find_engine(name, "tcp://nowhere:1" if name == "dask" else None)

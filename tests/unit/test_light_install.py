@@ -1,0 +1,92 @@
+"""Without the extra [analysis] simulations and environments work; what needs it says how to install it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from dragonfly_env.checks import extras
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = 'pip install "dragonfly-env[analysis]"'
+
+# An environment without the extra: none of its modules is found.
+WITHOUT = f"""
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {extras._ANALYSIS!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing())
+import importlib.util
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name in {extras._ANALYSIS!r} else found(name, *more)
+import dragonfly_env as dfe
+config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="uniform", load=0.3)
+"""
+
+WORKS = {
+    "a simulation": "print(dfe.simulate(config, warmup_ns=1_000, measure_ns=1_000).packets_delivered > 0)",
+    "batches": "env = dfe.BatchedRoutingEnv(config, duration_ns=500); print(len(env.reset(seed=1)) > 0)",
+    "PettingZoo": "from dragonfly_env import dragonfly_v0; print(len(dragonfly_v0.parallel_env().reset(seed=1)) == 2)",
+    "Gymnasium": "import gymnasium; print(len(gymnasium.make('dragonfly_env/PacketRouting-v0').reset(seed=1)) == 2)",
+    "a scenario": "from dragonfly_env.sweeps import Point, Scenario; print(True)",
+    "a recording": "from dragonfly_env.view import record, write_view; print(True)",
+    "an evaluation": "from dragonfly_env.agents import evaluate_policy\n"
+    "print(evaluate_policy('min', config, warmup_ns=500, measure_ns=500).packets_delivered > 0)",
+}
+NEEDS = {
+    "results": "from dragonfly_env.sweeps import load_results",
+    "sweeps": "from dragonfly_env.sweeps import run_all",
+    "figures": "import dragonfly_env.plots",
+    "animations": "from dragonfly_env.view import write_animation",
+    "papers": "import dragonfly_env.lab.papers",
+    "the benchmark": "import dragonfly_env.lab.benchmark",
+    "commands": "import dragonfly_env.cli",
+    "frames": "dfe.Simulation(config).metrics().links.to_frame()",
+    "graphs": "config.topology.to_networkx()",
+    "traces": "from dragonfly_env.traffic import Trace; Trace.from_file('trace.csv')",
+}
+
+
+def run(code: str) -> subprocess.CompletedProcess[str]:
+    """A process without the extra."""
+    return subprocess.run([sys.executable, "-c", WITHOUT + code], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("use", WORKS.values(), ids=WORKS)
+def test_without_the_extra_it_works(use: str) -> None:
+    done = run(use)
+    assert done.stdout == "True\n", done.stderr
+
+
+@pytest.mark.parametrize("use", NEEDS.values(), ids=NEEDS)
+def test_without_the_extra_the_error_has_the_command_that_installs_it(use: str) -> None:
+    done = run(use)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("ImportError: ")
+    assert done.stderr.rstrip().endswith(COMMAND)
+
+
+def test_without_the_extra_the_command_line_says_so_in_one_line() -> None:
+    code = "import runpy, dragonfly_env._process as p; p.is_command_line = lambda: True\n"
+    done = run(code + "runpy.run_module('dragonfly_env.cli', run_name='__main__')")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.endswith(f"{COMMAND}\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_what_is_looked_for_is_what_the_extra_installs() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    packages = {Requirement(text).name for text in project["optional-dependencies"]["analysis"]}
+    assert packages == {{"PIL": "pillow"}.get(name, name) for name in extras._ANALYSIS}
