@@ -189,12 +189,12 @@ class Mlp(_WithNetwork):
 class Neural(ScoringPolicy):
     """A small neural network that comes with its weights scores a shortest path and detours of four kinds.
 
-    It was trained on a mixture of scenarios that has nothing unseen of the suite ``dragonfly-v1``, and scores one
-    candidate path after the other with the same weights, so it runs on every size of system. What it sees has no size
-    in it either: occupancies of the router's own port and of the global link by which the path leaves the group, the
-    time that the path takes on idle links, how much the group offers to the destination group, which links its packets
-    crossed lately and how full those make them, what acknowledgements tell, and how long the packet has waited. How it
-    was trained, how good it is and where it fails: ``docs/neural.md``.
+    It was trained on a mixture of scenarios that shares nothing with the test split of the suite ``dragonfly-v1``. It
+    scores one candidate path after the other with the same weights, so it runs on every size of system. What it sees
+    does not depend on the size either: occupancies of the router's own port and of the global link by which the path
+    leaves the group, the time that the path takes on idle links, how much the group offers to the destination group,
+    which links its packets crossed lately and how full those make them, what acknowledgements tell, and how long the
+    packet has waited. How it was trained, how good it is and where it fails: ``docs/neural.md``.
 
     Source: this project.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dragonfly_env.lab.benchmark.suite import Effort
 
 _HOW = options.suite(
-    whole="All cells of the suite (hours, where references are not published); or a few small ones (seconds).",
+    whole="All cases of the suite (hours, where references are not published); or a few small ones (seconds).",
     seeds="quick 1, full 5",
     folder="results/SUITE-MODE",
     engines=False,
@@ -40,24 +40,24 @@ def benchmark(
         ),
     ] = None,
     suite: Annotated[str, typer.Option("--suite", help="The suite, with its version.")] = "dragonfly-v1",
-    boards: Annotated[
+    tracks: Annotated[
         list[str] | None,
         typer.Option(
-            "--board", help="Only this board (steady, saturation, transient, applications); repeat."
+            "--track", help="Only this track (steady, saturation, transient, applications); repeat."
         ),
     ] = None,
-    parts: Annotated[
+    splits: Annotated[
         list[str] | None,
-        typer.Option("--part", help="Only the cells of this part: train, or unseen."),
+        typer.Option("--split", help="Only the cases of this split: train or test."),
     ] = None,
     hosts: Annotated[
-        list[int] | None, typer.Option("--hosts", help="Only cells of this size; repeat.")
+        list[int] | None, typer.Option("--hosts", help="Only cases of this size; repeat.")
     ] = None,
     trained_anywhere: Annotated[
         bool,
         typer.Option(
             "--trained-anywhere",
-            help="Measure agents that were trained on unseen patterns, loads or sizes, too; else they are refused.",
+            help="Also measure agents that were trained on the test split; otherwise they are refused.",
         ),
     ] = False,
     *,
@@ -73,10 +73,9 @@ def benchmark(
 ) -> None:
     """Measure policies on a versioned suite of patterns, loads, sizes and networks, against the best reference of each.
 
-    References are heuristics as published, heuristics tuned on the training part,
-    and learners that begin with nothing. The cells of the part [bold]train[/bold] may be
-    trained on; those called [bold]unseen[/bold] may not: a saved agent that was trained on one
-    is refused.
+    References are heuristics as published, heuristics tuned on the train split,
+    and learners that begin with nothing. An agent may be trained on the cases of the
+    [bold]train[/bold] split; one that was trained on the [bold]test[/bold] split is refused.
 
     Results of the references come with the package: a run of theirs is done here
     only where the package has none.
@@ -91,14 +90,14 @@ def benchmark(
 
     dragonfly-env benchmark my_policy.py:MyPolicy
 
-    dragonfly-env benchmark results/dqn/agent.zip --full --board steady
+    dragonfly-env benchmark results/dqn/agent.zip --full --track steady
 
-    dragonfly-env benchmark neural-v1 --full --board steady --part unseen --hosts 1056 --seeds 1
+    dragonfly-env benchmark neural-v1 --full --track steady --split test --hosts 1056 --seeds 1
 
     [bold]Results folder[/bold]
 
     benchmark.html (heat map and tables), benchmark.md (leaderboard), heatmap.png,
-    scores.parquet (one row per cell and policy), runs/.
+    scores.parquet (one row per case and policy), runs/.
     """
     import joblib
 
@@ -106,31 +105,31 @@ def benchmark(
     from dragonfly_env.lab.benchmark.report import origin
     from dragonfly_env.sweeps.requirements import EXPORT_HINT, about, check_runs, in_the_core
 
-    chosen = find_suite(suite).narrowed(parts or (), hosts or ())
+    chosen = find_suite(suite).narrowed(splits or (), hosts or ())
     effort: Effort = "full" if how["full"] else "quick"
     folder = check_suite(how, f"{chosen.name}-{effort}")
-    chosen.choose(tuple(boards or ()))
+    chosen.choose(tuple(tracks or ()))
     work = Benchmark(
         suite=chosen,
         effort=effort,
         policies=tuple(policies or ()),
         folder=folder,
-        boards=tuple(boards or ()),
+        tracks=tuple(tracks or ()),
         seeds=how["seeds"],
         published=not measure_all,
     )
-    for label, reason in work.trained_on_unseen().items():
+    for label, reason in work.trained_on_test_split().items():
         if not trained_anywhere:
             raise ConfigError(
                 f"{label} is no candidate: {reason}; to measure it all the same: --trained-anywhere"
             )
-        note(Text(f"{label} knows unseen cells: {reason}", style="yellow"))
+        note(Text(f"{label} was trained on the test split: {reason}", style="yellow"))
     for label, reason in work.unfit().items():
         note(Text(f"{label} is measured where it can act: {reason}", style="yellow"))
     runs = work.runs()
     if not runs:
-        only = [f"--part {part}" for part in parts or ()] + [f"--hosts {size}" for size in hosts or ()]
-        raise ConfigError(f"{' '.join(only)}: no {effort} cell of these boards is left")
+        only = [f"--split {split}" for split in splits or ()] + [f"--hosts {size}" for size in hosts or ()]
+        raise ConfigError(f"{' '.join(only)}: no {effort} case of these tracks is left")
     todo, taken = work.todo(redo=how["redo"]), len(work.taken())
     if taken:
         note(Text(origin(work)))

@@ -28,7 +28,7 @@ _COMMANDS: tuple[tuple[tuple[str, ...], float, tuple[str, ...] | None], ...] = (
     (_SWEEP, 40, None),
     (_SWEEP, 40, _SWEEP),
     (("plot", _OUT, "--kind", "loads", "--format", "svg"), 4, _SWEEP),
-    (("benchmark", "--board", "transient", "--out", _OUT), 4, None),
+    (("benchmark", "--track", "transient", "--out", _OUT), 4, None),
     (("reproduce", "hpdc21", "memory", "--out", _OUT), 2, None),
     (_TRAIN, 1, None),
 )

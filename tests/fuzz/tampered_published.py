@@ -22,7 +22,7 @@ from tests.fuzz.tampered_results import changed_table, parquet
 from tests.fuzz.tampering import in_bytes, refused_or_run
 
 _SUITE = "dragonfly-v1"
-_BOARD = "transient"
+_TRACK = "transient"
 _REFERENCES = {"untuned": ("min", "par"), "online": ("q-routing",)}  # a few: naming runs takes long
 _MEASURED = ("value", "p99_ns", "accepted_load")
 _NEVER = (None, -5.0, math.inf, -math.inf, -1e-300)  # NaN is a run that did not end
@@ -38,7 +38,7 @@ def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
     published, reference_results.FOLDER = reference_results.FOLDER, folder
     out = folder / "out"
     work = functools.partial(
-        Benchmark, suite=suite, effort="quick", policies=(), folder=out, boards=(_BOARD,)
+        Benchmark, suite=suite, effort="quick", policies=(), folder=out, tracks=(_TRACK,)
     )
     try:
         while True:
@@ -59,9 +59,9 @@ def attempts(random: Random, folder: Path) -> Iterator[Callable[[], Outcome]]:
 
 
 def _rows(table: pa.Table, policies: Collection[str]) -> pa.Table:
-    """The quick runs of some policies on a board."""
+    """The quick runs of some policies on a track."""
     rows = [row for row in table.to_pylist() if row["policy"] in policies]
-    some = [row for row in rows if (row["board"], row["effort"]) == (_BOARD, "quick")]
+    some = [row for row in rows if (row["track"], row["effort"]) == (_TRACK, "quick")]
     return pa.Table.from_pylist(some, table.schema)
 
 

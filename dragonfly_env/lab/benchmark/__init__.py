@@ -1,4 +1,4 @@
-"""The benchmark: versioned suites of cells, every policy measured against the best reference of each cell.
+"""The benchmark: versioned suites of cases, every policy measured against the best reference of each case.
 
 from dragonfly_env.lab.benchmark import Benchmark, find_suite
 
@@ -12,6 +12,6 @@ from __future__ import annotations
 
 from dragonfly_env.lab.benchmark.execution import Benchmark
 from dragonfly_env.lab.benchmark.scores import Scores
-from dragonfly_env.lab.benchmark.suite import BenchmarkCell, Board, Suite, find_suite, suite_names
+from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Suite, Track, find_suite, suite_names
 
-__all__ = ["Benchmark", "BenchmarkCell", "Board", "Scores", "Suite", "find_suite", "suite_names"]
+__all__ = ["Benchmark", "BenchmarkCase", "Scores", "Suite", "Track", "find_suite", "suite_names"]

@@ -1,4 +1,4 @@
-"""Doing what a benchmark needs: its cells times policies times seeds, as one resumable sweep.
+"""Doing what a benchmark needs: its cases times policies times seeds, as one resumable sweep.
 
 Runs whose results come with the package are not done: see `reference_results`.
 """
@@ -13,8 +13,8 @@ from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
 from dragonfly_env.lab.benchmark.scores import Outcome, Scores, outcome_of, score
-from dragonfly_env.lab.benchmark.suite import BenchmarkCell, Board, Effort, Suite
-from dragonfly_env.lab.benchmark.training import trained_on_unseen, training_cost
+from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Effort, Suite, Track
+from dragonfly_env.lab.benchmark.training import trained_on_test_split, training_cost
 from dragonfly_env.lab.work import Work
 from dragonfly_env.sweeps.choices import PolicyChoice
 from dragonfly_env.sweeps.requirements import Checks
@@ -30,8 +30,8 @@ class Benchmark(Work):
         suite: What is measured.
         effort: ``quick`` or ``full``.
         policies: What to measure beside the references: built-in policies, saved agents, ``module:Class``.
-        boards: Of the suite; nothing for all.
-        seeds: Runs of each cell; None for the suite's.
+        tracks: Of the suite; nothing for all.
+        seeds: Runs of each case; None for the suite's.
         published: Take published results of reference policies for runs that the folder does not hold.
 
     Raises:
@@ -41,7 +41,7 @@ class Benchmark(Work):
     suite: Suite
     effort: Effort
     policies: tuple[str, ...]
-    boards: tuple[str, ...] = ()
+    tracks: tuple[str, ...] = ()
     seeds: int | None = None
     published: bool = True
     _results: ReferenceResults = field(
@@ -65,9 +65,9 @@ class Benchmark(Work):
             object.__setattr__(self, "_results", ReferenceResults.read(table_of(self.suite.name)))
 
     @property
-    def chosen(self) -> tuple[Board, ...]:
-        """The boards that are wanted."""
-        return self.suite.choose(self.boards)
+    def chosen(self) -> tuple[Track, ...]:
+        """The tracks that are wanted."""
+        return self.suite.choose(self.tracks)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -81,23 +81,23 @@ class Benchmark(Work):
         return tuple(self._choices)
 
     def seeds_of(self) -> range:
-        """The seeds of every cell."""
+        """The seeds of every case."""
         return range(1, (self.seeds or self.suite.seeds[self.effort]) + 1)
 
     def unfit(self) -> dict[str, str]:
-        """Policies that cannot act on some cell, each with the first reason: they are measured on the others only."""
+        """Policies that cannot act on some case, each with the first reason: they are measured on the others only."""
         reasons: dict[str, str] = {}
-        for _, cell, label in self._wanted():
-            if reason := self._refusal(cell, label):
+        for _, case, label in self._wanted():
+            if reason := self._refusal(case, label):
                 reasons.setdefault(label, reason)
         return reasons
 
-    def trained_on_unseen(self) -> dict[str, str]:
-        """Saved agents that say of themselves that they were trained on what the suite keeps unseen, each with the
+    def trained_on_test_split(self) -> dict[str, str]:
+        """Saved agents whose files say that they were trained on the suite's test split, each with the
         first reason.
         """
         found = {
-            label: trained_on_unseen(self.suite, choice.agent.metadata())
+            label: trained_on_test_split(self.suite, choice.agent.metadata())
             for label, choice in self._choices.items()
             if choice.agent is not None and choice.agent.is_file
         }
@@ -118,9 +118,9 @@ class Benchmark(Work):
         return len(
             {
                 name
-                for _, cell, label in self._wanted()
+                for _, case, label in self._wanted()
                 if label in kinds
-                for name in self._runs_of(cell, label)
+                for name in self._runs_of(case, label)
             }
         )
 
@@ -134,72 +134,72 @@ class Benchmark(Work):
         return tuple(run for name, run in self._by_id().items() if name not in taken)
 
     def scores(self) -> Scores:
-        """What the folder holds of the boards that are wanted, and what is published; each cell against its best
+        """What the folder holds of the tracks that are wanted, and what is published; each case against its best
         reference.
         """
         outcomes: list[Outcome] = []
-        for board, cell, label in self._wanted():
-            found = [self._measured(board, cell, name) for name in self._runs_of(cell, label)]
+        for track, case, label in self._wanted():
+            found = [self._measured(track, case, name) for name in self._runs_of(case, label)]
             if known := [one for one in found if one is not None]:
-                outcomes.append(outcome_of(board, cell, label, known))
+                outcomes.append(outcome_of(track, case, label, known))
         trained = {label: training_cost(choice) for label, choice in self._choices.items()}
         return score(outcomes, self.chosen, self.effort, self.kinds, self.labels, trained)
 
     def _taken(self) -> dict[str, ReferenceResult]:
-        """The published results that are used, by run. A run of several boards is done if one lacks its result."""
+        """The published results that are used, by run. A run of several tracks is done if one lacks its result."""
         if not len(self._results):
             return {}
         found: dict[str, ReferenceResult] = {}
         lacking: set[str] = set()
-        for board, cell, label in self._wanted():
-            for name in self._runs_of(cell, label):
-                if (result := self._results.find(board, name)) is not None:
+        for track, case, label in self._wanted():
+            for name in self._runs_of(case, label):
+                if (result := self._results.find(track, name)) is not None:
                     found[name] = result
                 else:
                     lacking.add(name)
         return {name: result for name, result in found.items() if name not in lacking and not self.held(name)}
 
-    def _measured(self, board: Board, cell: BenchmarkCell, name: str) -> Measured | None:
+    def _measured(self, track: Track, case: BenchmarkCase, name: str) -> Measured | None:
         """What a run came to: what the folder holds goes before what is published."""
-        result = self._results.find(board, name)
+        result = self._results.find(track, name)
         if result is not None and not self.held(name):
             return result.measured
         file = ResultsFolder(self.folder).run_file(name)
         if not file.exists():
             return None
         (table,) = read_rows([file])
-        return measured_of(board, cell, table.to_pylist()[0])
+        return measured_of(track, case, table.to_pylist()[0])
 
     def _by_id(self) -> dict[str, Run]:
         return {
             name: run
-            for _, cell, label in self._wanted()
-            if not self._refusal(cell, label)
-            for name, run in self._runs_of(cell, label).items()
+            for _, case, label in self._wanted()
+            if not self._refusal(case, label)
+            for name, run in self._runs_of(case, label).items()
         }
 
-    def _runs_of(self, cell: BenchmarkCell, label: str) -> dict[str, Run]:
-        """A policy in a cell, once per seed, by id: a hash of all that makes a run, so both are worked out once."""
-        key = (cell.board, cell.part, cell.name, label)
+    def _runs_of(self, case: BenchmarkCase, label: str) -> dict[str, Run]:
+        """A policy in a case, once per seed, by id: a hash of all that makes a run, so both are worked out once."""
+        key = (case.track, case.split, case.name, label)
         if key not in self._made:
-            point = cell.point(self._choices[label])
+            point = case.point(self._choices[label])
             runs = [point.run(seed) for seed in self.seeds_of()]
             self._made[key] = {run.id: run for run in runs}
         return self._made[key]
 
-    def _refusal(self, cell: BenchmarkCell, label: str) -> str:
-        """Why a policy cannot act in a cell, or an empty string: what it depends on is tried once."""
-        where = (label, cell.hosts, cell.network)
+    def _refusal(self, case: BenchmarkCase, label: str) -> str:
+        """Why a policy cannot act in a case, or an empty string: what it depends on is tried once."""
+        where = (label, case.hosts, case.network)
         if where not in self._refused:
-            self._refused[where] = _why_not(next(iter(self._runs_of(cell, label).values())))
+            self._refused[where] = _why_not(next(iter(self._runs_of(case, label).values())))
         return self._refused[where]
 
-    def _wanted(self) -> Iterator[tuple[Board, BenchmarkCell, str]]:
-        """Every policy in every cell."""
-        for board in self.chosen:
-            for cell in board.cells[self.effort]:
+    def _wanted(self) -> Iterator[tuple[Track, BenchmarkCase, str]]:
+        """Every policy in every case."""
+        for track in self.chosen:
+            for case in track.cases[self.effort]:
                 for label in self._choices:
-                    yield board, cell, label
+                    yield track, case, label
 
 
 def _why_not(run: Run) -> str:

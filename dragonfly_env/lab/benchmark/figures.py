@@ -1,4 +1,4 @@
-"""Policies x cells as a heat map."""
+"""Policies x cases as a heat map."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ WORST = 4.0
 """Ratios above it have one colour."""
 
 
-# In inches, but for the last: of cells, of the lines of a label, of labels, of the strip that panels fill.
+# In inches, but for the last: of cases, of the lines of a label, of labels, of the strip that panels fill.
 _WIDTH, _HEIGHT, _LINE, _LABEL, _GAP, _STRIP, _BAR = 0.085, 0.165, 0.15, 1.6, 0.3, 9.2, 0.9
 _POINTS = 8.5
 
 
 def heat_map(scores: Scores) -> Figure:
-    """The ratio of every policy in every cell: white is level with the best reference, red worse, blue better.
+    """The ratio of every policy in every case: white is level with the best reference, red worse, blue better.
 
-    A panel for each part of a board. In it the cells of one traffic stand together, ordered by network, hosts and load.
+    A panel for each split of a track. Its cases are ordered by traffic, network, hosts and load.
     The user's own policies come first, marked.
     """
     found = ratios_of(scores)
-    if not found.cells:
+    if not found.cases:
         drawn = Figure(figsize=(4.0, 1.0))
-        drawn.text(0.5, 0.5, "no cell was measured", ha="center", va="center")
+        drawn.text(0.5, 0.5, "no case was measured", ha="center", va="center")
         return drawn
     strips = _strips(_panels(scores, found))
     names = [shortened(plain(label), 2 * _LABEL, _POINTS) for label in found.labels]
@@ -63,13 +63,13 @@ def heat_map(scores: Scores) -> Figure:
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """The cells of a board and part.
+    """The cases of a track and split.
 
     Attributes:
         title: Above them.
-        values: (policies, cells).
-        edges: Of the cells, in inches from the left.
-        groups: Of cells of one traffic: the label and the edges of each.
+        values: (policies, cases).
+        edges: Of the cases, in inches from the left.
+        groups: Of cases of one traffic: the label and the edges of each.
     """
 
     title: str
@@ -89,25 +89,25 @@ class _Panel:
 
 
 def _panels(scores: Scores, found: Ratios) -> list[_Panel]:
-    columns = ["board", "part", "cell", "traffic", "network", "hosts", "load"]
-    known = scores.table[columns].drop_duplicates(["board", "part", "cell"]).to_dict("records")
+    columns = ["track", "split", "case", "traffic", "network", "hosts", "load"]
+    known = scores.table[columns].drop_duplicates(["track", "split", "case"]).to_dict("records")
     networks = list(dict.fromkeys(row["network"] for row in known))
-    place = {cell: number for number, cell in enumerate(found.cells)}
+    place = {case: number for number, case in enumerate(found.cases)}
     panels = []
-    for board, part in dict.fromkeys((row["board"], row["part"]) for row in known):
-        here = [row for row in known if (row["board"], row["part"]) == (board, part)]
+    for track, split in dict.fromkeys((row["track"], row["split"]) for row in known):
+        here = [row for row in known if (row["track"], row["split"]) == (track, split)]
         chosen: list[int] = []
         edges, groups = [0.0], []
         for traffic in dict.fromkeys(row["traffic"] for row in here):
-            cells = [row for row in here if row["traffic"] == traffic]
-            cells.sort(key=lambda row: (networks.index(row["network"]), row["hosts"], row["load"]))
+            cases = [row for row in here if row["traffic"] == traffic]
+            cases.sort(key=lambda row: (networks.index(row["network"]), row["hosts"], row["load"]))
             label = broken(plain(str(traffic)), _LABEL, _POINTS)
             start = edges[-1]
-            wide = max(_WIDTH * len(cells), _LINE * (label.count("\n") + 1) + 0.02)
-            edges += [start + wide * number / len(cells) for number in range(1, len(cells) + 1)]
+            wide = max(_WIDTH * len(cases), _LINE * (label.count("\n") + 1) + 0.02)
+            edges += [start + wide * number / len(cases) for number in range(1, len(cases) + 1)]
             groups.append((label, start, edges[-1]))
-            chosen += [place[board, part, row["cell"]] for row in cells]
-        title = f"{board},\n{part}"
+            chosen += [place[track, split, row["case"]] for row in cases]
+        title = f"{track},\n{split}"
         stretch = max(1.0, max(text_width(line, TITLE_POINTS) for line in title.split("\n")) / edges[-1])
         edges = [edge * stretch for edge in edges]
         groups = [(label, start * stretch, end * stretch) for label, start, end in groups]
@@ -165,15 +165,15 @@ class Ratios:
     """Ratios as a matrix.
 
     Attributes:
-        values: (policies, cells); NaN where something was not measured.
+        values: (policies, cases); NaN where something was not measured.
         policies: Of the rows: those of the user first.
         own: How many are the user's.
-        cells: (board, part, cell) of the columns, in the order of the suite.
+        cases: (track, split, case) of the columns, in the order of the suite.
     """
 
     values: npt.NDArray[np.float64]
     policies: list[str]
-    cells: list[tuple[str, str, str]]
+    cases: list[tuple[str, str, str]]
     own: int
 
     @property
@@ -183,15 +183,15 @@ class Ratios:
 
 
 def ratios_of(scores: Scores) -> Ratios:
-    """The ratio of every policy in every cell."""
-    rows = scores.table[["board", "part", "cell", "policy", "ratio"]].itertuples(index=False)
+    """The ratio of every policy in every case."""
+    rows = scores.table[["track", "split", "case", "policy", "ratio"]].itertuples(index=False)
     found = {((str(row[0]), str(row[1]), str(row[2])), str(row[3])): float(row[4]) for row in rows}
-    cells = list(dict.fromkeys(cell for cell, _ in found))
+    cases = list(dict.fromkeys(case for case, _ in found))
     policies = [policy for policy in scores.policies if any(name == policy for _, name in found)]
     table = scores.table
     mine = set(table[table["kind"] == ""]["policy"].astype(str))
     policies.sort(key=lambda policy: policy not in mine)
     values = np.array(
-        [[found.get((cell, policy), np.nan) for cell in cells] for policy in policies], np.float64
+        [[found.get((case, policy), np.nan) for case in cases] for policy in policies], np.float64
     )
-    return Ratios(values, policies, cells, sum(policy in mine for policy in policies))
+    return Ratios(values, policies, cases, sum(policy in mine for policy in policies))

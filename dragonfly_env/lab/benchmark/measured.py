@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from dragonfly_env.lab.benchmark.suite import BenchmarkCell, Board
+from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Track
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +16,7 @@ class Measured:
     """What a run came to.
 
     Attributes:
-        value: The board's quantity: ns, or a load; NaN for a workload that did not end, and where no packet arrived.
+        value: The track's quantity: ns, or a load; NaN for a workload that did not end, and where no packet arrived.
         p99_ns: 99th percentile of latency; NaN for a workload that measures none.
         accepted_load: As a fraction of the host links.
     """
@@ -31,35 +31,35 @@ class Measured:
         return all(mine == its or (math.isnan(mine) and math.isnan(its)) for mine, its in pairs)
 
 
-def measured_of(board: Board, cell: BenchmarkCell, row: Mapping[str, object]) -> Measured:
+def measured_of(track: Track, case: BenchmarkCase, row: Mapping[str, object]) -> Measured:
     """What a run's row says.
 
     Args:
-        board: Whose quantity is wanted.
-        cell: What was run.
+        track: Whose quantity is wanted.
+        case: What was run.
         row: With the columns of `sweeps.measure.row_of`.
     """
     return Measured(
-        value=_value(board, cell, row),
+        value=_value(track, case, row),
         p99_ns=_number(row, "latency_p99_ns"),
         accepted_load=_number(row, "accepted_load"),
     )
 
 
-def _value(board: Board, cell: BenchmarkCell, row: Mapping[str, object]) -> float:
-    if board.quantity == "latency":
+def _value(track: Track, case: BenchmarkCase, row: Mapping[str, object]) -> float:
+    if track.quantity == "latency":
         return _number(row, "latency_mean_ns")
-    if board.quantity == "accepted-load":
+    if track.quantity == "accepted-load":
         return _number(row, "accepted_load")
-    if board.quantity == "makespan":
+    if track.quantity == "makespan":
         return _number(row, "makespan_ns")
-    steps = getattr(cell.traffic.traffic, "steps", ())
+    steps = getattr(case.traffic.traffic, "steps", ())
     changes = [float(step[0]) for step in steps if float(step[0]) > 0.0]
     starts = np.asarray(row["series_time_ns"], np.float64)
     latencies = np.asarray(row["series_generated_latency_mean_ns"], np.float64)
     after = np.zeros(len(starts), np.bool_)
     for change in changes:
-        after |= (starts >= change) & (starts < change + board.after_ns)
+        after |= (starts >= change) & (starts < change + track.after_ns)
     known = latencies[after & ~np.isnan(latencies)]
     # Rounded once: the same bits with every NumPy, whatever order it adds in.
     return math.fsum(known) / len(known) if len(known) else math.nan

@@ -19,7 +19,7 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.reference_results import Key, ReferenceResult, ReferenceResults, table_of
-from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCell, Board, Suite, find_suite
+from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCase, Suite, Track, find_suite
 from dragonfly_env.sweeps.choices import PolicyChoice
 from dragonfly_env.sweeps.storage import ResultsFolder, read_rows
 
@@ -32,8 +32,8 @@ class Publication:
         results: The table as it is to be.
         added: Runs that were not in it.
         confirmed: Runs of the folder that were in it, with the same values.
-        dropped: Runs that were in it and that no cell of the suite has any more.
-        others: Runs of the folder that no reference policy has in a cell of the suite.
+        dropped: Runs that were in it and that no case of the suite has any more.
+        others: Runs of the folder that no reference policy has in a case of the suite.
         unusable: Files of the folder that are damaged, or made by another version of the package.
     """
 
@@ -48,7 +48,7 @@ class Publication:
         """For people."""
         return (
             f"{len(self.results):,} runs: {self.added:,} added, {self.confirmed:,} confirmed, "
-            f"{self.dropped:,} dropped that no cell has any more; "
+            f"{self.dropped:,} dropped that no case has any more; "
             f"left out of the folder: {self.others:,} runs of no reference policy, "
             f"{self.unusable:,} files that are damaged or made by another version"
         )
@@ -57,8 +57,8 @@ class Publication:
 class _Place(NamedTuple):
     """Where a run of a suite stands; what it came to is filled in (`_filled`)."""
 
-    board: Board
-    cell: BenchmarkCell
+    track: Track
+    case: BenchmarkCase
     result: ReferenceResult
 
 
@@ -69,11 +69,11 @@ def _filled(place: _Place, measured: Measured, version: str) -> ReferenceResult:
 def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication:
     """Join what a folder holds of a suite's reference policies to what is published. Nothing is written.
 
-    Quick and full cells count, with whatever seeds the folder has.
+    Quick and full cases count, with whatever seeds the folder has.
 
     Args:
         folder: A results folder; one that is still being filled will do.
-        suite: Whole, not narrowed: what no cell of it has is dropped.
+        suite: Whole, not narrowed: what no case of it has is dropped.
         before: What is published.
 
     Raises:
@@ -90,12 +90,12 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
         raise config_error("folder", str(folder), allowed)
     joined: dict[Key, ReferenceResult] = {}
     for result in before:
-        if (place := places.get(result.key)) is not None:  # cells and boards may have other names by now
+        if (place := places.get(result.key)) is not None:  # cases and tracks may have other names by now
             joined[result.key] = _filled(place, result.measured, result.package_version)
     kept = len(joined)
     for key, place in found.items():
         (table,) = read_rows([files.run_file(place.result.run_id)])
-        measured = measured_of(place.board, place.cell, table.to_pylist()[0])
+        measured = measured_of(place.track, place.case, table.to_pylist()[0])
         _check_same(joined.get(key), measured)
         joined.setdefault(key, _filled(place, measured, dfe.__version__))
     added = len(joined) - kept
@@ -122,26 +122,26 @@ def _places(suite: Suite, seeds: Collection[int]) -> dict[Key, _Place]:
     choices = [PolicyChoice.parse(spec) for spec in suite.reference_specs]
     nothing = Measured(value=math.nan, p99_ns=math.nan, accepted_load=math.nan)
     places: dict[Key, _Place] = {}
-    cells = (
-        (board, effort, cell) for board in suite.boards for effort in EFFORTS for cell in board.cells[effort]
+    cases = (
+        (track, effort, case) for track in suite.tracks for effort in EFFORTS for case in track.cases[effort]
     )
-    for board, effort, cell in cells:
+    for track, effort, case in cases:
         for choice in choices:
-            point = cell.point(choice)
+            point = case.point(choice)
             for seed in sorted(seeds):
                 result = ReferenceResult(
-                    board=board.name,
+                    track=track.name,
                     effort=effort,
-                    cell=cell.name,
+                    case=case.name,
                     policy=choice.label,
                     seed=seed,
                     run_id=point.run(seed).id,
-                    quantity=board.quantity,
-                    after_ns=board.after_ns,
+                    quantity=track.quantity,
+                    after_ns=track.after_ns,
                     measured=nothing,
                     package_version="",
                 )
-                places[result.key] = _Place(board, cell, result)
+                places[result.key] = _Place(track, case, result)
     return places
 
 

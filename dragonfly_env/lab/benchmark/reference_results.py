@@ -1,7 +1,7 @@
-"""What reference policies did in the cells of a suite: tables that come with the package, one row per run.
+"""What reference policies did in the cases of a suite: tables that come with the package, one row per run.
 
-A run is found by its id, a hash of all that makes it, and by what its board makes of it (quantity and window after a
-change, which are not part of the run). So nothing is found for a cell, a preset or a policy that has changed since.
+A run is found by its id, a hash of all that makes it, and by what its track makes of it (quantity and window after a
+change, which are not part of the run). So nothing is found for a case, a preset or a policy that has changed since.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pyarrow as pa
 from dragonfly_env.checks.values import MAX_RUN_NS, config_error
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.lab.benchmark.measured import Measured
-from dragonfly_env.lab.benchmark.suite import Board
+from dragonfly_env.lab.benchmark.suite import Track
 from dragonfly_env.sweeps.storage import read_rows, write_table
 
 FOLDER = Path(__file__).with_name("published")
@@ -27,7 +27,7 @@ _MEASURED = ("value", "p99_ns", "accepted_load")
 _HIGHEST_LOAD = 2.0  # in a short window somewhat more than 1 may arrive
 _SCHEMA = pa.schema(
     [
-        *((name, pa.string()) for name in ("board", "effort", "cell", "policy")),
+        *((name, pa.string()) for name in ("track", "effort", "case", "policy")),
         ("seed", pa.uint64()),
         *((name, pa.string()) for name in ("run_id", "quantity")),
         *((name, pa.float64()) for name in ("after_ns", *_MEASURED)),
@@ -36,7 +36,7 @@ _SCHEMA = pa.schema(
 )
 
 Key: TypeAlias = tuple[str, str, float]
-"""A run's id, its board's quantity and its board's window after a change, in ns."""
+"""A run's id, its track's quantity and its track's window after a change, in ns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,21 +44,21 @@ class ReferenceResult:
     """A published run.
 
     Attributes:
-        board: The board's name. This and the next four are for people: the run is found by what follows.
+        track: The track's name. This and the next four are for people: the run is found by what follows.
         effort: ``quick`` or ``full``.
-        cell: The cell's name.
+        case: The case's name.
         policy: The policy's label.
         seed: Of the run.
         run_id: As `Run.id`.
-        quantity: What the board measures.
-        after_ns: The board's window after a change, in ns.
+        quantity: What the track measures.
+        after_ns: The track's window after a change, in ns.
         measured: What the run came to.
         package_version: Which version of the package did it.
     """
 
-    board: str
+    track: str
     effort: str
-    cell: str
+    case: str
     policy: str
     seed: int
     run_id: str
@@ -74,10 +74,10 @@ class ReferenceResult:
 
     def describe(self) -> str:
         """One line for people."""
-        return f"{self.policy} in {self.cell} ({self.board}, {self.effort}), seed {self.seed}"
+        return f"{self.policy} in {self.case} ({self.track}, {self.effort}), seed {self.seed}"
 
     def _place(self) -> tuple[str, str, str, str, int, Key]:
-        return self.board, self.effort, self.cell, self.policy, self.seed, self.key
+        return self.track, self.effort, self.case, self.policy, self.seed, self.key
 
     def _to_row(self) -> dict[str, Any]:
         return {name: getattr(self.measured if name in _MEASURED else self, name) for name in _SCHEMA.names}
@@ -101,12 +101,12 @@ class ReferenceResults:
         return len(self._by_key)
 
     def __iter__(self) -> Iterator[ReferenceResult]:
-        """By board, effort, cell, policy and seed."""
+        """By track, effort, case, policy and seed."""
         return iter(sorted(self._by_key.values(), key=ReferenceResult._place))
 
-    def find(self, board: Board, run_id: str) -> ReferenceResult | None:
-        """What a run came to, by the quantity of a board."""
-        return self._by_key.get((run_id, board.quantity, board.after_ns))
+    def find(self, track: Track, run_id: str) -> ReferenceResult | None:
+        """What a run came to, by the quantity of a track."""
+        return self._by_key.get((run_id, track.quantity, track.after_ns))
 
     def get(self, key: Key) -> ReferenceResult | None:
         """The run of a key."""

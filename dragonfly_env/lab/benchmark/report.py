@@ -31,16 +31,16 @@ from dragonfly_env.sweeps.measure import machine
 
 SCORES_NAME, PAGE_NAME = "scores.parquet", "benchmark.html"
 LEADERBOARD_NAME, FIGURE_NAME = "benchmark.md", "heatmap"
-_TEXTS = ("policy", "kind", "worst cell", "trained")
+_TEXTS = ("policy", "kind", "worst case", "trained")
 HEADINGS = (
     "policy",
     "kind",
     "geometric mean",
     "worst",
-    "worst cell",
+    "worst case",
     "within 2 %",
     "saturated",
-    "cells",
+    "cases",
     "trained",
 )
 _OWN = "yours"
@@ -56,9 +56,9 @@ _STYLE = (
 def explanation() -> str:
     """How to read the tables, in one paragraph."""
     return (
-        "In every cell: the policy's value over that of the best reference policy (for accepted loads the other way "
-        f"round): 1 is as good, more is worse. Within 2 %: share of cells with a ratio up to {CLOSE:g}. Saturated: "
-        "cells in which it does not carry the load although some reference does. Trained: what a training took before; "
+        "In every case: the policy's value over that of the best reference policy (for accepted loads the other way "
+        f"round): 1 is as good, more is worse. Within 2 %: share of cases with a ratio up to {CLOSE:g}. Saturated: "
+        "cases in which it does not carry the load although some reference does. Trained: what a training took before; "
         "on-line learners begin with nothing, in every run."
     )
 
@@ -75,17 +75,17 @@ def origin(work: Benchmark) -> str:
     )
 
 
-def cells_of(row: pd.Series) -> tuple[str, ...]:
+def cases_of(row: pd.Series) -> tuple[str, ...]:
     """A row of the leaderboard as texts, one per heading."""
     return (
         str(row["policy"]),
         str(row["kind"]) or _OWN,
         _ratio_text(row["geometric_mean"]),
         _ratio_text(row["worst"]),
-        str(row["worst_cell"]),
+        str(row["worst_case"]),
         f"{row['close_share']:.0%}".replace("%", " %"),
         str(row["saturated"]),
-        f"{row['cells']} of {row['of']}",
+        f"{row['cases']} of {row['of']}",
         _ONLINE if row["kind"] == "online" else TrainingCost(*(row[name] for name in TRAINING)).describe(),
     )
 
@@ -97,15 +97,15 @@ def _ratio_text(value: float) -> str:
 
 
 def render_leaderboard(scores: Scores) -> RenderableType:
-    """For a terminal: one table per board and part."""
+    """For a terminal: one table per track and split."""
     parts: list[RenderableType] = []
-    for board, part, rows in scores.ranked():
-        table = Table(box=box.SIMPLE_HEAD, title=f"{board}, {part}", title_justify="left")
+    for track, split, rows in scores.ranked():
+        table = Table(box=box.SIMPLE_HEAD, title=f"{track}, {split}", title_justify="left")
         for heading in HEADINGS:
             table.add_column(heading, justify="left" if heading in _TEXTS else "right")
         for _, row in rows.iterrows():
             style = "" if row["kind"] else "bold"
-            table.add_row(*(Text(cell, style=style) for cell in cells_of(row)))
+            table.add_row(*(Text(case, style=style) for case in cases_of(row)))
         parts.append(table)
     parts.append(Text(explanation(), style="dim"))
     return Group(*parts)
@@ -131,15 +131,15 @@ def as_markdown(work: Benchmark, scores: Scores, command: str) -> str:
             for kind, specs in suite.references.items()
         ),
     ]
-    titles = {board.name: board.title for board in work.chosen}
-    for board, part, rows in scores.ranked():
+    titles = {track.name: track.title for track in work.chosen}
+    for track, split, rows in scores.ranked():
         lines += [
             "",
-            f"## {titles[board]}: {part}",
+            f"## {titles[track]}: {split}",
             "",
             "| " + " | ".join(HEADINGS) + " |",
             "|" + "".join("---|" if heading in _TEXTS else "---:|" for heading in HEADINGS),
-            *("| " + " | ".join(cells_of(row)) + " |" for _, row in rows.iterrows()),
+            *("| " + " | ".join(cases_of(row)) + " |" for _, row in rows.iterrows()),
         ]
     return "\n".join(lines) + "\n"
 
@@ -150,17 +150,17 @@ def write_page(work: Benchmark, scores: Scores, path: Path) -> None:
     Raises:
         OSError: If the file cannot be written.
     """
-    titles = {board.name: board.title for board in work.chosen}
+    titles = {track.name: track.title for track in work.chosen}
     tables = []
-    for board, part, rows in scores.ranked():
+    for track, split, rows in scores.ranked():
         head = "".join(f"<th>{html.escape(name)}</th>" for name in HEADINGS)
         body = "".join(
             f"<tr{'' if row['kind'] else ' class=own'}>"
-            + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells_of(row))
+            + "".join(f"<td>{html.escape(case)}</td>" for case in cases_of(row))
             + "</tr>"
             for _, row in rows.iterrows()
         )
-        tables.append(f"<h2>{html.escape(titles[board])}: {part}</h2><table><tr>{head}</tr>{body}</table>")
+        tables.append(f"<h2>{html.escape(titles[track])}: {split}</h2><table><tr>{head}</tr>{body}</table>")
     taken = origin(work)
     told = f"<p>{html.escape(taken)}.</p>" if taken else ""
     title = html.escape(f"{work.suite.title} ({work.effort})")
@@ -179,7 +179,7 @@ def _chart(scores: Scores) -> str:
     figure = go.Figure(
         go.Heatmap(
             z=np.clip(np.log2(values), -limit, limit),
-            x=[f"{cell}<br>{board}, {part}" for board, part, cell in found.cells],
+            x=[f"{case}<br>{track}, {split}" for track, split, case in found.cases],
             y=found.labels,
             text=np.where(np.isnan(values), "not measured", np.round(values, 3).astype(str)),
             hovertemplate="%{y}<br>%{x}<br>ratio %{text}<extra></extra>",
@@ -193,7 +193,7 @@ def _chart(scores: Scores) -> str:
     figure.update_layout(
         height=200 + 26 * len(found.policies),
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        xaxis={"showticklabels": False, "title": "cells (hover to see which)"},
+        xaxis={"showticklabels": False, "title": "cases (hover to see which)"},
         yaxis={"autorange": "reversed"},
     )
     chart: str = figure.to_html(full_html=False, include_plotlyjs=False)

@@ -1,4 +1,4 @@
-"""Scores: in every cell a policy's value over that of the best reference policy, and what they come to."""
+"""Scores: in every case a policy's value over that of the best reference policy, and what they come to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dragonfly_env.lab.benchmark.measured import Measured
-from dragonfly_env.lab.benchmark.suite import KINDS, BenchmarkCell, Board, Effort
+from dragonfly_env.lab.benchmark.suite import KINDS, BenchmarkCase, Effort, Track
 from dragonfly_env.lab.benchmark.training import TrainingCost
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW
 from dragonfly_env.sweeps.statistics import mean_and_ci95
@@ -21,7 +21,7 @@ CLOSE = 1.02
 
 TRAINING = ("training_decisions", "training_wall_s", "training_cpu_s")
 COLUMNS = (
-    "board", "part", "cell", "hosts", "network", "traffic", "load", "policy", "kind", "seeds", "value", "ci95",
+    "track", "split", "case", "hosts", "network", "traffic", "load", "policy", "kind", "seeds", "value", "ci95",
     "p99_ns", "accepted_load", "saturated", "ratio", "best_reference", *(f"ratio_{kind}" for kind in KINDS),
     "p99_ratio", *TRAINING,
 )  # fmt: skip
@@ -29,22 +29,22 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a policy did in a cell, over seeds.
+    """What a policy did in a case, over seeds.
 
     Attributes:
-        board: The board.
-        cell: The cell.
+        track: The track.
+        case: The case.
         policy: The policy's label.
         seeds: How many runs.
-        value: The board's quantity: ns, or a load.
+        value: The track's quantity: ns, or a load.
         ci95: Half the width of its 95 % confidence interval; NaN with one seed.
         p99_ns: 99th percentile of latency; NaN for a workload that measures none.
         accepted_load: As a fraction of the host links.
         saturated: Whether it carries less than 95 % of what is offered, or a workload did not end.
     """
 
-    board: Board
-    cell: BenchmarkCell
+    track: Track
+    case: BenchmarkCase
     policy: str
     seeds: int
     value: float
@@ -56,30 +56,30 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Every policy in every cell.
+    """Every policy in every case.
 
     Attributes:
-        table: One row per cell and policy; the columns are `COLUMNS`. ``ratio`` is the value over that of the best
+        table: One row per case and policy; the columns are `COLUMNS`. ``ratio`` is the value over that of the best
             reference (the other way round for accepted loads), so 1 is as good and more is worse; ``ratio_untuned`` and
             so on are the same with the references of one kind. ``training_decisions`` and so on: `TrainingCost`.
         policies: In the order of tables.
-        boards: (name, part) in the order of tables.
+        tracks: (name, split) in the order of tables.
     """
 
     table: pd.DataFrame
     policies: tuple[str, ...]
-    boards: tuple[tuple[str, str], ...]
+    tracks: tuple[tuple[str, str], ...]
 
     def leaderboard(self) -> pd.DataFrame:
-        """One row per board, part and policy: geometric mean and worst of the ratios, share of cells within 2 % of the
-        best reference, cells that are saturated where some reference is not, cells measured of all, what its training
+        """One row per track, split and policy: geometric mean and worst of the ratios, share of cases within 2 % of the
+        best reference, cases that are saturated where some reference is not, cases measured of all, what its training
         took; best first.
         """
         rows = []
-        for board, part in self.boards:
-            here = self.table[(self.table["board"] == board) & (self.table["part"] == part)]
-            cells = here["cell"].nunique()
-            carried = set(here[(here["kind"] != "") & ~here["saturated"]]["cell"])
+        for track, split in self.tracks:
+            here = self.table[(self.table["track"] == track) & (self.table["split"] == split)]
+            cases = here["case"].nunique()
+            carried = set(here[(here["kind"] != "") & ~here["saturated"]]["case"])
             for policy in self.policies:
                 own = here[here["policy"] == policy]
                 if own.empty:
@@ -88,48 +88,52 @@ class Scores:
                 worst = own.iloc[int(np.nanargmax(np.where(np.isnan(ratios), -1.0, ratios)))]
                 rows.append(
                     {
-                        "board": board,
-                        "part": part,
+                        "track": track,
+                        "split": split,
                         "policy": policy,
                         "kind": own["kind"].iloc[0],
                         "geometric_mean": _geometric_mean(ratios),
                         "worst": float(worst["ratio"]),
-                        "worst_cell": str(worst["cell"]),
+                        "worst_case": str(worst["case"]),
                         "close_share": float(np.mean(ratios <= CLOSE)),
-                        "saturated": int(sum(own["saturated"] & own["cell"].isin(carried))),
-                        "cells": len(own),
-                        "of": cells,
+                        "saturated": int(sum(own["saturated"] & own["case"].isin(carried))),
+                        "cases": len(own),
+                        "of": cases,
                         **{name: float(own[name].iloc[0]) for name in TRAINING},
                     }
                 )
         ranked = pd.DataFrame(rows)
         if ranked.empty:
             return ranked
-        order = {pair: i for i, pair in enumerate(self.boards)}
-        ranked["order"] = [order[pair] for pair in zip(ranked["board"], ranked["part"], strict=True)]
-        ranked["missing"] = ranked["of"] - ranked["cells"]
+        order = {pair: i for i, pair in enumerate(self.tracks)}
+        ranked["order"] = [order[pair] for pair in zip(ranked["track"], ranked["split"], strict=True)]
+        ranked["missing"] = ranked["of"] - ranked["cases"]
         ranked = ranked.sort_values(["order", "missing", "geometric_mean"], kind="stable")
         return ranked.drop(columns=["order", "missing"]).reset_index(drop=True)
 
     def ranked(self) -> Iterator[tuple[str, str, pd.DataFrame]]:
-        """(board, part, its rows of the leaderboard) in the order of tables."""
+        """(track, split, its rows of the leaderboard) in the order of tables."""
         rows = self.leaderboard()
-        for board, part in self.boards:
-            yield board, part, rows[(rows["board"] == board) & (rows["part"] == part)] if len(rows) else rows
+        for track, split in self.tracks:
+            yield (
+                track,
+                split,
+                rows[(rows["track"] == track) & (rows["split"] == split)] if len(rows) else rows,
+            )
 
 
-def outcome_of(board: Board, cell: BenchmarkCell, policy: str, runs: Sequence[Measured]) -> Outcome:
-    """What a policy's runs in a cell come to, one per seed."""
+def outcome_of(track: Track, case: BenchmarkCase, policy: str, runs: Sequence[Measured]) -> Outcome:
+    """What a policy's runs in a case come to, one per seed."""
     values = [run.value for run in runs]
     mean, half = mean_and_ci95(values)
     accepted = float(np.mean([run.accepted_load for run in runs]))
-    if board.quantity == "makespan":
+    if track.quantity == "makespan":
         saturated = any(math.isnan(value) for value in values)
     else:
-        saturated = board.quantity == "latency" and accepted < SATURATED_BELOW * cell.load
+        saturated = track.quantity == "latency" and accepted < SATURATED_BELOW * case.load
     return Outcome(
-        board=board,
-        cell=cell,
+        track=track,
+        case=case,
         policy=policy,
         seeds=len(runs),
         value=mean,
@@ -142,42 +146,42 @@ def outcome_of(board: Board, cell: BenchmarkCell, policy: str, runs: Sequence[Me
 
 def score(
     outcomes: Sequence[Outcome],
-    boards: Sequence[Board],
+    tracks: Sequence[Track],
     effort: Effort,
     kinds: Mapping[str, str],
     policies: tuple[str, ...],
     trained: Mapping[str, TrainingCost] = MappingProxyType({}),
 ) -> Scores:
-    """Compare every outcome with the best reference of its cell.
+    """Compare every outcome with the best reference of its case.
 
     Args:
         outcomes: Of all policies.
-        boards: In the order of tables.
-        effort: Whose cells they are.
+        tracks: In the order of tables.
+        effort: Whose cases they are.
         kinds: The kind of every reference policy.
         policies: In the order of tables.
         trained: What trainings took, by policy.
     """
     rows = []
-    by_cell: dict[tuple[str, str, str], list[Outcome]] = {}
+    by_case: dict[tuple[str, str, str], list[Outcome]] = {}
     for outcome in outcomes:
-        by_cell.setdefault((outcome.board.name, outcome.cell.part, outcome.cell.name), []).append(outcome)
-    for some in by_cell.values():
+        by_case.setdefault((outcome.track.name, outcome.case.split, outcome.case.name), []).append(outcome)
+    for some in by_case.values():
         references = [outcome for outcome in some if kinds.get(outcome.policy)]
         best = _best(references)
         best_of = {kind: _best([o for o in references if kinds[o.policy] == kind]) for kind in KINDS}
         p99 = min((o.p99_ns for o in references if not math.isnan(o.p99_ns)), default=math.nan)
         for outcome in some:
-            cell = outcome.cell
+            case = outcome.case
             rows.append(
                 {
-                    "board": outcome.board.name,
-                    "part": cell.part,
-                    "cell": cell.name,
-                    "hosts": int(cell.hosts),
-                    "network": cell.network,
-                    "traffic": cell.traffic.label,
-                    "load": cell.load,
+                    "track": outcome.track.name,
+                    "split": case.split,
+                    "case": case.name,
+                    "hosts": int(case.hosts),
+                    "network": case.network,
+                    "traffic": case.traffic.label,
+                    "load": case.load,
                     "policy": outcome.policy,
                     "kind": kinds.get(outcome.policy, ""),
                     "seeds": outcome.seeds,
@@ -194,9 +198,9 @@ def score(
                 }
             )
     pairs = [
-        (board.name, part)
-        for board in boards
-        for part in dict.fromkeys(cell.part for cell in board.cells[effort])
+        (track.name, split)
+        for track in tracks
+        for split in dict.fromkeys(case.split for case in track.cases[effort])
     ]
     return Scores(pd.DataFrame(rows, columns=list(COLUMNS)), policies, tuple(pairs))
 
@@ -211,14 +215,14 @@ def _best(outcomes: Sequence[Outcome]) -> Outcome | None:
     carried = [outcome for outcome in known if not outcome.saturated] or known
     if not carried:
         return None
-    sign = -1.0 if carried[0].board.more_is_better else 1.0
+    sign = -1.0 if carried[0].track.more_is_better else 1.0
     return min(carried, key=lambda outcome: sign * outcome.value)
 
 
 def _ratio(outcome: Outcome, best: Outcome | None) -> float:
     if best is None:
         return math.nan
-    if outcome.board.more_is_better:
+    if outcome.track.more_is_better:
         return best.value / outcome.value if outcome.value > 0 else math.inf
     return outcome.value / best.value
 

@@ -1,4 +1,4 @@
-"""A suite: boards of cells, the policies that they are measured against, and which cells one may train on."""
+"""A suite: tracks of cases, the policies that they are measured against, and which cases one may train on."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from dragonfly_env.sweeps.fields import Table, parse_loads
 from dragonfly_env.sweeps.run import Point
 
 Effort: TypeAlias = Literal["quick", "full"]
-Part: TypeAlias = Literal["train", "unseen"]
+Split: TypeAlias = Literal["train", "test"]
 Quantity: TypeAlias = Literal["latency", "accepted-load", "latency-after-change", "makespan"]
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
-PARTS: tuple[Part, ...] = get_args(Part)
+SPLITS: tuple[Split, ...] = get_args(Split)
 QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 KINDS = ("untuned", "tuned", "online")
-"""Kinds of reference policies: heuristics as published, heuristics with parameters tuned on the training part, and
+"""Kinds of reference policies: heuristics as published, heuristics with parameters tuned on the train split, and
 learners that begin with nothing."""
 
 _MOST_SEEDS = 1000
@@ -33,12 +33,12 @@ _FOLDER = "suites"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkCell:
+class BenchmarkCase:
     """One simulation up to its policy and seed.
 
     Attributes:
-        board: The board's name.
-        part: ``train``, or ``unseen``: nobody may train on it.
+        track: The track's name.
+        split: ``train``, or ``test``, which nobody may train on.
         network: A preset's name.
         hosts: A topology preset's name.
         traffic: Pattern, workload or schedule, with its name in tables.
@@ -48,8 +48,8 @@ class BenchmarkCell:
         series_bin_ns: Width of the bins of a time series, where one is needed.
     """
 
-    board: str
-    part: Part
+    track: str
+    split: Split
     network: str
     hosts: str
     traffic: TrafficChoice
@@ -60,7 +60,7 @@ class BenchmarkCell:
 
     @property
     def name(self) -> str:
-        """One line that tells it from all others of its board."""
+        """One line that tells it from all others of its track."""
         load = "" if self.traffic.traffic.is_closed_loop or self.series_bin_ns else f" {self.load:g}"
         return f"{self.traffic.label}{load}, {self.hosts} hosts, {self.network}"
 
@@ -92,8 +92,8 @@ class BenchmarkCell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Board:
-    """Cells that are scored by one quantity.
+class Track:
+    """Cases that are scored by one quantity.
 
     Attributes:
         name: On the command line and in tables.
@@ -101,14 +101,14 @@ class Board:
         quantity: ``latency`` (mean), ``accepted-load``, ``latency-after-change`` (mean of the packets that were
             generated in ``after_ns`` after each change of a schedule), ``makespan``.
         after_ns: See there.
-        cells: By effort.
+        cases: By effort.
     """
 
     name: str
     title: str
     quantity: Quantity
     after_ns: float
-    cells: Mapping[Effort, tuple[BenchmarkCell, ...]]
+    cases: Mapping[Effort, tuple[BenchmarkCase, ...]]
 
     @property
     def more_is_better(self) -> bool:
@@ -123,58 +123,58 @@ class Suite:
     Attributes:
         name: With its version.
         title: What it is.
-        boards: In the order of tables.
-        references: By kind: the policies of which the best one of a cell is the measure.
-        seeds: By effort: runs of each cell.
+        tracks: In the order of tables.
+        references: By kind: the policies of which the best one of a case is the measure.
+        seeds: By effort: runs of each case.
     """
 
     name: str
     title: str
-    boards: tuple[Board, ...]
+    tracks: tuple[Track, ...]
     references: Mapping[str, tuple[str, ...]]
     seeds: Mapping[Effort, int]
 
-    def choose(self, names: tuple[str, ...]) -> tuple[Board, ...]:
-        """Boards by name, in the suite's order; nothing for all.
+    def choose(self, names: tuple[str, ...]) -> tuple[Track, ...]:
+        """Tracks by name, in the suite's order; nothing for all.
 
         Raises:
             ConfigError: For an unknown name; the nearest one is named.
         """
-        known = [board.name for board in self.boards]
+        known = [track.name for track in self.tracks]
         for name in names:
             if name not in known:
-                raise unknown_name("board", name, known)
-        return tuple(board for board in self.boards if not names or board.name in names)
+                raise unknown_name("track", name, known)
+        return tuple(track for track in self.tracks if not names or track.name in names)
 
-    def narrowed(self, parts: Collection[str] = (), hosts: Collection[int] = ()) -> Suite:
-        """The same suite with fewer cells.
+    def narrowed(self, splits: Collection[str] = (), hosts: Collection[int] = ()) -> Suite:
+        """The same suite with fewer cases.
 
         Args:
-            parts: ``"train"`` or ``"unseen"``; nothing for both.
+            splits: ``"train"`` or ``"test"``; nothing for both.
             hosts: Sizes, as numbers of hosts; nothing for all.
 
         Raises:
-            ConfigError: For a part or a size that no cell has.
+            ConfigError: For a split or a size that no case has.
         """
-        sizes = [int(cell.hosts) for board in self.boards for some in board.cells.values() for cell in some]
-        for part in parts:
-            check_choice("part", part, PARTS)
+        sizes = [int(case.hosts) for track in self.tracks for some in track.cases.values() for case in some]
+        for split in splits:
+            check_choice("split", split, SPLITS)
         for size in hosts:
             if size not in sizes:
                 listed = ", ".join(map(str, sorted(set(sizes))))
                 raise config_error("hosts", size, f"must be a size of {self.name}: {listed}")
 
-        def left(cell: BenchmarkCell) -> bool:
-            return (not parts or cell.part in parts) and (not hosts or int(cell.hosts) in hosts)
+        def left(case: BenchmarkCase) -> bool:
+            return (not splits or case.split in splits) and (not hosts or int(case.hosts) in hosts)
 
-        boards = tuple(
+        tracks = tuple(
             replace(
-                board,
-                cells={effort: tuple(filter(left, cells)) for effort, cells in board.cells.items()},
+                track,
+                cases={effort: tuple(filter(left, cases)) for effort, cases in track.cases.items()},
             )
-            for board in self.boards
+            for track in self.tracks
         )
-        return replace(self, boards=boards)
+        return replace(self, tracks=tracks)
 
     def kind_of(self, spec: str) -> str:
         """The kind of a reference policy, or an empty string."""
@@ -200,38 +200,38 @@ class Suite:
             title=table.text("title", ""),
             references={kind: tuple(map(str, references.items(kind))) for kind in KINDS},
             seeds={effort: seeds.integer(effort, 1, 1, _MOST_SEEDS) for effort in EFFORTS},
-            boards=tuple(_boards(table.take("boards", {}))),
+            tracks=tuple(_tracks(table.take("tracks", {}))),
         )
-        for part in (table, references, seeds):
-            part.finish()
+        for read in (table, references, seeds):
+            read.finish()
         for spec in suite.reference_specs:
             if PolicyChoice.parse(spec).agent is not None:
                 raise config_error("references", spec, "must be a policy of the core")
         return suite
 
 
-def _boards(value: object) -> Iterator[Board]:
-    for name, settings in Table(value, "boards").rest().items():
-        table = Table(settings, f"boards.{name}")
+def _tracks(value: object) -> Iterator[Track]:
+    for name, settings in Table(value, "tracks").rest().items():
+        table = Table(settings, f"tracks.{name}")
         quantity = _one_of(table, "quantity", "", QUANTITIES)
         title, after_ns = table.text("title", name), table.time_ns("after_ns", 0.0, 0.0)
         series_bin_ns = table.optional_time_ns("series_bin_ns", 1.0)
-        listed = [cell for block in table.items("cells") for cell in _block(name, series_bin_ns, block)]
+        listed = [case for block in table.items("cases") for case in _block(name, series_bin_ns, block)]
         table.finish()
-        cells = {effort: tuple(cell for of, cell in listed if of == effort) for effort in EFFORTS}
-        for effort, some in cells.items():
-            names = [(cell.part, cell.name) for cell in some]
+        cases = {effort: tuple(case for of, case in listed if of == effort) for effort in EFFORTS}
+        for effort, some in cases.items():
+            names = [(case.split, case.name) for case in some]
             for which in names:
                 if names.count(which) > 1:
-                    raise config_error(f"boards.{name}", which[1], f"must be listed only once for {effort}")
-        yield Board(name=name, title=title, quantity=quantity, after_ns=after_ns, cells=cells)
+                    raise config_error(f"tracks.{name}", which[1], f"must be listed only once for {effort}")
+        yield Track(name=name, title=title, quantity=quantity, after_ns=after_ns, cases=cases)
 
 
-def _block(board: str, series_bin_ns: float | None, value: object) -> Iterator[tuple[Effort, BenchmarkCell]]:
-    """Every combination of what one entry of ``cells`` lists."""
-    table = Table(value, f"boards.{board}.cells")
+def _block(track: str, series_bin_ns: float | None, value: object) -> Iterator[tuple[Effort, BenchmarkCase]]:
+    """Every combination of what one entry of ``cases`` lists."""
+    table = Table(value, f"tracks.{track}.cases")
     effort = _one_of(table, "effort", "full", EFFORTS)
-    part = _one_of(table, "part", "", PARTS)
+    split = _one_of(table, "split", "", SPLITS)
     networks = [str(item) for item in table.items("networks")]
     sizes = [str(check_integer(table.field("hosts"), item, 1, 2**31 - 1)) for item in table.items("hosts")]
     patterns = [TrafficChoice.parse(item) for item in table.items("traffic")]
@@ -247,9 +247,9 @@ def _block(board: str, series_bin_ns: float | None, value: object) -> Iterator[t
                 for load in own:
                     yield (
                         effort,
-                        BenchmarkCell(
-                            board=board,
-                            part=part,
+                        BenchmarkCase(
+                            track=track,
+                            split=split,
                             network=network,
                             hosts=hosts,
                             traffic=traffic,

@@ -1,7 +1,7 @@
 """What a learner may train on, what it may not, and what its training took.
 
-It may train on the training part of a suite, as scenarios beside each other. Nobody may train on what a suite keeps
-unseen: its patterns, loads and sizes that no cell for training has.
+It may train on the train split of a suite, as scenarios of one batch. Nobody may train on the test split: the patterns,
+loads and sizes that no case of the train split has.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.lab.benchmark.suite import BenchmarkCell, Suite
+from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Suite
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.choices import PolicyChoice
 from dragonfly_env.sweeps.progress import spell_seconds
 from dragonfly_env.traffic import Adversarial, Schedule, Traffic
 
-_BOARD = "steady"
+_TRACK = "steady"
 _STEADY = ("latency", "accepted-load")  # what an episode shows from its beginning on
 
 
 def training_scenarios(suite: Suite, config: SimulationConfig) -> tuple[SimulationConfig, ...]:
-    """The traffic that a suite trains on, on one network: what its boards of a steady state have in the part
-    ``train``, each pattern and load once.
+    """The traffic that a suite trains on, on one network: each pattern and load in the train split of its tracks of
+    a steady state, once.
 
     Args:
         suite: The suite.
@@ -40,16 +40,16 @@ def training_scenarios(suite: Suite, config: SimulationConfig) -> tuple[Simulati
     """
     found: dict[tuple[str, float], SimulationConfig] = {}
     known: dict[str, None] = {}
-    for board in suite.boards:
-        if board.quantity not in _STEADY:
+    for track in suite.tracks:
+        if track.quantity not in _STEADY:
             continue
-        for cell in (cell for cells in board.cells.values() for cell in cells if cell.part == "train"):
-            known[f"{cell.hosts} hosts with {cell.network!r}"] = None
-            here = Dragonfly.preset(cell.hosts) == config.topology
-            if not here or NetworkConfig.preset(cell.network) != config.network:
+        for case in (case for cases in track.cases.values() for case in cases if case.split == "train"):
+            known[f"{case.hosts} hosts with {case.network!r}"] = None
+            here = Dragonfly.preset(case.hosts) == config.topology
+            if not here or NetworkConfig.preset(case.network) != config.network:
                 continue
-            scenario = config.replace(traffic=cell.traffic.traffic, load=cell.load, injection="bernoulli")
-            found.setdefault((cell.traffic.label, cell.load), scenario)
+            scenario = config.replace(traffic=case.traffic.traffic, load=case.load, injection="bernoulli")
+            found.setdefault((case.traffic.label, case.load), scenario)
     if not found:
         raise config_error(
             "suite", suite.name, f"trains on other networks than this topology: {', '.join(known) or 'none'}"
@@ -57,35 +57,35 @@ def training_scenarios(suite: Suite, config: SimulationConfig) -> tuple[Simulati
     return tuple(found.values())
 
 
-def why_unseen(suite: Suite, label: str, offset: int | None, load: float, topology: Dragonfly) -> str:
+def why_in_test_split(suite: Suite, label: str, offset: int | None, load: float, topology: Dragonfly) -> str:
     """Why nobody may train on a scenario, or an empty string.
 
     Args:
-        suite: Its board ``steady`` says what is unseen.
+        suite: Its track ``steady`` has the test split.
         label: The pattern's name in tables.
         offset: By how many groups it is adversarial; None if it is nothing of the kind.
         load: Offered.
         topology: The system.
     """
-    (board,) = suite.choose((_BOARD,))
-    cells = [cell for listed in board.cells.values() for cell in listed]
-    train = [cell for cell in cells if cell.part == "train"]
-    hosts, sizes = topology.num_hosts, {int(cell.hosts) for cell in train}
-    if hosts not in sizes and hosts in {int(cell.hosts) for cell in cells}:
-        return f"{suite.name} has {hosts} hosts in its unseen part only"
-    trained = {cell.traffic.label for cell in train}
-    for cell in cells:
-        if cell.part != "unseen":
+    (track,) = suite.choose((_TRACK,))
+    cases = [case for listed in track.cases.values() for case in listed]
+    train = [case for case in cases if case.split == "train"]
+    hosts, sizes = topology.num_hosts, {int(case.hosts) for case in train}
+    if hosts not in sizes and hosts in {int(case.hosts) for case in cases}:
+        return f"{suite.name} has {hosts} hosts in its test split only"
+    trained = {case.traffic.label for case in train}
+    for case in cases:
+        if case.split != "test":
             continue
-        if label not in trained and _same_groups(cell, label, offset, topology.num_groups):
-            return f"{label} is a pattern that {suite.name} keeps unseen ({cell.name})"
-        if (label, load) == (cell.traffic.label, cell.load):
-            return f"{label} at a load of {load:g} is a cell that {suite.name} keeps unseen ({cell.name})"
+        if label not in trained and _same_groups(case, label, offset, topology.num_groups):
+            return f"{label} is a pattern of the test split of {suite.name} ({case.name})"
+        if (label, load) == (case.traffic.label, case.load):
+            return f"{label} at a load of {load:g} is a case of the test split of {suite.name} ({case.name})"
     return ""
 
 
-def trained_on_unseen(suite: Suite, metadata: Mapping[str, Any]) -> str:
-    """Why an agent is no candidate for a suite's unseen part, by what its file says of its training; empty if it says
+def trained_on_test_split(suite: Suite, metadata: Mapping[str, Any]) -> str:
+    """Why an agent is no candidate for a suite's test split, by what its file says of its training; empty if it says
     nothing of the kind.
 
     Args:
@@ -99,7 +99,7 @@ def trained_on_unseen(suite: Suite, metadata: Mapping[str, Any]) -> str:
             continue
         for pattern, load in _phases(config):
             offset = pattern.offset if isinstance(pattern, Adversarial) else None
-            if reason := why_unseen(suite, pattern.spec, offset, load, config.topology):
+            if reason := why_in_test_split(suite, pattern.spec, offset, load, config.topology):
                 return reason
     return ""
 
@@ -113,16 +113,16 @@ def _phases(config: SimulationConfig) -> Iterator[tuple[Traffic, float]]:
         yield traffic, config.load
 
 
-def _same_groups(cell: BenchmarkCell, label: str, offset: int | None, groups: int) -> bool:
-    """Whether it is an unseen pattern, or one offset by another name: tornado is adv+16 on 33 groups."""
-    if label == cell.traffic.label:
+def _same_groups(case: BenchmarkCase, label: str, offset: int | None, groups: int) -> bool:
+    """Whether it is a pattern of the test split, or the same offset by another name: tornado is adv+16 on 33 groups."""
+    if label == case.traffic.label:
         return True
     if offset is None:
         return False
-    unseen = [groups // 2] if cell.traffic.label == "tornado" else []
-    if isinstance(cell.traffic.traffic, Adversarial):
-        unseen.append(cell.traffic.traffic.offset)
-    return any((offset - one) % groups == 0 for one in unseen)
+    offsets = [groups // 2] if case.traffic.label == "tornado" else []
+    if isinstance(case.traffic.traffic, Adversarial):
+        offsets.append(case.traffic.traffic.offset)
+    return any((offset - one) % groups == 0 for one in offsets)
 
 
 @dataclass(frozen=True, slots=True)

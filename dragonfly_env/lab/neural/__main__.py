@@ -22,7 +22,7 @@ def train(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where all steps and the result go.")] = Path(
         "results/neural"
     ),
-    suite: Annotated[str, typer.Option(help="What it calls unseen is refused.")] = "dragonfly-v1",
+    suite: Annotated[str, typer.Option(help="A scenario of its test split is refused.")] = "dragonfly-v1",
     rounds: Annotated[int, typer.Option(help="Of foretelling delivery times.")] = _DEFAULT.rounds,
     generations: Annotated[int, typer.Option(help="Of the evolution strategy.")] = _DEFAULT.generations,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = _DEFAULT.seed,

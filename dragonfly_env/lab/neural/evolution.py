@@ -1,6 +1,6 @@
 """An evolution strategy on the latency itself: what is good for each packet alone is not best for all.
 
-Antithetic pairs of changed networks run natively on the same cells with the same seeds; the difference between the
+Antithetic pairs of changed networks run natively on the same cases with the same seeds; the difference between the
 two of each pair is an estimate of the gradient, which Adam follows (Salimans et al., arXiv:1703.03864). What changes
 are gains of inputs and hidden units, and thresholds: tens of numbers instead of all weights, so few pairs say enough.
 """
@@ -25,7 +25,7 @@ from dragonfly_env.lab.neural.tasks import latency_ns, seed_of
 from dragonfly_env.sweeps.run import Point
 
 Doubles = npt.NDArray[np.float64]
-_WORST = 4.0  # logarithm: saturated cells differ by their windows only
+_WORST = 4.0  # logarithm: saturated cases differ by their windows only
 
 
 @dataclasses.dataclass(slots=True)
@@ -59,7 +59,7 @@ class Evolution:
         """One generation.
 
         Args:
-            tasks: All cells; some are drawn.
+            tasks: All cases; some are drawn.
             best_ns: By their names: the latency of the best reference policy.
             settings: Of the training.
 
@@ -70,7 +70,7 @@ class Evolution:
 
         generation = self.moments[2]
         draws = np.random.default_rng([settings.seed, 1, generation])
-        count = min(settings.generation_cells, len(tasks))
+        count = min(settings.generation_cases, len(tasks))
         some = [tasks[i] for i in draws.choice(len(tasks), count, replace=False)]
         noise = draws.standard_normal((settings.pairs, self.change.size)) * settings.spread
         costs = np.array(
@@ -122,11 +122,11 @@ def changed(network: MlpNetwork, change: Doubles) -> MlpNetwork:
 
 
 def cost(network: MlpNetwork, tasks: Sequence[Point], best_ns: Mapping[str, float], number: int) -> float:
-    """The mean over cells of the logarithm of latency over that of the best reference; above 0 it counts twice.
+    """The mean over cases of the logarithm of latency over that of the best reference; above 0 it counts twice.
 
     Args:
         network: What routes.
-        tasks: The cells.
+        tasks: The cases.
         best_ns: See ``Evolution.advance``.
         number: Of the runs' seeds.
     """
@@ -137,7 +137,7 @@ def cost(network: MlpNetwork, tasks: Sequence[Point], best_ns: Mapping[str, floa
 
 
 def latencies(network: MlpNetwork, tasks: Sequence[Point], number: int) -> dict[str, float]:
-    """Mean latency in ns, by cell, of a network that runs in the core."""
+    """Mean latency in ns, by case, of a network that runs in the core."""
     with tempfile.TemporaryDirectory(prefix="dragonfly-env-neural-") as folder:
         policy = dfe.baselines.Mlp(weights=str(network.save(Path(folder) / "tried")))
         return {task.traffic_label: latency_ns(task, policy, seed_of(task, number)) for task in tasks}

@@ -79,7 +79,7 @@ def collect(task: Point, network: MlpNetwork | None, settings: TrainingSettings,
     parts.append(_completed(env, shape, task))
     x, y = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     generator = np.random.default_rng([settings.seed, round_, len(y)])
-    some = generator.permutation(len(y))[: settings.cell_transitions]
+    some = generator.permutation(len(y))[: settings.case_transitions]
     return x[some], y[some], np.full(len(some), 1 / max(len(some), 1), dtype=np.float32)
 
 

@@ -1,7 +1,7 @@
 """What a network is trained on, and by what it is chosen: scenarios listed in ``mixture.toml``.
 
-They are the trainer's own, so that a network sees more than the cells of a suite. None of them is a cell of the
-suite's part ``unseen``, nor has its pattern, its load of a known pattern, or a size that only stands there: that is
+They are the trainer's own, so that a network sees more than the cases of a suite. None of them is a case of the
+suite's test split, nor has its pattern, its load of a known pattern, or a size that only occurs there: that is
 checked whenever a mixture is read.
 """
 
@@ -16,7 +16,7 @@ import dragonfly_env as dfe
 from dragonfly_env.checks.documents import parse_toml
 from dragonfly_env.checks.values import check_integer, config_error
 from dragonfly_env.lab.benchmark.suite import Suite
-from dragonfly_env.lab.benchmark.training import why_unseen
+from dragonfly_env.lab.benchmark.training import why_in_test_split
 from dragonfly_env.lab.neural.demands import KINDS, MATCHED, matched_routers, random_demands
 from dragonfly_env.sweeps.fields import Table, parse_loads
 from dragonfly_env.sweeps.run import Point
@@ -38,7 +38,7 @@ class Mixture:
         """From a TOML document.
 
         Raises:
-            ConfigError: For a mistake in it, or a scenario that ``suite`` calls unseen.
+            ConfigError: For a mistake in it, or a scenario of the test split of ``suite``.
         """
         table = Table(settings)
         parts = {
@@ -99,7 +99,7 @@ def _block(part: str, value: object, suite: Suite) -> Iterator[Point]:
         loads = parse_loads(choice.items("loads"), choice.field("loads"))
         choice.finish()
         for load in loads:
-            if reason := why_unseen(suite, label, offset, load, topology):
+            if reason := why_in_test_split(suite, label, offset, load, topology):
                 raise config_error("mixture", f"{label} {load:g}", f"must not be in it: {reason}")
             task = Point(
                 policy_label="min",

@@ -98,7 +98,7 @@ class TrainingSettings:
     )
     rounds: int = integer(8, 1, 1000, doc="Of foretelling: collect, fit.")
     kept_rounds: int = integer(3, 1, 1000, doc="Rounds whose transitions are fitted, the last ones.")
-    cell_transitions: int = integer(
+    case_transitions: int = integer(
         12_000, 100, 2**24, unit="transitions", doc="Of each scenario and round at most, drawn at random."
     )
     temperatures: tuple[float, ...] = setting(
@@ -168,7 +168,7 @@ class TrainingSettings:
     pairs: int = integer(
         6, 1, 1000, doc="Of networks that are tried per generation, a change and its opposite."
     )
-    generation_cells: int = integer(8, 1, 1000, doc="Cells on which they are tried, drawn per generation.")
+    generation_cases: int = integer(8, 1, 1000, doc="Cases on which they are tried, drawn per generation.")
     spread: float = real(0.06, 0.0, 10.0, open_low=True, doc="Standard deviation of the changes.")
     step: float = real(0.03, 0.0, 10.0, open_low=True, doc="Learning rate of Adam on the changes.")
     seed: int = integer(0, 0, _MOST_SEED, doc="Of everything random.")

@@ -125,7 +125,7 @@ def _claim(folder: Path, what: dict[str, Any]) -> None:
 
 
 def _references(folder: Path, tasks: Sequence[Point], tell: Tell) -> dict[str, float]:
-    """The latency of the best reference in every cell."""
+    """The latency of the best reference in every case."""
     file = folder / "references.json"
     known: dict[str, dict[str, float]] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     for task in tasks:

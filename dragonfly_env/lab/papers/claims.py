@@ -50,8 +50,8 @@ class Claim:
         section: Where the paper says so.
         figure: The figure whose simulations show it.
         hosts: Size of the system; 0 if it does not matter.
-        traffic: As in the figure's cells; ``any`` for the worst of them, nothing for claims about several.
-        load: As in the figure's cells; None for the largest value of all loads (or what the metric makes of them).
+        traffic: As in the figure's cases; ``any`` for the worst of them, nothing for claims about several.
+        load: As in the figure's cases; None for the largest value of all loads (or what the metric makes of them).
         policy: Whose quantity it is.
         reference: The policy that it is compared with, or an empty string.
         metric: The quantity: a name of `measurements.METRICS`.

@@ -97,7 +97,7 @@ def measure_claim(claim: Claim, findings: Findings) -> Measured:
 
 
 def _values(claim: Claim, findings: Findings, policy: str) -> FloatArray:
-    """Of every seed; over several cells the largest: the worst latency or time, or the maximum throughput."""
+    """Of every seed; over several cases the largest: the worst latency or time, or the maximum throughput."""
     points = findings.select(
         claim.figure, hosts=claim.hosts, traffic=claim.traffic, load=claim.load, policy=policy
     )

@@ -62,7 +62,7 @@ def test_a_dry_run_estimates_policies_in_python_apart_and_tells_of_export() -> N
 
 def test_a_benchmark_estimates_policies_in_python_apart_and_tells_of_export() -> None:
     Path("mine.py").write_text(AGENT)
-    done = run("benchmark", "mine.py:Mine", "--board", "steady", "--dry-run")
+    done = run("benchmark", "mine.py:Mine", "--track", "steady", "--dry-run")
     assert done.exit_code == 0, done.output
     told = " ".join(done.output.split())
     assert re.search(r"\d+ runs of Mine in Python: known when the first has ended", told)

@@ -24,7 +24,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["train", *arguments], env={"COLUMNS": "200"})
 
 
-def test_scenarios_are_the_open_loop_cells_of_the_training_part() -> None:
+def test_scenarios_are_the_open_loop_cases_of_the_training_part() -> None:
     suite = find_suite("dragonfly-v1")
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), threads=2)
     found = training_scenarios(suite, config)
@@ -32,13 +32,13 @@ def test_scenarios_are_the_open_loop_cells_of_the_training_part() -> None:
     assert len(offered) == len(found)
     assert {("uniform", 0.3), ("uniform", 0.8), ("adv+1", 0.45), ("adv+4", 0.2), ("adv+1", 1.0)} <= offered
     trained = {
-        (cell.traffic.traffic.spec, cell.load)
-        for board in suite.boards
-        for cells in board.cells.values()
-        for cell in cells
-        if cell.part == "train"
+        (case.traffic.traffic.spec, case.load)
+        for track in suite.tracks
+        for cases in track.cases.values()
+        for case in cases
+        if case.split == "train"
     }
-    assert offered <= trained, "nothing of the unseen part"
+    assert offered <= trained, "nothing of the test split"
     for one in found:
         assert (one.topology, one.network, one.threads) == (config.topology, config.network, 2)
         assert one.injection == "bernoulli", "as the benchmark measures"

@@ -44,7 +44,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "plot": ("plot", "measured", "--kind", "loads", "--out"),
     "train": ("train", "tiny", *TRAIN, "--no-tensorboard", "--out"),
     "train own": ("train", "own_learner.py:Own", *TRAIN, "--no-tensorboard", "--out"),
-    "benchmark": ("benchmark", "ugal-n:bias_packets=3", "--board", "steady", "-j", "1", "--out"),
+    "benchmark": ("benchmark", "ugal-n:bias_packets=3", "--track", "steady", "-j", "1", "--out"),
     "reproduce": ("reproduce", "hpdc21", "memory", "--out"),
 }
 FILES: dict[str, tuple[str, ...]] = {

@@ -40,20 +40,20 @@ def test_every_suite_of_the_package_can_be_run(name: str) -> None:
     assert suite.name == name
     for effort in EFFORTS:
         work = Benchmark(suite=suite, effort=effort, policies=(), folder=Path("nowhere"), seeds=1)
-        cells = sum(len(board.cells[effort]) for board in suite.boards)
-        assert cells > 0
-        assert len(work.runs()) == cells * len(work.labels)
+        cases = sum(len(track.cases[effort]) for track in suite.tracks)
+        assert cases > 0
+        assert len(work.runs()) == cases * len(work.labels)
 
 
-def test_nothing_unseen_can_be_trained_on() -> None:
+def test_no_case_of_the_test_split_is_in_the_train_split() -> None:
     for effort in EFFORTS:
-        parts: dict[str, set[tuple[str, str, str, float]]] = {"train": set(), "unseen": set()}
-        for board in SUITE.boards:
-            for cell in board.cells[effort]:
-                parts[cell.part].add((cell.network, cell.hosts, cell.traffic.label, cell.load))
-        assert parts["train"]
-        assert parts["unseen"]
-        assert not parts["train"] & parts["unseen"]
+        splits: dict[str, set[tuple[str, str, str, float]]] = {"train": set(), "test": set()}
+        for track in SUITE.tracks:
+            for case in track.cases[effort]:
+                splits[case.split].add((case.network, case.hosts, case.traffic.label, case.load))
+        assert splits["train"]
+        assert splits["test"]
+        assert not splits["train"] & splits["test"]
 
 
 def test_references_are_every_heuristic_once_and_every_learner() -> None:
@@ -68,8 +68,8 @@ def test_references_are_every_heuristic_once_and_every_learner() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"part": "test"}, "part"),
-        ({"part": ""}, "part"),
+        ({"split": "unseen"}, "split"),
+        ({"split": ""}, "split"),
         ({"effort": "some"}, "effort"),
         ({"traffic": ["adv+x"]}, "adv"),
         ({"loads": []}, "loads"),
@@ -84,35 +84,35 @@ def test_a_suite_with_a_mistake_names_it(changes: dict[str, Any], message: str) 
         Suite.from_dict(tiny(**changes))
 
 
-def test_a_cell_that_stands_twice_is_refused() -> None:
+def test_a_case_that_stands_twice_is_refused() -> None:
     settings = tiny()
-    settings["boards"]["steady"]["cells"] *= 2
+    settings["tracks"]["steady"]["cases"] *= 2
     with pytest.raises(dfe.ConfigError, match="only once"):
         Suite.from_dict(settings)
 
 
-def test_an_unknown_suite_or_board_is_refused_with_the_nearest() -> None:
+def test_an_unknown_suite_or_track_is_refused_with_the_nearest() -> None:
     with pytest.raises(dfe.ConfigError, match="dragonfly-v1"):
         find_suite("dragonfly-v2")
     with pytest.raises(dfe.ConfigError, match="steady"):
         SUITE.choose(("stead",))
 
 
-def test_a_suite_may_be_narrowed_to_a_part_and_to_sizes() -> None:
-    def cells(suite: Suite) -> set[tuple[str, str, str]]:
+def test_a_suite_may_be_narrowed_to_a_split_and_to_sizes() -> None:
+    def cases(suite: Suite) -> set[tuple[str, str, str]]:
         return {
-            (cell.part, cell.hosts, cell.name)
-            for board in suite.boards
-            for some in board.cells.values()
-            for cell in some
+            (case.split, case.hosts, case.name)
+            for track in suite.tracks
+            for some in track.cases.values()
+            for case in some
         }
 
-    every, some = cells(SUITE), cells(SUITE.narrowed(("unseen",), (1056, 2550)))
-    assert some == {one for one in every if one[0] == "unseen" and one[1] in ("1056", "2550")}
+    every, some = cases(SUITE), cases(SUITE.narrowed(("test",), (1056, 2550)))
+    assert some == {one for one in every if one[0] == "test" and one[1] in ("1056", "2550")}
     assert 0 < len(some) < len(every)
-    assert cells(SUITE.narrowed()) == every
-    with pytest.raises(dfe.ConfigError, match=r"^part = 'unsen': .*did you mean 'unseen'"):
-        SUITE.narrowed(("unsen",))
+    assert cases(SUITE.narrowed()) == every
+    with pytest.raises(dfe.ConfigError, match=r"^split = 'tset': .*did you mean 'test'"):
+        SUITE.narrowed(("tset",))
     with pytest.raises(dfe.ConfigError, match=r"^hosts = 99: must be a size of dragonfly-v1: 72, 342"):
         SUITE.narrowed(hosts=(72, 99))
 
@@ -120,11 +120,11 @@ def test_a_suite_may_be_narrowed_to_a_part_and_to_sizes() -> None:
 # ------------------------------------------------------------------------------------------------ scores
 
 
-def outcome(policy: str, value: float, *, saturated: bool = False, board: int = 0) -> Outcome:
+def outcome(policy: str, value: float, *, saturated: bool = False, track: int = 0) -> Outcome:
     suite = Suite.from_dict(tiny())
     return Outcome(
-        board=suite.boards[board],
-        cell=suite.boards[board].cells["quick"][0],
+        track=suite.tracks[track],
+        case=suite.tracks[track].cases["quick"][0],
         policy=policy,
         seeds=1,
         value=value,
@@ -138,7 +138,7 @@ def outcome(policy: str, value: float, *, saturated: bool = False, board: int = 
 def scored(*outcomes: Outcome) -> pd.DataFrame:
     kinds = {"min": "untuned", "val-g": "untuned", "q-adaptive": "online"}
     policies = tuple(dict.fromkeys(one.policy for one in outcomes))
-    return score(outcomes, Suite.from_dict(tiny()).boards, "quick", kinds, policies).table.set_index("policy")
+    return score(outcomes, Suite.from_dict(tiny()).tracks, "quick", kinds, policies).table.set_index("policy")
 
 
 def test_a_ratio_is_to_the_best_reference_that_carries_the_load() -> None:
@@ -158,52 +158,52 @@ def test_a_ratio_is_to_the_best_reference_that_carries_the_load() -> None:
 def test_the_heat_map_has_the_users_own_policies_first_and_marked() -> None:
     found = [outcome("min", 500.0), outcome("val-g", 1000.0), outcome("mine", 900.0)]
     kinds = {"min": "untuned", "val-g": "untuned"}
-    scores = score(found, Suite.from_dict(tiny()).boards, "quick", kinds, ("min", "val-g", "mine"))
+    scores = score(found, Suite.from_dict(tiny()).tracks, "quick", kinds, ("min", "val-g", "mine"))
     labels = [text.get_text() for text in heat_map(scores).axes[0].get_yticklabels()]
     assert labels == ["▶ mine", "min", "val-g"]
     assert ratios_of(scores).values[:, 0].tolist() == pytest.approx([1.8, 1.0, 2.0])
 
 
 def test_the_heat_map_of_nothing_says_so() -> None:
-    scores = score([], Suite.from_dict(tiny()).boards, "quick", {"min": "untuned"}, ("min",))
-    assert [text.get_text() for text in heat_map(scores).texts] == ["no cell was measured"]
+    scores = score([], Suite.from_dict(tiny()).tracks, "quick", {"min": "untuned"}, ("min",))
+    assert [text.get_text() for text in heat_map(scores).texts] == ["no case was measured"]
 
 
-def test_the_leaderboard_counts_cells_and_ranks_who_was_measured_everywhere_first() -> None:
+def test_the_leaderboard_counts_cases_and_ranks_who_was_measured_everywhere_first() -> None:
     suite = Suite.from_dict(tiny())
-    first, second = suite.boards[0].cells["quick"]
+    first, second = suite.tracks[0].cases["quick"]
 
-    def of(policy: str, cell: Any, value: float, saturated: bool = False) -> Outcome:
+    def of(policy: str, case: Any, value: float, saturated: bool = False) -> Outcome:
         one = outcome(policy, value, saturated=saturated)
-        return Outcome(**{**{name: getattr(one, name) for name in one.__slots__}, "cell": cell})
+        return Outcome(**{**{name: getattr(one, name) for name in one.__slots__}, "case": case})
 
     found = [
         *(of("min", first, 100.0), of("min", second, 100.0)),
         *(of("mine", first, 101.0), of("mine", second, 400.0, True)),
         of("other", first, 50.0),
     ]
-    scores = score(found, suite.boards[:1], "quick", {"min": "untuned"}, ("min", "mine", "other"))
+    scores = score(found, suite.tracks[:1], "quick", {"min": "untuned"}, ("min", "mine", "other"))
     ranked = scores.leaderboard().set_index("policy")
     assert list(ranked.index) == ["min", "mine", "other"]
     assert ranked.loc["mine", "geometric_mean"] == pytest.approx(math.sqrt(1.01 * 4))
     assert ranked.loc["mine", "worst"] == pytest.approx(4)
-    assert ranked.loc["mine", "worst_cell"] == second.name
+    assert ranked.loc["mine", "worst_case"] == second.name
     assert ranked.loc["mine", "close_share"] == 0.5
     assert ranked.loc["mine", "saturated"] == 1
-    assert (ranked.loc["other", "cells"], ranked.loc["other", "of"]) == (1, 2)
+    assert (ranked.loc["other", "cases"], ranked.loc["other", "of"]) == (1, 2)
 
 
 def test_more_is_better_for_accepted_loads_only() -> None:
     settings = tiny()
-    settings["boards"]["steady"]["quantity"] = "accepted-load"
+    settings["tracks"]["steady"]["quantity"] = "accepted-load"
     suite = Suite.from_dict(settings)
-    cell = suite.boards[0].cells["quick"][0]
+    case = suite.tracks[0].cases["quick"][0]
     found = [
-        outcome_of(suite.boards[0], cell, name, [Measured(value=load, p99_ns=math.nan, accepted_load=load)])
+        outcome_of(suite.tracks[0], case, name, [Measured(value=load, p99_ns=math.nan, accepted_load=load)])
         for name, load in (("min", 0.4), ("val-g", 0.5), ("mine", 0.25))
     ]
     table = score(
-        found, suite.boards, "quick", {"min": "untuned", "val-g": "untuned"}, ("min", "val-g", "mine")
+        found, suite.tracks, "quick", {"min": "untuned", "val-g": "untuned"}, ("min", "val-g", "mine")
     ).table
     assert table.set_index("policy")["ratio"].to_dict() == pytest.approx(
         {"min": 1.25, "val-g": 1.0, "mine": 2.0}
@@ -212,23 +212,23 @@ def test_more_is_better_for_accepted_loads_only() -> None:
 
 def test_after_a_change_the_packets_generated_since_count() -> None:
     suite = Suite.from_dict(tiny())
-    board, cell = suite.boards[1], suite.boards[1].cells["quick"][0]
+    track, case = suite.tracks[1], suite.tracks[1].cases["quick"][0]
     row = {
         "series_time_ns": [1500.0, 2000.0, 3500.0, 4000.0],
         "series_generated_latency_mean_ns": [9e9, 100.0, 300.0, 9e9],
         "accepted_load": 0.2,
         "latency_p99_ns": 500.0,
     }
-    assert measured_of(board, cell, row) == Measured(value=200.0, p99_ns=500.0, accepted_load=0.2)
+    assert measured_of(track, case, row) == Measured(value=200.0, p99_ns=500.0, accepted_load=0.2)
     row["series_generated_latency_mean_ns"] = [9e9, math.nan, math.nan, 9e9]
-    assert math.isnan(measured_of(board, cell, row).value)
+    assert math.isnan(measured_of(track, case, row).value)
 
 
 def test_what_a_run_did_not_measure_is_not_known() -> None:
     suite = Suite.from_dict(tiny())
-    board, cell = suite.boards[0], suite.boards[0].cells["quick"][0]
+    track, case = suite.tracks[0], suite.tracks[0].cases["quick"][0]
     row = {"latency_mean_ns": 300.0, "accepted_load": 0.1, "latency_p99_ns": None}
-    found = measured_of(board, cell, row)
+    found = measured_of(track, case, row)
     assert (found.value, found.accepted_load) == (300.0, 0.1)
     assert math.isnan(found.p99_ns)
 
@@ -290,10 +290,10 @@ def test_the_command_measures_policies_of_ones_own_and_goes_on_where_it_was(tmp_
     assert set(table["policy"]) == {"min", "val-g", "ugal-n:bias_packets=5", "q-adaptive", "par", "straight"}
     assert set(table["seeds"]) == {2}
     same = table[table["policy"].isin(["min", "straight"])].pivot(
-        index="cell", columns="policy", values="value"
+        index="case", columns="policy", values="value"
     )
     assert same["min"].tolist() == pytest.approx(same["straight"].tolist())
-    assert table[table["kind"] != ""].groupby("cell")["ratio"].min().tolist() == pytest.approx(
+    assert table[table["kind"] != ""].groupby("case")["ratio"].min().tolist() == pytest.approx(
         [1.0, 1.0, 1.0]
     )
     assert (folder / "heatmap.png").stat().st_size > 10_000
@@ -307,7 +307,7 @@ def test_the_command_measures_policies_of_ones_own_and_goes_on_where_it_was(tmp_
 
 @pytest.mark.usefixtures("tiny_suite")
 def test_a_dry_run_says_how_much_there_is_to_do_and_does_nothing(tmp_path: Path) -> None:
-    done = run_command("--dry-run", "--board", "steady", "--workers", "3", "--out", str(tmp_path / "out"))
+    done = run_command("--dry-run", "--track", "steady", "--workers", "3", "--out", str(tmp_path / "out"))
     assert done.exit_code == 0, done.output
     assert re.search(r"\d+ policies, \d+ runs; about .* with 3 processes", done.output)
     assert not (tmp_path / "out").exists()
@@ -316,13 +316,13 @@ def test_a_dry_run_says_how_much_there_is_to_do_and_does_nothing(tmp_path: Path)
 def test_bad_options_are_refused_before_anything_runs(tmp_path: Path) -> None:
     for arguments, message in (
         (("--seeds", "0"), "--seeds"),
-        (("--board", "stead"), "steady"),
+        (("--track", "stead"), "steady"),
         (("nonsense",), "nonsense"),
         (("lia=min",), "must not be called 'lia'"),
         (("--workers", "0"), "--workers"),
         (("--hosts", "99"), "hosts = 99"),
-        (("--part", "seen"), "part = 'seen'"),
-        (("--part", "train", "--hosts", "2550"), "--part train --hosts 2550: no quick cell"),
+        (("--split", "seen"), "split = 'seen'"),
+        (("--split", "train", "--hosts", "2550"), "--split train --hosts 2550: no quick case"),
     ):
         result = run_command(*arguments, "--out", str(tmp_path / "none"))
         assert result.exit_code == 2, result.output

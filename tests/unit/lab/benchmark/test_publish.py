@@ -63,7 +63,7 @@ def test_what_is_published_gives_the_scores_of_the_folder(
     done = command(finished.folder)
     assert done.exit_code == 0, done.output
     assert (
-        "24 runs: 24 added, 0 confirmed, 0 dropped that no cell has any more; left out of the folder: 6 runs of no "
+        "24 runs: 24 added, 0 confirmed, 0 dropped that no case has any more; left out of the folder: 6 runs of no "
         "reference policy, 0 files that are damaged or made by another version" in done.output
     )
     work = replace(finished, policies=(), folder=tmp_path / "empty", published=True)
@@ -123,7 +123,7 @@ def test_a_table_that_cannot_be_read_is_no_hindrance_to_making_it_anew(
     assert len(ReferenceResults.read(table)) == 24
 
 
-def test_runs_that_no_cell_has_any_more_are_dropped(folder: Path) -> None:
+def test_runs_that_no_case_has_any_more_are_dropped(folder: Path) -> None:
     before = publish.publish(folder, SUITE, NONE).results
     changed = Suite.from_dict(tiny(loads=[0.3]))
     found = publish.publish(folder, changed, before)
@@ -135,7 +135,7 @@ def test_runs_that_no_cell_has_any_more_are_dropped(folder: Path) -> None:
         14,
     )
     settings = tiny()
-    settings["boards"]["transient"]["after_ns"] = 2001  # same runs, another value
+    settings["tracks"]["transient"]["after_ns"] = 2001  # same runs, another value
     again = publish.publish(folder, Suite.from_dict(settings), before)
     assert (len(again.results), again.added, again.confirmed, again.dropped) == (24, 8, 16, 8)
 
@@ -174,14 +174,14 @@ def test_a_folder_without_results_is_refused(
     assert not table.exists()
 
 
-def test_names_of_a_board_and_a_cell_follow_the_suite(folder: Path) -> None:
+def test_names_of_a_track_and_a_case_follow_the_suite(folder: Path) -> None:
     before = publish.publish(folder, SUITE, NONE).results
-    told = ReferenceResults(replace(one, cell="an earlier name") for one in before)
+    told = ReferenceResults(replace(one, case="an earlier name") for one in before)
     assert list(publish.publish(folder, SUITE, told).results) == list(before)
 
 
-def test_a_value_is_that_of_the_boards_quantity(folder: Path) -> None:
-    found = {one.board: one.measured for one in publish.publish(folder, SUITE, NONE).results if one.seed == 1}
+def test_a_value_is_that_of_the_tracks_quantity(folder: Path) -> None:
+    found = {one.track: one.measured for one in publish.publish(folder, SUITE, NONE).results if one.seed == 1}
     assert all(isinstance(one, Measured) and one.value > 100 for one in found.values())
     assert {one.quantity for one in publish.publish(folder, SUITE, NONE).results} == {
         "latency",

@@ -22,60 +22,60 @@ CHANGED = (
     f"the core gives other results than those published; if it is meant to: {PUBLISH.format(' --replace')}"
 )
 LACKING = (
-    f"cells, presets or references are not what they were when they were published: {PUBLISH.format('')}"
+    f"cases, presets or references are not what they were when they were published: {PUBLISH.format('')}"
 )
-PER_BOARD = 5
+PER_TRACK = 5
 
 
 def small() -> list[ReferenceResult]:
-    """For each board a few quick runs on 72 hosts, no two of the same policy, in the order of their ids."""
+    """For each track a few quick runs on 72 hosts, no two of the same policy, in the order of their ids."""
     found = []
     used: set[str] = set()
-    for board in SUITE.boards:
+    for track in SUITE.tracks:
         runs = [
             one
             for one in TABLE
-            if (one.board, one.effort) == (board.name, "quick") and ", 72 hosts," in one.cell
+            if (one.track, one.effort) == (track.name, "quick") and ", 72 hosts," in one.case
         ]
-        of_board: dict[str, ReferenceResult] = {}
+        of_track: dict[str, ReferenceResult] = {}
         for one in sorted(runs, key=lambda one: one.run_id):
-            if one.policy not in used and len(of_board) < PER_BOARD:
+            if one.policy not in used and len(of_track) < PER_TRACK:
                 used.add(one.policy)
-                of_board[one.policy] = one
-        found += of_board.values()
+                of_track[one.policy] = one
+        found += of_track.values()
     return found
 
 
 def ids_of(suite: Suite, result: ReferenceResult) -> set[str]:
     """The ids that a published run may have by what the table says for people."""
-    (board,) = suite.choose((result.board,))
+    (track,) = suite.choose((result.track,))
     return {
-        cell.point(PolicyChoice.parse(result.policy)).run(result.seed).id
-        for cells in board.cells.values()
-        for cell in cells
-        if cell.name == result.cell
+        case.point(PolicyChoice.parse(result.policy)).run(result.seed).id
+        for cases in track.cases.values()
+        for case in cases
+        if case.name == result.case
     }
 
 
-@pytest.mark.parametrize("published", small(), ids=lambda one: f"{one.board}-{one.policy}")
+@pytest.mark.parametrize("published", small(), ids=lambda one: f"{one.track}-{one.policy}")
 def test_a_published_run_gives_the_same_bits_here(published: ReferenceResult) -> None:
-    (board,) = SUITE.choose((published.board,))
-    cells = [cell for cell in board.cells["quick"] if cell.name == published.cell]
+    (track,) = SUITE.choose((published.track,))
+    cases = [case for case in track.cases["quick"] if case.name == published.case]
     runs = {
-        (run := cell.point(PolicyChoice.parse(published.policy)).run(published.seed)).id: (cell, run)
-        for cell in cells
+        (run := case.point(PolicyChoice.parse(published.policy)).run(published.seed)).id: (case, run)
+        for case in cases
     }
     assert published.run_id in runs, LACKING
-    cell, run = runs[published.run_id]
+    case, run = runs[published.run_id]
     row, _ = measure(run)
-    found = measured_of(board, cell, row)
+    found = measured_of(track, case, row)
     assert found.same_as(published.measured), f"{found} instead of {published.measured}: {CHANGED}"
 
 
-def test_runs_of_all_boards_and_of_most_policies_are_done_again() -> None:
+def test_runs_of_all_tracks_and_of_most_policies_are_done_again() -> None:
     chosen = small()
-    assert {one.board for one in chosen} == {board.name for board in SUITE.boards}
-    assert len({one.policy for one in chosen}) == len(chosen) == PER_BOARD * len(SUITE.boards)
+    assert {one.track for one in chosen} == {track.name for track in SUITE.tracks}
+    assert len({one.policy for one in chosen}) == len(chosen) == PER_TRACK * len(SUITE.tracks)
 
 
 def test_every_quick_run_of_a_reference_is_published() -> None:
@@ -84,7 +84,7 @@ def test_every_quick_run_of_a_reference_is_published() -> None:
     assert len(work.taken()) == len(work.runs()) == 24 * 18
 
 
-def test_what_is_published_is_what_cells_of_the_suite_still_are() -> None:
+def test_what_is_published_is_what_cases_of_the_suite_still_are() -> None:
     every = list(TABLE)
     some = every[:: max(1, len(every) // 500)]
     assert len(some) >= 400

@@ -26,14 +26,14 @@ from dragonfly_env.sweeps.storage import ResultsFolder, write_table
 from tests.unit.lab.benchmark.tiny_suite import tiny
 
 SUITE = Suite.from_dict(tiny())
-RUNS = 24  # three cells, four policies, two seeds
+RUNS = 24  # three cases, four policies, two seeds
 
 
 def result(run_id: str, **changes: Any) -> ReferenceResult:
     told: dict[str, Any] = {
-        "board": "steady",
+        "track": "steady",
         "effort": "quick",
-        "cell": "adv+1 0.1, 72 hosts, default",
+        "case": "adv+1 0.1, 72 hosts, default",
         "policy": "min",
         "seed": 1,
         "quantity": "latency",
@@ -67,15 +67,15 @@ def publish_all(tmp_path: Path) -> Publish:
             if run.policy_label in without:
                 continue
             series = run.config.series_bin_ns is not None
-            board = SUITE.boards[1] if series else SUITE.boards[0]
+            track = SUITE.tracks[1] if series else SUITE.tracks[0]
             results.append(
                 result(
                     run.id,
-                    board=board.name,
+                    track=track.name,
                     policy=run.policy_label,
                     seed=run.config.seed,
-                    quantity=board.quantity,
-                    after_ns=board.after_ns,
+                    quantity=track.quantity,
+                    after_ns=track.after_ns,
                     measured=Measured(value=value, p99_ns=2 * value, accepted_load=run.load),
                 )
             )
@@ -114,7 +114,7 @@ def test_a_suite_without_a_table_has_no_published_results() -> None:
 def test_a_file_that_is_no_table_of_results_is_refused(tables: Path) -> None:
     write_table(pa.table({"run_id": ["a"]}), tables / "columns.parquet")
     (tables / "damaged.parquet").write_bytes(b"PAR1")
-    with pytest.raises(dfe.ConfigError, match=r"published results = .*must have the columns board, effort"):
+    with pytest.raises(dfe.ConfigError, match=r"published results = .*must have the columns track, effort"):
         ReferenceResults.read(tables / "columns.parquet")
     with pytest.raises(dfe.ConfigError, match=r"damaged\.parquet': cannot be read"):
         ReferenceResults.read(tables / "damaged.parquet")
@@ -140,11 +140,11 @@ def test_a_value_that_no_run_can_have_is_refused_by_row_and_column(
     table = pq.read_table(file)
     place = table.column_names.index(column)
     for value in values:
-        cells = table[column].to_pylist()
-        cells[number] = value
+        cases = table[column].to_pylist()
+        cases[number] = value
         write_table(
             table.set_column(
-                place, table.schema.field(place), pa.array(cells, table.schema.field(place).type)
+                place, table.schema.field(place), pa.array(cases, table.schema.field(place).type)
             ),
             file,
         )
@@ -153,7 +153,7 @@ def test_a_value_that_no_run_can_have_is_refused_by_row_and_column(
             ReferenceResults.read(file)
 
 
-def test_an_accepted_load_of_a_saturation_board_is_no_time(tables: Path) -> None:
+def test_an_accepted_load_of_a_saturation_track_is_no_time(tables: Path) -> None:
     ReferenceResults(
         [result("a", quantity="accepted-load", measured=Measured(value=3.0, p99_ns=1.0, accepted_load=0.5))]
     ).write(tables / "load.parquet")
@@ -196,7 +196,7 @@ def test_what_the_folder_holds_goes_before_what_is_published(publish_all: Publis
     assert run.id not in {one.run_id for one in work.taken()}
     assert work.todo() == ()
     assert work.todo(redo=True) == (run,)
-    values = work.scores().table.set_index(["cell", "policy"])["value"]
+    values = work.scores().table.set_index(["case", "policy"])["value"]
     assert sum(values != 1000.0) == 1
     measured = pd.read_parquet(ResultsFolder(work.folder).run_file(run.id))["latency_mean_ns"].item()
     assert values["adv+1 0.1, 72 hosts, default", run.policy_label] == (1000.0 + measured) / 2  # two seeds
@@ -223,23 +223,23 @@ def test_a_file_that_does_not_count_gives_way_to_what_is_published(
     assert set(work.scores().table["value"]) == {1000.0}
 
 
-def test_nothing_is_taken_for_a_cell_that_has_changed(publish_all: Publish) -> None:
+def test_nothing_is_taken_for_a_case_that_has_changed(publish_all: Publish) -> None:
     work = publish_all()
     changed = Suite.from_dict(tiny(measure_ns=1501))
-    assert len(replace(work, suite=changed).taken()) == 8, "the other board's"
+    assert len(replace(work, suite=changed).taken()) == 8, "the other track's"
     settings = tiny()
-    settings["boards"]["transient"]["after_ns"] = 2001  # the runs are the same, their value is not
+    settings["tracks"]["transient"]["after_ns"] = 2001  # the runs are the same, their value is not
     again = replace(work, suite=Suite.from_dict(settings))
     assert {run.id for run in again.runs()} == {run.id for run in work.runs()}
     assert len(again.taken()) == 16
     assert len(again.todo()) == 8
-    assert set(again.scores().table["board"]) == {"steady"}
+    assert set(again.scores().table["track"]) == {"steady"}
 
 
-def test_a_run_of_two_boards_is_done_if_one_of_them_lacks_its_value(publish_all: Publish) -> None:
+def test_a_run_of_two_tracks_is_done_if_one_of_them_lacks_its_value(publish_all: Publish) -> None:
     work = publish_all()
     settings = tiny()
-    settings["boards"]["load"] = {**settings["boards"]["steady"], "quantity": "accepted-load"}
+    settings["tracks"]["load"] = {**settings["tracks"]["steady"], "quantity": "accepted-load"}
     both = replace(work, suite=Suite.from_dict(settings))
     assert len(both.runs()) == RUNS
     assert len(both.taken()) == 8
@@ -306,7 +306,7 @@ def test_measuring_all_takes_nothing_and_says_nothing_of_it(
     publish_all: Publish, command: Callable[..., Result]
 ) -> None:
     folder = publish_all().folder
-    done = command("--measure-all", "--board", "steady")
+    done = command("--measure-all", "--track", "steady")
     assert done.exit_code == 0, done.output
     assert "4 policies, 16 runs; about " in done.output
     assert "published" not in done.output + (folder / "benchmark.md").read_text()

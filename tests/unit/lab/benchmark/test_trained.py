@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.lab.benchmark.report import HEADINGS, cells_of
+from dragonfly_env.lab.benchmark.report import HEADINGS, cases_of
 from dragonfly_env.lab.benchmark.scores import score
 from dragonfly_env.lab.benchmark.suite import Suite
 from dragonfly_env.lab.benchmark.training import TrainingCost, training_cost
@@ -71,10 +71,10 @@ def test_it_is_part_of_the_row() -> None:
     found = [outcome("min", 500.0), outcome("q-routing", 900.0), outcome("mine", 400.0)]
     kinds = {"min": "untuned", "q-routing": "online"}
     cost = TrainingCost(decisions=5000, wall_s=7.0)
-    boards = Suite.from_dict(tiny()).boards
-    scores = score(found, boards, "quick", kinds, ("min", "q-routing", "mine"), {"mine": cost})
+    tracks = Suite.from_dict(tiny()).tracks
+    scores = score(found, tracks, "quick", kinds, ("min", "q-routing", "mine"), {"mine": cost})
     said = {
-        cells_of(row)[0]: cells_of(row)[HEADINGS.index("trained")]
+        cases_of(row)[0]: cases_of(row)[HEADINGS.index("trained")]
         for _, row in scores.leaderboard().iterrows()
     }
     assert said == {"mine": "5,000 decisions, 7 s", "min": "-", "q-routing": "while measured"}

@@ -6,10 +6,10 @@ from typing import Any
 
 
 def tiny(**changes: Any) -> dict[str, Any]:
-    """A suite of two boards; ``changes`` of the cells of the first."""
+    """A suite of two tracks; ``changes`` of the cases of the first."""
     steady = {
         "effort": "quick",
-        "part": "train",
+        "split": "train",
         "networks": ["default"],
         "hosts": [72],
         "traffic": ["adv+1"],
@@ -19,7 +19,7 @@ def tiny(**changes: Any) -> dict[str, Any]:
     }
     change = {
         "effort": "quick",
-        "part": "unseen",
+        "split": "test",
         "networks": ["default"],
         "hosts": [72],
         "traffic": [{"label": "change", "schedule": [[0, "uniform", 0.2], [2000, "adv+1", 0.2]]}],
@@ -34,14 +34,14 @@ def tiny(**changes: Any) -> dict[str, Any]:
             "online": ["q-adaptive"],
         },
         "seeds": {"quick": 2, "full": 2},
-        "boards": {
-            "steady": {"title": "Steady", "quantity": "latency", "cells": [{**steady, **changes}]},
+        "tracks": {
+            "steady": {"title": "Steady", "quantity": "latency", "cases": [{**steady, **changes}]},
             "transient": {
                 "title": "Change",
                 "quantity": "latency-after-change",
                 "after_ns": 2000,
                 "series_bin_ns": 500,
-                "cells": [change],
+                "cases": [change],
             },
         },
     }

@@ -29,13 +29,13 @@ SMALL = TrainingSettings(
     patterns=("adv+1",),
     window_share=0.15,
     rounds=1,
-    cell_transitions=2000,
+    case_transitions=2000,
     batch_transitions=256,
     passes=1,
     second_look_candidates=(2, 4),
     generations=1,
     pairs=1,
-    generation_cells=1,
+    generation_cases=1,
 )
 
 
@@ -54,17 +54,17 @@ def row(pattern: str, load: float, hosts: int = 1056, **more: int) -> dict[str, 
     return {"training": [{"network": "lia", "hosts": hosts, "duration_ns": 3000, "traffic": traffic}]}
 
 
-def test_no_scenario_of_the_mixture_is_unseen() -> None:
-    (board,) = SUITE.choose(("steady",))
-    unseen = [cell for listed in board.cells.values() for cell in listed if cell.part == "unseen"]
+def test_no_scenario_of_the_mixture_is_in_the_test_split() -> None:
+    (track,) = SUITE.choose(("steady",))
+    held_out = [case for listed in track.cases.values() for case in listed if case.split == "test"]
     trained = {
-        cell.traffic.label for listed in board.cells.values() for cell in listed if cell.part == "train"
+        case.traffic.label for listed in track.cases.values() for case in listed if case.split == "train"
     }
     for task in (*MIXTURE.training, *MIXTURE.validation):
         label = task.traffic_label.split(" ")[0]
-        assert label not in {cell.traffic.label for cell in unseen} - trained
+        assert label not in {case.traffic.label for case in held_out} - trained
         assert task.config.topology.num_hosts not in (2550, 5256, 16512)
-        assert (label, task.config.load) not in {(cell.traffic.label, cell.load) for cell in unseen}
+        assert (label, task.config.load) not in {(case.traffic.label, case.load) for case in held_out}
     names = [task.traffic_label for task in (*MIXTURE.training, *MIXTURE.validation)]
     assert len(set(names)) == len(names)
 
@@ -84,14 +84,14 @@ def test_no_scenario_of_the_mixture_is_unseen() -> None:
         ("adv+1", 0.2, 2550),
     ],
 )
-def test_what_is_unseen_is_refused_by_any_name(pattern: str, load: float, hosts: int) -> None:
-    with pytest.raises(dfe.ConfigError, match="unseen"):
+def test_a_scenario_of_the_test_split_is_refused_by_any_name(pattern: str, load: float, hosts: int) -> None:
+    with pytest.raises(dfe.ConfigError, match="test split"):
         Mixture.from_dict(row(pattern, load, hosts), SUITE)
 
 
 @pytest.mark.parametrize(("offset", "hosts"), [(16, 1056), (9, 342), (2, 342)])
 def test_matched_routers_half_way_round_are_tornado_and_refused(offset: int, hosts: int) -> None:
-    with pytest.raises(dfe.ConfigError, match="unseen"):
+    with pytest.raises(dfe.ConfigError, match="test split"):
         Mixture.from_dict(row("matched", 0.2, hosts, offset=offset, seed=1), SUITE)
     (task,) = Mixture.from_dict(row("matched", 0.2, hosts, offset=offset - 1, seed=1), SUITE).training
     assert task.traffic_label == f"matched:{offset - 1}/1 0.2, {hosts} hosts, lia"
@@ -105,10 +105,10 @@ def test_a_system_may_be_described_by_its_shape() -> None:
     assert task.config.topology == dfe.Dragonfly(p=3, a=4, h=3)
     assert task.traffic_label == "matched:3/1 0.2, 156 hosts, lia"
     described["training"][0]["traffic"][0]["offset"] = 6  # tornado on 13 groups
-    with pytest.raises(dfe.ConfigError, match="unseen"):
+    with pytest.raises(dfe.ConfigError, match="test split"):
         Mixture.from_dict(described, SUITE)
     described["training"][0]["topology"] = {"p": 5, "a": 10, "h": 5}
-    with pytest.raises(dfe.ConfigError, match="2550 hosts in its unseen part only"):
+    with pytest.raises(dfe.ConfigError, match="2550 hosts in its test split only"):
         Mixture.from_dict(described, SUITE)
     for wrong in ({"topology": {"p": 3}}, {"topology": {"p": 3, "a": 4, "h": 3}, "hosts": 72}, {}):
         described["training"][0] = {
@@ -118,7 +118,7 @@ def test_a_system_may_be_described_by_its_shape() -> None:
             Mixture.from_dict(described, SUITE)
 
 
-def test_a_training_cell_may_be_trained_on_even_where_it_is_tornado() -> None:
+def test_a_training_case_may_be_trained_on_even_where_it_is_tornado() -> None:
     (task,) = Mixture.from_dict(row("adv+4", 0.45, 72), SUITE).training  # of 9 groups
     assert task.traffic_label == "adv+4 0.45, 72 hosts, lia"
     assert (task.warmup_ns, task.measure_ns) == (1000.0, 2000.0)
@@ -330,7 +330,7 @@ def test_transitions_are_paths_taken_with_their_times_to_delivery() -> None:
     task = MIXTURE.only((72,), ("adv+1",), 0.15).training[0]
     x, y, weights = collect(task, None, SMALL, 0)
     assert float(weights.sum()) == pytest.approx(1, rel=1e-5)
-    assert 100 < len(y) <= SMALL.cell_transitions
+    assert 100 < len(y) <= SMALL.case_transitions
     kinds = x[:, FEATURES.index("candidate_kind")] * SCALES["candidate_kind"]
     assert set(np.round(kinds)) == {0, 1, 2, 3, 4}
     # Nothing is faster than the links that it takes: less than the path on idle links is impossible.

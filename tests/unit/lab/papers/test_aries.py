@@ -30,11 +30,11 @@ INPUTS = {f"AR{number}" for number in range(45, 53)}
 EXCLUDED = {"AR24", "AR25", "AR26", "AR27", "AR37"}
 
 
-def cells_of(name: str, effort: Effort) -> list[Point]:
+def points_of(name: str, effort: Effort) -> list[Point]:
     figure = next(figure for figure in ARIES.figures if figure.name == name)
-    cells = figure.points(effort)
-    assert all(isinstance(cell, Point) for cell in cells)
-    return [cell for cell in cells if isinstance(cell, Point)]
+    points = figure.points(effort)
+    assert all(isinstance(point, Point) for point in points)
+    return [point for point in points if isinstance(point, Point)]
 
 
 def test_every_claim_of_the_paper_is_there_once() -> None:
@@ -72,32 +72,32 @@ def test_every_claim_finds_its_simulations(found: Claim, effort: Effort) -> None
         return
     for policy in (found.policy, found.reference):
         fitting = [
-            cell
-            for cell in cells_of(found.figure, effort)
-            if found.traffic == cell.traffic_label and policy in ("", cell.policy_label)
+            point
+            for point in points_of(found.figure, effort)
+            if found.traffic == point.traffic_label and policy in ("", point.policy_label)
         ]
         assert fitting
-        assert len({cell.policy_label for cell in fitting}) == len(fitting)
+        assert len({point.policy_label for point in fitting}) == len(fitting)
 
 
 @pytest.mark.parametrize("figure", [figure.name for figure in ARIES.figures])
 def test_every_simulation_can_be_done(figure: str) -> None:
-    sample = cells_of(figure, QUICK) or cells_of(figure, FULL)[:8]
-    for cell in sample:
-        run = cell.run(1)
+    sample = points_of(figure, QUICK) or points_of(figure, FULL)[:8]
+    for point in sample:
+        run = point.run(1)
         assert run.closed_loop
         assert run.config.network == dfe.NetworkConfig.preset("aries-256")
         assert run.config.topology == dfe.Dragonfly.preset(
-            "cori-m8" if "Cori" in cell.traffic_label else "theta-m8"
+            "cori-m8" if "Cori" in point.traffic_label else "theta-m8"
         )
 
 
 def test_pairs_of_runs_differ_in_the_mode_of_the_watched_job_alone() -> None:
     for seed in (1, 2, 3):
         configs = [
-            cell.run(seed).config
-            for cell in cells_of("fig2", QUICK)
-            if cell.traffic_label == "milc in the mix"
+            point.run(seed).config
+            for point in points_of("fig2", QUICK)
+            if point.traffic_label == "milc in the mix"
         ]
         first, second = (config.to_dict() for config in configs)
         policies = [settings["jobs"][0].pop("policy") for settings in (first, second)]
@@ -108,8 +108,8 @@ def test_pairs_of_runs_differ_in_the_mode_of_the_watched_job_alone() -> None:
         ]
         assert configs[0].policy_object.name == "ad0"
     groups = [
-        {host // 48 for host in cell.run(seed).config.placed_jobs()[0].hosts}
-        for cell in cells_of("fig5", QUICK)[:1]
+        {host // 48 for host in point.run(seed).config.placed_jobs()[0].hosts}
+        for point in points_of("fig5", QUICK)[:1]
         for seed in (1, 2, 3, 4)
     ]
     assert [len(some) for some in groups][::2] == [1, 2]
@@ -117,11 +117,11 @@ def test_pairs_of_runs_differ_in_the_mode_of_the_watched_job_alone() -> None:
 
 
 def test_before_and_after_all_jobs_change() -> None:
-    before, after = (cell.run(1).config for cell in cells_of("fig13", QUICK))
+    before, after = (point.run(1).config for point in points_of("fig13", QUICK))
     modes = [{config.policy_object.name, config.jobs[0].policy} for config in (before, after)]
     assert [{str(getattr(mode, "name", mode)) for mode in some} for some in modes] == [{"ad0"}, {"ad3"}]
-    production = cells_of("fig5", QUICK)[0].run(1)
-    assert cells_of("fig13", QUICK)[0].run(1).id == production.id
+    production = points_of("fig5", QUICK)[0].run(1)
+    assert points_of("fig13", QUICK)[0].run(1).id == production.id
 
 
 @pytest.mark.parametrize("name", APPLICATIONS)
@@ -133,12 +133,12 @@ def test_watched_jobs_take_about_as_long_as_each_other(name: str) -> None:
 
 
 def test_open_parameters_are_tried_in_a_full_run_only() -> None:
-    assert not cells_of("open", QUICK)
-    cells = cells_of("open", FULL)
-    labels = [cell.traffic_label for cell in cells if cell.policy_label == "ad3"]
-    assert len(labels) == len(set(labels)) == len(cells) / 2
+    assert not points_of("open", QUICK)
+    points = points_of("open", FULL)
+    labels = [point.traffic_label for point in points if point.policy_label == "ad3"]
+    assert len(labels) == len(set(labels)) == len(points) / 2
     assert {label.partition(", ")[2] for label in labels if label.startswith("milc")} == set(VARIANTS)
-    runs = [cell.run(1) for cell in cells if cell.traffic_label == "milc, ties=random"]
+    runs = [point.run(1) for point in points if point.traffic_label == "milc, ties=random"]
     for run in runs:
         for one in run.config.placed_jobs():
             assert one.job.policy is None or one.job.policy.ties == "random"
@@ -149,14 +149,14 @@ def test_another_reading_changes_ties_levels_and_all_to_all_of_every_run() -> No
     assert ARIES.reading("random-ties") in ARIES.variants
     for figure in ARIES.figures:
         others = figure.points(dataclasses.replace(FULL, variant="random-ties"))
-        for cell, read in list(zip(cells_of(figure.name, FULL), others, strict=True))[:4]:
+        for point, read in list(zip(points_of(figure.name, FULL), others, strict=True))[:4]:
             config = read.run(1).config
             for job in (one.job for one in config.placed_jobs()):
                 modes = {job.policy or config.policy_object, job.all_to_all_policy or config.policy_object}
                 assert {mode.ties for mode in modes} == {"random"}
             assert config.jobs[0].all_to_all_policy.name == "ad1"
-            assert config.jobs[0].policy.name == cell.policy_label
-            assert read.run(1).id != cell.run(1).id
+            assert config.jobs[0].policy.name == point.policy_label
+            assert read.run(1).id != point.run(1).id
 
 
 def test_a_reading_that_a_paper_does_not_have_is_refused(tmp_path: Path) -> None:
@@ -174,8 +174,8 @@ def test_a_reading_that_a_paper_does_not_have_is_refused(tmp_path: Path) -> None
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name != "as in the preset"])
 def test_every_variant_is_another_run(name: str) -> None:
     def run_of(variant: str) -> dict[str, Any]:
-        cells = [cell for cell in cells_of("open", FULL) if cell.traffic_label == f"milc, {variant}"]
-        return cells[0].run(1).configuration
+        points = [point for point in points_of("open", FULL) if point.traffic_label == f"milc, {variant}"]
+        return points[0].run(1).configuration
 
     usual, other = run_of("as in the preset"), run_of(name)
     assert {key for key in usual if usual[key] != other[key]} & {"policy", "network", "resolved_jobs"}

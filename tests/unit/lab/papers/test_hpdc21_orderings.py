@@ -21,27 +21,27 @@ Make = Callable[[Point], dict[str, Any]]
 
 
 def measured(identity: str, make: Make, effort: Effort = FULL) -> Measured:
-    """As if every cell of the claim's figure had been simulated once, with this outcome."""
+    """As if every point of the claim's figure had been simulated once, with this outcome."""
     claim = CLAIMS[identity]
-    cells = HPDC21.choose((claim.figure,))[0].points(effort)
+    points = HPDC21.choose((claim.figure,))[0].points(effort)
     return measure_claim(
         claim,
         Findings(
-            points={claim.figure: cells},
-            rows={cell: (make(cell),) for cell in cells},
+            points={claim.figure: points},
+            rows={point: (make(point),) for point in points},
             name="made up",
         ),
     )
 
 
 def latencies(by_policy: dict[str, float], *, tail: float = 3.0) -> Make:
-    def make(cell: Point) -> dict[str, Any]:
-        mean = 1000.0 * by_policy.get(cell.policy_label, 5.0)
+    def make(point: Point) -> dict[str, Any]:
+        mean = 1000.0 * by_policy.get(point.policy_label, 5.0)
         return {
             "latency_mean_ns": mean,
             "latency_p95_ns": mean * (tail - 1.0),
             "latency_p99_ns": mean * tail,
-            "load": cell.load,
+            "load": point.load,
         }
 
     return make
@@ -78,9 +78,9 @@ def test_an_ordering_holds_as_published_and_is_reversed_otherwise(
 
 
 def test_up_to_is_the_largest_saving_of_all_loads() -> None:
-    def make(cell: Point) -> dict[str, Any]:
-        saved = 0.75 if cell.load == 0.5 else 0.1
-        return {"latency_mean_ns": 1000.0 * (1.0 - saved if cell.policy_label == "q-adaptive" else 1.0)}
+    def make(point: Point) -> dict[str, Any]:
+        saved = 0.75 if point.load == 0.5 else 0.1
+        return {"latency_mean_ns": 1000.0 * (1.0 - saved if point.policy_label == "q-adaptive" else 1.0)}
 
     found = measured("QA72", make)
     assert found.mean == pytest.approx(0.75)
@@ -91,14 +91,14 @@ def test_up_to_is_the_largest_saving_of_all_loads() -> None:
 
 def test_convergence_takes_longer_the_more_there_is_to_learn() -> None:
     def make(settled_us: dict[str, float]) -> Make:
-        def of(cell: Point) -> dict[str, Any]:
+        def of(point: Point) -> dict[str, Any]:
             starts = np.arange(0.0, 1_000_000.0, 10_000.0)
-            early = starts < 1000.0 * settled_us[cell.traffic_label]
+            early = starts < 1000.0 * settled_us[point.traffic_label]
             return {
                 "series_time_ns": starts,
                 "series_duration_ns": np.full(len(starts), 10_000.0),
                 "series_latency_mean_ns": np.where(early, 9000.0, 1000.0),
-                "series_accepted_load": np.full(len(starts), cell.load),
+                "series_accepted_load": np.full(len(starts), point.load),
             }
 
         return of
@@ -112,8 +112,8 @@ def test_convergence_takes_longer_the_more_there_is_to_learn() -> None:
 @pytest.mark.parametrize("effort", [QUICK, FULL], ids=lambda effort: effort.name)
 def test_a_large_limit_of_hops_costs_latency_and_throughput(effort: Effort) -> None:
     def make(latency: float, accepted: float) -> Make:
-        def of(cell: Point) -> dict[str, Any]:
-            largest = hop_limit(cell) == 12
+        def of(point: Point) -> dict[str, Any]:
+            largest = hop_limit(point) == 12
             return {
                 "latency_mean_ns": 1000.0 * (latency if largest else 1.0),
                 "accepted_load": accepted if largest else 0.4,
@@ -129,8 +129,8 @@ def test_a_large_limit_of_hops_costs_latency_and_throughput(effort: Effort) -> N
 def test_maximum_throughput_is_that_of_the_best_load() -> None:
     """QA18: past 0.45 the rival collapses, which its maximum does not show."""
 
-    def make(cell: Point) -> dict[str, Any]:
-        accepted = min(cell.load, 0.48)
-        return {"accepted_load": 0.2 if cell.policy_label == "ugal-n" and cell.load > 0.45 else accepted}
+    def make(point: Point) -> dict[str, Any]:
+        accepted = min(point.load, 0.48)
+        return {"accepted_load": 0.2 if point.policy_label == "ugal-n" and point.load > 0.45 else accepted}
 
     assert measured("QA18", make).mean == pytest.approx(0.48 - 0.45)

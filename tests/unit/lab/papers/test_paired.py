@@ -1,4 +1,4 @@
-"""Comparisons of pairs of runs, and orderings over several cells: each can hold, be reversed, and be uncertain."""
+"""Comparisons of pairs of runs, and orderings over several points: each can hold, be reversed, and be uncertain."""
 
 from __future__ import annotations
 
@@ -66,23 +66,23 @@ def tiles(flits: int, ratio: float) -> dict[str, dict[str, float]]:
 
 
 def findings(make: Callable[[Point, int], Row]) -> Findings:
-    """As if every cell had been simulated with some seeds."""
-    cells = {
-        figure.name: tuple(cell for cell in figure.points(FULL) if isinstance(cell, Point))
+    """As if every point had been simulated with some seeds."""
+    points = {
+        figure.name: tuple(point for point in figure.points(FULL) if isinstance(point, Point))
         for figure in ARIES.figures
         if figure.name != "open"
     }
-    every = {cell for some in cells.values() for cell in some}
-    rows = {cell: tuple(make(cell, seed) for seed in range(SEEDS)) for cell in every}
-    return Findings(points=cells, rows=rows, name="made up")
+    every = {point for some in points.values() for point in some}
+    rows = {point: tuple(make(point, seed) for seed in range(SEEDS)) for point in every}
+    return Findings(points=points, rows=rows, name="made up")
 
 
 def measured(identity: str, make: Callable[[Point, int], Row]) -> Measured:
     return measure_claim(CLAIMS[identity], findings(make))
 
 
-def is_ad3(cell: Point) -> bool:
-    return cell.policy_label == "ad3"
+def is_ad3(point: Point) -> bool:
+    return point.policy_label == "ad3"
 
 
 def groups_of(seed: int) -> int:
@@ -131,8 +131,8 @@ def test_times_of_ranks_add_up() -> None:
 
 def test_a_claim_with_bounds_is_met_inside_them_and_says_how_sure_that_is() -> None:
     def runs(gain: float, noise: float) -> Callable[[Point, int], Row]:
-        def make(cell: Point, seed: int) -> Row:
-            return row(1000.0 * (1 - (gain + noise * (-1) ** seed) * is_ad3(cell)))
+        def make(point: Point, seed: int) -> Row:
+            return row(1000.0 * (1 - (gain + noise * (-1) ** seed) * is_ad3(point)))
 
         return make
 
@@ -151,7 +151,7 @@ def test_a_claim_with_bounds_is_met_inside_them_and_says_how_sure_that_is() -> N
 
 
 def test_inputs_are_shown_and_what_cannot_be_shown_is_named() -> None:
-    made = findings(lambda cell, seed: row(1000.0, groups=groups_of(seed)))
+    made = findings(lambda point, seed: row(1000.0, groups=groups_of(seed)))
     verdicts = {found.claim.id: found for found in judge_all(ARIES.claims(), made, decides_all=False)}
     share = verdicts["AR45"]
     assert share.verdict == INPUT
@@ -167,7 +167,7 @@ def test_inputs_are_shown_and_what_cannot_be_shown_is_named() -> None:
 
 
 def test_jobs_that_did_not_end_decide_nothing() -> None:
-    made = measured("AR01", lambda cell, seed: row(math.nan))
+    made = measured("AR01", lambda point, seed: row(math.nan))
     assert judge(CLAIMS["AR01"], made).verdict == NOT_RUN
 
 
@@ -177,9 +177,11 @@ def test_jobs_that_did_not_end_decide_nothing() -> None:
 def gains(**by_name: float) -> Callable[[Point, int], Row]:
     """Applications that gain so much under AD3, a little more or less from seed to seed."""
 
-    def make(cell: Point, seed: int) -> Row:
-        gain = by_name.get(cell.traffic_label.split()[0].replace("-", "_"), 0.0) + 0.001 * (-1) ** (seed // 2)
-        return row(1000.0 * (1 - gain * is_ad3(cell)), groups=groups_of(seed))
+    def make(point: Point, seed: int) -> Row:
+        gain = by_name.get(point.traffic_label.split()[0].replace("-", "_"), 0.0) + 0.001 * (-1) ** (
+            seed // 2
+        )
+        return row(1000.0 * (1 - gain * is_ad3(point)), groups=groups_of(seed))
 
     return make
 
@@ -197,7 +199,7 @@ def test_production_orderings_hold(identity: str) -> None:
 def test_who_prefers_neither_mode_at_all_contradicts_nothing() -> None:
     """As rayleigh, whose operations are all to all and have one mode in both runs (reading ``random-ties``)."""
 
-    def same(cell: Point, seed: int) -> Row:
+    def same(point: Point, seed: int) -> Row:
         return row(1000.0 + seed, groups=groups_of(seed))
 
     assert measured("AR29", same).ordering == "holds"
@@ -208,21 +210,21 @@ def test_production_orderings_are_reversed() -> None:
     assert measured("AR28", gains(milc=-0.05)).ordering == "reversed"
     assert measured("AR30", gains(milc=0.1, milc_reorder=-0.1)).ordering == "reversed"
 
-    def opposite(cell: Point, seed: int) -> Row:
+    def opposite(point: Point, seed: int) -> Row:
         gain = (0.1 if groups_of(seed) == 1 else -0.1) + 0.001 * (-1) ** (seed // 2)
-        return row(1000.0 * (1 - gain * is_ad3(cell)), groups=groups_of(seed))
+        return row(1000.0 * (1 - gain * is_ad3(point)), groups=groups_of(seed))
 
     assert measured("AR29", opposite).ordering == "reversed"
     assert measured("AR28", opposite).ordering == "reversed"
 
 
 def test_all_metrics_of_a_claim_must_be_lower() -> None:
-    def calm(cell: Point, seed: int) -> Row:
-        return row(1000.0 + seed, ratio=0.5 if is_ad3(cell) else 1.0)
+    def calm(point: Point, seed: int) -> Row:
+        return row(1000.0 + seed, ratio=0.5 if is_ad3(point) else 1.0)
 
-    def mixed(cell: Point, seed: int) -> Row:
-        made = dict(calm(cell, seed))
-        if is_ad3(cell):
+    def mixed(point: Point, seed: int) -> Row:
+        made = dict(calm(point, seed))
+        if is_ad3(point):
             changed = tiles(1000, 0.5)
             changed["rank-2"]["stalls"] = 2000.0
             made["tiles"] = json.dumps(changed)
@@ -240,8 +242,8 @@ def test_all_metrics_of_a_claim_must_be_lower() -> None:
 
 def test_time_rises_with_the_bias() -> None:
     order = {"ad0": 1.0, "ad1": 1.1, "ad2": 1.2, "ad3": 1.3}
-    up = measured("AR08", lambda cell, seed: row(order[cell.policy_label] * (1000.0 + seed), jobs=16))
-    down = measured("AR08", lambda cell, seed: row((1000.0 + seed) / order[cell.policy_label], jobs=16))
+    up = measured("AR08", lambda point, seed: row(order[point.policy_label] * (1000.0 + seed), jobs=16))
+    down = measured("AR08", lambda point, seed: row((1000.0 + seed) / order[point.policy_label], jobs=16))
     assert (up.ordering, up.uncertain) == ("holds", False)
     assert (down.ordering, down.uncertain) == ("reversed", False)
 
@@ -250,8 +252,8 @@ def test_modes_are_ranked_by_normalised_times() -> None:
     def make(best: str) -> Callable[[Point, int], Row]:
         places = ["ad3", "ad2", "ad1", "ad0"] if best == "ad3" else ["ad0", "ad1", "ad2", "ad3"]
 
-        def one(cell: Point, seed: int) -> Row:
-            place = 1 + places.index(cell.policy_label)
+        def one(point: Point, seed: int) -> Row:
+            place = 1 + places.index(point.policy_label)
             return row(1000.0 + 100 * place + place * seed)
 
         return one
@@ -263,9 +265,9 @@ def test_modes_are_ranked_by_normalised_times() -> None:
 
 def test_production_lies_between_or_above_controlled_runs() -> None:
     def make(production: float) -> Callable[[Point, int], Row]:
-        def one(cell: Point, seed: int) -> Row:
+        def one(point: Point, seed: int) -> Row:
             ratios = {"16 milc, consecutive": 1.0, "16 milc, random-routers": 2.0, "milc alone": 1.5}
-            return row(1000.0, ratio=ratios.get(cell.traffic_label, production))
+            return row(1000.0, ratio=ratios.get(point.traffic_label, production))
 
         return one
 
@@ -277,10 +279,10 @@ def test_production_lies_between_or_above_controlled_runs() -> None:
 
 def test_reordering_helps_under_both_modes() -> None:
     def make(slower: str) -> Callable[[Point, int], Row]:
-        def one(cell: Point, seed: int) -> Row:
-            reorder = cell.traffic_label.startswith("milc-reorder")
+        def one(point: Point, seed: int) -> Row:
+            reorder = point.traffic_label.startswith("milc-reorder")
             return row(
-                (1000.0 + seed) * (0.9 if reorder and cell.policy_label != slower else 1.0 + 0.05 * reorder)
+                (1000.0 + seed) * (0.9 if reorder and point.policy_label != slower else 1.0 + 0.05 * reorder)
             )
 
         return one
@@ -291,7 +293,7 @@ def test_reordering_helps_under_both_modes() -> None:
 
 def test_all_percentiles_of_latency_are_lower_and_the_tail_by_as_much_as_published() -> None:
     def make(factor: float) -> Callable[[Point, int], Row]:
-        return lambda cell, seed: row(1000.0, latency_ns=(500.0 + seed) * (factor if is_ad3(cell) else 1.0))
+        return lambda point, seed: row(1000.0, latency_ns=(500.0 + seed) * (factor if is_ad3(point) else 1.0))
 
     assert measured("AR44", make(0.75)).ordering == "holds"
     assert measured("AR44", make(0.97)).ordering == "reversed"
@@ -307,7 +309,7 @@ def test_flits_are_compared_in_the_same_time() -> None:
 
 
 def test_what_was_not_logged_is_said() -> None:
-    def bare(cell: Point, seed: int) -> Row:
+    def bare(point: Point, seed: int) -> Row:
         made = row(1000.0)
         del made["tiles"], made["nic_latency_ns"]
         return made

@@ -56,19 +56,19 @@ def test_runs_of_jobs_have_no_windows_to_shorten(effort: str) -> None:
 def test_only_what_claims_need_is_enough_to_decide_all_of_them(paper: Paper, effort: str) -> None:
     some = reproduction(paper, effort=effort, only_claims=True)
     every = reproduction(paper, effort=effort, only_claims=False)
-    chosen = {cell for figure in paper.figures for cell in some.wanted(figure)}
-    assert chosen < {cell for figure in paper.figures for cell in every.wanted(figure)}
+    chosen = {point for figure in paper.figures for point in some.wanted(figure)}
+    assert chosen < {point for figure in paper.figures for point in every.wanted(figure)}
     for claim in paper.claims():
         if claim.relation == "excluded" or not (claim.quick or some.effort.decides):
             continue
         (figure,) = (figure for figure in paper.figures if figure.name == claim.figure)
         for policy in filter(None, (claim.policy, claim.reference, *claim.rivals)):
             needed = [
-                cell
-                for cell in figure.points(every.effort)
-                if claim.hosts in (0, cell.config.topology.num_hosts)
-                and claim.traffic in ("", "any", cell.traffic_label)
-                and policy == cell.policy_label
-                and (claim.load is None or math.isclose(claim.load, cell.load))
+                point
+                for point in figure.points(every.effort)
+                if claim.hosts in (0, point.config.topology.num_hosts)
+                and claim.traffic in ("", "any", point.traffic_label)
+                and policy == point.policy_label
+                and (claim.load is None or math.isclose(claim.load, point.load))
             ]
             assert chosen.issuperset(needed), (claim.id, policy)

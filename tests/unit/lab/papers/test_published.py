@@ -25,12 +25,12 @@ MEASURED = {
 
 
 def made_up(paper: Paper, figure: str, effort: str = "full") -> Findings:
-    """As if every cell of a figure had been simulated once, with the same outcome."""
-    cells: tuple[Point, ...] = paper.choose((figure,))[0].points(paper.effort(effort))
+    """As if every point of a figure had been simulated once, with the same outcome."""
+    points: tuple[Point, ...] = paper.choose((figure,))[0].points(paper.effort(effort))
     rows: dict[Point, tuple[dict[str, Any], ...]] = {
-        cell: ({**MEASURED, "load": cell.load, "saturated": False},) for cell in cells
+        point: ({**MEASURED, "load": point.load, "saturated": False},) for point in points
     }
-    return Findings(points={figure: cells}, rows=rows, name="made up", claims=paper.claims())
+    return Findings(points={figure: points}, rows=rows, name="made up", claims=paper.claims())
 
 
 def value_of(found: Findings, figure: str, metric: str, place: tuple[str, float, str]) -> tuple[float, bool]:
@@ -66,7 +66,7 @@ def test_a_saving_without_a_published_reference_is_relative_to_what_was_measured
     assert [handle.get_label() for handle in legend_handles(points)] == [RELATIVE_LABEL]
 
 
-def test_points_are_those_of_cells_of_the_same_system() -> None:
+def test_points_are_those_of_points_of_the_same_system() -> None:
     for effort, hosts in (("full", 5256), ("quick", 1056)):
         points = published_of(made_up(TACO25, "fig7", effort), "fig7", "throughput")
         assert {point.point.config.topology.num_hosts for point in points} == {hosts}

@@ -100,11 +100,11 @@ def test_every_claim_finds_its_simulations(found: Claim, effort: reproduce.Effor
         return
     for policy in (found.policy, found.reference, *found.rivals):
         fitting = [
-            cell
-            for cell in figure.points(effort)
-            if (cell.config.topology.num_hosts, cell.traffic_label) == (found.hosts, found.traffic)
-            and policy in ("", cell.policy_label)
-            and found.load in (None, cell.load)
+            point
+            for point in figure.points(effort)
+            if (point.config.topology.num_hosts, point.traffic_label) == (found.hosts, found.traffic)
+            and policy in ("", point.policy_label)
+            and found.load in (None, point.load)
         ]
         assert fitting, policy
 
@@ -112,13 +112,13 @@ def test_every_claim_finds_its_simulations(found: Claim, effort: reproduce.Effor
 def test_parameters_are_those_of_the_two_systems() -> None:
     learners = {
         (
-            cell.config.topology.num_hosts,
-            cell.config.policy_object.q_thld1,
-            cell.config.policy_object.q_thld2,
+            point.config.topology.num_hosts,
+            point.config.policy_object.q_thld1,
+            point.config.policy_object.q_thld2,
         )
         for figure in HPDC21.figures
-        for cell in figure.points(FULL)
-        if cell.policy_label == "q-adaptive"
+        for point in figure.points(FULL)
+        if point.policy_label == "q-adaptive"
     }
     assert learners == {(1056, 0.2, 0.35), (2550, 0.05, 0.4)}
 

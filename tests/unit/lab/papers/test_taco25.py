@@ -34,11 +34,11 @@ def claim(identity: str) -> Claim:
 
 
 def findings_of(figure: str, effort: Effort, row: Callable[[Point], Mapping[str, Any]]) -> Findings:
-    """As if every cell of a figure had been simulated once, with this outcome."""
-    cells = next(found for found in TACO25.figures if found.name == figure).points(effort)
+    """As if every point of a figure had been simulated once, with this outcome."""
+    points = next(found for found in TACO25.figures if found.name == figure).points(effort)
     return Findings(
-        points={figure: cells},
-        rows={cell: (row(cell),) for cell in cells},
+        points={figure: points},
+        rows={point: (row(point),) for point in points},
         name="made up",
     )
 
@@ -70,12 +70,12 @@ def test_every_claim_finds_its_simulations(found: Claim) -> None:
     figure = next(figure for figure in TACO25.figures if figure.name == found.figure)
     for policy in (found.policy, found.reference, *found.rivals):
         fitting = [
-            cell
-            for cell in figure.points(effort)
-            if cell.config.topology.num_hosts == found.hosts
-            and found.traffic in ("any", cell.traffic_label)
-            and policy in ("", cell.policy_label)
-            and found.load in (None, cell.load)
+            point
+            for point in figure.points(effort)
+            if point.config.topology.num_hosts == found.hosts
+            and found.traffic in ("any", point.traffic_label)
+            and policy in ("", point.policy_label)
+            and found.load in (None, point.load)
         ]
         assert fitting, policy
 
@@ -83,12 +83,12 @@ def test_every_claim_finds_its_simulations(found: Claim) -> None:
 @pytest.mark.parametrize("effort", EFFORTS, ids=lambda effort: effort.name)
 def test_every_simulation_can_be_done_with_the_settings_of_the_paper(effort: Effort) -> None:
     for figure in TACO25.figures:
-        for cell in figure.points(effort):
-            config = cell.run(1).config
+        for point in figure.points(effort):
+            config = point.run(1).config
             assert config.network.decide_at == "by-policy"
             assert not config.network.arbitration.startswith("transit-first")  # section 5.1: round-robin
             assert config.topology == dfe.Dragonfly.preset(str(size_of(effort)[0]), arrangement="palmtree")
-            if not cell.closed_loop:
+            if not point.closed_loop:
                 assert (config.injection, config.source_queue_full) == ("bernoulli", "lose")
 
 
@@ -98,13 +98,13 @@ def test_a_full_run_has_the_windows_of_the_paper() -> None:
 
 
 def test_offsets_reach_half_of_the_groups() -> None:
-    cells = next(figure for figure in TACO25.figures if figure.name == "fig7").points(FULL)
-    assert {offset_of(cell) for cell in cells} == set(range(1, 37))
+    points = next(figure for figure in TACO25.figures if figure.name == "fig7").points(FULL)
+    assert {offset_of(point) for point in points} == set(range(1, 37))
 
 
-def saturating(cell: Point, *, falling: tuple[str, ...]) -> dict[str, Any]:
-    past = cell.load > 0.7 and cell.policy_label in falling and cell.traffic_label != "uniform"
-    return {"accepted_load": 0.4 if past else min(cell.load, 0.5)}
+def saturating(point: Point, *, falling: tuple[str, ...]) -> dict[str, Any]:
+    past = point.load > 0.7 and point.policy_label in falling and point.traffic_label != "uniform"
+    return {"accepted_load": 0.4 if past else min(point.load, 0.5)}
 
 
 @pytest.mark.parametrize("identity", ["LI11", "LI11-1056", "LI21", "LI21-1056"])
@@ -114,7 +114,7 @@ def test_throughput_falls_past_saturation_or_not(identity: str) -> None:
 
     def measured(*falling: str) -> Measured:
         return measure_claim(
-            found, findings_of(found.figure, effort, lambda cell: saturating(cell, falling=falling))
+            found, findings_of(found.figure, effort, lambda point: saturating(point, falling=falling))
         )
 
     assert measured(found.policy).ordering == "holds"
@@ -125,9 +125,9 @@ def test_throughput_falls_past_saturation_or_not(identity: str) -> None:
 
 def test_fairness_ranks_policies_by_their_worst_router() -> None:
     def row(spreads: dict[str, float]) -> Callable[[Point], dict[str, Any]]:
-        def of(cell: Point) -> dict[str, Any]:
+        def of(point: Point) -> dict[str, Any]:
             loads = np.full((33, 8), 0.5)
-            loads[:, 7] = 0.5 / spreads.get(cell.policy_label, 1.0)
+            loads[:, 7] = 0.5 / spreads.get(point.policy_label, 1.0)
             return {"source_router_load": loads.ravel()}
 
         return of
@@ -145,8 +145,8 @@ def test_fairness_ranks_policies_by_their_worst_router() -> None:
 def test_the_knee_is_the_counter_of_the_most_loaded_type_of_link() -> None:
     """ADV+3 with h = 4: three of four packets leave the groups between by one type of link, and the rest by none."""
 
-    def row(cell: Point) -> dict[str, Any]:
-        return {"accepted_load": 17.0 / (4 * 20 * {3: 0.75, 4: 1.0}[offset_of(cell)])}
+    def row(point: Point) -> dict[str, Any]:
+        return {"accepted_load": 17.0 / (4 * 20 * {3: 0.75, 4: 1.0}[offset_of(point)])}
 
     measured = measure_claim(claim("LI13-1056"), findings_of("fig10", QUICK, row))
     assert measured.mean == pytest.approx(17.0)
@@ -155,7 +155,7 @@ def test_the_knee_is_the_counter_of_the_most_loaded_type_of_link() -> None:
 
 def test_minima_at_multiples_of_h() -> None:
     def row(shift: int) -> Callable[[Point], dict[str, Any]]:
-        return lambda cell: {"accepted_load": 0.25 + 0.05 * abs((offset_of(cell) + shift + 2) % 4 - 2)}
+        return lambda point: {"accepted_load": 0.25 + 0.05 * abs((offset_of(point) + shift + 2) % 4 - 2)}
 
     found = claim("LI14-1056")
     assert measure_claim(found, findings_of("fig7", QUICK, row(0))).ordering == "holds"
@@ -164,7 +164,7 @@ def test_minima_at_multiples_of_h() -> None:
 
 def test_applications_are_ranked_by_their_makespans() -> None:
     def row(times: dict[str, float]) -> Callable[[Point], dict[str, Any]]:
-        return lambda cell: {"makespan_ns": times.get(cell.policy_label, 120.0)}
+        return lambda point: {"makespan_ns": times.get(point.policy_label, 120.0)}
 
     alone, halo = claim("LI16b-1056"), claim("LI19-1056")
     best = {"min": 100.0, "lia": 99.0}
@@ -179,10 +179,10 @@ def test_applications_are_ranked_by_their_makespans() -> None:
 
 def test_after_the_change_packets_of_one_window_count() -> None:
     def row(latencies: dict[str, float]) -> Callable[[Point], dict[str, Any]]:
-        def of(cell: Point) -> dict[str, Any]:
+        def of(point: Point) -> dict[str, Any]:
             starts = np.arange(0.0, 13_000.0, 30.0)
             series = np.full(len(starts), 500.0)
-            series[starts == steps_of(cell)[-1][0] + 180.0] = latencies.get(cell.policy_label, 900.0)
+            series[starts == steps_of(point)[-1][0] + 180.0] = latencies.get(point.policy_label, 900.0)
             return {
                 "series_time_ns": starts,
                 "series_duration_ns": np.full(len(starts), 30.0),
@@ -213,18 +213,19 @@ def test_numbers_have_two_bounds(identity: str, measured: float, expected: str) 
 
 
 def test_the_command_draws_every_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With windows that decide nothing and few cells of each figure, on 72 hosts."""
+    """With windows that decide nothing and few points of each figure, on 72 hosts."""
     out_of_reach = {f"adv+{offset}" for offset in range(9, 37)}  # with 9 groups
 
-    def fewer(cells: tuple[Point, ...]) -> tuple[Point, ...]:
+    def fewer(points: tuple[Point, ...]) -> tuple[Point, ...]:
         kept = {
-            (cell.traffic_label, cell.policy_label): cell
-            for cell in cells
-            if cell.policy_label in ("lia", "min", "tpr", "vlb-g") and cell.traffic_label not in out_of_reach
+            (point.traffic_label, point.policy_label): point
+            for point in points
+            if point.policy_label in ("lia", "min", "tpr", "vlb-g")
+            and point.traffic_label not in out_of_reach
         }
         return tuple(
-            dataclasses.replace(cell, config=cell.config.replace(topology=TACO25.setup.topology(72)))
-            for cell in kept.values()
+            dataclasses.replace(point, config=point.config.replace(topology=TACO25.setup.topology(72)))
+            for point in kept.values()
         )
 
     figures = tuple(

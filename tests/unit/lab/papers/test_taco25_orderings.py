@@ -27,18 +27,18 @@ Row: TypeAlias = Callable[[Point], Mapping[str, Any]]
 
 
 def measured(claim: Claim, row: Row) -> Measured:
-    """As if every cell of the claim's figure had been simulated once, with this outcome."""
-    cells = next(figure for figure in TACO25.figures if figure.name == claim.figure).points(QUICK)
+    """As if every point of the claim's figure had been simulated once, with this outcome."""
+    points = next(figure for figure in TACO25.figures if figure.name == claim.figure).points(QUICK)
     found = Findings(
-        points={claim.figure: cells},
-        rows={cell: (row(cell),) for cell in cells},
+        points={claim.figure: points},
+        rows={point: (row(point),) for point in points},
         name="made up",
     )
     return measure_claim(claim, found)
 
 
 def of_policies(column: str, values: Mapping[str, float], other: float) -> Row:
-    return lambda cell: {column: values.get(cell.policy_label, other)}
+    return lambda point: {column: values.get(point.policy_label, other)}
 
 
 SLOW = dict.fromkeys(VALIANT, 120.0)
@@ -85,9 +85,9 @@ def test_latencies(identity: str, published: dict[str, float], deviations: list[
     claim = CLAIMS[f"{identity}-1056"]
 
     def row(values: dict[str, float]) -> Row:
-        return lambda cell: {
-            "latency_mean_ns": values.get(cell.policy_label, 600.0),
-            "accepted_load": min(cell.load, 0.5),
+        return lambda point: {
+            "latency_mean_ns": values.get(point.policy_label, 600.0),
+            "accepted_load": min(point.load, 0.5),
         }
 
     assert measured(claim, row(published)).ordering == "holds"
@@ -113,8 +113,10 @@ def test_throughput_past_saturation(
     claim = CLAIMS[f"{identity}-1056"]
 
     def row(values: dict[str, float]) -> Row:
-        return lambda cell: {
-            "accepted_load": values.get(cell.policy_label, 0.5) if cell.load > 0.7 else min(cell.load, 0.5),
+        return lambda point: {
+            "accepted_load": values.get(point.policy_label, 0.5)
+            if point.load > 0.7
+            else min(point.load, 0.5),
             "latency_mean_ns": 500.0,
         }
 
@@ -124,7 +126,9 @@ def test_throughput_past_saturation(
 
 
 def test_the_peak_is_the_highest_throughput_over_loads() -> None:
-    found = measured(CLAIMS["LI45a-1056"], lambda cell: {"accepted_load": 0.49 - 0.1 * abs(cell.load - 0.7)})
+    found = measured(
+        CLAIMS["LI45a-1056"], lambda point: {"accepted_load": 0.49 - 0.1 * abs(point.load - 0.7)}
+    )
     assert found.mean == pytest.approx(0.49)
     assert found.details == "0.460 at the highest load"
 
@@ -132,9 +136,9 @@ def test_the_peak_is_the_highest_throughput_over_loads() -> None:
 def by_router(values: Mapping[str, float]) -> Row:
     """The last router of each group accepts this share of what the others accept, which is what is offered."""
 
-    def row(cell: Point) -> Mapping[str, Any]:
-        loads = np.full((33, 8), cell.load)
-        loads[:, 7] *= values.get(cell.policy_label, 1.0)
+    def row(point: Point) -> Mapping[str, Any]:
+        loads = np.full((33, 8), point.load)
+        loads[:, 7] *= values.get(point.policy_label, 1.0)
         return {"source_router_load": loads.ravel()}
 
     return row
@@ -171,7 +175,7 @@ def test_the_router_with_the_minimal_links_takes_the_first_local_hop() -> None:
             loads[:, :7, PATH_KINDS.index(kind)] = load
         for kind, load in last.items():
             loads[:, 7, PATH_KINDS.index(kind)] = load
-        return lambda cell: {"source_router_path_loads": loads.ravel()}
+        return lambda point: {"source_router_path_loads": loads.ravel()}
 
     with_hop = {"minimal": 0.1, "lgl": 0.3, "g": 0.1}
     without = {"minimal": 0.1, "gl": 0.3, "lgl": 0.1}
@@ -181,16 +185,16 @@ def test_the_router_with_the_minimal_links_takes_the_first_local_hop() -> None:
     assert measured(claim, row(without, without)).ordering == "reversed"
     assert measured(claim, row(with_hop, with_hop)).ordering == "reversed"
     with pytest.raises(NotFoundYetError, match="repeat the run"):
-        measured(claim, lambda cell: {"source_router_path_loads": None})
+        measured(claim, lambda point: {"source_router_path_loads": None})
 
 
 def around_change(latencies: Mapping[str, float], before: Mapping[str, float]) -> Row:
-    def row(cell: Point) -> Mapping[str, Any]:
+    def row(point: Point) -> Mapping[str, Any]:
         starts = np.arange(0.0, 13_500.0, 30.0)
-        change = steps_of(cell)[-1][0]
-        series = np.where(starts < change, before.get(cell.policy_label, 400.0), 500.0)
-        series[starts == change + 180.0] = latencies.get(cell.policy_label, 700.0)
-        width = np.where(starts == change + 180.0, latencies.get(cell.policy_label, 700.0), 1.0)
+        change = steps_of(point)[-1][0]
+        series = np.where(starts < change, before.get(point.policy_label, 400.0), 500.0)
+        series[starts == change + 180.0] = latencies.get(point.policy_label, 700.0)
+        width = np.where(starts == change + 180.0, latencies.get(point.policy_label, 700.0), 1.0)
         return {
             "series_time_ns": starts,
             "series_duration_ns": np.full(len(starts), 30.0),
@@ -229,7 +233,7 @@ def test_offsets_in_the_middle_accept_most() -> None:
     claim = CLAIMS["LI26-1056"]
 
     def row(shift: int) -> Row:
-        return lambda cell: {"accepted_load": 0.25 + 0.05 * abs((offset_of(cell) + shift + 2) % 4 - 2)}
+        return lambda point: {"accepted_load": 0.25 + 0.05 * abs((offset_of(point) + shift + 2) % 4 - 2)}
 
     assert measured(claim, row(0)).ordering == "holds"
     assert measured(claim, row(2)).ordering == "reversed"
@@ -238,18 +242,18 @@ def test_offsets_in_the_middle_accept_most() -> None:
 def test_offsets_below_h_accept_more_than_above() -> None:
     claim = CLAIMS["LI27-1056"]
     assert (
-        measured(claim, lambda cell: {"accepted_load": 0.5 if offset_of(cell) < 4 else 0.3}).ordering
+        measured(claim, lambda point: {"accepted_load": 0.5 if offset_of(point) < 4 else 0.3}).ordering
         == "holds"
     )
-    assert measured(claim, lambda cell: {"accepted_load": 0.3}).ordering == "reversed"
+    assert measured(claim, lambda point: {"accepted_load": 0.3}).ordering == "reversed"
 
 
 def test_offsets_up_to_h_accept_less_and_less() -> None:
     claim = CLAIMS["LI30-1056"]
 
     def row(own: dict[int, float], other: float = 0.49) -> Row:
-        return lambda cell: {
-            "accepted_load": own.get(offset_of(cell), 0.2) if cell.policy_label == "vlb-g" else other
+        return lambda point: {
+            "accepted_load": own.get(offset_of(point), 0.2) if point.policy_label == "vlb-g" else other
         }
 
     published = {1: 0.49, 2: 0.49, 3: 0.33, 4: 0.25}
@@ -262,7 +266,7 @@ def test_the_counter_of_a_mixture_is_that_of_equation_3() -> None:
     """Figure 10 (c) in its h = 4 form, +6 and +7: R_2 = 2/4 G_6 + 3/4 G_7, R_1 = 2/4 G_6 + 1/4 G_7."""
     assert shares_of("weighted:adv+6=0.5,adv+7=0.5") == {6: 0.5, 7: 0.5}
     assert shares_of("adv+3") == {3: 1.0}
-    found = measured(CLAIMS["LI31c-1056"], lambda cell: {"accepted_load": 0.3})
+    found = measured(CLAIMS["LI31c-1056"], lambda point: {"accepted_load": 0.3})
     packets = 0.3 * 4 * 20
     assert found.mean == pytest.approx(packets * (0.5 * 0.5 + 0.5 * 0.75))
     assert found.details.startswith(f"R_1 {packets * 0.375:.1f}, R_2 {packets * 0.625:.1f}")

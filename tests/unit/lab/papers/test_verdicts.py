@@ -158,9 +158,9 @@ def verdicts_of(folder: Path, variant: str) -> tuple[Reproduction, tuple[Verdict
         learner_settings={},
         folder=folder,
     )
-    cells = work.figures[0].points(work.effort)
+    points = work.figures[0].points(work.effort)
     row = {"accepted_load": 0.5, "latency_mean_ns": 500.0}
-    findings = Findings(points={"fig12": cells}, rows=dict.fromkeys(cells, (row,)), name="")
+    findings = Findings(points={"fig12": points}, rows=dict.fromkeys(points, (row,)), name="")
     claims = [
         dataclasses.replace(found, fitted=("chosen",)) if found.id == "LI07a-1056" else found
         for found in work.claims()
@@ -191,9 +191,9 @@ def test_a_claim_says_in_which_system_and_window_it_was_judged(tmp_path: Path) -
 
 def test_the_published_window_is_no_other_one() -> None:
     figure = next(figure for figure in TACO25.figures if figure.name == "fig12")
-    cells: tuple[Point, ...] = figure.points(FULL)
+    points: tuple[Point, ...] = figure.points(FULL)
     row = {"accepted_load": 0.5, "latency_mean_ns": 500.0}
-    findings = Findings(points={"fig12": cells}, rows=dict.fromkeys(cells, (row,)), name="")
+    findings = Findings(points={"fig12": points}, rows=dict.fromkeys(points, (row,)), name="")
     (found,) = judge_all([claim("LI07a")], findings, decides_all=True, published=TACO25.published)
     assert (found.verdict, found.setting) == (MET, "")
 
@@ -285,6 +285,6 @@ def test_variants_of_lia_differ_in_their_arbiters_alone(tmp_path: Path) -> None:
     works = [dataclasses.replace(work, reading=TACO25.reading(name)) for name in ("usual", "transit-first")]
     for figure in TACO25.figures:
         for first, other in zip(*(figure.points(one.effort) for one in works), strict=True):
-            own, transit = (cell.run(1).config for cell in (first, other))
+            own, transit = (point.run(1).config for point in (first, other))
             assert transit.network.arbitration == f"transit-first-{own.network.arbitration}"
             assert transit.network.replace(arbitration=own.network.arbitration) == own.network

@@ -1,4 +1,4 @@
-"""What a suite keeps unseen is not trained on: scenarios are told, and agents by what their files say."""
+"""The test split is not trained on: scenarios are recognised, and agents by what their files say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import dragonfly_env as dfe
 from dragonfly_env.agents import make_agent, make_env
 from dragonfly_env.cli import app
 from dragonfly_env.lab.benchmark import Benchmark, find_suite
-from dragonfly_env.lab.benchmark.training import trained_on_unseen, why_unseen
+from dragonfly_env.lab.benchmark.training import trained_on_test_split, why_in_test_split
 from dragonfly_env.traffic import parse_traffic
 
 SUITE = find_suite("dragonfly-v1")
@@ -24,21 +24,21 @@ SUITE = find_suite("dragonfly-v1")
         ("adv+1", 0.2, 1056, ""),
         ("adv+3", 0.4, 1056, ""),
         ("uniform", 0.5, 72, ""),
-        ("uniform", 0.6, 72, "uniform at a load of 0.6 is a cell that dragonfly-v1 keeps unseen"),
-        ("adv+2", 0.35, 72, "adv+2 is a pattern that dragonfly-v1 keeps unseen"),
+        ("uniform", 0.6, 72, "uniform at a load of 0.6 is a case of the test split of dragonfly-v1"),
+        ("adv+2", 0.35, 72, "adv+2 is a pattern of the test split of dragonfly-v1"),
         ("adv-31", 0.35, 1056, "adv-31 is a pattern"),
         ("adv+16", 0.35, 1056, "adv+16 is a pattern"),
         ("adv+16", 0.35, 342, ""),
         ("tornado", 0.1, 342, "tornado is a pattern"),
-        ("uniform", 0.3, 2550, "has 2550 hosts in its unseen part only"),
+        ("uniform", 0.3, 2550, "has 2550 hosts in its test split only"),
         ("uniform", 0.3, 5256, ""),
     ],
 )
-def test_a_scenario_is_unseen_by_its_pattern_its_load_or_its_size(
+def test_a_scenario_is_in_the_test_split_by_its_pattern_its_load_or_its_size(
     pattern: str, load: float, hosts: int, words: str
 ) -> None:
     offset = getattr(parse_traffic(pattern), "offset", None) if pattern.startswith("adv") else None
-    reason = why_unseen(SUITE, pattern, offset, load, dfe.Dragonfly.preset(hosts))
+    reason = why_in_test_split(SUITE, pattern, offset, load, dfe.Dragonfly.preset(hosts))
     assert words in reason
     assert bool(words) == bool(reason)
 
@@ -48,7 +48,7 @@ def told(traffic: Any, load: float = 0.3, hosts: str = "72") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("metadata", "unseen"),
+    ("metadata", "refused"),
     [
         ({}, False),
         ({"configuration": "mine"}, False),
@@ -61,9 +61,9 @@ def told(traffic: Any, load: float = 0.3, hosts: str = "72") -> dict[str, Any]:
     ],
 )
 def test_an_agent_is_judged_by_every_scenario_that_its_file_names(
-    metadata: dict[str, Any], unseen: bool
+    metadata: dict[str, Any], refused: bool
 ) -> None:
-    assert bool(trained_on_unseen(SUITE, metadata)) == unseen
+    assert bool(trained_on_test_split(SUITE, metadata)) == refused
 
 
 @pytest.mark.filterwarnings("ignore::dragonfly_env.agents.OtherNetworkWarning")
@@ -78,10 +78,10 @@ def test_the_command_refuses_such_an_agent_unless_it_is_told_to_take_it(tmp_path
     refused = CliRunner().invoke(app, arguments)
     assert refused.exit_code == 2
     text = " ".join(refused.output.split())
-    assert "cheat is no candidate: advc is a pattern that dragonfly-v1 keeps unseen" in text
+    assert "cheat is no candidate: advc is a pattern of the test split of dragonfly-v1" in text
     assert "--trained-anywhere" in text
     taken = CliRunner().invoke(app, [*arguments, "--trained-anywhere"])
     assert taken.exit_code == 0, taken.output
-    assert "cheat knows unseen cells: advc" in " ".join(taken.output.split())
+    assert "cheat was trained on the test split: advc" in " ".join(taken.output.split())
     work = Benchmark(suite=SUITE, effort="quick", policies=("min",), folder=tmp_path)
-    assert work.trained_on_unseen() == {}
+    assert work.trained_on_test_split() == {}
