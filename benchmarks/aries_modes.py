@@ -136,7 +136,7 @@ def shares(loads: Sequence[float], **run: Any) -> list[str]:
 
 
 def levels(loads: Sequence[float], **run: Any) -> list[str]:
-    """AD0 against AD3 under uniform traffic, for other readings of what is not public."""
+    """AD0 against AD3 under uniform traffic, for other model variants, for what is not public."""
     lines = [
         "| parameters | load | AD0 / AD3 latency (ns) | ratio | AD0 / AD3 sent around | AD0 / AD3 rank-3 packets |",
         "|---|---|---|---|---|---|",

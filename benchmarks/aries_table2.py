@@ -1,4 +1,5 @@
-"""Table II of Chunduri et al. under other readings of what is not public: ``python -m benchmarks.aries_table2 --help``.
+"""Table II of Chunduri et al. with other model variants, for what is not public: ``python -m benchmarks.aries_table2
+--help``.
 
 Every application in the production mix under AD0 and AD3, as ``dragonfly-env reproduce aries table2`` has it, but with
 other parameters of all modes, and with modes of its own for all-to-all operations. A table in Markdown.
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--modes",
         nargs="*",
         metavar="SETTING=VALUE",
-        help="parameters of all modes; without: those of the reading random-ties; none after it: as in the presets",
+        help="parameters of all modes; without: those of the variant random-ties; none after it: as in the presets",
     )
     parser.add_argument(
         "--all-to-all",

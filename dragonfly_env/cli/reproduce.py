@@ -28,7 +28,7 @@ _EVERY = "all"
 _HOW = options.suite(
     whole="The paper's systems and windows with several seeds (hours); or every figure's shape in minutes.",
     seeds="quick 1 (aries 4), full 5 (hpdc21), 3 (taco25) or 40 (aries)",
-    folder="results/PAPER-MODE, and the reading if it is another",
+    folder="results/PAPER-MODE, or results/PAPER-MODE-VARIANT",
     engines=True,
 )
 
@@ -71,12 +71,12 @@ def reproduce(
             "integer_values=true; repeat.",
         ),
     ] = None,
-    reading: Annotated[
+    variant: Annotated[
         str,
         typer.Option(
-            "--reading",
+            "--variant",
             metavar="NAME",
-            help="The model variant: how what the paper leaves open is read. taco25: round-robin (the paper's "
+            help="The model variant, for what the paper leaves open. taco25: round-robin (the paper's "
             "arbiters) or transit-first (the default of the authors' simulator); aries: usual, or random-ties (a "
             "packet goes either way where both are alike, levels are twice as wide, all-to-all operations keep AD1); "
             "all: every variant, next to each other in one table. Each has a folder of its own. "
@@ -121,11 +121,11 @@ def reproduce(
 
     dragonfly-env reproduce taco25 --full --seeds 1 --windows 0.2 --only-claims
 
-    dragonfly-env reproduce taco25 fig14 fig15 --reading all
+    dragonfly-env reproduce taco25 fig14 fig15 --variant all
 
     dragonfly-env reproduce aries table2 --full --seeds 20
 
-    dragonfly-env reproduce aries --seeds 20 --reading random-ties
+    dragonfly-env reproduce aries --seeds 20 --variant random-ties
 
     [bold]Results folder[/bold]
 
@@ -136,8 +136,8 @@ def reproduce(
 
     chosen = find_paper(paper)
     effort = chosen.effort("full" if how["full"] else "quick").shortened(windows, "--windows")
-    read = chosen.variants if reading == _EVERY else (chosen.reading(reading, "--reading", also=_EVERY),)
-    suffix = [_EVERY] if reading == _EVERY else [one.name for one in read if one is not chosen.usual]
+    read = chosen.variants if variant == _EVERY else (chosen.variant(variant, "--variant", also=_EVERY),)
+    suffix = [_EVERY] if variant == _EVERY else [one.name for one in read if one is not chosen.usual]
     name = "-".join([chosen.name, effort.name, *suffix])
     folder = check_suite(how, name)
     if how["seeds"] is not None:
@@ -150,9 +150,9 @@ def reproduce(
         learner_settings=_settings(learner or []),
         folder=folder,
         only_claims=only_claims,
-        reading=read[0],
+        variant=read[0],
     )
-    works = [replace(first, reading=one) for one in read]
+    works = [replace(first, variant=one) for one in read]
     engine = engine_of(how)
     for work in works:
         _announce(work, how["workers"], how["redo"])
@@ -203,13 +203,13 @@ def _perform(works: Sequence[Reproduction], workers: int | None, redo: bool, eng
             work.claims(),
             findings,
             decides_all=work.effort.decides,
-            variant=work.reading.name,
+            variant=work.variant.name,
             published=work.paper.published,
         )
         judged.append(Judged(work, verdicts))
         wanted = {figure.name for figure in work.figures}
         if len(works) > 1:
-            note(Text(f"variant {work.reading.name}", style="bold"))
+            note(Text(f"variant {work.variant.name}", style="bold"))
         show(render_verdicts([verdict for verdict in verdicts if verdict.claim.figure in wanted]))
     table, page = write_reports(judged, pictures, this_command())
     note(Text(f"figures: {', '.join(str(folder / name) for name in pictures.values())}"))
@@ -223,11 +223,11 @@ def _draw(work: Reproduction, findings: Findings) -> dict[str, str]:
     from dragonfly_env.lab.papers.findings import NotFoundYetError
     from dragonfly_env.plots.style import save
 
-    usual = work.reading is work.paper.usual
+    usual = work.variant is work.paper.usual
     pictures = {}
     for figure in work.paper.figures:
-        name = figure.name if usual else f"{figure.name}-{work.reading.name}"
-        title = figure.title if usual else f"{figure.title} ({work.reading.name})"
+        name = figure.name if usual else f"{figure.name}-{work.variant.name}"
+        title = figure.title if usual else f"{figure.title} ({work.variant.name})"
         if figure not in work.figures:
             if (work.folder / f"{name}.png").exists():
                 pictures[title] = f"{name}.png"

@@ -172,8 +172,8 @@ ARIES = Paper(
         "I and II do not agree better); orderings: the means stand as published. Uncertain: more runs "
         "might turn the verdict."
     ),
-    other_readings=(RANDOM_TIES,),
-    readings=(
+    other_variants=(RANDOM_TIES,),
+    interpretations=(
         "Machines are an eighth of Theta and of Cori with the same ratios of bandwidths (docs/aries.md); "
         "a host stands for eight nodes; packets have 256 bytes of payload.",
         "Messages of milc are 0.4 % of the application's, so that all-reduces take a quarter to half "

@@ -22,7 +22,7 @@ from dragonfly_env.sweeps.run import Point
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class OpenVariant:
     """What differs from the usual runs.
 
     Attributes:
@@ -42,8 +42,8 @@ class Variant:
     only_milc: bool = False
 
 
-def _modes(**parameters: Any) -> Variant:
-    return Variant(modes=tuple(sorted(parameters.items())))
+def _modes(**parameters: Any) -> OpenVariant:
+    return OpenVariant(modes=tuple(sorted(parameters.items())))
 
 
 def _small_packets() -> Settings:
@@ -68,8 +68,8 @@ def _small_buffers() -> Settings:
     return (("links", links),)
 
 
-VARIANTS: dict[str, Variant] = {
-    "as in the preset": Variant(),
+VARIANTS: dict[str, OpenVariant] = {
+    "as in the preset": OpenVariant(),
     "level_empty=0": _modes(level_empty=0),
     "levels=16": _modes(levels_near=16, levels_far=16),
     "levels=32": _modes(levels_near=32, levels_far=32),
@@ -85,12 +85,12 @@ VARIANTS: dict[str, Variant] = {
     "in_group=false": _modes(in_group=False),
     "in_destination_group=true": _modes(in_destination_group=True),
     "later_nonminimal=any": _modes(later_nonminimal="any"),
-    "buffers / 4": Variant(network=_small_buffers()),
-    "packets of 64 bytes": Variant(network=_small_packets(), only_milc=True),
-    "fill=0.6": Variant(fill=0.6),
-    "fill=1": Variant(fill=1.0),
-    "messages x 5": Variant(messages=5.0, only_milc=True),
-    "mix's messages x 5": Variant(mix_messages=5.0, only_milc=True),
+    "buffers / 4": OpenVariant(network=_small_buffers()),
+    "packets of 64 bytes": OpenVariant(network=_small_packets(), only_milc=True),
+    "fill=0.6": OpenVariant(fill=0.6),
+    "fill=1": OpenVariant(fill=1.0),
+    "messages x 5": OpenVariant(messages=5.0, only_milc=True),
+    "mix's messages x 5": OpenVariant(mix_messages=5.0, only_milc=True),
 }
 """By name."""
 
@@ -122,7 +122,7 @@ def open_points(effort: Effort) -> tuple[Point, ...]:
     return tuple(point for name, variant in VARIANTS.items() for point in _points(effort, name, variant))
 
 
-def _points(effort: Effort, name: str, variant: Variant) -> tuple[Point, ...]:
+def _points(effort: Effort, name: str, variant: OpenVariant) -> tuple[Point, ...]:
     quick = SIZES["quick"]
     size = replace(quick, scale=variant.messages * quick.scale)
     filling = {} if variant.fill is None else {"fill": variant.fill}

@@ -15,7 +15,7 @@ from dragonfly_env.config.network import NetworkConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.jobs import BackgroundMix, Job, Motif
 from dragonfly_env.jobs.gaps import PAPER_SHARES
-from dragonfly_env.lab.papers.paper import Effort, Reading, Routing, Settings
+from dragonfly_env.lab.papers.paper import Effort, Routing, Settings, Variant
 from dragonfly_env.policies import Policy, make_policy
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.run import Point
@@ -45,7 +45,7 @@ _MILC_GAPS_NS = {(32, 0.001): 3718.0, (32, 0.02): 24_287.0, (64, 0.02): 18_834.0
 # Of all modes. AD0 makes "both minimal and non-minimal paths equally available" (section II-D).
 RANDOM_TIES_OF_MODES: Settings = (("levels_far", 32.0), ("levels_near", 32.0), ("ties", "random"))
 _EXCHANGES = "ad1"  # Cray's default for MPI_Alltoall[v]
-RANDOM_TIES = Reading(
+RANDOM_TIES = Variant(
     name="random-ties",
     summary="where both sides are alike a packet goes either way at random (usually: the minimal path); 32 levels "
     "make a full tile (usually: 64); all-to-all operations have AD1 in every run, Cray's default (usually: those "

@@ -8,7 +8,7 @@ from typing import Any
 
 from dragonfly_env.lab.papers.claims import Claim
 from dragonfly_env.lab.papers.findings import Findings, read_rows_of
-from dragonfly_env.lab.papers.paper import USUAL, Effort, Paper, PaperFigure, Reading
+from dragonfly_env.lab.papers.paper import USUAL, Effort, Paper, PaperFigure, Variant
 from dragonfly_env.lab.work import Work
 from dragonfly_env.sweeps.run import Point, Run
 
@@ -24,7 +24,7 @@ class Reproduction(Work):
         injection: ``periodic`` or ``bernoulli``; empty: as published.
         learner_settings: Parameters for every policy that learns, to see what they change.
         only_claims: Simulate only what the claims need; figures that show more are not drawn.
-        reading: How what the paper leaves open is read.
+        variant: The model variant: how the paper's open points are modelled.
     """
 
     paper: Paper
@@ -33,18 +33,18 @@ class Reproduction(Work):
     injection: str = ""
     learner_settings: Mapping[str, Any] = field(default_factory=dict)
     only_claims: bool = False
-    reading: Reading = USUAL
+    variant: Variant = USUAL
 
     def __post_init__(self) -> None:
-        """The usual reading of a paper may have a name of its own; points follow from the effort alone."""
-        reading = self.paper.usual if self.reading is USUAL else self.reading
+        """A paper may name its usual variant; points follow from the effort alone."""
+        variant = self.paper.usual if self.variant is USUAL else self.variant
         effort = replace(
             self.effort,
             injection=self.injection or self.paper.setup.injection,
             learner_settings=tuple(sorted(self.learner_settings.items())),
-            variant=reading.name,
+            variant=variant.name,
         )
-        object.__setattr__(self, "reading", reading)
+        object.__setattr__(self, "variant", variant)
         object.__setattr__(self, "effort", effort)
 
     @property
@@ -64,7 +64,7 @@ class Reproduction(Work):
         """What the paper claims of the wanted figures, and of those that the folder holds already."""
         shown = {figure.name for figure in self.figures}
         for figure in self.paper.figures:
-            names = (figure.name, *(f"{figure.name}-{reading.name}" for reading in self.paper.variants))
+            names = (figure.name, *(f"{figure.name}-{variant.name}" for variant in self.paper.variants))
             if any((self.folder / f"{name}.png").exists() for name in names):
                 shown.add(figure.name)
         return tuple(claim for claim in self.paper.claims() if claim.figure in shown)

@@ -183,7 +183,7 @@ HPDC21 = Paper(
         measure_ns=100 * US,
         seeds_reason="the paper does not say how many runs it has averaged",
     ),
-    readings=(
+    interpretations=(
         'Gaps between throughputs ("6.60 % higher") are read as points of load, except those to VALn, which fit a '
         "ratio; a gap is met within 0.02.",
         'Throughputs that the paper calls "a maximum" or "up to" (QA16 to QA19, QA28, QA29) are the highest of all '

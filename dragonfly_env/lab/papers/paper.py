@@ -231,19 +231,19 @@ def runs_of(point: Point, seeds: int) -> tuple[Run, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """One way to read what a paper leaves open: a model variant.
+class Variant:
+    """A model variant: one way to model what a paper leaves open.
 
     Attributes:
         name: On the command line; points follow from it (`Effort.variant`).
-        summary: What it takes to be so, a sentence for the report.
+        summary: What it assumes, a sentence for the report.
     """
 
     name: str
     summary: str
 
 
-USUAL = Reading(name="usual", summary="")
+USUAL = Variant(name="usual", summary="")
 """As the paper's points are written."""
 
 
@@ -282,10 +282,10 @@ class Paper:
         figures: Its figures, in order.
         few_seeds: Kinds of runs (by their traffic's label) for which fewer seeds than an effort's are enough.
         rule: When a claim is met, for the report.
-        readings: How terms and gaps of the paper were read, one sentence each, for the report.
-        other_readings: Other ways to read what it leaves open, beside the usual one.
+        interpretations: How terms and gaps of the paper were read, one sentence each, for the report.
+        other_variants: Further model variants.
         published: Systems, windows and seeds of the paper.
-        usual: What the usual reading is called and takes to be so.
+        usual: The usual variant.
     """
 
     name: str
@@ -294,10 +294,10 @@ class Paper:
     efforts: tuple[Effort, ...]
     figures: tuple[PaperFigure, ...]
     few_seeds: Mapping[str, int] = field(default_factory=dict, hash=False)
-    readings: tuple[str, ...] = ()
-    other_readings: tuple[Reading, ...] = ()
+    interpretations: tuple[str, ...] = ()
+    other_variants: tuple[Variant, ...] = ()
     published: PublishedSetting = PUBLISHED
-    usual: Reading = USUAL
+    usual: Variant = USUAL
     rule: str = (
         "Met: within 2 % (throughput, hops and their ratios), 8 % (latencies, their ratios, times) or 0.02 (gaps "
         'between throughputs, savings, speed-ups) of the published number, to both sides, unless the paper says "at '
@@ -306,9 +306,9 @@ class Paper:
     )
 
     @property
-    def variants(self) -> tuple[Reading, ...]:
-        """Every reading, the usual one first."""
-        return (self.usual, *self.other_readings)
+    def variants(self) -> tuple[Variant, ...]:
+        """Every variant, the usual one first."""
+        return (self.usual, *self.other_variants)
 
     def claims(self) -> tuple[Claim, ...]:
         """What its text states in numbers."""
@@ -322,18 +322,18 @@ class Paper:
         """The effort with this name."""
         return next(effort for effort in self.efforts if effort.name == name)
 
-    def reading(self, name: str, field: str = "reading", also: str = "") -> Reading:
-        """The reading with this name.
+    def variant(self, name: str, field: str = "variant", also: str = "") -> Variant:
+        """The model variant with this name.
 
         Args:
-            name: Of a reading; ``usual`` is always the usual one.
+            name: Of a variant; ``usual`` is always the usual one.
             field: What messages call it.
             also: Another name that messages offer, which the caller handles.
 
         Raises:
             ConfigError: For an unknown name, with those that the paper has.
         """
-        known = {reading.name: reading for reading in self.variants}
+        known = {variant.name: variant for variant in self.variants}
         if name == USUAL.name:
             return self.usual
         return known[check_choice(field, name, (*known, *([also] if also else [])))]

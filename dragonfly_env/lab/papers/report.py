@@ -89,7 +89,7 @@ class Judged:
     @property
     def variant(self) -> str:
         """Name of the model variant."""
-        return self.work.reading.name
+        return self.work.variant.name
 
 
 def write_reports(judged: Sequence[Judged], pictures: Mapping[str, str], command: str) -> tuple[Path, Path]:
@@ -177,8 +177,8 @@ def as_markdown(judged: Sequence[Judged], pictures: Mapping[str, str], command: 
         "",
     ]
     for one in judged:
-        if one.work.reading.summary:
-            lines += [f"Variant `{one.variant}`: {one.work.reading.summary}", ""]
+        if one.work.variant.summary:
+            lines += [f"Variant `{one.variant}`: {one.work.variant.summary}", ""]
     if work.learner_settings:
         settings = ", ".join(f"{name} = {value}" for name, value in work.learner_settings.items())
         lines += [f"Learners differ from the paper: {settings}.", ""]
@@ -196,7 +196,7 @@ def as_markdown(judged: Sequence[Judged], pictures: Mapping[str, str], command: 
         "variant was chosen because it meets the claim, which then tests nothing. Neither counts as met.",
         "* Explanation of a deviation: an experiment, the public simulator if it deviates as this one does, or open.",
         *_settings(every),
-        *(f"* {reading}" for reading in work.paper.readings),
+        *(f"* {sentence}" for sentence in work.paper.interpretations),
     ]
     for one in judged:
         variant = f" (`{one.variant}`)" if several else ""

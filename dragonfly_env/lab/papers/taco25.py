@@ -22,9 +22,9 @@ from dragonfly_env.lab.papers.paper import (
     Effort,
     Paper,
     PublishedSetting,
-    Reading,
     Routing,
     Setup,
+    Variant,
     figure,
 )
 from dragonfly_env.sweeps.run import Point
@@ -42,11 +42,11 @@ SETUP = Setup(
 )
 
 
-ROUND_ROBIN = Reading(
+ROUND_ROBIN = Variant(
     name="round-robin",
     summary="every arbiter takes its inputs in turn, as section 5.1 says.",
 )
-TRANSIT_FIRST = Reading(
+TRANSIT_FIRST = Variant(
     name="transit-first",
     summary="packets in transit come before a router's own, as the authors' simulator has it by default; among equals "
     "in turn.",
@@ -340,8 +340,8 @@ TACO25 = Paper(
         seeds_reason="a point at 5,256 hosts takes minutes: `--seeds 10` where an interval reaches over a bound",
     ),
     usual=ROUND_ROBIN,
-    other_readings=(TRANSIT_FIRST,),
-    readings=(
+    other_variants=(TRANSIT_FIRST,),
+    interpretations=(
         'Network `lia`: `arbitration="round-robin"`, as section 5.1 says, and `decide_at="by-policy"`. The blocked '
         "head of an injection queue decides again between the minimal path and one non-minimal path, as the authors' "
         "simulator has it by default; `lia` draws another non-minimal path each time; `pb-acor` decides once, which is "

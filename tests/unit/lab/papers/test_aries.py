@@ -145,8 +145,8 @@ def test_open_parameters_are_tried_in_a_full_run_only() -> None:
         assert run.config.policy_object.ties == "random"
 
 
-def test_another_reading_changes_ties_levels_and_all_to_all_of_every_run() -> None:
-    assert ARIES.reading("random-ties") in ARIES.variants
+def test_another_variant_changes_ties_levels_and_all_to_all_of_every_run() -> None:
+    assert ARIES.variant("random-ties") in ARIES.variants
     for figure in ARIES.figures:
         others = figure.points(dataclasses.replace(FULL, variant="random-ties"))
         for point, read in list(zip(points_of(figure.name, FULL), others, strict=True))[:4]:
@@ -159,13 +159,13 @@ def test_another_reading_changes_ties_levels_and_all_to_all_of_every_run() -> No
             assert read.run(1).id != point.run(1).id
 
 
-def test_a_reading_that_a_paper_does_not_have_is_refused(tmp_path: Path) -> None:
-    for paper, reading, message in (
+def test_a_variant_that_a_paper_does_not_have_is_refused(tmp_path: Path) -> None:
+    for paper, variant, message in (
         ("aries", "randomties", "did you mean 'random-ties'"),
-        ("hpdc21", "random-ties", "--reading"),
+        ("hpdc21", "random-ties", "--variant"),
     ):
         result = CliRunner().invoke(
-            app, ["reproduce", paper, "--reading", reading, "--out", str(tmp_path)], env={"COLUMNS": "140"}
+            app, ["reproduce", paper, "--variant", variant, "--out", str(tmp_path)], env={"COLUMNS": "140"}
         )
         assert result.exit_code == 2, result.output
         assert message in result.output

@@ -197,7 +197,7 @@ def test_production_orderings_hold(identity: str) -> None:
 
 
 def test_who_prefers_neither_mode_at_all_contradicts_nothing() -> None:
-    """As rayleigh, whose operations are all to all and have one mode in both runs (reading ``random-ties``)."""
+    """As rayleigh, whose operations are all to all and have one mode in both runs (variant ``random-ties``)."""
 
     def same(point: Point, seed: int) -> Row:
         return row(1000.0 + seed, groups=groups_of(seed))

@@ -256,10 +256,10 @@ def test_injection_is_that_of_the_paper_unless_the_user_says_otherwise() -> None
 
 def test_every_variant_by_one_command(tmp_path: Path) -> None:
     command = ["reproduce", "taco25", "fig15", "--dry-run", "--out", str(tmp_path / "out")]
-    found = CliRunner().invoke(app, [*command, "--reading", "all"], env={"COLUMNS": "140"})
+    found = CliRunner().invoke(app, [*command, "--variant", "all"], env={"COLUMNS": "140"})
     assert found.exit_code == 0, found.output
     assert found.output.count("taco25 fig15 (quick): 5 runs") == 2
-    wrong = CliRunner().invoke(app, [*command, "--reading", "transit-last"], env={"COLUMNS": "140"})
+    wrong = CliRunner().invoke(app, [*command, "--variant", "transit-last"], env={"COLUMNS": "140"})
     assert wrong.exit_code == 2
     for name in ("round-robin", "transit-first", "all"):
         assert name in wrong.output

@@ -261,7 +261,7 @@ def test_the_last_columns_are_optional() -> None:
 
 def test_variants_stand_next_to_each_other(tmp_path: Path) -> None:
     work, verdicts = verdicts_of(tmp_path, "round-robin")
-    other = dataclasses.replace(work, reading=TACO25.reading("transit-first"))
+    other = dataclasses.replace(work, variant=TACO25.variant("transit-first"))
     changed = tuple(
         judge(verdict.claim, Measured(0.1, math.nan))
         if verdict.claim.id == "LI07b-1056"
@@ -282,7 +282,7 @@ def test_variants_stand_next_to_each_other(tmp_path: Path) -> None:
 
 def test_variants_of_lia_differ_in_their_arbiters_alone(tmp_path: Path) -> None:
     work, _ = verdicts_of(tmp_path, "")
-    works = [dataclasses.replace(work, reading=TACO25.reading(name)) for name in ("usual", "transit-first")]
+    works = [dataclasses.replace(work, variant=TACO25.variant(name)) for name in ("usual", "transit-first")]
     for figure in TACO25.figures:
         for first, other in zip(*(figure.points(one.effort) for one in works), strict=True):
             own, transit = (point.run(1).config for point in (first, other))
