@@ -114,7 +114,9 @@ def route_from_outside(hosts: str, *, action: str, threads: int) -> None:
 
 
 def learn_outside(hosts: str, *, learner: str, preset: str, threads: int) -> None:
-    """An episode that the twin of a learner answers, with feedback; then one that nobody listens to."""
+    """An episode in which the reference implementation of a learner decides, with feedback; then one without
+    listeners.
+    """
     config = dfe.SimulationConfig(
         topology=dfe.Dragonfly.preset(hosts), network=preset, traffic="adv+1", load=0.9, threads=threads
     )
@@ -122,15 +124,15 @@ def learn_outside(hosts: str, *, learner: str, preset: str, threads: int) -> Non
     env = dfe.BatchedRoutingEnv.for_policy(
         config, policy, duration_ns=800, transitions=False, max_uncollected_bytes=200_000
     )
-    twin = policy.twin(env)
+    reference = policy.reference(env)
     batch = env.reset()
     while not env.done:
-        batch = env.step(twin.act(batch))
+        batch = env.step(reference.act(batch))
     inside = dfe.Simulation(config.replace(policy=policy))
     inside.run(800)
-    if inside.trace_hash() != env.trace_hash() or (inside.q_table() != twin.table).any():
-        raise SystemExit(f"{learner} on {preset}: the twin has gone another way")
-    env.drain(twin)
+    if inside.trace_hash() != env.trace_hash() or (inside.q_table() != reference.table).any():
+        raise SystemExit(f"{learner} on {preset}: the reference implementation decided otherwise")
+    env.drain(reference)
     batch = env.reset()
     while not env.done:
         batch = env.step(batch.minimal_actions())
@@ -203,7 +205,7 @@ def with_one_thread() -> None:
 
 
 def answer_from_outside(hosts: str, *, threads: int) -> None:
-    """Episodes with every kind of action, and with twins of learners."""
+    """Episodes with every kind of action, and with reference implementations of learners."""
     for action in ("port", "path"):
         route_from_outside(hosts, action=action, threads=threads)
     for learner, preset in (("q-adaptive", "q-adaptive"), ("q-routing", "default")):

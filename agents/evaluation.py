@@ -66,7 +66,8 @@ def make_env(
 def join(
     config: SimulationConfig, policy: BatchPolicy, *, duration_ns: float
 ) -> tuple[BatchedRoutingEnv, BatchPolicy]:
-    """The environment that a policy needs, and who answers its batches: the policy, or its twin. Nothing is learned.
+    """The environment that a policy needs, and who answers its batches: the policy, or its reference. Nothing is
+    learned.
 
     Args:
         config: What to simulate.
@@ -84,7 +85,7 @@ def join(
             refuse_other_unit(known, env, f"this agent ({policy.name})")
             warn_elsewhere(known, config, f"this agent ({policy.name})")
         policy.set_training(False)
-    return env, policy.twin(env) if isinstance(policy, Policy) else policy
+    return env, policy.reference(env) if isinstance(policy, Policy) else policy
 
 
 def evaluate_policy(

@@ -1,4 +1,4 @@
-"""The learners of the core: Q-routing, Q-adaptive and its variants. ``table_twin`` has them in NumPy."""
+"""The learners of the core: Q-routing, Q-adaptive and its variants. ``reference_learners`` has them in NumPy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from dragonfly_env.errors import StateError
 from dragonfly_env.policies import NamedVariants, Policy
 
 if TYPE_CHECKING:
-    from dragonfly_env.agents.table_twin import QAdaptiveTwin, QRoutingTwin, TableTwin
+    from dragonfly_env.agents.reference_learners import (
+        QAdaptiveReference,
+        QRoutingReference,
+        ReferenceLearner,
+    )
     from dragonfly_env.config.topology import Dragonfly
     from dragonfly_env.decisions.batch import DecisionBatch
     from dragonfly_env.envs.batched import BatchedRoutingEnv
@@ -25,7 +29,7 @@ _MOST_HOPS = 5  # of Q-adaptive: Kang, Wang, Lan, HPDC 2021, section 4.2
 
 
 class CoreLearner(Policy):
-    """A policy whose tables live in the core (``Simulation.q_table()``), or in its twin."""
+    """A policy whose tables live in the core (``Simulation.q_table()``), or in its reference."""
 
     __slots__ = ()
 
@@ -35,15 +39,17 @@ class CoreLearner(Policy):
         """Refuse: parameters alone have no tables.
 
         Raises:
-            StateError: Always. ``twin(env)`` has tables of its own, and answers.
+            StateError: Always. ``reference(env)`` has tables of its own, and answers.
         """
         raise StateError(
             f"act(): policy {self.name!r} learns inside the core: run it with Simulation, or let its "
-            "twin(env) answer the batches of an environment"
+            "reference(env) answer the batches of an environment"
         )
 
     def env_options(self) -> dict[str, Any]:
-        """The keyword arguments of ``BatchedRoutingEnv`` that its twin needs, where groups are all-to-all."""
+        """The keyword arguments of ``BatchedRoutingEnv`` that its reference implementation needs, where groups are
+        all-to-all.
+        """
         max_hops, num_draws = self._hops_and_draws
         return {
             "scope": self.scope,
@@ -67,7 +73,7 @@ class CoreLearner(Policy):
         return {**options, "max_hops": options["max_hops"] + topology.diameter - _MESH_DIAMETER}
 
     @abstractmethod
-    def twin(self, env: BatchedRoutingEnv) -> TableTwin:
+    def reference(self, env: BatchedRoutingEnv) -> ReferenceLearner:
         """The same learner in NumPy, with tables of its own: the same ``trace_hash()`` and the same tables.
 
         Args:
@@ -92,11 +98,11 @@ class QRouting(CoreLearner, core.QRouting):
     def _hops_and_draws(self) -> tuple[int, int]:
         return self.max_hops + 3, 2
 
-    def twin(self, env: BatchedRoutingEnv) -> QRoutingTwin:
-        """See ``CoreLearner.twin``."""
-        from dragonfly_env.agents.table_twin import QRoutingTwin
+    def reference(self, env: BatchedRoutingEnv) -> QRoutingReference:
+        """See ``CoreLearner.reference``."""
+        from dragonfly_env.agents.reference_learners import QRoutingReference
 
-        return QRoutingTwin(self, env)
+        return QRoutingReference(self, env)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,11 +126,11 @@ class QAdaptive(CoreLearner, core.QAdaptive):
     def _hops_and_draws(self) -> tuple[int, int]:
         return _MOST_HOPS, 3
 
-    def twin(self, env: BatchedRoutingEnv) -> QAdaptiveTwin:
-        """See ``CoreLearner.twin``."""
-        from dragonfly_env.agents.table_twin import QAdaptiveTwin
+    def reference(self, env: BatchedRoutingEnv) -> QAdaptiveReference:
+        """See ``CoreLearner.reference``."""
+        from dragonfly_env.agents.reference_learners import QAdaptiveReference
 
-        return QAdaptiveTwin(self, env)
+        return QAdaptiveReference(self, env)
 
     @classmethod
     def for_system(cls, topology: Dragonfly) -> QAdaptive:

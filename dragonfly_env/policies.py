@@ -122,21 +122,23 @@ class Policy(ABC):
 
     @property
     def has_reference(self) -> bool:
-        """Whether there is a reference implementation in NumPy, which ``twin`` gives; the core runs every policy."""
+        """Whether there is a reference implementation in NumPy, which ``reference`` gives; the core runs every
+        policy.
+        """
         return type(self).act is not Policy.act
 
-    def twin(self, env: Any) -> BatchPolicy:
+    def reference(self, env: Any) -> BatchPolicy:
         """What answers the batches of a ``BatchedRoutingEnv`` as the core's policy decides.
 
         A policy without tables does so itself, for any environment that has what it needs; of one that learns it
         is another object, for this environment.
 
         Raises:
-            ConfigError: If the environment lacks what the twin of a learner needs.
+            ConfigError: If the environment lacks what the reference implementation of a learner needs.
             StateError: If there is no reference implementation: the core alone runs this policy.
         """
         if not self.has_reference:
-            raise self._only_in_the_core("twin()")
+            raise self._only_in_the_core("reference()")
         return self
 
     def _only_in_the_core(self, call: str) -> StateError:

@@ -80,7 +80,7 @@ struct PolicyInfo {
   std::string name;
   std::string summary;
   std::string source;
-  std::string scope;  // the batched environment that its NumPy twin needs
+  std::string scope;  // the batched environment that its reference implementation needs
   std::string action;
   std::vector<ParameterInfo> parameters;
   std::unique_ptr<RoutingPolicy> (*make)(const PolicyInfo&, const Parameters&,

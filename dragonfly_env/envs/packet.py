@@ -56,7 +56,7 @@ IntArray = npt.NDArray[np.int64]
 _REWARDS = ("hop", "delivery")
 _NEEDS = ("scope", "action")
 # What a policy is asked and how draws are made. The core's policy draws for itself: what it answers is only the same
-# as the twin's if both draw alike.
+# as the reference implementation's if both draw alike.
 _ASK_ONCE = ("source", "source-any", "source-around")
 _DRAWN = ("minimal_candidates", "detour_candidates", "gateways", "avoid_destination_group")
 
@@ -549,7 +549,7 @@ class Background:
                 raise config_error(name, given, f"the background policy needs {name}={needed!r}")
         if isinstance(self._policy, BuiltIn):
             if self._policy.has_reference:  # the others decide in the core
-                self._answers = self._policy.twin(env)
+                self._answers = self._policy.reference(env)
         elif hasattr(self._policy, "prepare"):
             self._policy.prepare(env)
 

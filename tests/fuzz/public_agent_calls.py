@@ -23,7 +23,7 @@ _LEFT_OUT = ("evaluation_ns", "evaluation_warmup_ns", "log_dir")
 
 
 def learners(quiet: dfe.SimulationConfig, loaded: dfe.SimulationConfig) -> list[Call]:
-    """Policies that learn in the core, and their twins.
+    """Policies that learn in the core, and their reference implementations.
 
     Args:
         quiet: A configuration with next to no traffic.
@@ -37,7 +37,7 @@ def learners(quiet: dfe.SimulationConfig, loaded: dfe.SimulationConfig) -> list[
         *(of(kind) for kind in kinds),
         *(of(kind.for_system, topology=topology) for kind in kinds if kind is not dfe.agents.QRouting),
         *(
-            of(kind().twin, env=dfe.BatchedRoutingEnv.for_policy(quiet, kind(), duration_ns=1_000))
+            of(kind().reference, env=dfe.BatchedRoutingEnv.for_policy(quiet, kind(), duration_ns=1_000))
             for kind in kinds
         ),
         of(simulation.load_q_table, values=simulation.q_table().copy()),

@@ -74,7 +74,7 @@ NOT_CALLED: dict[str, str] = {
                 "Learner.load",
                 "Learner.prepare",
             ),
-            *("Learner.save", "Learner.set_training", "Policy.act", "Policy.twin", "Traffic.check"),
+            *("Learner.save", "Learner.set_training", "Policy.act", "Policy.reference", "Traffic.check"),
         ),
         _PROTOCOL,
     ),

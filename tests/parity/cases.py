@@ -55,8 +55,8 @@ def native(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: float)
     return simulation
 
 
-def play(env: dfe.BatchedRoutingEnv, twin: Any) -> None:
-    """One episode, answered by a twin."""
+def play(env: dfe.BatchedRoutingEnv, reference: Any) -> None:
+    """One episode, decided by a reference implementation."""
     batch = env.reset()
     while not env.done:
-        batch = env.step(twin.act(batch))
+        batch = env.step(reference.act(batch))

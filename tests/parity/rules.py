@@ -195,4 +195,4 @@ def in_numpy(policy: dfe.Policy, env: dfe.BatchedRoutingEnv | None = None) -> Ba
     if policy.name in _RULES:
         assert not policy.has_reference
         return _Ruled(policy)
-    return policy if env is None else policy.twin(env)
+    return policy if env is None else policy.reference(env)

@@ -17,7 +17,7 @@ from tests.parity.rules import act, in_numpy
 from tests.ready import ready
 from tests.topologies import topology_of
 
-TWINS = dfe.policies()  # test_learners.py has more about those that learn
+REFERENCES = dfe.policies()  # test_learners.py has more about those that learn
 
 
 def answered(
@@ -47,13 +47,13 @@ def counted(metrics: dfe.Metrics) -> dict[str, Any]:
     }
 
 
-@pytest.mark.product(name=TWINS, preset=PRESETS, decide_at=("arrival", "head"))
+@pytest.mark.product(name=REFERENCES, preset=PRESETS, decide_at=("arrival", "head"))
 def test_every_policy_runs_the_same_history_from_python(name: str, preset: str, decide_at: str) -> None:
     network = dfe.NetworkConfig.preset(preset, decide_at=decide_at)
     check_equal(config_of(network=network), ready(name))
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_a_routing_delay_does_not_matter(name: str) -> None:
     network = dfe.NetworkConfig.preset("lia", routing_delay_ns=40.0)
     check_equal(config_of(network=network, traffic="uniform", load=0.6), ready(name))
@@ -61,7 +61,7 @@ def test_a_routing_delay_does_not_matter(name: str) -> None:
 
 
 @pytest.mark.parametrize("traffic", ["uniform", "adv+1"])
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_saturation_does_not_matter(name: str, traffic: str) -> None:
     config = config_of(traffic=traffic, load=1.0, injection="poisson", source_queue_packets=20)
     check_equal(config, ready(name), 6000.0)
@@ -90,19 +90,19 @@ def test_packets_to_their_own_group_take_the_same_detours(
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_the_topology_does_not_matter(name: str, shape: str) -> None:
     check_equal(config_of_shape(shape, load=0.9), ready(name))
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_342_hosts_with_the_other_arrangements(name: str) -> None:
     for arrangement in ("absolute", "palmtree-plus"):
         topology = dfe.Dragonfly.preset("342", arrangement=arrangement)
         check_equal(config_of(topology=topology, load=0.3), ready(name), 1500.0)
 
 
-@pytest.mark.product(name=TWINS, preset=("default", "q-adaptive"), threads=(1, 2))
+@pytest.mark.product(name=REFERENCES, preset=("default", "q-adaptive"), threads=(1, 2))
 def test_the_number_of_threads_does_not_matter(name: str, preset: str, threads: int) -> None:
     config = config_of(topology=dfe.Dragonfly.preset("1056"), network=preset, traffic="uniform", load=0.5)
     assert dfe.Simulation(config).num_partitions > 1
@@ -111,17 +111,17 @@ def test_the_number_of_threads_does_not_matter(name: str, preset: str, threads: 
     assert answered(config.replace(threads=threads), policy, 1000.0).trace_hash() == expected
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_histories_stay_equal_until_the_network_is_empty(name: str) -> None:
     policy = ready(name)
     config = config_of(load=0.6, network="q-adaptive")
     alone = native(config, policy, 2000.0)
     env = dfe.BatchedRoutingEnv.for_policy(config, policy, duration_ns=2000.0)
-    twin = in_numpy(policy, env)
-    play(env, twin)
+    reference = in_numpy(policy, env)
+    play(env, reference)
     before = env.trace_hash()
     assert alone.drain()
-    env.drain(twin)
+    env.drain(reference)
     assert env.trace_hash() == alone.trace_hash() != before
     assert env.metrics().packets_in_flight == 0
 
@@ -185,7 +185,7 @@ def test_more_draws_than_a_policy_weighs_do_not_matter(name: str) -> None:
     check_equal(config_of(load=0.6), dfe.make_policy(name, nonminimal_candidates=2), detour_candidates=4)
 
 
-@pytest.mark.parametrize("name", [name for name in TWINS if not ready(name).learns])
+@pytest.mark.parametrize("name", [name for name in REFERENCES if not ready(name).learns])
 def test_the_observation_alone_is_enough(name: str) -> None:
     """Behind standard views a policy sees the observation and the mask only."""
     policy = ready(name)
@@ -199,7 +199,7 @@ def test_the_observation_alone_is_enough(name: str) -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_what_is_measured_after_a_warm_up_is_equal_too(name: str, preset: str) -> None:
     policy = ready(name)
     config = config_of(network=preset, series_bin_ns=500.0)

@@ -19,7 +19,7 @@ TRAFFIC = dfe.AllToAll(message_bytes=600, in_flight=2)
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("name", POLICIES)
-def test_an_exchange_is_the_same_run_whether_the_core_decides_or_a_twin(name: str, preset: str) -> None:
+def test_an_exchange_is_the_same_run_whether_the_core_decides_or_a_reference(name: str, preset: str) -> None:
     policy = dfe.make_policy(name)
     config = config_of(network=dfe.NetworkConfig.preset(preset), traffic=TRAFFIC)
     inside = dfe.Simulation(config.replace(policy=policy))

@@ -36,7 +36,7 @@ def tables(simulation: dfe.Simulation, closed: str) -> np.ndarray[Any, Any]:
 
 @pytest.mark.parametrize("closed", CLOSED)
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: f"{learner.name}-{learner.epsilon}")
-def test_core_and_twin_treat_closed_ports_alike(learner: Any, closed: str) -> None:
+def test_core_and_reference_treat_closed_ports_alike(learner: Any, closed: str) -> None:
     config = dfe.SimulationConfig(topology=TOPOLOGY, policy=learner, load=0.8, traffic="adv+1")
     alone = dfe.Simulation(config)
     loaded = tables(alone, closed)
@@ -44,12 +44,12 @@ def test_core_and_twin_treat_closed_ports_alike(learner: Any, closed: str) -> No
     alone.run(4_000)
     alone.check_invariants()
     env = dfe.BatchedRoutingEnv.for_policy(config, learner, duration_ns=4_000, transitions=False)
-    twin = learner.twin(env)
-    twin.load_table(loaded)
-    play(env, twin)
+    reference = learner.reference(env)
+    reference.load_table(loaded)
+    play(env, reference)
     assert alone.metrics().packets_delivered > 0
     assert env.trace_hash() == alone.trace_hash()
-    np.testing.assert_array_equal(twin.table, alone.q_table())
+    np.testing.assert_array_equal(reference.table, alone.q_table())
     assert np.isinf(alone.q_table()[np.isinf(loaded)]).all()
 
 

@@ -9,34 +9,34 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import QAdaptive, QAdaptiveFast, QRouting, evaluate_policy
-from dragonfly_env.agents.table_twin import TableTwin
+from dragonfly_env.agents.reference_learners import ReferenceLearner
 from tests.parity.cases import PRESETS, SHAPES, config_of, config_of_shape, play
 
 LEARNERS = [QAdaptive, QAdaptiveFast, QRouting]
 
 
-def played(config: dfe.SimulationConfig, learner: Any, duration_ns: float) -> tuple[Any, TableTwin]:
-    """An environment at the end of its episode, and the twin that has answered it."""
+def played(config: dfe.SimulationConfig, learner: Any, duration_ns: float) -> tuple[Any, ReferenceLearner]:
+    """An environment at the end of its episode, and the reference implementation that decided in it."""
     env = dfe.BatchedRoutingEnv.for_policy(config, learner, duration_ns=duration_ns, transitions=False)
-    twin = learner.twin(env)
-    play(env, twin)
-    return env, twin
+    reference = learner.reference(env)
+    play(env, reference)
+    return env, reference
 
 
 def check_equal(config: dfe.SimulationConfig, learner: Any, duration_ns: float = 3000.0) -> None:
     """Run both ways; compare histories and tables, the first ones too."""
     alone = dfe.Simulation(config.replace(policy=learner))
     before = alone.q_table().copy()
-    fresh = learner.twin(dfe.BatchedRoutingEnv.for_policy(config, learner))
+    fresh = learner.reference(dfe.BatchedRoutingEnv.for_policy(config, learner))
     np.testing.assert_array_equal(fresh.table, before)
     alone.run(duration_ns)
-    env, twin = played(config, learner, duration_ns)
+    env, reference = played(config, learner, duration_ns)
     assert alone.metrics().packets_delivered > 0
     assert env.trace_hash() == alone.trace_hash()
-    assert twin.table.dtype == alone.q_table().dtype
-    np.testing.assert_array_equal(twin.table, alone.q_table())
+    assert reference.table.dtype == alone.q_table().dtype
+    np.testing.assert_array_equal(reference.table, alone.q_table())
     if config.topology.num_groups > 1:
-        assert (twin.table != before).any()
+        assert (reference.table != before).any()
 
 
 @pytest.mark.product(learner=LEARNERS, preset=PRESETS, decide_at=("arrival", "head"), epsilon=(0.0, 0.1))
@@ -128,22 +128,22 @@ def test_tables_stay_equal_until_the_network_is_empty(learner: Any, preset: str)
     config, policy = config_of(network=preset, load=0.3), learner(epsilon=0.1)
     alone = dfe.Simulation(config.replace(policy=policy))
     alone.run(1500.0)
-    env, twin = played(config, policy, 1500.0)
+    env, reference = played(config, policy, 1500.0)
     for _ in range(2):
         alone.run(700.5)
         batch = env.extend(700.5)
         while not env.done:
-            batch = env.step(twin.act(batch))
-        np.testing.assert_array_equal(twin.table, alone.q_table())
+            batch = env.step(reference.act(batch))
+        np.testing.assert_array_equal(reference.table, alone.q_table())
     assert alone.drain()
-    env.drain(twin)
+    env.drain(reference)
     assert env.trace_hash() == alone.trace_hash()
-    # The last reports may still be on their way; the twin knows of all of them.
+    # The last reports may still be on their way; the reference implementation knows all of them.
     alone.run(2000.0)
-    twin.hear(env.feedback())
-    twin._learn(np.full(len(twin._reports), True))
-    np.testing.assert_array_equal(twin.table, alone.q_table())
-    assert not twin._decided  # every decision had its report
+    reference.hear(env.feedback())
+    reference._learn(np.full(len(reference._reports), True))
+    np.testing.assert_array_equal(reference.table, alone.q_table())
+    assert not reference._decided  # every decision had its report
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -1,4 +1,4 @@
-"""A neural network in the core and its twin in NumPy: the same history, whatever the network is like."""
+"""A neural network in the core and its reference implementation: the same history, whatever the network is like."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def check_equal(config: dfe.SimulationConfig, policy: Mlp, duration_ns: float = 
         env = dfe.BatchedRoutingEnv.for_policy(
             config.replace(threads=threads), policy, duration_ns=duration_ns
         )
-        play(env, policy.twin(env))
+        play(env, policy.reference(env))
         assert env.trace_hash() == alone.trace_hash()
     assert native(config.replace(threads=2), policy, duration_ns).trace_hash() == alone.trace_hash()
     return alone.metrics()
@@ -64,7 +64,9 @@ def check_equal(config: dfe.SimulationConfig, policy: Mlp, duration_ns: float = 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("scoring", SCORINGS)
 @pytest.mark.parametrize("action", ACTIONS)
-def test_core_and_twin_run_the_same_history(action: str, scoring: str, activation: str, output: str) -> None:
+def test_core_and_reference_run_the_same_history(
+    action: str, scoring: str, activation: str, output: str
+) -> None:
     config = config_of(traffic="uniform", load=0.3)
     minimal = []
     for scope, seed in itertools.product(("source", "every"), (1, 2)):
@@ -176,7 +178,7 @@ def test_a_network_reads_what_routers_count(scoring: str, action: str) -> None:
     check_equal(config, policy_of(config, action=action, scoring=scoring, **fields))
 
 
-def test_what_comes_back_from_other_partitions_is_the_same_for_threads_slices_and_the_twin() -> None:
+def test_what_comes_back_from_other_partitions_is_the_same_for_threads_slices_and_the_reference() -> None:
     """Three partitions, which send each other acknowledgements; the policy reads all that is known of paths."""
     config = config_of(
         topology=dfe.Dragonfly(p=40, a=4, h=2), traffic="uniform", load=0.04, injection="poisson"
@@ -198,12 +200,12 @@ def test_what_comes_back_from_other_partitions_is_the_same_for_threads_slices_an
         assert sliced.trace_hash() == whole.trace_hash()
         env = dfe.BatchedRoutingEnv.for_policy(config.replace(threads=threads), policy, duration_ns=3000.0)
         most = dict.fromkeys(CROSSINGS_AND_WAITS, 0.0)
-        twin, batch = policy.twin(env), env.reset()
+        reference, batch = policy.reference(env), env.reset()
         while not env.done:
             for name in most:
                 columns = env.layout[name].columns
                 most[name] = max(most[name], float(np.asarray(batch.obs)[:, columns].max(initial=0)))
-            batch = env.step(twin.act(batch))
+            batch = env.step(reference.act(batch))
         assert env.trace_hash() == whole.trace_hash()
         assert min(most.values()) > 0  # all of it was there to be seen
 

@@ -22,7 +22,7 @@ BUSY: dict[str, Any] = {"traffic": "adv+1", "load": 0.25, "duration_ns": 6_000.0
 
 
 class FromPython:
-    """A policy of the core as if it were the user's own: its twin answers."""
+    """A policy of the core as if it were the user's own: its reference implementation decides."""
 
     def __init__(self, policy: Any) -> None:
         self._policy = policy
@@ -79,7 +79,7 @@ def both_ways(answers: dfe.Policy, episodes: int = 25, **settings: Any) -> None:
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_the_core_answers_as_the_twin_does(name: str) -> None:
+def test_the_core_answers_as_the_reference_does(name: str) -> None:
     both_ways(ready(name))
 
 

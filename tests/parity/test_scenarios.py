@@ -19,7 +19,7 @@ LOADS = (
     ("tornado", 0.3),
     ("all-to-all:message_bytes=256", 0.5),
 )
-TWINS = [name for name in dfe.policies() if not ready(name).learns]
+REFERENCES = [name for name in dfe.policies() if not ready(name).learns]
 
 
 def scenarios(**changes: Any) -> list[dfe.SimulationConfig]:
@@ -34,7 +34,7 @@ def hashes(env: dfe.BatchedRoutingEnv) -> list[int]:
     return [env.trace_hash(scenario=i) for i in range(env.num_scenarios)]
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_every_policy_answers_several_networks_as_the_core_does_each_alone(name: str) -> None:
     policy = ready(name)
     expected = [native(config, policy, 2_000.0).trace_hash() for config in scenarios()[:4]]

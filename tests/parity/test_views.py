@@ -17,8 +17,9 @@ from tests.parity.cases import PRESETS, config_of, native
 from tests.parity.rules import act
 from tests.ready import ready
 
-# Twins of policies that learn need the environment's feedback as well: tests/parity/test_learners.py.
-TWINS = [name for name in dfe.policies() if not ready(name).learns]
+# Reference implementations of policies that learn need the environment's feedback as well:
+# tests/parity/test_learners.py.
+REFERENCES = [name for name in dfe.policies() if not ready(name).learns]
 
 
 def answer(policy: dfe.Policy, layout: Layout, observations: list[dict[str, np.ndarray]]) -> list[int]:
@@ -65,7 +66,7 @@ def through_aec(config: dfe.SimulationConfig, policy: dfe.Policy, duration_ns: f
 VIEWS = {"parallel": through_parallel, "aec": through_aec}
 
 
-@pytest.mark.product(name=TWINS, view=tuple(VIEWS), preset=PRESETS, decide_at=("arrival", "head"))
+@pytest.mark.product(name=REFERENCES, view=tuple(VIEWS), preset=PRESETS, decide_at=("arrival", "head"))
 def test_every_policy_runs_its_history_from_observations_alone(
     name: str, view: str, preset: str, decide_at: str
 ) -> None:
@@ -74,7 +75,7 @@ def test_every_policy_runs_its_history_from_observations_alone(
     assert VIEWS[view](config, policy, 1_500.0) == native(config, policy, 1_500.0).trace_hash()
 
 
-@pytest.mark.product(name=TWINS, view=tuple(VIEWS), threads=(1, 2))
+@pytest.mark.product(name=REFERENCES, view=tuple(VIEWS), threads=(1, 2))
 def test_neither_partitions_nor_threads_matter(name: str, view: str, threads: int) -> None:
     config = config_of(topology=dfe.Dragonfly.preset("1056"), traffic="uniform", load=0.4, threads=threads)
     assert dfe.Simulation(config).num_partitions > 1
@@ -82,7 +83,7 @@ def test_neither_partitions_nor_threads_matter(name: str, view: str, threads: in
     assert VIEWS[view](config, policy, 400.0) == native(config, policy, 400.0).trace_hash()
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_the_rounds_of_the_parallel_view_are_batches_too(name: str) -> None:
     config, policy = config_of(traffic="uniform", load=0.8), ready(name)
     env = dragonfly_v0.parallel_env(
@@ -96,7 +97,7 @@ def test_the_rounds_of_the_parallel_view_are_batches_too(name: str) -> None:
     assert env.core.trace_hash() == native(config, policy, 1_200.0).trace_hash()
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_each_turn_of_the_aec_view_is_a_batch_too(name: str) -> None:
     config, policy = config_of(traffic="uniform", load=0.8), ready(name)
     env = dragonfly_v0.raw_env(

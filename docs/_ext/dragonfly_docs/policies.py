@@ -75,14 +75,14 @@ def _reference(kind: type[Policy]) -> str:
     return f"{{py:class}}`dragonfly_env.{package}.{kind.__name__}`"
 
 
-def _twin(kind: type[Policy]) -> str:
+def _reference_use(kind: type[Policy]) -> str:
     if kind is CorePolicy:
         return "None: the core alone knows how it decides.\n"
     folder = "agents" if hasattr(dfe.agents, kind.__name__) else "baselines"
     file = f"`{folder}/{kind.__module__.rpartition('.')[2]}.py`"
     if kind.learns:
         return (
-            f"{_reference(kind)} ({file}): `twin(env)` learns the same tables in NumPy, bit for bit; see "
+            f"{_reference(kind)} ({file}): `reference(env)` learns the same tables in NumPy, bit for bit; see "
             "[](../../learning.md).\n"
         )
     if kind.act is Policy.act:
@@ -112,7 +112,7 @@ def _page(info: _core.PolicyInfo) -> str:
             f'`dfe.make_policy("{name}", ...)` takes them by name, `--policy {name}:PARAMETER=VALUE` on the '
             "command line.\n"
         )
-    parts += ["## Virtual channels\n", _vcs(name), "## In Python\n", _twin(kind)]
+    parts += ["## Virtual channels\n", _vcs(name), "## In Python\n", _reference_use(kind)]
     topology = smallest_preset(policy=name)
     if topology is not None:
         parts += ["## A run\n", _SNIPPET.format(name=name, topology=topology)]

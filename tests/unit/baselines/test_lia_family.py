@@ -1,4 +1,4 @@
-"""The policies of the LIA paper: their twins row by row, what observations show of their counters, bad parameters."""
+"""The policies of the LIA paper: their reference implementations, what observations show of them, bad input."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def test_a_file_that_is_cut_off_is_refused_wherever_it_ends(file: Path) -> None:
             MlpNetwork.load(file)
 
 
-def test_a_network_of_another_size_is_refused_by_the_core_and_by_the_twin(tmp_path: Path) -> None:
+def test_a_network_of_another_size_is_refused_by_the_core_and_by_the_reference(tmp_path: Path) -> None:
     env = dfe.BatchedRoutingEnv(CONFIG, duration_ns=500.0)
     network = MlpNetwork.random(action="port", scoring="all", scope="every", env=env)
     policy = Mlp(weights=str(network.save(tmp_path / "net")))
@@ -232,7 +232,7 @@ def test_a_scale_makes_up_for_buffers_of_another_size(tmp_path: Path) -> None:
     assert seen == {(None, 20): False, (None, 200): False, ((1.0, 0.0), 20): True, ((1.0, 0.0), 200): True}
 
 
-def test_the_twin_adds_up_as_a_naive_loop_does() -> None:
+def test_the_reference_adds_up_as_a_naive_loop_does() -> None:
     generator = np.random.default_rng(1)
     layers = [
         (

@@ -43,7 +43,7 @@ def test_it_runs_as_the_network_in_its_file() -> None:
 
 
 @pytest.mark.parametrize("system", ["72", "342"])
-def test_core_and_twin_decide_alike_on_every_size(system: str) -> None:
+def test_core_and_reference_decide_alike_on_every_size(system: str) -> None:
     config = config_of(topology=dfe.Dragonfly.preset(system), load=0.4, network="lia")
     env = dfe.BatchedRoutingEnv.for_policy(config, Neural(), duration_ns=1500.0)
     play(env, Neural())

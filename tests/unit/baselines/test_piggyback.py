@@ -1,4 +1,4 @@
-"""Piggyback: its twin row by row, the features that it reads, and what else shows what routers tell each other."""
+"""Piggyback: its reference implementation, the features that it reads, and what routers tell each other."""
 
 from __future__ import annotations
 

@@ -27,9 +27,9 @@ class Failing:
 
 @pytest.mark.parametrize("learner", ["q-routing", "q-adaptive", "q-adaptive-queue", "q-adaptive-fast"])
 @pytest.mark.parametrize("env", [None, Failing(), CONFIG])
-def test_a_twin_is_for_an_environment(learner: str, env: Any) -> None:
+def test_a_reference_is_for_an_environment(learner: str, env: Any) -> None:
     with pytest.raises(dfe.ConfigError, match=r"^env = .*: must be a BatchedRoutingEnv$"):
-        dfe.make_policy(learner).twin(env)
+        dfe.make_policy(learner).reference(env)
 
 
 @pytest.mark.parametrize("watchdog_ns", [None, "x", -1, float("nan"), [1], Failing(), 0.0001])

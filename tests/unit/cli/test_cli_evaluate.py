@@ -87,11 +87,11 @@ def test_any_mixture_gives_the_rows_and_figures_of_a_sweep() -> None:
     pd.testing.assert_frame_equal(*same)
 
 
-@pytest.mark.parametrize(("built_in", "twin"), [("ugal-n", "Ugal"), ("lia", "Lia"), ("min", "Minimal")])
-def test_a_class_is_measured_as_the_core_measures(built_in: str, twin: str) -> None:
+@pytest.mark.parametrize(("built_in", "name"), [("ugal-n", "Ugal"), ("lia", "Lia"), ("min", "Minimal")])
+def test_a_class_is_measured_as_the_core_measures(built_in: str, name: str) -> None:
     done = run(
         built_in,
-        f"twin=dragonfly_env.baselines:{twin}",
+        f"class=dragonfly_env.baselines:{name}",
         *SYSTEM,
         *LOAD,
         "--series-bin-ns",

@@ -86,13 +86,13 @@ def test_a_tagged_packet_that_does_as_the_others_leaves_no_trace(background: str
         load=0.3,
         policy=background,
     )
-    twin: Any = dfe.make_policy(background)
+    reference: Any = dfe.make_policy(background)
     # "min" is content with any environment; the core's own has no VCs for a second look at the second router.
     options = {"action": "path", "scope": "source"} if background == "min" else {}
     env = PacketRouting(config, background=background, duration_ns=10_000.0, warmup_ns=1_000.0, **options)
     env.reset(seed=4)
     while True:
-        _, _, terminated, truncated, _ = env.step(int(act(twin, env.decision)[0]))
+        _, _, terminated, truncated, _ = env.step(int(act(reference, env.decision)[0]))
         if env.core.done:
             break
         if terminated:

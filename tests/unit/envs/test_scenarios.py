@@ -249,8 +249,8 @@ def test_drawn_scenarios_keep_their_columns() -> None:
     assert [len(free.reset(seed=seed)) > 0 and free.num_agents for seed in (1, 2)] == [12, 36]
 
 
-def test_a_twin_with_tables_refuses_several_networks() -> None:
+def test_a_reference_with_tables_refuses_several_networks() -> None:
     learner = dfe.make_policy("q-adaptive")
     env = dfe.BatchedRoutingEnv.for_policy([config(), config(load=0.2)], learner)
     with pytest.raises(dfe.ConfigError, match="must have one scenario"):
-        learner.twin(env)
+        learner.reference(env)

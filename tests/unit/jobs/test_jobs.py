@@ -304,10 +304,10 @@ def test_bounded_source_queues_hold_up_pieces() -> None:
 def test_an_environment_runs_jobs_too() -> None:
     given = config(dfe.Job(SMALL, hosts=16), dfe.Job("all-to-all", hosts=8, policy="par"), policy="ugal-n")
     env = dfe.BatchedRoutingEnv(given, scope="source", action="path", duration_ns=100_000)
-    twin = dfe.make_policy("min").twin(env)
+    reference = dfe.make_policy("min").reference(env)
     batch = env.reset(seed=1)
     while not env.done:
-        batch = env.step(twin.act(batch))
+        batch = env.step(reference.act(batch))
     answered = env.metrics()
     assert answered.jobs[0].name == given.jobs[0].name
     assert answered.jobs[1].complete

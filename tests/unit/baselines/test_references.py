@@ -1,4 +1,6 @@
-"""The NumPy twins: the rule row by row, on batches made by hand, and what they say if the environment is not theirs."""
+"""Reference implementations: the rule for single decisions, on batches made by hand, and errors for other
+environments.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,10 @@ from dragonfly_env.policies import CorePolicy, Policy
 from tests.parity.rules import act
 from tests.ready import ready
 
-# Those of policies that learn are other objects: tests/unit/agents/test_learner_twins.py.
+# Those of policies that learn are other objects: tests/unit/agents/test_reference_learners.py.
 IN_NUMPY = (Lia, Minimal, Mlp, Neural, Ugal, Valiant)
 NAMES = [name for name in dfe.policies() if not ready(name).learns]
-TWINS = [name for name in NAMES if ready(name).has_reference]
+REFERENCES = [name for name in NAMES if ready(name).has_reference]
 
 KINDS = {"minimal": 0, "lgl": 1, "lg": 2, "gl": 3, "g": 4}
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.4)
@@ -59,11 +61,11 @@ def test_policies_that_teach_or_prove_something_have_a_reference_implementation(
         assert (cls.act.__doc__ or "").count("Source:") == 1
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in TWINS])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in REFERENCES])
 def test_the_others_say_who_runs_them(name: str) -> None:
     policy = ready(name)
     batch = dfe.BatchedRoutingEnv.for_policy(CONFIG, policy, duration_ns=500.0).reset()
-    for call in (lambda: policy.act(batch), lambda: policy.twin(None)):
+    for call in (lambda: policy.act(batch), lambda: policy.reference(None)):
         with pytest.raises(
             dfe.StateError, match=rf"'{name}' runs in the core only.*SimulationConfig\(policy='{name}'"
         ):
@@ -72,8 +74,8 @@ def test_the_others_say_who_runs_them(name: str) -> None:
         dfe.agents.evaluate_policy(policy, CONFIG, native=False)
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_a_twin_answers_every_row_with_a_legal_action(name: str) -> None:
+@pytest.mark.parametrize("name", REFERENCES)
+def test_a_reference_answers_every_row_with_a_legal_action(name: str) -> None:
     policy = ready(name)
     env = dfe.BatchedRoutingEnv.for_policy(CONFIG, policy, duration_ns=500.0)
     batch = env.reset()
@@ -189,7 +191,7 @@ def test_observations_without_candidates_are_refused(policy: Policy) -> None:
         act(policy, seen)
 
 
-def test_the_core_only_policy_says_that_it_has_no_twin() -> None:
+def test_the_core_only_policy_says_that_it_has_no_reference() -> None:
     policy = CorePolicy("ugal-n")
     with pytest.raises(dfe.StateError, match="'ugal-n' runs in the core only"):
         policy.act(batch_of(("minimal",), ((5, 0, 0),)))

@@ -1,7 +1,7 @@
-"""The learners of the core in NumPy: ``TableTwin`` hears, learns and answers; a subclass per learner has its rules,
-as ``csrc/routing/q_routing.cpp`` and ``q_adaptive.cpp`` have them.
+"""The learners of the core in NumPy: ``ReferenceLearner`` hears, learns and answers; a subclass per learner has its
+rules, as ``csrc/routing/q_routing.cpp`` and ``q_adaptive.cpp`` have them.
 
-A twin keeps its own tables and answers the batches of an environment as the core's learner would: the same
+Each keeps its own tables and decides for the batches of an environment as the core's learner would: the same
 ``trace_hash()``, and the same tables bit for bit (float32, computed in double precision as in the core). It exists to
 be read and changed; the core is ten to a hundred times as fast (most without a routing delay: batches are small).
 """
@@ -157,10 +157,10 @@ class Visits:
         return Visits(*(getattr(self, field.name)[which] for field in dataclasses.fields(self)))
 
 
-class TableTwin(ABC):
+class ReferenceLearner(ABC):
     """A learner of the core, in NumPy, for one environment.
 
-    Tables go on from one episode to the next; make another twin to start afresh. It takes ``env.feedback()`` for
+    Tables go on from one episode to the next; make another one to start afresh. It takes ``env.feedback()`` for
     itself: what somebody else has collected it cannot learn from.
 
     Args:
@@ -377,8 +377,8 @@ class TableTwin(ABC):
             cells, reports = np.delete(cells, first), np.delete(reports, first)
 
 
-class QRoutingTwin(TableTwin):
-    """See ``QRouting`` for the rules, and ``TableTwin`` for the use.
+class QRoutingReference(ReferenceLearner):
+    """See ``QRouting`` for the rules, and ``ReferenceLearner`` for the use.
 
     Source: Boyan and Littman, NIPS 1993; Kang, Wang, Lan, HPDC 2021, section 2.3, equation 1.
     """
@@ -420,8 +420,8 @@ class QRoutingTwin(TableTwin):
         return values + self._q.alpha * (targets - values)
 
 
-class QAdaptiveTwin(TableTwin):
-    """See ``QAdaptive`` for the rules, and ``TableTwin`` for the use.
+class QAdaptiveReference(ReferenceLearner):
+    """See ``QAdaptive`` for the rules, and ``ReferenceLearner`` for the use.
 
     Source: Kang, Wang, Lan, HPDC 2021, section 4, figure 4, equations 2 and 3.
     """
@@ -582,9 +582,9 @@ def _ps(ns: Any) -> Any:
 
 
 def _check(learner: CoreLearner, env: BatchedRoutingEnv) -> None:
-    """Whether an environment asks and tells what the twin needs."""
+    """Whether an environment provides what the reference implementation needs."""
     if env.num_scenarios > 1:
-        raise config_error("env", env, "must have one scenario: a twin has the tables of one network")
+        raise config_error("env", env, "must have one scenario: its tables are those of one network")
     given = env.options
     topology = env.config.topology
     hops = given.hops(env.config.network, topology)
@@ -596,6 +596,6 @@ def _check(learner: CoreLearner, env: BatchedRoutingEnv) -> None:
             raise config_error(
                 field,
                 value,
-                f"must be {least}{needed!r} in the environment of the twin of {learner.name!r} "
+                f"must be {least}{needed!r} in the environment of the reference implementation of {learner.name!r} "
                 "(BatchedRoutingEnv.for_policy takes what it needs)",
             )

@@ -1,4 +1,6 @@
-"""The NumPy twins of the learners: their use, and what they are refused. ``tests/parity`` compares with the core."""
+"""The reference implementations of the learners: their use, and what they refuse. ``tests/parity`` compares with the
+core.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import Policy, QAdaptive, QRouting
-from dragonfly_env.agents.table_twin import one_instant_per_router
+from dragonfly_env.agents.reference_learners import one_instant_per_router
 
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.5, seed=7)
 LEARNERS = [QAdaptive(epsilon=0.1), QRouting(epsilon=0.1)]
@@ -20,35 +22,35 @@ def make(learner: Any, duration_ns: float = 2_000.0, **options: Any) -> dfe.Batc
     return dfe.BatchedRoutingEnv.for_policy(CONFIG, learner, duration_ns=duration_ns, **options)
 
 
-def play(env: dfe.BatchedRoutingEnv, twin: Any) -> None:
+def play(env: dfe.BatchedRoutingEnv, reference: Any) -> None:
     batch = env.reset(seed=7)
     while not env.done:
-        batch = env.step(twin.act(batch))
+        batch = env.step(reference.act(batch))
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_a_twin_is_a_policy_and_names_its_environment(learner: Any) -> None:
+def test_a_reference_is_a_policy_and_names_its_environment(learner: Any) -> None:
     env = make(learner)
-    twin = learner.twin(env)
-    assert isinstance(twin, Policy)
-    assert (twin.name, twin.scope, twin.action) == (learner.name, "all", "port")
-    assert twin.env_options() == learner.env_options()
+    reference = learner.reference(env)
+    assert isinstance(reference, Policy)
+    assert (reference.name, reference.scope, reference.action) == (learner.name, "all", "port")
+    assert reference.env_options() == learner.env_options()
     assert env.options.feedback is True
     batch = env.reset()
-    actions = twin.act(batch)
+    actions = reference.act(batch)
     assert (actions.shape, actions.dtype) == ((len(batch),), np.int64)
     assert batch.mask[np.arange(len(batch)), actions].all()
-    assert twin.act(batch.rows(slice(0, 0))).shape == (0,)
+    assert reference.act(batch.rows(slice(0, 0))).shape == (0,)
 
 
-def test_a_heuristic_is_its_own_twin() -> None:
+def test_a_heuristic_is_its_own_reference() -> None:
     policy = dfe.make_policy("ugal-n")
-    assert policy.twin(make(policy)) is policy
+    assert policy.reference(make(policy)) is policy
 
 
 def test_parameters_alone_do_not_answer_and_say_who_does() -> None:
     for learner in LEARNERS:
-        with pytest.raises(dfe.StateError, match=r"inside the core.*twin\(env\)"):
+        with pytest.raises(dfe.StateError, match=r"inside the core.*reference\(env\)"):
             learner.act(make(learner).reset())
 
 
@@ -63,36 +65,36 @@ def test_parameters_alone_do_not_answer_and_say_who_does() -> None:
         ("num_draws", 1, "at least"),
     ],
 )
-def test_a_twin_refuses_an_environment_that_is_not_its_own(
+def test_a_reference_refuses_an_environment_that_is_not_its_own(
     learner: Any, option: str, value: Any, allowed: str
 ) -> None:
     with pytest.raises(dfe.ConfigError) as caught:
-        learner.twin(make(learner, **{option: value}))
+        learner.reference(make(learner, **{option: value}))
     for part in (option, repr(value), allowed, learner.name, "for_policy"):
         assert part in str(caught.value)
 
 
-def test_a_twin_that_looks_at_queues_must_see_them() -> None:
+def test_a_reference_that_looks_at_queues_must_see_them() -> None:
     learner = QAdaptive(occupancy_weight=0.3)
-    assert learner.twin(make(learner, features=["queue_packets", "credits_in_use"]))
+    assert learner.reference(make(learner, features=["queue_packets", "credits_in_use"]))
     with pytest.raises(dfe.ConfigError, match=r"features.*'credits_in_use'.*occupancy_weight"):
-        learner.twin(make(learner, features=["queue_packets", "hops"]))
-    assert QAdaptive().twin(make(QAdaptive(), features=["hops"]))
+        learner.reference(make(learner, features=["queue_packets", "hops"]))
+    assert QAdaptive().reference(make(QAdaptive(), features=["hops"]))
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_tables_are_read_only_and_those_of_the_present_instant(learner: Any) -> None:
     env = make(learner)
-    twin = learner.twin(env)
+    reference = learner.reference(env)
     with pytest.raises(ValueError, match="read-only"):
-        twin.table[0, 0, 0] = 1.0
+        reference.table[0, 0, 0] = 1.0
     batch = env.reset(seed=7)
     seen = []
     while not env.done:
-        batch = env.step(twin.act(batch))
-        seen.append(twin.table.copy())  # looking changes nothing
+        batch = env.step(reference.act(batch))
+        seen.append(reference.table.copy())  # looking changes nothing
     unseen = make(learner)
-    other = learner.twin(unseen)
+    other = learner.reference(unseen)
     play(unseen, other)
     assert unseen.trace_hash() == env.trace_hash()
     np.testing.assert_array_equal(other.table, seen[-1])
@@ -102,37 +104,37 @@ def test_tables_are_read_only_and_those_of_the_present_instant(learner: Any) -> 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_tables_go_on_in_the_next_episode_as_if_they_had_been_loaded(learner: Any) -> None:
     env = make(learner)
-    twin = learner.twin(env)
-    play(env, twin)
-    after_one = twin.table.copy()
-    play(env, twin)
+    reference = learner.reference(env)
+    play(env, reference)
+    after_one = reference.table.copy()
+    play(env, reference)
     alone = dfe.Simulation(CONFIG.replace(policy=learner))
     alone.load_q_table(after_one)
     alone.run(2_000.0)
     assert env.trace_hash() == alone.trace_hash()
-    np.testing.assert_array_equal(twin.table, alone.q_table())
+    np.testing.assert_array_equal(reference.table, alone.q_table())
 
 
 def test_an_answer_twice_is_the_same_answer() -> None:
     learner = QAdaptive(epsilon=0.5)
     env = make(learner)
-    twin = learner.twin(env)
+    reference = learner.reference(env)
     batch = env.reset()
     while not env.done:
-        first = twin.act(batch)
-        np.testing.assert_array_equal(twin.act(batch), first)
+        first = reference.act(batch)
+        np.testing.assert_array_equal(reference.act(batch), first)
         batch = env.step(first)
 
 
 def test_too_much_feedback_is_said_and_not_learnt_from_in_part() -> None:
     learner = LEARNERS[0]
     env = make(learner, max_uncollected_bytes=2_000)
-    twin = learner.twin(env)
+    reference = learner.reference(env)
     batch = env.reset()
     while not env.done:
         batch = env.step(batch.minimal_actions())
     with pytest.raises(dfe.StateError, match="max_uncollected_bytes"):
-        twin.act(batch)
+        reference.act(batch)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
