@@ -51,7 +51,7 @@ class RandomPolicy:
     """A uniformly random legal action for every packet, from the draws of the batch: what a learner must beat."""
 
     action: str = choice("path", ("port", "path"), doc="What it answers with.")
-    scope: str = choice("source", ("source", "every", "all"), doc="Which decisions it is asked for.")
+    scope: str = choice("source", ("source", "every", "all"), doc="Which decisions it takes.")
 
     def __post_init__(self) -> None:
         normalise(self)

@@ -11,9 +11,9 @@ from dragonfly_env.agents._sb3 import torch
 from dragonfly_env.baselines import MlpNetwork
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
-from dragonfly_env.envs.options import DETOURS
+from dragonfly_env.envs.options import NONMINIMAL_KINDS
 
-_DETOURS = (*DETOURS, "l")
+_KINDS = (*NONMINIMAL_KINDS, "l")
 
 if TYPE_CHECKING:
     from dragonfly_env.agents._trained_on import LayoutFacts
@@ -76,9 +76,9 @@ def _candidates(facts: LayoutFacts) -> dict[str, Any]:
         raise config_error(
             "features", facts.names, "must show something of each candidate path to be exported"
         )
-    detours = tuple(kind for kind in dict.fromkeys(kinds) if kind in _DETOURS)
+    detours = tuple(kind for kind in dict.fromkeys(kinds) if kind in _KINDS)
     return {
-        "detours": detours,
+        "nonminimal_kinds": detours,
         "minimal_candidates": kinds.count("minimal"),
-        "detour_candidates": kinds.count(detours[0]) if detours else 1,
+        "nonminimal_candidates": kinds.count(detours[0]) if detours else 1,
     }

@@ -50,7 +50,7 @@ class NetworkAgent(ABC):
         ConfigError: For settings of another class, or a seed out of range.
     """
 
-    says_where: ClassVar[bool] = True  # itself, if it is asked about another network than it was trained on
+    says_where: ClassVar[bool] = True  # itself, if it acts in another network than it was trained on
     kind: ClassVar[str]
     settings_class: ClassVar[type[Any]]
     counters: ClassVar[dict[str, str]]  # how far the training has come: names in the file, and the attributes
@@ -76,7 +76,7 @@ class NetworkAgent(ABC):
 
     @property
     def scope(self) -> str:
-        """Which decisions it must be asked for."""
+        """Which decisions it takes."""
         return str(self.settings.scope)
 
     @property

@@ -1,4 +1,4 @@
-"""Policies measured in one way, whoever wrote them: the same seeds, warm-up and window as ``Simulation``."""
+"""Every policy is measured in the same way: the same seeds, warm-up and window as ``Simulation``."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def evaluate_policy(
         )
     if native and isinstance(chosen, Policy):
         return simulate(config.replace(policy=chosen), warmup_ns=warmup_ns, measure_ns=measure_ns)
-    # The end of an episode is the one instant at which all parts of the network stand at the same time.
+    # Only at the end of an episode are all parts of the network at the same time.
     env, chosen = join(config, chosen, duration_ns=warmup_ns or measure_ns)
     _answer(env, env.reset(seed=config.seed), chosen)
     if warmup_ns > 0:

@@ -1,7 +1,7 @@
 """Proximal policy optimisation for routers: sb3-contrib's MaskablePPO on the vector environment of all routers.
 
 Every router is a slot of ``RouterVecEnv``; all share one network, and a router without a packet idles. Rewards are
-those of the standard views: what completes in a step is paid to the router that decided, mixed with what its other
+those of the standard views: what completes in a step is given to the router that decided, mixed with what its other
 packets earned. That makes credit assignment hard, compared with the exact transitions that ``deep_q`` learns from;
 this agent shows what an off-the-shelf method makes of it.
 
@@ -193,8 +193,8 @@ class MaskedPpoAgent(NetworkAgent):
 class DeliveryBonus(VecEnvWrapper):
     """Adds a constant to the reward of a router for every packet of its that is delivered.
 
-    Rewards that are minus times are paid on delivery. So a policy that congests the network delivers less and, for the
-    time being, pays less. With a bonus above the usual latency every delivery is worth something, a late one less.
+    Rewards that are minus times are given on delivery. So a policy that congests the network delivers less and, for the
+    time being, gives less. With a bonus above the usual latency every delivery is worth something, a late one less.
 
     Args:
         venv: A ``RouterVecEnv`` in which every payment is for one delivered packet.

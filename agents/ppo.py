@@ -1,8 +1,8 @@
 """Proximal policy optimisation on exact transitions: what a decision brought is known, packet by packet.
 
-MaskablePPO on the vector environment (``masked_ppo``) is paid per step, for whatever completes in it. The core's
+MaskablePPO on the vector environment (``masked_ppo``) is given per step, for whatever completes in it. The core's
 transitions say for each decision how long its packet still took: that is its return, without discount, bootstrapping or
-other packets' times in it, so nothing is left for generalised advantage estimation to estimate. A baseline foretells
+other packets' times in it, so nothing is left for generalised advantage estimation to estimate. A baseline predicts
 the return from what the router saw, and what is left is the advantage. Probabilities are over the legal actions of the
 row that decided. One small network scores each action with the same weights, as pointer networks do and as
 the core's ``mlp`` with ``scoring="candidate"``, so an agent fits every size of system.
@@ -372,7 +372,7 @@ class PpoAgent(ExportableAgent):
         who = f"this {self.kind} agent was trained with"
         for field, known, found in (
             ("features", tuple(trained.features), tuple(other.features)),
-            ("detours", trained.candidates, other.candidates),
+            ("nonminimal_kinds", trained.candidates, other.candidates),
         ):
             if known != found:
                 raise config_error(field, list(found), f"{who} {', '.join(known)}")

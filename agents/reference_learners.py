@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
-_QUEUES = ("queue_packets", "credits_in_use")  # features: together what stands and travels in front of a port
+_QUEUES = ("queue_packets", "credits_in_use")  # features: together what waits and travels in front of a port
 
 # A report that has been heard of: when it counts, the value that it is about, and what that should have been.
 _REPORT = np.dtype(
@@ -180,7 +180,7 @@ class ReferenceLearner(ABC):
         self._env = env
         self._wiring = Wiring(env.config)
         self._table = np.array(self._initial_table(), dtype=np.float32, order="C")
-        # Of what is learnt between the instants of a batch: up to when, by router.
+        # Of what is learnt between the times of a batch: up to when, by router.
         self._up_to = np.full(len(self._wiring.groups), -1, dtype=np.int64)
         self._episode = env.episode
         self._reports = np.zeros(0, dtype=_REPORT)
@@ -231,7 +231,7 @@ class ReferenceLearner(ABC):
         self._table = as_q_table(values, self._table.shape, self._wiring.topology)
 
     def act(self, batch: DecisionBatch) -> IntArray:
-        """Hear what has been reported, then decide; every decision sees the tables as they are at its instant.
+        """Hear what has been reported, then decide; every decision sees the tables as they are at its time.
 
         Args:
             batch: The N decisions that wait in the environment; asked again, it answers the same.
@@ -251,7 +251,7 @@ class ReferenceLearner(ABC):
         actions = batch.minimal_actions()
         if not len(batch):
             return actions
-        # No router will be asked about anything earlier.
+        # No later decision of a router is about anything earlier.
         self._learn(self._reports["time_ps"] <= _ps(batch.time_ns.min()))
         asked = np.flatnonzero(self._estimates(batch))
         visits = self._visits(batch, actions, asked)
@@ -276,7 +276,7 @@ class ReferenceLearner(ABC):
         known = np.zeros(len(feedback), dtype=np.bool_)
         rest = np.zeros(len(feedback))
         for i, following in enumerate(feedback.next_decision_ids.tolist()):
-            rest[i] = self._decided.get(following, (0, 0.0))[1]  # nothing is left where nobody was asked
+            rest[i] = self._decided.get(following, (0, 0.0))[1]  # nothing is left where no router decided
         for i, decision in enumerate(feedback.decision_ids.tolist()):  # each has one report
             if (decided := self._decided.pop(decision, None)) is not None:
                 known[i], reports["row"][i] = True, decided[0]
@@ -351,7 +351,7 @@ class ReferenceLearner(ABC):
         )
 
     def _learn_up_to(self, routers: IntArray, time_ps: IntArray) -> None:
-        """Learn what has reached routers up to an instant of each."""
+        """Learn what has reached each router up to a time of its own."""
         if not len(self._reports):
             return
         self._up_to[routers] = time_ps
@@ -564,7 +564,7 @@ def one_instant_per_router(routers: IntArray, time_ps: IntArray) -> Iterator[Int
         time_ps: (N,) when.
 
     Yields:
-        Rows: the first instant of every router, then the second of those that have one, and so on.
+        Decisions: those of the first time of every router, then of the second time of those that have one, and so on.
     """
     order = np.lexsort((time_ps, routers))
     routers, time_ps = routers[order], time_ps[order]
@@ -590,9 +590,9 @@ def _check(learner: CoreLearner, env: BatchedRoutingEnv) -> None:
     hops = given.hops(env.config.network, topology)
     for field, needed in learner.env_options_on(topology).items():
         value = hops if field == "max_hops" else getattr(given, field)
-        enough = value >= needed if field == "num_draws" else value == needed
+        enough = value >= needed if field == "num_random" else value == needed
         if not enough:
-            least = "at least " if field == "num_draws" else ""
+            least = "at least " if field == "num_random" else ""
             raise config_error(
                 field,
                 value,

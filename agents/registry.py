@@ -82,7 +82,7 @@ def load_agent(path: str | Path, learner: type[Learner] | None = None) -> Learne
 
     Args:
         path: The file.
-        learner: The class of a learner of one's own, whose ``load`` reads the file; None: the file says which kind of
+        learner: The class of a learner of your own, whose ``load`` reads the file; None: the file says which kind of
             ``AGENTS`` it is. (A file never says which class is to be imported: data is not code.)
 
     Raises:

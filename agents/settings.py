@@ -10,7 +10,7 @@ from typing import Any
 from dragonfly_env.checks.values import check_choice, check_integer, config_error
 from dragonfly_env.config.rows import boolean, choice, integer, normalise, real, setting, time_ns
 from dragonfly_env.decisions.layout import OCCUPANCY_UNITS
-from dragonfly_env.envs.options import DETOURS
+from dragonfly_env.envs.options import NONMINIMAL_KINDS
 
 FEATURES = MappingProxyType(
     {
@@ -29,7 +29,7 @@ FEATURES = MappingProxyType(
 )
 """What is observed if no features are named, by action: nothing that has the size of a system in it."""
 
-_OF_PATHS = ("source-any", "way", "progressive")
+_OF_PATHS = ("source-all", "minimal-path", "progressive")
 
 _MOST = 2**31 - 1
 
@@ -59,13 +59,13 @@ def _occupancy_unit() -> Any:
     )
 
 
-def _detours() -> Any:
-    """Which detours it may take."""
+def _nonminimal_kinds() -> Any:
+    """Which non-minimal paths it may take."""
     return setting(
-        DETOURS,
-        lambda name, value: _names(name, value, DETOURS),
+        NONMINIMAL_KINDS,
+        lambda name, value: _names(name, value, NONMINIMAL_KINDS),
         "",
-        "Kinds of detours among the candidates; with action 'path' only.",
+        "Kinds of non-minimal paths among the candidates; with action 'path' only.",
         optional=False,
     )
 
@@ -115,13 +115,13 @@ def _environment_options(settings: Any, names: Iterable[str] = ()) -> dict[str, 
     """The keyword arguments of ``BatchedRoutingEnv`` that follow from settings.
 
     Args:
-        settings: With ``scope``, ``action``, ``reward``, ``features`` and ``detours``.
+        settings: With ``scope``, ``action``, ``reward``, ``features`` and ``nonminimal_kinds``.
         names: Further fields that are such arguments.
     """
     always = ("scope", "action", "reward", *names, "features", "occupancy_unit")
     options = {name: getattr(settings, name) for name in always}
     if settings.action == "path":
-        options["detours"] = settings.detours
+        options["nonminimal_kinds"] = settings.nonminimal_kinds
     return options
 
 
@@ -146,7 +146,7 @@ def _sizes(field: str, value: object) -> tuple[int, ...]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class DeepQSettings:
-    """What ``DeepQAgent`` sees, what it is paid for, its network and how it learns.
+    """What ``DeepQAgent`` sees, what it is rewarded for, its network and how it learns.
 
     Raises:
         ConfigError: For a value out of range.
@@ -166,12 +166,12 @@ class DeepQSettings:
     reward: str = choice(
         "hop",
         ("hop", "delivery"),
-        doc="Paid per decision: minus the time to the packet's next decision, or minus the time to its "
+        doc="Given per decision: minus the time to the packet's next decision, or minus the time to its "
         "delivery (then without bootstrapping). With scope 'source' both are the same.",
     )
     features: tuple[str, ...] | None = _features()
     occupancy_unit: str = _occupancy_unit()
-    detours: tuple[str, ...] = _detours()
+    nonminimal_kinds: tuple[str, ...] = _nonminimal_kinds()
     hidden_units: tuple[int, ...] = _hidden_units(doc="Sizes of the hidden layers (ReLU).")
     learning_rate: float = _learning_rate(5e-4)
     discount: float = real(
@@ -227,7 +227,7 @@ class DeepQSettings:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MaskedPpoSettings:
-    """What ``MaskedPpoAgent`` sees, what it is paid for, its network and how it learns.
+    """What ``MaskedPpoAgent`` sees, what it is rewarded for, its network and how it learns.
 
     Raises:
         ConfigError: For a value out of range.
@@ -242,7 +242,7 @@ class MaskedPpoSettings:
     reward: str = choice(
         "hop",
         ("hop", "delivery", "team"),
-        doc="The reward of BatchedRoutingEnv; paid per step of the vector environment.",
+        doc="The reward of BatchedRoutingEnv; given per step of the vector environment.",
     )
     reward_scale_ns: float = time_ns(
         100_000.0, open_low=True, doc="The time that costs a reward of -1; large, so that values stay small."
@@ -250,11 +250,11 @@ class MaskedPpoSettings:
     delivery_bonus_ns: float = time_ns(
         3_000.0,
         doc="What every delivery earns on top, as if it saved so much time; only with scope 'source' and reward 'hop' "
-        "or 'delivery'. Without it a network that is congested, and so delivers less, pays less.",
+        "or 'delivery'. Without it a network that is congested, and so delivers less, gives less.",
     )
     features: tuple[str, ...] | None = _features()
     occupancy_unit: str = _occupancy_unit()
-    detours: tuple[str, ...] = _detours()
+    nonminimal_kinds: tuple[str, ...] = _nonminimal_kinds()
     hidden_units: tuple[int, ...] = _hidden_units(
         doc="Sizes of the hidden layers (tanh) of policy and value."
     )
@@ -266,8 +266,8 @@ class MaskedPpoSettings:
         0.99,
         0.0,
         1.0,
-        doc="Per step of the vector environment. A packet is paid for some 30 steps after its decision: much below 1, "
-        "a discount rewards slow paths.",
+        doc="Per step of the vector environment. A packet is rewarded for some 30 steps after its decision: much "
+        "below 1, a discount rewards slow paths.",
     )
     gae_lambda: float = real(
         0.99, 0.0, 1.0, doc="Generalised advantage estimation; near 1 for the same reason."
@@ -312,7 +312,7 @@ class PpoSettings:
         "``settings.FEATURES`` of the action, which no size of system is in"
     )
     occupancy_unit: str = _occupancy_unit()
-    detours: tuple[str, ...] = _detours()
+    nonminimal_kinds: tuple[str, ...] = _nonminimal_kinds()
     hidden_units: tuple[int, ...] = _hidden_units(
         (32, 32),
         doc="Sizes of the hidden layers (ReLU) of the network that scores an action, and of the baseline's.",

@@ -47,7 +47,7 @@ class Progress:
     """
 
     episode: int
-    """Number of this episode, from 1; it has all scenarios beside each other."""
+    """Number of this episode, from 1; it has all scenarios next to each other."""
     episodes: int
     """How many there will be."""
     decisions: int
@@ -163,7 +163,7 @@ def train(
     Args:
         agent: A learner, new or trained before.
         config: The network and its traffic; its ``policy`` routes during the warm-up of every episode. A list:
-            scenarios that an episode has beside each other, and that evaluations are the mean of. A function: it makes
+            scenarios that an episode has next to each other, and that evaluations are the mean of. A function: it makes
             those of each episode, see ``BatchedRoutingEnv``; evaluations have those that it makes first.
         episodes: Number of the last one.
         episode_ns: Simulated time of each after its warm-up.

@@ -1,7 +1,7 @@
 """What the reference implementations in NumPy share: the candidates of a batch by kind, and UGAL's comparison.
 
 They act on a batch of an environment with ``action="path"``. The core has drawn the candidates from the same random
-streams as its own policies, so whoever weighs them by the same rule takes the same decisions.
+streams as its own policies, so the same rule takes the same decisions.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def columns_of(batch: DecisionBatch, kind: str, count: int) -> IntArray:
 
     Args:
         batch: Decisions of an environment with ``action="path"``.
-        kind: ``"minimal"`` or a kind of detour (``"lgl"``, ``"lg"``, ``"gl"``, ``"g"``).
+        kind: ``"minimal"`` or a kind of non-minimal path (``"lgl"``, ``"lg"``, ``"gl"``, ``"g"``).
         count: How many draws of that kind the policy weighs.
 
     Returns:
@@ -81,10 +81,12 @@ def columns_of(batch: DecisionBatch, kind: str, count: int) -> IntArray:
             )
     elif not len(columns):
         detours = tuple(dict.fromkeys(name for name in kinds if name != MINIMAL))
-        raise config_error("detours", detours, f"must contain {kind!r} in the environment of this policy")
+        raise config_error(
+            "nonminimal_kinds", detours, f"must contain {kind!r} in the environment of this policy"
+        )
     elif len(columns) < count:
         raise config_error(
-            "detour_candidates",
+            "nonminimal_candidates",
             len(columns),
             f"must be at least {count} in the environment: the policy has nonminimal_candidates={count}",
         )
@@ -118,9 +120,9 @@ class UgalComparison:
     minimal: IntArray
     """(N,) the action of the minimal path."""
     detour: IntArray
-    """(N,) that of the detour; means nothing where none exists."""
+    """(N,) that of the non-minimal path; means nothing where none exists."""
     exists: BoolArray
-    """(N,) whether there is a detour."""
+    """(N,) whether there is a non-minimal path."""
     prefers_detour: BoolArray
     """(N,) the answer; False where there is none."""
 
@@ -134,19 +136,19 @@ def ugal_comparison(
     nonminimal_candidates: int,
     by: str = "occupancy",
 ) -> UgalComparison:
-    """A detour is preferred iff ``q_minimal > 2 * q_detour + bias_packets``; ties go minimal.
+    """A non-minimal path is preferred iff ``q_minimal > 2 * q_detour + bias_packets``; ties go minimal.
 
     ``q`` is the occupancy of a path's first port. Of several candidates of a kind the least occupied stands for all,
     the first of equals. If both paths start on one port, the VCs that they would use are compared instead of it.
 
     Args:
         batch: N decisions of any routers.
-        detour: The kind of detour to weigh.
+        detour: The kind of non-minimal path to weigh.
         bias_packets: Above 0 favours minimal paths; one for all, or (N,).
         minimal_candidates: Shortest paths to weigh.
-        nonminimal_candidates: Detours to weigh.
+        nonminimal_candidates: Non-minimal paths to weigh.
         by: What is weighed, a field of ``DecisionBatch.candidates``: ``"occupancy"`` of the port, ``"vc_occupancy"`` of
-            the VC that the path would use there, or ``"vc_queued"``: of that VC, what stands in its output queue.
+            the VC that the path would use there, or ``"vc_queued"``: of that VC, what is in its output queue.
 
     Returns:
         Both sides, and which is preferred.
@@ -172,15 +174,15 @@ def short_detour_comparison(
     nonminimal_candidates: int,
     by: str = "occupancy",
 ) -> UgalComparison:
-    """The same with detours of a kind, and a bias, of each row's own.
+    """The same with non-minimal paths of a kind, and a bias, of each row's own.
 
     Args:
-        batch: N decisions of source routers, of an environment with all four kinds of detour.
-        first_hop: (N,) whether the detour may begin with a local hop; where there is none without, it does.
+        batch: N decisions of source routers, of an environment with all four kinds of non-minimal path.
+        first_hop: (N,) whether the non-minimal path may begin with a local hop; where there is none without, it does.
         second_hop: (N,) whether it visits a random router of its group.
         bias_packets: One for all, or (N,).
         minimal_candidates: Shortest paths to weigh.
-        nonminimal_candidates: Detours to weigh.
+        nonminimal_candidates: Non-minimal paths to weigh.
         by: As for ``ugal_comparison``.
 
     Returns:

@@ -27,7 +27,7 @@ from dragonfly_env.policies import NamedVariants, Policy, check_gateways
 if TYPE_CHECKING:
     from dragonfly_env.decisions.batch import DecisionBatch
 
-DETOURS = ("lgl", "lg", "gl", "g")
+NONMINIMAL_KINDS = ("lgl", "lg", "gl", "g")
 _LEVEL = "destination_traffic_level"  # how adverse traffic to the destination group is
 _REMOTE, _SATURATED, _OWN = "destination_remote_packets", "saturated_links", "own_links"
 _WEIGHED = {
@@ -41,8 +41,8 @@ _FAMILY = {
 }  # the papers have two names for "lg" alone: val-g and vlb-lg
 _SCOPES = {
     ("progressive", True): "progressive",
-    ("progressive", False): "way",
-    ("source", True): "source-any",
+    ("progressive", False): "minimal-path",
+    ("source", True): "source-all",
     ("source", False): "source",
 }
 
@@ -51,7 +51,7 @@ def _detour(kinds: tuple[str, ...]) -> Any:
     return choice(
         "lgl",
         kinds,
-        doc="Path to the detour: 'lgl' to a random router of another group, 'lg' to a random group, 'gl' and "
+        doc="The non-minimal path: 'lgl' to a random router of another group, 'lg' to a random group, 'gl' and "
         "'g' likewise without a first local hop. Source: LIA, TACO 2025, section 3.2.",
     )
 
@@ -89,16 +89,16 @@ class Minimal(Policy):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Valiant(core.ValG):
-    """Every packet that leaves its group goes minimally to a random detour, then minimally to its
+    """Every packet that leaves its group goes minimally to a random intermediate group or router, then minimally to its
     destination.
 
-    It halves the throughput of friendly traffic and keeps half of it under any other. The detour is a router
+    It halves the throughput of friendly traffic and keeps half of it under any other. The path goes by a router
     (``lgl``, named ``val-n``) or a group (``lg``, ``val-g``); ``gl`` and ``g`` (``vlb-gl``, ``vlb-g``) leave
     through a global link of the source router itself, which saves a hop and loads fewer links.
 
     Packets to another router of their own group go minimally. With ``own_group="local"`` they visit a random other
-    router of the group first, as LIA's section 3.2 has it; with ``"global"`` they take detours by other groups, as
-    packets to these do. The paths of packets to the same router are always minimal.
+    router of the group first, as LIA's section 3.2 has it; with ``"global"`` they take non-minimal paths by other
+    groups, as packets to these do. The paths of packets to the same router are always minimal.
 
     Source: Valiant, Brebner, STOC 1981; Kang, Wang, Lan, HPDC 2021, section 2.2; LIA, TACO 2025, section 2.2.
     """
@@ -112,12 +112,12 @@ class Valiant(core.ValG):
     }
     aliases: ClassVar[dict[str, str]] = {"vlb-lgl": "val-n"}
 
-    detour: str = _detour(DETOURS)
+    detour: str = _detour(NONMINIMAL_KINDS)
     family: str | None = choice(
         None,
         ("val", "vlb"),
         optional=True,
-        doc="Which of its two names the detour 'lg' goes by: 'val' (val-g) or 'vlb' (vlb-lg). "
+        doc="Which of its two names the non-minimal path 'lg' goes by: 'val' (val-g) or 'vlb' (vlb-lg). "
         "Routing is the same.",
     )
 
@@ -127,19 +127,20 @@ class Valiant(core.ValG):
 
     @property
     def scope(self) -> str:
-        """Where it is asked: ``"source"``; with other ``own_group`` than minimal ``"source-around"``."""
+        """Where it decides: ``"source"``; with other ``own_group`` than minimal ``"source-around"``."""
         return "source" if self.own_group == "minimal" else "source-around"
 
     def env_options(self) -> dict[str, Any]:
         """See ``Policy.env_options``."""
         options = Policy.env_options(self)
-        return {**options, "detours": (self.detour, "l")} if self.own_group == "local" else options
+        return {**options, "nonminimal_kinds": (self.detour, "l")} if self.own_group == "local" else options
 
     def act(self, batch: DecisionBatch) -> IntArray:
-        """Choose the first detour for every pending packet; the minimal path where there is none.
+        """Choose the first non-minimal path for every pending packet; the minimal path where there is none.
 
         Args:
-            batch: N decisions of source routers, of an environment with ``action="path"`` and this kind of detour.
+            batch: N decisions of source routers, of an environment with ``action="path"`` and this kind of non-minimal
+                path.
 
         Returns:
             (N,) actions.
@@ -181,8 +182,8 @@ class Ugal(core.UgalN):
         """Choose a path for every pending packet by UGAL's comparison.
 
         Args:
-            batch: N decisions of source routers, of an environment with ``action="path"`` and this kind of detour;
-                occupancies are in packets and are the deciding router's own.
+            batch: N decisions of source routers, of an environment with ``action="path"`` and this kind of non-minimal
+                path; occupancies are in packets and are the deciding router's own.
 
         Returns:
             (N,) actions; ties go to the minimal path, and among candidates of a kind to the first.
@@ -204,9 +205,9 @@ class Ugal(core.UgalN):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class UgalIdeal(core.UgalIdeal):
-    """At the source router, minimal iff ``q_min <= 2 * q_detour + bias_packets``, where ``q`` is the occupancy, on
-    the *global* link by which a path leaves the group, of the VC that it would use there, at whatever router of the
-    group that is, as it is right now.
+    """At the source router, minimal iff ``q_min <= 2 * q_detour + bias_packets``, where ``q`` is an occupancy on
+    the *global* link by which a path leaves the group: that of the VC that it would use there. It is the present
+    value, whichever router of the group has the link.
 
     No router could know that: an ideal to measure others by. It is LIA's UGAL-G; ``ugal-g`` is that of the
     Q-adaptive paper, by local occupancy.
@@ -220,7 +221,7 @@ class UgalIdeal(core.UgalIdeal):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Par(core.Par):
-    """UGAL's rule with detours to routers (``lgl``), asked again after a minimal first hop inside the
+    """UGAL's rule with non-minimal paths to routers (``lgl``), asked again after a minimal first hop inside the
     source group.
 
     Source: Jiang, Kim, Dally, ISCA 2009; Kang, Wang, Lan, HPDC 2021, sections 2.2 and 5.1.
@@ -231,8 +232,8 @@ class Par(core.Par):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Piggyback(core.Pb):
-    """A detour to a random router (``lgl``) if the minimal path's global link is congested, or if UGAL says so
-    (``q_min > 2 * q_detour + bias_packets``); else minimal. Asked at the source router only.
+    """A non-minimal path to a random router (``lgl``) if the minimal path's global link is congested, or if UGAL says
+    so (``q_min > 2 * q_detour + bias_packets``); else minimal. Asked at the source router only.
 
     A global link is congested iff the occupancy of its port is above ``congestion_factor`` times the mean over its
     router's connected global ports plus ``congestion_offset_packets``. Every router tells the others of its group
@@ -252,26 +253,27 @@ class Piggyback(core.Pb):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Acor(core.Acor):
-    """Always a detour, as long as its router's level says: through one of the router's own global links (``g``), the
-    same and then to a random router (``gl``), or to any router (``lgl``).
+    """Always a non-minimal path, as long as its router's level says: through one of the router's own global links
+    (``g``), the same and then to a random router (``gl``), or to any router (``lgl``).
 
-    A router counts failed attempts of packets that head an injection queue and are to take a detour. A crossbar that
-    another packet takes counts once, and no room behind it twice a clock cycle. With ``decide_at="attempt"``, where a
-    refused head draws another detour, each refusal counts. The level rises as soon as ``first_increase``, then
-    ``second_increase`` are reached, and falls after ``hysteresis_ns`` with at most ``second_decrease``, then
-    ``first_decrease``; the counter then starts anew. A router none of whose global links will do uses ``lg`` and
-    ``lgl``.
+    A router counts failed attempts of packets that head an injection queue and are to take a non-minimal path. A
+    crossbar that another packet takes counts once, and no room behind it twice a clock cycle. With
+    ``decide_at="attempt"``, where a refused head draws another non-minimal path, each refusal counts. The level rises
+    as soon as ``first_increase``, then ``second_increase`` are reached, and falls after ``hysteresis_ns`` with at most
+    ``second_decrease``, then ``first_decrease``; the counter then starts anew. A router none of whose global links will
+    do uses ``lg`` and ``lgl``.
 
     Source: Benito et al., JPDC 2019; LIA, TACO 2025, sections 2.2.2 and 5.2.
     """
 
     variants: ClassVar[NamedVariants] = {"acor": {}}
-    observes: ClassVar[tuple[str, ...]] = ("detour_level",)
+    observes: ClassVar[tuple[str, ...]] = ("nonminimal_level",)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PiggybackAcor(core.PbAcor):
-    """Piggyback's choice between a minimal path and a detour, with a detour as long as ACOR's level says.
+    """Piggyback's choice between a minimal path and a non-minimal path, with a non-minimal path as long as ACOR's level
+    says.
 
     The parameters are those of ``Piggyback`` and ``Acor``.
 
@@ -279,7 +281,7 @@ class PiggybackAcor(core.PbAcor):
     """
 
     variants: ClassVar[NamedVariants] = {"pb-acor": {}}
-    observes: ClassVar[tuple[str, ...]] = ("candidate_congested", "detour_level")
+    observes: ClassVar[tuple[str, ...]] = ("candidate_congested", "nonminimal_level")
 
 
 class _ByLevels(core.Tpr):
@@ -294,7 +296,7 @@ class _ByLevels(core.Tpr):
             raise config_error("low_packets", low, f"must be at most high_packets, {high:g}")
 
     def env_options(self) -> dict[str, Any]:
-        """See ``Policy.env_options``; what stands in output queues is shown if the policy weighs it."""
+        """See ``Policy.env_options``; what is in output queues is shown if the policy weighs it."""
         options = Policy.env_options(self)
         if self.weighed == "queued":
             shown = options["features"]
@@ -312,7 +314,7 @@ class Tpr(_ByLevels):
 
     It counts what has left the injection queues, not what was offered: past saturation the counters fall, traffic
     looks milder than it is, and more of it goes minimally (LIA, section 3.1). ``stored_weight=0.1`` makes them the
-    extended counters of LIA, which count what stands in the injection queues, too.
+    extended counters of LIA, which count what is in the injection queues, too.
 
     Source: Faizian et al., IEEE TMSCS 2018; two thresholds, windows and values as in LIA, TACO 2025, section 5.2.
     """
@@ -323,27 +325,28 @@ class Tpr(_ByLevels):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Lia(_ByLevels, core.Lia):
-    """UGAL at the source router, ``q_min <= 2 * q_detour + T``, with T and the length of the detour by counters of
-    what the router's own hosts offer. No router tells another one anything.
+    """UGAL at the source router, ``q_min <= 2 * q_detour + T``, with T and the length of the non-minimal path by
+    counters of what the router's own hosts offer. No router tells another one anything.
 
     A *global counter* per other group: packets for it that left the injection queues in the last ``window_ns``, plus
-    ``stored_weight`` times those that stand there. The destination's says whether traffic is benign, mixed or
-    adverse, which sets T. The detour makes its first local hop only if the counters of at least ``saturated_groups``
+    ``stored_weight`` times those that are there. The destination's says whether traffic is benign, mixed or adverse,
+    which sets T. The non-minimal path makes its first local hop only if the counters of at least ``saturated_groups``
     of the groups behind the router's own global links exceed ``saturated_packets`` (of all of them, where there are
     fewer): others need these links for minimal traffic. It makes its second local hop only if a *remote counter*
-    exceeds ``remote_packets``: how many of the router's packets would use one type of local link in the groups
-    between. Which destinations use which type is counted on the wiring, so any arrangement, trunking and number of
-    groups will do.
+    exceeds ``remote_packets``: how many of the router's packets would use one type of local link in the groups between.
+    Which destinations use which type is counted on the wiring, so any arrangement, trunking and number of groups will
+    do.
 
-    Counters are in packets. The paper writes phits per interval, but its own figures fit packets only: detours of
-    kind ``g`` saturate under ADV+h at a load of 1/h, where a router sends h hosts * 1/h * 200 cycles / 10 phits = 20
-    packets in a window; the paper reads 17 off the knee and sets the threshold to 20, which is the same for every h.
+    Counters are in packets. The paper writes phits per interval, but its own figures fit packets only: non-minimal
+    paths of kind ``g`` saturate under ADV+h at a load of 1/h, where a router sends h hosts * 1/h * 200 cycles / 10
+    phits = 20 packets in a window; the paper reads 17 off the knee and sets the threshold to 20, which is the same for
+    every h.
 
     The other thresholds depend on the system, and unless they are set they follow from it: a counter shows
     ``U = 20 p / (g - 1)`` packets under uniform traffic at full load, 1.7 with 5,256 hosts and 3.3 with 342, and each
     threshold lies as many standard deviations above U as those of table 1 do with 5,256 hosts (docs/lia.md).
 
-    ``q`` is what stands in the router's output queue for the VC that a path would use first, or with
+    ``q`` is what is in the router's output queue for the VC that a path would use first, or with
     ``weighed="occupancy"`` that and what was sent and holds a credit, which is what FOGSim's other policies weigh. The
     paper writes "next hop buffer occupancy"; with the first it does what the paper shows, with the second its values of
     T leave packets waiting for a saturated link (docs/lia.md).
@@ -398,14 +401,14 @@ class _Aries(core.Ad0):
 
     @property
     def scope(self) -> str:
-        """Where it is asked: ``"progressive"``, and less with other values of ``decide`` and ``in_group``."""
+        """Where it decides: ``"progressive"``, and less with other values of ``decide`` and ``in_group``."""
         return _SCOPES[self.decide, self.in_group]
 
     def env_options(self) -> dict[str, Any]:
         """See ``Policy.env_options``."""
         by_own_links = self.decide == "progressive" and self.later_nonminimal == "own-links"
         detours = ("lg", *(("l",) if self.in_group else ()), *(("g",) if by_own_links else ()))
-        return {**Policy.env_options(self), "detours": detours}
+        return {**Policy.env_options(self), "nonminimal_kinds": detours}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -436,7 +439,7 @@ class AriesMode(_Aries):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Aries(_Aries, core.Ad):
-    """Aries' rule with a bias of one's own: see ``AriesMode`` for what is weighed where.
+    """Aries' rule with a bias of your own: see ``AriesMode`` for what is weighed where.
 
     A load becomes ``(load << shift) + add``, with a pair for each side and number of hops taken: none (``first``), one
     (``second``), more (``later``). All are 0 by default, which is ``ad0``.

@@ -51,7 +51,7 @@ class ScoringPolicy(core.NeuralV1):
 
     @property
     def scope(self) -> str:
-        """Which decisions the network is asked for: ``"source"`` or ``"every"``."""
+        """Which decisions the network takes: ``"source"`` or ``"every"``."""
         return self.network.scope
 
     @property
@@ -75,9 +75,9 @@ class ScoringPolicy(core.NeuralV1):
             "features": network.features,
             "trackers": {name: {} for name in self._trackers(network.features)},
             "max_hops": network.max_hops,
-            "detours": network.detours,
+            "nonminimal_kinds": network.nonminimal_kinds,
             "minimal_candidates": network.minimal_candidates,
-            "detour_candidates": network.detour_candidates,
+            "nonminimal_candidates": network.nonminimal_candidates,
             "avoid_destination_group": self.avoid_destination_group,
         }
 
@@ -97,8 +97,8 @@ class ScoringPolicy(core.NeuralV1):
         """
         network = self.network
         scores = tamed(self.scores(batch))
-        if network.second_look:
-            return _at_second_sight(network, scores, batch.mask)
+        if network.second_stage:
+            return _second_stage(network, scores, batch.mask)
         if network.output == "greedy" or len(batch) == 0:
             return best_legal(scores, batch.mask)
         return drawn_legal(scores, batch.mask, network.temperature, batch.draws[:, 0])
@@ -142,8 +142,8 @@ class _WithNetwork(ScoringPolicy):
 class Mlp(_WithNetwork):
     """A multi-layer perceptron scores the legal ports or paths, and the best one is taken (or drawn by a softmax).
 
-    What it sees, where it is asked, and what it chooses among stands in its file, see ``MlpNetwork``. All decisions of
-    an instant pass the network together. Sums are added up in one order, in single precision and without fused
+    What it sees, where it decides, and what it chooses among is in its file, see ``MlpNetwork``. All decisions of
+    one time pass the network together. Sums are added up in one order, in single precision and without fused
     operations, so that a run is the same bits on every machine, for every number of threads, and from Python.
 
     Source: this project.
@@ -187,14 +187,14 @@ class Mlp(_WithNetwork):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Neural(ScoringPolicy):
-    """A small neural network that comes with its weights scores a shortest path and detours of four kinds.
+    """A small neural network that comes with its weights scores a shortest path and non-minimal paths of four kinds.
 
     It was trained on a mixture of scenarios that shares nothing with the test split of the suite ``dragonfly-v1``. It
     scores one candidate path after the other with the same weights, so it runs on every size of system. What it sees
     does not depend on the size either: occupancies of the router's own port and of the global link by which the path
-    leaves the group, the time that the path takes on idle links, how much the group offers to the destination group,
-    which links its packets crossed lately and how full those make them, what acknowledgements tell, and how long the
-    packet has waited. How it was trained, how good it is and where it fails: ``docs/neural.md``.
+    leaves the group, and the time that the path takes on idle links. It also sees how much the group offers to the
+    destination group, which links its packets crossed lately and how full those make them, what acknowledgements tell,
+    and how long the packet has waited. How it was trained, how good it is and where it fails: ``docs/neural.md``.
 
     Source: this project.
     """
@@ -223,20 +223,18 @@ def _facts(name: str) -> dict[str, Any]:
     return facts
 
 
-def _at_second_sight(
+def _second_stage(
     network: MlpNetwork, scores: npt.NDArray[np.float32], mask: npt.NDArray[np.bool_]
 ) -> IntArray:
-    """(N,) actions: the best of all where the best of those that are shown first is a detour."""
-    first = best_legal(scores, first_sight(network, mask))
+    """(N,) actions: the best of all where the best of those that are shown first is a non-minimal path."""
+    first = best_legal(scores, first_stage(network, mask))
     return np.where(first < network.minimal_candidates, first, best_legal(scores, mask))
 
 
-def first_sight(network: MlpNetwork, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """(N, A) what is legal and shown at first to a network with a second look: shortest paths, and one detour of each
-    kind.
-    """
+def first_stage(network: MlpNetwork, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """(N, A) what is legal and scored in the first stage: shortest paths, and one non-minimal path of each kind."""
     detour = np.arange(mask.shape[1]) - network.minimal_candidates
-    shown: npt.NDArray[np.bool_] = mask & ((detour < 0) | (detour % network.detour_candidates == 0))
+    shown: npt.NDArray[np.bool_] = mask & ((detour < 0) | (detour % network.nonminimal_candidates == 0))
     return shown
 
 

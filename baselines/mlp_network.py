@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 import itertools
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dragonfly_env import _core
-from dragonfly_env.baselines.heuristics import DETOURS
+from dragonfly_env.baselines.heuristics import NONMINIMAL_KINDS
 from dragonfly_env.checks.archives import read_arrays
 from dragonfly_env.checks.arrays import as_float32, as_numbers, refuse_first
 from dragonfly_env.checks.documents import parse_json
@@ -46,8 +47,8 @@ _MOST_UNITS = 2**16
 _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _LEAST_SCALE, _MOST_SCALE = 1e-9, 1e9
 _LEAST_TEMPERATURE, _MOST_TEMPERATURE = 1e-6, 1e6
-_OF_PATHS = ("source-any", "way", "progressive")
-_KINDS = (*DETOURS, "l")
+_OF_PATHS = ("source-all", "minimal-path", "progressive")
+_KINDS = (*NONMINIMAL_KINDS, "l")
 _SHARED = ("decision", "port", "link", "group", "peer")
 _OF_ACTION = {"port": "port", "path": "candidate"}
 _PER: dict[str, str] = {row["name"]: row["per"] for row in _core.features()} | {
@@ -74,7 +75,7 @@ def _names(field: str, value: object) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _detours(field: str, value: object) -> tuple[str, ...]:
+def _nonminimal_kinds(field: str, value: object) -> tuple[str, ...]:
     kinds = check_items(field, value, f"must be some of {', '.join(_KINDS)}")
     for i, kind in enumerate(kinds):
         if kind not in _KINDS or kind in kinds[:i]:
@@ -145,7 +146,7 @@ class MlpNetwork:
         None,
         _layers,
         "",
-        "Pairs of weights (inputs, outputs) and bias (outputs,), first layer first. Inputs stand in the order of the "
+        "Pairs of weights (inputs, outputs) and bias (outputs,), first layer first. Inputs are in the order of the "
         "features.",
         False,
     )
@@ -154,7 +155,7 @@ class MlpNetwork:
     scope: str = choice(
         "source",
         ("source", "every", *_OF_PATHS),
-        doc="Which routers ask, as in ``BatchedRoutingEnv``; the last three with paths only.",
+        doc="Which routers decide, as in ``BatchedRoutingEnv``; the last three with paths only.",
     )
     scoring: str = choice("candidate", ("candidate", "all"), doc="One pass per action, or one per decision.")
     activation: str = choice("relu", ("relu", "tanh"), doc="Of the hidden layers.")
@@ -173,18 +174,21 @@ class MlpNetwork:
         "network in which it runs. Squashed features have none.",
         True,
     )
-    detours: tuple[str, ...] = setting(
-        ("lgl",), _detours, "", "Kinds of detour among the candidate paths.", False
+    nonminimal_kinds: tuple[str, ...] = setting(
+        ("lgl",), _nonminimal_kinds, "", "Kinds of non-minimal path among the candidate paths.", False
     )
     minimal_candidates: int = integer(
         1, 1, _MOST_CANDIDATES, unit="paths", doc="Shortest paths that are drawn."
     )
-    detour_candidates: int = integer(1, 1, _MOST_CANDIDATES, unit="paths", doc="Detours drawn of each kind.")
-    second_look: bool = boolean(
+    nonminimal_candidates: int = integer(
+        1, 1, _MOST_CANDIDATES, unit="paths", doc="Non-minimal paths drawn of each kind."
+    )
+    second_stage: bool = boolean(
         False,
-        doc="Whether detours behind the first of each kind count only where the best of the first ones and of the "
-        "shortest paths is a detour. Most packets of traffic that needs no detours then cost no more than with one "
-        "detour of each kind. Needs paths, one pass per action, the best score, and several detours of each kind.",
+        doc="Whether non-minimal paths behind the first of each kind count only where the best of the first ones and "
+        "of the shortest paths is a non-minimal path. Most packets of traffic that needs no non-minimal paths "
+        "then cost no more than with one non-minimal path of each kind. Needs paths, one pass per action, the "
+        "best score, and several non-minimal paths of each kind.",
     )
     max_hops: int = integer(5, 3, 15, unit="hops", doc="Ports: the longest route, and the number of VCs.")
 
@@ -197,12 +201,12 @@ class MlpNetwork:
         if self.scope in _OF_PATHS and self.action != "path":
             raise config_error("scope", self.scope, "must be 'source' or 'every' with action='port'")
         greedy_paths = (self.action, self.scoring, self.output) == ("path", "candidate", "greedy")
-        if self.second_look and not (greedy_paths and self.detour_candidates > 1):
+        if self.second_stage and not (greedy_paths and self.nonminimal_candidates > 1):
             allowed = (
                 "must be False unless action is 'path', scoring 'candidate', output 'greedy' and "
-                "detour_candidates 2 or more"
+                "nonminimal_candidates 2 or more"
             )
-            raise config_error("second_look", True, allowed)
+            raise config_error("second_stage", True, allowed)
         for name in self.features:
             self._check_feature(name)
         if self.scoring == "all":
@@ -329,10 +333,10 @@ class MlpNetwork:
                 "scope": self.scope,
                 "action": self.action,
                 "max_hops": self.max_hops,
-                "detours": list(self.detours),
+                "nonminimal_kinds": list(self.nonminimal_kinds),
                 "minimal_candidates": self.minimal_candidates,
-                "detour_candidates": self.detour_candidates,
-                "second_look": self.second_look,
+                "nonminimal_candidates": self.nonminimal_candidates,
+                "second_stage": self.second_stage,
             },
             self.scoring == "candidate",
             self.activation,
@@ -342,6 +346,16 @@ class MlpNetwork:
             [weights for weights, _ in self.layers],
             [bias for _, bias in self.layers],
         )
+
+
+_RENAMED = {
+    "detours": "nonminimal_kinds",
+    "detour_candidates": "nonminimal_candidates",
+    "candidate_detour_demand": "candidate_nonminimal_demand",
+    "detour_level": "nonminimal_level",
+    "second_look": "second_stage",
+}
+"""Names in the headers of older files, as that of the shipped network: a file is known by its SHA-256."""
 
 
 def _array_names(count: int) -> list[tuple[str, str]]:
@@ -379,7 +393,7 @@ def _write_network(path: object, fields: Mapping[str, Any], layers: Sequence[Lay
 
 
 def _read_network(path: object) -> tuple[dict[str, Any], list[tuple[Any, Any]]]:
-    """The fields and the arrays in a file, as they stand there.
+    """The fields and the arrays in a file, as they are there.
 
     Raises:
         ConfigError: If the file cannot be read, is damaged or of another kind or format, or an array is no float32.
@@ -411,7 +425,7 @@ def _parse_header(array: npt.NDArray[Any], shown: str) -> dict[str, Any]:
     if array.dtype.kind != "U" or array.ndim != 0:
         raise config_error(FIELD, shown, f"{_FILE} (its header is no text)")
     with parsing(FIELD, shown, _FILE):
-        text = str(array[()])
+        text = re.sub(r'"(\w+)"', lambda name: f'"{_RENAMED.get(name[1], name[1])}"', str(array[()]))
     header = parse_json(text, FIELD, file=shown, allowed=_FILE)
     if (
         not isinstance(header, dict)

@@ -79,7 +79,7 @@ def milc(seeds: int) -> list[str]:
 
 
 def uniform(loads: Sequence[float], time_ns: float) -> list[str]:
-    """Latency, detours and use of the links between groups under open-loop traffic."""
+    """Latency, non-minimal paths and use of the links between groups under open-loop traffic."""
     lines = [
         "| load | machine | latency by AD0 / AD3 (ns) | 1 - AD3 / AD0 | accepted | sent around | rank-3 packets |",
         "|---|---|---|---|---|---|---|",

@@ -1,4 +1,4 @@
-"""Where these benchmarks lie, and how the core beside them was built."""
+"""Where these benchmarks lie, and how the core next to them was built."""
 
 from __future__ import annotations
 

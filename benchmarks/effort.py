@@ -23,7 +23,7 @@ class Effort:
         thread_topologies: Systems that are run with one and with two threads.
         sweep_runs: Runs of the sweep that is timed.
         processes: Processes started for each start-up time.
-        yardstick_laps: How long the yardstick runs beside each sample; ten take about a second.
+        yardstick_laps: How long the yardstick runs next to each sample; ten take about a second.
     """
 
     name: str

@@ -44,7 +44,7 @@ class Episode:
         packet_hops: Of the network.
         cpu_s: Of this process, without building, reset and warm-up.
         wall_s: The same.
-        yardstick_hops_per_s: The yardstick's speed beside it.
+        yardstick_hops_per_s: The yardstick's speed next to it.
     """
 
     work: int

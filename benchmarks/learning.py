@@ -58,7 +58,7 @@ class Case:
         evaluate_every: Episodes between two points of the curve.
         mixture: Whether it trains on changing traffic, ``MIXTURE``, instead of ``system()``.
         hosts: Of the system.
-        beside: Kinds of traffic and loads that every episode has beside each other, instead of ``system()``.
+        beside: Kinds of traffic and loads that every episode has next to each other, instead of ``system()``.
         trained_hosts: Of the system that it trains on, if it is another one.
     """
 
@@ -287,7 +287,7 @@ def main(
 
 
 def run(out: Path, names: list[str], seeds: range, jobs: int) -> dict[str, Any]:
-    """Everything, as it stands in the file."""
+    """Everything, as it is in the file."""
     for name in names:
         if name not in CASES:
             raise typer.BadParameter(f"{name!r}; must be one of {', '.join(CASES)}", param_hint="--case")

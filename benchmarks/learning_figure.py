@@ -1,4 +1,4 @@
-"""The learning curves: latency of the greedy policy over training time, beside the heuristics."""
+"""The learning curves: latency of the greedy policy over training time, next to the heuristics."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """LIA where its paper did not look: ``python -m benchmarks.lia_elsewhere`` prints the table of ``docs/lia.md``.
 
 Other sizes, both palm trees, trunked and partial systems, other offsets of adversarial traffic: LIA's mean latency
-over the lowest of the oblivious detours, and over the lowest of the other adaptive policies, as Markdown.
+over the lowest of the oblivious non-minimal paths, and over the lowest of the other adaptive policies, as Markdown.
 """
 
 from __future__ import annotations

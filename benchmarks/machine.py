@@ -32,7 +32,7 @@ def describe_machine() -> dict[str, Any]:
 
 
 def describe_build() -> dict[str, Any]:
-    """The package, its sources' commit, and the compiled core itself: what compiled it stands in the file."""
+    """The package, its sources' commit, and the compiled core itself: what compiled it is in the file."""
     core = Path(_core.__file__)
     binary = core.read_bytes()
     return {

@@ -65,7 +65,7 @@ def measure(effort: Effort, report: Report) -> list[Result]:
 def _result(
     name: str, samples: Callable[[], list[float]], beside: Beside, parameters: dict[str, Any]
 ) -> Result:
-    """``samples()``: CPU-seconds; they are short, so the yardstick runs beside all of them together."""
+    """``samples()``: CPU-seconds; they are short, so the yardstick runs next to all of them together."""
     seconds, hops_per_s = beside.measure(samples)
     return Result(
         family="overhead",

@@ -28,7 +28,7 @@ class Result:
         goal: What the project has set itself for the median, if anything.
         parameters: What was run.
         details: What the samples were computed from, one entry per sample, and further observations.
-        yardstick_hops_per_s: The yardstick's packet-hops per CPU-second beside each sample; empty where it was not
+        yardstick_hops_per_s: The yardstick's packet-hops per CPU-second next to each sample; empty where it was not
             run, or says nothing (ratios, memory, wall-clock time).
     """
 
@@ -73,7 +73,7 @@ class Result:
         return self.median >= self.goal if self.higher_is_better else self.median <= self.goal
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in the result file."""
+        """As it is in the result file."""
         return {
             "family": self.family,
             "name": self.name,

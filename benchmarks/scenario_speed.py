@@ -1,4 +1,4 @@
-"""Family ``scenarios``: what it is worth to have small networks beside each other in one batch.
+"""Family ``scenarios``: what it is worth to have small networks next to each other in one batch.
 
 Sixteen networks of one size under different traffic, random legal actions drawn with NumPy inside the clock,
 transitions collected as a learner does. First each alone, one after the other; then all in one batch; then the same
@@ -97,7 +97,7 @@ def measure(effort: Effort, report: Report) -> list[Result]:
             report(f"round {i} of {effort.rounds}: {name}")
             found[name].append(beside.measure(case))
     if len({each.decisions for samples in found.values() for each, _ in samples}) != 1:
-        raise RuntimeError("the networks have other histories beside each other than alone")
+        raise RuntimeError("the networks have other histories next to each other than alone")
     parameters = {"networks": COUNT, "num_hosts": int(_HOSTS), "duration_ns": duration_ns}
     return [
         Result(

@@ -114,7 +114,7 @@ def in_turns(
 
 
 def yardstick(slices: Sequence[Slice]) -> list[float]:
-    """The yardstick's speed beside each slice, for the result file."""
+    """The yardstick's speed next to each slice, for the result file."""
     return [s.yardstick_hops_per_s for s in slices if s.yardstick_hops_per_s is not None]
 
 

@@ -72,7 +72,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":  # looked up when asked: nobody who only wants to simulate waits for it
+    if name == "__version__":  # looked up at its first use, so that a simulation alone does not wait for it
         from dragonfly_env._version import installed_version
 
         globals()[name] = installed_version()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def installed_version() -> str:
-    """Looked up when asked: nobody who only wants to simulate waits for it."""
+    """Looked up at its first use, so that a simulation alone does not wait for it."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -21,7 +21,7 @@ class BatchPolicy(Protocol):
 
     @property
     def scope(self) -> str:
-        """Which decisions it must be asked for: ``"source"``, ``"every"`` or ``"all"``."""
+        """Which decisions it takes: ``"source"``, ``"every"`` or ``"all"``."""
 
     @property
     def action(self) -> str:

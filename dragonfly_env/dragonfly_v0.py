@@ -9,13 +9,13 @@ Observation space      ``Dict(observation=Box (F,) float32, action_mask=MultiBin
                        ``info["action_mask"]`` too. ``env.unwrapped.core.layout`` names the features. Without a pending
                        packet the observation is what the router saw last (at first its own ports, else zeros).
 State                  ``Box (num_routers, radix + 1)``: occupancies of all output ports, and pending decisions
-Rewards                what the router was paid since it acted last; see ``reward``
+Rewards                what the router was rewarded with since it acted last; see ``reward``
 End                    all agents are truncated when the time is up (or after ``max_cycles`` rounds); none terminates.
                        Then every ``info["metrics"]`` has what the episode measured in the agent's network
 =====================  ===========================================================================================
 
 ``parallel_env`` goes round by round: every router with pending packets answers its earliest (of several at the same
-time, the one with the lowest decision id), the others idle, and time stands still until all decisions of the window
+time, the one with the lowest decision id), the others idle, and time stops until all decisions of the window
 are answered. ``env`` and ``raw_env`` (AEC) select only routers with a pending packet, in the same order. Each decision
 shows the router as it was when the decision was raised, so the order of rounds and turns changes nothing in the
 network.
@@ -29,14 +29,14 @@ Settings, the same for all three:
 * ``config``, by position or by name: a ``SimulationConfig``, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a
   load of 0.35. Its policy routes the packets of a warm-up. Any of its fields may be given or changed here:
   ``topology="1056"``, ``traffic="uniform"``, ``load=0.4``, ``network="q-adaptive"``, ``policy="ugal-n"``, ``seed=7``,
-  ... A list: networks beside each other, whose routers are numbered on from one to the next.
+  ... A list: networks next to each other, whose routers are numbered on from one to the next.
 * those of ``BatchedRoutingEnv``: ``scope``, ``action``, ``reward``, ``duration_ns`` (default 50,000), ``warmup_ns``
-  (default 0), ``features``, ``detours``, ``max_hops``, ``reward_scale_ns``, ... ``for_policy="ugal-n"`` sets scope,
-  action and candidates as that policy needs them.
+  (default 0), ``features``, ``nonminimal_kinds``, ``max_hops``, ``reward_scale_ns``, ... ``for_policy="ugal-n"`` sets
+  scope, action and candidates as that policy needs them.
 * ``illegal_action``: ``"remap"`` (default) sends the packet minimally and counts in ``info["illegal_actions"]``, per
   agent and episode; each environment warns of the first one (``dragonfly_env.errors.IllegalActionWarning``).
   ``"raise"`` raises ``IllegalActionError`` and changes nothing.
-* ``mask_in``: ``"both"`` (default), ``"observation"`` or ``"info"``: where the mask stands. With ``"info"`` an
+* ``mask_in``: ``"both"`` (default), ``"observation"`` or ``"info"``: where the mask is. With ``"info"`` an
   observation is the features alone, a ``Box``.
 * ``flat_observation=True``: observations are one ``Box``, the features and then (unless ``mask_in="info"``) the mask,
   for wrappers that take no ``Dict``.

@@ -37,12 +37,8 @@ PARAMETER_TYPES = {
     "network-real": "float | None",
 }
 """The types of parameters as the core calls them, and as Python does."""
-_CANDIDATES = {
-    "minimal_candidates": "minimal_candidates",
-    "nonminimal_candidates": "detour_candidates",
-    "gateways": "gateways",
-    "avoid_destination_group": "avoid_destination_group",
-}
+_CANDIDATES = ("minimal_candidates", "nonminimal_candidates", "gateways", "avoid_destination_group")
+"""Parameters that are options of an environment, too."""
 
 
 def check_gateways(gateways: str, minimal_candidates: int) -> None:
@@ -152,8 +148,8 @@ class Policy(ABC):
         candidates that its parameters ask for, and its features by its own parameters, whatever ``config.policy`` is.
         """
         needed: dict[str, Any] = {"scope": self.scope, "action": self.action}
-        for field, option in _CANDIDATES.items():
-            if (value := getattr(self, field, None)) is not None:
+        for option in _CANDIDATES:
+            if (value := getattr(self, option, None)) is not None:
                 needed[option] = value
         if self.observes:
             needed["features"] = (*FEATURES, *self.observes)
@@ -172,7 +168,7 @@ class Policy(ABC):
         }
 
     def parameters(self) -> dict[str, ParameterValue]:
-        """What the core is told beside the name: every field that the name does not fix and that is not
+        """What the core is told next to the name: every field that the name does not fix and that is not
         None.
         """
         fixed = self.variants.get(self.name, {})
@@ -180,7 +176,7 @@ class Policy(ABC):
         return {name: value for name, value in values.items() if name not in fixed and value is not None}
 
     def core_parameters(self) -> dict[str, Any]:
-        """``parameters()`` as the core takes them: what stands in a file as what was read from it."""
+        """``parameters()`` as the core takes them: what is in a file as what was read from it."""
         return self.parameters()
 
     def to_core(self) -> _core.PolicyRecord:
@@ -193,7 +189,7 @@ class Policy(ABC):
 
     @property
     def scope(self) -> str:
-        """Which decisions the policy must be asked for: ``"source"``, ``"every"`` or ``"all"``."""
+        """Which decisions the policy takes: ``"source"``, ``"every"`` or ``"all"``."""
         return _registry()[self.name]["scope"]
 
     @property

@@ -1,7 +1,7 @@
 """The parameters of the core's policies, for type checkers: a class per policy, named after it.
 
 ``Policy`` takes its fields from the core when a class is made, so here every class is ``Policy`` itself. What a type
-checker reads is ``policy_parameters.pyi`` beside this file. After a change of parameters in the core write it anew::
+checker reads is ``policy_parameters.pyi`` next to this file. After a change of parameters in the core write it anew::
 
     python -c "from dragonfly_env.policy_parameters import write; write()"
 """

@@ -1,7 +1,7 @@
 """A routing policy of your own in thirty lines: no base class, no registration.
 
-Of the candidate paths of a packet (one minimal, four detours) take the one with the shortest estimated delay: the hops
-still to go, and the queue at the first of them. Then compare it with the heuristics that are built in.
+Of the candidate paths of a packet (one minimal, four non-minimal paths) take the one with the shortest estimated delay:
+the hops still to go, and the queue at the first of them. Then compare it with the heuristics that are built in.
 """
 
 from __future__ import annotations

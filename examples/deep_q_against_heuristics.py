@@ -1,4 +1,4 @@
-"""Train the deep Q agent for a few seconds, save it, load it, and measure it beside the heuristics.
+"""Train the deep Q agent for a few seconds, save it, load it, and measure it next to the heuristics.
 
 Needs the extra [sb3]. The command line does the same: ``dragonfly-env train`` and ``dragonfly-env evaluate``.
 """

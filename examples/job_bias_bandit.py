@@ -1,6 +1,6 @@
 """Jobs that learn which routing mode suits them, each by itself: a bandit per job on `job_bias_v0`.
 
-MILC, dispersed over routers, and HACC, on consecutive hosts, run beside each other on an eighth of Theta. Every
+MILC, dispersed over routers, and HACC, on consecutive hosts, run next to each other on an eighth of Theta. Every
 interval each job picks one of Aries' modes and sees what progress it made: first it tries all of them in turn, then
 mostly the best so far. The table says what became of the jobs' progress, in per cent of what they make when all route
 by AD0, the default of these machines: under every choice of one mode per job, and under the one that was learnt.

@@ -25,7 +25,7 @@ class PrintEpisodes(BaseCallback):
 
 
 def main() -> None:
-    """Train for a few rollouts. A packet is paid for about 30 steps after its decision: hence the long horizon."""
+    """Train for a few rollouts. A packet is rewarded for about 30 steps after its decision: hence the long horizon."""
     torch.set_num_threads(1)  # faster for networks this small
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35)
     env = RouterVecEnv(

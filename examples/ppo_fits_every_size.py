@@ -1,4 +1,4 @@
-"""PPO on exact transitions: three kinds of traffic beside each other, then the same weights in the core, on a larger
+"""PPO on exact transitions: three kinds of traffic next to each other, then the same weights in the core, on a larger
 system.
 
 Needs the extra [sb3]. What it reaches in minutes is in docs/learning.md.

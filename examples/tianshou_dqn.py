@@ -1,6 +1,6 @@
 """Tianshou's DQN on the AEC view: a small network, one learner per router, with action masks.
 
-Needs ``pip install tianshou`` beside the package; ``make test-frameworks`` runs this in an environment of its own.
+Needs ``pip install tianshou`` next to the package; ``make test-frameworks`` runs this in an environment of its own.
 Tianshou takes the mask out of observations, where it is by default.
 """
 

@@ -1,6 +1,6 @@
 """TorchRL on the parallel view: one masked policy that all routers share, trained by REINFORCE.
 
-Needs ``pip install torchrl`` beside the package; ``make test-frameworks`` runs this in an environment of its own.
+Needs ``pip install torchrl`` next to the package; ``make test-frameworks`` runs this in an environment of its own.
 TorchRL takes the mask out of one place only: ``mask_in="info"`` leaves observations that are plain vectors. It makes
 tensors of all infos, and wants the same ones in every step: ``OnlyMasks`` leaves out the metrics of the last.
 """

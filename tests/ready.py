@@ -25,8 +25,8 @@ def ready(name: str) -> dfe.Policy:
     """The policy of that name, with its defaults where it has them."""
     if "weights" not in policy_class(name).needs:
         return dfe.make_policy(name)
-    # Of both kinds of answer there are some: neither all minimal, nor all on a detour.
-    return dfe.make_policy(name, weights=weights_file(seed=3, scope="every", detours=("lgl", "lg")))
+    # Of both kinds of answer there are some: neither all minimal, nor all on a non-minimal path.
+    return dfe.make_policy(name, weights=weights_file(seed=3, scope="every", nonminimal_kinds=("lgl", "lg")))
 
 
 NETWORKS: tuple[str, ...] = tuple(name for name in dfe.NetworkConfig.presets() if name != "aries-256")

@@ -1,4 +1,4 @@
-"""Running the yardstick beside what is measured."""
+"""Running the yardstick next to what is measured."""
 
 from __future__ import annotations
 

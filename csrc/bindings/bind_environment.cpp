@@ -229,8 +229,8 @@ void bind_environment(py::module_& module) {
   PYBIND11_NUMPY_DTYPE(PacketFacts, source_host, destination_host, number, source_router, destination_router,
                        destination_group, hops, vc, input_port, minimal_action, minimal, created_ns,
                        arrived_ns);
-  PYBIND11_NUMPY_DTYPE(Candidate, kind, hops, port, occupancy, vc_occupancy, vc_queued, detour_group,
-                       detour_router, minimal_choice);
+  PYBIND11_NUMPY_DTYPE(Candidate, kind, hops, port, occupancy, vc_occupancy, vc_queued, intermediate_group,
+                       intermediate_router, minimal_choice);
   auto environment = sealed_class<RoutingEnvironment>(module, "RoutingEnvironment");
   make_by(environment, &make_environment, py::arg("run"), py::arg("warmup_ps"), py::arg("duration_ps"));
   environment

@@ -100,7 +100,7 @@ SourceHandle job_source(std::shared_ptr<const Dragonfly> topology,
                         const std::optional<SourceHandle>& background, const std::vector<py::dict>& given) {
   if (background) require_same_topology("traffic", *background->topology, *topology);
   if (background && background->workload) {
-    throw ConfigError{"traffic", "closed loop", "must be open loop beside jobs"};
+    throw ConfigError{"traffic", "closed loop", "must be open loop next to jobs"};
   }
   std::vector<Job> jobs;
   std::vector<std::uint8_t> taken(topology->num_hosts());

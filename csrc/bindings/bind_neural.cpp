@@ -42,7 +42,7 @@ NetworkHandle make_network(const py::dict& spec, bool per_action, const std::str
   given.features = features;
   given.scales = scales;
   read_question_spec(spec, given.asked);
-  given.asked.second_look = member<bool>(spec, "second_look");
+  given.asked.second_stage = member<bool>(spec, "second_stage");
   for (std::size_t i = 0; i < weights.size(); ++i) {
     given.weights.push_back(matrix(weights[i], "weights_" + std::to_string(i), 2));
   }

@@ -1,4 +1,4 @@
-// The extension module dragonfly_env._core: only dispatches to the bind_*.cpp files beside it.
+// The extension module dragonfly_env._core: only dispatches to the bind_*.cpp files next to it.
 #include <pybind11/pybind11.h>
 
 namespace py = pybind11;

@@ -35,16 +35,16 @@ inline void read_question_spec(const pybind11::dict& given, QuestionSpec& spec) 
   const auto scope = member<std::string>(given, "scope");
   spec.scope = one_of<DecisionScope>("scope", scope,
                                      {{"source", DecisionScope::kSource},
-                                      {"source-any", DecisionScope::kSourceAny},
+                                      {"source-all", DecisionScope::kSourceAll},
                                       {"source-around", DecisionScope::kSourceAround},
-                                      {"way", DecisionScope::kWay},
+                                      {"minimal-path", DecisionScope::kMinimalPath},
                                       {"progressive", DecisionScope::kProgressive},
                                       {"every", every},
                                       {"all", every}});
   spec.forced_too = scope == "all";
   spec.max_hops = member<std::uint8_t>(given, "max_hops");
-  for (const auto& name : member<std::vector<std::string>>(given, "detours")) {
-    spec.detours.push_back(one_of<DetourKind>("detours", name,
+  for (const auto& name : member<std::vector<std::string>>(given, "nonminimal_kinds")) {
+    spec.detours.push_back(one_of<DetourKind>("nonminimal_kinds", name,
                                               {{"lgl", DetourKind::kLgl},
                                                {"lg", DetourKind::kLg},
                                                {"gl", DetourKind::kGl},
@@ -52,7 +52,7 @@ inline void read_question_spec(const pybind11::dict& given, QuestionSpec& spec) 
                                                {"l", DetourKind::kL}}));
   }
   spec.minimal_candidates = member<std::uint32_t>(given, "minimal_candidates");
-  spec.detour_candidates = member<std::uint32_t>(given, "detour_candidates");
+  spec.nonminimal_candidates = member<std::uint32_t>(given, "nonminimal_candidates");
 }
 
 }  // namespace dragonfly

@@ -1,6 +1,6 @@
 // Where the packets of one partition wait for answers from outside.
 //
-// A decision sees the router as it is at its instant and takes effect one routing delay later, so all
+// A decision sees the router as it is at its time and takes effect one routing delay later, so all
 // that are raised within one routing delay of the first may be answered together. The partition stops
 // before that time is over.
 #pragma once
@@ -22,7 +22,7 @@ class DecisionDesk : public PendingDecisions {
                std::uint32_t num_routers);
 
   // Puts the packet of `context` on the desk, or returns false: it has no choice that is reported.
-  // Ends the packet's previous decision, if that is what rewards are paid for.
+  // Ends the packet's previous decision, if that is what rewards are rewarded for.
   bool raise(const RouteContext& context, std::uint32_t packet, std::uint32_t input_vc, Port input_port,
              Tick now);
   // With a background policy, before it decides: the same for a wanted packet; others are counted.
@@ -41,7 +41,7 @@ class DecisionDesk : public PendingDecisions {
   [[nodiscard]] std::size_t not_taken() const noexcept { return taken_ ? 0 : log_.size(); }
   // From now on completed decisions are kept for one step only, without what was seen.
   void stop_keeping() noexcept { log_.drop_rows(); }
-  // Forgets what was paid in the last step, and, unless transitions are kept, what was completed.
+  // Forgets what was rewarded with in the last step, and, unless transitions are kept, what was completed.
   void begin_step() noexcept;
 
   [[nodiscard]] TransitionLog& log() noexcept { return log_; }

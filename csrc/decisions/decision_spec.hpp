@@ -1,4 +1,4 @@
-// What an outside policy is asked, and what it is paid: the settings of a decision environment.
+// What an outside policy is asked, and what it is given: the settings of a decision environment.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 //
 // Causality. Every report that reaches a router x at or before an instant at which x is asked has been added
 // when that question is handed out, however partitions run ahead of each other: it was sent one credit delay
-// earlier, by a router of the same partition, which has got past that instant, or over a global link, whose
+// earlier, by a router of the same partition, which has got past that time, or over a global link, whose
 // credit delay is no shorter than a window, so in an earlier window, which all partitions have completed. And
 // a packet leaves a buffer at the earliest at the clock edge after its decision has been answered (also
 // without a routing delay), so what the next router thought of it then has been handed out before the report.

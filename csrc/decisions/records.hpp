@@ -1,4 +1,4 @@
-// The rows that leave the core beside the observations.
+// The rows that leave the core next to the observations.
 #pragma once
 
 #include <cstdint>

@@ -159,7 +159,7 @@ std::uint8_t vc_count(const char* field, std::uint32_t given, std::uint8_t requi
 // stands there, too.
 std::optional<AfterRefusal> parse_after_refusal(const std::string& decide_at, bool decisions_from_outside) {
   if (decide_at == "attempt") return AfterRefusal::kNewPath;
-  if (decide_at == "attempt-same-detour") return AfterRefusal::kSamePath;
+  if (decide_at == "attempt-same-path") return AfterRefusal::kSamePath;
   if (decide_at == "by-policy" && !decisions_from_outside) return std::nullopt;
   return AfterRefusal::kKeep;
 }

@@ -13,12 +13,13 @@
 
 namespace dragonfly {
 
-// Kinds of paths that are told apart, as in Candidate::kind: minimal, and the four detours through other
-// groups.
+// Kinds of paths that are told apart, as in Candidate::kind: minimal, and the four non-minimal paths through
+// other groups.
 inline constexpr std::uint32_t kAcknowledgedKinds = 5;
 
 // Of a delivered packet; none if it says nothing about a path that its source router could choose. Where a
-// detour inside a group came last (kL), or ports were chosen one by one, what came before is forgotten.
+// non-minimal path inside a group came last (kL), or ports were chosen one by one, what came before is
+// forgotten.
 [[nodiscard]] inline std::optional<std::uint8_t> acknowledged_kind(const Packet& packet) noexcept {
   if (packet.plan == Plan::kRouted) return std::nullopt;
   if (!packet.non_minimal) return std::uint8_t{0};

@@ -8,15 +8,15 @@ namespace dragonfly {
 
 namespace {
 
-constexpr const char* kLength = "detour-length";
+constexpr const char* kLength = "nonminimal-length";
 constexpr const char* kSource = "ACOR, Benito et al., JPDC 2019; LIA, TACO 2025, sections 2.2.2 and 5.2";
 
-// The kind of detour at each level of a router.
+// The kind of non-minimal path at each level of a router.
 [[nodiscard]] DetourKind kind_at(double level) noexcept {
   return level < 1 ? DetourKind::kG : level < 2 ? DetourKind::kGl : DetourKind::kLgl;
 }
 
-// ACOR: always a detour, as long as the router's level says (trackers/detour_length.cpp).
+// ACOR: always a non-minimal path, as long as the router's level says (trackers/detour_length.cpp).
 // Source: Benito et al., JPDC 2019; LIA (TACO 2025), section 2.2.2.
 class Acor final : public PerQuestion<Acor> {
  public:
@@ -46,7 +46,7 @@ class Acor final : public PerQuestion<Acor> {
   TrackerRequest length_;
 };
 
-// PB-ACOR: Piggyback's choice, with detours as long as ACOR's level says.
+// PB-ACOR: Piggyback's choice, with non-minimal paths as long as ACOR's level says.
 // Source: LIA (TACO 2025), section 5.2 and table 1.
 class PiggybackAcor final : public PerQuestion<PiggybackAcor> {
  public:
@@ -95,10 +95,11 @@ std::vector<PolicyInfo> acor_policies() {
   std::ranges::copy(of_acor, std::back_inserter(of_both));
   std::ranges::copy(piggyback_parameters(), std::back_inserter(of_both));
   std::ranges::copy(detour_parameters(), std::back_inserter(of_acor));
-  return {{"acor", "always a detour, which is the longer the more heads of injection queues are blocked",
+  return {{"acor",
+           "always a non-minimal path, which is the longer the more heads of injection queues are blocked",
            kSource, "source", "path", std::move(of_acor), make_acor},
-          {"pb-acor", "as pb, with detours as long as acor's", kSource, "source", "path", std::move(of_both),
-           make_pb_acor}};
+          {"pb-acor", "as pb, with non-minimal paths as long as acor's", kSource, "source", "path",
+           std::move(of_both), make_pb_acor}};
 }
 
 }  // namespace dragonfly

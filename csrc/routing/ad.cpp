@@ -39,10 +39,14 @@ struct Mode {
 // Source: Chunduri et al., IPDPS 2021, section II-D. The numbers of AD1 are not public: that its bias grows
 // with the hops taken is (US patent 9,577,918); that it does so by shifts of 0, 1 and 2 is assumed.
 constexpr std::array<Mode, 4> kModes{{
-    {"ad0", "Aries, no bias: a detour as soon as it is less loaded", {}},
+    {"ad0", "Aries, no bias: a non-minimal path as soon as it is less loaded", {}},
     {"ad1", "Aries, a bias towards minimal paths that grows with the hops taken", {{{0, 0}, {1, 0}, {2, 0}}}},
-    {"ad2", "Aries, a small bias: a detour must be four levels less loaded", {{{0, 4}, {0, 4}, {0, 4}}}},
-    {"ad3", "Aries, a strong bias: a detour must be four times less loaded", {{{2, 0}, {2, 0}, {2, 0}}}},
+    {"ad2",
+     "Aries, a small bias: a non-minimal path must be four levels less loaded",
+     {{{0, 4}, {0, 4}, {0, 4}}}},
+    {"ad3",
+     "Aries, a strong bias: a non-minimal path must be four times less loaded",
+     {{{2, 0}, {2, 0}, {2, 0}}}},
 }};
 
 constexpr std::uint32_t kAnyGateway = 1;  // of the parameter's names
@@ -54,9 +58,10 @@ struct AdParams : DetourParams {
   Count minimal_candidates{this,
                            {"minimal_candidates", 2.0, "paths",
                             "shortest paths that are drawn, the least loaded is compared", whole(1, 16)}};
-  Count nonminimal_candidates{this,
-                              {"nonminimal_candidates", 2.0, "paths",
-                               "detours that are drawn, the least loaded is compared", whole(1, 16)}};
+  Count nonminimal_candidates{
+      this,
+      {"nonminimal_candidates", 2.0, "paths",
+       "non-minimal paths that are drawn, the least loaded is compared", whole(1, 16)}};
   Choice ties{this,
               {"ties", std::string{"minimal"}, "", "who wins if both sides are alike",
                among({"minimal", "nonminimal", "random"})}};
@@ -115,9 +120,9 @@ class Ad final : public PerQuestion<Ad> {
 
   [[nodiscard]] DecisionScope scope() const noexcept override {
     if (settings_.candidates.decide == 1) {
-      return settings_.candidates.in_group ? DecisionScope::kSourceAny : DecisionScope::kSource;
+      return settings_.candidates.in_group ? DecisionScope::kSourceAll : DecisionScope::kSource;
     }
-    return settings_.candidates.in_group ? DecisionScope::kProgressive : DecisionScope::kWay;
+    return settings_.candidates.in_group ? DecisionScope::kProgressive : DecisionScope::kMinimalPath;
   }
   [[nodiscard]] PathBudget budget() const noexcept override {
     return budget_of_paths(detour_kinds(), scope());
@@ -139,7 +144,8 @@ class Ad final : public PerQuestion<Ad> {
     const PathFollower& paths = question.paths();
     const Stage stage = paths.source_stage(packet);
 
-    // Where it goes on by a detour that it has just reached, its plan must be moved on: no start is named.
+    // Where it goes on by a non-minimal path that it has just reached, its plan must be moved on: no start is
+    // named.
     Answer stay;
     std::uint32_t load = 0;
     const bool names_start = packet.plan != Plan::kToDetour;
@@ -279,7 +285,7 @@ std::vector<PolicyInfo> ad_policies() {
   std::ranges::copy(shared, std::back_inserter(all));
   std::vector<PolicyInfo> policies{
       {"ad",
-       "Aries: minimal or a detour, by the load of ports in 16 levels and a bias for "
+       "Aries: minimal or a non-minimal path, by the load of ports in 16 levels and a bias for "
        "each side and number of hops",
        source, "progressive", "path", std::move(all), make_ad}};
   for (const Mode& mode : kModes) {

@@ -15,22 +15,24 @@ struct Candidate {
   std::int32_t occupancy = 0;     // packets, of the first port
   std::int32_t vc_occupancy = 0;  // packets, of the VC that it would use there
   std::int32_t vc_queued = 0;     // packets, of that VC's output queue alone
-  std::int32_t detour_group = -1;
-  std::int32_t detour_router = -1;  // kind 0: the gateway out of the group, where any may be drawn
-  std::int32_t minimal_choice = 0;  // which of several shortest paths
+  std::int32_t intermediate_group = -1;
+  std::int32_t intermediate_router = -1;  // kind 0: the gateway out of the group, where any may be drawn
+  std::int32_t minimal_choice = 0;        // which of several shortest paths
 };
 static_assert(sizeof(Candidate) == 28);
 
-// The detour of a candidate path that takes one.
+// The non-minimal path of a candidate path that takes one.
 [[nodiscard]] inline Detour detour_of(const Candidate& candidate) noexcept {
   return {.kind = static_cast<DetourKind>(candidate.kind - 1),
-          .router = candidate.detour_router < 0 ? kNil : static_cast<std::uint32_t>(candidate.detour_router),
-          .group = static_cast<std::uint16_t>(candidate.detour_group)};
+          .router = candidate.intermediate_router < 0
+                        ? kNil
+                        : static_cast<std::uint32_t>(candidate.intermediate_router),
+          .group = static_cast<std::uint16_t>(candidate.intermediate_group)};
 }
 
 // The gateway of a minimal one.
 [[nodiscard]] inline std::uint32_t gateway_of(const Candidate& candidate) noexcept {
-  return candidate.detour_router < 0 ? kNil : static_cast<std::uint32_t>(candidate.detour_router);
+  return candidate.intermediate_router < 0 ? kNil : static_cast<std::uint32_t>(candidate.intermediate_router);
 }
 
 }  // namespace dragonfly

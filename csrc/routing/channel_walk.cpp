@@ -46,7 +46,7 @@ class Walker {
     follow(packet_between(from, to, number), from, nullptr, kFromHost);
   }
 
-  // All that the policy may draw for a packet that stands here.
+  // All that the policy may draw for a packet that is here.
   std::vector<Detour> detours(const Packet& packet, std::uint32_t router) const {
     std::vector<Detour> all;
     const std::uint32_t own = topology_.group_of(router);

@@ -29,7 +29,7 @@ struct ChannelWalk {
   std::uint32_t longest_path_hops = 0;
 };
 
-// Every minimal path, every path with every detour that the policy may draw (the destination group
+// Every minimal path, every path with every non-minimal path that the policy may draw (the destination group
 // included, whatever its setting), from every router to every other, at every router where it is asked. Meant
 // for small systems: the work grows with the cube of the number of routers. Throws std::logic_error when a
 // path does not arrive within the hops that the policy declares, or uses a VC that the ladder does not have.

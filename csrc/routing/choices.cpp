@@ -16,7 +16,7 @@ std::uint32_t hops_through(const Dragonfly& topology, std::uint32_t router, Port
   return 1U + topology.minimal_hops(topology.neighbor(router, first).router, target);
 }
 
-// Hops of a detour from here to the destination router.
+// Hops of a non-minimal path from here to the destination router.
 std::int8_t detour_hops(const Dragonfly& topology, const Packet& packet, const Detour& detour,
                         std::uint32_t router, Port first) noexcept {
   if (visits_router(detour.kind)) {
@@ -46,7 +46,7 @@ std::int8_t minimal_path_hops(const RouteContext& context, const MinimalPath& pa
                                                  packet.destination_router, packet.destination_group));
 }
 
-// Fills in what stands before the first hops; `vc_occupancy` holds their VCs so far. All at the end, because
+// Fills in what is before the first hops; `vc_occupancy` holds their VCs so far. All at the end, because
 // ports are often far away: so the processor waits for them all at once.
 void look_at_ports(const RouteContext& context, std::span<Candidate> candidates) noexcept {
   for (Candidate& path : candidates) {
@@ -158,7 +158,7 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
           draws_gateway ? path_by_gateway(context, stage, choice) : shortest_path(context, stage, choice);
       Candidate candidate = describe(0, path.hop, minimal_path_hops(context, path));
       candidate.minimal_choice = static_cast<std::int32_t>(path.choice);
-      candidate.detour_router = path.gateway == kNil ? -1 : static_cast<std::int32_t>(path.gateway);
+      candidate.intermediate_router = path.gateway == kNil ? -1 : static_cast<std::int32_t>(path.gateway);
       put(candidate);
     }
   }
@@ -179,8 +179,8 @@ std::uint32_t path_choices(const QuestionPlan& plan, const RouteContext& context
         const Hop hop = plan.paths.detour_hop(packet, detour, router, context.group());
         Candidate candidate = describe(static_cast<std::int8_t>(1 + static_cast<int>(kind)), hop,
                                        detour_hops(topology, packet, detour, router, hop.port));
-        candidate.detour_group = detour.group;
-        candidate.detour_router = visits_router(kind) ? static_cast<std::int32_t>(detour.router) : -1;
+        candidate.intermediate_group = detour.group;
+        candidate.intermediate_router = visits_router(kind) ? static_cast<std::int32_t>(detour.router) : -1;
         put(candidate);
       }
     }

@@ -19,7 +19,7 @@ enum class Standing : std::uint8_t {
 // Where a packet goes if nobody is asked.
 struct Way {
   Hop hop{};
-  bool to_detour = false;  // it is still heading for its detour
+  bool to_detour = false;  // it is still heading for its non-minimal path
 };
 
 // Whether the router is to be asked. Never at the destination router, nor on prescribed routes.
@@ -38,8 +38,8 @@ struct Way {
 std::uint32_t port_choices(const QuestionPlan& plan, const RouteContext& context, bool forced, Port way,
                            std::uint8_t* mask) noexcept;
 
-// Which paths are shown: of each kind of detour those from `first` on, up to `end`, the first of them in the
-// first place of its kind, and the shortest paths if that begins with the first one.
+// Which paths are shown: of each kind of non-minimal path those from `first` on, up to `end`, the first of
+// them in the first place of its kind, and the shortest paths if that begins with the first one.
 struct ShownPaths {
   std::uint32_t first = 0;
   std::uint32_t end = 0;
@@ -66,8 +66,8 @@ void mark_minimal_ports(const QuestionPlan& plan, const RouteContext& context, P
     packet.plan = Plan::kMinimal;
     if (!packet.non_minimal && !answer.shortest) {
       const std::uint32_t next = topology.neighbor(router, answer.port).router;
-      // A way through a third group is a detour even where it has no more hops than the direct link's, as it
-      // is with candidate paths.
+      // A way through a third group is a non-minimal path even where it has no more hops than the direct
+      // link's, as it is with candidate paths.
       packet.non_minimal =
           topology.minimal_hops(next, packet.destination_router) + 1U !=
               topology.minimal_hops(router, packet.destination_router) ||

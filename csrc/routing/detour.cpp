@@ -20,7 +20,7 @@ std::uint16_t detail::draw_group(const RouteContext& context, RandomStream& rand
 
 namespace {
 
-// The group behind the router's own global link j, if a detour may lead there.
+// The group behind the router's own global link j, if a non-minimal path may lead there.
 std::uint32_t usable_link(const RouteContext& context, std::uint32_t j, bool avoid_destination) noexcept {
   const Dragonfly& topology = context.topology();
   const std::uint32_t group =

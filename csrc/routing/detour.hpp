@@ -1,4 +1,4 @@
-// Drawing a random detour.
+// Drawing a random non-minimal path.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace dragonfly {
 
-// Hops of the longest path with such a detour, where groups are full meshes.
+// Hops of the longest path with such a non-minimal path, where groups are full meshes.
 [[nodiscard]] constexpr std::uint8_t longest_path_hops(DetourKind kind) noexcept {
   switch (kind) {
     case DetourKind::kLgl:
@@ -26,9 +26,9 @@ namespace dragonfly {
 // Whether packets to their own group may pass other groups.
 enum class OwnGroup : std::uint8_t { kStays, kMayLeave };
 
-// Whether a packet that stands in `group` may take such a detour: one to another group as long as it is on a
-// minimal path out of its own, or stands at its source router and `own_group` allows it; one inside a group
-// where it goes from here to its destination or has entered the group of its detour.
+// Whether a packet that is in `group` may take such a non-minimal path: one to another group as long as it is
+// on a minimal path out of its own, or is at its source router and `own_group` allows it; one inside a group
+// where it goes from here to its destination or has entered the intermediate group.
 [[nodiscard]] inline bool may_take(DetourKind kind, const Packet& packet, std::uint32_t group,
                                    OwnGroup own_group = OwnGroup::kStays) noexcept {
   const bool leaves = packet.destination_group != group;
@@ -49,7 +49,7 @@ namespace detail {
 
 }  // namespace detail
 
-// A uniformly random detour of this kind for a packet that may take one (may_take), the next one of
+// A uniformly random non-minimal path of this kind for a packet that may take one (may_take), the next one of
 // `random` (see RouteContext::detour_stream):
 //   lgl  a router of any group but the present one (and, if asked, the destination's)
 //   lg   such a group
@@ -59,7 +59,7 @@ namespace detail {
 // Does not exist (`!exists()`) where the topology offers none: two groups with
 // `avoid_destination_group`, or a router without a suitable global link.
 // Source: LIA (TACO 2025) sections 2.2.1, 2.2.2; Kang et al. (HPDC 2021) section 2.2.
-// Here, because a detour that a function returns costs the processor as much as drawing it.
+// Here, because a non-minimal path that a function returns costs the processor as much as drawing it.
 [[nodiscard]] inline Detour draw_detour(const RouteContext& context, RandomStream& random, DetourKind kind,
                                         bool avoid_destination_group, OwnGroup own_group = OwnGroup::kStays) {
   Detour detour{.kind = kind};
@@ -83,14 +83,15 @@ namespace detail {
 [[nodiscard]] bool has_detour(const RouteContext& context, DetourKind kind, bool avoid_destination_group,
                               OwnGroup own_group = OwnGroup::kStays) noexcept;
 
-// What every policy with random detours has.
+// What every policy with random non-minimal paths has.
 struct DetourParams : ParameterSet {
   using ParameterSet::ParameterSet;
-  Flag avoid_destination_group{this,
-                               {"avoid_destination_group", std::string{"network"}, "",
-                                "whether detours avoid the destination group too, not only the source group; "
-                                "unset: as the network says "
-                                "(detours_avoid_destination_group)"}};
+  Flag avoid_destination_group{
+      this,
+      {"avoid_destination_group", std::string{"network"}, "",
+       "whether non-minimal paths avoid the destination group too, not only the source group; "
+       "unset: as the network says "
+       "(detours_avoid_destination_group)"}};
 };
 [[nodiscard]] std::vector<ParameterInfo> detour_parameters();
 

@@ -92,8 +92,9 @@ void per_candidate(const FeatureView& view, float* out, float factor, Of of) noe
 inline float idle_packets(const FeatureView& view, const Candidate& path) noexcept {
   if (path.kind < 0) return 0;
   const bool inside = view.context.packet().destination_group == view.context.group();
-  const bool around = path.kind > 0 && path.kind != 1 + static_cast<int>(DetourKind::kL) &&
-                      path.detour_group != static_cast<std::int32_t>(view.context.packet().destination_group);
+  const bool around =
+      path.kind > 0 && path.kind != 1 + static_cast<int>(DetourKind::kL) &&
+      path.intermediate_group != static_cast<std::int32_t>(view.context.packet().destination_group);
   const std::int32_t global = around ? 2 : inside ? 0 : 1;
   const std::int32_t local = path.hops > global ? path.hops - global : 0;
   const float packets = static_cast<float>(local) * view.times.local_packets +

@@ -14,7 +14,7 @@ namespace dragonfly {
 
 class GroupSignals {
  public:
-  static constexpr std::uint64_t kBytesPerBit = 2;  // beside what is under way
+  static constexpr std::uint64_t kBytesPerBit = 2;  // next to what is under way
 
   GroupSignals(std::uint32_t num_routers, std::uint32_t bits_per_router, Tick delay)
       : bits_{bits_per_router},

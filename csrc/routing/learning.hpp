@@ -22,7 +22,7 @@ struct HopTime {
 };
 using HopTimes = std::array<HopTime, kMostLinkClasses>;
 
-// A packet that stands at router y, having come from router x: beside the question, what learners need.
+// A packet that is at router y, having come from router x: next to the question, what learners need.
 struct Visit {
   bool came_by_global = false;  // the link from x was a global one
   double travel_ns = 0;         // from the input buffer of x to that of y
@@ -113,7 +113,7 @@ class LearningPolicy : public RoutingPolicy {
     value = static_cast<float>(rule_.round(static_cast<double>(value) + rate * delta));
   }
   [[nodiscard]] QTable& table() noexcept { return table_; }
-  // Replaces the table; ports without a link stay closed whatever stands there. Precondition: prepared.
+  // Replaces the table; ports without a link stay closed whatever is there. Precondition: prepared.
   // Throws ConfigError, and changes nothing, for another number of values, for NaN and for minus infinity.
   void load(std::span<const float> values);
 
@@ -171,7 +171,8 @@ class TableLearner : public LearningPolicy {
   using LearningPolicy::LearningPolicy;
 
  private:
-  // Such packets keep the travel time in the place of a detour, which they do not have (HopFeedback).
+  // Such packets keep the travel time in the place of a non-minimal path, which they do not have
+  // (HopFeedback).
   [[nodiscard]] Visit visit_of(const Question& question) const noexcept {
     const Packet& packet = question.packet();
     const TimePs quantum = question.around().quantum_ps;

@@ -12,11 +12,11 @@ namespace {
 constexpr const char* kRemoteTraffic = "remote-traffic";
 
 // LIA: UGAL at the source router, whose threshold T follows from what the router's hosts offer to the
-// destination group, with detours that are as short as is safe:
+// destination group, with non-minimal paths that are as short as is safe:
 //   the first local hop (L1) only where several of the router's own global links lead to groups that its
 //   hosts send much to: others' minimal traffic needs these links (section 4.3.1);
-//   the second one (L2) only where the router's own traffic would crowd the local links by which detours
-//   to the destination leave the groups between (section 4.3.2).
+//   the second one (L2) only where the router's own traffic would crowd the local links by which non-minimal
+//   paths to the destination leave the groups between (section 4.3.2).
 // Nothing is told to other routers (section 4.1).
 // Source: LIA (TACO 2025), section 4; parameters of table 1.
 class Lia final : public PerQuestion<Lia> {
@@ -87,7 +87,7 @@ std::vector<PolicyInfo> lia_policies() {
                         "TACO 2025, table 1",
                         between(0, 1e6)});
   std::ranges::copy(candidate_parameters(), std::back_inserter(parameters));
-  return {{"lia", "minimal or the shortest safe detour, by counters of the router's own traffic",
+  return {{"lia", "minimal or the shortest safe non-minimal path, by counters of the router's own traffic",
            "LIA, TACO 2025, section 4", "source", "path", std::move(parameters), make_lia}};
 }
 

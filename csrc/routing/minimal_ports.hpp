@@ -1,5 +1,5 @@
 // Minimal routing where actions are ports: at every router the first port of a shortest path, as a policy
-// outside answers that always takes `minimal_action`. A packet that is on a detour leaves it.
+// outside answers that always takes `minimal_action`. A packet that is on a non-minimal path leaves it.
 #pragma once
 
 #include "routing/policy.hpp"
@@ -8,7 +8,7 @@ namespace dragonfly {
 
 class MinimalPorts final : public RoutingPolicy {
  public:
-  // `max_hops`: as whoever is asked beside it.
+  // `max_hops`: as whoever is asked next to it.
   explicit MinimalPorts(std::uint8_t max_hops) {
     asked_.scope = DecisionScope::kEvery;
     asked_.action = ActionMode::kPort;

@@ -13,7 +13,7 @@ namespace dragonfly {
 namespace {
 
 // A neural network routes: it scores the legal actions of every question of an instant, layer by layer for
-// all of them together. Sums are added up in one order whatever stands beside them, so results depend on
+// all of them together. Sums are added up in one order whatever is next to them, so results depend on
 // nothing else. Source: this project; scoring one candidate after the other with the same weights, so that
 // one file fits every size of network, as pointer networks do (Vinyals, Fortunato, Jaitly, NIPS 2015).
 class Mlp final : public RoutingPolicy {
@@ -50,7 +50,7 @@ class Mlp final : public RoutingPolicy {
     const std::size_t most_rows = kRows + (network_->per_action ? num_actions_ : 0U);
     std::vector<float>& scratch = questions.front().around().scratch;
     const std::size_t inputs = columns_.size();
-    const std::size_t seen = asked_.second_look ? plan_->layout.num_features() : 0U;
+    const std::size_t seen = asked_.second_stage ? plan_->layout.num_features() : 0U;
     const std::size_t needed = most_rows * (inputs + 2 * std::size_t{widest_}) + num_actions_ + seen;
     if (scratch.size() < needed) scratch.resize(needed);
     const Buffers buffers{.in = scratch.data(),
@@ -77,7 +77,7 @@ class Mlp final : public RoutingPolicy {
     float* one;  // results of layers, in turn
     float* other;
     float* scores;  // [action], of one question
-    float* row;     // what is seen of one question at second sight
+    float* row;     // what is seen of one question in the second stage
   };
 
   // One pass per question. Returns how many were answered.
@@ -124,12 +124,12 @@ class Mlp final : public RoutingPolicy {
       results = take_scores(questions[i].mask(), results, buffers);
       const std::uint32_t action = chosen(questions[i], questions[i].mask(), buffers.scores);
       answers[i] = answer_of(questions[i].candidates(), action);
-      if (asked_.second_look && action >= asked_.minimal_candidates) {
+      if (asked_.second_stage && action >= asked_.minimal_candidates) {
         again[num_again++] = {i, action, buffers.scores[action]};
       }
     }
     for (const Found& found : std::span{again}.first(num_again)) {
-      second_look(questions[found.question], found, buffers, answers[found.question]);
+      second_stage(questions[found.question], found, buffers, answers[found.question]);
     }
     return count;
   }
@@ -141,13 +141,14 @@ class Mlp final : public RoutingPolicy {
     float score;
   };
 
-  // After a detour was the best path: at those behind the first ones of each kind. Changes the answer if one
-  // of them is better still, or as good and of an earlier kind, as if all had been shown at once.
-  void second_look(const Question& question, const Found& found, const Buffers& buffers,
-                   Answer& answer) const {
+  // After a non-minimal path was the best path: at those behind the first ones of each kind. Changes the
+  // answer if one of them is better still, or as good and of an earlier kind, as if all had been shown at
+  // once.
+  void second_stage(const Question& question, const Found& found, const Buffers& buffers,
+                    Answer& answer) const {
     std::array<Candidate, kMostPaths> candidates;
     std::array<std::uint8_t, kMostPaths> mask;
-    const ShownPaths further{asked_.shown_detours(), asked_.detour_candidates};
+    const ShownPaths further{asked_.shown_detours(), asked_.nonminimal_candidates};
     if (path_choices(*plan_, question, false, {}, further, mask.data(), candidates.data()) == 0) return;
     std::copy_n(question.row(), plan_->layout.num_features(), buffers.row);
     plan_->layout.fill_paths(buffers.row, question, candidates.data());
@@ -159,7 +160,7 @@ class Mlp final : public RoutingPolicy {
     answer = answer_of(candidates.data(), action);
   }
 
-  // The place among the kinds of detours.
+  // The place among the kinds of non-minimal paths.
   [[nodiscard]] std::uint32_t kind_of(std::uint32_t action) const noexcept {
     return (action - asked_.minimal_candidates) / asked_.most_shown_detours();
   }
@@ -206,7 +207,7 @@ class Mlp final : public RoutingPolicy {
     return results;
   }
 
-  // Everything behind the first layer, whose results stand in `one`; returns where the last one's stand.
+  // Everything behind the first layer, whose results are in `one`; returns where the last one's stand.
   [[nodiscard]] const float* rest(std::size_t rows, const Buffers& buffers) const {
     float* from = buffers.one;
     float* to = buffers.other;

@@ -226,7 +226,7 @@ void ObservationLayout::fill_tracked(float* row, const RouteContext& context) co
 void ObservationLayout::fill_tracked_paths(float* row, const RouteContext& context,
                                            const Candidate* candidates) const {
   if (tracked_paths_.empty()) return;
-  // Field by field, so that the processor waits for what they stand in all at once.
+  // Field by field, so that the processor waits for what they are in all at once.
   std::array<PathColumns, kColumnsAtOnce> paths;
   std::array<std::uint32_t, kColumnsAtOnce> columns;
   for (std::uint32_t first = 0; first < num_candidates_; first += kColumnsAtOnce) {

@@ -11,12 +11,12 @@ namespace dragonfly {
 inline constexpr std::uint32_t kNil = 0xffffffffU;
 inline constexpr std::uint16_t kNoGroup = 0xffff;
 
-// What the packet is doing with respect to its detour.
+// What the packet is doing with respect to its non-minimal path.
 enum class Plan : std::uint8_t {
   kMinimal,     // straight to the destination
   kByGateway,   // the same, but out of the source group by the router `detour_router`, near or not
-  kToDetour,    // heading for its detour router (or any router of its detour group)
-  kFromDetour,  // the detour is behind it
+  kToDetour,    // heading for its intermediate router (or any router of its intermediate group)
+  kFromDetour,  // the non-minimal path is behind it
   kRouted,      // the routers to pass are prescribed by the traffic source
 };
 
@@ -56,7 +56,7 @@ struct alignas(64) Packet {
   DetourKind detour_kind = DetourKind::kLgl;
   bool non_minimal = false;  // it was ever sent off the minimal path
 
-  // Whether it goes straight to its destination, and may yet be sent on a detour.
+  // Whether it goes straight to its destination, and may yet be sent on a non-minimal path.
   [[nodiscard]] bool goes_straight() const noexcept {
     return plan == Plan::kMinimal || plan == Plan::kByGateway;
   }

@@ -27,7 +27,7 @@ PathColumns::PathColumns(const RouteContext& context, const Candidate& candidate
   Detour detour;
   if (kind > 0) {
     detour = detour_of(candidate);
-    if (!visits_router(detour.kind)) {  // it crosses the group of its detour by the shortest way
+    if (!visits_router(detour.kind)) {  // it crosses the intermediate group by the shortest way
       set(TrackedPer::kDetour, detour.group * context.topology().num_groups() + packet.destination_group);
     }
   }

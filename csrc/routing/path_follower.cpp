@@ -5,7 +5,7 @@ namespace dragonfly {
 // A prescribed route passes at most three groups, with at most two local hops in the first, two in the
 // middle and one in the last (the trace source has checked that). Two local hops in the first group are
 // a first hop and the rest, as in PAR. Inside the middle group the router between two local hops is the
-// detour router; with one local hop it is taken to be the router that this hop leads to.
+// intermediate router; with one local hop it is taken to be the router that this hop leads to.
 Hop PathFollower::routed(const Packet& packet, std::uint32_t router,
                          std::span<const std::uint32_t> route) const {
   const std::size_t position = packet.hops;

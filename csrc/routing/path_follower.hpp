@@ -40,8 +40,8 @@ class PathFollower {
   [[nodiscard]] const Dragonfly& topology() const noexcept { return *topology_; }
   [[nodiscard]] const VcLadder& ladder() const noexcept { return ladder_; }
 
-  // The next hop of a packet that stands at `router` of `group`, according to its plan. Moves the
-  // plan on where the router is the detour. Precondition: plan != kRouted.
+  // The next hop of a packet that is at `router` of `group`, according to its plan. Moves the
+  // plan on where the router is the non-minimal path. Precondition: plan != kRouted.
   [[nodiscard]] Hop next(Packet& packet, std::uint32_t router, std::uint32_t group,
                          Stage source_stage = Stage::kSource) const noexcept {
     return next(packet, router, group, source_stage, choice_of(packet));
@@ -72,8 +72,9 @@ class PathFollower {
     return topology_->draws_ways() ? choices(seed_, packet).below(topology_->num_choices()) : 0U;
   }
 
-  // The first hop that a packet would take from here on a minimal path (what is left of it, behind a detour),
-  // and on a detour. `choice`: which of several equally short paths (only with trunking).
+  // The first hop that a packet would take from here on a minimal path (what is left of it, behind a
+  // non-minimal path), and on a non-minimal path. `choice`: which of several equally short paths (only with
+  // trunking).
   [[nodiscard]] Hop minimal_hop(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                 Stage source_stage, std::uint32_t choice) const noexcept {
     return towards_destination(packet, router, group, source_stage, choice, packet.goes_straight());
@@ -143,7 +144,7 @@ class PathFollower {
     return only_global_hop(packet, router, group, packet.destination_group, true,
                            visits_router(packet.detour_kind));
   }
-  // The same if it were sent on that detour from here; choices are its own.
+  // The same if it were sent on that non-minimal path from here; choices are its own.
   [[nodiscard]] GlobalHop first_global_hop(const Packet& packet, const Detour& detour,
                                            std::uint32_t router) const {
     const std::uint32_t group = topology_->group_of(router);
@@ -165,7 +166,7 @@ class PathFollower {
     return visits_router(packet.detour_kind) ? router == packet.detour_router : group == packet.detour_group;
   }
 
-  // `minimal`: without a detour behind it.
+  // `minimal`: without a non-minimal path behind it.
   [[nodiscard]] Hop towards_destination(const Packet& packet, std::uint32_t router, std::uint32_t group,
                                         Stage source_stage, std::uint32_t choice,
                                         bool minimal) const noexcept {
@@ -187,7 +188,7 @@ class PathFollower {
   [[nodiscard]] Hop towards_detour(const Packet& packet, const Detour& detour, std::uint32_t router,
                                    std::uint32_t group, std::uint32_t choice) const noexcept {
     const bool with_router = visits_router(detour.kind);
-    if (group == detour.group) {  // only with a detour router
+    if (group == detour.group) {  // only with a intermediate router
       const WayStep way = topology_->minimal_way(router, group, detour.router, group, choice);
       const bool ends_here = detour.kind == DetourKind::kL && group == packet.destination_group;
       if (ends_here &&

@@ -9,7 +9,7 @@ namespace dragonfly {
 namespace {
 
 // PB, Piggyback: UGAL at the source router, which also knows which global links of its group are congested: a
-// detour if the minimal path's is, whatever the queues here say.
+// non-minimal path if the minimal path's is, whatever the queues here say.
 // Source: Jiang et al., ISCA 2009; parameters, and T = 0, as in LIA (TACO 2025), section 5.2 and table 1.
 class Piggyback final : public PerQuestion<Piggyback> {
  public:
@@ -49,7 +49,8 @@ std::vector<PolicyInfo> pb_policies() {
   std::vector<ParameterInfo> parameters = find_tracker(kCongestedLinks).parameters;
   std::ranges::copy(piggyback_parameters(), std::back_inserter(parameters));
   return {{"pb",
-           "as ugal-n, and a detour where the group has heard that the minimal global link is congested",
+           "as ugal-n, and a non-minimal path where the group has heard that the minimal global link is "
+           "congested",
            "Jiang et al., ISCA 2009; LIA, TACO 2025, section 5.2", "source", "path", std::move(parameters),
            make_pb, DetourKind::kLgl}};
 }

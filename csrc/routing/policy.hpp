@@ -33,7 +33,7 @@ class RoutingPolicy {
   [[nodiscard]] virtual DecisionScope scope() const noexcept = 0;
   // What paths it may use; the VC ladder is built from it.
   [[nodiscard]] virtual PathBudget budget() const noexcept = 0;
-  // The kinds of detour it may take; tests walk every such path.
+  // The kinds of non-minimal path it may take; tests walk every such path.
   [[nodiscard]] virtual std::vector<DetourKind> detour_kinds() const = 0;
   // Whether minimal paths out of the source group may take any gateway (gateways.hpp); tests walk these, too.
   [[nodiscard]] virtual bool any_gateway() const noexcept { return false; }
@@ -70,7 +70,7 @@ class PerQuestion : public RoutingPolicy {
 
 // What the network tells a policy when it is made.
 struct PolicyEnvironment {
-  // The network's conventions: for random detours, and for what Piggyback weighs.
+  // The network's conventions: for random non-minimal paths, and for what Piggyback weighs.
   bool avoid_destination_group = true;
   bool weighs_vcs = false;
 };

@@ -251,16 +251,16 @@ std::vector<PolicyInfo> q_adaptive_policies() {
               "Q-adaptive that starts with the times of free paths and adds the wait in a port's own queues",
               "this project, after Kang, Wang, Lan, HPDC 2021",
               {{"initial_values", std::string{"path-time"}}, {"queue_weight", 1.0}}),
-      info_of(
-          "q-adaptive-fast",
-          "Q-adaptive that stands from the first packet on: it weighs only detours that lead elsewhere, and "
-          "what packets do behind them",
-          "this project, after Kang, Wang, Lan, HPDC 2021",
-          {{"initial_values", std::string{"path-time"}},
-           {"queue_weight", 2.0},
-           {"source_ports", std::string{"global"}},
-           {"next_value", std::string{"taken"}},
-           {"q_thld2", 0.2}})};
+      info_of("q-adaptive-fast",
+              "Q-adaptive that stands from the first packet on: it weighs only non-minimal paths that lead "
+              "elsewhere, and "
+              "what packets do behind them",
+              "this project, after Kang, Wang, Lan, HPDC 2021",
+              {{"initial_values", std::string{"path-time"}},
+               {"queue_weight", 2.0},
+               {"source_ports", std::string{"global"}},
+               {"next_value", std::string{"taken"}},
+               {"q_thld2", 0.2}})};
 }
 
 }  // namespace dragonfly

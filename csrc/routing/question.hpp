@@ -8,7 +8,7 @@
 
 namespace dragonfly {
 
-// One packet that stands at one router, and all that the router may know.
+// One packet that is at one router, and all that the router may know.
 class Question : public RouteContext {
  public:
   // `packet_index`, `input_vc`: for who applies the answer. `number`: among the questions of the instant.
@@ -39,8 +39,9 @@ class Question : public RouteContext {
   std::uint32_t number_;
 };
 
-// A port; or a detour; or, with neither, to stay on the shortest path. Who answers a port must be asked at
-// every router and number VCs by hops (PathBudget::any_port), who answers a detour must have declared it.
+// A port; or a non-minimal path; or, with neither, to stay on the shortest path. Who answers a port must be
+// asked at every router and number VCs by hops (PathBudget::any_port), who answers a non-minimal path must
+// have declared it.
 struct Answer {
   Detour detour{};
   std::uint32_t minimal_choice = kAsDrawn;  // which of several equally short paths

@@ -15,32 +15,33 @@
 
 namespace dragonfly {
 
-// Which routers are asked about a packet; everywhere else it follows its plan. In its destination group a
-// packet goes minimally unless its scope says otherwise, and on prescribed routes nobody is asked.
+// Which routers decide about a packet; everywhere else it follows its plan. In its destination group a
+// packet goes minimally unless the scope says otherwise, and on prescribed routes no router decides.
 enum class DecisionScope : std::uint8_t {
   kNowhere,       // minimal routing
   kSource,        // the source router
-  kSourceAny,     // ... also about packets that stay in its group
+  kSourceAll,     // ... also about packets to its own group
   kSourceAround,  // ... and these may also pass other groups (OwnGroup::kMayLeave)
-  kSourceGroup,   // and once more the second router of the source group, if the packet is on its minimal path
-  kWay,           // every router of the way, as long as the packet is on its minimal path
-  // As kWay inside the source group; then the router by which the packet enters a group: that of its detour,
-  // and that of its destination (Aries).
+  kSourceGroup,   // the source router, and the second router of the source group if the packet is on its
+                  // minimal path
+  kMinimalPath,   // every router on the path, as long as the packet is on its minimal path
+  // As kMinimalPath inside the source group; then the router by which the packet enters a group: the
+  // intermediate one and that of its destination (Aries).
   kProgressive,
   kEvery,  // every router
 };
 
-// What answers are.
+// What actions are.
 enum class ActionMode : std::uint8_t {
   kPort,  // action i = port p + i: the first local port is 0
   kPath,  // action i = candidate path i, minimal ones first; the packet then follows it
 };
 
-// The one rule of who is asked: whether this router of `group` may still choose for the packet, which has
+// The one rule of who decides: whether this router of `group` may still choose for the packet, which has
 // entered it by the port `came_by`.
 [[nodiscard]] inline bool has_choice(DecisionScope scope, const Dragonfly& topology, const Packet& packet,
                                      std::uint32_t router, std::uint32_t group, Port came_by) noexcept {
-  const bool asks_inside = scope == DecisionScope::kProgressive || scope == DecisionScope::kSourceAny ||
+  const bool asks_inside = scope == DecisionScope::kProgressive || scope == DecisionScope::kSourceAll ||
                            scope == DecisionScope::kSourceAround;
   if (packet.destination_group == group) {
     const bool enters =
@@ -51,13 +52,13 @@ enum class ActionMode : std::uint8_t {
   switch (scope) {
     case DecisionScope::kNowhere:
     case DecisionScope::kSource:
-    case DecisionScope::kSourceAny:
+    case DecisionScope::kSourceAll:
     case DecisionScope::kSourceAround:
       return false;
     case DecisionScope::kSourceGroup:
       return packet.hops == 1 && !packet.non_minimal &&
              group == topology.group_of(topology.router_of_host(packet.source_host));
-    case DecisionScope::kWay:
+    case DecisionScope::kMinimalPath:
       return !packet.non_minimal;
     case DecisionScope::kProgressive:
       return packet.goes_straight() ||
@@ -73,7 +74,7 @@ enum class ActionMode : std::uint8_t {
   return scope == DecisionScope::kSourceAround ? OwnGroup::kMayLeave : OwnGroup::kStays;
 }
 
-// The paths that detours of these kinds lead to, where groups are full meshes.
+// The paths that non-minimal paths of these kinds lead to, where groups are full meshes.
 [[nodiscard]] inline PathBudget budget_of_paths(const std::vector<DetourKind>& kinds,
                                                 DecisionScope scope) noexcept {
   PathBudget budget;
@@ -85,16 +86,16 @@ enum class ActionMode : std::uint8_t {
     budget.longest_path = std::max(budget.longest_path, longest_path_hops(kind));
   }
   if (scope == DecisionScope::kSourceAround) budget.local_detours = false;  // a first hop of its own group
-  if (scope == DecisionScope::kSource || scope == DecisionScope::kSourceAny ||
+  if (scope == DecisionScope::kSource || scope == DecisionScope::kSourceAll ||
       scope == DecisionScope::kSourceAround) {
     return budget;
   }
   // Asked again at the second router of the source group, or at all of its minimal path there.
   budget.reconsiders = true;
-  budget.progressive = scope == DecisionScope::kWay || scope == DecisionScope::kProgressive;
+  budget.progressive = scope == DecisionScope::kMinimalPath || scope == DecisionScope::kProgressive;
   ++budget.longest_path;
   if (scope == DecisionScope::kProgressive && budget.local_detours) {
-    // A router of the detour group, and one of the destination group.
+    // A router of the intermediate group, and one of the destination group.
     if (budget.detours)
       budget.longest_path = static_cast<std::uint8_t>(budget.longest_path + (budget.detour_router ? 1 : 2));
     budget.detour_router = budget.detours;
@@ -123,10 +124,10 @@ struct QuestionSpec {
   std::uint8_t max_hops = 5;          // ports: so many VCs, and no route is longer
   std::vector<DetourKind> detours{};  // paths: kinds of the non-minimal candidates, in this order
   std::uint32_t minimal_candidates = 1;
-  std::uint32_t detour_candidates = 1;  // of each kind
-  // Questions show the first detour of each kind alone; who wants the others has them shown at second sight
-  // (path_choices), in the same places.
-  bool second_look = false;
+  std::uint32_t nonminimal_candidates = 1;  // of each kind
+  // Questions show the first non-minimal path of each kind alone; who wants the others has them shown in the
+  // second stage (path_choices), in the same places.
+  bool second_stage = false;
   bool any_gateway = false;  // minimal paths out of the source group: not by the nearest alone
   bool avoid_destination_group = true;
   OccupancyUnit occupancy_unit = OccupancyUnit::kBuffers;
@@ -136,9 +137,11 @@ struct QuestionSpec {
       trackers{};  // of those behind them, by name; absent: as the policy, or by default
 
   // Of each kind that questions show, and that a row has room for.
-  [[nodiscard]] std::uint32_t shown_detours() const noexcept { return second_look ? 1 : detour_candidates; }
+  [[nodiscard]] std::uint32_t shown_detours() const noexcept {
+    return second_stage ? 1 : nonminimal_candidates;
+  }
   [[nodiscard]] std::uint32_t most_shown_detours() const noexcept {
-    return second_look ? std::max(1U, detour_candidates - 1) : detour_candidates;
+    return second_stage ? std::max(1U, nonminimal_candidates - 1) : nonminimal_candidates;
   }
   [[nodiscard]] std::uint32_t num_candidates() const noexcept {
     if (action == ActionMode::kPort) return 0;

@@ -13,7 +13,7 @@ class QuestionWriter {
  public:
   QuestionWriter(const QuestionPlan& plan, std::uint32_t first_router, std::uint32_t num_routers);
 
-  // Of all partitions together, beside scratch.
+  // Of all partitions together, next to scratch.
   [[nodiscard]] static std::uint64_t bytes(const QuestionPlan& plan) noexcept {
     return counters(plan, plan.paths.topology().num_routers()) * sizeof(Recent);
   }

@@ -14,7 +14,7 @@ namespace dragonfly {
 // there is no such hop. With trunking: by the first of the links between two groups. On grids: what leads
 // from the one router to the other, by whatever ways.
 struct RemoteHops {
-  std::array<std::uint32_t, 2> between{};  // in the group of the detour
+  std::array<std::uint32_t, 2> between{};  // in the intermediate group
   std::uint32_t last = 0;                  // to the destination router
   std::uint32_t last_router = kNil;        // ... from here: last_router.hpp
 };
@@ -24,7 +24,7 @@ struct RemoteHops {
   return to >= from ? to - from : to + topology.a() - from;
 }
 
-// Of a packet that is at `router`, by that detour or, if there is none, by a shortest path.
+// Of a packet that is at `router`, by that non-minimal path or, if there is none, by a shortest path.
 [[nodiscard]] inline RemoteHops remote_hops(const Dragonfly& topology, std::uint32_t router,
                                             std::uint32_t destination_router, std::uint32_t destination_group,
                                             const Detour& detour) noexcept {

@@ -49,7 +49,8 @@ class RouteContext {
     return queues_[hop.port * around_->queue_stride + hop.vc].queued;
   }
 
-  // The ports by which the packet would leave on its shortest path and on a detour: what rules weigh.
+  // The ports by which the packet would leave on its shortest path and on a non-minimal path: what rules
+  // weigh.
   [[nodiscard]] Port minimal_port() const noexcept {
     return paths()
         .minimal_hop(*packet_, router_, group_, paths().source_stage(*packet_), paths().choice_of(*packet_))
@@ -73,8 +74,9 @@ class RouteContext {
     around_->tracked.trackers[tracker]->read_all(field, router_, columns, around_->tracked.now, numbers);
   }
 
-  // Draws that belong to this packet at this hop: one stream per kind of detour, so that the i-th
-  // detour of a kind is the same for whoever asks for it, and one for the choice among shortest paths.
+  // Draws that belong to this packet at this hop: one stream per kind of non-minimal path, so that the i-th
+  // non-minimal path of a kind is the same for whoever asks for it, and one for the choice among shortest
+  // paths.
   [[nodiscard]] RandomStream detour_stream(DetourKind kind) const noexcept {
     return stream(static_cast<std::uint32_t>(kind));
   }

@@ -41,13 +41,13 @@ enum class TrackedPer : std::uint8_t {
   kPeer,       // column i: the router i + 1 ahead of the reader in its group, modulo the group's size
   // Candidate paths: each one's first global hop, column q * kMostVcsOfLink + the VC that it would use there.
   kFirstGlobalHop,
-  // Candidate paths: the group of each one's detour, column group * groups + the destination's. 0 without
-  // asking for paths that do not go through that group by the shortest way.
+  // Candidate paths: the group of each one's non-minimal path, column group * groups + the destination's. 0
+  // without asking for paths that do not go through that group by the shortest way.
   kDetour,
   // Candidate paths: each one's last local hop, column: its arrival (last_router.hpp). 0 without asking for
   // paths that have none.
   kLastLink,
-  // Candidate paths: the types of each one's local hops in the group of its detour (remote_hops.hpp), column
+  // Candidate paths: the types of each one's local hops in the intermediate group (remote_hops.hpp), column
   // first * a + second; and that of its last local hop. 0 without asking for paths that have none.
   kBetweenLinks,
   kLastLinkType,
@@ -133,7 +133,7 @@ class RouterTracker {
 
   [[nodiscard]] virtual TrackedEvents hears() const noexcept = 0;
 
-  // Once, before anything is heard: for trackers that show what stands there instead of remembering it.
+  // Once, before anything is heard: for trackers that show what is there instead of remembering it.
   virtual void look_at(const PartitionPorts& /*ports*/) {}
 
   // Of a port of a class that it hears of. `ports`: all of this router, from port 0.
@@ -148,7 +148,7 @@ class RouterTracker {
   // In the order of Acknowledgement, before all else in the instant that follows.
   virtual void packet_acknowledged(const Acknowledgement& /*heard*/) {}
   virtual void head_blocked(std::uint32_t /*router*/, Port /*input*/, const Packet& /*packet*/) {}
-  // So many windows ended, before all that happens in this instant; nothing was heard in any but the first.
+  // So many windows ended, before all that happens in this time; nothing was heard in any but the first.
   // Must do what as many calls with one window each would.
   virtual void windows_ended(std::uint64_t /*windows*/) {}
 

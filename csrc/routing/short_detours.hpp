@@ -1,4 +1,5 @@
-// Detours whose length is chosen packet by packet, for policies that may take any of the four kinds.
+// Non-minimal paths whose length is chosen packet by packet, for policies that may take any of the four
+// kinds.
 #pragma once
 
 #include "routing/ugal_rule.hpp"
@@ -13,7 +14,7 @@ namespace dragonfly {
   return {DetourKind::kLgl, DetourKind::kLg, DetourKind::kGl, DetourKind::kG};
 }
 
-// The kind with these local hops on the way to the detour (L1 and L2 of LIA, section 2.2.1).
+// The kind with these local hops on the way to the non-minimal path (L1 and L2 of LIA, section 2.2.1).
 [[nodiscard]] constexpr DetourKind detour_kind(bool first_hop, bool second_hop) noexcept {
   if (first_hop) return second_hop ? DetourKind::kLgl : DetourKind::kLg;
   return second_hop ? DetourKind::kGl : DetourKind::kG;
@@ -25,7 +26,8 @@ namespace dragonfly {
   return detour_kind(true, visits_router(kind));
 }
 
-// UGAL's comparison with detours of this kind, or, where there is none, of the one with the first hop.
+// UGAL's comparison with non-minimal paths of this kind, or, where there is none, of the one with the first
+// hop.
 [[nodiscard]] inline UgalComparison ugal_comparison_of(const RouteContext& context, UgalParams params,
                                                        DetourKind kind) {
   params.detour = kind;

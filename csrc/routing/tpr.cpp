@@ -11,7 +11,7 @@ namespace {
 
 // TPR: UGAL, by the occupancy of the next VC, at the source router, whose threshold T follows from how many
 // packets the router has injected towards the destination group in the last window; with a weight above 0
-// those that stand in its injection queues count, too (LIA's extended counters, section 4.2). Source: Faizian
+// those that are in its injection queues count, too (LIA's extended counters, section 4.2). Source: Faizian
 // et al., IEEE TMSCS 2018, with two thresholds and the windows of LIA (TACO 2025), sections 2.2.3 and 5.2 and
 // table 1.
 class Tpr final : public PerQuestion<Tpr> {

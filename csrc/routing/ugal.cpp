@@ -4,7 +4,7 @@ namespace dragonfly {
 
 namespace {
 
-// UGAL: at the source router weigh one minimal path against random detours by local queue
+// UGAL: at the source router weigh one minimal path against random non-minimal paths by local queue
 // occupancy; the choice then holds to the destination.
 // Source: Kim et al., ISCA 2008; zero bias as in Kang et al., HPDC 2021, section 5.1.
 class Ugal final : public PerQuestion<Ugal> {

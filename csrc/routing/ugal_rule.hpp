@@ -23,19 +23,19 @@ struct CandidateParams : DetourParams {
   Count nonminimal_candidates{
       this,
       {"nonminimal_candidates", 1.0, "paths",
-       "detours that are drawn, the least occupied is compared. Source: 1 in Kang et al., "
+       "non-minimal paths that are drawn, the least occupied is compared. Source: 1 in Kang et al., "
        "HPDC 2021; 2 on Aries",
        whole(1, 16)}};
 };
 
 struct UgalParams : CandidateParams {
   using CandidateParams::CandidateParams;
-  Real bias_packets{
-      this,
-      {"bias_packets", 0.0, "packets",
-       "added to the detour's side of the comparison: above 0 favours minimal paths. Source: T of LIA, "
-       "TACO 2025, equation 1; 0 in Kang et al., HPDC 2021, section 5.1",
-       between(-1e9, 1e9)}};
+  Real bias_packets{this,
+                    {"bias_packets", 0.0, "packets",
+                     "added to the non-minimal path's side of the comparison: above 0 favours minimal paths. "
+                     "Source: T of LIA, "
+                     "TACO 2025, equation 1; 0 in Kang et al., HPDC 2021, section 5.1",
+                     between(-1e9, 1e9)}};
 };
 
 // Of Piggyback: what it weighs is a convention of the network.
@@ -66,7 +66,7 @@ struct UgalComparison {
   Hop detour_start{};                // its first hop
   std::uint32_t minimal_choice = 0;  // of the best minimal path
   Hop minimal_start{};               // its first hop; no port: not the one that the packet would take (VC)
-  bool minimal = true;               // that path is to be taken, or there is no detour
+  bool minimal = true;               // that path is to be taken, or there is no non-minimal path
 
   [[nodiscard]] Answer stay() const noexcept {
     return {.minimal_choice = minimal_choice, .start = minimal_start};

@@ -19,7 +19,7 @@ struct ValiantParams : DetourParams {
        among({"minimal", "local", "global"})}};
 };
 
-// Valiant load balancing: every packet that leaves its group takes a random detour; the kind says
+// Valiant load balancing: every packet that leaves its group takes a random non-minimal path; the kind says
 // which local hops of the first phase it makes. `own_group` says whether others take one, too.
 // Source: Valiant and Brebner, STOC 1981; kinds: LIA (TACO 2025) section 2.2.1; VALg and VALn: Kang
 // et al., HPDC 2021, section 2.2.
@@ -79,8 +79,9 @@ std::vector<PolicyInfo> valiant_policies() {
   const auto row = [&](const char* name, const char* summary, const char* source, DetourKind detour) {
     return PolicyInfo{name, summary, source, "source", "path", parameters, make_valiant, detour};
   };
-  return {row("val-g", "always a detour through a random group", kang, DetourKind::kLg),
-          row("val-n", "always a detour through a random router of another group", kang, DetourKind::kLgl),
+  return {row("val-g", "always a non-minimal path through a random group", kang, DetourKind::kLg),
+          row("val-n", "always a non-minimal path through a random router of another group", kang,
+              DetourKind::kLgl),
           row("vlb-lg", "Valiant with path A = local, global", lia, DetourKind::kLg),
           row("vlb-gl", "Valiant with path A = own global link, local", lia, DetourKind::kGl),
           row("vlb-g", "Valiant with path A = own global link", lia, DetourKind::kG)};

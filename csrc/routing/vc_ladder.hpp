@@ -1,13 +1,13 @@
 // Which VC a hop uses: the whole deadlock argument, in one place.
 //
 // A packet passes stages in a fixed order: source group (as long as it may still change its mind, then for
-// good), detour group on the way in, detour group on the way out, destination group (by a router off the
-// shortest way, then to its own). It may skip any of them, but never goes back. Every scheme gives each hop
-// of a path a rank that rises strictly from stage to stage. Within one stage a path takes local hops, each at
-// a higher position than the one before (topology's WayStep; a full mesh has one position), and then at most
-// one global hop; every position has VCs of its own. Channels (link, VC) therefore form a directed acyclic
-// graph and no set of packets can wait for each other in a circle (Dally and Seitz 1988). Tests walk every
-// path of every policy and check the graph.
+// good), intermediate group on the way in, intermediate group on the way out, destination group (by a router
+// off the shortest way, then to its own). It may skip any of them, but never goes back. Every scheme gives
+// each hop of a path a rank that rises strictly from stage to stage. Within one stage a path takes local
+// hops, each at a higher position than the one before (topology's WayStep; a full mesh has one position), and
+// then at most one global hop; every position has VCs of its own. Channels (link, VC) therefore form a
+// directed acyclic graph and no set of packets can wait for each other in a circle (Dally and Seitz 1988).
+// Tests walk every path of every policy and check the graph.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ namespace dragonfly {
 enum class Stage : std::uint8_t {
   kFirst,   // the first minimal hop of a policy that may still change its mind (PAR), or all of them (Aries)
   kSource,  // leaving the source group
-  kDetourIn,     // inside the detour group, heading for the detour router
-  kDetourOut,    // inside the detour group, leaving it
+  kDetourIn,     // inside the intermediate group, heading for the intermediate router
+  kDetourOut,    // inside the intermediate group, leaving it
   kLastDetour,   // inside the destination group, heading for a router that lies off the shortest way (Aries)
   kDestination,  // inside the destination group
 };
@@ -45,11 +45,12 @@ enum class VcScheme : std::uint8_t {
 // What a policy may do, as far as VCs are concerned.
 struct PathBudget {
   bool detours = false;        // non-minimal paths exist
-  bool detour_router = false;  // ... that visit a router of the detour group on purpose (lgl, gl)
-  bool reconsiders = false;    // a minimal first hop may be followed by a detour (PAR)
+  bool detour_router = false;  // ... that visit a router of the intermediate group on purpose (lgl, gl)
+  bool reconsiders = false;    // a minimal first hop may be followed by a non-minimal path (PAR)
   bool progressive = false;    // ... and so may any minimal hop inside the source group
-  // Detours inside the group that was entered last (kind l). Not those of the source router of a packet to
-  // its own group alone: their first local hops are in the stage of a minimal path's out of the source group.
+  // Non-minimal paths inside the group that was entered last (kind l). Not those of the source router of a
+  // packet to its own group alone: their first local hops are in the stage of a minimal path's out of the
+  // source group.
   bool local_detours = false;
   bool any_port = false;          // ports are chosen hop by hop: only the hops taken can number the VCs
   std::uint8_t longest_path = 3;  // hops; of a policy: where groups are full meshes
@@ -100,7 +101,7 @@ class VcLadder {
   [[nodiscard]] const PathBudget& budget() const noexcept { return budget_; }
 
   // Whether a minimal hop inside the source group behind so many others is in the stage of those that may yet
-  // be followed by a detour.
+  // be followed by a non-minimal path.
   [[nodiscard]] bool may_reconsider(std::uint8_t hops) const noexcept {
     return budget_.progressive || (budget_.reconsiders && hops == 0);
   }
@@ -121,7 +122,8 @@ class VcLadder {
   }
 
   // The VC of a hop over a local or global link. `with_router`: the path of the packet visits a
-  // chosen detour router (kinds lgl and gl); `minimal`: it takes no detour; `position`: of a local hop.
+  // chosen intermediate router (kinds lgl and gl); `minimal`: it takes no non-minimal path; `position`: of a
+  // local hop.
   [[nodiscard]] std::uint8_t vc(Stage stage, bool global, bool minimal, bool with_router, std::uint8_t hops,
                                 std::uint8_t position) const noexcept {
     if (scheme_ == VcScheme::kHop) return hops;
@@ -166,8 +168,8 @@ class VcLadder {
   }
 
   [[nodiscard]] std::uint8_t stage_step(Stage stage, bool minimal, bool with_router) const noexcept {
-    // Counted from the end, so that the destination group always has the highest VC. A detour to a group may
-    // yet become one to a router, where there are detours inside groups.
+    // Counted from the end, so that the destination group always has the highest VC. A non-minimal path to a
+    // group may yet become one to a router, where there are non-minimal paths inside groups.
     const bool by_router = with_router || (budget_.local_detours && budget_.detour_router);
     int from_end = 1;
     switch (stage) {

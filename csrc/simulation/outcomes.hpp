@@ -78,8 +78,8 @@ class Outcomes {
         keeps_feedback_{plan.spec.flag("keep_feedback")},
         most_bytes_{plan.spec.option("most_uncollected_bytes")} {}
 
-  // Around the time in which the network runs: forgets what was paid; works out what is paid now, and whether
-  // what piled up is still kept.
+  // Around the time in which the network runs: forgets what was rewarded with; works out what is given now,
+  // and whether what piled up is still kept.
   void begin_step();
   void end_step();
 

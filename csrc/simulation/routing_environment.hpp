@@ -84,7 +84,7 @@ class RoutingEnvironment {
   std::vector<std::unique_ptr<AskedNetwork>> networks_;
   std::vector<std::size_t> first_row_;     // [network], in the batch; and where it ends
   std::vector<std::uint8_t> unanswered_;   // [network]: its answers are taken, and not given yet
-  std::vector<std::uint8_t> interrupted_;  // [network]: it stands between two batches
+  std::vector<std::uint8_t> interrupted_;  // [network]: it is between two batches
   DecisionBatch batch_;
   std::uint64_t batches_answered_ = 0;
   std::vector<std::int32_t> answers_;

@@ -59,7 +59,7 @@ inline DecisionSpec usual_questions() {
 // Never interrupted.
 inline bool always() { return true; }
 
-// What a policy needs beside its name: for those that need a network, one that weighs packets and kinds of
+// What a policy needs next to its name: for those that need a network, one that weighs packets and kinds of
 // paths.
 inline Parameters needed_parameters(const std::string& policy) {
   Parameters needed;

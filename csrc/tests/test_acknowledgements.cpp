@@ -165,7 +165,7 @@ struct Seen {
   double age_ns;
 };
 
-// Random detours, and a look at what is known of one destination router.
+// Random non-minimal paths, and a look at what is known of one destination router.
 class Looking final : public PerQuestion<Looking> {
  public:
   explicit Looking(bool detours, std::uint32_t at = 0, std::vector<Seen>* seen = nullptr)

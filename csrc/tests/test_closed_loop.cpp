@@ -79,7 +79,7 @@ TEST(threads_pieces_and_interruptions_change_nothing_of_a_workload) {
     std::vector<Diary> diaries;
     bool operator==(const End&) const = default;
   };
-  // Two rings side by side, of hosts of all three partitions, beside hosts that send at random.
+  // Two rings side by side, of hosts of all three partitions, next to hosts that send at random.
   enum class Beside { kNothing, kSources, kEndlessJob };
   const auto play = [&](std::uint32_t threads, TimePs piece, TimePs limit, Beside beside) {
     const auto place = place_tasks(*topology, "random", 1, 0);

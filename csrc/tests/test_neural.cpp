@@ -217,11 +217,11 @@ TEST(a_network_is_refused_if_it_does_not_fit_together) {
            [](NetworkDescription& d) { d.scales[0] = -1; },
            [](NetworkDescription& d) { d.temperature = kNotANumber; },
            [](NetworkDescription& d) { d.asked.max_hops = 2; },
-           [](NetworkDescription& d) { d.asked.detour_candidates = 0; },
-           [](NetworkDescription& d) { d.asked.second_look = true; },
+           [](NetworkDescription& d) { d.asked.nonminimal_candidates = 0; },
+           [](NetworkDescription& d) { d.asked.second_stage = true; },
            [](NetworkDescription& d) {
-             d.asked.second_look = true;
-             d.asked.detour_candidates = 2;
+             d.asked.second_stage = true;
+             d.asked.nonminimal_candidates = 2;
              d.temperature = 1;
            }}) {
     NetworkDescription bad = good();

@@ -42,7 +42,8 @@ TEST(a_packet_comes_to_its_router_by_the_one_where_it_enters_the_group) {
   CHECK_EQ(last_router_before(topology, to - 2, to, 7, by(DetourKind::kG, 3)), bench.entry(7, 3));
 }
 
-// What tornado does: three hosts of a router, one destination router, and detours by the router's own links.
+// What tornado does: three hosts of a router, one destination router, and non-minimal paths by the router's
+// own links.
 TEST(own_detours_of_a_router_meet_on_one_or_two_last_links) {
   Bench bench;
   const Dragonfly& topology = bench.topology;

@@ -87,7 +87,7 @@ TEST(local_hops_of_all_paths_of_a_small_system_are_those_of_a_walk) {
         compare(from, to, {});
         for (std::uint32_t at = 0; at < topology.num_routers(); ++at) {
           const std::uint32_t group = topology.group_of(at);
-          if (group == own) {  // a detour inside the group
+          if (group == own) {  // a non-minimal path inside the group
             if (topology.group_of(to) == own && at != to) compare(from, to, by(DetourKind::kL, own, at));
             continue;
           }
@@ -160,7 +160,8 @@ TEST(a_path_with_two_links_between_meets_what_is_on_the_fuller_one) {
   CHECK_EQ(bench.last(1, 2, 22), of_links(4));
 }
 
-// Under an offset of half the groups the link between of a detour g may be of the type of its last link.
+// Under an offset of half the groups the link between of a non-minimal path g may be of the type of its last
+// link.
 TEST(a_link_between_and_a_last_link_of_one_type_are_one_number) {
   Bench bench;
   const Dragonfly& topology = bench.topology;
@@ -184,7 +185,7 @@ TEST(a_link_between_and_a_last_link_of_one_type_are_one_number) {
     shared += expected[type];
   }
   CHECK_EQ(shared, bench.crossings(2, 20));
-  CHECK(shared > 17);  // of 17 detours, both links of many
+  CHECK(shared > 17);  // of 17 non-minimal paths, both links of many
 }
 
 TEST(a_crossing_counts_for_a_window_and_what_is_prescribed_or_sent_by_ports_does_not) {

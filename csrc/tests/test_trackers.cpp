@@ -227,7 +227,7 @@ TEST(what_nobody_asks_for_does_not_run) {
   CHECK(tracked.network().partitions()[0].trackers().any());
 }
 
-// Checks at every instant that the routers' own flags are what their ports say, and that the others see them
+// Checks at every time that the routers' own flags are what their ports say, and that the others see them
 // exactly one latency of a local link later. Returns how often a flag was up.
 std::uint64_t compare_flags(Simulation& simulation, std::uint32_t instants, double factor, double offset) {
   const Dragonfly& topology = simulation.topology();

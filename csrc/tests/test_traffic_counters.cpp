@@ -227,7 +227,7 @@ TEST(every_packet_is_in_a_remote_counter_or_needs_no_second_local_hop) {
 // ACOR.
 
 TEST(detours_grow_after_15_and_50_attempts_in_vain_and_shrink_after_quiet_intervals) {
-  Bench bench{kSmall, "detour-length"};
+  Bench bench{kSmall, "nonminimal-length"};
   const Packet packet = bench.packet_for(1);
   bench.tracker->head_refused(0, 0, packet, Refusal::kNoRoom, 100);
   bench.tracker->head_refused(0, 0, packet, Refusal::kNoRoom, 105);  // still the same head
@@ -246,7 +246,7 @@ TEST(detours_grow_after_15_and_50_attempts_in_vain_and_shrink_after_quiet_interv
 }
 
 TEST(a_head_that_decides_anew_counts_each_time_and_one_that_keeps_its_path_once) {
-  Bench bench{kSmall, "detour-length"};
+  Bench bench{kSmall, "nonminimal-length"};
   Packet packet = bench.packet_for(1);
   for (const Tick now : {10, 11, 12}) bench.tracker->head_refused(0, 0, packet, Refusal::kTaken, now);
   CHECK_EQ(bench.read(1, 0, 0, 12), 1.0);
@@ -261,7 +261,7 @@ TEST(a_head_that_decides_anew_counts_each_time_and_one_that_keeps_its_path_once)
 }
 
 TEST(two_blocked_heads_count_twice_and_minimal_packets_not_at_all) {
-  Bench bench{kSmall, "detour-length"};
+  Bench bench{kSmall, "nonminimal-length"};
   Packet packet = bench.packet_for(1);
   bench.tracker->head_refused(0, 0, packet, Refusal::kNoRoom, 0);
   bench.tracker->head_refused(0, 1, packet, Refusal::kNoRoom, 2);
@@ -274,7 +274,7 @@ TEST(two_blocked_heads_count_twice_and_minimal_packets_not_at_all) {
 }
 
 TEST(the_longest_paths_do_not_put_off_the_end_of_the_interval) {
-  Bench bench{kSmall, "detour-length"};
+  Bench bench{kSmall, "nonminimal-length"};
   const Packet packet = bench.packet_for(1);
   bench.tracker->head_refused(0, 0, packet, Refusal::kNoRoom, 0);
   CHECK_EQ(bench.read(0, 0, 0, 33), 2.0);  // at 8 and 33
@@ -286,8 +286,8 @@ TEST(the_longest_paths_do_not_put_off_the_end_of_the_interval) {
 
 TEST(the_level_does_not_depend_on_when_anybody_looks) {
   for (const Tick every : {1, 7, 1'000, 10'000}) {
-    Bench bench{kSmall, "detour-length"};
-    Bench rarely{kSmall, "detour-length"};
+    Bench bench{kSmall, "nonminimal-length"};
+    Bench rarely{kSmall, "nonminimal-length"};
     const Packet packet = bench.packet_for(1);
     RandomStream random{static_cast<std::uint64_t>(every), Purpose::kRouting, 0, 0};
     bool waits = false;

@@ -106,7 +106,7 @@ TEST(every_path_rises_and_stays_within_the_vcs_that_it_asks_for) {
         CHECK(numbers[i] < (c.path[i].global ? most.global : most.local));
       }
     }
-    // PAR: the first hop was minimal, the detour begins at the second router.
+    // PAR: the first hop was minimal, the non-minimal path begins at the second router.
     const VcLadder ladder{scheme, kPar};
     Numbers numbers{ladder.vc(Stage::kFirst, kLocal, true, false, 0, 0)};
     for (std::size_t i = 1; i < changed_mind.size(); ++i) {
@@ -118,7 +118,8 @@ TEST(every_path_rises_and_stays_within_the_vcs_that_it_asks_for) {
   }
 }
 
-// Two minimal hops, then for good: to the detour group, by a router there, and by a router of the last group.
+// Two minimal hops, then for good: to the intermediate group, by a router there, and by a router of the last
+// group.
 TEST(vcs_of_aries_rise_through_all_of_its_stages_on_a_grid) {
   struct Hop {
     Stage stage;
@@ -155,7 +156,7 @@ TEST(vcs_of_aries_rise_through_all_of_its_stages_on_a_grid) {
   const VcLadder ladder{VcScheme::kLadder, kAries, 2};
   CHECK_EQ(ladder.required().local, 12);
   CHECK_EQ(ladder.required().global, 2);
-  // A global hop stands between the local ones of two groups: on the scheme of stages they share a scale.
+  // A global hop is between the local ones of two groups: on the scheme of stages they share a scale.
   const VcLadder stages{VcScheme::kStage, kAries, 2};
   CHECK_EQ(stages.vc(Stage::kFirst, kGlobal, true, false, 2, 0), 0);
   CHECK_EQ(stages.vc(Stage::kSource, kGlobal, false, false, 4, 0), 1);

@@ -22,10 +22,10 @@ namespace dragonfly {
 inline constexpr std::uint32_t kMaxRadix = 1024;
 
 struct DragonflyParams {
-  std::uint32_t p = 4;  // hosts per router
-  std::uint32_t a = 8;  // routers per group; of a shape: its own number of routers, whatever stands here
-  std::uint32_t h = 4;  // global ports per router
-  std::uint32_t g = 0;  // groups; 0 = a*h/trunking + 1
+  std::uint32_t p = 4;         // hosts per router
+  std::uint32_t a = 8;         // routers per group; of a shape: its own number of routers, whatever is here
+  std::uint32_t h = 4;         // global ports per router
+  std::uint32_t g = 0;         // groups; 0 = a*h/trunking + 1
   std::uint32_t trunking = 1;  // global ports that join a pair of groups
   Arrangement arrangement = Arrangement::kPalmtree;
   std::shared_ptr<const GroupShape> shape = nullptr;  // null: a full mesh

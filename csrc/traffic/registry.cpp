@@ -129,7 +129,7 @@ void check_names(const PatternInfo& info, const PatternArguments& arguments) {
   }
 }
 
-// The pattern's name and all its arguments: those in the name, then those beside it.
+// The pattern's name and all its arguments: those in the name, then those next to it.
 const PatternInfo& resolve(const PatternSpec& spec, PatternSpec& parsed) {
   parsed = parse_pattern_spec(spec.name);
   for (const auto& [name, value] : spec.arguments.items()) parsed.arguments.set(name, value);
@@ -144,7 +144,7 @@ PatternPtr build(const Dragonfly& topology, std::shared_ptr<const Area> area, st
   const PatternInfo& info = resolve(spec, parsed);
   if (info.closed_loop()) {
     throw ConfigError(std::string{kField}, "'" + info.name + "'",
-                      "is closed loop: it stands alone, in no mixture and no schedule");
+                      "is closed loop: it is alone, in no mixture and no schedule");
   }
   const std::uint32_t part = (*num_parts)++;
   return info.factory({topology, std::move(area), seed, num_parts, part, uniform_excludes_sender},

@@ -74,7 +74,7 @@ class Rehearsal {
       }
     }
   }
-  // Of a rank that stands at a wait; one that is not is already among the ready ones.
+  // Of a rank that is at a wait; one that is not is already among the ready ones.
   [[nodiscard]] bool waits_no_more(std::uint32_t rank) const {
     const auto steps = script_.steps(rank);
     if (next_[rank] == steps.size()) return false;

@@ -65,7 +65,7 @@ class TrafficSource {
   [[nodiscard]] virtual bool has_late_exits() const { return false; }
 };
 
-// Nobody ever sends: beside programs, where no host is left for an open-loop source.
+// Nobody ever sends: next to programs, where no host is left for an open-loop source.
 class SilentSource final : public TrafficSource {
  public:
   void start(HostId /*host*/, SourceCursor& cursor) const override { cursor.time_ps = kNever; }

@@ -116,7 +116,7 @@ class TraceCheck {
     check_groups(row, route);
   }
 
-  // The VC of a hop follows from its place in the route: first group, detour group, last group. More
+  // The VC of a hop follows from its place in the route: first group, intermediate group, last group. More
   // hops than these have VCs for could deadlock.
   void check_groups(std::size_t row, std::span<const std::uint32_t> route) const {
     constexpr std::uint32_t kMostGroups = 3;

@@ -11,7 +11,7 @@
 
 namespace dragonfly {
 
-// Longer prescribed routes are refused (a Dragonfly path with one detour has at most 8 routers).
+// Longer prescribed routes are refused (a Dragonfly path with one non-minimal path has at most 8 routers).
 inline constexpr std::uint32_t kMaxRouteRouters = 16;
 
 // Row m is one message. All spans but the last two have one entry per row.
@@ -29,8 +29,8 @@ struct TraceColumns {
 // Copies the columns, sorted by source host; messages of one host keep their order.
 // Throws ConfigError with the row, the field and the value: hosts out of range, times negative or
 // decreasing, no packets; routes that do not lead from the source's router to the destination's over
-// existing links, that take more hops in a group or more groups than a path with one detour, or that
-// have more than kMaxRouteRouters routers.
+// existing links, that take more hops in a group or more groups than a path with one non-minimal path, or
+// that have more than kMaxRouteRouters routers.
 [[nodiscard]] std::unique_ptr<TrafficSource> make_trace_source(const Dragonfly& topology,
                                                                const TraceColumns& columns);
 

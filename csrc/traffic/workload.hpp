@@ -39,7 +39,7 @@ class Workload {
     return jobs_[job].hosts[task];
   }
   [[nodiscard]] std::span<const Job> jobs() const noexcept { return jobs_; }
-  // Operations of all jobs stand in one row: those of a job from here on.
+  // Operations of all jobs are in one row: those of a job from here on.
   [[nodiscard]] std::uint32_t first_operation(std::uint32_t job) const noexcept {
     return first_operation_[job];
   }

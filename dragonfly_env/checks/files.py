@@ -65,7 +65,7 @@ def write_text(text: str, target: Path, *, stream: bool = False) -> None:
 
 
 def without_link(target: Path) -> Path:
-    """``target`` after removing the link that may stand there, for programs that write files themselves."""
+    """``target`` after removing the link that may be there, for programs that write files themselves."""
     if target.is_symlink():
         target.unlink()
     return target
@@ -157,7 +157,7 @@ def _new_file(target: Path) -> Path:
 
 
 def _mode(path: Path) -> int | None:
-    """What stands at a path, or None for nothing; a link is not followed."""
+    """What is at a path, or None for nothing; a link is not followed."""
     try:
         return path.lstat().st_mode
     except FileNotFoundError:

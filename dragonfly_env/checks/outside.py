@@ -94,7 +94,7 @@ def _raised_here(trace: TracebackType | None) -> bool:
 
 
 def check_path(field: str, value: object) -> Path:
-    """Return a string or a path as a ``Path`` that the system can be asked about.
+    """Return a string or a path as a ``Path`` that the system can look up.
 
     Raises:
         ConfigError: If it is neither, or no name that a file can have.
@@ -139,7 +139,7 @@ def check_items(field: str, value: object, allowed: str, most: int = MOST_ITEMS)
     """Return the items of a list, a tuple, an array or whatever else is in order and has an end.
 
     Raises:
-        ConfigError: If it is none; a string is none either. If there are more than ``most``, before any is asked for:
+        ConfigError: If it is none; a string is none either. If there are more than ``most``, before any is taken:
             ``range(10**9)`` is short until it is a list.
     """
     if isinstance(value, (str, bytes, bytearray, memoryview)):

@@ -60,7 +60,7 @@ def _initials(name: str) -> str:
 
 
 def one_of(value: object, names: Iterable[str], listed: str) -> str:
-    """``"must be one of LISTED"`` for a message; the name that was probably meant stands before a long list."""
+    """``"must be one of LISTED"`` for a message; the name that was probably meant is before a long list."""
     known = list(names)
     hint = did_you_mean(value, known)
     if not hint or len(known) <= _SHORT_LIST:

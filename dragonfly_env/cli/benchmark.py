@@ -33,8 +33,8 @@ def benchmark(
         list[str] | None,
         typer.Argument(
             metavar="POLICY...",
-            help="What to measure beside the references: a built-in policy with its parameters, a saved agent, a class "
-            "of yours ([bold]module:Class[/bold] or [bold]file.py:Class[/bold]); a name may stand before it: "
+            help="What to measure next to the references: a built-in policy with its parameters, a saved agent, a "
+            "class of yours ([bold]module:Class[/bold] or [bold]file.py:Class[/bold]); a name may be before it: "
             "[bold]mine=agent.zip[/bold]. [dim]\\[default: the references alone][/dim]",
             show_default=False,
         ),

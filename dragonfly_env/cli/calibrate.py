@@ -71,7 +71,7 @@ def calibrate(
         typer.Option(
             "--out",
             "-o",
-            help="Write the results into this file, beside what it has.",
+            help="Write the results into this file, next to what it has.",
             rich_help_panel=options.MACHINE,
         ),
     ] = None,

@@ -25,7 +25,7 @@ def evaluate(
             help="What to compare, in any mixture: a built-in policy ([bold]ugal-n[/bold], "
             "[bold]ugal-n:bias_packets=2[/bold]), a saved agent ([bold]results/dqn/agent.zip[/bold]), a class of yours "
             "([bold]module:Class[/bold] or [bold]file.py:Class[/bold]) with a method act(batch), or what a learner of "
-            "yours saved ([bold]file.py:Class@results/mine/agent.zip[/bold]). A name for tables and figures may stand "
+            "yours saved ([bold]file.py:Class@results/mine/agent.zip[/bold]). A name for tables and figures may go "
             "before it: [bold]mine=results/dqn/agent.zip[/bold].",
             show_default=False,
         ),

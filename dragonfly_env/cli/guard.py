@@ -1,5 +1,5 @@
 """Errors as people want them: one clear line on the error stream and an exit code, no traceback; and standard streams
-of which no text, and nobody who reads them, can end a command with one.
+of which neither a text nor a closed output can end a command with one.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def report(error: BaseException) -> int | None:
     elif isinstance(error, MemoryError):
         complain("not enough memory for this system: choose a smaller topology, or fewer --workers")
     elif isinstance(error, BrokenPipeError):
-        pass  # whoever read the results has gone, and knows
+        pass  # the reader of the results has gone, and knows
     elif isinstance(error, OSError):
         complain(f"{error.filename or 'cannot write'}: {error.strerror or error}")
     else:

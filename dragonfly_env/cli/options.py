@@ -7,7 +7,7 @@ A command takes a list of them as one argument::
     def sweep(scenario: Path, given: options.Given) -> None:
         settings = scenario_settings(read_toml(scenario), given)
 
-and whatever stands in the list is an option of the command. What they amount to: ``dragonfly_env.cli.settings``.
+and whatever is in the list is an option of the command. What they amount to: ``dragonfly_env.cli.settings``.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def plot(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Where the files go. [dim]\\[default: beside the results][/dim]"),
+        typer.Option("--out", "-o", help="Where the files go. [dim]\\[default: next to the results][/dim]"),
     ] = None,
     policy: Annotated[
         list[str] | None, typer.Option("--policy", "-p", help="Only this policy; repeat for several.")

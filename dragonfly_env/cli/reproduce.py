@@ -219,7 +219,7 @@ def _perform(works: Sequence[Reproduction], workers: int | None, redo: bool, eng
 
 
 def _draw(work: Reproduction, findings: Findings) -> dict[str, str]:
-    """Draw the wanted figures (PNG, with an SVG beside it); titles and files of all that the folder then holds."""
+    """Draw the wanted figures (PNG, with an SVG next to it); titles and files of all that the folder then holds."""
     from dragonfly_env.lab.papers.findings import NotFoundYetError
     from dragonfly_env.plots.style import save
 

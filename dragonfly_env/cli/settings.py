@@ -28,7 +28,7 @@ _TOPOLOGY_AND_NETWORK = ("topology", "arrangement", "network", "network_settings
 def scenario_settings(base: Mapping[str, Any], given: Given, **others: Any) -> dict[str, Any]:
     """Settings for `Scenario.from_dict`: those of ``base``, changed by the options that were given.
 
-    Whoever names a machine and no network is told which one it has, and that another one is taken.
+    For a machine without a network: a note tells which network it has, and that another one is taken.
 
     Args:
         base: Settings of a file, or nothing.

@@ -386,7 +386,7 @@ _SLOWEST = 1e6  # packet-hops per second: runs that this makes short are not est
 
 
 def expected_seconds(run: Run) -> float | None:
-    """A rough wall-clock time of a run in the core, from a short simulation; None if it is short, or nobody knows."""
+    """A rough wall-clock time of a run in the core, from a short simulation; None if it is short or unknown."""
     from dragonfly_env.sweeps.requirements import estimate_seconds, packet_hops
 
     if run.agent is not None or packet_hops(run) < _LONG_S * _SLOWEST:

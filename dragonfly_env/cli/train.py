@@ -69,7 +69,7 @@ def train(
             "--suite",
             metavar="NAME",
             help="Train on a mixture instead of --traffic and --load: what a benchmark suite (dragonfly-v1) trains on "
-            "with this topology and network, all of it beside each other in every episode.",
+            "with this topology and network, all of it next to each other in every episode.",
             rich_help_panel=options.LOAD,
         ),
     ] = None,
@@ -151,7 +151,7 @@ def train(
     *,
     given: options.Given,
 ) -> None:
-    """Train a routing agent: every router asks it where packets go, and pays it in delivery time.
+    """Train a routing agent: it decides for every router where packets go, and its rewards are delivery times.
 
     [bold]Ctrl-C[/bold] stops and keeps the agent as it is; the same command again goes on.
     All three need the extra "sb3": PyTorch and Stable-Baselines3.
@@ -223,7 +223,7 @@ def _scenarios_of(suite: str, config: SimulationConfig) -> tuple[SimulationConfi
 
     scenarios = training_scenarios(find_suite(suite), config)
     listed = ", ".join(f"{one.traffic_object.spec} {one.load:g}" for one in scenarios)
-    note(Text(f"{len(scenarios)} scenarios beside each other: {listed}", style="dim"))
+    note(Text(f"{len(scenarios)} scenarios next to each other: {listed}", style="dim"))
     return scenarios
 
 

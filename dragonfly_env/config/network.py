@@ -192,10 +192,10 @@ class NetworkConfig:
         "",
         "When a packet is routed. 'arrival': when it arrives at a router; 'head' (Q): when it is the head of its VC. "
         "'attempt': as head, and the head of a host's queue decides again whenever the crossbar refuses it; not where "
-        "an environment decides. 'attempt-same-detour': so, but between the minimal path and the one non-minimal path "
+        "an environment decides. 'attempt-same-path': so, but between the minimal path and the one non-minimal path "
         "that it drew at first, as FOGSim's source-adaptive routing does by default. 'by-policy' (L): lia as "
         "'attempt', acor, pb-acor, learned policies and environments as 'head', all others as "
-        "'attempt-same-detour'.",
+        "'attempt-same-path'.",
     )
     routing_delay_ns: float = of_core(
         "routing_delay_ps",
@@ -212,7 +212,7 @@ class NetworkConfig:
     )
     detours_avoid_destination_group: bool = boolean(
         True,
-        doc="Whether detours avoid the destination group (Q) or only the source group (L).",
+        doc="Whether non-minimal paths avoid the destination group (Q) or only the source group (L).",
         core="detours_avoid_destination_group",
     )
     uniform_excludes_sender: bool = boolean(
@@ -221,7 +221,7 @@ class NetworkConfig:
     periodic_intervals: str = choice(
         "exact",
         ("exact", "whole-ns"),
-        doc="Time between messages of periodic injection: exact, so that the load is offered that was asked for, "
+        doc="Time between messages of periodic injection: exact, so that the given load is offered, "
         "or rounded to whole ns as in Q, which may miss the load by 2 %; where it would miss by more it is refused "
         "(ConfigError of the simulation). Q: whole-ns.",
     )

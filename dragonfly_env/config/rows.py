@@ -156,7 +156,7 @@ def boolean(default: bool | None, *, doc: str, optional: bool = False, core: str
 
 
 def of_row(row: _core.ParameterInfo) -> Any:
-    """A field that is a parameter in the core: all of it stands in its row there."""
+    """A field that is a parameter in the core: all of it is in its row there."""
     default: Any = row["default"]
     doc = row["doc"][:1].upper() + row["doc"][1:] + "."
     match row["type"]:

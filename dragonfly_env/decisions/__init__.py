@@ -1,1 +1,1 @@
-"""What is asked and answered: batches of decisions, the layout of their columns, transitions, reports, actions."""
+"""Decisions: their batches, the layout of their columns, transitions, reports, actions."""

@@ -37,18 +37,18 @@ class DecisionBatch:
     Attributes:
         obs: (N, F) float32, see ``layout``.
         mask: (N, A) bool, the legal actions; at least one per row.
-        agents: (N,) int32, the router that is asked.
+        agents: (N,) int32, the router that decides.
         decision_ids: (N,) int64, unique per packet and hop of a scenario whatever the batching: the source host,
             the number of the packet at its source, and its hops so far, in this order of significance.
         packets: (N,) structured: ``source_host``, ``destination_host``, ``number`` (of the packet at its
             source), ``source_router``, ``destination_router``, ``destination_group``, ``hops``, ``vc``,
-            ``input_port``, ``minimal_action`` (the action along a shortest path), ``minimal`` (never sent off
-            its minimal path), ``created_ns``, ``arrived_ns``.
+            ``input_port``, ``minimal_action`` (along a shortest path), ``minimal`` (never sent off it), ``created_ns``,
+            ``arrived_ns``.
         time_ns: (N,) float64, when the decision was raised.
         candidates: Path actions: (N, A) structured: ``kind`` (see ``layout.KINDS``), ``port``, ``hops`` (from
             here to the destination router), ``occupancy`` (packets, of the first port), ``vc_occupancy`` (of
             the VC that it would use there), ``vc_queued`` (of that VC's output queue alone),
-            ``detour_group``, ``detour_router`` (-1: none), ``minimal_choice``. Port actions: None.
+            ``intermediate_group``, ``intermediate_router`` (-1: none), ``minimal_choice``. Port actions: None.
         layout: The meaning of the columns of ``obs``.
     """
 
@@ -147,7 +147,7 @@ class DecisionBatch:
     def minimal_actions(self) -> IntArray:
         """(N,) the action along a shortest path of every row; it is always legal where there is a choice.
 
-        Where an environment with scope ``"all"`` reports a hop that a detour forces, this is that hop.
+        Where an environment with scope ``"all"`` reports a hop that a non-minimal path forces, this is that hop.
         """
         actions = self.packets["minimal_action"].astype(np.int64)
         if self.mask.size == 0:  # no rows; or routers without ports, which have no first legal one either
@@ -219,7 +219,7 @@ class DecisionBatch:
 class Transitions:
     """M decisions with what came of them, ordered by scenario, then by decision id. The arrays belong to the caller.
 
-    A transition ends where its packet is asked again, or delivered; F features, A actions.
+    A transition ends at the packet's next decision, or its delivery; F features, A actions.
 
     Attributes:
         decision_ids: (M,) int64, of the decision, as in `DecisionBatch.decision_ids`.
@@ -227,10 +227,10 @@ class Transitions:
         obs: (M, F) float32, what it saw.
         actions: (M,) int32, what it answered.
         rewards: (M,) float64, in units of ``reward_scale_ns``.
-        next_obs: (M, F) float32, what the next router that was asked saw; zeros if the packet was delivered.
+        next_obs: (M, F) float32, what the next deciding router saw; zeros if the packet was delivered.
         next_mask: (M, A) bool, its legal actions; all False if the packet was delivered.
         done: (M,) bool, whether the packet was delivered.
-        next_agents: (M,) int32, the next router that was asked; -1 if the packet was delivered.
+        next_agents: (M,) int32, the next router that decided; -1 if the packet was delivered.
         latency_ns: (M,) float64, ns from this decision to the next one, or to the delivery.
         time_ns: (M,) float64, ns, when the deciding router learns of it: the end of the leg plus the way back over
             its link.

@@ -15,7 +15,7 @@ class HopFeedback:
     A router x sends a packet to router y. When the packet leaves its input buffer there, the credit for its place
     travels back to x, and with it goes what y has to say: how long the packet took, and what y thought of it when it
     decided itself. Some reports are still on their way when they are handed out: they count from ``time_ns`` on, and
-    before what x decides at that instant. A port gets at most one at an instant.
+    before what x decides at that time. A port gets at most one at a time.
 
     Source: the simulator of Kang, Wang, Lan, HPDC 2021, section 4 (reports cost no bandwidth).
     """

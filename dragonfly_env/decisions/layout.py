@@ -274,8 +274,8 @@ class Layout:
             obs: (N, F) observations of an environment with path actions.
 
         Returns:
-            (N, K) structured as ``DecisionBatch.candidates``; ``detour_group`` and ``detour_router`` are not
-            observed and -1, and so is ``vc_queued`` without the feature ``candidate_queue_packets``.
+            (N, K) structured as ``DecisionBatch.candidates``; ``intermediate_group`` and ``intermediate_router`` are
+            not observed and -1, and so is ``vc_queued`` without the feature ``candidate_queue_packets``.
 
         Raises:
             ConfigError: If one of the candidate features is not observed or shown in ns, or these are no such
@@ -294,8 +294,8 @@ class Layout:
             fields["vc_queued"] = VC_QUEUES
         for field, feature in fields.items():
             candidates[field] = self.counts(rows, feature)
-        candidates["detour_group"] = -1
-        candidates["detour_router"] = -1
+        candidates["intermediate_group"] = -1
+        candidates["intermediate_router"] = -1
         if VC_QUEUES not in self:
             candidates["vc_queued"] = -1
         return candidates

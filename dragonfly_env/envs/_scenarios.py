@@ -1,4 +1,4 @@
-"""What an environment simulates: which configurations stand beside each other in an episode, and with which seeds."""
+"""What an environment simulates: which configurations are next to each other in an episode, and with which seeds."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
     """Routers act one at a time; see ``dragonfly_env.dragonfly_v0`` for settings and spaces.
 
     The order is that of the parallel view: in each round every router that still has packets answers its earliest.
-    Rewards are paid when the window's last decision is answered. Their bookkeeping is sparse: a step costs the same
+    Rewards are given when the window's last decision is answered. Their bookkeeping is sparse: a step costs the same
     for any number of agents.
     """
 
@@ -142,7 +142,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
     @property
     def selected_batch(self) -> DecisionBatch:
-        """The decision that ``agent_selection`` is asked for, as a batch of one row. A copy.
+        """The decision of ``agent_selection``, as a batch of one row. A copy.
 
         Raises:
             StateError: If no decision is pending.
@@ -192,7 +192,7 @@ class AecRoutingEnv(RouterView, AECEnv[str, Observation, int]):
 
     @alone
     def _finish_window(self) -> None:
-        """All decisions are answered: time goes on, and the agents are paid."""
+        """All decisions are answered: time goes on, and the agents are given."""
         if self._stop < len(self._answers):
             self._position = self._stop
             self._end()

@@ -1,7 +1,7 @@
 """``BatchedRoutingEnv``: the one environment; every other view is a thin layer over it.
 
 One call answers thousands of packets. All decisions that are raised within one routing delay are handed out
-together, which changes no timing: a decision sees the router as it is at its instant and takes effect one routing
+together, which changes no timing: a decision sees the router as it is at its time and takes effect one routing
 delay later. So a policy written in Python gives bit for bit the run that the same policy gives in the core.
 """
 
@@ -126,7 +126,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
     @property
     def num_scenarios(self) -> int:
-        """How many networks there are beside each other."""
+        """How many networks there are next to each other."""
         return len(self._scenarios.present)
 
     @property
@@ -141,7 +141,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
     @property
     def scope(self) -> str:
-        """Which routers ask."""
+        """Which routers decide."""
         return self._options.scope
 
     @property
@@ -151,12 +151,12 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
     @property
     def reward(self) -> str:
-        """What rewards are paid for."""
+        """What rewards are rewarded for."""
         return self._options.reward
 
     @property
     def options(self) -> EnvOptions:
-        """All settings beside ``config``."""
+        """All settings except ``config``."""
         return self._options
 
     @property
@@ -292,7 +292,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         """(N,) the action along a shortest path, which is always legal."""
         return batch.minimal_actions()
 
-    # After and beside the episode.
+    # After and next to the episode.
 
     def extend(self, duration_ns: float) -> DecisionBatch:
         """Go on after the end, for so much longer.
@@ -357,11 +357,11 @@ class BatchedRoutingEnv(Copied, CoreOwner):
         with self._alone:
             return self._core.time_ns
 
-    # What an episode tells beside its batches.
+    # What an episode tells next to its batches.
 
     def transitions(self) -> Transitions:
         """All transitions that were completed since the last call in this episode, ordered by scenario, then by
-        decision id. Every decision is in exactly one, in that of its packet's arrival at the next router that is asked,
+        decision id. Every decision is in exactly one, in that of its packet's arrival at the next router that decides,
         or of its delivery (reward ``"delivery"``: always of the delivery).
 
         Raises:
@@ -383,7 +383,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
     def feedback(self) -> HopFeedback:
         """What routers hear of the hops that they chose, since the last call in this episode: one report per
         decision whose packet went on to another router and has left the input buffer there. When a batch is
-        handed out, all reports that reach a router before or at the instants of its decisions are among them.
+        handed out, all reports that reach a router before or at the times of its decisions are among them.
 
         Raises:
             StateError: Before ``reset``; if the environment was not made with ``feedback=True``; or if too much
@@ -402,16 +402,16 @@ class BatchedRoutingEnv(Copied, CoreOwner):
             return HopFeedback(*self._core.reports())
 
     def payments(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-        """What the last ``reset`` or ``step`` paid: routers (M,) and rewards (M,), several per router possible, ordered
-        by scenario, then by decision id. The sum per router is its reward in the step. Under ``"team"`` every router
-        of a scenario gets the same. Routers are numbered on from one scenario to the next, see ``slots``.
+        """The rewards of the last ``reset`` or ``step``: routers (M,) and rewards (M,), several per router possible,
+        ordered by scenario, then by decision id. The sum per router is its reward in the step. Under ``"team"`` every
+        router of a scenario gets the same. Routers are numbered on from one scenario to the next, see ``slots``.
         """
         with self._alone:
             return self._core.payments()
 
     def metrics(self, scenario: int | None = None) -> Metrics:
         """What was counted since the warm-up (or ``reset_statistics``). While decisions are pending, the parts of
-        the network may stand at slightly different instants; when ``done`` everything is exact.
+        the network may be at slightly different times; when ``done`` everything is exact.
 
         Args:
             scenario: Which one; where there is only one, it need not be said.
@@ -490,7 +490,7 @@ class BatchedRoutingEnv(Copied, CoreOwner):
 
     def _take_batch(self) -> DecisionBatch:
         obs, mask, agents, ids, packets, time_ns, candidates, scenario = self._core.batch()
-        alone, core, count = self._alone, self._core, self._options.num_draws
+        alone, core, count = self._alone, self._core, self._options.num_random
         answered = core.batches_answered
 
         def draws() -> npt.NDArray[np.float64]:

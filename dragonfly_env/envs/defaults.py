@@ -18,13 +18,13 @@ from dragonfly_env.simulation.config import SimulationConfig
 if TYPE_CHECKING:
     from dragonfly_env.envs.options import Several
 
-# Every group sends to the next one: minimal routing is congested, and a detour helps.
+# Every group sends to the next one: minimal routing is congested, and a non-minimal path helps.
 TOPOLOGY = "72"
 TRAFFIC = "adv+1"
 LOAD = 0.35
-# Long enough for several generations of packets, so that what an action costs is paid in the same episode.
+# Long enough for several generations of packets, so that what an action costs is given in the same episode.
 DURATION_NS = 50_000.0
-# An episode begins with an empty network: whoever wants another beginning says so.
+# An episode begins with an empty network: a user who wants another beginning says so.
 WARMUP_NS = 0.0
 
 # Of controllers, which act once per interval, not once per packet: their network is busy, and changes.
@@ -85,8 +85,8 @@ def with_config(config: object, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def jobs_config() -> SimulationConfig:
-    """The default of ``job_bias_v0``: an eighth of Theta on which MILC and HACC, each as it is on 256 nodes, run beside
-    each other for ever, MILC dispersed over routers, HACC on consecutive hosts.
+    """The default of ``job_bias_v0``: an eighth of Theta on which MILC and HACC, each as it is on 256 nodes, run next
+    to each other for ever, MILC dispersed over routers, HACC on consecutive hosts.
     """
     return SimulationConfig(
         topology=Dragonfly.preset("theta-m8"),
@@ -101,7 +101,7 @@ def jobs_config() -> SimulationConfig:
 
 def changing_config() -> SimulationConfig:
     """The default of ``BiasControl``: 72 hosts under ``ugal-n`` whose traffic changes every 20 us, between ``uniform``
-    at a load of 0.7, where minimal paths are best, and ``adv+1`` at 0.35, where detours are.
+    at a load of 0.7, where minimal paths are best, and ``adv+1`` at 0.35, where non-minimal paths are.
     """
     phases = (("uniform", 0.7), (TRAFFIC, LOAD))
     schedule = [(i * _PHASE_NS, *phases[i % 2]) for i in range(_PHASES)]

@@ -105,7 +105,7 @@ class JobView(IntervalEnv):
         self._window: Counters | None = None
         self._chosen: list[int | None] = [None] * len(self._jobs)
 
-    # What is asked of both views.
+    # What both views need.
 
     @property
     def modes(self) -> tuple[Policy, ...]:
@@ -496,7 +496,7 @@ class JobFigures:
         return self._load(window, window.jobs[job].packets_delivered, self._hosts[job])
 
     def machine_load(self, window: Counters) -> float:
-        """The same of all hosts, whoever sent."""
+        """The same of all hosts."""
         packets = window.tiles.kinds[HOST_OUT].flits // window.flits_per_packet
         return self._load(window, packets, self._topology.num_hosts)
 

@@ -1,5 +1,3 @@
-"""``EnvOptions``: the settings of a decision environment beside the simulation's, checked; and which a policy needs."""
-
 from __future__ import annotations
 
 import dataclasses
@@ -31,9 +29,9 @@ from dragonfly_env.envs import defaults
 from dragonfly_env.policies import check_gateways, highest
 from dragonfly_env.simulation.config import SimulationConfig
 
-DETOURS = ("lgl", "lg", "gl", "g")
-_KINDS = (*DETOURS, "l")
-_OF_PATHS = ("source-any", "source-around", "way", "progressive")
+NONMINIMAL_KINDS = ("lgl", "lg", "gl", "g")
+_KINDS = (*NONMINIMAL_KINDS, "l")
+_OF_PATHS = ("source-all", "source-around", "minimal-path", "progressive")
 _SPARE_HOPS = 2  # beyond a minimal path: 5 in all where groups are meshes, as in HPDC 2021, section 4.2
 _MOST_CANDIDATES = int(highest("ugal-n", "minimal_candidates"))
 _MAX_REAL = 1e12  # of any parameter
@@ -41,7 +39,7 @@ _MAX_REAL = 1e12  # of any parameter
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class EnvOptions:
-    """What ``BatchedRoutingEnv`` takes beside the configuration: one row per keyword argument.
+    """What ``BatchedRoutingEnv`` takes next to the configuration: one field per keyword argument.
 
     Raises:
         ConfigError: On construction, for whatever is out of range.
@@ -50,20 +48,22 @@ class EnvOptions:
     scope: str = choice(
         "every",
         ("source", "every", "all", *_OF_PATHS),
-        doc="Which routers ask: the source router, every router where the packet has more than one legal output, or "
-        "all on its way (forced hops too, with one legal action). Path actions only: the source router, for packets "
-        "that stay in its group too (``source-any``), and these may pass other groups (``source-around``); every "
-        "router of the source group while the packet is on its minimal path (``way``); these, and the router by which "
-        "a packet enters the group of its detour and that of its destination (``progressive``).",
+        doc="Which routers decide. ``source``: the source router, once per packet that leaves its group. ``every``: "
+        "every router where the packet has more than one legal output. ``all``: every router on its path, forced "
+        "hops included, with one legal action. Path actions only: ``source-all``: the source router, also for "
+        "packets to its own group. ``source-around``: the same, and packets to the own group may pass other "
+        "groups. ``minimal-path``: every router of the source group while the packet is on its minimal path. "
+        "``progressive``: these, and the router by which a packet enters its intermediate group and its "
+        "destination group.",
         core="scope",
     )
     action: str = choice(
         "port",
         ("port", "path"),
         doc="``Discrete(radix - p)``, 0 is the first local port, and VCs are numbered by hops; or one of the candidate "
-        "paths that the core draws, minimal ones first, which the packet then follows. Paths are asked for at the "
-        "source router and, with scope ``every``, once more at the second router of the source group while the packet "
-        "is on its minimal path.",
+        "paths that the core draws, minimal ones first, which the packet then follows. The source router chooses a "
+        "path and, with scope ``every``, the second router of the source group decides again while the packet is on "
+        "its minimal path.",
         core="action",
     )
     reward: str = choice(
@@ -88,7 +88,7 @@ class EnvOptions:
         unit="ns",
         doc="Time before the first decision in which ``config.policy`` routes. What hosts generate in it counts "
         "neither in metrics nor in the mean latency of reward ``team``, wherever it arrives; decisions about it in the "
-        "episode are paid from the decision on.",
+        "episode are rewarded from the decision on.",
     )
     features: Sequence[str] | None = setting(
         None,
@@ -131,15 +131,15 @@ class EnvOptions:
         "and ``global_vcs`` say, or two more than the longest minimal route (5 where groups are all-to-all: HPDC 2021, "
         "section 4.2).",
     )
-    detours: Sequence[str] = setting(
-        DETOURS,
-        lambda field, value: _detours(field, value),
+    nonminimal_kinds: Sequence[str] = setting(
+        NONMINIMAL_KINDS,
+        lambda field, value: _nonminimal_kinds(field, value),
         "",
         "Path actions: kinds of the non-minimal candidates. ``l``, a random router of the group that the packet is "
-        "in, is legal where scopes ``source-any``, ``source-around`` and ``progressive`` ask inside a group, and only "
-        "there.",
+        "in, is legal only where a router decides inside a group with scope ``source-all``, ``source-around`` or "
+        "``progressive``.",
         allowed="some of " + ", ".join(_KINDS),
-        core="detours",
+        core="nonminimal_kinds",
     )
     minimal_candidates: int = integer(
         1,
@@ -149,13 +149,13 @@ class EnvOptions:
         doc="Path actions: shortest paths that are drawn; they differ only with trunking and on grids.",
         core="minimal_candidates",
     )
-    detour_candidates: int = integer(
+    nonminimal_candidates: int = integer(
         1,
         1,
         _MOST_CANDIDATES,
         unit="paths",
-        doc="Path actions: detours that are drawn of each kind.",
-        core="detour_candidates",
+        doc="Path actions: non-minimal candidates that are drawn of each kind.",
+        core="nonminimal_candidates",
     )
     gateways: str = choice(
         "nearest",
@@ -165,15 +165,17 @@ class EnvOptions:
         core="gateways",
     )
     avoid_destination_group: bool | None = boolean(
-        None, optional=True, doc="Whether detours avoid the destination group; None: as the network says."
+        None,
+        optional=True,
+        doc="Whether non-minimal paths avoid the destination group; None: as the network says.",
     )
-    num_draws: int = integer(2, 0, 64, doc="D, the columns of ``batch.draws``.")
+    num_random: int = integer(2, 0, 64, doc="D, random numbers a decision: the columns of ``batch.draws``.")
     transitions: bool = boolean(
         True, doc="Whether completed transitions are kept for ``transitions()``.", core="keep_transitions"
     )
     feedback: bool = boolean(
         False,
-        doc="Whether what routers hear of their packets' hops is kept for ``feedback()``.",
+        doc="Whether the feedback that routers get on their packets' hops is kept for ``feedback()``.",
         core="keep_feedback",
     )
     max_uncollected_bytes: int = integer(
@@ -181,8 +183,8 @@ class EnvOptions:
         0,
         2**40,
         unit="bytes",
-        doc="If more than that piles up in a network because nobody calls ``transitions()``, they are no longer kept "
-        "in this episode; the same for ``feedback()``, counted by itself.",
+        doc="If ``transitions()`` is not called and more than that piles up in a network, transitions are no longer "
+        "kept in this episode; the same for ``feedback()``, counted by itself.",
         core="most_uncollected_bytes",
     )
 
@@ -216,7 +218,7 @@ class EnvOptions:
         """Path actions: the kind of every candidate."""
         if self.action == "port":
             return ()
-        detours = tuple(kind for kind in self.detours for _ in range(self.detour_candidates))
+        detours = tuple(kind for kind in self.nonminimal_kinds for _ in range(self.nonminimal_candidates))
         return ("minimal",) * self.minimal_candidates + detours
 
     def hops(self, network: NetworkConfig, topology: Dragonfly) -> int:
@@ -306,7 +308,7 @@ def options_for(
 Several: TypeAlias = (
     "Sequence[SimulationConfig] | Callable[[int], SimulationConfig | Sequence[SimulationConfig]]"
 )
-"""Scenarios beside each other, or a function that makes them from the seed of an episode."""
+"""Scenarios next to each other, or a function that makes them from the seed of an episode."""
 
 Made = TypeVar("Made")
 Made_with = ParamSpec("Made_with")
@@ -378,7 +380,7 @@ def _feature_names(features: Any) -> tuple[str, ...] | None:
     return None if features is None else tuple(features)
 
 
-def _detours(field: str, detours: Any) -> tuple[str, ...]:
+def _nonminimal_kinds(field: str, detours: Any) -> tuple[str, ...]:
     if isinstance(detours, str) or not isinstance(detours, (list, tuple)):
         raise config_error(field, detours, f"must be some of {', '.join(_KINDS)}")
     for i, kind in enumerate(detours):

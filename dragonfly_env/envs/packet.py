@@ -6,7 +6,7 @@ packet.
 
 ======================  ====================================================================================
 Action space            ``Discrete(num_actions)``: ports, or with ``action="path"`` candidate paths
-Observation space       ``Dict(observation=Box float32, action_mask=MultiBinary)``; the mask stands in
+Observation space       ``Dict(observation=Box float32, action_mask=MultiBinary)``; the mask is in
                         ``info["action_mask"]`` and ``action_masks()`` too
 Reward                  ``"hop"``: minus the time from the decision to the packet's next one, or to its
                         delivery; ``"delivery"``: at the end, minus the time from the first decision. In units of
@@ -55,10 +55,10 @@ IntArray = npt.NDArray[np.int64]
 
 _REWARDS = ("hop", "delivery")
 _NEEDS = ("scope", "action")
-# What a policy is asked and how draws are made. The core's policy draws for itself: what it answers is only the same
-# as the reference implementation's if both draw alike.
-_ASK_ONCE = ("source", "source-any", "source-around")
-_DRAWN = ("minimal_candidates", "detour_candidates", "gateways", "avoid_destination_group")
+# The decisions of a policy and how its random numbers are drawn. The core's policy draws for itself: it decides the
+# same as the reference implementation's if both draw alike.
+_ASK_ONCE = ("source", "source-all", "source-around")
+_DRAWN = ("minimal_candidates", "nonminimal_candidates", "gateways", "avoid_destination_group")
 
 
 class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
@@ -76,7 +76,7 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
             first one is warned about (``IllegalActionWarning``). ``"raise"``: ``IllegalActionError``, and nothing has
             happened.
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints the text) or None.
-        mask_in: Where the mask stands: ``"both"``, ``"observation"`` or ``"info"``. With ``"info"`` an observation is
+        mask_in: Where the mask is: ``"both"``, ``"observation"`` or ``"info"``. With ``"info"`` an observation is
             the features alone, a ``Box``.
         flat_observation: Observations are one ``Box``: the features, then (unless ``mask_in="info"``) the mask.
         **settings: Fields of ``SimulationConfig``, which replace those of ``config``, and options of
@@ -308,7 +308,7 @@ class PacketRouting(CoreView, gymnasium.Env[Any, np.int64]):
             fresh = True
             if not self._env.done:
                 self._advance(None if self._env.inside else self._background.act(self._batch))
-                self._env.transitions()  # nobody's: they would pile up
+                self._env.transitions()  # not used: they would pile up
             elif rebuilt:
                 raise config_error(
                     "duration_ns",
@@ -426,7 +426,7 @@ class PacketEnv(BatchedRoutingEnv):
             self._inside = False
 
     def seek(self) -> DecisionBatch:
-        """Leave what is asked to the background, and go on to packets that ask their source routers.
+        """Leave all decisions to the background, and go on to packets that ask their source routers.
 
         Raises:
             As ``step``.
@@ -471,7 +471,7 @@ class PacketEnv(BatchedRoutingEnv):
             )
 
     def _runs_in_core(self, config: SimulationConfig) -> _core.PolicyRecord | None:
-        """The background policy as the core takes it; None: it must be asked from Python.
+        """The background policy as the core takes it; None: it must decide from Python.
 
         That is where it learns, or is the user's own; and where what it is shown here is not what it would see in the
         core, so that its answers might differ.

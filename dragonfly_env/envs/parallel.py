@@ -23,8 +23,8 @@ _INTEGER_TYPES = frozenset({int, np.int64, np.int32, np.intp})
 class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
     """All routers act at once; see ``dragonfly_env.dragonfly_v0`` for settings and spaces.
 
-    A step is a round. Simulated time stands still until the window's pending decisions are all answered, which
-    takes as many rounds as the busiest router has packets; rewards are paid in the last of them.
+    A step is a round. Simulated time stops until the window's pending decisions are all answered, which
+    takes as many rounds as the busiest router has packets; rewards are given in the last of them.
     """
 
     metadata: ClassVar[dict[str, Any]] = {**RouterView.metadata, "is_parallelizable": True}
@@ -66,7 +66,7 @@ class ParallelRoutingEnv(RouterView, ParallelEnv[str, Observation, int]):
 
         Returns:
             Observations, rewards, terminations (never), truncations (all at once), infos, by router.
-            A reward is what the router was paid since the last step. The last infos of an episode have its
+            A reward is what the router was rewarded with since the last step. The last infos of an episode have its
             ``metrics``.
 
         Raises:

@@ -140,7 +140,7 @@ class FrameMaker:
         Args:
             metrics: Taken now.
             time_ns: The simulated time. While decisions are pending that is not the end of the metrics, which
-                then lies at the last instant that all parts of the network have passed. None: the end.
+                then lies at the last time that all parts of the network have passed. None: the end.
         """
         topology = self._topology
         sent = metrics.link_packets

@@ -6,13 +6,13 @@ In the dictionaries     only routers that have a packet to answer in this round;
                         that ever acted, for their last observation
 Action space            ``Discrete(num_actions)``
 Observation space       ``Dict(observations=Box float32, action_mask=Box(0, 1) float32)``: the keys and types that
-                        RLlib's action-masking modules expect; the mask stands in ``info["action_mask"]`` too
-Reward                  what the environment paid the router since it acted last
+                        RLlib's action-masking modules expect; the mask is in ``info["action_mask"]`` too
+Reward                  the router's rewards since it acted last
 Episode                 ``duration_ns``; truncated at its end, never terminated
 ======================  ====================================================================================
 
 One step is one round: every router with pending packets answers its earliest. Needs the extra ``[rllib]``. RLlib's
-default modules take no ``Dict``: ``examples/rllib_ppo.py`` is a recipe that works, with RLlib's module for action
+default modules take no ``Dict``: ``examples/rllib_ppo.py`` works, with RLlib's module for action
 masks::
 
     router = RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config={"head_fcnet_hiddens": [32]})
@@ -55,14 +55,14 @@ class RouterMultiAgentEnv(CoreView, MultiAgentEnv):
 
     Args:
         env_config: What RLlib hands over, all of it optional: ``config`` (a ``SimulationConfig`` or a mapping of its
-            fields; absent: 72 hosts, ``adv+1`` at a load of 0.35; a list: networks beside each other, whose routers are
-            numbered on from one to the next), ``for_policy``, ``illegal_action`` (``"remap"``: the minimal action is
-            taken instead and counted in ``info["illegal_actions"]``, and the first one is warned about
+            fields; absent: 72 hosts, ``adv+1`` at a load of 0.35; a list: networks next to each other, whose routers
+            are numbered on from one to the next), ``for_policy``, ``illegal_action`` (``"remap"``: the minimal action
+            is taken instead and counted in ``info["illegal_actions"]``, and the first one is warned about
             (``IllegalActionWarning``); ``"raise"``: an error, for which RLlib needs ``disable_env_checking=True``, as
             its check samples without the mask), ``render_mode``, ``mask_in`` and ``flat_observation`` (see
             ``dragonfly_v0``), and fields of ``SimulationConfig`` and options of ``BatchedRoutingEnv`` by name. The
-            first episode has the configuration's seed in the first environment of
-            RLlib, and another one in each further environment.
+            first episode has the configuration's seed in the first environment of RLlib, and another one in each
+            further environment.
 
     Raises:
         ConfigError: For an unknown setting or a value out of range.

@@ -1,4 +1,4 @@
-"""``RouterVecEnv``: the routers of one network, or of several beside each other, as the slots of a Stable-Baselines3
+"""``RouterVecEnv``: the routers of one network, or of several next to each other, as the slots of a Stable-Baselines3
 ``VecEnv``, for one shared policy.
 
 ======================  ====================================================================================
@@ -7,12 +7,12 @@ Action space            ``Discrete(num_actions + 1)``; the last one is ``idle``,
                         router without a pending packet, and of no other
 Observation space       ``Box`` float32, the features of ``layout``; a router without a pending packet is
                         shown what it saw last (zeros at first)
-Reward                  what the environment pays the router, when it is paid
+Reward                  the router's rewards, when they are given
 Episode                 ``duration_ns``; truncated at its end in all slots at once, never terminated. Networks
                         whose workload is complete earlier idle until the others are done
 ======================  ====================================================================================
 
-One step is one round: every router with pending packets answers its earliest. Time stands still until all decisions of
+One step is one round: every router with pending packets answers its earliest. Time stops until all decisions of
 a batch are answered, so rewards come with the last round of a batch. Needs the extra ``[sb3]``.
 """
 
@@ -52,7 +52,7 @@ class RouterVecEnv(CoreView, VecEnv):
 
     Args:
         config: What is simulated, or a mapping of its fields; None: 72 hosts, ``adv+1`` at a load of 0.35. A list:
-            networks beside each other, see ``BatchedRoutingEnv``; or a function that makes them for each episode.
+            networks next to each other, see ``BatchedRoutingEnv``; or a function that makes them for each episode.
         for_policy: Take scope, action mode and candidates from this policy.
         illegal_action: ``"remap"``: the minimal action (or idle) is taken instead and counted in
             ``info["illegal_actions"]``; the first one is warned about (``IllegalActionWarning``). ``"raise"``:

@@ -149,7 +149,7 @@ class CoreView(Copied):
         config = view_configs(config)
         check_settings(settings, _CONFIG_FIELDS | _ENV_OPTIONS | _OWN_SETTINGS)
         config = with_fields(config, {name: settings[name] for name in settings if name in _CONFIG_FIELDS})
-        # Nobody collects transitions or feedback here: the views pay through rewards.
+        # Transitions and feedback are not collected here: the views give rewards.
         options = {"transitions": False, "feedback": False}
         options |= {name: settings[name] for name in settings if name in _ENV_OPTIONS}
         if for_policy is not None:
@@ -197,7 +197,7 @@ class Form:
     """The form of a view's observations and infos.
 
     Args:
-        mask_in: ``"both"``, ``"observation"`` or ``"info"``: where the mask stands. With ``"info"`` an observation is
+        mask_in: ``"both"``, ``"observation"`` or ``"info"``: where the mask is. With ``"info"`` an observation is
             the features alone.
         flat: Observations are one vector, the features and then (unless ``mask_in="info"``) the mask.
         layout: Of the features.
@@ -314,7 +314,7 @@ class Rounds:
         return len(self.ends)
 
     def slice(self, index: int) -> slice:
-        """Where round ``index`` stands in ``rows``."""
+        """Where round ``index`` is in ``rows``."""
         return slice(self.ends[index - 1] if index else 0, self.ends[index])
 
 
@@ -322,7 +322,7 @@ class Turns:
     """An episode in rounds: in each, every router with pending packets answers its earliest one; of several at the same
     time, the one with the lowest decision id.
 
-    Simulated time stands still until the decisions of a batch are all answered.
+    Simulated time stops until the decisions of a batch are all answered.
 
     Args:
         env: The environment, which nothing else may step.
@@ -422,7 +422,7 @@ class Turns:
             actions: (n,) legal actions.
 
         Returns:
-            (num_agents,) what each router was paid, if time went on; None within a batch.
+            (num_agents,) what each router was rewarded with, if time went on; None within a batch.
 
         Raises:
             BaseException: Whatever the environment raises, or Ctrl-C. The episode cannot go on then.
@@ -441,7 +441,7 @@ class Turns:
             actions: (N,) legal actions, in the order of the batch.
 
         Returns:
-            (num_agents,) what each router was paid: sums in double precision.
+            (num_agents,) what each router was rewarded with: sums in double precision.
 
         Raises:
             BaseException: As ``answer``.
@@ -489,7 +489,7 @@ class RouterView(CoreView):
             (``IllegalActionWarning``). ``"raise"``: it raises, and nothing has changed.
         render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (prints the text) or None.
         max_cycles: Rounds after which the episode is truncated, or None.
-        mask_in: Where the mask stands: ``"both"``, ``"observation"`` or ``"info"``. With ``"info"`` an observation is
+        mask_in: Where the mask is: ``"both"``, ``"observation"`` or ``"info"``. With ``"info"`` an observation is
             the features alone, a ``Box``.
         flat_observation: Observations are one ``Box``: the features, then (unless ``mask_in="info"``) the mask.
         **settings: Fields of ``SimulationConfig`` and options of ``BatchedRoutingEnv``.

@@ -1,8 +1,8 @@
-"""Jobs: programs beside each other on the hosts of one machine.
+"""Jobs: programs next to each other on the hosts of one machine.
 
 ``Job`` says which program runs where; ``SimulationConfig(jobs=[...])`` runs them. Programs are the motifs of
 applications (``dragonfly_env.jobs.programs``), closed-loop patterns, texts of operations (``file:PATH``), or functions
-of one's own made of ``send``, ``receive``, ``wait``, ``compute`` and the collectives.
+of your own made of ``send``, ``receive``, ``wait``, ``compute`` and the collectives.
 """
 
 from __future__ import annotations

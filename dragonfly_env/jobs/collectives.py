@@ -1,7 +1,7 @@
 """Collective operations, made of sends, receives and waits as MPI libraries make them.
 
 ``members`` are the ranks that take part, in the same order for all of them; ``rank`` is one of them. Anything else, and
-sizes that no message has, is a ``ConfigError`` when the first operation is asked for.
+sizes that no message has, is a ``ConfigError`` when the first operation is read.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def allreduce(
 
 
 def barrier(rank: int, members: Sequence[int]) -> Iterator[Operation]:
-    """Nobody goes on before all have come: an all-reduce of nothing."""
+    """No rank goes on before all have come: an all-reduce of nothing."""
     return allreduce(rank, members, 0, name="barrier")
 
 

@@ -100,7 +100,7 @@ def _frames(records: Records) -> _Frames:
 
 
 def _lines(records: Records, frames: _Frames) -> npt.NDArray[np.uint32]:
-    """Of the marks: those of the operations that they stand before or behind."""
+    """Of the marks: those of the operations that they are before or behind."""
     if records.lines is None:
         return np.empty(0, np.uint32)
     if not len(records.lines):
@@ -136,7 +136,7 @@ def compile_program(program: Program, ranks: int, packet_bytes: int) -> Compiled
     """The program for so many ranks, checked; the same object for the same program.
 
     Raises:
-        ConfigError: For ranks that wait for what nobody sends, naming who waits for whom; amounts out of range.
+        ConfigError: For ranks that wait for what no rank sends, naming who waits for whom; amounts out of range.
     """
     program.check(ranks)
     return _COMPILED.find((program, ranks, check_integer("packet_bytes", packet_bytes, 1, 2**31 - 1)))

@@ -60,7 +60,7 @@ def _spelled(name: str, value: str) -> Any:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Job:
-    """A program on some of the hosts, beside other jobs and background traffic.
+    """A program on some of the hosts, next to other jobs and background traffic.
 
     Args:
         program: ``"milc"`` or another name of ``dragonfly_env.jobs.program_names()``, with settings as in

@@ -13,7 +13,7 @@ The first line says for how many ranks; every other one who does what::
     0-3 allreduce bytes=8
 
 Who: a rank, a range, or ``*`` for all. Partners are ranks, or relative to who it is (``+1``, ``-1``, modulo the ranks).
-Labels and names with spaces stand in quotes, as strings of JSON: ``label="a b"``.
+Labels and names with spaces are in quotes, as strings of JSON: ``label="a b"``.
 """
 
 from __future__ import annotations
@@ -301,7 +301,7 @@ def read_lines(program: str, file: TextIO) -> Records:
 
 
 def _words(line: str) -> list[str]:
-    """What stands before a comment."""
+    """What is before a comment."""
     words = _WORD.findall(line) if '="' in line else line.partition("#")[0].split()
     if words and words[-1][0] == "#":
         words.pop()

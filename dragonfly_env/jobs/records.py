@@ -1,6 +1,6 @@
 """Operations in columns: what a program is once it has been read, from a text or from Python.
 
-``Recorder`` takes operations one by one, whoever makes them, and checks them; ``Records`` holds the result in arrays
+``Recorder`` takes operations one by one, and checks them; ``Records`` holds the result in arrays
 of 21 bytes an operation.
 """
 
@@ -274,7 +274,7 @@ class Recorder:
         if not wrong.any():
             return
         rank, kind, _, _, name, place = marks[wrong][np.argmin(marks[wrong][:, PLACE])].tolist()
-        allowed = "must have begun: no 'begin' of this name stands before this 'end'"
+        allowed = "must have begun: no 'begin' of this name is before this 'end'"
         if kind == BEGIN:
             allowed = "must be ended, and before it begins again: no 'end' of this name follows this 'begin'"
         raise config_error(f"{self._where(rank, place)}, name", texts[name], allowed)

@@ -1,4 +1,4 @@
-"""Programs of one's own: from a file, a text or a function."""
+"""Programs of your own: from a file, a text or a function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dragonfly_env.jobs.program import MAX_JITTER, PIECE_BYTES, Program
 from dragonfly_env.jobs.records import Recorder, Records
 
 RankProgram: TypeAlias = Callable[[int, int], Iterable[Operation]]
-"""A program of one's own: (rank, ranks) -> the operations of one iteration."""
+"""A program of your own: (rank, ranks) -> the operations of one iteration."""
 
 _FIELD = "program file"
 _MOST_FILE_BYTES = 2**28
@@ -35,7 +35,7 @@ class OperationText(Program):
         records: The operations of all ranks.
         path: The file that it was read from; empty: none.
         sha256: Of that file, which is known by its content; empty: none.
-        text: What was written; empty: it is a file, or a function that nobody has asked to be written.
+        text: What was written; empty: it is a file, or a function that was not to be written.
     """
 
     name: str
@@ -130,7 +130,7 @@ class OperationText(Program):
         }
         if self.path:
             return {"file": self.path, "sha256": self.sha256, **own}
-        if not self.text:  # of a function; what a run is known by is asked for again and again
+        if not self.text:  # of a function; what a run is known by is needed again and again
             object.__setattr__(self, "text", "".join(f"{line}\n" for line in write_lines(self.records)))
         return {"name": self.name, "text": self.text, **own}
 

@@ -1,4 +1,4 @@
-"""Several jobs beside each other: placed, compiled and handed to the core."""
+"""Several jobs next to each other: placed, compiled and handed to the core."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dragonfly_env.policies import Policy, parse_policy
 
 MOST_JOBS = 4096
 MOST_POLICIES = 255
-"""Distinct policies that the jobs of a run may have beside the run's."""
+"""Distinct policies that the jobs of a run may have next to the run's."""
 _MOST_PACKETS_OF_HOST = 2**32 - 1
 
 
@@ -131,7 +131,7 @@ def place_jobs(
     """Every job with its hosts, its program compiled.
 
     Raises:
-        ConfigError: If they overlap, do not fit, or a program waits for what nobody sends.
+        ConfigError: If they overlap, do not fit, or a program waits for what no rank sends.
     """
     machine = Machine(topology)
     taken: dict[int, list[int]] = {}

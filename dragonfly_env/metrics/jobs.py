@@ -46,7 +46,7 @@ class JobMetrics:
     packets_delivered: int
     """To its hosts, from its hosts, since time 0."""
     operations: Mapping[str, OperationMetrics]
-    """By name: ``wait``, ``allreduce``, ``alltoallv`` ..., and what programs of one's own begin and end."""
+    """By name: ``wait``, ``allreduce``, ``alltoallv`` ..., and what programs of your own begin and end."""
     operations_total_ps: int
     """Time in operations, of all ranks together; an operation inside another one counts once."""
     iterations: OperationMetrics

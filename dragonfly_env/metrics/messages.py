@@ -50,7 +50,7 @@ def percentile_ps(
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MessageMetrics:
-    """Messages of closed-loop traffic. A message's latency is counted when it is complete, from the instant at which
+    """Messages of closed-loop traffic. A message's latency is counted when it is complete, from the time at which
     its sender gave it to the source queue.
     """
 

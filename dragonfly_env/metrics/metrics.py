@@ -42,7 +42,7 @@ _EXPECTED = ("demanded_load", "destination_load_max")
 class Fairness:
     """Spread of accepted loads over their senders (routers, or groups).
 
-    ``jain`` is (sum x)^2 / (n * sum x^2): 1 if all are equal, 1/n if one gets everything; NaN if nobody gets
+    ``jain`` is (sum x)^2 / (n * sum x^2): 1 if all are equal, 1/n if one gets everything; NaN if none gets
     anything. Source: Jain, Chiu, Hawe, DEC-TR-301, 1984.
     """
 
@@ -125,7 +125,7 @@ class Metrics:
     series_start_ps: int = 0
     group_latency_sum_ps: IntArray | None = None
     group_delivered: IntArray | None = None
-    """(g, g) packets delivered by source group and destination group, if ``group_latency`` was asked for."""
+    """(g, g) packets delivered by source group and destination group, with ``group_latency=True``."""
     demanded_load: float = math.nan
     """What the traffic asks hosts to send on average in the second half of the window: the configured load times the
     mean share that hosts have of it. NaN for traces, closed loops, jobs and after ``drain``."""
@@ -133,11 +133,11 @@ class Metrics:
     """What the traffic sends to the host that receives most, in units of its link: above 1 that link is overloaded,
     whatever routing does. NaN as ``demanded_load``."""
     middle: Mark | None = None
-    """What was counted up to about the middle of the window; None if nobody noted it."""
+    """What was counted up to about the middle of the window; None if it was not noted."""
     jobs: tuple[JobMetrics, ...] = ()
     """One for each of ``SimulationConfig.jobs``, in their order."""
     messages: MessageMetrics | None = None
-    """Messages of closed-loop traffic; None for open-loop traffic, whose messages nobody puts together again."""
+    """Messages of closed-loop traffic; None for open-loop traffic, whose messages are not put together again."""
 
     @classmethod
     def from_statistics(
@@ -312,9 +312,9 @@ class Metrics:
 
     @property
     def minimal_fraction(self) -> float:
-        """Fraction of delivered packets that took no detour: every hop was on a shortest path by the direct link of
-        the two groups. A third group makes a path non-minimal even where it has no more hops, whether chosen port
-        by port or as a path.
+        """Fraction of delivered packets that took no non-minimal path: every hop was on a shortest path by the direct
+        link of the two groups. A third group makes a path non-minimal even where it has no more hops, whether chosen
+        port by port or as a path.
         """
         return self._per_packet(self.minimal_delivered)
 

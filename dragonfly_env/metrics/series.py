@@ -45,7 +45,7 @@ def check_series(bin_ns: float, partitions: int, end_ps: int) -> None:
 def limit_of_drain(bin_ns: float, partitions: int) -> tuple[int, ConfigError]:
     """Where a drain must stop, in picoseconds, and the error for a network that is not empty by then.
 
-    Nobody knows beforehand how long a drain takes.
+    How long a drain takes is not known beforehand.
     """
     end_ps = series_end_ps(bin_ns, partitions)
     reached = (

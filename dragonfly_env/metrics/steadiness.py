@@ -27,10 +27,10 @@ _MARKS_PER_DOUBLING = 4
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What was counted in a window up to some instant.
+    """What was counted in a window up to some time.
 
     Attributes:
-        time_ps: The instant.
+        time_ps: The time.
         offered: Packets that hosts generated, lost ones included.
         delivered: Packets.
         latency_sum_ps: Of those.
@@ -53,7 +53,7 @@ class Mark:
 
 
 class Marks:
-    """Instants of a window at which counts are noted, so that one near its middle is known whenever it ends.
+    """Times of a window at which counts are noted, so that one near its middle is known whenever it ends.
 
     Which these are follows from the beginning of the window alone, so that nothing depends on how a run is cut: four to
     every doubling of the time since then, from 1,000 ns on.
@@ -81,7 +81,7 @@ class Marks:
             begun_ps = next_ps
 
     def is_due(self, start_ps: int, now_ps: int) -> bool:
-        """Whether this is an instant for a mark."""
+        """Whether this is a time for a mark."""
         return now_ps > start_ps and _next_due(now_ps - start_ps - 1) == now_ps - start_ps
 
     def note(self, mark: Mark) -> None:
@@ -121,7 +121,7 @@ def is_stationary(middle: Mark | None, end: Mark) -> bool | None:
 
 
 def _next_due(since_ps: int) -> int:
-    """The first instant for a mark after another one, both counted from the beginning of the window."""
+    """The first time for a mark after another one, both counted from the beginning of the window."""
     if since_ps < _FIRST_PS:
         return _FIRST_PS
     octave_ps = _FIRST_PS << (since_ps // _FIRST_PS).bit_length() - 1

@@ -52,7 +52,7 @@ class Table:
 
 
 def read_only(values: Any, kind: type[np.generic] = np.int64) -> npt.NDArray[Any]:
-    """A copy that nobody can change."""
+    """A read-only copy."""
     array = np.array(values, kind)
     array.setflags(write=False)
     return array

@@ -130,7 +130,7 @@ def _mark_exit(
 
 
 def load_limits(loads: pd.Series[float]) -> tuple[float, float]:
-    """The ends of an axis of loads: from 0, or around the only one there is, which would stand at the edge."""
+    """The ends of an axis of loads: from 0, or around the only one there is, which would be at the edge."""
     low, high = float(loads.min()), float(loads.max())
     return (0.0, high * 1.03) if low < high else (high * 0.5, high * 1.5)
 

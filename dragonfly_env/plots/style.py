@@ -130,7 +130,7 @@ _SPARE = _spare()
 def looks(policies: Sequence[str]) -> dict[str, Look]:
     """A look for every label: the policy's own, or a spare one for further parameters of the same policy.
 
-    A policy thus looks the same in every figure of every sweep in which it stands without parameters.
+    A policy thus looks the same in every figure of every sweep that has it without parameters.
     """
     chosen: dict[str, Look] = {}
     spare = 0
@@ -234,7 +234,7 @@ def lines_of(texts: Iterable[str]) -> int:
 
 
 def plain(text: str) -> str:
-    """A text that is drawn as it stands: to Matplotlib dollars begin a formula, and what begins with an underscore is
+    """A text that is drawn as it is: to Matplotlib dollars begin a formula, and what begins with an underscore is
     left out of legends.
     """
     text = text.replace("$", r"\$")
@@ -282,7 +282,7 @@ def fitting_legend(figure: Figure, handles: Sequence[Any], place: Place) -> Lege
     """A legend outside the panels with as many columns as the figure has room for.
 
     Args:
-        figure: Where it stands.
+        figure: Where it is.
         handles: Artists with labels.
         place: Below or above them.
     """

@@ -79,7 +79,7 @@ class SimulationConfig:
     traffic: Any = None
     """Who sends to whom: a spec string (``"adv+1"``), a traffic object, a demand matrix between hosts, routers or
     groups, or a schedule of (time_ns, traffic, load) steps. A string stays one, unless it names a file, which
-    is read at once; everything else becomes a ``Traffic``. Beside jobs: what hosts without one send, open loop, to
+    is read at once; everything else becomes a ``Traffic``. Next to jobs: what hosts without one send, open loop, to
     whomever. None becomes ``"none"`` (silence) with jobs and ``"uniform"`` without."""
 
     load: float = real(
@@ -104,7 +104,7 @@ class SimulationConfig:
     parameters are all at their defaults becomes its name, so that equal settings are equal."""
 
     jobs: Any = ()
-    """Programs on some of the hosts (``Job``), beside each other; the last may be a ``BackgroundMix``. Strings and
+    """Programs on some of the hosts (``Job``), next to each other; the last may be a ``BackgroundMix``. Strings and
     tables are understood, too. Becomes a tuple."""
 
     injection: str = choice(
@@ -127,7 +127,7 @@ class SimulationConfig:
         None,
         ("stall", "lose"),
         optional=True,
-        doc="What a generator does while the source queue is full: stand still (it goes on at its first regular "
+        doc="What a generator does while the source queue is full: stop (it goes on at its first regular "
         "time with room; a message of a trace waits), or lose messages. None: stall for periodic and trace, "
         "lose for bernoulli and poisson. Closed-loop messages always wait.",
     )
@@ -240,9 +240,9 @@ class SimulationConfig:
                 raise config_error("traffic", "none", "must be some traffic where there are no jobs")
             return
         if isinstance(traffic, ClosedLoop):
-            raise config_error("traffic", traffic.spec, "must be open loop, or none, beside jobs")
+            raise config_error("traffic", traffic.spec, "must be open loop, or none, next to jobs")
         if self.source_queue_full == "lose":
-            allowed = "must be 'stall' beside jobs: what a program has sent is never lost"
+            allowed = "must be 'stall' next to jobs: what a program has sent is never lost"
             raise config_error("source_queue_full", "lose", allowed)
         _ = self._job_policies  # of jobs that can be placed
 

@@ -15,7 +15,7 @@ AT_WORK = "this environment is at work in another thread; use one per thread"
 class CoreOwner:
     """Base of classes that own a core; the core drops the GIL while it is at work, so another thread could enter.
 
-    Whatever touches the core stands in ``with self._alone``: another thread, and a process that was forked meanwhile,
+    Whatever touches the core is in ``with self._alone``: another thread, and a process that was forked meanwhile,
     gets a ``StateError``. Ctrl-C at any moment leaves it free.
 
     Attributes:
@@ -32,7 +32,7 @@ class CoreOwner:
 
     @contextmanager
     def _marks_broken(self) -> Iterator[None]:
-        """Refuse to go on after a deadlock: what stands still does not recover."""
+        """Refuse to go on after a deadlock: what stops does not recover."""
         if self._broken is not None:
             raise StateError(self._STOPPED.format(self._broken))
         try:

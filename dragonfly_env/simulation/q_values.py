@@ -20,7 +20,7 @@ def as_q_table(
     """Convert tables that a user passes.
 
     Args:
-        values: (m, rows, ports) times in ns; infinity closes a port. Whatever stands where no link is connected is
+        values: (m, rows, ports) times in ns; infinity closes a port. A value where no link is connected is
             replaced by infinity, too.
         shape: Of the tables that they replace.
         topology: Where the m routers are.

@@ -68,7 +68,7 @@ class Simulation(CoreOwner):
         return f"<Simulation {when} of {self._config!r}>"
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        """Refuse to be pickled or copied: what stands in the core cannot be saved.
+        """Refuse to be pickled or copied: what is in the core cannot be saved.
 
         Raises:
             TypeError: As Python's own objects that hold something of the machine.
@@ -143,8 +143,8 @@ class Simulation(CoreOwner):
                 time series with so narrow bins.
             DeadlockError: If nothing moved for ``watchdog_ns``.
             StateError: If the traffic is open loop, which has no end; if the workload can never complete, because
-                programs wait for what nobody sends (the message names the first), or were stopped by ``drain``; after a
-                ``DeadlockError``; or while another thread runs this simulation.
+                programs wait for what no rank sends (the message names the first), or were stopped by ``drain``; after
+                a ``DeadlockError``; or while another thread runs this simulation.
         """
         limit_ps = None if limit_ns is None else duration_ps_of("limit_ns", limit_ns)
         self._require_closed_loop("run_to_completion")
@@ -283,7 +283,7 @@ class Simulation(CoreOwner):
         Args:
             values: (m, rows, ports) as ``q_table()`` returns them, in any real type; rounded to float32. Infinity
                 closes a port: it is never chosen while another one of the row is finite, and stays closed whatever is
-                learnt. What stands where no link is connected does not matter.
+                learnt. Values where no link is connected do not matter.
 
         Raises:
             ConfigError: If the shape is another, or a value where a link is connected is NaN or minus infinity (the

@@ -38,7 +38,7 @@ class PolicyChoice:
         """From ``"ugal-n"``, ``"ugal-n:bias_packets=2,minimal_candidates=2"`` or ``{name="ugal-n", bias_packets=2}``;
         from ``"agent.zip"``, ``"module:Class"`` or ``{agent="agent.zip"}``.
 
-        Before any string a name of one's own may stand, ``"mine=agent.zip"``; in a table it is ``label``.
+        Any string may begin with a name of your own, ``"mine=agent.zip"``; in a table it is ``label``.
 
         Raises:
             ConfigError: For an unknown policy or parameter (the nearest is named), a value out of range, or an

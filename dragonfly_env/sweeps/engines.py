@@ -113,7 +113,7 @@ class Ray:
             raise config_error("threads", threads, allowed)
 
     def _knock(self) -> None:
-        """Raise OSError if nobody answers: Ray itself would try for minutes."""
+        """Raise OSError if no cluster answers: Ray itself would try for minutes."""
         host, colon, port = self._address.removeprefix("ray://").rpartition(":")
         if colon and port.isdigit():
             socket.create_connection((host, int(port)), timeout=_PATIENCE_S).close()

@@ -91,7 +91,7 @@ class Table:
         return left
 
     def finish(self) -> None:
-        """Complain about the first field that nobody took.
+        """Complain about the first field that was not used.
 
         Raises:
             ConfigError: With the nearest known name.

@@ -29,7 +29,7 @@ from dragonfly_env.sweeps.fields import printable
 from dragonfly_env.sweeps.run import Run
 
 PERCENTILES = (1, 5, 25, 75, 90)
-"""Percentiles of latency that a row has beside those of `Metrics.to_dict`: enough for a box plot."""
+"""Percentiles of latency that a row has next to those of `Metrics.to_dict`: enough for a box plot."""
 
 _PARTS = 50  # that a run with a progress bar is cut into
 _ROUNDING = 1e-9  # times in ns are whole ps, in binary
@@ -225,7 +225,7 @@ def _loads_of_sources(
 ) -> dict[str, npt.NDArray[np.float32]]:
     """What was delivered of each router's hosts, as a fraction of their links.
 
-    Beside ``router_accepted_load``, which counts what left the source queues: deep injection buffers go on accepting
+    Next to ``router_accepted_load``, which counts what left the source queues: deep injection buffers go on accepting
     for long after the network has stopped to.
 
     Returns:

@@ -1,6 +1,6 @@
 """What runs need, known before the first of them: virtual channels, memory and sizes are checked without building a
 network; and how long they take: rough numbers of packet-hops, and the speed of this machine, measured in a fraction of
-a second. Policies in Python are not estimated: nobody knows how fast they are before one of their runs has ended.
+a second. Policies in Python are not estimated: how fast they are is not known before one of their runs has ended.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ _PLACES = frozenset({"path", "file", "weights", "agent"})
 
 def without_places(values: Any) -> Any:
     """Settings without the places and names of what is known by its SHA-256: traces, programs of jobs, weights of
-    networks, agents and classes of one's own.
+    networks, agents and classes of your own.
     """
     if isinstance(values, Mapping):
         left = values.keys() - (_PLACES if "sha256" in values else ())

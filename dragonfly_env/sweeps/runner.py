@@ -255,7 +255,7 @@ def _execute(runs: Sequence[Run], files: ResultsFolder, workers: int) -> Iterato
             yield execute_one(run, files.path)
         return
     pool = joblib.Parallel(n_jobs=workers, batch_size=1, return_as="generator_unordered")
-    folder = files.path.absolute()  # a worker may stand elsewhere
+    folder = files.path.absolute()  # a worker may be elsewhere
     calls = (joblib.delayed(_execute_in_worker)(run, folder, os.getpid()) for run in runs)
     results: Any = ()
     try:
@@ -311,7 +311,7 @@ def _execute_in_worker(run: Run, folder: Path, caller_pid: int) -> tuple[str, Fa
 
 @functools.cache
 def _end_with_parent() -> None:
-    """Let this process end within a second of its parent, however that ended: nobody waits for its results."""
+    """Let this process end within a second of its parent, however that ended: its results are not needed any more."""
     parent = os.getppid()
 
     def watch() -> None:

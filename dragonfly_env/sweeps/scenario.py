@@ -56,7 +56,7 @@ class Scenario:
         programs: Jobs of which each run has one entry, before ``jobs``. Empty: ``jobs`` alone.
         placements: Of the jobs of ``programs``, or of ``jobs`` if there are none; each in runs of its own. Empty: those
             that the jobs have.
-        warms_up_jobs: Whether endless jobs alone are worth a warm-up: it was asked for.
+        warms_up_jobs: Whether endless jobs alone are worth a warm-up: it was given.
         threads: Threads of one simulation.
         arrays: Keep results per router, per link and per time bin (the fairness, link and series figures need
             them).

@@ -4,7 +4,7 @@ belong together.
 A results folder holds ``scenario.json`` (the runs of the last sweep, in order), ``runs/<id>.parquet`` (one
 row each) and, when a sweep has ended, ``results.parquet`` (all rows of that list).
 
-Parquet files show whether they are still what was written. Every page has a checksum, which whoever reads the file may
+Parquet files show whether they are still what was written. Every page has a checksum, which a reader of the file may
 verify. That leaves out the footer, with names, types and places of the columns. So the row of a run, which is to be
 believed without being looked at, also has a seal: the SHA-256 of the whole file, inside it. Files are opened here and
 handed to pyarrow open: it takes names with a colon for addresses.
@@ -162,7 +162,7 @@ class ResultsFolder:
         """The rows of those runs that are finished, in the order given.
 
         Args:
-            labels: By run: what stands in the columns ``policy`` and ``traffic``. An earlier sweep may have given the
+            labels: By run: what is in the columns ``policy`` and ``traffic``. An earlier sweep may have given the
                 same simulation other names.
             check: Called with each table and the name of its file; it may raise ``ConfigError``.
             refused: Takes the errors of files that cannot be used, which are then left out.
@@ -442,7 +442,7 @@ def _all_below(column: pa.Array, ends: npt.NDArray[np.int64]) -> bool:
 METADATA_KEY = b"dragonfly_env"
 _SEAL_KEY = b"dragonfly_env_sha256"
 _KEYS_BEFORE_SEALS = {METADATA_KEY, b"ARROW:schema"}
-_NO_SEAL_YET = b"0" * 64  # what stands in its place while the file's digest is taken
+_NO_SEAL_YET = b"0" * 64  # what is in its place while the file's digest is taken
 
 DAMAGED = (
     *(OSError, EOFError, KeyError, ValueError, TypeError, pa.ArrowException),
@@ -478,7 +478,7 @@ def sealed(table: pa.Table) -> bytes:
 
 
 def read_sealed_metadata(file: Path) -> bytes:
-    """What stands under `METADATA_KEY`, if the file is intact. One without a seal (earlier versions wrote none) is
+    """What is under `METADATA_KEY`, if the file is intact. One without a seal (earlier versions wrote none) is
     read whole instead.
 
     Raises:

@@ -308,7 +308,7 @@ def operations_text(row: Mapping[Hashable, Any]) -> str:
 
 
 def comparable(frame: pd.DataFrame) -> list[tuple[int, str, pd.DataFrame]]:
-    """Jobs by number and name. Those of a mix follow from the seed: they are left out beside others."""
+    """Jobs by number and name. Those of a mix follow from the seed: they are left out next to others."""
     jobs = [
         (int(part["number"].iloc[0]), str(part["name"].iloc[0]), part)
         for _, part in frame.groupby(["number", "name"], sort=False)

@@ -59,7 +59,7 @@ class Traffic(ABC):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Silence(Traffic):
-    """Nobody sends anything: what hosts without a job do where ``SimulationConfig.jobs`` is all there is."""
+    """No host sends anything: what hosts without a job do where ``SimulationConfig.jobs`` is all there is."""
 
     @property
     def spec(self) -> str:
@@ -281,7 +281,7 @@ def pattern_from_dict(values: object) -> Pattern:
     named = named_from_dict(values)
     if not isinstance(named, Pattern):
         raise config_error(
-            "traffic", named.spec, "is closed loop: it stands alone, in no mixture and no schedule"
+            "traffic", named.spec, "is closed loop: it is alone, in no mixture and no schedule"
         )
     return named
 

@@ -171,7 +171,7 @@ class _ListedDemands(DemandMatrix):
     """A demand matrix that is known by its demands above 0, as ``DemandMatrix.to_dict`` lists them.
 
     A few of them may describe a matrix of gigabytes. It is made when somebody asks for it, and the core does so only
-    after the topology has been asked whether it has such a matrix at all.
+    after the topology has said whether it has such a matrix at all.
     """
 
     __slots__ = ("_columns", "_demands", "_rows", "_size")

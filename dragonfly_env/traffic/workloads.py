@@ -22,7 +22,7 @@ class AllToAll(ClosedLoop):
 
     There is a task on every host. A task gives its first ``in_flight`` messages to the host's source queue at time 0,
     and the next one whenever the last packet of its oldest has left the source queue: at most ``in_flight`` messages
-    of a host are in its source queue, and they leave one after the other. Nobody waits for what he receives; a task
+    of a host are in its source queue, and they leave one after the other. No task waits for what it receives; a task
     has finished when all its messages have left and those of all others have arrived. The host is paced: by default
     each flit time it makes a trial that succeeds with probability ``injection_load`` / flits of a packet, and sends at
     most one packet a trial, as FOGSim's all-to-all does. A packet's latency counts from that trial, a message's from

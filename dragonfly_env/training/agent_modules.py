@@ -1,11 +1,11 @@
 """Modules that users name, ``file.py:Class`` or ``module:Class``: found, told apart by their contents, and loaded.
 
 A file is its path and its contents, never just its name: two files of one name in two folders are two modules, each
-with the helper modules beside it, and a file that has changed is loaded anew. So the modules of a folder are kept in
-a shelf of their own. They stand in ``sys.modules`` while code of theirs runs, and only then. What is installed
+with the helper modules next to it, and a file that has changed is loaded anew. So the modules of a folder are kept in
+a shelf of their own. They are in ``sys.modules`` while code of theirs runs, and only then. What is installed
 elsewhere belongs to the whole process, as ever.
 
-What a module is made of is its own file and those that it imports from beside it, directly or not, in functions too:
+What a module is made of is its own file and those that it imports from next to it, directly or not, in functions too:
 the standard library's ``modulefinder`` lists them without running anything. What was imported by name while the module
 was loaded counts too.
 """
@@ -50,7 +50,7 @@ class LoadedModule:
 
 
 def load_module(name: str, folder: Path) -> LoadedModule:
-    """The module that ``file.py`` or ``package.module`` means to somebody who stands in ``folder``.
+    """The module that ``file.py`` or ``package.module`` means to somebody who is in ``folder``.
 
     Raises:
         Exception: Whatever a user's module raises when it is imported; ``ImportError`` if there is none.
@@ -125,7 +125,7 @@ _INSTALLED: dict[str, str] = {}
 def _load_beside(name: str, folder: Path, file: Path | None) -> LoadedModule:
     """A module of a folder, with its helpers: the one that was loaded before, if its contents are the same."""
     if name.partition(".")[0] == _OURS:
-        raise ImportError(f"a module of one's own must not be called {_OURS}")
+        raise ImportError(f"a module of your own must not be called {_OURS}")
     importlib.invalidate_caches()
     files = _listed_files(name, folder, file)
     key = (folder, name, _digest(files, folder))

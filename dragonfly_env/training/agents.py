@@ -1,4 +1,4 @@
-"""Policies from outside the core: the file of a saved agent, or a class of one's own; and learners, by kind or by
+"""Policies from outside the core: the file of a saved agent, or a class of your own; and learners, by kind or by
 class: what a training makes, loads and goes on with.
 """
 
@@ -55,8 +55,8 @@ class AgentSource:
         folder: Where relative files and modules are looked for.
         label: A short name: what the policy calls itself; of a saved agent that of the file (or of its folder, if
             the file's name says nothing; or of the learner, if that does not either).
-        sha256: Of the saved agent; or of the class's name, its module and what that imports from beside it; or of both.
-            A changed policy makes a new run; a policy that was moved or has another label does not.
+        sha256: Of the saved agent; or of the class's name, its module and what that imports from next to it; or of
+            both. A changed policy makes a new run; a policy that was moved or has another label does not.
     """
 
     spec: str
@@ -84,7 +84,7 @@ class AgentSource:
         policy = agent.load()[0]
         if isinstance(policy, Learner):
             warnings.warn(
-                f"{spec} is a learner as it is made, trained by nobody: for one that was trained name its file too, "
+                f"{spec} is a learner as it is made, without any training: for one that was trained name its file too, "
                 f"{spec}@FILE",
                 stacklevel=2,
             )
@@ -112,7 +112,7 @@ class AgentSource:
         return found if isinstance(found, dict) else {}
 
     def load(self) -> tuple[BatchPolicy, AtWork]:
-        """The policy, ready to act, and what is to be entered whenever code of it runs: it may import what is beside
+        """The policy, ready to act, and what is to be entered whenever code of it runs: it may import what is next to
         it.
 
         Raises:
@@ -172,7 +172,7 @@ def _file_of(spec: str, folder: Path) -> str:
 
 
 def class_sha256(loaded: LoadedModule, spec: str, file_sha256: str = "") -> str:
-    """Of a class of one's own: its name, all files of its module, and of what it saved."""
+    """Of a class of your own: its name, all files of its module, and of what it saved."""
     name = _class_of(spec).rpartition(":")[2]
     return hashlib.sha256(f"{name} {loaded.sha256} {file_sha256}".encode()).hexdigest()
 
@@ -191,7 +191,7 @@ def _name_of_file(path: Path) -> str:
     folders = (folder.name for folder in path.parents)  # whatever it is called: somebody chose it
     name = next((name for name in folders if name and name not in _UNTELLING_FOLDERS), path.stem)
     if name in _UNTELLING:  # say at least what it is
-        with suppress(ConfigError):  # what cannot be read is refused elsewhere, by whoever needs it
+        with suppress(ConfigError):  # what cannot be read is refused elsewhere, by the code that needs it
             return str(read_header(path).get("kind") or name)
     return name
 
@@ -246,10 +246,10 @@ class LearnerSource:
     """Where learners of a training come from.
 
     Attributes:
-        spec: A kind of ``AGENTS``, or ``module:Class`` or ``file.py:Class`` of one's own.
-        own: The class of one's own; None for a kind.
-        at_work: Entered whenever code of the class runs: it may import what is beside it.
-        sha256: Of a class of one's own: its name, its module and what that imports from beside it; empty for a kind.
+        spec: A kind of ``AGENTS``, or ``module:Class`` or ``file.py:Class`` of your own.
+        own: The class of your own; None for a kind.
+        at_work: Entered whenever code of the class runs: it may import what is next to it.
+        sha256: Of a class of your own: its name, its module and what that imports from next to it; empty for a kind.
     """
 
     spec: str
@@ -308,7 +308,7 @@ class LearnerSource:
         return frozenset(field.name for field in fields if "tuple" in str(field.type))
 
     def make(self, settings: Mapping[str, Any], seed: int) -> Learner:
-        """A new learner. A class of one's own is told the seed if its constructor has an argument of that name.
+        """A new learner. A class of your own is told the seed if its constructor has an argument of that name.
 
         Raises:
             ConfigError: If it cannot be made.

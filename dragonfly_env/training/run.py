@@ -135,10 +135,10 @@ class TrainingPlan:
     """What to train, on what, and for how long.
 
     Attributes:
-        kind: Of the agent; or ``module:Class`` or ``file.py:Class`` for a learner of one's own, which is made with the
+        kind: Of the agent; or ``module:Class`` or ``file.py:Class`` for a learner of your own, which is made with the
             settings as arguments (and ``seed``, if it takes one).
         config: The network and its traffic.
-        scenarios: What an episode has beside each other, instead of ``config`` alone; ``config`` then is the first.
+        scenarios: What an episode has next to each other, instead of ``config`` alone; ``config`` then is the first.
         settings: Of the agent.
         seed: Of the agent and of the episodes' traffic.
         episodes: How many there are to be, those of earlier sittings included.

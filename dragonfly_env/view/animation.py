@@ -1,6 +1,6 @@
 """An animation of recorded runs: a GIF that a README, a slide or a chat can show.
 
-Groups stand on a circle. Each directed link between two groups is a curve that bends to its right, drawn darker and
+Groups are on a circle. Each directed link between two groups is a curve that bends to its right, drawn darker and
 wider the more of the frame it carried bits. A group's disc grows with the packets that wait in its routers. Nothing
 depends on telling hues apart: lightness and width say the same.
 """
@@ -53,7 +53,7 @@ def write_animation(recordings: Sequence[Recording], path: Path) -> Path:
         ``path``.
 
     Raises:
-        ConfigError: If the runs cannot stand side by side, the system has one group or too many links to be drawn, or
+        ConfigError: If the runs cannot be side by side, the system has one group or too many links to be drawn, or
             the file cannot be written.
 
     Example:

@@ -1,6 +1,6 @@
 """The page: recordings, a script that plays them, and their style in one HTML file.
 
-It opens from a file, offline. Numbers stand in it as compressed binary arrays, as they were counted.
+It opens from a file, offline. Numbers are in it as compressed binary arrays, as they were counted.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def write_view(recordings: Sequence[Recording], path: Path) -> Path:
         ``path``.
 
     Raises:
-        ConfigError: If the runs cannot stand side by side, or the file cannot be written.
+        ConfigError: If the runs cannot be side by side, or the file cannot be written.
     """
     check_comparable(recordings)
     packed = _Packed()

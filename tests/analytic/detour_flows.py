@@ -1,4 +1,6 @@
-"""The flow that oblivious detours put on every link of a full Dragonfly, counted path by path from the rules alone."""
+"""The flow that oblivious non-minimal paths put on every link of a full Dragonfly, counted path by path from the rules
+alone.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ Link = tuple[int, int]  # from router, to router
 
 
 class Wiring:
-    """Minimal paths and detours of a system with one link between any two routers of a group and any two groups."""
+    """Minimal and non-minimal paths of a system with one link between any two routers of a group and any two groups."""
 
     def __init__(self, topology: dfe.Dragonfly) -> None:
         self.topology = topology

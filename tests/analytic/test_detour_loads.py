@@ -1,10 +1,11 @@
-"""Where detours of each length saturate: the load of the busiest link, counted over all paths, against simulations.
+"""Where non-minimal paths of each length saturate: the load of the busiest link, counted over all paths, against
+simulations.
 
 The formulas of LIA, TACO 2025, section 3.2.2 (1/h for ADV+h) count the local links of the groups between alone. The
 same links carry packets of other groups to their destinations, half a packet per host and link more, and those of
-detours that begin with a local hop, half a packet again. That is what the paper's figure 7 shows beside its formula
-("additional local hops in the source and destination groups"), and why 0.25 is the point of saturation of -G- under
-ADVc with h = 6.
+non-minimal paths that begin with a local hop, half a packet again. That is what the paper's figure 7 shows next to its
+formula ("additional local hops in the source and destination groups"), and why 0.25 is the point of saturation of -G-
+under ADVc with h = 6.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def test_the_busiest_link_has_a_closed_form(kind: str, traffic: str, h: int) -> 
     assert counted == pytest.approx(FORMULAS[kind, traffic](h))
 
 
-def test_on_the_system_of_the_paper_short_detours_saturate_under_advc_at_a_quarter() -> None:
+def test_on_the_system_of_the_paper_short_nonminimal_paths_saturate_under_advc_at_a_quarter() -> None:
     topology = dfe.Dragonfly.preset(SIZES[6], arrangement="palmtree")
     assert busiest_link(topology, "g", offsets_of("advc", 6)) == pytest.approx(4)
     assert busiest_link(topology, "lg", offsets_of("advc", 6)) == pytest.approx(4.5)

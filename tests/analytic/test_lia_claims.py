@@ -1,7 +1,7 @@
 """What the LIA paper says of its policies, in character, on 1,056 hosts (h = 4) instead of 5,256.
 
 Network ``lia``; Bernoulli injection whose trials are lost when the injection queue is full. Steady states are short,
-so latencies count within 2 %. What is not met stands in docs/lia.md.
+so latencies count within 2 %. What is not met is in docs/lia.md.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def test_lia_has_the_lowest_latency_of_the_adaptive_policies(traffic: str, load:
     assert lia < 1.02 * min(measured(policy, traffic, load).latency_mean_ns for policy in ADAPTIVE)
 
 
-def test_short_detours_save_a_fifth_under_adv_1() -> None:
+def test_short_nonminimal_paths_save_a_fifth_under_adv_1() -> None:
     """Section 6.2.2 says 25 % and more at a load of 10 % for h = 6; measured here: 24 to 27 %."""
     lia = measured("lia", "adv+1", 0.1).latency_mean_ns
     for policy in ("ugal-ideal", "pb", "tpr"):
@@ -93,8 +93,8 @@ def test_small_systems_have_the_lowest_latency_under_advc_too(hosts: str, load: 
     assert latency("lia") < 1.02 * min(latency(policy) for policy in ("min", "vlb-g", "vlb-gl", *ADAPTIVE))
 
 
-def test_pb_acor_lengthens_its_detours_with_the_load_and_lia_with_the_pattern() -> None:
-    """Section 6.2.2: under adv+1 short detours do at any load, and only LIA knows."""
+def test_pb_acor_lengthens_its_nonminimal_paths_with_the_load_and_lia_with_the_pattern() -> None:
+    """Section 6.2.2: under adv+1 short non-minimal paths do at any load, and only LIA knows."""
     hops = {
         (policy, load): measured(policy, "adv+1", load).hops_mean
         for policy in ("lia", "pb-acor", "pb")
@@ -106,8 +106,8 @@ def test_pb_acor_lengthens_its_detours_with_the_load_and_lia_with_the_pattern() 
 
 
 def test_adv_h_needs_the_second_local_hop_above_a_load_of_1_over_h() -> None:
-    """Section 4.3.2: a remote counter reaches 20 packets at that load, whatever h is; below it LIA's detours are a hop
-    shorter.
+    """Section 4.3.2: a remote counter reaches 20 packets at that load, whatever h is; below it LIA's non-minimal paths
+    are a hop shorter.
     """
     below, above = (measured("lia", "adv+4", load) for load in (0.1, 0.4))
     share = [m.minimal_fraction for m in (below, above)]
@@ -119,7 +119,7 @@ def test_adv_h_needs_the_second_local_hop_above_a_load_of_1_over_h() -> None:
 
 
 def test_under_advc_every_router_of_a_group_is_served_alike() -> None:
-    """Section 6.2.3: the routers that own the minimal links send their own detours elsewhere."""
+    """Section 6.2.3: the routers that own the minimal links send their own non-minimal paths elsewhere."""
     config = config_of("lia", "advc", 0.5).replace(packet_log=True)
     simulation = dfe.Simulation(config)
     simulation.run(8_000)

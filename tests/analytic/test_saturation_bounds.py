@@ -105,7 +105,7 @@ def test_valiant_over_groups_carries_one_half_of_adv(system: str, network: str) 
 
 @systems("72", "1056")
 def test_valiant_over_routers_carries_a_little_less_than_half_as_local_links_fill_first(system: str) -> None:
-    """Each of the four local hops (source group, to the detour router, from it, destination group) puts p*x/a on
+    """Each of the four local hops (source group, to the intermediate router, from it, destination group) puts p*x/a on
     the busiest local link: 2*x where a = 2p. Packets that meet their destination group by chance, 1 of a*h, go
     from random router to random router there, 1 of a*a on each local link: x/(a*a) more. x = 1 / (2 + 1/a^2).
     """
@@ -130,10 +130,10 @@ def test_valiant_that_avoids_the_destination_group_loads_the_other_links_more(
 
 
 # VLB with path A = g, under ADV+h and the palm tree. Router j of group i owns the links to i-(hj+1) .. i-(hj+h), so
-# its packets come to router a-1-j of a detour group i-(hj+k), k = 1 .. h. To i+h it is hj+k+h groups up, which is
-# h(a-2-j) + (h+1-k) groups down modulo a*h+1: a link of router a-2-j, whatever k is. So all that the h links of one
-# router bring in must go on over one local link, from router a-1-j to router a-2-j: p*x. It comes to router j+1 of
-# the destination group. (j = a-1 is a little better off: with k = 1 its detour is the destination group.)
+# its packets come to router a-1-j of an intermediate group i-(hj+k), k = 1 .. h. To i+h it is hj+k+h groups up, which
+# is h(a-2-j) + (h+1-k) groups down modulo a*h+1: a link of router a-2-j, whatever k is. So all that the h links of one
+# router bring in must go on over one local link, from router a-1-j to router a-2-j: p*x. It comes to router j+1 of the
+# destination group. (j = a-1 is a little better off: with k = 1 its intermediate group is the destination group.)
 
 
 def to_the_entry_router(topology: dfe.Dragonfly) -> np.ndarray[Any, np.dtype[np.float64]]:

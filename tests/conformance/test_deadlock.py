@@ -120,7 +120,7 @@ def test_packets_stay_on_the_channels_of_the_proof(
 
 def most_hops(policy: str, *, grid: bool) -> int:
     """PAR's first hop and a path by a router of another group: 7, of which 4 local ones grow to ways of two on a grid.
-    With detours inside groups another one in the last group, and the first may grow as well.
+    With non-minimal paths inside groups another one in the last group, and the first may grow as well.
     """
     if getattr(policy_of(policy), "in_group", False):
         return 14 if grid else 8

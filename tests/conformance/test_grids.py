@@ -68,17 +68,19 @@ def test_random_actions_are_carried_out_and_everything_arrives(scope: str, actio
 
 
 @pytest.mark.parametrize(
-    ("scope", "longest"), [("source-any", 8), ("source-around", 8), ("way", 10), ("progressive", 14)]
+    ("scope", "longest"), [("source-all", 8), ("source-around", 8), ("minimal-path", 10), ("progressive", 14)]
 )
 @pytest.mark.parametrize("mesh", [False, True])
-def test_random_paths_with_detours_inside_groups_all_end(scope: str, longest: int, mesh: bool) -> None:
+def test_random_paths_with_nonminimal_paths_inside_groups_all_end(
+    scope: str, longest: int, mesh: bool
+) -> None:
     """Any legal answer where Aries asks: nothing gets stuck, and no route is longer than its stages are together."""
     topology = dfe.Dragonfly.preset("72") if mesh else SMALL
     env = dfe.BatchedRoutingEnv(
         config(topology=topology, traffic="uniform", load=1.0, seed=3),
         scope=scope,
         action="path",
-        detours=("lg", "l") if scope != "way" else ("lg",),
+        nonminimal_kinds=("lg", "l") if scope != "minimal-path" else ("lg",),
         duration_ns=3000,
     )
     rng = np.random.default_rng(1)
@@ -89,13 +91,15 @@ def test_random_paths_with_detours_inside_groups_all_end(scope: str, longest: in
         actions = noise.argmax(axis=1)
         seen |= {env.layout.candidates[action] for action in actions}
         batch = env.step(actions)
-    assert seen == ({"minimal", "lg"} if scope == "way" else {"minimal", "lg", "l"})
+    assert seen == ({"minimal", "lg"} if scope == "minimal-path" else {"minimal", "lg", "l"})
     env.drain()
     m = env.metrics()
     assert m.packets_in_flight == 0
     most = m.hop_histogram.nonzero()[0].max()
     assert most <= (
-        longest if not mesh else {"source-any": 5, "source-around": 5, "way": 6, "progressive": 8}[scope]
+        longest
+        if not mesh
+        else {"source-all": 5, "source-around": 5, "minimal-path": 6, "progressive": 8}[scope]
     )
 
 

@@ -93,7 +93,7 @@ def a_choice(observation: np.ndarray, modes: int) -> int:
 
 
 def run(view: str, env: Any, seed: int | None = None) -> tuple[int, dict[str, float], dict[str, float]]:
-    """A whole episode; its history, what each agent was paid, and the sum of what it saw."""
+    """A whole episode; its history, what each agent was rewarded with, and the sum of what it saw."""
     paid, seen = dict.fromkeys(env.possible_agents, 0.0), dict.fromkeys(env.possible_agents, 0.0)
     modes = len(env.unwrapped.modes)
     if view == "parallel":

@@ -23,7 +23,10 @@ POLICIES = {
     "mlp that sees traffic": dfe.make_policy(
         "mlp",
         weights=weights_file(
-            seed=5, scope="every", detours=("lgl", "lg"), features=("traffic", "candidate_packets", "waiting")
+            seed=5,
+            scope="every",
+            nonminimal_kinds=("lgl", "lg"),
+            features=("traffic", "candidate_packets", "waiting"),
         ),
     ),
 }

@@ -118,7 +118,7 @@ def a_legal(mask: np.ndarray, observation: np.ndarray) -> int:
 
 
 def run(view: str, env: Any, seed: int | None = None) -> tuple[int, dict[str, float]]:
-    """A whole episode; its history and what each agent was paid."""
+    """A whole episode; its history and what each agent was rewarded with."""
     paid = dict.fromkeys(env.possible_agents, 0.0)
     if view == "parallel":
         observations, _ = env.reset(seed=seed)

@@ -101,7 +101,7 @@ def test_every_kind_of_integer_is_an_action(view: str, make: Callable[[int], Any
     assert finish(view, env) == expected_history(1)
 
 
-def test_parallel_actions_that_are_no_dictionary_or_name_nobody_are_refused() -> None:
+def test_parallel_actions_that_are_no_dictionary_or_name_no_one_are_refused() -> None:
     env = dragonfly_v0.parallel_env(**SHORT)
     env.reset(seed=1)
     good = dict(zip(env.acting, map(first_legal, env.round_batch.mask), strict=True))

@@ -1,5 +1,3 @@
-"""Every policy of the registry beside others: jobs that each bring one along either run to their end or are refused."""
-
 from __future__ import annotations
 
 import pytest
@@ -12,7 +10,7 @@ BESIDE = ("min", "ugal-n", "par", "pb")
 
 
 @pytest.mark.parametrize("policy", [name for name in dfe.policies() if not policy_class(name).needs])
-def test_a_policy_runs_beside_others_or_is_refused(policy: str) -> None:
+def test_a_policy_runs_next_to_others_or_is_refused(policy: str) -> None:
     jobs = [
         dfe.Job("all-to-all:message_bytes=700,in_flight=3", hosts=16, placement="random", policy=name)
         for name in (policy, *(one for one in BESIDE if one != policy))

@@ -69,7 +69,7 @@ def persistently(call: Callable[[], object]) -> object:
                 raise
 
 
-def test_whoever_looks_at_an_environment_while_it_steps_gets_whole_rows_or_a_state_error() -> None:
+def test_who_looks_at_an_environment_while_it_steps_gets_whole_rows_or_a_state_error() -> None:
     env = dfe.BatchedRoutingEnv(LARGE, duration_ns=10_000)
     env.reset()
     seen: list[int] = []
@@ -152,7 +152,7 @@ def test_actions_that_another_thread_changes_during_a_step_are_refused_or_used_a
     assert env.metrics().packets_in_flight == 0
 
 
-def test_whoever_looks_at_a_simulation_while_it_runs_gets_figures_or_a_state_error() -> None:
+def test_who_looks_at_a_simulation_while_it_runs_gets_figures_or_a_state_error() -> None:
     simulation = dfe.Simulation(CONFIG.replace(policy="q-adaptive", network="q-adaptive", packet_log=True))
     table = simulation.q_table().copy()
 

@@ -31,14 +31,14 @@ def logged(simulation: dfe.Simulation) -> tuple[Trace, Routes]:
 
 
 @pytest.mark.parametrize("scheme", ["stage", "ladder", "hop"])
-# Routes that are chosen port by port may pass more groups than a trace can prescribe; those with a detour inside the
-# last group (kind l) have a local hop more.
+# Routes that are chosen port by port may pass more groups than a trace can prescribe; those with a non-minimal path
+# inside the last group (kind l) have a local hop more.
 @pytest.mark.parametrize(
     "policy",
     [
         name
         for name in dfe.policies()
-        if not ready(name).learns and "l" not in ready(name).env_options().get("detours", ())
+        if not ready(name).learns and "l" not in ready(name).env_options().get("nonminimal_kinds", ())
     ],
 )
 def test_logged_routes_can_be_followed_again(policy: str, scheme: str) -> None:

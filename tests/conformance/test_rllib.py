@@ -36,7 +36,7 @@ def actions_for(observations: dict[str, Any]) -> dict[str, int]:
 
 
 def play(env: RouterMultiAgentEnv, seed: int | None) -> tuple[dict[str, float], int]:
-    """An episode: what each agent was paid, and the trace hash."""
+    """An episode: what each agent was rewarded with, and the trace hash."""
     observations, _ = env.reset(seed=seed)
     paid = dict.fromkeys(env.possible_agents, 0.0)
     over = False
@@ -154,7 +154,7 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
 
 
 def test_the_example_trains_with_masks_and_never_breaks_one() -> None:
-    """It stands on the page of this view; an action that the mask forbids would end it."""
+    """It is on the page of this view; an action that the mask forbids would end it."""
     example = Path(__file__).parents[2] / "examples" / "rllib_ppo.py"
     done = subprocess.run(
         [sys.executable, str(example)], capture_output=True, text=True, timeout=300, check=False

@@ -32,7 +32,7 @@ def scenario(measure_ns: float = 2000.0, **changes: object) -> Scenario:
 
 @contextmanager
 def while_runs_are_under_way(folder: Path, do: Callable[[], None]) -> Iterator[list[int]]:
-    """Does something once beside a sweep with two workers: when both have a run, or one has had for some time.
+    """Does something once next to a sweep with two workers: when both have a run, or one has had for some time.
 
     Yields:
         What holds, after that, how many runs were under way.

@@ -85,7 +85,7 @@ def _environment_arguments(config: SimulationConfig, record: dict[str, Any]) -> 
 
 
 def _several(random: Random, things: _Things) -> tuple[Any, ...]:
-    """Networks beside each other; now and then with an argument that is none."""
+    """Networks next to each other; now and then with an argument that is none."""
     run = things.environment_arguments[0]
     runs = [dict(run) for _ in range(random.choice((1, 2, 2, 3)))]
     if random.random() < 0.3:

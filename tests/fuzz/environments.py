@@ -54,7 +54,7 @@ def _attempt(random: Random, play: Callable[[Random, SimulationConfig, dict[str,
 
 @functools.cache
 def _option_fields() -> tuple[Any, ...]:
-    return fields_of(EnvOptions, "duration_ns", "warmup_ns", "features", "detours", "trackers")
+    return fields_of(EnvOptions, "duration_ns", "warmup_ns", "features", "nonminimal_kinds", "trackers")
 
 
 def _options(random: Random, config: SimulationConfig) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def _options(random: Random, config: SimulationConfig) -> dict[str, Any]:
     if random.random() < 0.3:
         options["features"] = random.sample(list(FEATURES), random.randint(0, len(FEATURES)))
     if random.random() < 0.3:
-        options["detours"] = random.sample(("lgl", "lg", "gl", "g"), random.randint(0, 4))
+        options["nonminimal_kinds"] = random.sample(("lgl", "lg", "gl", "g"), random.randint(0, 4))
     return options
 
 
@@ -102,7 +102,7 @@ def _played(random: Random, config: SimulationConfig, options: dict[str, Any]) -
 
 
 def _several(random: Random, config: SimulationConfig, options: dict[str, Any]) -> None:
-    """The network beside others: each has the history that it has alone, whatever the number of threads."""
+    """The network next to others: each has the history that it has alone, whatever the number of threads."""
     configs = [
         config.replace(seed=random.randrange(2**64), threads=random.choice((1, 2, 5))) for _ in range(3)
     ]

@@ -1,4 +1,4 @@
-"""Results folders in which symbolic links stand at the names that commands write: nothing outside of them changes."""
+"""Results folders in which symbolic links are at the names that commands write: nothing outside of them changes."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def needed(random: Random, name: str) -> list[tuple[str, Any]]:
     """What a policy's name does not give: a file with an untrained network."""
     if not policy_class(name).needs:
         return []
-    return [("weights", weights_file(seed=random.randrange(4), scope="every", detours=("lgl", "g")))]
+    return [("weights", weights_file(seed=random.randrange(4), scope="every", nonminimal_kinds=("lgl", "g")))]
 
 
 def policy(random: Random, wrong: float = 0.0) -> Any:
@@ -268,7 +268,7 @@ _SMALL: dict[str, tuple[Any, ...]] = {
     "vc_scheme": ("stage", "ladder", "hop"),
     "local_vcs": (0, 8, 15),
     "global_vcs": (0, 8, 15),
-    "decide_at": ("arrival", "head", "attempt", "attempt-same-detour"),
+    "decide_at": ("arrival", "head", "attempt", "attempt-same-path"),
     "routing_delay_ns": (0.0, 0.001, 10.0, 100.0, 777.7),
     "paths_weighed_by": ("port", "vc"),
     "detours_avoid_destination_group": (True, False),

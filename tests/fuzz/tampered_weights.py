@@ -20,7 +20,7 @@ from tests.fuzz.outcome import Outcome
 from tests.fuzz.tampering import as_json, in_archive, in_array, in_bytes, in_npy, in_value, refused_or_run
 
 _FIELDS = (
-    {"action": "path", "scope": "every", "output": "softmax", "detours": ("lgl", "g")},
+    {"action": "path", "scope": "every", "output": "softmax", "nonminimal_kinds": ("lgl", "g")},
     {"action": "port", "scope": "every", "activation": "tanh"},
     {"action": "port", "scoring": "all", "scope": "source"},
     {"action": "path", "features": ("candidate_hops", "candidate_congested", "traffic"), "hidden_units": ()},

@@ -1,7 +1,7 @@
 """Learners on a tiny network: they must beat random and approach the best heuristic.
 
 Four groups of three routers with one host each; every group sends to the next one. The one direct link between two
-groups would have to carry 1.8 times what it can, the two detours have room.
+groups would have to carry 1.8 times what it can, the two non-minimal paths have room.
 """
 
 from __future__ import annotations

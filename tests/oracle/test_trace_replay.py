@@ -1,8 +1,9 @@
 """Packets that another simulator recorded one by one, replayed: same sources, destinations and times.
 
 Packets are matched by source and by their number there. Minimally routed, every packet arrives in the same
-nanosecond as in the recorded run. A recorded route with detours does not say which router was the detour (one hop
-inside a group is either the way to it or the way from it), hence not always the VC: there means must agree.
+nanosecond as in the recorded run. A recorded route with non-minimal paths does not say which router was the
+intermediate one (one hop inside a group is either the way to it or the way from it), hence not always the VC: there
+means must agree.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _MODES = {
     "ad2": ((0, 4), (0, 4), (0, 4)),
     "ad3": ((2, 0), (2, 0), (2, 0)),
 }
-"""(shift, add) of the load of a detour, by hops taken: none, one, more."""
+"""(shift, add) of the load of a non-minimal path, by hops taken: none, one, more."""
 
 
 def _count(batch: dfe.DecisionBatch, feature: str) -> npt.NDArray[np.int32]:
@@ -53,7 +53,7 @@ def _piggyback_weighs(policy: Any, batch: dfe.DecisionBatch) -> dict[str, Any]:
 
 
 def _by_flags(batch: dfe.DecisionBatch, compared: Any) -> IntArray:
-    """UGAL's choice, and a detour where the link of the minimal path is congested."""
+    """UGAL's choice, and a non-minimal path where the link of the minimal path is congested."""
     flags = batch.layout.counts(batch.obs, "candidate_congested")
     congested = flags[np.arange(len(batch)), compared.minimal] > 0
     return np.where(
@@ -71,14 +71,14 @@ def _pb(policy: Any, batch: dfe.DecisionBatch) -> IntArray:
 
 
 def _acor(policy: Any, batch: dfe.DecisionBatch) -> IntArray:
-    level = _count(batch, "detour_level")
+    level = _count(batch, "nonminimal_level")
     one = {"minimal_candidates": 1, "nonminimal_candidates": 1}
     compared = short_detour_comparison(batch, level > 1, level > 0, bias_packets=0.0, **one)
     return np.where(compared.exists, compared.detour, compared.minimal)
 
 
 def _pb_acor(policy: Any, batch: dfe.DecisionBatch) -> IntArray:
-    level = _count(batch, "detour_level")
+    level = _count(batch, "nonminimal_level")
     compared = short_detour_comparison(batch, level > 1, level > 0, **_piggyback_weighs(policy, batch))
     return _by_flags(batch, compared)
 
@@ -108,7 +108,7 @@ def _ugal_ideal(policy: Any, batch: dfe.DecisionBatch) -> IntArray:
 
 
 def _biases(policy: Any) -> tuple[IntArray, IntArray]:
-    """(2, 3) shift and add of minimal paths, and of detours, by hops taken."""
+    """(2, 3) shift and add of minimal paths, and of non-minimal paths, by hops taken."""
     if policy.name != "ad":
         return np.array(_NO_BIAS).T, np.array(_MODES[policy.name]).T
     minimal, detour = (

@@ -81,7 +81,7 @@ def test_any_gateway_is_drawn_alike(shape: str, parameters: dict[str, Any]) -> N
     avoid=(True, False),
     network=("default", "lia"),
 )
-def test_packets_to_their_own_group_take_the_same_detours(
+def test_packets_to_their_own_group_take_the_same_nonminimal_paths(
     name: str, own_group: str, shape: str, avoid: bool, network: str
 ) -> None:
     policy = dfe.make_policy(name, own_group=own_group, avoid_destination_group=avoid)
@@ -182,7 +182,7 @@ def test_parameters_do_not_matter(policy: tuple[str, dict[str, Any]], trunking: 
 
 @pytest.mark.parametrize("name", ["ugal-n", "ugal-g", "par", "pb", "ugal-ideal", "pb-acor", "tpr", "lia"])
 def test_more_draws_than_a_policy_weighs_do_not_matter(name: str) -> None:
-    check_equal(config_of(load=0.6), dfe.make_policy(name, nonminimal_candidates=2), detour_candidates=4)
+    check_equal(config_of(load=0.6), dfe.make_policy(name, nonminimal_candidates=2), nonminimal_candidates=4)
 
 
 @pytest.mark.parametrize("name", [name for name in REFERENCES if not ready(name).learns])

@@ -120,7 +120,7 @@ def test_the_pettingzoo_views_end_with_the_workload() -> None:
     assert asked > 72 * 71
 
 
-def test_an_agent_that_runs_beside_the_core_ends_with_the_workload() -> None:
+def test_an_agent_that_runs_next_to_the_core_ends_with_the_workload() -> None:
     policy = dfe.make_policy("min")
     config = config_of(traffic="all-to-all", policy=policy)
     inside = dfe.Simulation(config)
@@ -155,7 +155,7 @@ def test_bias_control_terminates_when_its_workload_is_complete() -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("name", ["min", "ugal-n"])
 @pytest.mark.parametrize("beside", ["sources", "endless"])
-def test_jobs_next_to_other_traffic_end_at_the_same_time_whoever_decides(
+def test_jobs_next_to_other_traffic_end_at_the_same_time_who_decides(
     beside: str, name: str, threads: int
 ) -> None:
     own = dfe.Job("nek5000:gap_ns=300,scale=0.02", hosts=6, placement="random-groups", seed=3)

@@ -70,7 +70,7 @@ def test_no_packet_takes_a_closed_port_that_is_not_minimal(learner: Any) -> None
 
 @pytest.mark.parametrize("anything", [np.inf, -np.inf, np.nan, 0.0, 1.0, 3e38, 1e300])
 @pytest.mark.parametrize("policy", ["q-routing", "q-adaptive", "q-adaptive-queue", "q-adaptive-fast"])
-def test_what_stands_where_no_link_is_does_not_matter(policy: str, anything: float) -> None:
+def test_what_is_where_no_link_is_does_not_matter(policy: str, anything: float) -> None:
     config = dfe.SimulationConfig(topology=TOPOLOGY, policy=policy, load=0.5)
     simulation = dfe.Simulation(config)
     before = simulation.q_table().copy()

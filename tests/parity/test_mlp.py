@@ -31,7 +31,7 @@ EVERYTHING = {
 CROSSINGS_AND_WAITS = (
     *("candidate_between_demand", "candidate_last_type_demand", "destination_group_minimal_demand"),
     *("candidate_waited_packets", "candidate_waited_age", "candidate_last_link_demand"),
-    *("candidate_detour_demand", "candidate_link_packets", "candidate_kind", "candidate_packets"),
+    *("candidate_nonminimal_demand", "candidate_link_packets", "candidate_kind", "candidate_packets"),
     "group_demand",
 )
 
@@ -42,7 +42,10 @@ def policy_of(config: dfe.SimulationConfig, **fields: Any) -> Mlp:
         return Mlp(weights=weights_file(**fields))
     fields = {"features": EVERYTHING[fields["action"]][:6], **fields}
     env = dfe.BatchedRoutingEnv(
-        config, action=fields["action"], features=fields["features"], detours=fields.get("detours", ("lgl",))
+        config,
+        action=fields["action"],
+        features=fields["features"],
+        nonminimal_kinds=fields.get("nonminimal_kinds", ("lgl",)),
     )
     return Mlp(weights=weights_file(env=env, **fields))
 
@@ -86,15 +89,15 @@ def test_core_and_reference_run_the_same_history(
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_a_network_sees_every_feature_and_every_kind_of_detour(action: str) -> None:
+def test_a_network_sees_every_feature_and_every_kind_of_nonminimal_path(action: str) -> None:
     for network, decide_at in itertools.product(PRESETS, ("arrival", "head")):
         config = config_of(network=dfe.NetworkConfig.preset(network, decide_at=decide_at))
         policy = policy_of(
             config,
             action=action,
             features=EVERYTHING[action],
-            detours=("gl", "lgl", "g", "lg"),
-            detour_candidates=2,
+            nonminimal_kinds=("gl", "lgl", "g", "lg"),
+            nonminimal_candidates=2,
             minimal_candidates=2,
             scale=tuple(float(3 * i % 5) for i in range(len(EVERYTHING[action]))),
             output="softmax",
@@ -107,11 +110,11 @@ def test_a_network_sees_every_feature_and_every_kind_of_detour(action: str) -> N
 
 @pytest.mark.parametrize("network", PRESETS)
 @pytest.mark.parametrize("scope", ["source", "every", "progressive"])
-def test_a_second_look_is_the_same_whether_all_is_drawn_before_or_not(scope: str, network: str) -> None:
-    """The environment shows all detours at once, the core draws the further ones where it needs them."""
+def test_a_second_stage_is_the_same_whether_all_is_drawn_before_or_not(scope: str, network: str) -> None:
+    """The environment shows all non-minimal paths at once, the core draws the further ones where it needs them."""
     fields: dict[str, Any] = {
         "features": (*CROSSINGS_AND_WAITS, "traffic", "destination_group_demand"),
-        "detours": ("gl", "lgl", "g", "lg", *(("l",) if scope == "progressive" else ())),
+        "nonminimal_kinds": ("gl", "lgl", "g", "lg", *(("l",) if scope == "progressive" else ())),
         "minimal_candidates": 2,
         "scope": scope,
         "hidden_units": (16, 16),
@@ -121,9 +124,9 @@ def test_a_second_look_is_the_same_whether_all_is_drawn_before_or_not(scope: str
         config_of(network=network),
         config_of(network=network, topology=dfe.Dragonfly(2, 4, 2, 5)),
     ):
-        for candidates, second_look in ((1, False), (3, False), (3, True)):
+        for candidates, second_stage in ((1, False), (3, False), (3, True)):
             policy = policy_of(
-                config, detour_candidates=candidates, second_look=second_look, seed=1, **fields
+                config, nonminimal_candidates=candidates, second_stage=second_stage, seed=1, **fields
             )
             assert 0 < check_equal(config, policy).minimal_fraction < 1
             hashes.append(native(config, policy, 2000.0).trace_hash())
@@ -131,17 +134,17 @@ def test_a_second_look_is_the_same_whether_all_is_drawn_before_or_not(scope: str
 
 
 @pytest.mark.parametrize("feature", ["candidate_kind", "candidate_packets"])
-def test_of_equals_the_lowest_is_taken_at_second_sight_too(feature: str) -> None:
-    """All detours of a kind look alike, or many ports are empty."""
+def test_of_equals_the_lowest_is_taken_in_the_second_stage_too(feature: str) -> None:
+    """All non-minimal paths of a kind look alike, or many ports are empty."""
     config = config_of(load=0.3)
     shares = []
     for seed in range(4):
         policy = policy_of(
             config,
             features=(feature,),
-            detours=("lgl", "g"),
-            detour_candidates=4,
-            second_look=True,
+            nonminimal_kinds=("lgl", "g"),
+            nonminimal_candidates=4,
+            second_stage=True,
             hidden_units=(4,),
             seed=seed,
         )
@@ -149,17 +152,19 @@ def test_of_equals_the_lowest_is_taken_at_second_sight_too(feature: str) -> None
     assert min(shares) < 1  # some looked twice
 
 
-@pytest.mark.parametrize("scope", ["source-any", "way", "progressive"])
+@pytest.mark.parametrize("scope", ["source-all", "minimal-path", "progressive"])
 def test_a_network_is_asked_where_the_modes_of_aries_are(scope: str) -> None:
-    """Detours inside groups are legal only where routers are asked inside a group."""
+    """Non-minimal paths inside groups are legal only where routers are asked inside a group."""
     features = (
         "candidate_kind",
         "candidate_packets",
         "candidate_time_packets",
         "candidate_link_queued_packets",
     )
-    detours = ("lg", "g") if scope == "way" else ("lg", "g", "l")
-    policy = policy_of(config_of(), features=features, scope=scope, detours=detours, output="softmax", seed=6)
+    detours = ("lg", "g") if scope == "minimal-path" else ("lg", "g", "l")
+    policy = policy_of(
+        config_of(), features=features, scope=scope, nonminimal_kinds=detours, output="softmax", seed=6
+    )
     metrics = check_equal(config_of(load=0.5), policy)
     assert 0 < metrics.minimal_fraction < 1
 
@@ -168,13 +173,13 @@ def test_a_network_is_asked_where_the_modes_of_aries_are(scope: str) -> None:
 @pytest.mark.parametrize("scoring", SCORINGS)
 def test_a_network_reads_what_routers_count(scoring: str, action: str) -> None:
     """Per decision and per own action always; per group, router of the group and link in one pass for all actions."""
-    features = ["hops", "destination_offered_packets", "detour_level", "saturated_links"]
+    features = ["hops", "destination_offered_packets", "nonminimal_level", "saturated_links"]
     if action == "path":
         features += ["candidate_kind", "candidate_link_packets"]
     if scoring == "all":
         features += ["offered_packets", "remote_packets", "link_packets"]
     config = config_of(load=0.6, network="lia")
-    fields = {"features": tuple(features), "scope": "source", "detours": ("lgl", "g"), "seed": 2}
+    fields = {"features": tuple(features), "scope": "source", "nonminimal_kinds": ("lgl", "g"), "seed": 2}
     check_equal(config, policy_of(config, action=action, scoring=scoring, **fields))
 
 
@@ -186,7 +191,7 @@ def test_what_comes_back_from_other_partitions_is_the_same_for_threads_slices_an
     policy = policy_of(
         config,
         features=CROSSINGS_AND_WAITS,
-        detours=("g", "gl", "lg", "lgl"),
+        nonminimal_kinds=("g", "gl", "lg", "lgl"),
         output="softmax",
         scope="source",
         seed=4,
@@ -232,18 +237,22 @@ def test_weights_beyond_all_measure_give_the_same_history(action: str) -> None:
     check_equal(config_of(traffic="uniform", load=0.2), policy, 3000.0)
 
 
-def test_detours_may_be_kept_out_of_the_destination_group_or_not() -> None:
+def test_nonminimal_paths_may_be_kept_out_of_the_destination_group_or_not() -> None:
     for avoid in (True, False):
-        policy = Mlp(weights=weights_file(detours=("lgl", "lg"), seed=4), avoid_destination_group=avoid)
+        policy = Mlp(
+            weights=weights_file(nonminimal_kinds=("lgl", "lg"), seed=4), avoid_destination_group=avoid
+        )
         check_equal(config_of(topology=dfe.Dragonfly(p=2, a=4, h=2, g=3)), policy)
 
 
 def test_a_linear_network_that_copies_the_rule_of_ugal_decides_as_ugal() -> None:
-    """``q_minimal > 2 q_detour`` as scores: minus q for minimal paths, minus 2 q for detours. Where both start on one
-    port UGAL looks at VCs; the runs differ there, but not by much.
+    """``q_minimal > 2 q_detour`` as scores: minus q for minimal paths, minus 2 q for non-minimal paths. Where both
+    start on one port UGAL looks at VCs; the runs differ there, but not by much.
     """
     wide = np.float32(64)
-    first = np.array([[1, 1], [0, 8 * wide]], dtype=np.float32)  # q, and q if the path takes a detour
+    first = np.array(
+        [[1, 1], [0, 8 * wide]], dtype=np.float32
+    )  # q, and q if the path takes a non-minimal path
     network = MlpNetwork(
         features=("candidate_packets", "candidate_kind"),
         layers=((first, np.array([0, -wide], dtype=np.float32)), (-np.ones((2, 1)), np.zeros(1))),

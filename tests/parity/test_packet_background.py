@@ -96,14 +96,14 @@ def test_whenever_packets_ask(name: str, routing_delay_ns: float, decide_at: str
     [
         {"scope": "all"},
         {"scope": "source"},
-        {"policy": "ugal-n"},  # what it has sent on detours goes on with "min" in its place
+        {"policy": "ugal-n"},  # what it has sent on non-minimal paths goes on with "min" in its place
         {"policy": "q-adaptive"},
-        {"action": "path", "scope": "progressive", "detours": ("lgl", "g", "l")},
+        {"action": "path", "scope": "progressive", "nonminimal_kinds": ("lgl", "g", "l")},
         # Routers whose only global link leads to the destination group have no choice.
         {
             "action": "path",
             "scope": "source",
-            "detours": ("g",),
+            "nonminimal_kinds": ("g",),
             "topology": dfe.Dragonfly(p=2, a=2, h=1, g=3),
             "traffic": "uniform",
         },

@@ -68,7 +68,7 @@ def test_open_and_closed_loop_side_by_side_and_their_drains(threads: int) -> Non
     assert all(together.metrics(scenario=i).packets_in_flight == 0 for i in range(5))
 
 
-def test_other_networks_beside_each_other() -> None:
+def test_other_networks_next_to_each_other() -> None:
     """Sizes, delays and presets of network may differ where what is observed does not depend on them."""
     policy = dfe.make_policy("ugal-n")
     shown = ("hops", "vc", "waiting", "age", "traffic", "candidate_kind", "candidate_hops")

@@ -95,7 +95,7 @@ DURATIONS = st.lists(st.sampled_from([0.0, 0.1, 1.0, 32.0, 333.3, 1000.0]), min_
 
 
 def check_books(simulation: dfe.Simulation) -> dfe.Metrics:
-    """Conservation of packets and credits at this instant."""
+    """Conservation of packets and credits at this time."""
     simulation.check_invariants()
     m = simulation.metrics()
     assert m.packets_generated == m.packets_injected + m.packets_in_source_queues

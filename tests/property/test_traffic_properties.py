@@ -62,7 +62,7 @@ def test_permutation_is_one_to_one(size: tuple[int, int, int], seed: int) -> Non
 
 
 @given(SEEDS, st.lists(st.floats(0, 1e300), min_size=9, max_size=9))
-def test_demand_never_draws_what_nobody_asked_for(seed: int, row: list[float]) -> None:
+def test_demand_never_draws_what_no_one_asked_for(seed: int, row: list[float]) -> None:
     topology = topology_of((2, 4, 2))
     demands = np.zeros((9, 9))
     demands[0] = row

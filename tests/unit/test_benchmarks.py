@@ -83,7 +83,7 @@ def test_the_speeds_that_the_project_promises_are_all_measured(content: dict[str
     assert goals["wall-s, Python's start-up included"] == 60.0
 
 
-def test_the_yardstick_ran_beside_every_measurement(content: dict[str, Any]) -> None:
+def test_the_yardstick_ran_next_to_every_measurement(content: dict[str, Any]) -> None:
     """Ratios within a round and memory need none; wall-clock times are not multiples of it."""
     assert content["yardstick"]["version"] == 1
     assert content["yardstick"]["hops_per_s"]["min"] > 0

@@ -1,4 +1,4 @@
-"""The yardstick never changes and stands beside every measurement."""
+"""The yardstick never changes and is next to every measurement."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Recorded:
 
 
 def test_version_1_is_this_very_source() -> None:
-    """Whoever wants another yardstick writes version 2 beside it: all figures are multiples of this one."""
+    """Whoever wants another yardstick writes version 2 next to it: all figures are multiples of this one."""
     assert yardstick.VERSION == 1
     assert yardstick.source_sha256() == SOURCE_SHA256
 
@@ -103,7 +103,7 @@ def test_each_measurement_lies_between_two_runs_of_it() -> None:
     assert recorded.runs == [3, 3, 3]
 
 
-def test_a_speed_is_a_multiple_of_the_speed_beside_it() -> None:
+def test_a_speed_is_a_multiple_of_the_speed_next_to_it() -> None:
     assert result().yardsticks == pytest.approx([0.75, 1.0])
     stored = result().to_dict()
     assert stored["yardstick_hops_per_s"] == [8e6, 9e6]

@@ -40,7 +40,7 @@ def pages(docs: Any) -> dict[str, str]:
 
 
 def documented(pages: dict[str, str]) -> set[str]:
-    """The names that stand in the API reference."""
+    """The names that are in the API reference."""
     text = "\n".join(text for name, text in pages.items() if name.startswith("api/"))
     return set(re.findall(r"^\.\. (?:auto\w+|py:data):: (\S+)$", text, flags=re.MULTILINE))
 

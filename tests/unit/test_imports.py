@@ -85,7 +85,7 @@ def floor(module: str) -> int:
     for count in range(len(parts), 0, -1):
         if (name := ".".join(parts[:count])) in known and (name or not module):
             return known[name]
-    raise AssertionError(f"{module}: stands on no floor; add it to FLOORS, and its place to ARCHITECTURE.md")
+    raise AssertionError(f"{module}: is on no floor; add it to FLOORS, and its place to ARCHITECTURE.md")
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda name: name or "package")

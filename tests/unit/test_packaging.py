@@ -107,7 +107,7 @@ def test_tensorboard_starts() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_version_stands_in_one_place() -> None:
+def test_the_version_is_in_one_place() -> None:
     import dragonfly_env
 
     version = PROJECT["version"]

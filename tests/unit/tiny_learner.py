@@ -109,4 +109,4 @@ class NoPolicy:
     """Has no ``act``."""
 
 
-DETOURS = Detours()
+NONMINIMAL_KINDS = Detours()

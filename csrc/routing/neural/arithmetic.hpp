@@ -1,5 +1,6 @@
-// Single-precision functions as fixed formulas, so that every machine, and the reference implementation in NumPy, gets the same
-// bits: additions, multiplications and divisions in the order written, none of them fused.
+// Single-precision functions as fixed formulas, so that every machine, and the reference implementation in
+// NumPy, gets the same bits: additions, multiplications and divisions in the order written, none of them
+// fused.
 #pragma once
 
 #include <bit>

@@ -39,8 +39,8 @@ void check_asked(const QuestionSpec& asked) {
   };
   within("max_hops", asked.max_hops, 3, 15);
   within("minimal_candidates", asked.minimal_candidates, 1, kMostCandidates);
-  within("detour_candidates", asked.detour_candidates, 1, kMostCandidates);
-  within("detours", static_cast<std::uint32_t>(asked.detours.size()), 0, kMostDetourKinds);
+  within("nonminimal_candidates", asked.nonminimal_candidates, 1, kMostCandidates);
+  within("nonminimal_kinds", static_cast<std::uint32_t>(asked.detours.size()), 0, kMostDetourKinds);
   if (asked.forced_too) refuse("scope", "'all'", "must be 'source' or 'every'");
 }
 
@@ -85,10 +85,10 @@ ScoringNetwork make_scoring_network(NetworkDescription given) {
   }
   const bool greedy_paths =
       given.asked.action == ActionMode::kPath && given.per_action && given.temperature == 0;
-  if (given.asked.second_look && (!greedy_paths || given.asked.detour_candidates == 1)) {
-    refuse("second_look", "true",
+  if (given.asked.second_stage && (!greedy_paths || given.asked.nonminimal_candidates == 1)) {
+    refuse("second_stage", "true",
            "must be false unless action is 'path', scoring 'candidate', output 'greedy' and "
-           "detour_candidates 2 or more");
+           "nonminimal_candidates 2 or more");
   }
   ScoringNetwork made{.asked = std::move(given.asked),
                       .per_action = given.per_action,

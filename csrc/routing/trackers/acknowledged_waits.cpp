@@ -88,7 +88,7 @@ class AcknowledgedWaits final : public TrackerOfMany<AcknowledgedWaits> {
   };
   static_assert(sizeof(Row) == 32);
 
-  // Wraps after a minute of simulated time. Most calls are about the same instant as the one before.
+  // Wraps after a minute of simulated time. Most calls are about the same time as the one before.
   [[nodiscard]] std::uint32_t moment_of(Tick time) noexcept {
     if (time != last_time_) {
       last_time_ = time;

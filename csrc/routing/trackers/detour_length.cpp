@@ -152,9 +152,10 @@ std::unique_ptr<RouterTracker> make_detour_length(const TrackerInfo& info, const
 
 TrackerInfo detour_length_tracker() {
   return {
-      .name = "detour-length",
-      .summary = "ACOR's level of a router: how long its detours are, by how long heads were blocked",
-      .fields = {{.name = "detour_level",
+      .name = "nonminimal-length",
+      .summary =
+          "ACOR's level of a router: how long its non-minimal paths are, by how long heads were blocked",
+      .fields = {{.name = "nonminimal_level",
                   .unit = 2,
                   .doc = "0: own global links (g); 1: and a random router behind (gl); 2: all routers (lgl)"},
                  {.name = "blocked_cycles",

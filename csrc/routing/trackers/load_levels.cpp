@@ -33,7 +33,7 @@ struct LevelParams : ParameterSet {
                    between(0, 16)}};
 };
 
-// How loaded the router's ports are, in the 16 levels of Aries: what stands in the port's own queue, and what
+// How loaded the router's ports are, in the 16 levels of Aries: what is in the port's own queue, and what
 // it has sent that is still in the buffer behind the link. A buffer is that of a tile: the largest that a VC
 // has on any link of the network, times the parallel links behind the port; so bundles compare with single
 // links. Nothing is remembered, the ports are looked at when somebody asks.

@@ -13,7 +13,7 @@ namespace {
 
 // A router's global counters: what its hosts send towards each other group.
 //   injected  packets that left the injection queues in the last window: what is carried (section 3.1)
-//   stored    packets that stand in the injection queues
+//   stored    packets that are in the injection queues
 //   offered   injected + w * stored, LIA's extended counter: stays high where saturation lowers what is
 //             carried (equation 2)
 // Source: LIA (TACO 2025), sections 4.2, 4.3.1 and 5.2; the window as in TPR there.

@@ -11,18 +11,17 @@ namespace {
 enum Field : std::uint32_t { kOfPeer, kOfDestination, kDemandOfDestination };
 
 // A router's remote counters: what its own traffic would put on the local links of intermediate groups, if
-// all of it took detours without a second local hop. There is one per type k of local link: those to the
-// router k ahead, modulo the group's size.
+// all of it took non-minimal paths without a second local hop. There is one per type k of local link: those
+// to the router k ahead, modulo the group's size.
 //
 // The paper's R_k is the sum over destination groups of their global counter times the probability that such
-// a detour uses a link of type k. Its equation 3 writes that probability for one sign of the palm tree; here
-// it is counted on the wiring: over all groups between, and with trunking all pairs of a link in and a link
-// out, all alike; a pair that meets in one router needs no local hop. On the palm tree this is equation 3 but
-// for the groups that lie between source and destination, where the paper itself neglects a shift by one
-// (footnote 1). Trunking spreads the same traffic over more types, which is the paper's "threshold t times
-// higher" (section 3.2.2). On grids a type is a difference of router numbers, and that several types share
-// links is not seen.
-// Source: LIA (TACO 2025), sections 3.2.2 and 4.3.2.
+// a non-minimal path uses a link of type k. Its equation 3 writes that probability for one sign of the palm
+// tree; here it is counted on the wiring: over all groups between, and with trunking all pairs of a link in
+// and a link out, all alike; a pair that meets in one router needs no local hop. On the palm tree this is
+// equation 3 but for the groups that lie between source and destination, where the paper itself neglects a
+// shift by one (footnote 1). Trunking spreads the same traffic over more types, which is the paper's
+// "threshold t times higher" (section 3.2.2). On grids a type is a difference of router numbers, and that
+// several types share links is not seen. Source: LIA (TACO 2025), sections 3.2.2 and 4.3.2.
 class RemoteTraffic final : public RouterTracker {
  public:
   RemoteTraffic(const TrackerSite& site, TimePs window_ps, double stored_weight)

@@ -15,10 +15,10 @@ enum Field : std::uint32_t { kLastLink, kDestinationRouter };
 // and from which router of its group they come to it.
 //
 // If all hosts of a router send to those of one other router, nothing that counts by groups shows what
-// overflows: all detours through the sender's own global links enter the destination's group by the same one
-// or two routers, and the link from there to the destination would carry what p hosts send. A real router
-// knows this, as it is its own packets and its own answers. Packets of others for the same router are not
-// seen; where a few routers send to one, each sees its share.
+// overflows: all non-minimal paths through the sender's own global links enter the destination's group by the
+// same one or two routers, and the link from there to the destination would carry what p hosts send. A real
+// router knows this, as it is its own packets and its own answers. Packets of others for the same router are
+// not seen; where a few routers send to one, each sees its share.
 //
 // Each router has the arrivals of its last packets in a row, which is looked through whenever somebody asks:
 // of a window there are few (a link carries six to twenty), and a row stays in the cache where a table of

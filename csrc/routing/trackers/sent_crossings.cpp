@@ -14,10 +14,11 @@ enum Field : std::uint32_t { kBetween, kLast, kMinimal, kAll };
 // What the packets of a group did lately to links that their own routers cannot see.
 //
 // A group counts, for each type of local link (to the router k ahead), how often the packets that it sent
-// cross such links in the groups of their detours or as their last hops, those of packets that stay in the
-// group among them. If the other groups do alike, that is what a link of this type carries: a detour's link
-// between and another one's last link are the same link to both, so they are one number. It also counts the
-// packets that it sent minimally to each other group, and all that it sent to others.
+// cross such links in the groups of their non-minimal paths or as their last hops, those of packets that stay
+// in the group among them. If the other groups do alike, that is what a link of this type carries: a
+// non-minimal path's link between and another one's last link are the same link to both, so they are one
+// number. It also counts the packets that it sent minimally to each other group, and all that it sent to
+// others.
 //
 // Ideal: all routers of the group know at once, as with occupancies of links in `ugal-ideal`.
 // Source: this project, after LIA (TACO 2025), sections 3.2.2 and 4.3.2, whose counters are of one router and
@@ -56,8 +57,8 @@ class SentCrossings final : public TrackerOfMany<SentCrossings> {
     const std::optional<Detour> detour = sent_by(packet);
     move_to(now);
     if (packet.destination_group != own) {
-      // Packets on detours, or sent by ports, stand where those for the own group would, of which there are
-      // none.
+      // Packets on non-minimal paths, or sent by ports, stand where those for the own group would, of which
+      // there are none.
       const bool minimal = detour && !packet.non_minimal;
       count(group, types_ + (minimal ? packet.destination_group : own), now);
       ++sent_[group];
@@ -151,26 +152,28 @@ TrackerInfo sent_crossings_tracker() {
   return {
       .name = "sent-crossings",
       .summary = "what the packets of a group did lately to links that their routers cannot see",
-      .fields = {{.name = "candidate_between_demand",
-                  .per = TrackedPer::kBetweenLinks,
-                  .half = 1,
-                  .doc = "crossings of such local links as this path takes in the group of its detour, by "
-                         "packets of the router's group, in the window, on their detours or as last hops, "
-                         "per what links of that type carry; the larger of two; 0 for paths that take "
-                         "none"},
-                 {.name = "candidate_last_type_demand",
-                  .per = TrackedPer::kLastLinkType,
-                  .half = 1,
-                  .doc = "the same of such local links as the last one of this path"},
-                 {.name = "destination_group_minimal_demand",
-                  .per = TrackedPer::kDestination,
-                  .half = 1,
-                  .doc = "packets that the router's group sent minimally to the destination group, in the "
-                         "window, per packets that its links there carry"},
-                 {.name = "group_demand",
-                  .half = 1,
-                  .doc = "packets that the router's group sent to all other groups, whichever way, in the "
-                         "window, per packets that its global links carry"}},
+      .fields =
+          {{.name = "candidate_between_demand",
+            .per = TrackedPer::kBetweenLinks,
+            .half = 1,
+            .doc =
+                "crossings of such local links as this path takes in the intermediate group, by "
+                "packets of the router's group, in the window, on their non-minimal paths or as last hops, "
+                "per what links of that type carry; the larger of two; 0 for paths that take "
+                "none"},
+           {.name = "candidate_last_type_demand",
+            .per = TrackedPer::kLastLinkType,
+            .half = 1,
+            .doc = "the same of such local links as the last one of this path"},
+           {.name = "destination_group_minimal_demand",
+            .per = TrackedPer::kDestination,
+            .half = 1,
+            .doc = "packets that the router's group sent minimally to the destination group, in the "
+                   "window, per packets that its links there carry"},
+           {.name = "group_demand",
+            .half = 1,
+            .doc = "packets that the router's group sent to all other groups, whichever way, in the "
+                   "window, per packets that its global links carry"}},
       .parameters = {{"window_ns", kWindowNs, "ns",
                       "how long a packet counts after it has left its injection queue", between(1, 1e5)}},
       .make = make_sent_crossings,

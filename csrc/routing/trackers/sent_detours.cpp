@@ -14,12 +14,12 @@ enum Field : std::uint32_t { kDetour, kMinimal };
 // What a router's own packets did lately, by the ways that they took: the answers that it gave.
 //
 // A remote counter of LIA (remote_traffic.cpp) says what local links of intermediate groups would have to
-// carry if all of the router's traffic took detours without a second local hop. That says that such detours
-// are dangerous, not that they are full: whoever sees only that goes all one way or all the other. This
-// tracker counts the detours that were taken, on the type of local link (to the router k ahead) that each
-// crosses between the global link by which it comes and the one by which it leaves; what a path meets there
-// is what its router has sent, if the others do alike.
-// Source: this project, after LIA (TACO 2025), sections 3.2.2 and 4.3.2.
+// carry if all of the router's traffic took non-minimal paths without a second local hop. That says that such
+// non-minimal paths are dangerous, not that they are full: whoever sees only that goes all one way or all the
+// other. This tracker counts the non-minimal paths that were taken, on the type of local link (to the router
+// k ahead) that each crosses between the global link by which it comes and the one by which it leaves; what a
+// path meets there is what its router has sent, if the others do alike. Source: this project, after LIA (TACO
+// 2025), sections 3.2.2 and 4.3.2.
 class SentDetours final : public RouterTracker {
  public:
   SentDetours(const TrackerSite& site, TimePs window_ps)
@@ -115,23 +115,25 @@ std::unique_ptr<RouterTracker> make_sent_detours(const TrackerInfo& info, const 
 TrackerInfo sent_detours_tracker() {
   std::vector<ParameterInfo> parameters = window_parameters();
   parameters.resize(1);  // the window
-  return {.name = "sent-detours",
-          .summary = "what a router's own packets did lately, by the ways that they took",
-          .fields = {{.name = "candidate_detour_demand",
-                      .per = TrackedPer::kDetour,
-                      .half = 1,
-                      .doc = "packets of the router's hosts, in the window, on detours g and lg over such a "
-                             "local link of a group between as this path crosses, per packets that it "
-                             "carries; 0 for paths that cross none"},
-                     {.name = "destination_minimal_demand",
-                      .per = TrackedPer::kDestination,
-                      .half = 4,
-                      .doc = "packets that the router's hosts sent minimally to the destination group, in "
-                             "the window, times the routers of a group, per packets that its links there "
-                             "carry"}},
-          .parameters = std::move(parameters),
-          .make = make_sent_detours,
-          .bytes = SentDetours::bytes};
+  return {
+      .name = "sent-detours",
+      .summary = "what a router's own packets did lately, by the ways that they took",
+      .fields =
+          {{.name = "candidate_nonminimal_demand",
+            .per = TrackedPer::kDetour,
+            .half = 1,
+            .doc = "packets of the router's hosts, in the window, on non-minimal paths g and lg over such a "
+                   "local link of a group between as this path crosses, per packets that it "
+                   "carries; 0 for paths that cross none"},
+           {.name = "destination_minimal_demand",
+            .per = TrackedPer::kDestination,
+            .half = 4,
+            .doc = "packets that the router's hosts sent minimally to the destination group, in "
+                   "the window, times the routers of a group, per packets that its links there "
+                   "carry"}},
+      .parameters = std::move(parameters),
+      .make = make_sent_detours,
+      .bytes = SentDetours::bytes};
 }
 
 }  // namespace dragonfly

@@ -1,9 +1,9 @@
 // What happened in the last so many ticks: notes that are taken back when they are older.
 //
 // The papers' routers keep a ring buffer with a place per cycle and update it every cycle (LIA, TACO 2025,
-// section 5.2). Here each note stands in one queue of the partition, since time never goes back and all
+// section 5.2). Here each note is in one queue of the partition, since time never goes back and all
 // windows of a tracker are equally long; whoever writes or reads first takes back what is due. The numbers
-// are the same at every instant.
+// are the same at every time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-"""Links of files that stand outside ``docs/`` and are pages of the site, too."""
+"""Links of files that are outside ``docs/`` and are pages of the site, too."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _on_docstring(app: Sphinx, what: str, name: str, thing: Any, options: Any, l
 
 
 def _on_fields(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """What stands in brackets behind a parameter is a range or a choice: emphasis, no names of classes to look up."""
+    """What is in brackets behind a parameter is a range or a choice: emphasis, no names of classes to look up."""
     lines[:] = [re.sub(r"^(\s*:type [^:]+:) ([^*`]+)$", r"\1 *\2*", line) for line in lines]
 
 

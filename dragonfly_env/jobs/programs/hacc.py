@@ -26,7 +26,7 @@ class Hacc(Motif):
     along an axis of a 3-D grid, all non-blocking; three gradients of five each; an exchange with the neighbours around;
     an all-reduce of 1 KB before and after the tree force. A fifth of the gap is spread over the redistributions.
 
-    Ranks stand in a random but fixed order. ``short=true``: the forward transform alone, with the whole gap.
+    Ranks are in a random but fixed order. ``short=true``: the forward transform alone, with the whole gap.
 
     Source: SWM's hacc (boxes to pencils, one axis at a time); sizes and random pairs from Chunduri et al., IPDPS 2021,
     section IV-C. Assumptions: the axes x, y, z, y, x; halos of 8 KB; four fifths of the gap are the tree force.

@@ -29,7 +29,7 @@ class Benchmark(Work):
     Attributes:
         suite: What is measured.
         effort: ``quick`` or ``full``.
-        policies: What to measure beside the references: built-in policies, saved agents, ``module:Class``.
+        policies: What to measure next to the references: built-in policies, saved agents, ``module:Class``.
         tracks: Of the suite; nothing for all.
         seeds: Runs of each case; None for the suite's.
         published: Take published results of reference policies for runs that the folder does not hold.

@@ -55,7 +55,7 @@ class Publication:
 
 
 class _Place(NamedTuple):
-    """Where a run of a suite stands; what it came to is filled in (`_filled`)."""
+    """Where a run of a suite belongs; what it came to is filled in (`_filled`)."""
 
     track: Track
     case: BenchmarkCase

@@ -38,12 +38,12 @@ class BenchmarkCase:
 
     Attributes:
         track: The track's name.
-        split: ``train``, or ``test``, which nobody may train on.
+        split: ``train``, or ``test``, which must not be trained on.
         network: A preset's name.
         hosts: A topology preset's name.
         traffic: Pattern, workload or schedule, with its name in tables.
         load: Offered load; of a schedule its first, of a workload 1.
-        warmup_ns: Before measuring. Learners that begin with nothing learn in it; nobody gets more.
+        warmup_ns: Before measuring. Learners that begin with nothing learn in it; no policy gets more.
         measure_ns: Measured; a workload ends at its completion if that comes first.
         series_bin_ns: Width of the bins of a time series, where one is needed.
     """

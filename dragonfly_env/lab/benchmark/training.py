@@ -1,7 +1,7 @@
 """What a learner may train on, what it may not, and what its training took.
 
-It may train on the train split of a suite, as scenarios of one batch. Nobody may train on the test split: the patterns,
-loads and sizes that no case of the train split has.
+It may train on the train split of a suite, as scenarios of one batch. The test split must not be trained on: the
+patterns, loads and sizes that no case of the train split has.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def training_scenarios(suite: Suite, config: SimulationConfig) -> tuple[Simulati
 
 
 def why_in_test_split(suite: Suite, label: str, offset: int | None, load: float, topology: Dragonfly) -> str:
-    """Why nobody may train on a scenario, or an empty string.
+    """Why a scenario must not be trained on, or an empty string.
 
     Args:
         suite: Its track ``steady`` has the test split.
@@ -127,7 +127,7 @@ def _same_groups(case: BenchmarkCase, label: str, offset: int | None, groups: in
 
 @dataclass(frozen=True, slots=True)
 class TrainingCost:
-    """What a training took; NaN for what nobody knows.
+    """What a training took; NaN for what is unknown.
 
     Attributes:
         decisions: That it learned from, of all episodes.
@@ -153,7 +153,7 @@ class TrainingCost:
 
 def training_cost(choice: PolicyChoice) -> TrainingCost:
     """What is known of a policy's training: of saved agents what ``dragonfly-env train`` wrote into them, of
-    ``neural-v1`` what stands beside its weights. Heuristics have none, and on-line learners learn while they are
+    ``neural-v1`` what is next to its weights. Heuristics have none, and on-line learners learn while they are
     measured.
     """
     if choice.agent is not None:

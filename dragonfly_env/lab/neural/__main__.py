@@ -23,25 +23,25 @@ def train(
         "results/neural"
     ),
     suite: Annotated[str, typer.Option(help="A scenario of its test split is refused.")] = "dragonfly-v1",
-    rounds: Annotated[int, typer.Option(help="Of foretelling delivery times.")] = _DEFAULT.rounds,
+    rounds: Annotated[int, typer.Option(help="Of prediction delivery times.")] = _DEFAULT.rounds,
     generations: Annotated[int, typer.Option(help="Of the evolution strategy.")] = _DEFAULT.generations,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = _DEFAULT.seed,
-    scope: Annotated[str, typer.Option(help="Which routers ask.")] = _DEFAULT.scope,
-    detour_candidates: Annotated[
-        int, typer.Option(help="Detours of each kind that are drawn while training.")
-    ] = _DEFAULT.detour_candidates,
-    detour_price: Annotated[
+    scope: Annotated[str, typer.Option(help="Which routers decide.")] = _DEFAULT.scope,
+    nonminimal_candidates: Annotated[
+        int, typer.Option(help="Non-minimal paths of each kind that are drawn while training.")
+    ] = _DEFAULT.nonminimal_candidates,
+    nonminimal_penalty: Annotated[
         float,
         typer.Option(
-            help="Tried with the best network in the end: a detour counts e^price times as long where the group's "
-            "packets take all that its global links carry; 0: not tried."
+            help="Tried with the best network in the end: a non-minimal path counts e^penalty times as long where the "
+            "group's packets take all that its global links carry; 0: not tried."
         ),
-    ] = _DEFAULT.detour_price,
-    second_look_candidates: Annotated[
+    ] = _DEFAULT.nonminimal_penalty,
+    second_stage_candidates: Annotated[
         list[int] | None,
         typer.Option(
-            help="Detours of each kind that are tried with the best network in the end, the further ones at second "
-            f"sight; repeat. Without it: {', '.join(map(str, _DEFAULT.second_look_candidates))}."
+            help="Non-minimal paths of each kind that are tried with the best network in the end, the further ones "
+            f"in the second stage; repeat. Without it: {', '.join(map(str, _DEFAULT.second_stage_candidates))}."
         ),
     ] = None,
     hosts: Annotated[
@@ -61,9 +61,9 @@ def train(
         settings = TrainingSettings(
             features=(*(name for name in FEATURES if name not in (without or ())), *(also or ())),
             scope=scope,
-            detour_candidates=detour_candidates,
-            detour_price=detour_price,
-            second_look_candidates=tuple(second_look_candidates or _DEFAULT.second_look_candidates),
+            nonminimal_candidates=nonminimal_candidates,
+            nonminimal_penalty=nonminimal_penalty,
+            second_stage_candidates=tuple(second_stage_candidates or _DEFAULT.second_stage_candidates),
             hosts=tuple(hosts or _DEFAULT.hosts),
             patterns=tuple(patterns or ()),
             rounds=rounds,

@@ -23,7 +23,7 @@ def curve(file: Path) -> Figure:
         file: ``curve.csv`` of a training.
     """
     with file.open(encoding="utf-8", newline="") as handle:
-        rows = [row for row in csv.DictReader(handle) if row["stage"] == "foretelling"]
+        rows = [row for row in csv.DictReader(handle) if row["stage"] == "prediction"]
     names = [name for name in rows[0] if name not in _ABOUT]
     networks = list(dict.fromkeys(_split(name)[1] for name in names))
     rounds = np.array([int(row["number"]) for row in rows])

@@ -40,7 +40,7 @@ SCALES = MappingProxyType(
         "candidate_last_type_demand": 0.0,
         "destination_group_minimal_demand": 0.0,
         # The same of the router's own packets alone, and by the last local links of their ways.
-        "candidate_detour_demand": 0.0,
+        "candidate_nonminimal_demand": 0.0,
         "destination_minimal_demand": 0.0,
         "candidate_last_link_demand": 0.0,
         "destination_router_demand": 0.0,
@@ -69,23 +69,23 @@ FEATURES = (
     "candidate_waited_packets",
     "candidate_waited_age",
 )
-"""What ``neural-v1`` was trained with. What it sees beside them belongs to its price, see ``detour_price``."""
+"""What ``neural-v1`` was trained with. What it sees next to them belongs to its penalty, see ``nonminimal_penalty``."""
 
-DETOURS = MappingProxyType(
+NONMINIMAL_KINDS = MappingProxyType(
     {
         "source": ("g", "gl", "lg", "lgl"),
-        "way": ("g", "gl", "lg", "lgl"),
+        "minimal-path": ("g", "gl", "lg", "lgl"),
         "progressive": ("g", "gl", "lg", "lgl", "l"),
     }
 )
-"""Kinds of candidate paths beside the shortest one, by the scope of decisions."""
+"""Kinds of candidate paths next to the shortest one, by the scope of decisions."""
 
 
 def network_of(
-    layers: Sequence[Layer], features: Sequence[str], scope: str, detour_candidates: int
+    layers: Sequence[Layer], features: Sequence[str], scope: str, nonminimal_candidates: int
 ) -> MlpNetwork:
-    """A network that scores one candidate path after the other; so many detours of each kind are drawn, those behind
-    the first ones if need be.
+    """A network that scores one candidate path after the other; so many non-minimal paths of each kind are drawn, those
+    behind the first ones if need be.
     """
     return MlpNetwork(
         layers=tuple(layers),
@@ -95,9 +95,9 @@ def network_of(
         scope=scope,
         scoring="candidate",
         activation="relu",
-        detours=DETOURS[scope],
-        detour_candidates=detour_candidates,
-        second_look=detour_candidates > 1,
+        nonminimal_kinds=NONMINIMAL_KINDS[scope],
+        nonminimal_candidates=nonminimal_candidates,
+        second_stage=nonminimal_candidates > 1,
     )
 
 
@@ -106,7 +106,7 @@ def untrained(
     hidden_units: Sequence[int],
     seed: int,
     scope: str = "source",
-    detour_candidates: int = 1,
+    nonminimal_candidates: int = 1,
 ) -> MlpNetwork:
     """Random weights, scaled to the inputs of each layer (He et al., ICCV 2015)."""
     generator = np.random.default_rng(seed)
@@ -118,7 +118,7 @@ def untrained(
         )
         for shape in itertools.pairwise(sizes)
     ]
-    return network_of(layers, features, scope, detour_candidates)
+    return network_of(layers, features, scope, nonminimal_candidates)
 
 
 def scores_of(layers: Sequence[Layer], x: Floats) -> Floats:

@@ -9,8 +9,8 @@ from typing import Any
 from dragonfly_env.checks.outside import check_items
 from dragonfly_env.checks.values import check_integer, check_real, config_error, unknown_name
 from dragonfly_env.config.rows import choice, integer, normalise, real, setting
-from dragonfly_env.lab.neural.detour_price import DIRECT_DEMAND, KIND, OWN_DEMAND, DetourPrices
-from dragonfly_env.lab.neural.network import DETOURS, FEATURES, SCALES
+from dragonfly_env.lab.neural.network import FEATURES, NONMINIMAL_KINDS, SCALES
+from dragonfly_env.lab.neural.nonminimal_penalty import DIRECT_DEMAND, KIND, OWN_DEMAND, NonminimalPenalties
 
 WAIT_FEATURE = "candidate_time_packets"
 """What tells waiting from travelling."""
@@ -69,17 +69,17 @@ class TrainingSettings:
     """
 
     features: tuple[str, ...] = setting(FEATURES, _features, "", "What the network sees: some of ``SCALES``.")
-    scope: str = choice("source", tuple(DETOURS), doc="Which routers ask, see ``EnvOptions``.")
-    detour_candidates: int = integer(
+    scope: str = choice("source", tuple(NONMINIMAL_KINDS), doc="Which routers decide, see ``EnvOptions``.")
+    nonminimal_candidates: int = integer(
         1,
         1,
         16,
-        doc="Detours of each kind that are drawn while training, the further ones at second sight.",
+        doc="Non-minimal paths of each kind that are drawn while training, the further ones in the second stage.",
     )
-    second_look_candidates: tuple[int, ...] = setting(
+    second_stage_candidates: tuple[int, ...] = setting(
         (2, 3),
         _list_of("whole numbers", _whole(2, 16)),
-        "detours",
+        "nonminimal_kinds",
         "So many of each kind are tried with the best network in the end; the best number is kept. None: not tried.",
     )
     hosts: tuple[int, ...] = setting(
@@ -96,7 +96,7 @@ class TrainingSettings:
         open_low=True,
         doc="Of the mixture's windows: so long are the runs of the training.",
     )
-    rounds: int = integer(8, 1, 1000, doc="Of foretelling: collect, fit.")
+    rounds: int = integer(8, 1, 1000, doc="Of prediction: collect, fit.")
     kept_rounds: int = integer(3, 1, 1000, doc="Rounds whose transitions are fitted, the last ones.")
     case_transitions: int = integer(
         12_000, 100, 2**24, unit="transitions", doc="Of each scenario and round at most, drawn at random."
@@ -105,7 +105,7 @@ class TrainingSettings:
         (0.08, 0.08, 0.05),
         _reals(1e-3, 10.0),
         "",
-        "Of the softmax over foretold times (logarithms) while collecting, by round; the last one stays.",
+        "Of the softmax over predicted times (logarithms) while collecting, by round; the last one stays.",
     )
     explored_share: float = real(0.03, 0.0, 1.0, doc="Of packets that take any path while collecting.")
     wait_weights: tuple[float, ...] = setting(
@@ -123,12 +123,12 @@ class TrainingSettings:
     loss: str = choice(
         "gamma", ("gamma", "squares"), doc="What is fitted: the mean of times, or that of their logarithms."
     )
-    detour_price: float = real(
+    nonminimal_penalty: float = real(
         0.7,
         0.0,
         100.0,
-        doc="Tried with the best network in the end: by how much longer a detour counts (logarithms) where the group's "
-        "packets take all that its global links carry; see ``with_detour_price``. 0: not tried.",
+        doc="Tried with the best network in the end: by how much longer a non-minimal path counts (logarithms) where "
+        "the group's packets take all that its global links carry; see ``with_nonminimal_penalty``. 0: not tried.",
     )
     overload_price: float = real(
         1.0, 0.0, 100.0, doc="What comes on top for packets that have waited long at their host."
@@ -140,7 +140,10 @@ class TrainingSettings:
         doc="What comes on top where the group asks nothing of the direct links to the destination group.",
     )
     free_share: float = real(
-        0.4, 0.0, 0.99, doc="Of what the group's global links carry: the first two prices are 0 up to there."
+        0.4,
+        0.0,
+        0.99,
+        doc="Of what the group's global links carry: the first two penalties are 0 up to there.",
     )
     free_demand: float = real(
         4.0,
@@ -148,10 +151,10 @@ class TrainingSettings:
         1e6,
         open_low=True,
         unit="links",
-        doc="Of the group for the direct links: with so much the first two prices are 0.",
+        doc="Of the group for the direct links: with so much the first two penalties are 0.",
     )
     light_demand: float = real(
-        0.8, 0.0, 1e6, open_low=True, unit="links", doc="The same: with so much the third price is 0."
+        0.8, 0.0, 1e6, open_low=True, unit="links", doc="The same: with so much the third penalty is 0."
     )
     own_demand: float = real(
         2.5,
@@ -159,9 +162,9 @@ class TrainingSettings:
         1e6,
         open_low=True,
         unit="links",
-        doc="Of the router, were all of its group like it: with so much the third price is 0.",
+        doc="Of the router, were all of its group like it: with so much the third penalty is 0.",
     )
-    learning_rate: float = real(5e-3, 0.0, 1.0, open_low=True, doc="Of Adam while foretelling.")
+    learning_rate: float = real(5e-3, 0.0, 1.0, open_low=True, doc="Of Adam while prediction.")
     batch_transitions: int = integer(2048, 1, 2**20, unit="transitions", doc="Per gradient step.")
     passes: int = integer(4, 1, 1000, doc="Over the transitions, per round.")
     generations: int = integer(0, 0, 10**6, doc="Of the evolution strategy.")
@@ -177,18 +180,20 @@ class TrainingSettings:
         normalise(self)
         if max(*self.wait_weights, *self.wait_squares) > 0:
             self._demand_features((WAIT_FEATURE,), "all wait_weights and wait_squares are 0")
-        if self.detour_price > 0:
-            self._demand_features((KIND, DIRECT_DEMAND, OWN_DEMAND), "detour_price is 0")
+        if self.nonminimal_penalty > 0:
+            self._demand_features((KIND, DIRECT_DEMAND, OWN_DEMAND), "nonminimal_penalty is 0")
             if len(self.hidden_units) == 1:
                 raise config_error(
-                    "hidden_units", self.hidden_units, "must be two layers or more unless detour_price is 0"
+                    "hidden_units",
+                    self.hidden_units,
+                    "must be two layers or more unless nonminimal_penalty is 0",
                 )
 
     @property
-    def prices(self) -> DetourPrices:
-        """Of detours."""
-        return DetourPrices(
-            crowded=self.detour_price,
+    def penalties(self) -> NonminimalPenalties:
+        """Of non-minimal paths."""
+        return NonminimalPenalties(
+            crowded=self.nonminimal_penalty,
             overload=self.overload_price,
             light=self.light_price,
             free_share=self.free_share,

@@ -1,4 +1,4 @@
-"""What is asked of a scenario that is trained on, or that says how good a network is by now: a `Point` whose
+"""What is needed of a scenario that is trained on, or that says how good a network is by now: a `Point` whose
 ``traffic_label`` tells it from all others.
 """
 
@@ -12,7 +12,7 @@ from dragonfly_env.sweeps.run import Point
 
 
 def packet_ns(task: Point) -> float:
-    """What a global link takes for one packet: the unit of foretold times."""
+    """What a global link takes for one packet: the unit of predicted times."""
     return task.config.network.packet_bytes / task.config.network.global_bandwidth_gbytes_per_s
 
 

@@ -21,11 +21,11 @@ from dragonfly_env.checks.files import make_folders, replacing, write_text
 from dragonfly_env.checks.interruption import uninterrupted
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.lab.neural.curve import curve
-from dragonfly_env.lab.neural.detour_price import with_detour_price
 from dragonfly_env.lab.neural.evolution import Evolution, latencies
-from dragonfly_env.lab.neural.foretelling import Samples, collect, fit, together
 from dragonfly_env.lab.neural.mixture import Mixture
 from dragonfly_env.lab.neural.network import untrained
+from dragonfly_env.lab.neural.nonminimal_penalty import with_nonminimal_penalty
+from dragonfly_env.lab.neural.prediction import Samples, collect, fit, together
 from dragonfly_env.lab.neural.settings import TrainingSettings
 from dragonfly_env.lab.neural.tasks import latency_ns, seed_of
 from dragonfly_env.sweeps.run import Point
@@ -43,11 +43,11 @@ _SEEDS_APART = 10**6  # numbers of runs that only measure
 
 def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, tell: Tell = print) -> Path:
     """Train a network on a mixture of scenarios; its validation part chooses among rounds and generations, and whether
-    detours get a price and a second look.
+    non-minimal paths get a penalty and a second stage.
 
     Args:
         mixture: Where the scenarios come from.
-        folder: Where all steps, the curve (``curve.csv`` and ``curve.png``) and the result go; what stands there is not
+        folder: Where all steps, the curve (``curve.csv`` and ``curve.png``) and the result go; what is there is not
             done again.
         settings: How long, and on what.
         tell: Is told of every step.
@@ -72,12 +72,12 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
         settings.hidden_units,
         settings.seed,
         settings.scope,
-        settings.detour_candidates,
+        settings.nonminimal_candidates,
     )
     reached: list[tuple[float, str, MlpNetwork]] = []
     for round_ in range(settings.rounds):
         network = _foretell(folder, tasks, network, settings, round_, tell)
-        ratio = _note(folder, "foretelling", str(round_), network, watched, best_ns, tell)
+        ratio = _note(folder, "prediction", str(round_), network, watched, best_ns, tell)
         reached.append((ratio, f"round {round_}", network))
     evolution = Evolution.of(network)
     while (generation := evolution.moments[2]) < settings.generations:
@@ -96,18 +96,20 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
     with replacing(folder / _PICTURE) as temporary:
         curve(folder / _CURVE).savefig(temporary, dpi=100, format="png")
     first = min(reached, key=operator.itemgetter(0))
-    prices = [first]
-    if settings.detour_price > 0:
-        tried = f"{first[1]}, price {settings.detour_price:g}"
-        priced = with_detour_price(first[2], settings.prices)
-        prices.append((_note(folder, "detour price", tried, priced, watched, best_ns, tell), tried, priced))
-    second = min(prices, key=operator.itemgetter(0))
+    penalties = [first]
+    if settings.nonminimal_penalty > 0:
+        tried = f"{first[1]}, penalty {settings.nonminimal_penalty:g}"
+        penalised = with_nonminimal_penalty(first[2], settings.penalties)
+        penalties.append(
+            (_note(folder, "non-minimal penalty", tried, penalised, watched, best_ns, tell), tried, penalised)
+        )
+    second = min(penalties, key=operator.itemgetter(0))
     looks = [second]
-    for count in settings.second_look_candidates:
-        if count > second[2].detour_candidates:
+    for count in settings.second_stage_candidates:
+        if count > second[2].nonminimal_candidates:
             tried = f"{second[1]}, {count} of each kind"
-            wider = dataclasses.replace(second[2], detour_candidates=count, second_look=True)
-            looks.append((_note(folder, "second look", tried, wider, watched, best_ns, tell), tried, wider))
+            wider = dataclasses.replace(second[2], nonminimal_candidates=count, second_stage=True)
+            looks.append((_note(folder, "second stage", tried, wider, watched, best_ns, tell), tried, wider))
     return min(looks, key=operator.itemgetter(0))[2].save(folder / _RESULT)
 
 

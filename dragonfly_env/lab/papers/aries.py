@@ -180,7 +180,7 @@ ARIES = Paper(
         "of the time in MPI (table I has Allreduce first); of nek5000 10 %, of hacc and rayleigh 1 %, of qbox 0.8 %. "
         "Computing times give isolated runs the MPI shares of table I (AR45 to AR50).",
         "In production the watched application alone changes its mode, for point-to-point and all-to-all "
-        "operations; the mix has AD0, and AD1 for all-to-all (Cray's defaults). Jobs stand in turn on one "
+        "operations; the mix has AD0, and AD1 for all-to-all (Cray's defaults). Jobs are in turn on one "
         "group, by random routers, on two and on six groups.",
         "Reductions are means over pairs of runs with the same placement, phases and mix.",
         "Stalls and flits are those that the machine's counters count: the time in which the head of an input "
@@ -189,7 +189,7 @@ ARIES = Paper(
         "Claims whose id has -larger repeat one with messages of the mix, or of eight jobs of milc, five times "
         "as large (2 % of the application's) and in the mix those of milc a quarter (0.1 %); -dispersed: with every "
         "job by random routers; -groups: with jobs on two groups; -flits: the clause on flits.",
-        "AR08: AD0, AD2, AD3; where AD1 stands between them the paper does not say.",
+        "AR08: AD0, AD2, AD3; where AD1 is between them the paper does not say.",
         "AR10, AR44: latency of a packet from its host to its destination, means over a host and 10 us; "
         "responses are not simulated.",
     ),

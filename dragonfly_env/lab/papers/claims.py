@@ -186,13 +186,13 @@ def read_claims(package: str, name: str) -> tuple[Claim, ...]:
     """Claims from a CSV file that is part of a package.
 
     Raises:
-        ValueError: If a row is incomplete, or an id stands there twice.
+        ValueError: If a row is incomplete, or an id is there twice.
     """
     text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
     claims = tuple(_claim(row) for row in csv.DictReader(text.splitlines()))
     ids = [claim.id for claim in claims]
     if len(set(ids)) != len(ids):
-        raise ValueError(f"{name}: every id must stand there once")
+        raise ValueError(f"{name}: every id must be there once")
     return claims
 
 

@@ -395,7 +395,7 @@ def competitive_completion(seen: Evidence) -> Statement:
 
 @statement
 def only_one_improves(seen: Evidence) -> Statement:
-    """1 if the policy completes before the reference, and nobody else does."""
+    """1 if the policy completes before the reference, and no other policy does."""
     times = seen.by_policy("makespan_ns")
     faster = {policy for policy, time in times.items() if time < times[seen.claim.reference]}
     return ordering(faster == {seen.claim.policy}, listed(times, ",.0f", "ns"))

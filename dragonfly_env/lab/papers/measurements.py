@@ -106,7 +106,7 @@ def _values(claim: Claim, findings: Findings, policy: str) -> FloatArray:
 
 
 def _ordering(claim: Claim, findings: Findings, mean: float) -> str:
-    """Whether policy and reference stand as published, and no rival between them."""
+    """Whether policy and reference are in the published order, and no rival between them."""
     neutral = 1.0 if claim.relation.startswith("ratio") else 0.0
     if math.isnan(mean) or claim.published == neutral:
         return ""

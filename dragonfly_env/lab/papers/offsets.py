@@ -1,4 +1,6 @@
-"""Detours without the second local hop under ADV+i: what LIA, TACO 2025, sections 3.2.2 and 6.1.2, claims of them."""
+"""Non-minimal paths without the second local hop under ADV+i: what LIA, TACO 2025, sections 3.2.2 and 6.1.2, claims of
+them.
+"""
 
 from __future__ import annotations
 
@@ -88,8 +90,8 @@ def _by_offset(seen: Evidence, policy: str) -> tuple[dict[int, float], int]:
 
 @statement
 def minima_at_multiples(seen: Evidence) -> Statement:
-    """1 if the throughput of -G- has its minima at multiples of h, and only there; at large offsets one beside, as the
-    paper's footnote 1 explains.
+    """1 if the throughput of -G- has its minima at multiples of h, and only there; at large offsets one next to it, as
+    the paper's footnote 1 explains.
     """
     points, h = _by_offset(seen, seen.claim.policy)
     values, offsets = np.array(list(points.values())), np.array(list(points))
@@ -105,7 +107,7 @@ def minima_at_multiples(seen: Evidence) -> Statement:
 @statement
 def maxima_between_multiples(seen: Evidence) -> Statement:
     """1 if between two multiples of h the throughput of -G- is highest at the offset in the middle, or, at large
-    offsets, beside it, as the paper's footnote 1 explains.
+    offsets, next to it, as the paper's footnote 1 explains.
     """
     points, h = _by_offset(seen, seen.claim.policy)
     found, holds = [], True
@@ -128,8 +130,8 @@ def first_offsets_are_higher(seen: Evidence) -> Statement:
 
 @statement
 def progressively_lower(seen: Evidence) -> Statement:
-    """1 if from i = 1 to h the throughput of the policy never rises by more than 1 percent, and from h / 2 on falls
-    with every step, while the reference's is always within 5 percent of one half.
+    """1 if from i = 1 to h the throughput never rises by more than 1 percent, and from h / 2 on falls with every
+    step, while the reference's is always within 5 percent of one half.
 
     Below h / 2 the busiest type of link carries less than half of a global link's packets, so that -G- reaches
     the limit of one half as well.

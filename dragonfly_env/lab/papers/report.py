@@ -97,7 +97,7 @@ def write_reports(judged: Sequence[Judged], pictures: Mapping[str, str], command
 
     Args:
         judged: What was reproduced, under one or several model variants of the same paper.
-        pictures: Title of each figure and its file's name beside the report.
+        pictures: Title of each figure and its file's name next to the report.
         command: What the user typed.
 
     Raises:

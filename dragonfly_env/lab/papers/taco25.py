@@ -1,6 +1,6 @@
 """Benito, Vallejo, Beivide: LIA, TACO 2025, as data. Section 5 gives network, parameters and traffic.
 
-The paper's system has 5,256 hosts (h = 6); a quick run is smaller (1,056 hosts, h = 4), so claims stand twice in the
+The paper's system has 5,256 hosts (h = 6); a quick run is smaller (1,056 hosts, h = 4), so claims are twice in the
 table.
 """
 
@@ -163,7 +163,7 @@ def counter_points(effort: Effort) -> tuple[Point, ...]:
 
 
 def knee_points(effort: Effort) -> tuple[Point, ...]:
-    """Figure 10: where detours without the second local hop saturate; the same runs as in figure 7."""
+    """Figure 10: where non-minimal paths without the second local hop saturate; the same runs as in figure 7."""
     h = size_of(effort)[1]
     offsets = range(h // 2 + 1, h + 1)  # below, half of a local link carries all that the global links bring
     return tuple(_point(effort, f"adv+{offset}", 0.5, Routing("vlb-g")) for offset in offsets)
@@ -204,12 +204,12 @@ def sensitivity_points(effort: Effort) -> tuple[Point, ...]:
 
 
 def oblivious_points(effort: Effort) -> tuple[Point, ...]:
-    """Figure 12: LIA beside the oblivious policies."""
+    """Figure 12: LIA next to the oblivious policies."""
     return _over_loads(effort, (ADV1, _adv_h(effort), ADVC, UNIFORM), (MIN, *OBLIVIOUS, LIA))
 
 
 def adaptive_points(effort: Effort) -> tuple[Point, ...]:
-    """Figure 14: LIA beside the other source-adaptive policies."""
+    """Figure 14: LIA next to the other source-adaptive policies."""
     return _over_loads(effort, (ADV1, _adv_h(effort), ADVC, UNIFORM), (*ADAPTIVE, LIA))
 
 
@@ -289,10 +289,15 @@ TACO25 = Paper(
         ),
         figure("fig7", "Throughput under ADV+i at load 0.5", offset_points, offset_curves),
         figure("fig9", "Counters of what is injected, and extended ones", counter_points, load_curves),
-        figure("fig10", "The remote counter where detours -G- saturate", knee_points, saturation_counters),
+        figure(
+            "fig10",
+            "The remote counter where non-minimal paths -G- saturate",
+            knee_points,
+            saturation_counters,
+        ),
         figure(
             "fig10bc",
-            "Remote counters where detours -G- saturate under two destinations",
+            "Remote counters where non-minimal paths -G- saturate under two destinations",
             mixture_knee_points,
             mixture_counters,
         ),
@@ -347,7 +352,7 @@ TACO25 = Paper(
         "simulator has it by default; `lia` draws another non-minimal path each time; `pb-acor` decides once, which is "
         "closest to that simulator. "
         "Counters are in packets, queues are those of the router itself (docs/lia.md says why).",
-        "Claims stand twice: with 5,256 hosts as published, and with 1,056 (h = 4), where a value that depends on h "
+        "Claims are twice: with 5,256 hosts as published, and with 1,056 (h = 4), where a value that depends on h "
         "follows from the paper's formula.",
         "Saturated throughput is the accepted load at the offered load that the row names. Past saturation (LI11, "
         "LI21) throughput falls if at a load of 1.0 it is more than 2 % below its highest value.",

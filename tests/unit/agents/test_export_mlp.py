@@ -25,7 +25,7 @@ CASES: dict[str, dict[str, Any]] = {
         "action": "path",
         "scope": "every",
         "features": ("hops", "candidate_packets", "candidate_hops", "candidate_congested"),
-        "detours": ("lgl", "g"),
+        "nonminimal_kinds": ("lgl", "g"),
     },
     "every hop": {"scope": "all", "features": ("queue_packets", "is_minimal", "hops")},
     "not averaged": {"averaged": False},

@@ -171,7 +171,7 @@ def test_it_acts_on_any_size_and_any_mixture_of_them(tmp_path: Path) -> None:
     [
         {},
         {"sample": False},
-        {"scope": "every", "detours": ("lgl", "g")},
+        {"scope": "every", "nonminimal_kinds": ("lgl", "g")},
         {"scope": "progressive"},
         {"action": "port", "scope": "every"},
     ],
@@ -226,7 +226,7 @@ def test_calls_and_settings_that_make_no_sense_are_refused(tmp_path: Path) -> No
     agent = trained()
     for other, field in (
         (PpoAgent(PpoSettings(features=("hops", "candidate_hops"))), "features"),
-        (PpoAgent(PpoSettings(detours=("g",))), "detours"),
+        (PpoAgent(PpoSettings(nonminimal_kinds=("g",))), "nonminimal_kinds"),
     ):
         with pytest.raises(ConfigError, match=rf"^{field} = .*this ppo agent was trained with"):
             agent.prepare(make_env(TINY, other, duration_ns=1_000.0))

@@ -144,7 +144,7 @@ def test_what_is_learnt_does_not_depend_on_threads(learner: type, network: str) 
     assert hashes[0] == hashes[1]
 
 
-def test_q_adaptive_learns_to_take_detours_under_adversarial_traffic() -> None:
+def test_q_adaptive_learns_to_take_nonminimal_paths_under_adversarial_traffic() -> None:
     simulation = simulate("q-adaptive", load=0.3)
     simulation.run(150_000)
     simulation.reset_statistics()

@@ -62,7 +62,7 @@ def test_parameters_alone_do_not_answer_and_say_who_does() -> None:
         ("action", "path", "'port'"),
         ("feedback", False, "True"),
         ("max_hops", 9, "5"),
-        ("num_draws", 1, "at least"),
+        ("num_random", 1, "at least"),
     ],
 )
 def test_a_reference_refuses_an_environment_that_is_not_its_own(

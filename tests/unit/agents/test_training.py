@@ -222,7 +222,7 @@ def test_evaluation_is_reproducible_and_depends_on_the_seed() -> None:
     assert both.seeds == (1, 2)
 
 
-def test_scenarios_beside_each_other_are_one_training() -> None:
+def test_scenarios_next_to_each_other_are_one_training() -> None:
     """An episode has the decisions of all; its figures, and those of evaluations, are the means."""
     configs = [TINY.replace(load=load) for load in (0.2, 0.6)]
     options = {"episodes": 2, "episode_ns": 2_000.0, "evaluate_every": 2, "evaluation_warmup_ns": 0.0}

@@ -69,13 +69,13 @@ def batch_of(*rows: Loads, hops: int = 0, draw: float = 0.0) -> dfe.DecisionBatc
 
 
 def leaves(policy: dfe.Policy, minimal: int, detour: int, *, hops: int = 0) -> bool:
-    """Whether the detour is taken from equal pairs of candidates."""
+    """Whether the non-minimal path is taken from equal pairs of candidates."""
     (action,) = act(policy, batch_of((minimal, 15, detour, 15, None, None), hops=hops))
     assert action in (0, 6 if hops else 2)
     return bool(action != 0)
 
 
-def test_a_detour_is_taken_if_its_biased_load_is_lower() -> None:
+def test_a_nonminimal_path_is_taken_if_its_biased_load_is_lower() -> None:
     """Section II-D: AD0 compares loads, AD2 adds 4, AD3 multiplies by 4; ties go minimal. All pairs of levels."""
     pairs = list(itertools.product(range(16), repeat=2))
 
@@ -106,7 +106,7 @@ def test_of_each_side_the_least_loaded_is_weighed_and_the_first_of_equals() -> N
     assert act(AriesMode(mode="ad0"), batch).tolist() == [3, 2, 0]
 
 
-def test_inside_a_group_detours_by_its_routers_are_weighed() -> None:
+def test_inside_a_group_nonminimal_paths_by_its_routers_are_weighed() -> None:
     batch = batch_of((3, 4, None, None, 2, None), (1, 4, None, None, 2, None), (5, 4, None, None, None, None))
     assert act(AriesMode(mode="ad0"), batch).tolist() == [4, 0, 1]
 
@@ -201,7 +201,7 @@ def test_where_all_is_allowed_packets_go_around_in_the_source_the_intermediate_a
     straight = [route for route in taken if len(groups_of(route)) <= 2]
     assert len(around) > 500 < len(straight)
     assert max(len(groups_of(route)) for route in taken) == 3, "one other group at most"
-    assert any(is_long(stays(route)[1]) for route in around), "a router of the detour group on purpose"
+    assert any(is_long(stays(route)[1]) for route in around), "a router of the intermediate group on purpose"
     assert any(is_long(stays(route)[-1]) for route in straight), (
         "a router of the destination group on purpose"
     )
@@ -266,8 +266,8 @@ def test_where_one_link_joins_two_groups_any_gateway_is_the_nearest() -> None:
     ("decide", "in_group", "scope"),
     [
         ("progressive", True, "progressive"),
-        ("progressive", False, "way"),
-        ("source", True, "source-any"),
+        ("progressive", False, "minimal-path"),
+        ("source", True, "source-all"),
         ("source", False, "source"),
     ],
 )
@@ -285,7 +285,9 @@ def test_an_environment_asks_where_the_policy_is_asked(decide: str, in_group: bo
         local = np.array([kind == "l" for kind in env.layout.candidates])
         out_of_group = at != batch.packets["destination_group"]
         first = batch.packets["hops"] == 0
-        assert not batch.mask[np.ix_(out_of_group & first, local)].any(), "no detour inside the source group"
+        assert not batch.mask[np.ix_(out_of_group & first, local)].any(), (
+            "no non-minimal path inside the source group"
+        )
         batch = env.step(act(policy, batch))
     assert (inside > 0) == in_group
     assert (late > 0) == (decide == "progressive")
@@ -339,7 +341,7 @@ def test_a_level_is_a_sixteenth_of_a_tiles_buffer_whatever_the_bundle() -> None:
         config,
         scope="source",
         action="path",
-        detours=("lg",),
+        nonminimal_kinds=("lg",),
         features=["queue_packets", "load_level"],
         trackers={"load-levels": {"levels_near": 64, "levels_far": 0, "level_empty": 0}},
         duration_ns=3000.0,

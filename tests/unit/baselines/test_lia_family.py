@@ -152,7 +152,7 @@ def test_lia_adds_each_local_hop_only_where_its_counters_say_so() -> None:
     assert chosen(Lia(), rows) == ["g", "g", "lg", "g", "gl", "lgl", "lg", "lg"]
 
 
-def test_lia_weighs_the_detour_that_it_would_take() -> None:
+def test_lia_weighs_the_nonminimal_path_that_it_would_take() -> None:
     rows = [
         lia_row(q_minimal=6, q_g=10, q_gl=99),
         lia_row(q_minimal=6, q_g=99, q_gl=10, destination_remote_packets=21),
@@ -163,14 +163,14 @@ def test_lia_weighs_the_detour_that_it_would_take() -> None:
     assert chosen(Lia(), rows) == ["g", "gl", "minimal", "g", "minimal"]
 
 
-def test_where_no_own_link_will_do_the_detour_begins_with_a_local_hop() -> None:
+def test_where_no_own_link_will_do_the_nonminimal_path_begins_with_a_local_hop() -> None:
     assert chosen(Lia(), [lia_row(), lia_row(destination_remote_packets=21)], ("g", "gl")) == ["lg", "lgl"]
-    assert chosen(Acor(), [{"detour_level": 0}, {"detour_level": 1}], ("g", "gl")) == ["lg", "lgl"]
+    assert chosen(Acor(), [{"nonminimal_level": 0}, {"nonminimal_level": 1}], ("g", "gl")) == ["lg", "lgl"]
     assert chosen(Lia(), [lia_row()], ("g", "gl", "lg", "lgl")) == ["minimal"]
 
 
-def test_acor_always_takes_the_detour_of_its_level() -> None:
-    rows = [{"detour_level": level, "q_minimal": 0} for level in (0, 1, 2)]
+def test_acor_always_takes_the_nonminimal_path_of_its_level() -> None:
+    rows = [{"nonminimal_level": level, "q_minimal": 0} for level in (0, 1, 2)]
     assert chosen(Acor(), rows) == ["g", "gl", "lgl"]
 
 

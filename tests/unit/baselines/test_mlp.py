@@ -130,29 +130,35 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "an endless temperature": (lambda f: changed(f, header={"temperature": 1e400}), "too large|not a number"),
     "a negative scale": (lambda f: changed(f, header={"scale": [-1, 0, 0, 0, 0]}), "scale = -1"),
     "few scales": (lambda f: changed(f, header={"scale": [1]}), "must have 5 numbers"),
-    "no detour of that name": (lambda f: changed(f, header={"detours": ["llg"]}), "detours = 'llg'"),
-    "many candidates": (lambda f: changed(f, header={"detour_candidates": 17}), "detour_candidates = 17"),
-    "a second look at ports": (
+    "no non-minimal path of that name": (
+        lambda f: changed(f, header={"nonminimal_kinds": ["llg"]}),
+        "nonminimal_kinds = 'llg'",
+    ),
+    "many candidates": (
+        lambda f: changed(f, header={"nonminimal_candidates": 17}),
+        "nonminimal_candidates = 17",
+    ),
+    "a second stage at ports": (
         lambda f: changed(
             f,
             header={
-                "second_look": True,
-                "detour_candidates": 2,
+                "second_stage": True,
+                "nonminimal_candidates": 2,
                 "action": "port",
                 "features": ["vc", "hops", "age", "traffic", "waiting"],
             },
         ),
-        "second_look = True",
+        "second_stage = True",
     ),
-    "a second look at nothing new": (
-        lambda f: changed(f, header={"second_look": True}),
-        "second_look = True",
+    "a second stage at nothing new": (
+        lambda f: changed(f, header={"second_stage": True}),
+        "second_stage = True",
     ),
-    "a second look by lot": (
-        lambda f: changed(f, header={"second_look": True, "detour_candidates": 2, "output": "softmax"}),
-        "second_look = True",
+    "a second stage by lot": (
+        lambda f: changed(f, header={"second_stage": True, "nonminimal_candidates": 2, "output": "softmax"}),
+        "second_stage = True",
     ),
-    "a second look that is no truth": (lambda f: changed(f, header={"second_look": 2}), "second_look = 2"),
+    "a second stage that is no truth": (lambda f: changed(f, header={"second_stage": 2}), "second_stage = 2"),
     "few hops": (lambda f: changed(f, header={"max_hops": 2}), "max_hops = 2"),
     "a field that nobody knows": (lambda f: changed(f, header={"dropout": 0.1}), "dropout = 0.1"),
     "no archive": (lambda f: Path(__file__), "must be a file of MlpNetwork.save"),

@@ -11,7 +11,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import Mlp, Neural
-from dragonfly_env.lab.neural import DETOURS, SCALES
+from dragonfly_env.lab.neural import NONMINIMAL_KINDS, SCALES
 from dragonfly_env.lab.neural.demands import matched_routers
 from tests.parity.cases import config_of, native, play
 
@@ -63,7 +63,7 @@ def env_of(network: str, *features: str) -> dfe.BatchedRoutingEnv:
         scope="source",
         action="path",
         features=(*SCALES, *features),
-        detours=DETOURS["source"],
+        nonminimal_kinds=NONMINIMAL_KINDS["source"],
         duration_ns=3000.0,
     )
 
@@ -92,7 +92,7 @@ def test_time_of_a_path_is_that_of_its_hops(network: str, longer_packets: float)
     env = env_of(network, "candidate_hops")
     batch = env.reset()
     legal = batch.mask
-    third = batch.candidates["detour_group"] != batch.packets["destination_group"][:, None]
+    third = batch.candidates["intermediate_group"] != batch.packets["destination_group"][:, None]
     assert third[legal].all() == (network == "default")  # which avoids the destination's group
     packets = env.layout.quantities(batch.obs, "candidate_time_packets")[legal]
     hops = env.layout.quantities(batch.obs, "candidate_hops")[legal]
@@ -104,14 +104,14 @@ def test_time_of_a_path_is_that_of_its_hops(network: str, longer_packets: float)
     assert of_local > 1  # the packet itself
 
 
-def test_detours_that_were_taken_are_shown_with_the_paths_that_would_meet_them() -> None:
-    """Under adv+4 on 72 hosts, twice h, all detours of kind g cross one type of local link."""
+def test_nonminimal_paths_that_were_taken_are_shown_with_the_paths_that_would_meet_them() -> None:
+    """Under adv+4 on 72 hosts, twice h, all non-minimal paths of kind g cross one type of local link."""
     env = dfe.BatchedRoutingEnv(
         config_of(traffic="adv+4", load=0.4),
         scope="source",
         action="path",
-        features=("candidate_kind", "candidate_detour_demand", "destination_minimal_demand"),
-        detours=("g", "gl"),
+        features=("candidate_kind", "candidate_nonminimal_demand", "destination_minimal_demand"),
+        nonminimal_kinds=("g", "gl"),
         duration_ns=2000.0,
     )
     batch = env.reset()
@@ -119,7 +119,7 @@ def test_detours_that_were_taken_are_shown_with_the_paths_that_would_meet_them()
     minimal = 0.0
     while not env.done:
         kinds = env.layout.quantities(batch.obs, "candidate_kind")
-        demand = np.asarray(batch.obs)[:, env.layout["candidate_detour_demand"].columns]
+        demand = np.asarray(batch.obs)[:, env.layout["candidate_nonminimal_demand"].columns]
         for kind in shown:
             shown[kind] = max(shown[kind], float(demand[kinds == kind].max(initial=0)))
         minimal = max(
@@ -137,14 +137,16 @@ def test_detours_that_were_taken_are_shown_with_the_paths_that_would_meet_them()
 def test_the_last_link_is_full_where_all_hosts_of_a_router_send_to_one_other(
     network: str, packet_ns: int
 ) -> None:
-    """Packets that went minimally meet on the last link of minimal paths, and on those of detours that enter alike."""
+    """Packets that went minimally meet on the last link of minimal paths, and on those of non-minimal paths that enter
+    alike.
+    """
     topology = dfe.Dragonfly.preset("342")
     env = dfe.BatchedRoutingEnv(
         config_of(topology=topology, traffic=matched_routers(topology, 4, 1), network=network, load=0.5),
         scope="source",
         action="path",
         features=("candidate_kind", "candidate_last_link_demand", "destination_router_demand"),
-        detours=("g", "gl", "lg", "lgl"),
+        nonminimal_kinds=("g", "gl", "lg", "lgl"),
         duration_ns=3000.0,
     )
     layout, batch = env.layout, env.reset()
@@ -167,7 +169,7 @@ def test_the_last_link_is_full_where_all_hosts_of_a_router_send_to_one_other(
     assert shared > 0
 
 
-def test_the_last_link_of_a_detour_is_another_one() -> None:
+def test_the_last_link_of_a_nonminimal_path_is_another_one() -> None:
     """Who sends by its own links only, and looks at shortest paths, sees nothing of it on theirs."""
     topology = dfe.Dragonfly.preset("342")
     env = dfe.BatchedRoutingEnv(
@@ -175,7 +177,7 @@ def test_the_last_link_of_a_detour_is_another_one() -> None:
         scope="source",
         action="path",
         features=("candidate_kind", "candidate_last_link_demand", "destination_router_demand"),
-        detours=("g",),
+        nonminimal_kinds=("g",),
         duration_ns=4000.0,
     )
     layout, batch = env.layout, env.reset()

@@ -56,11 +56,11 @@ def batch_of(kinds: tuple[str, ...], *rows: tuple[Path, ...]) -> dfe.DecisionBat
     )
 
 
-def test_a_flag_on_the_minimal_path_sends_the_packet_on_the_detour() -> None:
+def test_a_flag_on_the_minimal_path_sends_the_packet_on_the_nonminimal_path() -> None:
     batch = batch_of(
         ("minimal", "lgl"),
         ((5, 0, True), (6, 9, False)),
-        ((5, 0, True), (6, 9, True)),  # that the detour is flagged, too, changes nothing
+        ((5, 0, True), (6, 9, True)),  # that the non-minimal path is flagged, too, changes nothing
         ((5, 0, False), (6, 9, True)),
         ((5, 6, False), (6, 3, False)),  # 6 > 2 * 3 is false
         ((5, 7, False), (6, 3, False)),
@@ -147,16 +147,18 @@ def test_the_flag_of_a_path_is_that_of_the_link_by_which_it_leaves_the_group(tru
         rows, columns = np.nonzero((paths["kind"] >= 0) & (paths["port"] >= first_global))
         q = batch.agents[rows] % topology.a * topology.h + paths["port"][rows, columns] - first_global
         np.testing.assert_array_equal(flags[rows, columns], links[rows, q])
-        # Detours over a local link; without trunking one link leads to each group.
+        # Non-minimal paths over a local link; without trunking one link leads to each group.
         if trunking == 1:
-            for row, column in np.argwhere((paths["detour_group"] >= 0) & (paths["port"] < first_global)):
+            for row, column in np.argwhere(
+                (paths["intermediate_group"] >= 0) & (paths["port"] < first_global)
+            ):
                 group = batch.agents[row] // topology.a
                 (link,) = [
                     i * topology.h + j
                     for i in range(topology.a)
                     for j in range(topology.h)
                     if (far := topology.neighbor(group * topology.a + i, first_global + j)) is not None
-                    and far[0] // topology.a == paths["detour_group"][row, column]
+                    and far[0] // topology.a == paths["intermediate_group"][row, column]
                 ]
                 assert flags[row, column] == links[row, link]
         seen += int(flags.any())

@@ -142,7 +142,7 @@ def test_a_policy_survives_dictionaries_and_pickling(name: str) -> None:
         assert parse_policy(name) == parse_policy({"name": name}) == policy
 
 
-def test_names_follow_the_detour() -> None:
+def test_names_follow_the_nonminimal_path() -> None:
     assert Minimal().name == "min"
     assert [Valiant(detour=d).name for d in ("lgl", "lg", "gl", "g")] == ["val-n", "val-g", "vlb-gl", "vlb-g"]
     assert Valiant(detour="lg", family="vlb").name == "vlb-lg"

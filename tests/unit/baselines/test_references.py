@@ -89,7 +89,7 @@ def test_a_reference_answers_every_row_with_a_legal_action(name: str) -> None:
 
 
 @pytest.mark.parametrize("policy", [Ugal(detour="lgl"), Par()])
-def test_a_detour_needs_more_than_twice_its_queue_and_ties_stay_minimal(policy: Policy) -> None:
+def test_a_nonminimal_path_needs_more_than_twice_its_queue_and_ties_stay_minimal(policy: Policy) -> None:
     batch = batch_of(
         ("minimal", "lgl"),
         ((5, 6, 0), (6, 3, 0)),  # 6 > 2 * 3 is false
@@ -100,7 +100,7 @@ def test_a_detour_needs_more_than_twice_its_queue_and_ties_stay_minimal(policy: 
     assert act(policy, batch).tolist() == [0, 1, 0, 1]
 
 
-def test_the_bias_is_added_on_the_side_of_the_detour() -> None:
+def test_the_bias_is_added_on_the_side_of_the_nonminimal_path() -> None:
     batch = batch_of(
         ("minimal", "lgl"), ((5, 7, 0), (6, 3, 0)), ((5, 8, 0), (6, 3, 0)), ((5, 0, 0), (6, 0, 0))
     )
@@ -133,7 +133,7 @@ def test_the_least_occupied_candidate_of_a_kind_stands_for_all_and_the_first_of_
     assert two.act(batch_of(kinds, ((5, 9, 0), (6, 9, 0), (7, 5, 0), (8, 5, 0), (9, 0, 0)))).tolist() == [0]
 
 
-def test_without_a_detour_packets_stay_minimal() -> None:
+def test_without_a_nonminimal_path_packets_stay_minimal() -> None:
     batch = batch_of(("minimal", "lgl"), ((5, 99, 0), None))
     for policy in (Minimal(), Valiant(), Ugal(), Par(), Ugal(bias_packets=-1e9)):
         assert act(policy, batch).tolist() == [0]
@@ -149,12 +149,16 @@ def test_valiant_takes_the_first_draw_of_its_kind(detour: str, column: int) -> N
 @pytest.mark.parametrize(
     ("policy", "kinds", "message"),
     [
-        (Valiant(), ("minimal", "lg"), r"^detours = \('lg',\): must contain 'lgl' in the environment"),
-        (Ugal(detour="lg"), ("minimal",), r"^detours = \(\): must contain 'lg'"),
+        (
+            Valiant(),
+            ("minimal", "lg"),
+            r"^nonminimal_kinds = \('lg',\): must contain 'lgl' in the environment",
+        ),
+        (Ugal(detour="lg"), ("minimal",), r"^nonminimal_kinds = \(\): must contain 'lg'"),
         (
             Ugal(nonminimal_candidates=3),
             ("minimal", "lgl", "lgl"),
-            r"^detour_candidates = 2: must be at least 3 .*nonminimal_candidates=3",
+            r"^nonminimal_candidates = 2: must be at least 3 .*nonminimal_candidates=3",
         ),
         (Par(minimal_candidates=2), ("minimal", "lgl"), r"^minimal_candidates = 1: must be at least 2"),
         (Minimal(), ("minimal", "minimal"), r"^minimal_candidates = 2: must be 1 in the environment"),
@@ -185,7 +189,7 @@ def test_minimal_answers_ports_too() -> None:
 def test_observations_without_candidates_are_refused(policy: Policy) -> None:
     env = dfe.BatchedRoutingEnv(CONFIG, action="path", features=["hops", "vc"], duration_ns=1000.0)
     batch = env.reset()
-    assert act(policy, batch).shape == (len(batch),)  # beside the observation the batch holds them
+    assert act(policy, batch).shape == (len(batch),)  # next to the observation the batch holds them
     seen = dfe.DecisionBatch.from_observations(env.layout, batch.obs, batch.mask)
     with pytest.raises(dfe.ConfigError, match=r"^features = \('hops', 'vc'\): must contain"):
         act(policy, seen)

@@ -42,7 +42,7 @@ def test_local_is_a_visit_to_each_other_router_of_the_group(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILY)
-def test_global_is_a_detour_by_another_group(name: str) -> None:
+def test_global_is_a_nonminimal_path_by_another_group(name: str) -> None:
     passed = [route for route in routes(dfe.make_policy(name, own_group="global")) if len(route) > 1]
     assert passed
     most_routers = {"vlb-g": 5, "val-n": 7}.get(name, 6)

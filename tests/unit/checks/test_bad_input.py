@@ -161,7 +161,7 @@ def test_a_policy_takes_no_nonsense(name: str, field: str) -> None:
 
 
 @pytest.mark.parametrize("name", dfe.policies())
-def test_a_policy_has_no_settings_that_nobody_knows(name: str) -> None:
+def test_a_policy_has_no_settings_that_no_one_knows(name: str) -> None:
     with pytest.raises(dfe.ConfigError, match=r"^nonsense = 1: "):
         dfe.make_policy(name, nonsense=1)
 

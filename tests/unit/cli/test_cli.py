@@ -400,7 +400,7 @@ def test_a_failing_run_has_exit_code_1_and_shows_its_configuration(
     assert "configuration" not in done.stderr
 
 
-def test_simulate_runs_jobs_beside_each_other() -> None:
+def test_simulate_runs_jobs_next_to_each_other() -> None:
     jobs = ("--job", "milc:hosts=8,scale=0.001,gap_ns=100,iterations=2", "--job", "all-to-all:hosts=4")
     shown = run("simulate", "--topology", "72", *jobs, "--to-completion")
     for word in ("milc", "allreduce", "makespan", "all-to-all", "under milc:"):

@@ -55,7 +55,13 @@ def rows(folder: str = "results/evaluate") -> pd.DataFrame:
 
 def test_any_mixture_gives_the_rows_and_figures_of_a_sweep() -> None:
     agent = saved_agent("made/agent.zip", network="default")
-    mixture = ["min", "ugal-n:bias_packets=2", agent, "tiny_learner:Detours", "mine=tiny_learner:DETOURS"]
+    mixture = [
+        "min",
+        "ugal-n:bias_packets=2",
+        agent,
+        "tiny_learner:Detours",
+        "mine=tiny_learner:NONMINIMAL_KINDS",
+    ]
     done = run(*mixture, *SYSTEM, "--network", "default", *LOAD, "--seed", "1", "--seed", "2")
     assert done.exit_code == 0, done.stderr
     table = rows()
@@ -151,7 +157,7 @@ def test_finished_runs_are_kept_and_a_changed_agent_is_evaluated_anew() -> None:
 
 
 def test_runs_in_processes_of_their_own_know_the_folder_of_a_class(tmp_path: Path) -> None:
-    """Also a file beside which the command is given."""
+    """Also a file next to which the command is given."""
     shutil.copy(Path(tiny_learner.__file__), tmp_path / "my_policies.py")
     two = [*SYSTEM[:-2], "--jobs", "2"]
     done = run("my_policies.py:Detours", "min", *two, *LOAD, "-s", "1", "-s", "2", "--no-plots")

@@ -1,4 +1,4 @@
-"""What the command line says beside its results: which network a machine runs with, what a run of jobs is called."""
+"""What the command line says next to its results: which network a machine runs with, what a run of jobs is called."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def test_view_shows_jobs_as_its_help_says() -> None:
     assert "milc" in Path("v.html").read_text()
 
 
-def test_a_short_job_beside_traffic_is_measured_by_simulate() -> None:
+def test_a_short_job_next_to_traffic_is_measured_by_simulate() -> None:
     job = ["--job", "all-to-all:hosts=4", "--traffic", "uniform", "--load", "0.2"]
     done = run("simulate", "-t", "72", "-p", "min", *job)
     assert done.exit_code == 0, done.output

@@ -63,7 +63,7 @@ def test_a_sweep_whose_tables_cannot_be_written_has_its_results(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-", "<&-", "<&- 2>&-"])
-def test_nobody_need_read_the_messages(redirection: str, tmp_path: Path) -> None:
+def test_no_one_need_read_the_messages(redirection: str, tmp_path: Path) -> None:
     done = shell(redirection, *SIMULATE, "--json", cwd=tmp_path)
     assert done.returncode == 0
     assert json.loads(done.stdout)["results"]["packets_delivered"] > 0

@@ -1,4 +1,4 @@
-"""A learner of one's own, with a file format of its own: trained, kept, continued and evaluated by its class."""
+"""A learner of your own, with a file format of its own: trained, kept, continued and evaluated by its class."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Mine:
         return {"scope": self.scope, "action": self.action}
 
     def prepare(self, env):
-        from beside import FIRST  # looked for beside this file, whenever it runs
+        from beside import FIRST  # looked for next to this file, whenever it runs
 
         self.first = FIRST
 
@@ -166,8 +166,8 @@ def test_the_folder_is_named_after_the_class() -> None:
     assert Path("results/Mine/agent.zip").exists()
 
 
-def test_a_learner_nobody_trained_is_not_measured_without_a_word() -> None:
-    with pytest.warns(UserWarning, match="own.py:Mine is a learner as it is made, trained by nobody"):
+def test_a_learner_no_one_trained_is_not_measured_without_a_word() -> None:
+    with pytest.warns(UserWarning, match="own.py:Mine is a learner as it is made, without any training"):
         assert run("evaluate", "own.py:Mine", "-l", "0.4", "--traffic", "adv+1", *MEASURED).exit_code == 0
 
 

@@ -1,4 +1,4 @@
-"""``dragonfly-env train --suite``: what a benchmark suite trains on, beside each other in every episode."""
+"""``dragonfly-env train --suite``: what a benchmark suite trains on, next to each other in every episode."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_network_that_a_suite_does_not_train_on_is_refused(topology: dfe.Drago
 def test_a_learner_is_trained_on_all_of_it_and_goes_on() -> None:
     done = run("tiny", *SHORT, "--duration-ns", "3000", "--out", "out")
     assert done.exit_code == 0, done.output
-    assert "scenarios beside each other: " in done.stderr
+    assert "scenarios next to each other: " in done.stderr
     made = read_metadata("out/agent.zip")
     config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"))
     expected = training_scenarios(find_suite("dragonfly-v1"), config)

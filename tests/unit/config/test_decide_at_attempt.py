@@ -1,4 +1,4 @@
-"""``decide_at="attempt"`` and ``"attempt-same-detour"``: heads of hosts' queues that are refused decide anew."""
+"""``decide_at="attempt"`` and ``"attempt-same-path"``: heads of hosts' queues that are refused decide anew."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def simulation(policy: str, **changes: Any) -> dfe.Simulation:
 @pytest.mark.parametrize("policy", ["lia", "ugal-n", "val-n"])
 def test_where_nothing_is_ever_refused_it_is_the_same_as_at_the_head(policy: str) -> None:
     hashes = set()
-    for decide_at in ("head", "attempt", "attempt-same-detour"):
+    for decide_at in ("head", "attempt", "attempt-same-path"):
         # So little, and not in phase, that no two packets want one port of a crossbar.
         few = {"load": 0.001, "traffic": "uniform", "injection": "bernoulli"}
         run = simulation(policy, decide_at=decide_at, **few)
@@ -34,7 +34,7 @@ def test_where_nothing_is_ever_refused_it_is_the_same_as_at_the_head(policy: str
 
 @pytest.mark.parametrize("policy", ["min", "val-n", "vlb-g", "pb", "acor", "pb-acor", "tpr", "lia", "par"])
 @pytest.mark.parametrize("network", ["lia", "q-adaptive", "default"])
-@pytest.mark.parametrize("decide_at", ["attempt", "attempt-same-detour"])
+@pytest.mark.parametrize("decide_at", ["attempt", "attempt-same-path"])
 def test_every_packet_is_delivered_and_threads_change_nothing(
     policy: str, network: str, decide_at: str
 ) -> None:
@@ -57,8 +57,8 @@ def test_every_packet_is_delivered_and_threads_change_nothing(
 
 
 def test_a_blocked_head_finds_another_way_round() -> None:
-    """One in four detours of a router starts with the port towards the congested minimal link; a head that keeps such
-    a detour keeps its host from all others. (So it is where credits in use count as queued.)
+    """One in four non-minimal paths of a router starts with the port towards the congested minimal link; a head that
+    keeps such a non-minimal path keeps its host from all others. (So it is where credits in use count as queued.)
     """
     accepted = {}
     tpr = dfe.make_policy("tpr", weighed="occupancy")
@@ -74,29 +74,29 @@ def test_a_blocked_head_finds_another_way_round() -> None:
 
 
 @pytest.mark.parametrize("policy", ["min", "val-n", "vlb-g", "vlb-lg"])
-def test_who_keeps_an_oblivious_detour_has_nothing_to_decide_anew(policy: str) -> None:
-    """So the run is that of a decision at the head, bit by bit; who draws another detour finds other ways."""
+def test_who_keeps_an_oblivious_nonminimal_path_has_nothing_to_decide_anew(policy: str) -> None:
+    """So the run is that of a decision at the head, bit by bit; who draws another non-minimal path finds other ways."""
     hashes = {}
-    for decide_at in ("head", "attempt", "attempt-same-detour"):
+    for decide_at in ("head", "attempt", "attempt-same-path"):
         run = simulation(policy, decide_at=decide_at, traffic="adv+2")
         run.run(10_000)
         assert run.metrics().accepted_load < 0.8  # of 0.9: heads are refused
         hashes[decide_at] = run.trace_hash()
-    assert hashes["attempt-same-detour"] == hashes["head"]
+    assert hashes["attempt-same-path"] == hashes["head"]
     assert (hashes["attempt"] == hashes["head"]) == (policy == "min")
 
 
-def test_with_the_same_detour_it_is_the_choice_that_is_made_anew() -> None:
+def test_with_the_same_nonminimal_path_it_is_the_choice_that_is_made_anew() -> None:
     """``pb`` hears of congested links while a head waits."""
     hashes = set()
-    for decide_at in ("head", "attempt", "attempt-same-detour"):
+    for decide_at in ("head", "attempt", "attempt-same-path"):
         run = simulation("pb", decide_at=decide_at, traffic="adv+2")
         run.run(10_000)
         hashes.add(run.trace_hash())
     assert len(hashes) == 3
 
 
-@pytest.mark.parametrize("decide_at", ["attempt", "attempt-same-detour"])
+@pytest.mark.parametrize("decide_at", ["attempt", "attempt-same-path"])
 def test_decisions_from_outside_are_taken_once(decide_at: str) -> None:
     config = simulation("min", decide_at=decide_at).config
     with pytest.raises(
@@ -110,7 +110,7 @@ def own_decision(policy: str) -> str:
     if policy == "lia":
         return "attempt"
     once = policy in ("acor", "pb-acor", "mlp", "neural-v1") or policy_class(policy).learns
-    return "head" if once else "attempt-same-detour"
+    return "head" if once else "attempt-same-path"
 
 
 @pytest.mark.parametrize("policy", dfe.policies())
@@ -128,7 +128,7 @@ def test_each_policy_can_decide_in_its_own_way(policy: str) -> None:
 def test_the_packets_of_a_job_decide_in_the_way_of_its_policy(policy: str, same: str) -> None:
     """``min``, which routes the other packets, has nothing to decide."""
     hashes = {}
-    for decide_at in ("by-policy", "head", "attempt-same-detour", "attempt"):
+    for decide_at in ("by-policy", "head", "attempt-same-path", "attempt"):
         jobs = [dfe.Job("all-to-all:message_bytes=700", hosts=36, placement="random", policy=policy)]
         run = simulation("min", decide_at=decide_at, jobs=jobs, traffic="adv+1", load=0.3)
         run.run_to_completion()

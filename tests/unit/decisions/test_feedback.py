@@ -15,7 +15,7 @@ SMALL = dfe.Dragonfly.preset("72", arrangement="absolute")
 
 def make(duration_ns: float = 2_000.0, **changes: Any) -> dfe.BatchedRoutingEnv:
     """72 hosts under adversarial traffic, unless something else is wanted."""
-    options = {"scope": "all", "action": "port", "feedback": True, "transitions": False, "num_draws": 1}
+    options = {"scope": "all", "action": "port", "feedback": True, "transitions": False, "num_random": 1}
     fields = dfe.SimulationConfig.__dataclass_fields__
     options |= {name: value for name, value in changes.items() if name not in fields}
     settings: dict[str, Any] = {"topology": SMALL, "traffic": "adv+1", "load": 0.5, "seed": 3}
@@ -148,7 +148,7 @@ def test_hops_are_reported_to_those_who_chose_them() -> None:
     reports = heard(sources)
     assert reports
     assert all(decision % 256 == 0 and following == -1 for decision, following, *_ in reports)
-    paths = make(scope="source", action="path", num_draws=2)
+    paths = make(scope="source", action="path", num_random=2)
     batch = paths.reset()
     first = {}
     while not paths.done:
@@ -219,7 +219,7 @@ def test_it_is_off_unless_asked_for_and_says_so() -> None:
             make(feedback=bad)
 
 
-def test_what_nobody_collects_is_dropped_at_the_limit() -> None:
+def test_what_no_one_collects_is_dropped_at_the_limit() -> None:
     env = make(max_uncollected_bytes=5_000)
     batch = env.reset()
     while not env.done:

@@ -40,7 +40,12 @@ def logged(**options: Any) -> tuple[list[bool], list[list[int]], float]:
         {"action": "port"},
         {"action": "port", "scope": "all"},
         {"action": "path", "avoid_destination_group": True},
-        {"action": "path", "scope": "source", "detours": ["g", "lg"], "avoid_destination_group": True},
+        {
+            "action": "path",
+            "scope": "source",
+            "nonminimal_kinds": ["g", "lg"],
+            "avoid_destination_group": True,
+        },
     ],
     ids=str,
 )

@@ -14,7 +14,7 @@ from tests.unit.small_env import config, make, play
 
 def test_a_batch_has_the_documented_shapes_and_types() -> None:
     for action, scope in (("port", "every"), ("path", "source"), ("path", "all")):
-        env = make(action=action, scope=scope, num_draws=3)
+        env = make(action=action, scope=scope, num_random=3)
         batch = env.reset(seed=0)
         n = len(batch)
         assert n > 0
@@ -65,7 +65,7 @@ def test_observed_queues_are_those_of_the_state() -> None:
 
 
 def test_candidates_can_be_read_back_from_the_observation_exactly() -> None:
-    env = make(action="path", detour_candidates=2)
+    env = make(action="path", nonminimal_candidates=2)
     batch = env.reset()
     while not env.done:
         again = dfe.DecisionBatch.from_observations(env.layout, batch.obs, batch.mask)

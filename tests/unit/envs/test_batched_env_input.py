@@ -112,14 +112,14 @@ def test_calls_out_of_order_are_refused() -> None:
         ("features", []),
         ("reward_scale_ns", 0.0),
         ("max_hops", 2),
-        ("detours", "lgl"),
-        ("detours", ["lgl", "lgl"]),
-        ("detours", ["glg"]),
+        ("nonminimal_kinds", "lgl"),
+        ("nonminimal_kinds", ["lgl", "lgl"]),
+        ("nonminimal_kinds", ["glg"]),
         ("minimal_candidates", 0),
-        ("detour_candidates", 1.5),
+        ("nonminimal_candidates", 1.5),
         ("gateways", "all"),
         ("avoid_destination_group", 1),
-        ("num_draws", -1),
+        ("num_random", -1),
         ("transitions", "yes"),
         ("max_uncollected_bytes", -1),
     ],
@@ -142,7 +142,7 @@ def test_other_bad_arguments() -> None:
         dfe.BatchedRoutingEnv(narrow, max_hops=5)
 
 
-def test_transitions_that_nobody_takes_are_given_up_openly() -> None:
+def test_transitions_that_no_one_takes_are_given_up_openly() -> None:
     env = make(max_uncollected_bytes=50_000)
     play(env, env.reset())
     with pytest.raises(dfe.StateError, match="max_uncollected_bytes"):

@@ -24,7 +24,7 @@ forms = pytest.mark.parametrize("form", FORMS, ids=str)
 
 
 def parts(seen: Any, info: dict[str, Any], form: dict[str, Any], features: int) -> tuple[Any, Any]:
-    """Features and mask of what a view showed; where the mask stands twice, it is the same."""
+    """Features and mask of what a view showed; where the mask is twice, it is the same."""
     place, flat = form["mask_in"], form["flat_observation"]
     assert ("action_mask" in info) == (place != "observation")
     if place == "info":

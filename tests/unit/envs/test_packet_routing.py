@@ -87,7 +87,7 @@ def test_a_tagged_packet_that_does_as_the_others_leaves_no_trace(background: str
         policy=background,
     )
     reference: Any = dfe.make_policy(background)
-    # "min" is content with any environment; the core's own has no VCs for a second look at the second router.
+    # "min" is content with any environment; the core's own has no VCs for a second stage at the second router.
     options = {"action": "path", "scope": "source"} if background == "min" else {}
     env = PacketRouting(config, background=background, duration_ns=10_000.0, warmup_ns=1_000.0, **options)
     env.reset(seed=4)
@@ -228,7 +228,7 @@ def test_a_system_without_a_choice_of_outputs_is_refused() -> None:
         PacketRouting(dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=1, h=0)))
 
 
-def test_a_network_in_which_nobody_asks_is_an_error_and_no_endless_loop() -> None:
+def test_a_network_in_which_no_one_asks_is_an_error_and_no_endless_loop() -> None:
     env = PacketRouting(traffic="uniform", load=1e-9, duration_ns=1_000.0, injection="poisson")
     with pytest.raises(dfe.ConfigError, match=r"^duration_ns = .*too short"):
         env.reset()

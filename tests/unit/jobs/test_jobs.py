@@ -283,8 +283,8 @@ def test_impossible_jobs_name_their_field(given: Any, says: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"traffic": "all-to-all"}, "traffic = 'all-to-all': must be open loop, or none, beside jobs"),
-        ({"source_queue_full": "lose"}, "source_queue_full = 'lose': must be 'stall' beside jobs"),
+        ({"traffic": "all-to-all"}, "traffic = 'all-to-all': must be open loop, or none, next to jobs"),
+        ({"source_queue_full": "lose"}, "source_queue_full = 'lose': must be 'stall' next to jobs"),
     ],
 )
 def test_what_jobs_rule_out(settings: dict[str, Any], says: str) -> None:

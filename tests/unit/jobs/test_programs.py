@@ -98,7 +98,7 @@ def test_an_alltoallv_has_at_most_eight_steps_open() -> None:
 
 @pytest.mark.parametrize("name", Motif.classes)
 @pytest.mark.parametrize("ranks", [2, 3, 7, 16, 32, 60])
-def test_what_is_sent_is_received_and_nobody_sends_to_itself(name: str, ranks: int) -> None:
+def test_what_is_sent_is_received_and_no_one_sends_to_itself(name: str, ranks: int) -> None:
     program = jobs.parse_program(f"{name}:gap_ns=100")
     balance: Counter[tuple[int, int, str]] = Counter()
     for rank in range(ranks):

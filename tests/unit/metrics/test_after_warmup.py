@@ -6,7 +6,7 @@ import pytest
 
 import dragonfly_env as dfe
 
-# Trunked links: the way to one of them may be so long that a detour of the warm-up leaves no legal port.
+# Trunked links: the way to one of them may be so long that a non-minimal path of the warm-up leaves no legal port.
 TRUNKED = dfe.SimulationConfig(
     topology=dfe.Dragonfly(p=3, a=4, h=1, g=3, arrangement="relative", trunking=2), policy="val-n", load=0.3
 )

@@ -89,7 +89,7 @@ def test_sums_by_columns_are_sums_of_rows() -> None:
         npt.assert_allclose(sums["stalls_to_flits"][some], sums["stalls"][some] / sums["flits"][some])
 
 
-def test_who_finds_no_room_stalls_and_nobody_else() -> None:
+def test_who_finds_no_room_stalls_and_no_one_else() -> None:
     """All hosts of one router send to one host of another: their packets wait at their processor tiles, or behind."""
     quiet = ran(load=0.05).metrics()
     assert quiet.tiles.kinds["host-in"].stalls < 0.01 * quiet.tiles.kinds["host-in"].flits

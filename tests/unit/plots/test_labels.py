@@ -112,7 +112,7 @@ def test_legends_of_counters_cover_no_data(job: int | None) -> None:
 
 @pytest.mark.parametrize("boards", [(), ("transient",)])
 def test_every_label_of_the_heat_map_of_a_suite_is_read(boards: tuple[str, ...]) -> None:
-    """All of its cells stand in groups with labels of their own, none of which meets another."""
+    """All of its cells are in groups with labels of their own, none of which meets another."""
     suite = find_suite("dragonfly-v1")
     scores = Benchmark(
         suite=suite, effort="full", policies=(), folder=Path("nowhere"), boards=boards

@@ -286,7 +286,7 @@ def test_the_legend_of_one_panel_lies_within_the_figure(at_one_load: Results) ->
         assert box.x1 <= figure.bbox.x1
 
 
-def test_a_single_load_stands_in_the_middle_and_words_stay_inside(at_one_load: Results) -> None:
+def test_a_single_load_is_in_the_middle_and_words_stay_inside(at_one_load: Results) -> None:
     figure = load_figure(at_one_load)
     figure.draw_without_rendering()
     latency = figure.axes[0]

@@ -74,7 +74,7 @@ def test_every_class_of_the_core_is_tried() -> None:
     ("name", "function", "method"), list(entries()), ids=[name for name, *_ in entries()]
 )
 def test_none_is_no_object_of_the_core(name: str, function: Callable[..., Any], method: bool) -> None:
-    """Alone, for every argument, and for each argument beside a proper ``self``."""
+    """Alone, for every argument, and for each argument next to a proper ``self``."""
     objects = made()
     count = max(len(arguments_of(function)), 1)
     calls = [[None] * n for n in range(count + 2)]
@@ -113,7 +113,7 @@ def proper_calls() -> dict[str, tuple[Callable[..., Any], list[Any]]]:
 
 
 @pytest.mark.parametrize("name", list(proper_calls()))
-def test_none_beside_proper_arguments_is_refused(name: str) -> None:
+def test_none_next_to_proper_arguments_is_refused(name: str) -> None:
     function, proper = proper_calls()[name]
     function(*proper)
     for i, value in enumerate(proper):

@@ -95,8 +95,10 @@ def test_messages_of_several_packets_keep_one_destination_for_all_policies() -> 
         np.testing.assert_array_equal(packets_of(policy, message_packets=4)["dst"], reference["dst"], policy)
 
 
-def test_detours_differ_between_packets_and_between_seeds() -> None:
-    """What a policy draws comes from the packet's own stream: not the same detour for all, nor for all seeds."""
+def test_nonminimal_paths_differ_between_packets_and_between_seeds() -> None:
+    """What a policy draws comes from the packet's own stream: not the same non-minimal path for all, nor for all
+    seeds.
+    """
     config = dfe.SimulationConfig(
         topology=dfe.Dragonfly.preset("72"),
         network=dfe.NetworkConfig.preset("q-adaptive"),

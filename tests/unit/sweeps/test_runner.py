@@ -119,7 +119,7 @@ def test_a_row_has_results_and_full_provenance(tmp_path: Path) -> None:
     assert json.loads(metadata[METADATA_KEY])["configuration"] == run.configuration
 
 
-def test_the_largest_seed_has_its_row_beside_one_of_an_earlier_version(tmp_path: Path) -> None:
+def test_the_largest_seed_has_its_row_next_to_one_of_an_earlier_version(tmp_path: Path) -> None:
     seeds = [1, 2**64 - 1]
     plan = scenario(policies=["min"], loads=[0.3], seeds=seeds)
     assert run_all(plan, tmp_path, workers=1).failures == ()

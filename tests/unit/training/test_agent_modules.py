@@ -1,4 +1,4 @@
-"""A user's file is its contents, with the helpers beside it: nothing stale, and nobody else's."""
+"""A user's file is its contents, with the helpers next to it: nothing stale, and nobody else's."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_changed_helper_is_loaded_anew_within_the_second() -> None:
     assert not list(Path("a").rglob("*.pyc"))
 
 
-def test_what_nobody_imports_does_not_count() -> None:
+def test_what_no_one_imports_does_not_count() -> None:
     write(Path("a"))
     before = AgentSource.find("a/mine.py:Mine").sha256
     (Path("a") / "other.py").write_text("WORD = 'unused'")
@@ -107,7 +107,7 @@ def test_a_file_that_changes_while_its_runs_are_done_is_refused() -> None:
         source.load()
 
 
-def test_a_module_beside_the_command_is_told_apart_like_a_file() -> None:
+def test_a_module_next_to_the_command_is_told_apart_like_a_file() -> None:
     write(Path())
     before = AgentSource.find("mine:Mine").sha256
     write(Path(), lazy="WORD = 'y'")

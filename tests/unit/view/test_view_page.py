@@ -27,7 +27,7 @@ def recordings() -> list[Recording]:
 
 
 def element(page: str, name: str) -> str:
-    """What stands in the script element of that id."""
+    """What is in the script element of that id."""
     found = re.search(rf'<script type="[^"]+" id="{name}">(.*?)</script>', page, re.DOTALL)
     assert found
     return found[1]
@@ -62,7 +62,7 @@ def test_the_page_holds_what_was_recorded(recordings: list[Recording], tmp_path:
     assert meta["runs"][0]["packets"] != meta["runs"][1]["packets"]
 
 
-def test_the_page_asks_nobody_for_anything(recordings: list[Recording], tmp_path: Path) -> None:
+def test_the_page_asks_no_one_for_anything(recordings: list[Recording], tmp_path: Path) -> None:
     page = write_view(recordings, tmp_path / "view.html").read_text(encoding="utf-8")
     assert not re.search(r"https?://|//[a-z]+\.|@import|fetch\(|XMLHttpRequest|WebSocket", page)
     asked: list[str] = []

@@ -116,7 +116,7 @@ def _next_to_published(panel: Axes, pairs: list[tuple[str, float, float, Any]], 
 
 
 def reductions(findings: Findings, figure: str) -> Figure:
-    """By how much AD3 shortens run and MPI time of each application, beside what was published.
+    """By how much AD3 shortens run and MPI time of each application, next to what was published.
 
     Raises:
         NotFoundYetError: If nothing of it was simulated.
@@ -146,7 +146,7 @@ def reductions(findings: Findings, figure: str) -> Figure:
 
 
 def shares(findings: Findings, figure: str) -> Figure:
-    """The MPI shares of isolated runs, beside those of table I that computing times were calibrated to.
+    """The MPI shares of isolated runs, next to those of table I that computing times were calibrated to.
 
     Raises:
         NotFoundYetError: If nothing of it was simulated.

@@ -64,7 +64,7 @@ def offset_curves(findings: Findings, figure: str) -> Figure:
 
 
 def saturation_counters(findings: Findings, figure: str) -> Figure:
-    """The remote counter at which detours -G- saturate, by offset; dashed: what theory says.
+    """The remote counter at which non-minimal paths -G- saturate, by offset; dashed: what theory says.
 
     Raises:
         NotFoundYetError: If nothing of it was simulated.

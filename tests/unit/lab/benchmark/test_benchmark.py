@@ -84,7 +84,7 @@ def test_a_suite_with_a_mistake_names_it(changes: dict[str, Any], message: str) 
         Suite.from_dict(tiny(**changes))
 
 
-def test_a_case_that_stands_twice_is_refused() -> None:
+def test_a_case_that_is_twice_is_refused() -> None:
     settings = tiny()
     settings["tracks"]["steady"]["cases"] *= 2
     with pytest.raises(dfe.ConfigError, match="only once"):

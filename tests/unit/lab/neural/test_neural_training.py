@@ -18,8 +18,8 @@ from dragonfly_env.lab.neural import FEATURES, SCALES, Mixture, TrainingSettings
 from dragonfly_env.lab.neural.curve import curve
 from dragonfly_env.lab.neural.demands import matched_routers, random_demands
 from dragonfly_env.lab.neural.evolution import changed, num_changes
-from dragonfly_env.lab.neural.foretelling import Samples, chosen, collect, fit, together
 from dragonfly_env.lab.neural.network import scores_of, untrained
+from dragonfly_env.lab.neural.prediction import Samples, chosen, collect, fit, together
 from dragonfly_env.lab.neural.tasks import packet_ns, seed_of
 
 SUITE = find_suite("dragonfly-v1")
@@ -32,7 +32,7 @@ SMALL = TrainingSettings(
     case_transitions=2000,
     batch_transitions=256,
     passes=1,
-    second_look_candidates=(2, 4),
+    second_stage_candidates=(2, 4),
     generations=1,
     pairs=1,
     generation_cases=1,
@@ -198,7 +198,7 @@ def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
         ("loss", "huber"),
         ("wait_weights", (-1.0,)),
         ("wait_squares", (-1.0,)),
-        ("detour_price", -1.0),
+        ("nonminimal_penalty", -1.0),
         ("overload_price", -1.0),
         ("free_share", 1.0),
         ("free_demand", 0.0),
@@ -208,9 +208,9 @@ def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
         ("hidden_units", ()),
         ("hidden_units", (16,)),
         ("seed", -1),
-        ("detour_candidates", 0),
-        ("second_look_candidates", (2, 1)),
-        ("second_look_candidates", (17,)),
+        ("nonminimal_candidates", 0),
+        ("second_stage_candidates", (2, 1)),
+        ("second_stage_candidates", (17,)),
     ],
 )
 def test_a_setting_out_of_range_is_refused(field: str, value: Any) -> None:
@@ -229,17 +229,19 @@ def test_no_change_changes_nothing_and_a_gain_is_an_exponent() -> None:
     np.testing.assert_array_equal(weights[1:], network.layers[0][0][1:])
 
 
-def test_further_detours_are_tried_only_where_a_detour_was_found_at_first_sight() -> None:
-    """A shortest path and detours 1, 1' and 2, 2'; what is best at first sight and what behind it."""
-    shape = dataclasses.replace(untrained(FEATURES, (4,), 0, detour_candidates=2), detours=("g", "lgl"))
-    assert shape.second_look
+def test_further_paths_are_tried_only_where_the_first_stage_found_a_nonminimal_one() -> None:
+    """A shortest path and non-minimal paths 1, 1' and 2, 2'; what is best in the first stage and what behind it."""
+    shape = dataclasses.replace(
+        untrained(FEATURES, (4,), 0, nonminimal_candidates=2), nonminimal_kinds=("g", "lgl")
+    )
+    assert shape.second_stage
     mask = np.ones((4, 5), dtype=np.bool_)
     mask[3, 2] = False
     scores = np.array([[3, 0, 9, 0, 0], [3, 4, 9, 0, 0], [3, 4, 0, 0, 0], [3, 4, 9, 0, 5]], dtype=np.float64)
     scores = np.where(mask, scores * 1e3, -np.inf)
     draws = np.full((4, 2), 0.5)
     assert chosen(shape, scores, mask, draws, 0.0).tolist() == [0, 2, 1, 4]
-    once = dataclasses.replace(shape, second_look=False)
+    once = dataclasses.replace(shape, second_stage=False)
     assert chosen(once, scores, mask, draws, 0.0).tolist() == [2, 2, 1, 4]
 
 
@@ -291,8 +293,8 @@ def test_the_curve_has_a_panel_per_network_and_a_line_per_scenario(tmp_path: Pat
     file.write_text(
         "stage,number,geometric_mean,worst,within_5_percent,"
         '"adv+3 0.3, 342 hosts, default","uniform 0.7, 342 hosts, default","uniform 0.7, 342 hosts, lia"\n'
-        "foretelling,0,1.2,2.0,0.0,1.1,1.2,2.0\n"
-        "foretelling,1,1.0,1.1,0.67,1.0,0.9,1.1\n"
+        "prediction,0,1.2,2.0,0.0,1.1,1.2,2.0\n"
+        "prediction,1,1.0,1.1,0.67,1.0,0.9,1.1\n"
         "evolution,5,0.9,1.0,1.0,0.9,0.9,1.0\n",
         encoding="utf-8",
     )
@@ -357,16 +359,16 @@ def test_training_goes_on_where_it_stopped_and_gives_the_same_weights(tmp_path: 
     with (tmp_path / "whole" / "curve.csv").open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
     assert (tmp_path / "whole" / "curve.png").read_bytes().startswith(b"\x89PNG")
-    stages = ["foretelling", "evolution", "detour price", "second look", "second look"]
+    stages = ["prediction", "evolution", "non-minimal penalty", "second stage", "second stage"]
     assert [row["stage"] for row in rows] == stages
     ratios = [float(row["geometric_mean"]) for row in rows]
     best = ("round 0", "generation 1")[ratios[1] < ratios[0]]
-    names = ["0", "1", f"{best}, price 0.7"]
-    is_priced = ratios[2] < min(ratios[:2])
-    names += [f"{names[2] if is_priced else best}, {count} of each kind" for count in (2, 4)]
+    names = ["0", "1", f"{best}, penalty 0.7"]
+    is_penalised = ratios[2] < min(ratios[:2])
+    names += [f"{names[2] if is_penalised else best}, {count} of each kind" for count in (2, 4)]
     assert [row["number"] for row in rows] == names
-    assert whole.detour_candidates == (1, 1, 1, 2, 4)[ratios.index(min(ratios))]
-    assert whole.second_look == (whole.detour_candidates > 1)
-    assert whole.layers[0][0].shape[1] == 16 + 6 * is_priced
+    assert whole.nonminimal_candidates == (1, 1, 1, 2, 4)[ratios.index(min(ratios))]
+    assert whole.second_stage == (whole.nonminimal_candidates > 1)
+    assert whole.layers[0][0].shape[1] == 16 + 6 * is_penalised
     with pytest.raises(dfe.ConfigError, match="other seed"):
         train_network(MIXTURE, tmp_path / "parts", dataclasses.replace(SMALL, seed=1), quiet.append)

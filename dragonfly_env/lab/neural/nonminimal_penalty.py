@@ -1,11 +1,13 @@
-"""What a detour costs others, as units of the network.
+"""What a non-minimal path costs others, as units of the network.
 
-A detour takes two global links instead of one. While the group's packets take less than half of what its global links
-carry, all of them could; beyond that a detour takes room from others, and in overload it costs throughput. Times to
-delivery do not show it: queues are as long for those who cause them as for the others. And where a group asks for less
-than the direct links carry, nobody needs a detour; the training hardly knows that, as such light traffic is not in it.
+A non-minimal path takes two global links instead of one. While the group's packets take less than half of what its
+global links carry, all of them could; beyond that a non-minimal path takes room from others, and in overload it costs
+throughput. Times to delivery do not show it: queues are as long for those who cause them as for the others. And where a
+group asks for less than the direct links carry, no packet needs a non-minimal path; the training hardly knows that, as
+such light traffic is not in it.
 
-Source: this project. That detours cost throughput where shortest paths would do: Kim et al., ISCA 2008, section 4.
+Source: this project. That non-minimal paths cost throughput where shortest paths would do: Kim et al., ISCA 2008,
+section 4.
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ HALF_DEMAND, HALF_SHARE, HALF_AGE_NS = 4.0, 1.0, 1000.0
 """Of what is shown as x / (x + half): links, shares, ns."""
 YOUNG_NS, OLD_NS = 2000.0, 4000.0
 """A packet that is ``OLD_NS`` old when it asks its first router tells that hosts offer more than is carried."""
-_STEEP = 10.0  # a tenth of what rules a price out is enough
+_STEEP = 10.0  # a tenth of what rules a penalty out is enough
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class DetourPrices:
-    """By how much longer detours are foretold, as differences of logarithms, and where they cost nothing.
+class NonminimalPenalties:
+    """By how much longer non-minimal paths are predicted, as differences of logarithms, and where they cost nothing.
 
     Attributes:
         crowded: Where the packets of the group take all that its global links carry.
@@ -53,32 +55,32 @@ class DetourPrices:
     own_demand: float
 
 
-def with_detour_price(network: MlpNetwork, prices: DetourPrices) -> MlpNetwork:
-    """The same network, but the foretold time of detours is e^p times as long.
+def with_nonminimal_penalty(network: MlpNetwork, penalties: NonminimalPenalties) -> MlpNetwork:
+    """The same network, but the predicted time of non-minimal paths is e^p times as long.
 
-    p is the sum of three prices. ``crowded`` is reached from 0 linearly in the share as it is shown, x / (x + 1).
-    ``overload`` comes in the same proportion (where links are full, it begins with an age of 3.7 us). ``light``
-    falls linearly in the demand as it is shown, x / (x + 4). What rules a price out does so a little beyond its limit.
+    p is the sum of three penalties. ``crowded`` is reached from 0 linearly in the share as it is shown, x / (x + 1).
+    ``overload`` comes in the same proportion (where links are full, it begins with an age of 3.7 us). ``light`` falls
+    linearly in the demand as it is shown, x / (x + 4). What rules a penalty out does so a little beyond its limit.
 
     Args:
-        network: Scores candidate paths one by one, by minus the logarithm of their foretold time; two hidden layers
+        network: Scores candidate paths one by one, by minus the logarithm of their predicted time; two hidden layers
             or more, with the features ``KIND``, ``DIRECT_DEMAND`` and ``OWN_DEMAND``.
-        prices: The three, and where they are 0.
+        penalties: The three, and where they are 0.
 
     Returns:
         A network with the features ``SHARE`` and ``AGE``, six units more in the first hidden layer, and three more in
         each of the others.
     """
     features = (*network.features, *(name for name in (SHARE, AGE) if name not in network.features))
-    free, full = _shown(prices.free_share, HALF_SHARE), _shown(1.0, HALF_SHARE)
+    free, full = _shown(penalties.free_share, HALF_SHARE), _shown(1.0, HALF_SHARE)
     young, old = _shown(YOUNG_NS, HALF_AGE_NS), _shown(OLD_NS, HALF_AGE_NS)
     units = (  # what each reads, times what, plus what
         (SHARE, 1 / (full - free), -free / (full - free)),
         (AGE, -1 / (old - young), old / (old - young)),
-        (KIND, -SCALES[KIND], 1.0),  # 1 on shortest paths, 0 on detours
-        (DIRECT_DEMAND, 1 / _shown(prices.free_demand, HALF_DEMAND), -1.0),
-        (DIRECT_DEMAND, -1 / _shown(prices.light_demand, HALF_DEMAND), 1.0),
-        (OWN_DEMAND, 1 / _shown(prices.own_demand, HALF_DEMAND), -1.0),
+        (KIND, -SCALES[KIND], 1.0),  # 1 on shortest paths, 0 on non-minimal paths
+        (DIRECT_DEMAND, 1 / _shown(penalties.free_demand, HALF_DEMAND), -1.0),
+        (DIRECT_DEMAND, -1 / _shown(penalties.light_demand, HALF_DEMAND), 1.0),
+        (OWN_DEMAND, 1 / _shown(penalties.own_demand, HALF_DEMAND), -1.0),
     )
     (first, first_bias), (second, second_bias), *others = network.layers
     first = np.concatenate([first, np.zeros((len(features) - len(first), first.shape[1]), np.float32)])
@@ -104,7 +106,7 @@ def with_detour_price(network: MlpNetwork, prices: DetourPrices) -> MlpNetwork:
         onwards[-3:, -3:] = np.eye(3)
         layers.append((onwards, biases))
     weights, biases = others[-1]
-    costs = np.array([[-prices.crowded], [-prices.overload], [-prices.light]], np.float32)
+    costs = np.array([[-penalties.crowded], [-penalties.overload], [-penalties.light]], np.float32)
     layers.append((np.concatenate([weights, costs]), biases))
     return dataclasses.replace(
         network, layers=tuple(layers), features=features, scale=tuple(SCALES[name] for name in features)

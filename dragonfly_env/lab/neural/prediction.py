@@ -1,7 +1,7 @@
-"""A learned UGAL: a network foretells the delivery time of a path, and the shortest time is taken.
+"""A learned UGAL: a network predicts the delivery time of a path, and the shortest time is taken.
 
 Transitions are exact: each has what the source router saw of the path that its packet took, and the time until that
-packet was delivered. Packets are routed by a softmax over the times foretold so far, so every path is tried where it
+packet was delivered. Packets are routed by a softmax over the times predicted so far, so every path is tried where it
 is not much worse, and states are those to which the network itself leads (fitted iteration; Ernst et al., JMLR 2005).
 """
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 import dragonfly_env as dfe
 from dragonfly_env.baselines import MlpNetwork
-from dragonfly_env.baselines.mlp import first_sight, rows_per_action
+from dragonfly_env.baselines.mlp import first_stage, rows_per_action
 from dragonfly_env.lab.neural.network import SCALES, Floats, Layer, network_of, scores_of
 from dragonfly_env.lab.neural.settings import WAIT_FEATURE, TrainingSettings
 from dragonfly_env.lab.neural.tasks import packet_ns, seed_of
@@ -39,12 +39,12 @@ def collect(task: Point, network: MlpNetwork | None, settings: TrainingSettings,
 
     Args:
         task: The scenario.
-        network: What foretells; None: the time on idle links and the packets on the way.
+        network: What predicts; None: the time on idle links and the packets on the way.
         settings: Of the training.
         round_: Its number.
     """
     shape = network or network_of(
-        _zeros(settings), settings.features, settings.scope, settings.detour_candidates
+        _zeros(settings), settings.features, settings.scope, settings.nonminimal_candidates
     )
     env = dfe.BatchedRoutingEnv(
         task.config,
@@ -53,8 +53,8 @@ def collect(task: Point, network: MlpNetwork | None, settings: TrainingSettings,
         reward="delivery",
         reward_scale_ns=_REWARD_NS,
         features=shape.features,
-        detours=shape.detours,
-        detour_candidates=shape.detour_candidates,
+        nonminimal_kinds=shape.nonminimal_kinds,
+        nonminimal_candidates=shape.nonminimal_candidates,
         duration_ns=task.warmup_ns + task.measure_ns,
         max_uncollected_bytes=_MOST_BYTES,
     )
@@ -95,7 +95,7 @@ def fit(
     """Go on fitting a network to transitions.
 
     Args:
-        network: Where to start; its scores are minus the foretold logarithms.
+        network: Where to start; its scores are minus the predicted logarithms.
         samples: What to fit.
         settings: Of the training.
         round_: Its number.
@@ -146,9 +146,9 @@ def _with_waits(network: MlpNetwork, samples: Samples, weight: float, square: fl
     """Logarithms of times in which what exceeds the way on idle links counts ``1 + weight`` times, and its square
     ``square`` times.
 
-    A packet that waits makes others wait: in a queue at a load r, w = r / 2(1 - r) packet times on average, one packet
-    more costs the others r dw/dr = w / (1 - r) = w + 2 w * w (the price of Pigou; Roughgarden, Tardos, JACM 2002).
-    Times alone lead to paths that are good for each packet and bad for all.
+    A packet that waits makes others wait. In a queue at a load r the wait is w = r / 2(1 - r) packet times on average.
+    One packet more costs the others r dw/dr = w / (1 - r) = w + 2 w * w (the price of Pigou; Roughgarden, Tardos,
+    JACM 2002). Times alone lead to paths that are good for each packet and bad for all.
     """
     x, y = samples[:2]
     if weight == 0 and square == 0:
@@ -180,7 +180,7 @@ def chosen(
     draws: npt.NDArray[np.float64],
     share: float,
 ) -> npt.NDArray[np.int64]:
-    """Choose as the network would, but by a softmax: with a second look where the first one found a detour.
+    """Choose as the network would, but by a softmax: with a second stage where the first one found a non-minimal path.
 
     Args:
         shape: What would choose.
@@ -192,9 +192,9 @@ def chosen(
     Returns:
         (N,) actions.
     """
-    if not shape.second_look:
+    if not shape.second_stage:
         return _drawn(scores, mask, share, draws[:, 0])
-    shown = first_sight(shape, mask)
+    shown = first_stage(shape, mask)
     first = _drawn(np.where(shown, scores, -np.inf), shown, share, draws[:, 0])
     then = _drawn(scores, mask, share, draws[:, 1])
     return np.where(first < shape.minimal_candidates, first, then)
@@ -222,7 +222,7 @@ def _completed(env: dfe.BatchedRoutingEnv, shape: MlpNetwork, task: Point) -> tu
 
 
 def _loss(torch: Any, kind: str, ahead: Any) -> Any:
-    """Per sample; ``ahead``: by how much the logarithm of its time is above what was foretold.
+    """Per sample; ``ahead``: by how much the logarithm of its time is above what was predicted.
 
     "gamma" is the deviance of a gamma distribution: its minimum is the logarithm of the mean time, which is what
     counts, not the mean of the logarithms ("squares"), which long tails hardly move. Straight on beyond e^3.
