@@ -68,9 +68,10 @@ fuzz: setup ## generated inputs on everything that takes some, TIMES as many as 
 fuzz-sanitized: setup ## the same with the core under ASan + UBSan, which is slower
 	@.ci/fuzz-sanitized $(BIN) $(fuzzing)
 
-lint: setup ## ruff: rules and formatting
+lint: setup ## ruff: rules and formatting; the wording of pages, docstrings and help texts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python docs/_ext/dragonfly_docs/wording.py
 
 types: setup ## mypy --strict
 	$(BIN)/mypy

@@ -76,7 +76,7 @@ def train_network(mixture: Mixture, folder: Path, settings: TrainingSettings, te
     )
     reached: list[tuple[float, str, MlpNetwork]] = []
     for round_ in range(settings.rounds):
-        network = _foretell(folder, tasks, network, settings, round_, tell)
+        network = _predict(folder, tasks, network, settings, round_, tell)
         ratio = _note(folder, "prediction", str(round_), network, watched, best_ns, tell)
         reached.append((ratio, f"round {round_}", network))
     evolution = Evolution.of(network)
@@ -141,7 +141,7 @@ def _references(folder: Path, tasks: Sequence[Point], tell: Tell) -> dict[str, f
     return {task.traffic_label: min(known[task.traffic_label].values()) for task in tasks}
 
 
-def _foretell(
+def _predict(
     folder: Path,
     tasks: Sequence[Point],
     network: MlpNetwork,

@@ -246,7 +246,7 @@ def test_further_paths_are_tried_only_where_the_first_stage_found_a_nonminimal_o
 
 
 @pytest.mark.parametrize("loss", ["gamma", "squares"])
-def test_a_network_learns_to_foretell(loss: str) -> None:
+def test_a_network_learns_to_predict(loss: str) -> None:
     pytest.importorskip("torch")
     generator = np.random.default_rng(0)
     x = generator.random((20_000, len(FEATURES)), dtype=np.float32)
@@ -257,7 +257,7 @@ def test_a_network_learns_to_foretell(loss: str) -> None:
     assert float(np.mean((scores_of(network.layers, x) + y) ** 2)) < 0.05 * float(y.var())
 
 
-def test_gamma_foretells_the_mean_of_times_and_squares_that_of_logarithms() -> None:
+def test_gamma_predicts_the_mean_of_times_and_squares_that_of_logarithms() -> None:
     """Half of the packets take 1, half 8: 4.5 on average, and the square root of 8."""
     pytest.importorskip("torch")
     x = np.zeros((20_000, len(FEATURES)), dtype=np.float32)

@@ -1,0 +1,116 @@
+"""The wording of what a person reads: ``python docs/_ext/dragonfly_docs/wording.py``, which is part of ``make lint``.
+
+It reads README.md, the pages of docs/, docstrings of the package, and its help texts, and names each home-made word,
+each sentence that is too long, and each bold "missed". Code is not prose: what is in backticks or indented is skipped.
+Files in ``wording_not_yet.txt`` may still have such words; one that has none any more must leave the list.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+MOST_WORDS = 40
+"""In a sentence: far more than one should have (25), so that only what nobody reads in one go is refused."""
+
+RETIRED = {
+    r"detours?(?!: )": "non-minimal path",  # but for the argument of baselines
+    r"twins?": "reference implementation",
+    r"recipes?": "constructor arguments",
+    r"unseen": "test split",
+    r"whoever|nobody": "name the actor",
+    r"(of )?one's own": "your own",
+    r"foret(ell|ells|old|elling)": "predict",
+    r"second (look|sight)|first sight": "second stage",
+    r"surroundings|sheet|desks?": "context, table, pending decisions",
+    r"instants?": "time",
+    r"paid|pays": "rewarded",
+    r"beside": "next to",
+    r"stands?(?! for\b)": "is, appears",
+    r"(are|is|was|were|been|be|being) asked": "decides",
+    r"num_draws|detour_candidates|second_look": "num_random, nonminimal_candidates, second_stage",
+    r"source-any|attempt-same-detour": "source-all, attempt-same-path",
+}
+_RETIRED = [(re.compile(rf"\b({old})\b", re.IGNORECASE), new) for old, new in RETIRED.items()]
+_ORDINAL = re.compile(r"\|\s*\d{1,2}\.:?\s")
+_MISSED = re.compile(r"\*\*[^*\n]*\bmissed\b[^*\n]*\*\*", re.IGNORECASE)
+_CODE = re.compile(
+    r"^```.*?^```$|^==[= ]+$.*?^==[= ]+$|(?<=\n\n)(?: {4}[^\n]*\n?)+|``[^`]+``|`[^`\n]+`|<[^>\n]+>|\]\([^)\n]*\)",
+    re.MULTILINE | re.DOTALL,
+)
+_SENTENCE = re.compile(r"(?<=[.:;!?])\s+|\n\s*\n|\n\s*(?=[-*|#\d]\s?)")
+
+NOT_YET = frozenset((ROOT / "docs" / "_ext" / "wording_not_yet.txt").read_text().split())
+"""Files that are not clean yet, as paths from the root."""
+
+
+def faults(text: str) -> Iterator[str]:
+    """What is wrong with a text of Markdown, one line each; long sentences in tables are not counted."""
+    prose = _CODE.sub(lambda found: re.sub(r"[^\n]+", " x ", found.group()), text)
+    for number, line in enumerate(prose.splitlines(), 1):
+        for retired, better in _RETIRED:
+            for found in retired.finditer(line):
+                yield f"{number}: {found.group()!r}: {better}"
+        if _ORDINAL.search(line):
+            yield f"{number}: an ordinal in a table: 1st, 2nd"
+        if _MISSED.search(line):
+            yield f"{number}: a bold 'missed'"
+    for sentence in _SENTENCE.split(prose):
+        words = sentence.split()
+        if len(words) > MOST_WORDS and not re.search(r"\||===", sentence):
+            yield f"a sentence of {len(words)} words: {' '.join(words[:8])} ..."
+
+
+def texts_of(source: str) -> Iterator[tuple[int, str]]:
+    """(line, text) of the docstrings and help texts of a module."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if (text := ast.get_docstring(node)) is not None:
+                yield getattr(node, "lineno", 1), text
+        elif isinstance(node, ast.keyword) and node.arg in ("doc", "help"):
+            parts = node.value.values if isinstance(node.value, ast.JoinedStr) else [node.value]
+            found = [str(part.value) for part in parts if isinstance(part, ast.Constant)]
+            yield node.value.lineno, " ".join(found)
+
+
+def check(path: Path) -> list[str]:
+    """What is wrong with a file."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        return list(faults(text))
+    return [f"{line}, {fault}" for line, each in texts_of(text) for fault in faults(each)]
+
+
+def files(root: Path) -> Iterator[Path]:
+    """README.md, the pages of the site without reports, notes and the changelog, and the package's modules."""
+    yield root / "README.md"
+    yield from sorted((root / "docs").glob("*.md"))
+    for folder in ("environments", "network", "routing", "traffic"):
+        yield from sorted((root / "docs" / folder).glob("*.md"))
+    for folder in ("dragonfly_env", "agents", "baselines"):
+        yield from sorted((root / folder).rglob("*.py"))
+
+
+def main() -> int:
+    """Print what is wrong; the exit code says whether something is."""
+    wrong = 0
+    for path in files(ROOT):
+        name = path.relative_to(ROOT).as_posix()
+        found = check(path)
+        if name in NOT_YET:
+            if not found:
+                print(f"{name}: is clean: take it from NOT_YET")
+                wrong += 1
+            continue
+        for fault in found:
+            print(f"{name}:{fault}")
+        wrong += len(found)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
