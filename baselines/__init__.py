@@ -22,6 +22,7 @@ from dragonfly_env.baselines.heuristics import (
 )
 from dragonfly_env.baselines.mlp import Mlp, Neural
 from dragonfly_env.baselines.mlp_network import MlpNetwork
+from dragonfly_env.baselines.static_optimum import StaticOptimum
 from dragonfly_env.policies import register_policies
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "Par",
     "Piggyback",
     "PiggybackAcor",
+    "StaticOptimum",
     "Tpr",
     "Ugal",
     "UgalIdeal",
@@ -45,6 +47,7 @@ __all__ = [
 register_policies(
     (
         Minimal,
+        StaticOptimum,
         Valiant,
         Ugal,
         UgalIdeal,

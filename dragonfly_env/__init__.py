@@ -19,6 +19,7 @@ if _process.is_command_line():  # before the imports below, which take a second 
 
 from typing import TYPE_CHECKING, Any
 
+from dragonfly_env.bounds import latency_floor, most_load
 from dragonfly_env.config.groups import Grid
 from dragonfly_env.config.links import LinkConfig
 from dragonfly_env.config.network import NetworkConfig
@@ -34,7 +35,7 @@ from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.traffic import AllToAll, traffic_patterns
 
 # Last: they register their policies, and use the modules above.
-from dragonfly_env import agents, baselines  # isort: skip
+from dragonfly_env import agents, baselines, bounds  # isort: skip
 
 if TYPE_CHECKING:
     from dragonfly_env.envs.vec import RouterVecEnv
@@ -64,7 +65,10 @@ __all__ = [
     "__version__",
     "agents",
     "baselines",
+    "bounds",
+    "latency_floor",
     "make_policy",
+    "most_load",
     "policies",
     "simulate",
     "traffic_patterns",

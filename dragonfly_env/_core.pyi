@@ -165,6 +165,7 @@ class Pattern:
     def sends(self, host: int) -> bool: ...
     def share(self, host: int) -> float: ...
     def received(self) -> NDArray[np.float64]: ...
+    def demand(self) -> NDArray[np.float64]: ...
 
 def make_pattern(
     topology: Topology,
@@ -362,6 +363,16 @@ class ScoringNetwork:
         scales: Sequence[float],
         weights: Sequence[NDArray[np.float32]],
         biases: Sequence[NDArray[np.float32]],
+    ) -> None: ...
+
+class PathSplit:
+    def __init__(
+        self,
+        num_routers: int,
+        sources: NDArray[np.uint32],
+        destinations: NDArray[np.uint32],
+        intermediates: NDArray[np.int64],
+        probabilities: NDArray[np.float64],
     ) -> None: ...
 
 def features() -> list[FeatureInfo]: ...

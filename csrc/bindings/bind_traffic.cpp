@@ -3,8 +3,10 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -189,6 +191,30 @@ py::array_t<double> received(const PatternHandle& handle) {
   return to_array<double>(result);
 }
 
+// [source router, destination router] what the hosts of one send to those of the other in the long run if
+// every host sends its share of a load of 1.
+py::array_t<double> demand(const PatternHandle& handle) {
+  const Dragonfly& topology = *handle.topology;
+  const std::uint32_t routers = topology.num_routers();
+  const std::uint32_t p = topology.p();
+  py::array_t<double> result({routers, routers});
+  double* at = result.mutable_data();
+  const py::gil_scoped_release release;
+  std::vector<double> sent(topology.num_hosts(), 0.0);
+  std::vector<double> received(topology.num_hosts());
+  for (std::uint32_t router = 0; router < routers; ++router) {
+    const std::uint32_t first = router * p;
+    for (std::uint32_t host = first; host < first + p; ++host)
+      sent[host] = handle.pattern->share(HostId{host});
+    std::ranges::fill(received, 0.0);
+    handle.pattern->add_received(sent, received);
+    std::fill_n(sent.begin() + first, p, 0.0);
+    for (auto host = received.cbegin(); host != received.cend(); host += p)
+      *at++ = std::accumulate(host, host + p, 0.0);
+  }
+  return result;
+}
+
 SourceHandle synthetic_source(std::shared_ptr<const Dragonfly> topology,
                               const std::vector<std::tuple<TimePs, const PatternHandle*, double>>& steps,
                               const std::string& process, std::uint64_t seed, const py::int_& message_packets,
@@ -317,7 +343,8 @@ void bind_traffic(py::module_& module) {
             return handle.pattern->share(HostId{host_of(*handle.topology, host)});
           },
           py::arg("host"))
-      .def("received", &received);
+      .def("received", &received)
+      .def("demand", &demand);
   sealed_class<SourceHandle, py::classh>(
       module, "Source", "When hosts send what; see synthetic_source, trace_source and workload.");
   module.def("make_pattern", &make, py::arg("topology").none(false), py::arg("seed"), py::arg("name"),

@@ -15,6 +15,7 @@ import typer
 from rich.text import Text
 
 from dragonfly_env.cli.benchmark import benchmark
+from dragonfly_env.cli.bounds import bounds
 from dragonfly_env.cli.calibrate import calibrate
 from dragonfly_env.cli.console import note
 from dragonfly_env.cli.evaluate import evaluate
@@ -49,6 +50,7 @@ app.command()(info)
 app.command()(simulate)
 app.command()(sweep)
 app.command()(plot)
+app.command()(bounds)
 app.command()(view)
 app.command()(train)
 app.command()(evaluate)

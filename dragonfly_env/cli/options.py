@@ -262,6 +262,25 @@ _JOB = _option(
 SIMULATE = (_JOB, *_one_traffic(None, 0.5), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
 """Of one run."""
 
+BOUNDS = (
+    _one_traffic("uniform", None)[0],
+    _option(
+        "loads",
+        list[str] | None,
+        "--load",
+        "-l",
+        metavar="LOAD|START:STOP:STEP",
+        text=_by_default(
+            "Offered load as a fraction of the host links' bandwidth, or a range with both ends; repeat.",
+            "25, 50, 75 and 90 % of the most load",
+        ),
+        panel=LOAD,
+    ),
+    *TOPOLOGY,
+    *_NETWORK,
+)
+"""Of `bounds`."""
+
 VIEW = (_JOB, *_one_traffic(None, None), *TOPOLOGY, *_NETWORK, *_SOURCES, *_TIMES, _THREADS)
 """Of one run, whose traffic and load may be those of an agent's training."""
 

@@ -5,12 +5,15 @@ In the manner of figure 5 of Kang et al., HPDC 2021.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.plots.limits import COLOUR, limits_of
 from dragonfly_env.plots.style import LABEL_POINTS, Look, grid, lines_of, looks, policy_legend, wrapped
 from dragonfly_env.sweeps.results import Results, aggregate
 from dragonfly_env.sweeps.summary import loaded_part
@@ -24,7 +27,8 @@ def load_figure(results: Results) -> Figure:
     """The figure.
 
     Shaded: the 95 % confidence interval over seeds. Latencies far above those of policies that still carry
-        the load are cut off; a small arrow at the upper edge marks where a policy leaves the panel.
+        the load are cut off; a small arrow at the upper edge marks where a policy leaves the panel. Grey lines: what no
+        routing can pass, where it is known (`plots.limits`).
 
     Raises:
         ConfigError: If no run was offered a load: jobs and closed-loop traffic have none.
@@ -51,10 +55,22 @@ def load_figure(results: Results) -> Figure:
             _curve(row[1], line, "accepted_load", look[policy], policy)
             _curve(row[2], line, "hops_mean", look[policy], policy)
         _finish(row, part, names[traffic], limit_us)
+        _draw_limits(row, results, traffic)
     for panel in axes[-1]:
         panel.set_xlabel("offered load (fraction of host link bandwidth)", fontsize=8)
     policy_legend(figure, axes[0][1])
     return figure
+
+
+def _draw_limits(row: list[Axes], results: Results, traffic: str) -> None:
+    """The latency floor, and the most load."""
+    limits = limits_of(results, traffic)
+    if limits is None:
+        return
+    style: dict[str, Any] = {"color": COLOUR, "linestyle": "-", "linewidth": 0.9, "zorder": 1.5}
+    label = "bound of any routing"
+    row[0].plot(limits.loads, [floor / 1000.0 for floor in limits.floors_ns], **style, label=label)
+    row[1].axhline(limits.most_load, **style, label=label)
 
 
 def latency_limit_ns(part: pd.DataFrame) -> float:

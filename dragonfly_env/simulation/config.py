@@ -191,7 +191,7 @@ class SimulationConfig:
             traffic = DemandMatrix(traffic.matrix, self.demand_unit)
             object.__setattr__(self, "traffic", traffic)
             object.__setattr__(self, "demand_unit", None)
-        _ = self._offered_steps  # which may be too much for the links of hosts
+        _ = self.offered_steps  # which may be too much for the links of hosts
         self._check_injection(traffic)
         self._check_jobs(traffic)
         patience_ns = _ROUND_TRIPS * self.network.round_trip_ns
@@ -251,8 +251,8 @@ class SimulationConfig:
         return self._placed_jobs
 
     @functools.cached_property
-    def _offered_steps(self) -> tuple[tuple[float, Pattern, float], ...]:
-        """(time_ns, pattern, load) of open-loop traffic without times of its own; none for other traffic."""
+    def offered_steps(self) -> tuple[tuple[float, Pattern, float], ...]:
+        """(time_ns, pattern, load) of every step of an open-loop pattern or schedule; none for other traffic."""
         traffic = self.traffic_object
         steps: tuple[tuple[float, Pattern, float], ...] = ()
         if isinstance(traffic, Schedule):
@@ -401,7 +401,7 @@ class SimulationConfig:
             "topology": self.topology.to_core(),
             "network": self.network.to_core(self.topology, watchdog_ns=self.watchdog_ns),
             "source": self._make_source(),
-            "policy": self.policy_object.to_core(),
+            "policy": self.policy_object.for_run(self).to_core(),
             "job_policies": policies.to_core(),
             "lose_when_full": self.loses_when_full,
         }
@@ -425,7 +425,7 @@ class SimulationConfig:
                         pattern.build(core, self.seed, uniform_excludes_sender=excludes),
                         load,
                     )
-                    for time_ns, pattern, load in self._offered_steps
+                    for time_ns, pattern, load in self.offered_steps
                 ],
                 self.injection,
                 self.seed,

@@ -221,7 +221,7 @@ class Simulation(CoreOwner):
         """
         config = self._config.replace(policy=policy)
         with self._alone:
-            self._core.set_policy(config.policy_object.to_core())
+            self._core.set_policy(config.policy_object.for_run(config).to_core())
         self._config = config
 
     def set_job_policy(

@@ -4,6 +4,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.policies import policy_class
+from tests.ready import ready
 
 TOPOLOGY = dfe.Dragonfly(p=2, a=4, h=2)
 BESIDE = ("min", "ugal-n", "par", "pb")
@@ -12,7 +13,7 @@ BESIDE = ("min", "ugal-n", "par", "pb")
 @pytest.mark.parametrize("policy", [name for name in dfe.policies() if not policy_class(name).needs])
 def test_a_policy_runs_next_to_others_or_is_refused(policy: str) -> None:
     jobs = [
-        dfe.Job("all-to-all:message_bytes=700,in_flight=3", hosts=16, placement="random", policy=name)
+        dfe.Job("all-to-all:message_bytes=700,in_flight=3", hosts=16, placement="random", policy=ready(name))
         for name in (policy, *(one for one in BESIDE if one != policy))
     ]
     config = dfe.SimulationConfig(topology=TOPOLOGY, network="q-adaptive", policy="min", jobs=jobs[:4])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import _core, agents, baselines, jobs, traffic
+from dragonfly_env import _core, agents, baselines, bounds, jobs, traffic
 from dragonfly_env.policies import policy_class
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,10 +47,11 @@ def documented(pages: dict[str, str]) -> set[str]:
 
 def test_every_public_name_is_in_the_api_reference(pages: dict[str, str]) -> None:
     names = documented(pages)
-    for module in (agents, baselines, jobs, traffic):
+    for module in (agents, baselines, bounds, jobs, traffic):
         assert [name for name in module.__all__ if f"{module.__name__}.{name}" not in names] == []
     # What is exported twice stands once, in the reference of its own module.
-    elsewhere = {"Job", "agents", "baselines", *(name for name in traffic.__all__ if name in dfe.__all__)}
+    twice = {name for module in (bounds, traffic) for name in module.__all__ if name in dfe.__all__}
+    elsewhere = {"Job", "agents", "baselines", "bounds", *twice}
     assert {name for name in dfe.__all__ if f"dragonfly_env.{name}" not in names} == elsewhere
 
 

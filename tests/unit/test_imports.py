@@ -27,6 +27,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("policy_parameters",),
     ("jobs",),
     ("simulation",),
+    ("bounds",),
     ("envs",),
     ("dragonfly_v0", "job_bias_v0"),
     ("baselines",),

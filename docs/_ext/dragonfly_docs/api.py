@@ -8,7 +8,17 @@ from types import ModuleType
 
 import dragonfly_env as dfe
 from dragonfly_docs.markdown import GENERATED
-from dragonfly_env import agents, baselines, batch_policy, dragonfly_v0, envs, job_bias_v0, jobs, traffic
+from dragonfly_env import (
+    agents,
+    baselines,
+    batch_policy,
+    bounds,
+    dragonfly_v0,
+    envs,
+    job_bias_v0,
+    jobs,
+    traffic,
+)
 from dragonfly_env.decisions import layout
 from dragonfly_env.envs import aec, bias, job_bias, packet, parallel
 from dragonfly_env.metrics import counters, hosts, operations, tiles, windows
@@ -38,7 +48,7 @@ _VALUES = {
 }
 _ROUTING = ("Policy", "make_policy", "policies")
 _ENVIRONMENTS = (*(name for name in envs.__all__ if name in dfe.__all__), "RouterVecEnv")
-_ELSEWHERE = (*_ROUTING, *_ENVIRONMENTS, "traffic_patterns", "AllToAll", "Job")
+_ELSEWHERE = (*_ROUTING, *_ENVIRONMENTS, "traffic_patterns", "AllToAll", "Job", "most_load", "latency_floor")
 
 
 def _directive(module: ModuleType, name: str) -> str:
@@ -104,6 +114,11 @@ def api_pages() -> dict[str, str]:
                 *_entries(operations, ("JobTotals", "OperationTotals")),
                 *_entries(tile_plots, ("tiles_figure", "counters_figure")),
             ],
+        ),
+        "bounds": _page(
+            "Bounds",
+            "What [](../bounds.md) explains; `most_load` and `latency_floor` are in `dragonfly_env` too.",
+            _entries(bounds, _public(bounds)),
         ),
         "environments": _page(
             "Environments",

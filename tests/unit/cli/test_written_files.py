@@ -65,7 +65,7 @@ FILES: dict[str, tuple[str, ...]] = {
     ),
 }
 EVERY = {**FOLDERS, **FILES}
-WRITES_NOTHING = {"info"}
+WRITES_NOTHING = {"bounds", "info"}
 NOT_UTF8 = os.fsdecode(b"caf\xe9")
 OWN_LEARNER = """
 import numpy as np

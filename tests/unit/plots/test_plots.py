@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib.util
 import re
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from types import SimpleNamespace
@@ -84,11 +87,44 @@ def test_everything_is_drawn_and_nothing_is_blank(results: Results, tmp_path: Pa
 def test_the_load_figure_has_a_row_per_traffic_and_a_line_per_policy(results: Results) -> None:
     figure = load_figure(results)
     assert len(figure.axes) == 2 * 3
-    for axes in figure.axes:
+    bound = ["bound of any routing"] if importlib.util.find_spec("scipy") else []
+    for panel, axes in enumerate(figure.axes):
         labels = [line.get_label() for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
-        assert labels == list(results.policies)
+        assert labels == [*results.policies, *(bound if panel % 3 < 2 else [])]
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == list(results.policies)
+    assert [text.get_text() for text in legend.get_texts()] == [*results.policies, *bound]
+
+
+def test_the_load_figure_shows_what_no_routing_can_pass(results: Results) -> None:
+    pytest.importorskip("scipy", reason="needs the extra [bounds]")
+    figure = load_figure(results)
+    rows = dict(zip(results.traffic, np.array(figure.axes).reshape(2, 3), strict=True))
+    for traffic, (latency, accepted, _) in rows.items():
+        (floor,) = (line for line in latency.get_lines() if line.get_label() == "bound of any routing")
+        (most,) = (line for line in accepted.get_lines() if line.get_label() == "bound of any routing")
+        topology = dfe.Dragonfly.preset("72")
+        assert most.get_ydata()[0] == pytest.approx(dfe.most_load(topology, traffic))
+        assert list(floor.get_xdata()) == [0.1, 0.3, 0.5]
+        config = dfe.SimulationConfig(topology=topology, network="q-adaptive", traffic=traffic, load=0.3)
+        assert floor.get_ydata()[1] * 1000 == pytest.approx(dfe.latency_floor(config))
+
+
+def test_bounds_that_are_not_known_are_left_out(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    for reason in ("no SciPy", "another topology in some runs"):
+        with monkeypatch.context() as patched:
+            shown = results
+            if reason == "no SciPy":
+                patched.setitem(sys.modules, "scipy.optimize", None)
+            else:
+                changed = results.table.copy()
+                changed["configuration"] = changed["configuration"].str.replace('"p": 2', '"p": 1', n=1)
+                changed.loc[1:, "configuration"] = results.table["configuration"][1:]
+                assert changed["configuration"][0] != results.table["configuration"][0]
+                shown = dataclasses.replace(results, table=changed)
+            figure = load_figure(shown)
+            first = shown.traffic.index(shown.table["traffic"][0])
+            labels = [line.get_label() for line in figure.axes[3 * first].get_lines()]
+        assert "bound of any routing" not in labels, reason
 
 
 def test_a_latency_axis_shows_every_policy_that_carries_the_load(results: Results) -> None:

@@ -1,0 +1,88 @@
+"""What routers send to each other: the demand matrix of a traffic pattern, from the core's own expectation of it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import numpy.typing as npt
+
+from dragonfly_env.checks.values import MAX_SEED, check_instance, check_integer, config_error
+from dragonfly_env.config.network import NetworkConfig
+from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.traffic import Pattern, Traffic, parse_traffic, traffic_patterns
+
+Matrix = npt.NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Demand:
+    """What hosts send at a load of 1, in units of the bandwidth of a host's link.
+
+    Attributes:
+        between_routers: (R, R) from the hosts of a router (row) to those of another (column).
+        sent: (H,) by each host.
+        received: (H,) by each host.
+    """
+
+    between_routers: Matrix
+    sent: Matrix
+    received: Matrix
+
+
+def demand_of(
+    topology: Dragonfly, traffic: object, *, network: NetworkConfig | None = None, seed: int = 1
+) -> Demand:
+    """The demands of a traffic pattern.
+
+    Args:
+        topology: Where it is used.
+        traffic: A spec string, a pattern, or a matrix of demands.
+        network: Whether uniform traffic may draw the sender; None: it may.
+        seed: Of the run: patterns that fix something once (a permutation, hot hosts) follow from it.
+
+    Raises:
+        ConfigError: If the traffic has no demand matrix, or is impossible on this topology.
+    """
+    check_instance("topology", topology, Dragonfly)
+    pattern = pattern_of(parse_traffic(traffic))
+    pattern.check(topology)
+    seed = check_integer("seed", seed, 0, MAX_SEED)
+    excludes = network is not None and network.uniform_excludes_sender
+    core = pattern.build(topology.to_core(), seed, uniform_excludes_sender=excludes)
+    sent = np.array([core.share(host) for host in range(topology.num_hosts)])
+    return Demand(core.demand(), sent, core.received())
+
+
+def pattern_of(traffic: Traffic) -> Pattern:
+    """The pattern, if the traffic is one.
+
+    Raises:
+        ConfigError: For traces, schedules, closed loops and silence, which have no demand matrix.
+    """
+    if isinstance(traffic, Pattern):
+        return traffic
+    known = ", ".join(spec for spec in traffic_patterns() if isinstance(parse_traffic(spec), Pattern))
+    allowed = (
+        "must have a demand matrix; closed loops, traces, schedules and jobs have none. These have one: "
+        f"{known}, mixtures of them, and matrices of demands"
+    )
+    raise config_error("traffic", traffic.spec, allowed)
+
+
+def offered_by(config: SimulationConfig) -> tuple[Demand, float]:
+    """The demands of a run, and the load that it offers.
+
+    Raises:
+        ConfigError: If its traffic has no demand matrix, or it has jobs.
+    """
+    check_instance("config", config, SimulationConfig)
+    if config.jobs:
+        names = ", ".join(job.title for job in config.jobs)
+        raise config_error("jobs", names, "must be none: the traffic of jobs has no demand matrix")
+    pattern = pattern_of(config.traffic_object)
+    load = config.load
+    if pattern.is_absolute:
+        load = config.offered_steps[0][2]
+    return demand_of(config.topology, pattern, network=config.network, seed=config.seed), load

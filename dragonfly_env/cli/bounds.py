@@ -1,0 +1,112 @@
+"""``dragonfly-env bounds``: what any routing can reach."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dragonfly_env.cli import options
+from dragonfly_env.cli.console import show
+from dragonfly_env.cli.guard import guarded
+from dragonfly_env.cli.settings import scenario_settings
+
+if TYPE_CHECKING:
+    from dragonfly_env.bounds import Bounds
+    from dragonfly_env.simulation.config import SimulationConfig
+
+_SHARES = (0.25, 0.5, 0.75, 0.9)
+"""Of the most load: the loads of the table, if none is given."""
+
+
+@guarded
+@options.taking(given=options.BOUNDS)
+def bounds(
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed",
+            "-s",
+            help="Seed of what a pattern fixes once: a permutation, hot hosts.",
+            rich_help_panel=options.LOAD,
+        ),
+    ] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    *,
+    given: options.Given,
+) -> None:
+    """Compute the most load that any routing can carry, and the least mean latency at a load. Simulates nothing.
+
+    Needs SciPy, which the extra "bounds" of the package installs.
+
+    [bold]Examples[/bold]
+
+    dragonfly-env bounds --traffic adv+1
+
+    dragonfly-env bounds --topology 342 --traffic advc --load 0.2 --load 0.4
+
+    dragonfly-env bounds --topology 72 --arrangement absolute --traffic permutation --seed 3 --json
+    """
+    from dragonfly_env.bounds import Bounds
+    from dragonfly_env.sweeps.fields import parse_loads
+    from dragonfly_env.sweeps.scenario import Scenario
+
+    loads = given["loads"]
+    settings = scenario_settings({}, {**given, "loads": loads or [0.5]}, policies=["min"], seeds=[seed])
+    config = Scenario.from_dict(settings, name="bounds").runs()[0].config
+    found = Bounds.of(config)
+    wanted = parse_loads(loads, "--load") if loads else [share * found.most_load for share in _SHARES]
+    floors = [(load, found.latency_floor_ns(load)) for load in wanted]
+    if as_json:
+        show(json.dumps(_plain(config, found, floors), indent=2, allow_nan=False))
+    else:
+        show(_report(config, found, floors))
+
+
+def _plain(config: SimulationConfig, found: Bounds, floors: list[tuple[float, float]]) -> dict[str, Any]:
+    return {
+        "most_load": found.most_load,
+        "limited_by_hosts": found.limited_by_hosts,
+        "latency_floor_ns": [
+            {"load": load, "latency_floor_ns": floor if math.isfinite(floor) else None}
+            for load, floor in floors
+        ],
+        "link_classes": [
+            {"name": use.name, "mean": use.mean, "highest": use.highest, "full": use.full}
+            for use in found.classes_at_most_load()
+        ],
+        "topology": config.topology.to_dict(),
+        "network": config.network.to_dict(),
+        "traffic": config.traffic_object.to_dict(),
+        "seed": config.seed,
+    }
+
+
+def _report(config: SimulationConfig, found: Bounds, floors: list[tuple[float, float]]) -> RenderableType:
+    topology = config.topology
+    head = Text.assemble(
+        (f"{config.traffic_object.spec} on {topology.num_hosts:,} hosts", "bold"),
+        f"\np={topology.p}, a={topology.a}, h={topology.h}, g={topology.g}, {topology.arrangement}\n",
+        f"most load {found.most_load:.4f} of the host links' bandwidth",
+        f", limited by {'the links of hosts' if found.limited_by_hosts else 'links between routers'}",
+    )
+    latencies = Table(box=box.SIMPLE_HEAD)
+    latencies.add_column("load", justify="right")
+    latencies.add_column("latency floor (ns)", justify="right")
+    for load, floor in floors:
+        latencies.add_row(f"{load:.4f}", f"{floor:,.1f}" if math.isfinite(floor) else "above the most load")
+    classes = Table(box=box.SIMPLE_HEAD, title="links at the most load", title_justify="left")
+    classes.add_column("class")
+    for heading in ("mean use (%)", "highest (%)", "full links (%)"):
+        classes.add_column(heading, justify="right")
+    for use in found.classes_at_most_load():
+        classes.add_row(
+            use.name, f"{100 * use.mean:.1f}", f"{100 * use.highest:.1f}", f"{100 * use.full:.1f}"
+        )
+    return Group(head, latencies, classes)
