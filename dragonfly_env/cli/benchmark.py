@@ -74,8 +74,8 @@ def benchmark(
     """Measure policies on a versioned suite of patterns, loads, sizes and networks, against the best reference of each.
 
     References are heuristics as published, heuristics tuned on the train split,
-    and learners that begin with nothing. An agent may be trained on the cases of the
-    [bold]train[/bold] split; one that was trained on the [bold]test[/bold] split is refused.
+    and learners that begin with nothing. An agent may be trained on the cases of
+    the split [bold]train[/bold]; one that was trained on the split [bold]test[/bold] is refused.
 
     Results of the references come with the package: a run of theirs is done here
     only where the package has none.

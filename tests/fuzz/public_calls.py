@@ -20,6 +20,7 @@ from dragonfly_env.plots import tiles
 from dragonfly_env.policies import parse_policy, policy_class, policy_from_dict
 from tests.fuzz.call import Call, method, of, optional
 from tests.fuzz.public_agent_calls import agents, experiments_calls, learners
+from tests.ready import empty_split_file
 
 _TOPOLOGY = dfe.Dragonfly(1, 2, 1)
 _COLUMNS: dict[str, Any] = {"time_ns": [0, 5.5], "src": [0, 1], "dst": [3, 4], "bytes": [128, 300]}
@@ -101,6 +102,9 @@ def _heuristics(folder: Path) -> list[Call]:
         of(dfe.baselines.Ugal, detour="lgl"),
         of(dfe.baselines.Valiant, detour="lg"),
         of(dfe.baselines.Mlp, weights=str(file)),
+        of(dfe.baselines.StaticOptimum, split=empty_split_file()),
+        of(dfe.most_load, topology=_TOPOLOGY, traffic="uniform"),
+        of(dfe.latency_floor, config=_LOADED),
         of(
             dfe.baselines.MlpNetwork,
             **{

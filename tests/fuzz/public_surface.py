@@ -74,7 +74,14 @@ NOT_CALLED: dict[str, str] = {
                 "Learner.load",
                 "Learner.prepare",
             ),
-            *("Learner.save", "Learner.set_training", "Policy.act", "Policy.reference", "Traffic.check"),
+            *(
+                "Learner.save",
+                "Learner.set_training",
+                "Policy.act",
+                "Policy.for_run",
+                "Policy.reference",
+                "Traffic.check",
+            ),
         ),
         _PROTOCOL,
     ),
@@ -83,6 +90,7 @@ NOT_CALLED: dict[str, str] = {
         _INNER,
     ),
     "DemandMatrix.load_on": _INNER,
+    "StaticOptimum.for_run": "called by SimulationConfig with itself, which has been checked",
     **dict.fromkeys(
         (
             f"RouterVecEnv.{name}"

@@ -24,7 +24,7 @@ from dragonfly_env.traffic import (
     parse_traffic,
 )
 from tests.fuzz.draws import Field, fields_of, integer_near, odd, some_of
-from tests.ready import weights_file
+from tests.ready import empty_split_file, weights_file
 
 MOST_HOSTS = 100
 ARRANGEMENTS = tuple(_core.arrangements())
@@ -49,9 +49,14 @@ def simulation_fields() -> tuple[Field, ...]:
 def policy_fields(name: str) -> tuple[Field, ...]:
     """The parameters of a policy that its name leaves open."""
     cls = policy_class(name)
-    if cls is CorePolicy or cls.needs:  # of those that need a file: policy(), and the fuzzer of such files
+    if cls is CorePolicy or needs_file(name):  # of those: policy(), and the fuzzer of such files
         return ()
     return tuple(field for field in fields_of(cls) if field.name not in cls.variants[name])
+
+
+def needs_file(name: str) -> bool:
+    """Whether a policy is given one: always, although the split of static-optimum can also be computed, in seconds."""
+    return bool(policy_class(name).needs) or name == "static-optimum"
 
 
 def topology_arguments(random: Random, wrong: float = 0.0) -> dict[str, Any]:
@@ -99,8 +104,10 @@ def network_arguments(random: Random, wrong: float = 0.0, share: float = 0.15) -
 
 
 def needed(random: Random, name: str) -> list[tuple[str, Any]]:
-    """What a policy's name does not give: a file with an untrained network."""
-    if not policy_class(name).needs:
+    """What a policy's name does not give: a file with an untrained network, or with a split that has no path."""
+    if name == "static-optimum":
+        return [("split", empty_split_file())]
+    if not needs_file(name):
         return []
     return [("weights", weights_file(seed=random.randrange(4), scope="every", nonminimal_kinds=("lgl", "g")))]
 
@@ -112,9 +119,9 @@ def policy(random: Random, wrong: float = 0.0) -> Any:
         return odd(random)
     given = some_of(random, policy_fields(name), 0.4 * random.random(), wrong)
     kind = random.randrange(3)
-    if kind == 0:
+    if kind == 0 and name != "static-optimum":
         return name
-    if policy_class(name).needs:
+    if needs_file(name):
         given = {
             key: odd(random) if random.random() < wrong else value for key, value in needed(random, name)
         }

@@ -26,7 +26,7 @@ def published() -> pd.DataFrame:
     with resources.as_file(folder / "dragonfly-v1.parquet") as file:
         table = pd.read_parquet(file)
     table = table[table["quantity"].isin(["latency", "accepted-load"])]
-    (names,) = (table[column] for column in ("cell", "case") if column in table)
+    names = table["case"]
     parts = names.str.extract(r"^(?P<traffic>.+) (?P<load>[\d.]+), (?P<hosts>\S+) hosts, (?P<network>\S+)$")
     assert parts.notna().all(axis=None)
     return table.assign(**{name: parts[name] for name in parts}).astype({"load": float})

@@ -110,12 +110,12 @@ def test_legends_of_counters_cover_no_data(job: int | None) -> None:
     check(tiles_figure(windows.whole, job=job))
 
 
-@pytest.mark.parametrize("boards", [(), ("transient",)])
-def test_every_label_of_the_heat_map_of_a_suite_is_read(boards: tuple[str, ...]) -> None:
-    """All of its cells are in groups with labels of their own, none of which meets another."""
+@pytest.mark.parametrize("tracks", [(), ("transient",)])
+def test_every_label_of_the_heat_map_of_a_suite_is_read(tracks: tuple[str, ...]) -> None:
+    """All of its cases are in groups with labels of their own, none of which meets another."""
     suite = find_suite("dragonfly-v1")
     scores = Benchmark(
-        suite=suite, effort="full", policies=(), folder=Path("nowhere"), boards=boards
+        suite=suite, effort="full", policies=(), folder=Path("nowhere"), tracks=tracks
     ).scores()
     figure = heat_map(scores)
     check(figure)
@@ -128,9 +128,9 @@ def test_every_label_of_the_heat_map_of_a_suite_is_read(boards: tuple[str, ...])
             assert all(label.get_fontsize() >= 8 for label in ticks)
             assert all(box.x0 >= -SLACK and box.y0 >= -SLACK for box in boxes)
         shown += sum(image.get_array().size for image in axes.collections if image.get_array() is not None)
-    cells = len(scores.table.drop_duplicates(["board", "part", "cell"]))
+    cases = len(scores.table.drop_duplicates(["track", "split", "case"]))
     policies = scores.table["policy"].nunique()
-    assert shown - 256 == cells * policies  # 256: the key's colours
+    assert shown - 256 == cases * policies  # 256: the key's colours
     assert figure.get_size_inches()[0] < 12.5
 
 

@@ -41,6 +41,9 @@ def made() -> dict[type, object]:
         env._core,
         _core.Turnstile("taken"),
         dfe.baselines.MlpNetwork.random(hidden_units=(4,)).to_core(),
+        _core.PathSplit(
+            1, *(np.zeros(0, dtype=kind) for kind in (np.uint32, np.uint32, np.int64, np.float64))
+        ),
         compile_program(jobs.Nek5000(gap_ns=1), 4, 128).script,
     )
     return {type(value): value for value in objects}
