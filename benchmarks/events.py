@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from rich import box
@@ -57,16 +57,42 @@ def _perf(command: list[str], folder: Path) -> tuple[dict[str, float], int]:
     return counts, _packet_hops(cost.output)
 
 
-def _callgrind(command: list[str], folder: Path) -> tuple[dict[str, float], int]:
-    file = folder / "callgrind.out"
-    options = ["--tool=callgrind", f"--callgrind-out-file={file}", "--cache-sim=yes", "--branch-sim=yes"]
-    cost = run_process(["valgrind", *options, *command])
-    text = file.read_text(encoding="utf-8", errors="replace")
+def callgrind(
+    command: Sequence[str],
+    *,
+    folder: Path | None = None,
+    options: Sequence[str] = (),
+    exit_statuses: Collection[int] = (0,),
+) -> tuple[dict[str, float], str]:
+    """Run a program under callgrind.
+
+    Args:
+        command: Program and arguments.
+        folder: Where to run it.
+        options: Of callgrind.
+        exit_statuses: Those of the program that mean success.
+
+    Returns:
+        Its events by callgrind's names (``Ir`` is instructions), and what it printed.
+
+    Raises:
+        RuntimeError: If it fails, or callgrind's output has no totals.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "callgrind.out"
+        valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={file}", *options]
+        cost = run_process([*valgrind, *command], folder=folder, exit_statuses=exit_statuses)
+        text = file.read_text(encoding="utf-8", errors="replace")
     names, totals = (re.search(rf"(?m)^{key}: (.*)$", text) for key in ("events", "totals"))
     if names is None or totals is None:
         raise RuntimeError("callgrind's output has no totals")
-    counts = dict(zip(names[1].split(), map(float, totals[1].split()), strict=False))
-    return {label: counts[key] for key, label in _CALLGRIND_NAMES.items()}, _packet_hops(cost.output)
+    return dict(zip(names[1].split(), map(float, totals[1].split()), strict=False)), cost.output
+
+
+def count_with_callgrind(command: list[str], _folder: Path) -> tuple[dict[str, float], int]:
+    """A counter for `per_packet_hop`: the events of callgrind's model."""
+    counts, output = callgrind(command, options=("--cache-sim=yes", "--branch-sim=yes"))
+    return {label: counts[key] for key, label in _CALLGRIND_NAMES.items()}, _packet_hops(output)
 
 
 def _packet_hops(output: str) -> int:
@@ -123,7 +149,7 @@ def main() -> None:
     output.print(f"counting with {tool}: {' '.join(run[1:])}", style="dim")
     lengths = (20_000.0, 120_000.0) if tool == "perf" else (1_000.0, 4_000.0)
     try:
-        events = per_packet_hop(_perf if tool == "perf" else _callgrind, run, lengths)
+        events = per_packet_hop(_perf if tool == "perf" else count_with_callgrind, run, lengths)
     except RuntimeError as error:
         parser.exit(2, f"error: {error}\n")
     shown = Table("event", box=box.SIMPLE_HEAD)

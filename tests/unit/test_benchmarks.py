@@ -10,6 +10,10 @@ from typing import Any
 
 import pytest
 
+import dragonfly_env as dfe
+from benchmarks.effort import SMOKE
+from benchmarks.peers import PEERS, measure
+
 ROOT = Path(__file__).resolve().parents[2]
 FAMILIES = ("core", "scale", "threads", "environment", "scenarios", "networks", "overhead")
 
@@ -144,7 +148,7 @@ def test_an_unknown_family_is_refused(tmp_path: Path) -> None:
 
 
 def test_without_peers_nothing_is_measured_and_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("BOOKSIM2", "CAMINOS", "FOGSIM", "SST"):
+    for name in ("BOOKSIM2", "CAMINOS", "FOGSIM", "HTSIM", "SST"):
         monkeypatch.delenv(f"DRAGONFLY_BENCH_{name}", raising=False)
     done = run(module="benchmarks.peers")
     assert done.returncode == 0, done.stderr
@@ -152,7 +156,7 @@ def test_without_peers_nothing_is_measured_and_it_says_so(monkeypatch: pytest.Mo
 
 
 def test_a_peer_is_measured_by_what_its_longer_run_does_more(tmp_path: Path) -> None:
-    """A stand-in that spends CPU time by the cycle and reports in the manner of CAMINOS."""
+    """A program that spends CPU time by the cycle and reports in the manner of CAMINOS."""
     stand_in = tmp_path / "caminos"
     stand_in.write_text(
         f"#!{sys.executable}\n"
@@ -163,9 +167,59 @@ def test_a_peer_is_measured_by_what_its_longer_run_does_more(tmp_path: Path) -> 
         encoding="utf-8",
     )
     stand_in.chmod(0o755)
-    done = run("--caminos", str(stand_in), module="benchmarks.peers")
-    assert done.returncode == 0, done.stderr
-    assert "caminos, minimal, uniform 0.8" in done.stdout
+    results = {r.name: r for r in measure(SMOKE, lambda _: None, {"caminos": str(stand_in)})}
+    speed = results["caminos, minimal, uniform 0.8"]
+    assert len(speed.samples) == SMOKE.rounds
+    for entry, sample in zip(speed.details["rounds"], speed.samples, strict=True):
+        assert entry["packet_hops"] == [0.5 * 1_056 * cycles * 3 for cycles in (200, 1_000)]
+        (short, long), (begin, end) = entry["packet_hops"], entry["cpu_s"]
+        assert sample == pytest.approx((long - short) / (end - begin) / 1e6)
+    ours = results["dragonfly-env, minimal, uniform 0.8, in turns with caminos"]
+    times = results["dragonfly-env / caminos"]
+    assert times.samples == pytest.approx([a / b for a, b in zip(ours.samples, speed.samples, strict=True)])
+
+
+def packet_hops(name: str, output: str, folder: Path, length: int = 1) -> float:
+    """What the parser of a peer reads."""
+    (peer,) = (peer for peer in PEERS if peer.name == name)
+    return peer.packet_hops(output, folder, length)
+
+
+def test_packet_hops_of_booksim2_are_those_of_its_whole_run(tmp_path: Path) -> None:
+    """Rates are per host and cycle; the last figures printed are the overall ones."""
+    output = (
+        "Accepted packet rate average = 0.1 (1 samples)\nTime taken is 10 cycles\nHops average = 1 (1 samples)\n"
+        "Accepted packet rate average = 0.75 (1 samples)\nHops average = 3.5 (1 samples)\n"
+        "Time taken is 600 cycles\n"
+    )
+    assert packet_hops("booksim2", output, tmp_path) == 0.75 * 1_056 * 600 * 3.5
+
+
+def test_packet_hops_of_fogsim_include_its_warm_up(tmp_path: Path) -> None:
+    counted = "Packets Received: 300\nLocal Hops: 500\nGlobal Hops: 250\nCycles: 2000 (warmup: 1000)\n"
+    (tmp_path / "result").write_text(counted, encoding="utf-8")
+    assert packet_hops("fogsim", "", tmp_path) == 2 * 1_050
+
+
+FLOW = "Flow ndp_{}_{}(0) flow_id 7 finished at 42.1 total bytes {}\n"
+
+
+def test_packet_hops_of_htsim_are_packets_times_links_of_the_minimal_path(tmp_path: Path) -> None:
+    """Hosts 0 and 1 share a router, 0 and 4 a group; 0 reaches group 32, 4 hosts a router, by two or three links."""
+    flows = [(0, 1, 1), (0, 4, 2), (0, 1_055, 3)]  # source, destination, links
+    output = "Loaded 3 connections in total\n"
+    output += "".join(FLOW.format(source, destination, 9_000 * 10) for source, destination, _ in flows)
+    links = sum(links for *_, links in flows[:2])
+    read = packet_hops("htsim", output, tmp_path) / 10 - links
+    topology = dfe.Dragonfly(p=4, a=8, h=4, arrangement="absolute")
+    assert read == topology.minimal_hops(0, 263) + 1
+    assert read in (3, 4)
+
+
+def test_a_flow_of_htsim_that_has_not_finished_is_an_error(tmp_path: Path) -> None:
+    output = "Loaded 2 connections in total\n" + FLOW.format(0, 4, 9_000)
+    with pytest.raises(RuntimeError, match="1 of 2 flows"):
+        packet_hops("htsim", output, tmp_path)
 
 
 def test_a_peer_whose_output_is_not_understood_is_an_error(tmp_path: Path) -> None:
