@@ -76,6 +76,12 @@ def test_every_pattern_has_a_page_with_its_source_and_its_arguments(pages: dict[
         assert f"| `{parameter['name']}` |" in page
 
 
+@pytest.mark.parametrize("name", ["network", "paths", "router", "decision"])
+def test_committed_drawings_are_current(pages: dict[str, str], name: str) -> None:
+    drawn = f"images/drawn/{name}.svg"
+    assert (ROOT / "docs" / drawn).read_text(encoding="utf-8") == pages[drawn]
+
+
 def test_every_command_has_a_page_with_every_option(pages: dict[str, str]) -> None:
     import typer
 

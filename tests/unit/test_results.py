@@ -18,9 +18,9 @@ TEXTS = {path: path.read_text(encoding="utf-8") for path in results.texts()}
 README = TEXTS[ROOT / "README.md"]
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_no_text_states_another_value(path: Path) -> None:
-    assert results.wrong_statements(TEXTS[path], KNOWN) == []
+def test_no_text_states_another_value() -> None:
+    found = {path: results.wrong_statements(text, KNOWN) for path, text in TEXTS.items()}
+    assert {path: wrong for path, wrong in found.items() if wrong} == {}
 
 
 @pytest.mark.parametrize("result", KNOWN, ids=lambda result: result.name)
@@ -84,7 +84,7 @@ def test_another_value_is_found_and_corrected() -> None:
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("", "must be given"),
+        ('command = ""\nmeasured = 2026-11-25', "must be given"),
         ('date = "x"', "date"),
         ('command = "c"\nmeasured = 2026-11-25\nstated = ["none"]', "must occur once"),
     ],

@@ -54,7 +54,8 @@ class Result:
         """What finds a statement of this figure, whatever its value; a line break is a space."""
         for text in self.stated:
             before, after = (r"\s+".join(map(re.escape, part.split(" "))) for part in text.split("{}"))
-            yield re.compile(rf"(?<![\w.,])({before})({_NUMBER})({after})(?![\w])")
+            end = r"\b" if text[-1].isalnum() else ""
+            yield re.compile(rf"(?<![\w.,])({before})({_NUMBER})({after}){end}")
 
 
 def results(path: Path = FILE) -> list[Result]:

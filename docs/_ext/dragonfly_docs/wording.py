@@ -40,7 +40,8 @@ _RETIRED = [(re.compile(rf"\b({old})\b", re.IGNORECASE), new) for old, new in RE
 _ORDINAL = re.compile(r"\|\s*\d{1,2}\.:?\s")
 _MISSED = re.compile(r"\*\*[^*\n]*\bmissed\b[^*\n]*\*\*", re.IGNORECASE)
 _CODE = re.compile(
-    r"^```.*?^```$|^<!-- generated: .*?^<!-- /generated -->$|^==[= ]+$.*?^==[= ]+$|(?<=\n\n)(?: {4}[^\n]*\n?)+|``[^`]+``|`[^`\n]+`|<[^>\n]+>|\]\([^)\n]*\)",
+    r"^```.*?^```$|^<!-- generated: .*?^<!-- /generated -->$|"
+    r"^==[= ]+$.*?^==[= ]+$|(?<=\n\n)(?: {4}[^\n]*\n?)+|``[^`]+``|`[^`\n]+`|<[^>\n]+>|\]\([^)\n]*\)",
     re.MULTILINE | re.DOTALL,
 )
 _SENTENCE = re.compile(r"(?<=[.:;!?])\s+|\n\s*\n|\n\s*(?=[-*|#\d]\s?)")
