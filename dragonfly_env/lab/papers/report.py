@@ -241,8 +241,7 @@ def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
         cells += [f"{verdicts[INPUT] + verdicts[EXCLUDED]}"]
         cells += [f"{orderings.count('holds')} of {len(orderings)}" if orderings else "-"]
         lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", "Claims that deviate, by what explains them (each claim in the table below):", ""]
-    lines += ["| variant | explanation | claims |", "|---|---|---|"]
+    explained = []
     for variant in variants:
         for kind in EXPLANATIONS:
             ids = [
@@ -254,7 +253,10 @@ def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
                 and row["explanation"].startswith(kind)
             ]
             if ids:
-                lines.append(f"| `{variant}` | {kind.rstrip(': ')} ({len(ids)}) | {', '.join(ids)} |")
+                explained.append(f"| `{variant}` | {kind.rstrip(': ')} ({len(ids)}) | {', '.join(ids)} |")
+    if explained:
+        lines += ["", "Claims that deviate, by what explains them (each claim in the table below):", ""]
+        lines += ["| variant | explanation | claims |", "|---|---|---|", *explained]
     return lines
 
 
