@@ -49,12 +49,14 @@ class Result:
     note: str = ""
     stated: tuple[str, ...] = ()
 
-    @property
-    def patterns(self) -> Iterator[re.Pattern[str]]:
-        """What finds a statement of this figure, whatever its value; a line break is a space."""
-        for text in self.stated:
-            before, after = (r"\s+".join(map(re.escape, part.split(" "))) for part in text.split("{}"))
-            end = r"\b" if text[-1].isalnum() else ""
+    def patterns(self, text: str) -> Iterator[re.Pattern[str]]:
+        """What finds statements of this figure in a text, whatever their value; a line break is a space."""
+        for stated in self.stated:
+            parts = stated.split("{}")
+            if max(" ".join(parts).split(), key=len) not in text:  # quick: most texts state nothing
+                continue
+            before, after = (r"\s+".join(map(re.escape, part.split(" "))) for part in parts)
+            end = r"\b" if stated[-1].isalnum() else ""
             yield re.compile(rf"(?<![\w.,])({before})({_NUMBER})({after}){end}")
 
 
@@ -95,7 +97,7 @@ def wrong_statements(text: str, known: list[Result]) -> list[str]:
     return [
         f"{result.name} is {result.value}, not {match[2]}: {match[0]!r}"
         for result in known
-        for pattern in result.patterns
+        for pattern in result.patterns(text)
         for match in pattern.finditer(text)
         if match[2] != result.value
     ]
@@ -104,7 +106,7 @@ def wrong_statements(text: str, known: list[Result]) -> list[str]:
 def corrected(text: str, known: list[Result]) -> str:
     """A text with the values of the file."""
     for result in known:
-        for pattern in result.patterns:
+        for pattern in result.patterns(text):
             text = pattern.sub(rf"\g<1>{result.value}\g<3>", text)
     return text
 
