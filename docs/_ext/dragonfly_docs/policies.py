@@ -95,7 +95,7 @@ def _page(info: _core.PolicyInfo) -> str:
     parts = [GENERATED, f"# {name}\n", f"{info['summary'][:1].upper()}{info['summary'][1:]}.\n"]
     facts = [
         ("Source", info["source"]),
-        ("Decides", _DECIDES[info["scope"]] + f' (`scope="{info["scope"]}"`)'),
+        ("Decides at", _DECIDES[info["scope"]] + f' (`scope="{info["scope"]}"`)'),
         ("Chooses", f'a {info["action"]} (`action="{info["action"]}"`)'),
         ("Learns", "yes, in the core" if kind.learns else "no"),
     ]
