@@ -21,7 +21,13 @@ _PART = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(^<!-- /generated -->)",
 def result_table(name: str) -> str:
     """The figures of a table of ``results.toml``."""
     rows = (
-        (one.what, f"{one.value} {one.unit}", one.note, code(one.command), one.measured)
+        (
+            one.what,
+            f"{one.value} {one.unit}",
+            one.note,
+            code(one.command),
+            one.measured.replace("-", "\u2011"),
+        )
         for one in results()
         if one.table == name
     )
