@@ -76,7 +76,7 @@ def test_every_pattern_has_a_page_with_its_source_and_its_arguments(pages: dict[
         assert f"| `{parameter['name']}` |" in page
 
 
-@pytest.mark.parametrize("name", ["network", "paths", "router", "decision"])
+@pytest.mark.parametrize("name", ["network", "paths", "router"])
 def test_committed_drawings_are_current(pages: dict[str, str], name: str) -> None:
     drawn = f"images/drawn/{name}.svg"
     assert (ROOT / "docs" / drawn).read_text(encoding="utf-8") == pages[drawn]
@@ -127,6 +127,14 @@ def test_links_between_pages_have_texts_for_those_who_read_the_sources() -> None
         text = page.read_text(encoding="utf-8")
         if not text.startswith("<!-- Generated"):  # by `make docs`, for the site alone
             assert "[](" not in text, page
+
+
+def test_reports_are_dated_and_outside_the_navigation() -> None:
+    reports = sorted((ROOT / "docs" / "reports").glob("*.md"))
+    assert len(reports) > 5
+    for page in reports:
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d-[\w-]+", page.stem), page
+        assert page.read_text(encoding="utf-8").startswith("---\norphan: true\n---\n"), page
 
 
 def test_help_explains_every_field_of_transitions() -> None:

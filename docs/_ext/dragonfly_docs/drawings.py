@@ -211,8 +211,8 @@ def _decision_drawing() -> str:
         parts += [_circle((x, 110), 5, "packet"), _line((x, 104), (x, 66 - 12 * (k % 2)), "local")]
         parts.append(_line((x, 116), (x + 250, 160), "detour", "tip-detour"))
     parts += [
-        _text(160, 40, "decisions are raised"),
-        _text(410, 182, "decisions take effect, each one routing delay later"),
+        _text(160, 40, "routers decide"),
+        _text(410, 182, "actions take effect, each one routing delay later"),
         '<rect x="80" y="94" width="164" height="32" rx="6" fill="none" stroke="#1a7f37" stroke-dasharray="5 4"/>',
         _text(256, 98, "one batch: at most one routing delay long", "fill-minimal", "start"),
     ]
