@@ -150,7 +150,7 @@ class QAdaptiveQueue(QAdaptive):
     A Q-value follows the mean of many packets with a delay; a queue that has just grown is seen at once. Thresholds
     and rates are the paper's. Not for every traffic: under ``many-to-many`` it is much slower than ``QAdaptive``.
 
-    Source: this project (docs/notes/q-adaptive-variants.md), after Kang, Wang, Lan, HPDC 2021, section 4.
+    Source: this project (docs/reports/2026-11-21-q-adaptive-variants.md), after Kang, Wang, Lan, HPDC 2021, section 4.
     """
 
     variants: ClassVar[NamedVariants] = {"q-adaptive-queue": {}}
@@ -181,7 +181,7 @@ class QAdaptiveFast(QAdaptive):
     Rates and the other threshold are the paper's. Under uniform traffic it is as ``QAdaptiveQueue``; what that one
     loses under ``many-to-many`` with 2,550 hosts is not mended.
 
-    Source: this project (docs/notes/q-adaptive-variants.md), after Kang, Wang, Lan, HPDC 2021, section 4.
+    Source: this project (docs/reports/2026-11-21-q-adaptive-variants.md), after Kang, Wang, Lan, HPDC 2021, section 4.
     """
 
     variants: ClassVar[NamedVariants] = {"q-adaptive-fast": {}}

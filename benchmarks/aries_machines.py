@@ -1,7 +1,7 @@
 """Does an eighth of Theta stand for Theta? ``python -m benchmarks.aries_machines [milc|uniform]``.
 
 The same experiment on ``theta-m8`` and on ``theta``: hosts offer the same bytes, jobs are the same part of the machine,
-computing times and messages are the same. Tables in Markdown, as in ``docs/aries.md``.
+computing times and messages are the same. Tables in Markdown, as in ``docs/reports/2026-11-25-aries-modes.md``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How the modes of Aries behave on the small Theta: ``python -m benchmarks.aries_modes modes`` (or another table).
 
-Tables in Markdown, as in ``docs/aries.md``: what share of the packets goes around, what that costs in latency and in
-packets on links between groups, and what the open parameters (how levels are cut, who wins ties) do to it.
+Tables in Markdown, as in ``docs/reports/2026-11-25-aries-modes.md``: the share of packets on non-minimal paths, what it
+costs in latency and in packets on links between groups, and what the open parameters (levels, ties) change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""LIA where its paper did not look: ``python -m benchmarks.lia_elsewhere`` prints the table of ``docs/lia.md``.
+"""LIA where its paper did not look: ``python -m benchmarks.lia_elsewhere``.
+
+It prints the table of ``docs/reports/2026-11-25-lia.md``.
 
 Other sizes, both palm trees, trunked and partial systems, other offsets of adversarial traffic: LIA's mean latency
 over the lowest of the oblivious non-minimal paths, and over the lowest of the other adaptive policies, as Markdown.

@@ -3,7 +3,7 @@
 The paper's network and parameters with 1,056 hosts, six cells of traffic and load. Every run starts with an empty
 network and is measured twice: over its first 300 us, where tables are wrong, and over 100 us at its end. Each run is
 kept in a small file of its own, so that the same command goes on where an interrupted one stopped. Writes
-``variants.json`` and prints the tables of ``docs/notes/q-adaptive-variants.md``.
+``variants.json`` and prints the tables of ``docs/reports/2026-11-21-q-adaptive-variants.md``.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@
 // partition of its host asks it.
 //
 // To add one: a file csrc/traffic/<name>.cpp with a function `PatternInfo <name>_pattern()` that sets
-// `program`, and its line in registry.cpp. CONTRIBUTING.md shows one.
+// `program`, and its line in registry.cpp. docs/extending/workload.md shows one.
 #pragma once
 
 #include <cstddef>

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _EVERY = "all"
 
 _HOW = options.suite(
-    whole="The paper's systems and windows with several seeds (hours); or every figure's shape in minutes.",
+    whole="The paper's systems and windows with several seeds (hours); or every figure's shape in short windows.",
     seeds="quick 1 (aries 4), full 5 (hpdc21), 3 (taco25) or 40 (aries)",
     folder="results/PAPER-MODE, or results/PAPER-MODE-VARIANT",
     engines=True,

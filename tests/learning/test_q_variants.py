@@ -1,4 +1,4 @@
-"""What the variants of Q-adaptive are shipped for shows on 72 hosts, too (docs/notes/q-adaptive-variants.md)."""
+"""What the variants of Q-adaptive are for shows on 72 hosts, too (docs/reports/2026-11-21-q-adaptive-variants.md)."""
 
 from __future__ import annotations
 

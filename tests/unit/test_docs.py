@@ -66,7 +66,6 @@ def test_every_policy_has_a_page_with_its_source_and_its_parameters(pages: dict[
         own = parameter["name"] in policy_class(name).settings_names()
         brought = parameter["type"] == "object" and not own  # a network that comes with the package
         assert (f"| `{parameter['name']}` |" in page) == (parameter["name"] not in fixed and not brought)
-    assert f"policies/{name}.md" in pages["routing/policies.inc"]
 
 
 @pytest.mark.parametrize("info", _core.patterns(), ids=lambda info: info["name"])
@@ -75,7 +74,12 @@ def test_every_pattern_has_a_page_with_its_source_and_its_arguments(pages: dict[
     assert info["source"] in page
     for parameter in info["parameters"]:
         assert f"| `{parameter['name']}` |" in page
-    assert f"patterns/{info['name']}.md" in pages["traffic/patterns.inc"]
+
+
+@pytest.mark.parametrize("name", ["network", "paths", "router"])
+def test_committed_drawings_are_current(pages: dict[str, str], name: str) -> None:
+    drawn = f"images/drawn/{name}.svg"
+    assert (ROOT / "docs" / drawn).read_text(encoding="utf-8") == pages[drawn]
 
 
 def test_every_command_has_a_page_with_every_option(pages: dict[str, str]) -> None:
@@ -125,22 +129,18 @@ def test_links_between_pages_have_texts_for_those_who_read_the_sources() -> None
             assert "[](" not in text, page
 
 
+def test_reports_are_dated_and_outside_the_navigation() -> None:
+    reports = sorted((ROOT / "docs" / "reports").glob("*.md"))
+    assert len(reports) > 5
+    for page in reports:
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d-[\w-]+", page.stem), page
+        assert page.read_text(encoding="utf-8").startswith("---\norphan: true\n---\n"), page
+
+
 def test_help_explains_every_field_of_transitions() -> None:
     text = dfe.Transitions.__doc__ or ""
     for field in dataclasses.fields(dfe.Transitions):
         assert f"    {field.name}: (M" in text
-
-
-def test_figures_of_the_readme_stand_in_the_documentation() -> None:
-    _, _, table = README.partition("| what | measured |")
-    rows = [row for row in table.splitlines()[2:] if row.startswith("|")]
-    assert len(rows) > 8
-    known = "".join(
-        (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("measured.md", "learning.md")
-    )
-    for row in rows:
-        for figure in re.findall(r"\d[\d.,]*\d|\d", row):
-            assert re.search(rf"(?<![\d.,]){re.escape(figure)}(?![\d]|[.,]\d)", known), (figure, row)
 
 
 def test_the_citation_names_the_version_and_the_licence_of_the_package() -> None:

@@ -37,6 +37,7 @@ def test_a_fault_is_named(text: str, fault: str) -> None:
         '`Ugal(detour="lgl")` takes a non-minimal path.',
         "Run:\n\n    policy.detour\n    beside = 1\n",
         "```\ndetour\n```",
+        "<!-- generated: policies -->\n\n| a detour |\n\n<!-- /generated -->",
         "A port that stands for two links; four claims missed.",
         "detour: The kind of non-minimal path.",
         f"{' '.join(['word'] * wording.MOST_WORDS)}. {' '.join(['word'] * wording.MOST_WORDS)}.",

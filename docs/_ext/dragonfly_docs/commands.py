@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from rich.text import Text
 
-from dragonfly_docs.markdown import GENERATED, code, table, toctree
+from dragonfly_docs.markdown import GENERATED, code, table
 from dragonfly_env.cli import app
 
 FOLDER = "commands"
@@ -89,18 +89,17 @@ def _page(name: str, command: Any) -> str:
     return "\n".join(parts)
 
 
-def command_pages() -> dict[str, str]:
-    """The pages by their path below ``docs/``."""
+def command_table() -> str:
+    """All commands."""
     root: Any = typer.main.get_command(app)
-    pages = {f"{FOLDER}/{name}.md": _page(name, command) for name, command in root.commands.items()}
     rows = (
         (f"[{name}](commands/{name}.md)", _plain((command.help or "").split("\n\n")[0]))
         for name, command in root.commands.items()
     )
-    pages["commands.inc"] = "\n".join(
-        [
-            table(("command", "what it does"), rows),
-            toctree([f"commands/{name}" for name in root.commands]),
-        ]
-    )
-    return pages
+    return table(("command", "what it does"), rows)
+
+
+def command_pages() -> dict[str, str]:
+    """The pages by their path below ``docs/``."""
+    root: Any = typer.main.get_command(app)
+    return {f"{FOLDER}/{name}.md": _page(name, command) for name, command in root.commands.items()}

@@ -129,7 +129,7 @@ def _network_drawing() -> str:
 
 
 def _example(topology: dfe.Dragonfly) -> tuple[list[int], list[int]]:
-    """A minimal path of three hops and a detour of six between groups 0 and 6, which meet only at their ends."""
+    """A minimal path of three hops and one of six by another group, which meet only at their ends."""
     a = topology.a
     for source, detour, destination in itertools.product(range(a), range(3 * a, 4 * a), range(6 * a, 7 * a)):
         minimal = minimal_way(topology, source, destination)
@@ -148,7 +148,7 @@ def _paths_drawing() -> str:
         _line((14, 20), (44, 20), "minimal", "tip-minimal"),
         _text(52, 24, f"minimal: {len(minimal) - 1} hops", anchor="start"),
         _line((14, 42), (44, 42), "detour", "tip-detour"),
-        _text(52, 46, f"detour lgl: {len(long) - 1} hops", anchor="start"),
+        _text(52, 46, f"non-minimal (lgl): {len(long) - 1} hops", anchor="start"),
     ]
     ends = [
         _circle(drawn.router(source), 6, "fill-minimal"),
@@ -197,7 +197,7 @@ def _router_drawing() -> str:
         _text(
             320,
             262,
-            "a packet asks where to go when its head arrives; the answer takes effect one routing delay later",
+            "the router decides when a packet's head arrives; the decision takes effect one routing delay later",
             "small",
         ),
         _text(320, 280, "a packet leaves when the next router has room for all of it: one credit", "small"),
@@ -211,8 +211,8 @@ def _decision_drawing() -> str:
         parts += [_circle((x, 110), 5, "packet"), _line((x, 104), (x, 66 - 12 * (k % 2)), "local")]
         parts.append(_line((x, 116), (x + 250, 160), "detour", "tip-detour"))
     parts += [
-        _text(160, 40, "decisions are raised"),
-        _text(410, 182, "answers take effect, each one routing delay later"),
+        _text(160, 40, "routers decide"),
+        _text(410, 182, "actions take effect, each one routing delay later"),
         '<rect x="80" y="94" width="164" height="32" rx="6" fill="none" stroke="#1a7f37" stroke-dasharray="5 4"/>',
         _text(256, 98, "one batch: at most one routing delay long", "fill-minimal", "start"),
     ]

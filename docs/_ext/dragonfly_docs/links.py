@@ -8,7 +8,7 @@ from pathlib import Path
 # Files of the top folder that are pages of the site, too: how they link to each other on GitHub, and here.
 PAGES = {
     "ARCHITECTURE.md": "/architecture.md",
-    "CONTRIBUTING.md": "/extend.md",
+    "CONTRIBUTING.md": "/contributing.md",
     "SECURITY.md": "/security.md",
     "CHANGELOG.md": "/changelog.md",
     "benchmarks/README.md": "/benchmarks.md",

@@ -41,8 +41,3 @@ def prose(thing: object) -> str:
             break
         kept.append(line)
     return "\n".join(kept).strip() + "\n"
-
-
-def toctree(pages: Sequence[str]) -> str:
-    """A hidden table of contents: for the side bar."""
-    return "\n".join(["```{toctree}", ":hidden:", "", *pages, "```"]) + "\n"

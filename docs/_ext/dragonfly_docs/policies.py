@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dragonfly_env as dfe
-from dragonfly_docs.markdown import GENERATED, code, prose, spelled, table, toctree
+from dragonfly_docs.markdown import GENERATED, code, prose, spelled, table
 from dragonfly_docs.systems import smallest_preset
 from dragonfly_env import _core
 from dragonfly_env.policies import CorePolicy, Policy, describe_policy, policy_class
@@ -59,7 +59,7 @@ def _vcs(name: str) -> str:
             return "They follow from what it is given: its name alone is not enough.\n"
         rows.append((code(preset), scheme, *counts))
     return table(("network", "numbering", "local links", "global links"), rows) + (
-        "\nThe fewest with which the core takes the policy where groups are full meshes; on grids, where a local way "
+        "\nThe fewest with which the core takes the policy where groups are full meshes; on grids, where a local path "
         "may take two hops, there are more.\n"
     )
 
@@ -95,8 +95,8 @@ def _page(info: _core.PolicyInfo) -> str:
     parts = [GENERATED, f"# {name}\n", f"{info['summary'][:1].upper()}{info['summary'][1:]}.\n"]
     facts = [
         ("Source", info["source"]),
-        ("Asked", _DECIDES[info["scope"]] + f' (`scope="{info["scope"]}"`)'),
-        ("Answers with", f'a {info["action"]} (`action="{info["action"]}"`)'),
+        ("Decides at", _DECIDES[info["scope"]] + f' (`scope="{info["scope"]}"`)'),
+        ("Chooses", f'a {info["action"]} (`action="{info["action"]}"`)'),
         ("Learns", "yes, in the core" if kind.learns else "no"),
     ]
     if kind is not CorePolicy and kind.variants[name]:
@@ -119,10 +119,8 @@ def _page(info: _core.PolicyInfo) -> str:
     return "\n".join(parts)
 
 
-def policy_pages() -> dict[str, str]:
-    """The pages by their path below ``docs/``."""
-    infos = _core.policies()
-    pages = {f"{FOLDER}/{info['name']}.md": _page(info) for info in infos}
+def policy_table() -> str:
+    """All policies."""
     rows = (
         (
             f"[{info['name']}](policies/{info['name']}.md)",
@@ -131,12 +129,11 @@ def policy_pages() -> dict[str, str]:
             info["action"],
             info["source"],
         )
-        for info in infos
+        for info in _core.policies()
     )
-    pages["routing/policies.inc"] = "\n".join(
-        [
-            table(("policy", "what it does", "scope", "action", "source"), rows),
-            toctree([f"policies/{info['name']}" for info in infos]),
-        ]
-    )
-    return pages
+    return table(("policy", "what it does", "scope", "action", "source"), rows)
+
+
+def policy_pages() -> dict[str, str]:
+    """The pages by their path below ``docs/``."""
+    return {f"{FOLDER}/{info['name']}.md": _page(info) for info in _core.policies()}

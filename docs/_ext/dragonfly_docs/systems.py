@@ -19,7 +19,8 @@ def smallest_preset(**settings: object) -> str | None:
     return None
 
 
-def _topologies() -> str:
+def topology_table() -> str:
+    """The presets of topologies."""
     rows = []
     for name in dfe.Dragonfly.presets():
         made = dfe.Dragonfly.preset(name)
@@ -29,7 +30,8 @@ def _topologies() -> str:
     return table(("name", "a group is a", "hosts", "p", "a", "h", "groups", "routers", "ports"), rows)
 
 
-def _networks() -> str:
+def network_table() -> str:
+    """The presets of networks, field by field."""
     names = dfe.NetworkConfig.presets()
     presets = [dfe.NetworkConfig.preset(name) for name in names]
     rows = (
@@ -49,7 +51,5 @@ def _features() -> str:
 def system_pages() -> dict[str, str]:
     """The tables by their path below ``docs/``; other pages include them."""
     return {
-        "network/topologies.inc": _topologies(),
-        "network/networks.inc": _networks(),
         "environments/features.inc": _features(),
     }

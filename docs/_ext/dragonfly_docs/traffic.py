@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dragonfly_docs.demands import drawn_on
-from dragonfly_docs.markdown import GENERATED, code, prose, table, toctree
+from dragonfly_docs.markdown import GENERATED, code, prose, table
 from dragonfly_docs.systems import smallest_preset
 from dragonfly_env import _core, traffic
 
@@ -74,10 +74,8 @@ def _page(info: _core.PatternInfo) -> str:
     return "\n".join(parts)
 
 
-def traffic_pages() -> dict[str, str]:
-    """The pages by their path below ``docs/``."""
-    infos = _core.patterns()
-    pages = {f"{FOLDER}/{info['name']}.md": _page(info) for info in infos}
+def traffic_table() -> str:
+    """All patterns."""
     rows = (
         (
             f"[{info['name']}](patterns/{info['name']}.md)",
@@ -85,12 +83,11 @@ def traffic_pages() -> dict[str, str]:
             info["summary"],
             info["source"],
         )
-        for info in infos
+        for info in _core.patterns()
     )
-    pages["traffic/patterns.inc"] = "\n".join(
-        [
-            table(("pattern", "as text", "what it is", "source"), rows),
-            toctree([f"patterns/{info['name']}" for info in infos]),
-        ]
-    )
-    return pages
+    return table(("pattern", "as text", "what it is", "source"), rows)
+
+
+def traffic_pages() -> dict[str, str]:
+    """The pages by their path below ``docs/``."""
+    return {f"{FOLDER}/{info['name']}.md": _page(info) for info in _core.patterns()}

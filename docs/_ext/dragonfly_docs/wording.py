@@ -1,7 +1,8 @@
 """The wording of what a person reads: ``python docs/_ext/dragonfly_docs/wording.py``, which is part of ``make lint``.
 
 It reads README.md, the pages of docs/, docstrings of the package, and its help texts, and names each home-made word,
-each sentence that is too long, and each bold "missed". Code is not prose: what is in backticks or indented is skipped.
+each sentence that is too long, and each bold "missed". Code is not prose: what is in backticks or indented is skipped,
+and so are generated parts, whose texts are those of registries.
 Files in ``wording_not_yet.txt`` may still have such words; one that has none any more must leave the list.
 """
 
@@ -39,7 +40,8 @@ _RETIRED = [(re.compile(rf"\b({old})\b", re.IGNORECASE), new) for old, new in RE
 _ORDINAL = re.compile(r"\|\s*\d{1,2}\.:?\s")
 _MISSED = re.compile(r"\*\*[^*\n]*\bmissed\b[^*\n]*\*\*", re.IGNORECASE)
 _CODE = re.compile(
-    r"^```.*?^```$|^==[= ]+$.*?^==[= ]+$|(?<=\n\n)(?: {4}[^\n]*\n?)+|``[^`]+``|`[^`\n]+`|<[^>\n]+>|\]\([^)\n]*\)",
+    r"^```.*?^```$|^<!-- generated: .*?^<!-- /generated -->$|"
+    r"^==[= ]+$.*?^==[= ]+$|(?<=\n\n)(?: {4}[^\n]*\n?)+|``[^`]+``|`[^`\n]+`|<[^>\n]+>|\]\([^)\n]*\)",
     re.MULTILINE | re.DOTALL,
 )
 _SENTENCE = re.compile(r"(?<=[.:;!?])\s+|\n\s*\n|\n\s*(?=[-*|#\d]\s?)")
@@ -89,7 +91,7 @@ def files(root: Path) -> Iterator[Path]:
     """README.md, the pages of the site without reports, notes and the changelog, and the package's modules."""
     yield root / "README.md"
     yield from sorted((root / "docs").glob("*.md"))
-    for folder in ("environments", "network", "routing", "traffic"):
+    for folder in ("environments", "extending", "network", "routing", "traffic", "tutorials"):
         yield from sorted((root / "docs" / folder).glob("*.md"))
     for folder in ("dragonfly_env", "agents", "baselines"):
         yield from sorted((root / folder).rglob("*.py"))

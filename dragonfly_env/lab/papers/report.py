@@ -20,6 +20,7 @@ from rich.text import Text
 import dragonfly_env as dfe
 from dragonfly_env.checks.files import write_text
 from dragonfly_env.checks.values import config_error
+from dragonfly_env.lab.papers.claims import EXPLANATIONS
 from dragonfly_env.lab.papers.execution import Reproduction
 from dragonfly_env.lab.papers.verdicts import (
     DEVIATES,
@@ -156,7 +157,7 @@ def as_csv(judged: Sequence[Judged]) -> str:
 
 
 def as_markdown(judged: Sequence[Judged], pictures: Mapping[str, str], command: str) -> str:
-    """A page: how it was made, the table, how it is to be read, the figures.
+    """A page: how it was made, a summary, the table, how it is to be read, the figures.
 
     With several model variants the table has two columns of each, and ``variant`` says which of them meet a claim.
     """
@@ -183,8 +184,13 @@ def as_markdown(judged: Sequence[Judged], pictures: Mapping[str, str], command: 
         settings = ", ".join(f"{name} = {value}" for name, value in work.learner_settings.items())
         lines += [f"Learners differ from the paper: {settings}.", ""]
     several = len(judged) > 1
-    lines += [f"**{f'`{one.variant}`: ' if several else ''}{tally(one.verdicts)}.**  " for one in judged]
-    lines += ["", *_table(judged)]
+    lines += [
+        *summary(list(csv.DictReader(as_csv(judged).splitlines()))),
+        "",
+        "## Claims",
+        "",
+        *_table(judged),
+    ]
     if several:
         lines += ["", *_which_needs_which(judged)]
     lines += ["", "## How to read it", ""]
@@ -205,6 +211,53 @@ def as_markdown(judged: Sequence[Judged], pictures: Mapping[str, str], command: 
     for title, file in pictures.items():
         lines += ["", f"## {title}", "", f"![{title}]({file})"]
     return "\n".join(lines) + "\n"
+
+
+def summary(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """What the report begins with: verdicts by variant, and the claims that deviate by what explains them.
+
+    Args:
+        rows: The rows of ``claims.csv``.
+    """
+    variants = list(dict.fromkeys(row["variant"] for row in rows))
+    lines = [
+        "## Summary",
+        "",
+        "| variant | claims | met | deviate | not decided | fitted | not run | other | orderings that hold |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for variant in variants:
+        own = [row for row in rows if row["variant"] == variant]
+        fitted = [row for row in own if row["fitted"] and row["verdict"] in (MET, DEVIATES, NOT_DECIDED)]
+        free = [row for row in own if row not in fitted]
+        verdicts = Counter(row["verdict"] for row in free)
+        unsure = Counter(row["verdict"] for row in free if row["uncertain"])
+        orderings = [row["ordering"] for row in free if row["ordering"]]
+        counts = [
+            f"{verdicts[name]}" + (f" ({unsure[name]} uncertain)" if unsure[name] else "")
+            for name in (MET, DEVIATES, NOT_DECIDED)
+        ]
+        cells = [f"`{variant}`", f"{len(own)}", *counts, f"{len(fitted)}", f"{verdicts[NOT_RUN]}"]
+        cells += [f"{verdicts[INPUT] + verdicts[EXCLUDED]}"]
+        cells += [f"{orderings.count('holds')} of {len(orderings)}" if orderings else "-"]
+        lines.append(f"| {' | '.join(cells)} |")
+    explained = []
+    for variant in variants:
+        for kind in EXPLANATIONS:
+            ids = [
+                row["id"]
+                for row in rows
+                if row["variant"] == variant
+                and row["verdict"] == DEVIATES
+                and not row["fitted"]
+                and row["explanation"].startswith(kind)
+            ]
+            if ids:
+                explained.append(f"| `{variant}` | {kind.rstrip(': ')} ({len(ids)}) | {', '.join(ids)} |")
+    if explained:
+        lines += ["", "Claims that deviate, by what explains them (each claim in the table below):", ""]
+        lines += ["| variant | explanation | claims |", "|---|---|---|", *explained]
+    return lines
 
 
 def _table(judged: Sequence[Judged]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from dragonfly_env.lab.papers import PAPERS, Paper, Reproduction, judge_all
 from dragonfly_env.lab.papers.claims import EXPLANATIONS, NOTHING_TRIED, Claim, _claim
 from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.measurements import Measured
-from dragonfly_env.lab.papers.report import COLUMNS, Judged, as_csv, as_markdown, tally
+from dragonfly_env.lab.papers.report import COLUMNS, Judged, as_csv, as_markdown, summary, tally
 from dragonfly_env.lab.papers.taco25 import FULL, QUICK, TACO25
 from dragonfly_env.lab.papers.verdicts import (
     DEVIATES,
@@ -288,3 +289,27 @@ def test_variants_of_lia_differ_in_their_arbiters_alone(tmp_path: Path) -> None:
             own, transit = (point.run(1).config for point in (first, other))
             assert transit.network.arbitration == f"transit-first-{own.network.arbitration}"
             assert transit.network.replace(arbitration=own.network.arbitration) == own.network
+
+
+# ------------------------------------------------------------------------------------------------ the committed pages
+
+
+@pytest.mark.parametrize("paper", ["hpdc21", "taco25", "aries"])
+def test_a_committed_page_begins_with_the_summary_of_its_claims(paper: str) -> None:
+    folder = Path(__file__).parents[4] / "docs" / "reproduction"
+    rows = list(csv.DictReader((folder / f"{paper}-claims.csv").read_text(encoding="utf-8").splitlines()))
+    page = (folder / f"{paper}.md").read_text(encoding="utf-8")
+    expected = "\n".join(summary(rows))
+    assert expected in page
+    assert page.index(expected) < page.index("\n## Claims\n")
+
+
+def test_the_summary_counts_what_the_tally_counts(tmp_path: Path) -> None:
+    work, verdicts = verdicts_of(tmp_path, "chosen")
+    judged = [Judged(work, verdicts)]
+    lines = summary(list(csv.DictReader(as_csv(judged).splitlines())))
+    cells = [cell.strip() for cell in lines[4].strip("| ").split("|")]
+    assert cells[1:7] == [
+        re.search(rf"(\d+) {name}", tally(verdicts))[1]  # type: ignore[index]
+        for name in ("claims", "met", "deviates", "not decided", "fitted", "not run")
+    ]

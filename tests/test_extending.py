@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md is followed to the letter: its recipes must give policies, workloads and settings that work."""
+"""docs/extending is followed to the letter: its examples must give policies, workloads and settings that work."""
 
 from __future__ import annotations
 
@@ -204,10 +204,15 @@ def build_core(source: Path, build: Path) -> Path:
     return module
 
 
-def blocks_of(recipe: str) -> list[str]:
-    """The code of a section of CONTRIBUTING.md."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split(f"## {recipe}\n")[1].split("\n## ")[0]
-    return re.findall(r"```cpp\n(.*?)```", text, flags=re.DOTALL)
+def section_of(page: str, title: str) -> str:
+    """A section of a page of docs/extending; without a title the whole page."""
+    text = (ROOT / "docs" / "extending" / f"{page}.md").read_text(encoding="utf-8")
+    return text.split(f"## {title}\n")[1].split("\n## ")[0] if title else text
+
+
+def blocks_of(page: str, title: str = "") -> list[str]:
+    """The code of a section."""
+    return re.findall(r"```cpp\n(.*?)```", section_of(page, title), flags=re.DOTALL)
 
 
 def add_line(registry: Path, entries: str, line: str) -> None:
@@ -219,10 +224,9 @@ def add_line(registry: Path, entries: str, line: str) -> None:
     registry.write_text(text[: head.end()] + line + text[head.end() :], encoding="utf-8")
 
 
-def edits_of(recipe: str, part: str) -> list[tuple[str, str]]:
-    """The edits of a part of a section: the file that is named last before each, and a piece of a diff."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split(f"## {recipe}\n")[1].split("\n## ")[0]
-    text = text.split(f"### {part}\n")[1].split("\n### ")[0]
+def edits_of(kind: str) -> list[tuple[str, str]]:
+    """The edits of a kind of setting: the file that is named last before each, and a piece of a diff."""
+    text = section_of("setting", kind)
     edits: list[tuple[str, str]] = []
     file = ""
     for name, diff in re.findall(r"`([\w/]+\.(?:py|hpp|cpp))`|```diff\n(.*?)```", text, flags=re.DOTALL):
@@ -250,7 +254,6 @@ def apply(edit: tuple[str, str], folder: Path) -> None:
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-SETTINGS = "Add a setting: three edits"
 KINDS = ("A field of the network", "A parameter of a policy", "An option of the environments")
 
 
@@ -258,7 +261,7 @@ KINDS = ("A field of the network", "A parameter of a policy", "An option of the 
 def test_a_setting_takes_at_most_three_edits(kind: str) -> None:
     """Each is one piece of one file; that no others are needed is shown below, where they are all that is edited."""
     most = 2 if kind == "An option of the environments" else 3  # its row and its use
-    assert 1 <= len(edits_of(SETTINGS, kind)) <= most
+    assert 1 <= len(edits_of(kind)) <= most
 
 
 def copy_of_the_sources(folder: Path) -> None:
@@ -270,35 +273,33 @@ def copy_of_the_sources(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_recipes_a_file_and_a_line_each_give_what_works(tmp_path: Path) -> None:
+def test_the_examples_a_file_and_a_line_each_give_what_works(tmp_path: Path) -> None:
     """One build for all: three policies, a group shape, a workload and three settings."""
     copy_of_the_sources(tmp_path)
     routing = tmp_path / "csrc" / "routing"
-    file, line = blocks_of("Add a policy: one file, one line")
+    file, line = blocks_of("policy", "A policy that decides at the source")
     (routing / "coin.cpp").write_text(file, encoding="utf-8")
     add_line(routing / "registry.cpp", "DRAGONFLY_POLICIES", line)
-    tracker, tracker_line, policy, policy_line = blocks_of(
-        "Add a policy with memory and signals: two files, two lines"
-    )
+    tracker, tracker_line, policy, policy_line = blocks_of("policy", "A policy with memory and signals")
     (routing / "trackers" / "crowded.cpp").write_text(tracker, encoding="utf-8")
     add_line(routing / "tracker_registry.cpp", "DRAGONFLY_TRACKERS", tracker_line)
     (routing / "herd.cpp").write_text(policy, encoding="utf-8")
     add_line(routing / "registry.cpp", "DRAGONFLY_POLICIES", policy_line)
-    decider, decider_line = blocks_of("Add a decider that chooses among legal actions: one file, one line")
+    decider, decider_line = blocks_of("policy", "A policy that chooses among legal actions")
     (routing / "shy.cpp").write_text(decider, encoding="utf-8")
     add_line(routing / "registry.cpp", "DRAGONFLY_POLICIES", decider_line)
     topology = tmp_path / "csrc" / "topology"
-    file, line = blocks_of("Add a group shape: one file, one line")
+    file, line = blocks_of("group-shape")
     (topology / "ring.cpp").write_text(file, encoding="utf-8")
     add_line(topology / "group_shape.cpp", "DRAGONFLY_GROUP_SHAPES", line)
 
     traffic = tmp_path / "csrc" / "traffic"
-    workload, workload_line = blocks_of("Add a workload: one file, one line")
+    workload, workload_line = blocks_of("workload")
     (traffic / "token.cpp").write_text(workload, encoding="utf-8")
     add_line(traffic / "registry.cpp", "DRAGONFLY_PATTERNS", workload_line)
 
     for kind in KINDS:
-        for edit in edits_of(SETTINGS, kind):
+        for edit in edits_of(kind):
             apply(edit, tmp_path)
 
     shutil.copy(build_core(tmp_path / "csrc", tmp_path / "build"), tmp_path / "dragonfly_env")
