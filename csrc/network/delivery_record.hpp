@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/histogram.hpp"
-#include "core/timing_wheel.hpp"
+#include "core/time.hpp"
 #include "network/blueprint.hpp"
 #include "routing/packet.hpp"
 

@@ -67,7 +67,7 @@ std::vector<InputVcId> all_unmoved(std::span<const HeadWatch> heads) {
 std::string Watchdog::check(std::span<const Partition> partitions, Tick now) {
   if (heads_.empty()) {
     heads_.reserve(partitions.size());
-    for (const Partition& partition : partitions) heads_.emplace_back(partition);
+    for (const Partition& partition : partitions) heads_.emplace_back(partition.state());
   }
   std::uint64_t progress = 0;
   std::uint64_t in_network = 0;

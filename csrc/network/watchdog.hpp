@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "network/head_watch.hpp"
+#include "network/partition.hpp"
 
 namespace dragonfly {
 
