@@ -23,18 +23,19 @@ class EventRing {
   [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
   [[nodiscard]] std::size_t size() const noexcept { return tail_ - head_; }
   [[gnu::always_inline]] void push(const Event& event) {
-    if (tail_ - head_ == events_.size()) grow();
-    events_[tail_++ & (events_.size() - 1)] = event;
+    if (tail_ - head_ > mask_) [[unlikely]]
+      grow();
+    events_[tail_++ & mask_] = event;
   }
   // Whether the first one is due at `now`. Precondition, here and below: none is due before.
   [[nodiscard]] bool due(Tick now) const noexcept { return !empty() && ahead(0).when == low_of(now); }
   [[nodiscard]] Tick first_time(Tick now) const noexcept {
     return empty() ? kNever : time_from(now, ahead(0).when);
   }
-  [[nodiscard]] Event take() noexcept { return events_[head_++ & (events_.size() - 1)]; }
+  [[nodiscard]] Event take() noexcept { return events_[head_++ & mask_]; }
   // The one so many places behind the first, for prefetching: an old one where there are not so many.
   [[nodiscard]] const Event& ahead(std::size_t places) const noexcept {
-    return events_[(head_ + places) & (events_.size() - 1)];
+    return events_[(head_ + places) & mask_];
   }
   template <class Visit>
   void for_each(Visit visit) const {
@@ -48,9 +49,12 @@ class EventRing {
       larger[(head_ + i) & (larger.size() - 1)] = ahead(i);
     }
     events_ = std::move(larger);
+    mask_ = events_.size() - 1;
   }
 
-  std::vector<Event> events_ = std::vector<Event>(64);
+  static constexpr std::size_t kFew = 64;
+  std::vector<Event> events_ = std::vector<Event>(kFew);
+  std::size_t mask_ = kFew - 1;
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
 };
@@ -59,13 +63,14 @@ class EventRing {
 class TimeSlots {
  public:
   // `horizon`: the longest delay between now and a time that is used.
-  explicit TimeSlots(Tick horizon) : heads_(std::bit_ceil(static_cast<std::size_t>(horizon) + 1), kNil) {}
+  explicit TimeSlots(Tick horizon)
+      : mask_{std::bit_ceil(static_cast<std::size_t>(horizon) + 1) - 1}, heads_(mask_ + 1, kNil) {}
 
   [[nodiscard]] std::uint32_t& head(Tick when) noexcept {
-    return heads_[static_cast<std::size_t>(when) & (heads_.size() - 1)];
+    return heads_[static_cast<std::size_t>(when) & mask_];
   }
   [[nodiscard]] std::uint32_t peek(Tick when) const noexcept {
-    return heads_[static_cast<std::size_t>(when) & (heads_.size() - 1)];
+    return heads_[static_cast<std::size_t>(when) & mask_];
   }
   [[nodiscard]] const std::vector<std::uint32_t>& heads() const noexcept { return heads_; }
   [[nodiscard]] static std::uint64_t bytes(Tick horizon) noexcept {
@@ -73,6 +78,7 @@ class TimeSlots {
   }
 
  private:
+  std::size_t mask_;
   std::vector<std::uint32_t> heads_;
 };
 

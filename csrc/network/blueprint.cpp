@@ -266,8 +266,11 @@ void Blueprint::number_ports() {
     throw ConfigError{"topology.radix", std::to_string(radix), "fewer than 65535 input VCs per router"};
   }
   for (std::size_t i = 1; i < kMostLinkClasses; ++i) buffer_behind[i] = input_buffer[i];
+  by_service = arbitration == Arbitration::kLeastRecentlyServed && !transit_first;
+  global_class = topology.global_class();
+  single_ways = topology.has_single_ways();
   port_shift = static_cast<std::uint32_t>(std::bit_width(radix - 1U));
-  input_shift = static_cast<std::uint32_t>(std::bit_width(input_vcs - 1U));
+  input_shift = std::max(kFewInputVcsShift, static_cast<std::uint32_t>(std::bit_width(input_vcs - 1U)));
   ready_words = (input_vcs + 63) / 64;
   Tick longest = timing.crossbar_transfer;
   if (cut_through) longest = std::max({longest, timing.injection_packet, std::ranges::max(timing.packet)});

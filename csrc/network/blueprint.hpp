@@ -53,9 +53,13 @@ struct InputIndex {
   bool global = false;
 };
 
+// Input VCs of routers with no more than one word has bits.
+inline constexpr std::uint32_t kFewInputVcsShift = 6;
+
 // A policy at work in a network.
 struct Decider {
-  const RoutingPolicy* policy = nullptr;  // never null
+  const RoutingPolicy* policy = nullptr;      // never null
+  LinkClass global_class = LinkClass::kHost;  // of the topology
   DecisionScope scope = DecisionScope::kNowhere;
   AfterRefusal after_refusal = AfterRefusal::kKeep;
   std::vector<std::uint8_t> trackers;        // which of those that run it asks for, in its order
@@ -119,6 +123,9 @@ class Blueprint {
   // Then one pass of the allocator over one word may be all.
   std::uint32_t edge_depth = 1;
   bool quick_crossbar = false;
+  bool by_service = false;                        // plain least-recently-served arbitration
+  bool single_ways = false;                       // of the topology: has_single_ways()
+  LinkClass global_class = LinkClass::kHost;      // of the topology
   DecisionScope scope = DecisionScope::kNowhere;  // of the first policy, which never changes
   Tick signal_delay = 0;  // of what routers of a group tell each other: the latency of a local link
   // From a packet's delivery until its source router hears of it, wherever that is: the shortest time over a

@@ -15,11 +15,12 @@ bool is_plain(const PartitionState& s) noexcept {
 
 GoOn loop_of(const PartitionState& s) noexcept {
   if (!is_plain(s)) return go_on_any();
+  const Routers routers = s.plan.shared_output ? Routers::kShared : Routers::kQueued;
+  if (routers == Routers::kQueued && (!s.plan.quick_crossbar || s.store.with_through)) return go_on_any();
   const bool arrival = s.plan.decide_on_arrival;
-  const bool shared = s.plan.shared_output;
-  if (s.plan.learner != nullptr) return go_on_learner(arrival, shared);
-  return s.plan.scope == DecisionScope::kNowhere ? go_on_nobody(arrival, shared)
-                                                 : go_on_policy(arrival, shared);
+  if (s.plan.learner != nullptr) return go_on_learner(routers, arrival);
+  return s.plan.scope == DecisionScope::kNowhere ? go_on_nobody(routers, arrival)
+                                                 : go_on_policy(routers, arrival);
 }
 
 }  // namespace dragonfly

@@ -30,11 +30,18 @@ enum class Deciders : std::uint8_t {
   kAny,  // whatever the run has: prescribed routes, trackers, programs, decisions from outside
 };
 
+// What routers are like.
+enum class Routers : std::uint8_t {
+  kQueued,  // an output queue per VC, a quick crossbar (Blueprint::quick_crossbar) without a pipeline behind
+            // it
+  kShared,  // one output queue per port
+  kAny,
+};
+
 struct Mode {
   Deciders deciders = Deciders::kAny;
-  // Unless deciders is kAny:
-  bool on_arrival = false;
-  bool shared_output = false;
+  Routers routers = Routers::kAny;
+  bool on_arrival = false;  // unless deciders is kAny
   [[nodiscard]] constexpr bool any() const noexcept { return deciders == Deciders::kAny; }
 };
 
@@ -66,7 +73,21 @@ struct EventLoop {
     return mode.any() ? s.plan.decide_on_arrival : mode.on_arrival;
   }
   static bool shared_output(const State& s) noexcept {
-    return mode.any() ? s.plan.shared_output : mode.shared_output;
+    return mode.routers == Routers::kAny ? s.plan.shared_output : mode.routers == Routers::kShared;
+  }
+  static constexpr bool kQueued = mode.routers == Routers::kQueued;
+  static bool quick_crossbar(const State& s) noexcept { return kQueued || s.plan.quick_crossbar; }
+  static bool with_through(const State& s) noexcept { return !kQueued && s.store.with_through; }
+  static std::uint32_t edge_depth(const State& s) noexcept { return kQueued ? 1U : s.plan.edge_depth; }
+  static std::uint32_t ready_words(const State& s) noexcept { return kQueued ? 1U : s.plan.ready_words; }
+  static std::uint32_t input_shift(const State& s) noexcept {
+    return kQueued ? kFewInputVcsShift : s.plan.input_shift;
+  }
+  static std::uint32_t router_of(const State& s, std::uint32_t input_vc) noexcept {
+    return input_vc >> input_shift(s);
+  }
+  static std::uint32_t index_in(const State& s, std::uint32_t input_vc) noexcept {
+    return input_vc & ((1U << input_shift(s)) - 1U);
   }
   static bool asking(const State& s) noexcept { return mode.any() && s.asking; }
   static bool learns(const State& s) noexcept {
@@ -79,7 +100,7 @@ struct EventLoop {
   static void look_ahead(const State& s, Tick now);
 
   // Ports.
-  static void take_credit(State& s, const Credit& credit, Tick now);
+  static void take_credit(State& s, const Credit& credit, const Feedback& feedback, Tick now);
   template <State::Departures kind>
   static void depart(State& s, std::uint32_t id, Tick now);
   template <State::Departures kind>
@@ -94,8 +115,8 @@ struct EventLoop {
   static void schedule(State& s, std::uint32_t id, OutputPort& output, Tick when);
   static void wake_waiting(State& s, std::uint32_t id, std::uint32_t vc, Tick now);
   static void end_block(State& s, std::uint32_t id, OutputPort& output, Tick now);
-  static void expose_head(State& s, std::uint32_t input_vc, Tick now);
-  static void make_ready(State& s, std::uint32_t input_vc, const Hop& hop);
+  static void expose_head(State& s, std::uint32_t router, std::uint32_t index, Tick now);
+  static void make_ready(State& s, std::uint32_t router, std::uint32_t index, const Hop& hop);
   static void plan_edge(State& s, std::uint32_t router, Tick edge);
   static void plan_effect(State& s, std::uint32_t input_vc, Tick when);
 
@@ -104,10 +125,12 @@ struct EventLoop {
   static void quick_edge(State& s, std::uint32_t router, Tick now);
   static bool allocate_round(State& s, std::uint32_t router, std::uint32_t asking, std::uint32_t& stamp,
                              Tick now);
-  static bool try_grant(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t stamp, Tick now);
+  static bool try_grant(State& s, std::uint32_t router, std::uint32_t index, std::uint16_t to,
+                        std::uint32_t stamp, Tick now);
   static void grant(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t stamp, Tick now);
   static void credit_upstream(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t packet,
                               Tick now);
+  static Feedback report_to(const State& s, std::uint32_t packet, std::uint32_t group);
   static void tell_listeners(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t packet,
                              const OutputPort& output, Tick now);
   static bool has_room(const State& s, const OutputPort& output, std::uint32_t vc);
@@ -122,11 +145,17 @@ struct EventLoop {
   static AfterRefusal after_refusal_of(const State& s, std::uint32_t router, std::uint32_t packet);
 
   // Decisions.
-  static void decide_or_follow(State& s, std::uint32_t packet, std::uint32_t input_vc, Tick now);
+  static void decide_or_follow(State& s, std::uint32_t packet, std::uint32_t router, std::uint32_t index,
+                               Tick now);
   static bool needs_decision(const State& s, const Packet& packet, std::uint32_t router, std::uint32_t group,
                              Port came_by);
-  static void follow(State& s, std::uint32_t packet, std::uint32_t input_vc, Tick now);
-  static void await_effect(State& s, std::uint32_t packet, std::uint32_t input_vc, const Hop& hop, Tick now);
+  static void follow(State& s, std::uint32_t packet, std::uint32_t router, std::uint32_t index, Tick now);
+  static void follow(State& s, const State::Undecided& undecided, Tick now);
+  static void await_effect(State& s, std::uint32_t packet, std::uint32_t router, std::uint32_t index,
+                           const Hop& hop, Tick now);
+  static void await_effect(State& s, std::uint32_t packet, std::uint32_t input_vc, const Hop& hop, Tick now) {
+    await_effect(s, packet, router_of(s, input_vc), index_in(s, input_vc), hop, now);
+  }
   static void make_decisions(State& s, Tick now);
   template <bool kShared>
   static void ask_policy(State& s, std::uint32_t decider, Tick now);
@@ -147,9 +176,9 @@ using GoOn = Stop (*)(PartitionState&, Tick, bool);
 [[nodiscard]] GoOn loop_of(const PartitionState& s) noexcept;
 // The instances, each in a file of its own: they take long to compile.
 [[nodiscard]] GoOn go_on_any() noexcept;
-[[nodiscard]] GoOn go_on_nobody(bool on_arrival, bool shared_output) noexcept;
-[[nodiscard]] GoOn go_on_policy(bool on_arrival, bool shared_output) noexcept;
-[[nodiscard]] GoOn go_on_learner(bool on_arrival, bool shared_output) noexcept;
+[[nodiscard]] GoOn go_on_nobody(Routers routers, bool on_arrival) noexcept;
+[[nodiscard]] GoOn go_on_policy(Routers routers, bool on_arrival) noexcept;
+[[nodiscard]] GoOn go_on_learner(Routers routers, bool on_arrival) noexcept;
 // Answers all decisions on the desk, in their order. Precondition: the actions are legal.
 void answer_decisions(PartitionState& s, const std::int32_t* actions);
 

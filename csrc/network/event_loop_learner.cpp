@@ -2,9 +2,10 @@
 
 namespace dragonfly {
 
-GoOn go_on_learner(bool on_arrival, bool shared_output) noexcept {
-  if (on_arrival || shared_output) return go_on_any();
-  return &EventLoop<Mode{Deciders::kLearner, false, false}>::go_on;
+GoOn go_on_learner(Routers routers, bool on_arrival) noexcept {
+  if (routers == Routers::kShared) return go_on_any();
+  return on_arrival ? &EventLoop<Mode{Deciders::kLearner, Routers::kQueued, true}>::go_on
+                    : &EventLoop<Mode{Deciders::kLearner, Routers::kQueued, false}>::go_on;
 }
 
 }  // namespace dragonfly

@@ -2,13 +2,14 @@
 
 namespace dragonfly {
 
-GoOn go_on_nobody(bool on_arrival, bool shared_output) noexcept {
+GoOn go_on_nobody(Routers routers, bool on_arrival) noexcept {
   constexpr auto who = Deciders::kNobody;
-  if (!shared_output) {
-    return on_arrival ? &EventLoop<Mode{who, true, false}>::go_on
-                      : &EventLoop<Mode{who, false, false}>::go_on;
+  if (routers == Routers::kShared) {
+    return on_arrival ? &EventLoop<Mode{who, Routers::kShared, true}>::go_on
+                      : &EventLoop<Mode{who, Routers::kShared, false}>::go_on;
   }
-  return on_arrival ? &EventLoop<Mode{who, true, true}>::go_on : &EventLoop<Mode{who, false, true}>::go_on;
+  return on_arrival ? &EventLoop<Mode{who, Routers::kQueued, true}>::go_on
+                    : &EventLoop<Mode{who, Routers::kQueued, false}>::go_on;
 }
 
 }  // namespace dragonfly

@@ -13,7 +13,7 @@ namespace dragonfly {
 template <Mode mode>
 inline std::uint64_t EventLoop<mode>::allocator_key(const State& s, std::uint32_t router,
                                                     std::uint32_t index) {
-  const InputVc& input = s.input_vcs[(router << s.plan.input_shift) + index];
+  const InputVc& input = s.input_vcs[(router << input_shift(s)) + index];
   const std::uint64_t waits = s.plan.transit_first && is_own_host(s, index) ? std::uint64_t{1} << 63 : 0;
   switch (s.plan.arbitration) {
     case Arbitration::kLeastRecentlyServed:
@@ -31,7 +31,7 @@ inline std::uint64_t EventLoop<mode>::allocator_key(const State& s, std::uint32_
 template <Mode mode>
 inline std::uint32_t EventLoop<mode>::circle_of(const State& s, std::uint32_t router, std::uint32_t index) {
   const bool waits = s.plan.transit_first && is_own_host(s, index);
-  const std::uint16_t to = s.wanted[(router << s.plan.input_shift) + index];
+  const std::uint16_t to = s.wanted[(router << input_shift(s)) + index];
   return 2 * s.port_id(router, port_of(to)) + (waits ? 1 : 0);
 }
 
@@ -56,40 +56,45 @@ template <Mode mode>
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::quick_edge(State& s, std::uint32_t router, Tick now) {
   std::uint64_t asking = std::exchange(s.ready[router], 0);
-  const auto count = static_cast<std::uint32_t>(std::popcount(asking));
-  // Of those served at one edge, the first counts as the one served last (SST/Merlin fills its list
-  // of who is next from behind): two hosts that send in phase to one port take turns.
-  std::uint32_t stamp = s.served[router] += count;
-  if (count == 1) {
-    try_grant(s, router, static_cast<std::uint32_t>(std::countr_zero(asking)), stamp, now);
+  const std::uint32_t first = router << input_shift(s);
+  if ((asking & (asking - 1)) == 0) {
+    if (asking == 0) return;
+    const std::uint32_t stamp = ++s.served[router];
+    try_grant(s, router, static_cast<std::uint32_t>(std::countr_zero(asking)),
+              s.wanted[first + static_cast<std::uint32_t>(std::countr_zero(asking))], stamp, now);
     return;
   }
   std::array<std::uint64_t, 64> keys;  // sorted: few, by insertion
-  std::uint32_t sorted = 0;
-  const bool by_service = s.plan.arbitration == Arbitration::kLeastRecentlyServed && !s.plan.transit_first;
-  const InputVc* const inputs = &s.input_vcs[router << s.plan.input_shift];
+  std::uint32_t count = 0;
+  const bool by_service = s.plan.by_service;
+  const InputVc* const inputs = &s.input_vcs[first];
   for (; asking != 0; asking &= asking - 1) {
     const auto index = static_cast<std::uint32_t>(std::countr_zero(asking));
     const std::uint64_t key =
         by_service ? std::uint64_t{inputs[index].last_served} << 16 | index : allocator_key(s, router, index);
-    std::uint32_t at = sorted++;
+    std::uint32_t at = count++;
     for (; at > 0 && key < keys[at - 1]; --at) keys[at] = keys[at - 1];
     keys[at] = key;
   }
+  // Of those served at one edge, the first counts as the one served last (SST/Merlin fills its list
+  // of who is next from behind): two hosts that send in phase to one port take turns.
+  std::uint32_t stamp = s.served[router] += count;
+  const InputIndex* const places = s.plan.input_index.data();
+  const std::uint16_t* const wanted = &s.wanted[first];
   std::uint64_t inputs_used = 0;
   std::uint64_t outputs_used = 0;
   std::uint64_t again = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto index = static_cast<std::uint32_t>(keys[i] & 0xffff);
-    const std::uint64_t input_bit = std::uint64_t{1} << s.plan.input_index[index].port;
-    const std::uint64_t output_bit = std::uint64_t{1}
-                                     << port_of(s.wanted[(router << s.plan.input_shift) + index]);
-    if ((inputs_used & input_bit) != 0 || (outputs_used & output_bit) != 0) {
+    const std::uint16_t to = wanted[index];
+    const std::uint64_t input_bit = std::uint64_t{1} << places[index].port;
+    const std::uint64_t output_bit = std::uint64_t{1} << port_of(to);
+    if (((inputs_used & input_bit) | (outputs_used & output_bit)) != 0) {
       if ((inputs_used & input_bit) == 0 && refuse(s, router, index, Refusal::kTaken, now)) continue;
       again |= std::uint64_t{1} << index;
       continue;
     }
-    if (!try_grant(s, router, index, stamp, now)) continue;
+    if (!try_grant(s, router, index, to, stamp, now)) continue;
     --stamp;
     inputs_used |= input_bit;
     outputs_used |= output_bit;
@@ -101,9 +106,8 @@ template <Mode mode>
 
 template <Mode mode>
 [[gnu::always_inline]] inline bool EventLoop<mode>::try_grant(State& s, std::uint32_t router,
-                                                              std::uint32_t index, std::uint32_t stamp,
-                                                              Tick now) {
-  const std::uint16_t to = s.wanted[(router << s.plan.input_shift) + index];
+                                                              std::uint32_t index, std::uint16_t to,
+                                                              std::uint32_t stamp, Tick now) {
   if (!has_room(s, s.ports[s.port_id(router, port_of(to))], vc_of(to))) [[unlikely]] {
     wait_for_room(s, router, index, now);
     return false;
@@ -116,15 +120,15 @@ template <Mode mode>
 // crossbar input, its crossbar output and the space behind are free. Round-robin arbiters work in rounds.
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::clock_edge(State& s, std::uint32_t router, Tick now) {
-  if (s.plan.edge_depth > 1) {
+  if (edge_depth(s) > 1) {
     if (s.router_edge[router] * s.timing.clock != now) return;  // an earlier edge has done the work
     s.router_edge[router] = kNever;
   }
   std::uint64_t* const keys = s.keys.data();
   std::uint32_t asking = 0;
   const bool round_robin = s.plan.arbitration == Arbitration::kRoundRobin;
-  for (std::uint32_t word = 0; word < s.plan.ready_words; ++word) {
-    std::uint64_t bits = std::exchange(s.ready[router * s.plan.ready_words + word], 0);
+  for (std::uint32_t word = 0; word < ready_words(s); ++word) {
+    std::uint64_t bits = std::exchange(s.ready[router * ready_words(s) + word], 0);
     for (; bits != 0; bits &= bits - 1) {
       const std::uint32_t index = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
       const std::uint64_t key = round_robin ? index : allocator_key(s, router, index);
@@ -139,11 +143,11 @@ template <Mode mode>
       if (!allocate_round(s, router, asking, stamp, now)) break;
     }
   }
-  const std::uint32_t first = router << s.plan.input_shift;
+  const std::uint32_t first = router << input_shift(s);
   Tick retry = kNever;
   const auto try_again = [&](std::uint32_t index, Tick when) {
     retry = std::min(retry, when);
-    s.ready[router * s.plan.ready_words + index / 64] |= std::uint64_t{1} << (index % 64);
+    s.ready[router * ready_words(s) + index / 64] |= std::uint64_t{1} << (index % 64);
   };
   for (std::uint32_t i = 0; i < asking; ++i) {
     if (keys[i] == kServed) continue;
@@ -178,7 +182,7 @@ template <Mode mode>
 bool EventLoop<mode>::allocate_round(State& s, std::uint32_t router, std::uint32_t asking,
                                      std::uint32_t& stamp, Tick now) {
   std::uint64_t* const keys = s.keys.data();
-  const std::uint32_t first_input = router << s.plan.input_shift;
+  const std::uint32_t first_input = router << input_shift(s);
   const auto index_at = [&](std::uint32_t place) { return static_cast<std::uint32_t>(keys[place] & 0xffff); };
   const auto port_at = [&](std::uint32_t place) { return s.plan.input_index[index_at(place)].port; };
   std::uint32_t requests = 0;
@@ -234,30 +238,30 @@ template <Mode mode>
                                                                     std::uint32_t index, std::uint32_t packet,
                                                                     Tick now) {
   const InputIndex from = s.plan.input_index[index];
-  const std::uint32_t upstream = s.input_vcs[(router << s.plan.input_shift) + index].upstream;
+  const std::uint32_t upstream = s.input_vcs[(router << input_shift(s)) + index].upstream;
   const std::size_t link = index_of(from.link_class);
   const LowTick when = low_of(now + s.timing.credit_delay[link]);
   if (from.link_class == LinkClass::kHost) {
     s.host_credits.push({when, upstream});
     return;
   }
-  Credit credit{.when = when, .item = upstream};
-  if (!from.global) {
-    if (learns(s) && !asking(s)) {
-      credit.feedback = report_of(*s.plan.learner, s.store.packets[packet], s.group_of[router]);
-    }
+  const Credit credit{when, upstream};
+  const InputPort far = from.global ? s.inputs[s.port_id(router, from.port)] : InputPort{};
+  if (!from.global || far.partition == s.index) {
     s.credits[link].push(credit);
+    if (learns(s)) {
+      s.feedback[link].push(report_to(s, packet, from.global ? far.group : s.group_of[router]));
+    }
     return;
   }
-  const InputPort& far = s.inputs[s.port_id(router, from.port)];
-  if (learns(s) && !asking(s)) {
-    credit.feedback = report_of(*s.plan.learner, s.store.packets[packet], far.group);
-  }
-  if (far.partition == s.index) {
-    s.credits[link].push(credit);
-  } else {
-    s.outboxes[far.partition].credits.push_back(credit);
-  }
+  s.outboxes[far.partition].credits.push_back(credit);
+  if (learns(s)) s.outboxes[far.partition].feedback.push_back(report_to(s, packet, far.group));
+}
+
+// What goes with the credit to a router of `group`.
+template <Mode mode>
+inline Feedback EventLoop<mode>::report_to(const State& s, std::uint32_t packet, std::uint32_t group) {
+  return asking(s) ? Feedback{} : report_of(*s.plan.learner, s.store.packets[packet], group);
 }
 
 // Trackers, and the desk where it reports hops, with the credit for the place that a packet leaves.
@@ -272,7 +276,7 @@ inline void EventLoop<mode>::tell_listeners(State& s, std::uint32_t router, std:
   if (!s.asking || !s.desk->reports().keeps()) return;
   HopReports& reports = s.desk->reports();
   if (from.link_class != LinkClass::kHost) {
-    const std::uint32_t id = s.input_vcs[(router << s.plan.input_shift) + index].upstream >> kVcBits;
+    const std::uint32_t id = s.input_vcs[(router << input_shift(s)) + index].upstream >> kVcBits;
     const std::uint32_t far = id >> s.plan.port_shift;
     const std::uint32_t first =
         s.plan.partition_first_group[s.inputs[s.port_id(router, from.port)].partition] * s.plan.topology.a();
@@ -286,7 +290,7 @@ inline void EventLoop<mode>::tell_listeners(State& s, std::uint32_t router, std:
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::grant(State& s, std::uint32_t router, std::uint32_t index,
                                                           std::uint32_t stamp, Tick now) {
-  const std::uint32_t input_vc = (router << s.plan.input_shift) + index;
+  const std::uint32_t input_vc = (router << input_shift(s)) + index;
   InputVc& input = s.input_vcs[input_vc];
   const std::uint16_t to = s.wanted[input_vc];
   const std::uint32_t vc = vc_of(to);
@@ -294,7 +298,7 @@ template <Mode mode>
   OutputPort& output = s.ports[id];
   VcQueue& queue = output.queues()[vc];
   const std::uint32_t packet = input.head;
-  if (!s.plan.quick_crossbar) {
+  if (!quick_crossbar(s)) {
     const InputIndex from = s.plan.input_index[index];
     Tick busy_until = now + s.timing.crossbar_transfer;
     if (s.plan.cut_through) {  // the tail may still be on its way in
@@ -312,7 +316,7 @@ template <Mode mode>
   credit_upstream(s, router, index, packet, now);
   if (mode.any()) tell_listeners(s, router, index, packet, output, now);
 
-  if (s.store.with_through) s.store.through[packet] = low_of(now + s.timing.crossbar_latency);
+  if (with_through(s)) s.store.through[packet] = low_of(now + s.timing.crossbar_latency);
   s.store.next[packet] = kNil;
   const bool was_empty = queue.queued == 0;
   if (was_empty) {
@@ -329,7 +333,7 @@ template <Mode mode>
   ++output.occupancy;
   if (shared_output(s) && !to_host) --queue.credits;
   if (was_empty && !output.scheduled) plan_departure(s, id, output, now + s.timing.crossbar_latency, now);
-  expose_head(s, input_vc, now);
+  expose_head(s, router, index, now);
 }
 
 // A head that asked in vain, though its port is free; whether it decides again, and tries at the next edge.
@@ -338,7 +342,7 @@ inline bool EventLoop<mode>::refuse(State& s, std::uint32_t router, std::uint32_
                                     Tick now) {
   if (!is_own_host(s, index)) return false;
   if (!mode.any() && s.plan.after_refusal == AfterRefusal::kKeep) return false;
-  const std::uint32_t input_vc = (router << s.plan.input_shift) + index;
+  const std::uint32_t input_vc = (router << input_shift(s)) + index;
   const std::uint32_t packet = s.input_vcs[input_vc].head;
   const AfterRefusal after = after_refusal_of(s, router, packet);
   const bool again = after != AfterRefusal::kKeep;
@@ -368,7 +372,7 @@ inline AfterRefusal EventLoop<mode>::after_refusal_of(const State& s, std::uint3
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::wait_for_room(State& s, std::uint32_t router, std::uint32_t index,
                                                       Tick now) {
-  const std::uint32_t input_vc = (router << s.plan.input_shift) + index;
+  const std::uint32_t input_vc = (router << input_shift(s)) + index;
   const Port port = s.plan.input_index[index].port;
   if (mode.any() && s.trackers.hear_blocked_heads()) {
     s.trackers.head_blocked(router, port, s.store.packets[s.input_vcs[input_vc].head]);

@@ -12,8 +12,8 @@ namespace dragonfly {
 template <Mode mode>
 inline RouteContext EventLoop<mode>::context_of(const State& s, std::uint32_t packet,
                                                 std::uint32_t input_vc) {
-  const std::uint32_t router = s.router_of_input(input_vc);
-  const InputIndex at = s.plan.input_index[s.index_of_input(input_vc)];
+  const std::uint32_t router = router_of(s, input_vc);
+  const InputIndex at = s.plan.input_index[index_in(s, input_vc)];
   return {s.around,
           s.store.packets[packet],
           s.store.times[packet],
@@ -39,66 +39,77 @@ template <Mode mode>
 // What no policy decides about goes on at once. The others wait until all else of this time has happened:
 // each decision sees the router before any of them takes effect.
 template <Mode mode>
-[[gnu::always_inline]] inline void EventLoop<mode>::decide_or_follow(State& s, std::uint32_t index,
-                                                                     std::uint32_t input_vc, Tick now) {
+[[gnu::always_inline]] inline void EventLoop<mode>::decide_or_follow(State& s, std::uint32_t packet_index,
+                                                                     std::uint32_t router,
+                                                                     std::uint32_t index, Tick now) {
+  const std::uint32_t input_vc = (router << input_shift(s)) + index;
   if (mode.any() && !s.plan.one_decides(s.asking)) {
-    s.undecided.push_back({index, input_vc});
+    s.undecided.push_back({packet_index, input_vc});
     return;
   }
-  const Packet& packet = s.store.packets[index];
-  const std::uint32_t router = s.router_of_input(input_vc);
+  const Packet& packet = s.store.packets[packet_index];
   const std::uint32_t group = s.group_of[router];
-  const Port came_by = s.plan.input_index[s.index_of_input(input_vc)].port;
+  const Port came_by = s.plan.input_index[index].port;
   if (!needs_decision(s, packet, s.first_router + router, group, came_by)) {
-    follow(s, index, input_vc, now);
+    follow(s, packet_index, router, index, now);
     return;
   }
   if (learns(s) && packet.destination_group != group) {  // its row has time to come
     s.plan.learner->touch(s.first_router + router, s.plan.learner->row_of(packet, group));
   }
-  s.undecided.push_back({index, input_vc});
+  s.undecided.push_back({packet_index, input_vc});
+}
+
+template <Mode mode>
+inline void EventLoop<mode>::follow(State& s, const State::Undecided& undecided, Tick now) {
+  follow(s, undecided.packet, router_of(s, undecided.input_vc), index_in(s, undecided.input_vc), now);
 }
 
 // The packet follows its plan.
 template <Mode mode>
-[[gnu::always_inline]] inline void EventLoop<mode>::follow(State& s, std::uint32_t index,
-                                                           std::uint32_t input_vc, Tick now) {
-  Packet& packet = s.store.packets[index];
-  const std::uint32_t router = s.router_of_input(input_vc);
+[[gnu::always_inline]] inline void EventLoop<mode>::follow(State& s, std::uint32_t packet_index,
+                                                           std::uint32_t router, std::uint32_t index,
+                                                           Tick now) {
+  Packet& packet = s.store.packets[packet_index];
   Hop hop;
   if (mode.any() && packet.plan == Plan::kRouted) {
     hop = s.plan.paths.routed(packet, s.first_router + router,
                               s.plan.source.routes().subspan(packet.detour_router, packet.detour_group));
+  } else if (s.plan.single_ways) {
+    constexpr bool kStraight = mode.deciders == Deciders::kNobody || mode.deciders == Deciders::kLearner;
+    hop = s.plan.paths.template next_of_single_ways<kStraight>(packet, s.first_router + router,
+                                                               s.group_of[router]);
   } else {
     hop = s.plan.paths.next(packet, s.first_router + router, s.group_of[router],
                             s.plan.paths.source_stage(packet));
   }
-  await_effect(s, index, input_vc, hop, now);
+  await_effect(s, packet_index, router, index, hop, now);
 }
 
 // The decision counts one routing delay from now. One that was made on arrival has its event already,
 // or waits behind others.
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::await_effect(State& s, std::uint32_t packet,
-                                                                 std::uint32_t input_vc, const Hop& hop,
-                                                                 Tick now) {
+                                                                 std::uint32_t router, std::uint32_t index,
+                                                                 const Hop& hop, Tick now) {
+  const std::uint32_t input_vc = (router << input_shift(s)) + index;
   const Tick delay = s.timing.routing_delay;
   if (!on_arrival(s)) {
     if (delay == 0) {
-      make_ready(s, input_vc, hop);
+      make_ready(s, router, index, hop);
       return;
     }
     plan_effect(s, input_vc, now + delay);
   }
   s.store.hops[packet] = hop;
-  if (on_arrival(s) && delay == 0 && s.input_vcs[input_vc].head == packet) make_ready(s, input_vc, hop);
+  if (on_arrival(s) && delay == 0 && s.input_vcs[input_vc].head == packet) make_ready(s, router, index, hop);
 }
 
 template <Mode mode>
 [[gnu::noinline]] void EventLoop<mode>::make_decisions(State& s, Tick now) {
   if (asking(s) && s.desk->wants_all()) {
     for (const State::Undecided& undecided : s.undecided) {
-      if (!ask(s, undecided, now)) follow(s, undecided.packet, undecided.input_vc, now);
+      if (!ask(s, undecided, now)) follow(s, undecided, now);
     }
   } else if (asking(s)) {
     ask_background(s, now);
@@ -117,7 +128,7 @@ inline void EventLoop<mode>::ask_policy(State& s, std::uint32_t decider, Tick no
   if (asked.scope == DecisionScope::kNowhere) {
     for (const State::Undecided& undecided : s.undecided) {
       if (!kShared || s.store.messages[undecided.packet].policy == decider) {
-        follow(s, undecided.packet, undecided.input_vc, now);
+        follow(s, undecided, now);
       }
     }
     return;
@@ -155,7 +166,7 @@ template <Mode mode>
   const auto place = static_cast<std::uint32_t>(s.plan.deciders.size());
   if (s.plan.background->scope == DecisionScope::kNowhere) {
     for (const State::Undecided& undecided : s.undecided) {
-      follow(s, undecided.packet, undecided.input_vc, now);
+      follow(s, undecided, now);
     }
   } else if (s.plan.background->seen != nullptr) {
     put_questions<Asker::kSeeing, false>(s, place, now);
@@ -196,14 +207,14 @@ inline void EventLoop<mode>::put_questions(State& s, std::uint32_t decider, Tick
         const Packet& packet = context.packet();
         if (packet.plan == Plan::kRouted || !has_choice(who.scope, s.plan.topology, packet, context.router(),
                                                         context.group(), context.came_by())) {
-          follow(s, undecided.packet, undecided.input_vc, now);
+          follow(s, undecided, now);
           continue;
         }
       }
       if constexpr (asker == Asker::kSeeing) {
         s.trackers.touch(context.router(), context.packet().destination_router);
         if (!sheet->add(context, now)) {
-          follow(s, undecided.packet, undecided.input_vc, now);
+          follow(s, undecided, now);
           continue;
         }
       }
@@ -256,9 +267,9 @@ void EventLoop<mode>::answer(State& s, const std::int32_t* actions) {
     s.store.hops[asked.packet] = hop;
     if (desk.decided_before()) {
       // Without a routing delay it asks for the crossbar already, at the next clock edge.
-      const std::uint32_t router = s.router_of_input(asked.input_vc);
+      const std::uint32_t router = router_of(s, asked.input_vc);
       if (s.input_vcs[asked.input_vc].head != asked.packet ||
-          !s.is_ready(router, s.index_of_input(asked.input_vc))) {
+          !s.is_ready(router, index_in(s, asked.input_vc))) {
         continue;
       }
       s.wanted[asked.input_vc] = wanted_of(hop);

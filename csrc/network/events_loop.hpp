@@ -81,14 +81,14 @@ template <Mode mode>
   if (tracked) s.trackers.begin_instant(now);
   look_ahead(s, now);
 
-  const auto slot = static_cast<std::uint32_t>(s.next_edge - 1) & (s.plan.edge_depth - 1U);
+  const auto slot = static_cast<std::uint32_t>(s.next_edge - 1) & (edge_depth(s) - 1U);
   if (s.edge_planned[slot] != 0 && (s.next_edge - 1) * clock == now) {
     s.edge_planned[slot] = 0;
     for (std::uint32_t word = 0; word < s.edge_words; ++word) {
       std::uint64_t routers = std::exchange(s.edges[slot * s.edge_words + word], 0);
       for (; routers != 0; routers &= routers - 1) {
         const std::uint32_t router = word * 64 + static_cast<std::uint32_t>(std::countr_zero(routers));
-        if (s.plan.quick_crossbar) {
+        if (quick_crossbar(s)) {
           quick_edge(s, router, now);
         } else {
           clock_edge(s, router, now);
@@ -97,22 +97,27 @@ template <Mode mode>
     }
   }
 
-  for (EventRing<Credit>& ring : s.credits) {
+  for (std::size_t link = 1; link < s.credits.size(); ++link) {
+    EventRing<Credit>& ring = s.credits[link];
     while (ring.due(now)) {
       const Credit credit = ring.take();
       const Credit& later = ring.ahead(kAhead);
       prefetch(s.ports.line_of(later.item >> kVcBits, later.item & ((1U << kVcBits) - 1U)));
       prefetch(&s.ports[later.item >> kVcBits]);
-      if (learns(s) && later.feedback.row != kNil) {
-        s.plan.learner->touch(s.first_router + (later.item >> kVcBits >> s.plan.port_shift),
-                              later.feedback.row);
+      Feedback feedback;
+      if (learns(s)) {
+        feedback = s.feedback[link].take();
+        const std::uint32_t row = s.feedback[link].ahead(kAhead).row;
+        if (row != kNil) {
+          s.plan.learner->touch(s.first_router + (later.item >> kVcBits >> s.plan.port_shift), row);
+        }
       }
-      take_credit(s, credit, now);
+      take_credit(s, credit, feedback, now);
     }
   }
   for (std::uint32_t i = std::exchange(s.mailed_credits.head(now), kNil); i != kNil;) {
     const std::uint32_t next = s.credit_pool[i].next;
-    take_credit(s, s.credit_pool[i].credit, now);
+    take_credit(s, s.credit_pool[i].credit, s.credit_pool[i].feedback, now);
     s.credit_pool[i].next = std::exchange(s.free_credit, i);
     i = next;
   }
@@ -154,7 +159,7 @@ template <Mode mode>
   if (s.timing.routing_delay > 0) {
     for (std::uint32_t input_vc = s.effects.take(now); input_vc != kNil;) {
       const std::uint32_t next = s.effects.next(input_vc);
-      make_ready(s, input_vc, s.store.hops[s.input_vcs[input_vc].head]);
+      make_ready(s, router_of(s, input_vc), index_in(s, input_vc), s.store.hops[s.input_vcs[input_vc].head]);
       input_vc = next;
     }
   }

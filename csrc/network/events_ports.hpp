@@ -15,10 +15,10 @@ namespace dragonfly {
 template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::plan_edge(State& s, std::uint32_t router, Tick edge) {
   std::uint32_t slot = 0;
-  if (s.plan.edge_depth > 1) {
+  if (edge_depth(s) > 1) {
     if (s.router_edge[router] <= edge) return;
     s.router_edge[router] = edge;
-    slot = static_cast<std::uint32_t>(edge) & (s.plan.edge_depth - 1U);
+    slot = static_cast<std::uint32_t>(edge) & (edge_depth(s) - 1U);
   }
   s.edges[slot * s.edge_words + router / 64] |= std::uint64_t{1} << (router % 64);
   if (s.edge_planned[slot] != 0) return;
@@ -34,12 +34,10 @@ template <Mode mode>
 
 // The packet at the head of an input VC asks for the crossbar from now on.
 template <Mode mode>
-[[gnu::always_inline]] inline void EventLoop<mode>::make_ready(State& s, std::uint32_t input_vc,
-                                                               const Hop& hop) {
-  const std::uint32_t router = s.router_of_input(input_vc);
-  const std::uint32_t index = s.index_of_input(input_vc);
-  s.wanted[input_vc] = wanted_of(hop);
-  s.ready[router * s.plan.ready_words + index / 64] |= std::uint64_t{1} << (index % 64);
+[[gnu::always_inline]] inline void EventLoop<mode>::make_ready(State& s, std::uint32_t router,
+                                                               std::uint32_t index, const Hop& hop) {
+  s.wanted[(router << input_shift(s)) + index] = wanted_of(hop);
+  s.ready[router * ready_words(s) + index / 64] |= std::uint64_t{1} << (index % 64);
   plan_edge(s, router, s.next_edge);
   const std::uint32_t id = s.port_id(router, hop.port);
   prefetch(&s.ports[id]);
@@ -48,17 +46,19 @@ template <Mode mode>
 
 // The next packet of an input VC has come to its head.
 template <Mode mode>
-[[gnu::always_inline]] inline void EventLoop<mode>::expose_head(State& s, std::uint32_t input_vc, Tick now) {
+[[gnu::always_inline]] inline void EventLoop<mode>::expose_head(State& s, std::uint32_t router,
+                                                                std::uint32_t index, Tick now) {
+  const std::uint32_t input_vc = (router << input_shift(s)) + index;
   const std::uint32_t packet = s.input_vcs[input_vc].head;
   if (packet == kNil) return;
   if (!on_arrival(s)) {
-    decide_or_follow(s, packet, input_vc, now);
+    decide_or_follow(s, packet, router, index, now);
     return;
   }
   const auto delay = static_cast<LowTick>(s.timing.routing_delay);
   const LowTick since = low_of(now) - s.store.packets[packet].arrived;
   if (since >= delay) {
-    make_ready(s, input_vc, s.store.hops[packet]);
+    make_ready(s, router, index, s.store.hops[packet]);
   } else {
     plan_effect(s, input_vc, now + (delay - since));
   }
@@ -68,9 +68,9 @@ template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::schedule(State& s, std::uint32_t id, OutputPort& output,
                                                              Tick when) {
   output.scheduled = true;
-  const State::Departures kind = output.link_class == LinkClass::kHost ? State::kToHosts
-                                 : output.global                       ? State::kGlobal
-                                                                       : State::kLocal;
+  const State::Departures kind = output.link_class == LinkClass::kHost      ? State::kToHosts
+                                 : output.link_class == s.plan.global_class ? State::kGlobal
+                                                                            : State::kLocal;
   s.departures[kind].push(when, id);
   s.busy.mark(when);
 }
@@ -102,7 +102,8 @@ inline void EventLoop<mode>::end_block(State& s, std::uint32_t id, OutputPort& o
 }
 
 template <Mode mode>
-[[gnu::always_inline]] inline void EventLoop<mode>::take_credit(State& s, const Credit& credit, Tick now) {
+[[gnu::always_inline]] inline void EventLoop<mode>::take_credit(State& s, const Credit& credit,
+                                                                const Feedback& feedback, Tick now) {
   const std::uint32_t id = credit.item >> kVcBits;
   const std::uint32_t vc = credit.item & ((1U << kVcBits) - 1U);
   OutputPort& output = s.ports[id];
@@ -110,11 +111,10 @@ template <Mode mode>
   ++queue.credits;
   output.sendable |= static_cast<std::uint16_t>((queue.queued > 0 ? 1U : 0U) << vc);
   --output.occupancy;
-  if (learns(s) && credit.feedback.row != kNil) {
+  if (learns(s) && feedback.row != kNil) {
     const std::uint32_t router = id >> s.plan.port_shift;
     const auto port = static_cast<Port>(id - (router << s.plan.port_shift));
-    s.plan.learner->learn(s.first_router + router, port, credit.feedback.row, credit.feedback.target_ns,
-                          s.plan.to_ps(now));
+    s.plan.learner->learn(s.first_router + router, port, feedback.row, feedback.target_ns, s.plan.to_ps(now));
   }
   if (mode.any()) s.trackers.occupancy_changed(id >> s.plan.port_shift, output.link_class);
   if (shared_output(s)) {
@@ -174,7 +174,7 @@ template <PartitionState::Departures kind>
   std::int32_t earliest = INT32_MAX;  // readiness of the packets that are not yet through
   if (output.sendable != 0) {
     // Without a pipeline behind the crossbar every queued packet is ready; spare the look.
-    chosen = s.store.with_through ? choose_ready_vc(s, output, now, earliest) : output.first_sendable();
+    chosen = with_through(s) ? choose_ready_vc(s, output, now, earliest) : output.first_sendable();
   }
   if (chosen == kNil) {
     if (earliest != INT32_MAX) {
@@ -196,7 +196,7 @@ template <PartitionState::Departures kind>
   const bool sendable = queue.queued > 0 && (!takes_credit || queue.credits > 0);
   output.sendable ^= static_cast<std::uint16_t>((sendable ? 0U : 1U) << chosen);
   if (takes_credit) end_block(s, id, output, now);
-  output.next_vc = static_cast<std::uint8_t>(chosen + 1U == output.vcs ? 0U : chosen + 1U);
+  output.next_vc = static_cast<std::uint16_t>(chosen + 1U == output.vcs ? 0U : chosen + 1U);
   output.timer_end = now + s.timing.packet[link];
   ++output.sent;
   if (output.queued > 0) {
@@ -250,7 +250,7 @@ template <bool kFromHost>
   if (mode.any() && s.store.with_paths) {
     PathRecord& path = s.store.paths[index];
     if (path.length < PathRecord::kLongest) {
-      path.routers[path.length++] = s.first_router + s.router_of_input(input_vc);
+      path.routers[path.length++] = s.first_router + router_of(s, input_vc);
     }
   }
   InputVc& input = s.input_vcs[input_vc];
@@ -266,9 +266,9 @@ template <bool kFromHost>
     if (becomes_head && s.timing.routing_delay > 0) {
       plan_effect(s, input_vc, now + s.timing.routing_delay);
     }
-    decide_or_follow(s, index, input_vc, now);
+    decide_or_follow(s, index, router_of(s, input_vc), index_in(s, input_vc), now);
   } else if (becomes_head) {
-    expose_head(s, input_vc, now);
+    expose_head(s, router_of(s, input_vc), index_in(s, input_vc), now);
   }
 }
 
@@ -282,8 +282,8 @@ template <Mode mode>
   while (index != kNoInputVc) {
     InputStall& stall = s.input_stalls[s.port_id(router, s.plan.input_index[index].port)];
     if (--stall.waiting == 0) stall.stalled += now - stall.since;
-    s.ready[router * s.plan.ready_words + index / 64] |= std::uint64_t{1} << (index % 64);
-    index = std::exchange(s.next_waiting[(router << s.plan.input_shift) + index], kNoInputVc);
+    s.ready[router * ready_words(s) + index / 64] |= std::uint64_t{1} << (index % 64);
+    index = std::exchange(s.next_waiting[(router << input_shift(s)) + index], kNoInputVc);
   }
   plan_edge(s, router, s.next_edge);
 }

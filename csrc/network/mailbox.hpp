@@ -21,7 +21,6 @@ struct Feedback {
 struct Credit {
   LowTick when = 0;
   std::uint32_t item = 0;  // id of the port, shifted by kVcBits, and VC
-  Feedback feedback{};
 };
 inline constexpr std::uint32_t kVcBits = 4;
 
@@ -35,6 +34,7 @@ struct Mailbox {
   std::vector<SentPacket> packets;
   std::vector<std::byte> baggage;  // of all of them: PacketStore::pack()
   std::vector<Credit> credits;
+  std::vector<Feedback> feedback;  // of each of them, with a learner
   std::vector<Acknowledgement> acknowledgements;
   std::uint32_t messages = 0;  // that jobs that end have sent to hosts of the receiver: an announcement
 };

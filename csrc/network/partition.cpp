@@ -18,7 +18,8 @@ void take_in(PartitionState& s, Mailbox& box) {
     s.store.next[packet] = std::exchange(s.mailed_packets.head(when), packet);
     s.busy.mark(when);
   }
-  for (const Credit& sent : box.credits) {
+  for (std::size_t i = 0; i < box.credits.size(); ++i) {
+    const Credit& sent = box.credits[i];
     std::uint32_t place = s.free_credit;
     if (place == kNil) {
       place = static_cast<std::uint32_t>(s.credit_pool.size());
@@ -27,7 +28,8 @@ void take_in(PartitionState& s, Mailbox& box) {
       s.free_credit = s.credit_pool[place].next;
     }
     const Tick when = time_from(s.window_start, sent.when);
-    s.credit_pool[place] = {sent, std::exchange(s.mailed_credits.head(when), place)};
+    const Feedback feedback = box.feedback.empty() ? Feedback{} : box.feedback[i];
+    s.credit_pool[place] = {sent, feedback, std::exchange(s.mailed_credits.head(when), place)};
     s.busy.mark(when);
   }
   for (const Acknowledgement& sent : box.acknowledgements) s.trackers.acknowledge(sent);
@@ -36,6 +38,7 @@ void take_in(PartitionState& s, Mailbox& box) {
   box.packets.clear();
   box.baggage.clear();
   box.credits.clear();
+  box.feedback.clear();
   box.acknowledgements.clear();
   box.messages = 0;
 }

@@ -45,6 +45,7 @@ PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_i
       edges(std::size_t{edge_words} * blueprint.edge_depth),
       edge_planned(blueprint.edge_depth),
       credits(blueprint.topology.num_link_classes()),
+      feedback(blueprint.learner != nullptr ? credits.size() : 0),
       arrivals(blueprint.topology.num_link_classes()),
       departures(kDepartures, SlotLists{departure_horizon(timing), ports.size()}),
       hosts_due{timing.horizon, num_hosts},
@@ -106,7 +107,6 @@ void PartitionState::build_ports() {
       const LinkClass link = topology.port_class(port);
       OutputPort& output = ports[id];
       output.link_class = link;
-      output.global = topology.is_global(port);
       output.vcs = plan.vcs[index_of(link)];
       output.peer_partition = static_cast<std::uint16_t>(index);
       std::uint32_t upstream = kNil;

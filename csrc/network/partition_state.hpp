@@ -166,6 +166,7 @@ struct PartitionState {
   using HostEvents = std::priority_queue<HostEvent, std::vector<HostEvent>, std::greater<>>;
   struct PooledCredit {
     Credit credit;
+    Feedback feedback;
     std::uint32_t next = kNil;
   };
 
@@ -207,8 +208,9 @@ struct PartitionState {
   // Events. Clock edges: [edge % depth * words + router / 64], bits of routers.
   std::uint32_t edge_words = 0;
   std::vector<std::uint64_t> edges;
-  std::vector<std::uint8_t> edge_planned;  // [edge % depth]
-  std::vector<EventRing<Credit>> credits;  // [link class]; [0]: unused
+  std::vector<std::uint32_t> edge_planned;    // [edge % depth]: whether any bit is set
+  std::vector<EventRing<Credit>> credits;     // [link class]; [0]: unused
+  std::vector<EventRing<Feedback>> feedback;  // [link class]: of each of these credits, with a learner
   EventRing<HostCredit> host_credits;
   std::vector<EventRing<Arrival>> arrivals;  // [link class]; [0]: from hosts
   EventRing<Arrival> to_hosts;               // with programs

@@ -33,10 +33,9 @@ struct alignas(8) OutputPort {
   std::uint16_t peer_partition = 0;
   std::uint16_t sendable = 0;  // bit v: VC v has a packet, and a credit if it needs one to leave
   std::uint16_t waiting = 0;   // bit v: some input VC waits for room in VC v
+  std::uint16_t next_vc = 0;   // round-robin pointer
   std::uint8_t vcs = 0;
-  std::uint8_t next_vc = 0;  // round-robin pointer
   LinkClass link_class = LinkClass::kHost;
-  bool global = false;
   bool scheduled = false;  // a departure is planned
   bool blocked = false;    // has packets but no credit
 

@@ -129,12 +129,9 @@ class SyntheticSource final : public TrafficSource {
   void draw_ahead(HostId host, const SourceCursor& cursor,
                   std::span<std::uint32_t, kDrawnAhead> destinations) const override {
     const std::uint64_t first = cursor.message & ~std::uint64_t{kDrawnAhead - 1};
-    const TrafficPattern& pattern = *steps_[cursor.step].pattern;
     std::array<RandomStream, kDrawnAhead> streams =
         begun_streams<kDrawnAhead>(params_.seed, Purpose::kDestination, host.value, first);
-    for (std::uint32_t i = 0; i < kDrawnAhead; ++i) {
-      destinations[i] = pattern.destination(host, first + i, streams[i]).value;
-    }
+    steps_[cursor.step].pattern->destinations(host, first, streams, destinations);
   }
 
   OfferedLoad offered(TimePs from_ps, TimePs to_ps) const override {
