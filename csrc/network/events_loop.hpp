@@ -47,11 +47,18 @@ template <Mode mode>
 [[gnu::always_inline]] inline void EventLoop<mode>::look_ahead(const State& s, Tick now) {
   constexpr int kLooks = 2;
   const Tick next = s.busy.first(now + 1, now + s.timing.clock);
-  for (const SlotLists& list : s.departures) {
-    std::uint32_t id = list.peek(next);
-    for (int i = 0; i < kLooks && id != kNil; ++i, id = list.next(id)) {
+  std::uint32_t port = s.departures[State::kToHosts].peek(next);
+  for (int i = 0; i < kLooks && port != kNil; ++i, port = s.departures[State::kToHosts].next(port)) {
+    const std::uint32_t delivered = s.ports[port].queues()->head;
+    if (delivered == kNil) continue;
+    prefetch(&s.store.packets[delivered]);
+    prefetch(&s.store.times[delivered]);
+  }
+  for (const State::Departures kind : {State::kLocal, State::kGlobal}) {
+    std::uint32_t id = s.departures[kind].peek(next);
+    for (int i = 0; i < kLooks && id != kNil; ++i, id = s.departures[kind].next(id)) {
       prefetch(&s.ports[id]);
-      prefetch(s.ports.line_of(id, s.ports[id].vcs - 1U));
+      prefetch(s.ports.line_of(id, s.plan.queue_stride - 1U));
     }
   }
   std::uint32_t packet = s.mailed_packets.peek(next);
@@ -132,6 +139,7 @@ template <Mode mode>
   } else {
     for (std::uint32_t host = s.hosts_due.take(now); host != kNil;) {
       const std::uint32_t next = s.hosts_due.next(host);
+      if (next != kNil) prefetch(&s.hosts[next]);
       host_event<false>(s, host, now);
       host = next;
     }
@@ -143,6 +151,7 @@ template <Mode mode>
       const State::Arrival& later = ring.ahead(kAhead);
       prefetch(&s.input_vcs[later.input_vc]);
       prefetch(&s.store.packets[later.packet]);
+      prefetch(&s.store.next[later.packet]);
       arrive<kFromHost>(s, arrival.packet, arrival.input_vc, now);
     }
   };

@@ -12,7 +12,7 @@ namespace {
 using State = PartitionState;
 
 // Slots take what is due within their horizon of the window's start; the rest waits outside.
-void push_host(State& s, std::uint32_t host, Tick when, Tick now) {
+[[gnu::always_inline]] inline void push_host(State& s, std::uint32_t host, Tick when, Tick now) {
   if (when - std::max(now, s.window_start) <= s.timing.horizon - s.timing.lookahead) {
     s.hosts_due.push(when, host);
     s.busy.mark(when);
@@ -21,16 +21,19 @@ void push_host(State& s, std::uint32_t host, Tick when, Tick now) {
   }
 }
 
-// Whether a full source queue turns the message of `cursor` away, which has `packets` packets; the
-// first of them would be packet `number` of the host.
-bool is_crowded_out(const State& s, std::uint32_t host, const SourceCursor& cursor, std::uint64_t number,
-                    std::uint32_t packets) {
+// Whether a full source queue turns the message of `cursor` away, which has `packets` packets, where `ahead`
+// packets that are not sent yet come before it.
+[[gnu::always_inline]] inline bool is_crowded_out(const State& s, std::uint32_t host,
+                                                  const SourceCursor& cursor, std::uint64_t ahead,
+                                                  std::uint32_t packets) {
+  const HostSender& sender = s.hosts[host];
   const std::uint64_t limit = s.plan.options.source_queue_packets;
-  const std::uint64_t end = number + packets;
-  if (end <= limit) return false;
-  const std::uint64_t must_have_left = end - 1 - limit;
-  if (must_have_left >= s.hosts[host].number) return true;
-  return s.plan.to_tick(cursor.time_ps) < s.departed[host * limit + must_have_left % limit];
+  const std::uint64_t more = ahead + packets;
+  if (sender.number + more <= limit) return false;
+  if (more > limit) return true;                  // one that must have left is not sent yet
+  std::uint64_t place = sender.place + more - 1;  // of the last one that must have left
+  if (place >= limit) place -= limit;
+  return cursor.time_ps <= s.plan.to_ps(s.departed[host * limit + place] - 1);
 }
 
 HostId drawn_destination(State& s, std::uint32_t host, const SourceCursor& cursor) {
@@ -45,7 +48,7 @@ HostId drawn_destination(State& s, std::uint32_t host, const SourceCursor& curso
 }
 
 // Takes the next message of the source; false: there is none.
-bool next_message(State& s, std::uint32_t host, HostSender& sender) {
+[[gnu::always_inline]] inline bool next_message(State& s, std::uint32_t host, HostSender& sender) {
   const HostId id{s.first_host + host};
   SourceCursor& cursor = sender.cursor;
   const std::uint32_t drawn = s.drawn_packets;
@@ -54,8 +57,7 @@ bool next_message(State& s, std::uint32_t host, HostSender& sender) {
     if (drawn == 0 && cursor.time_ps < kNever) message = s.plan.source.describe(id, cursor);
   };
   look();
-  while (s.skips && cursor.time_ps < kNever &&
-         is_crowded_out(s, host, cursor, sender.number, message.packets)) {
+  while (s.skips && cursor.time_ps < kNever && is_crowded_out(s, host, cursor, 0, message.packets)) {
     if (s.plan.options.lose_when_full) s.record.lost += message.packets;
     s.plan.source.skip(id, cursor);
     look();  // another message of a trace, or the same one in another step of a schedule
@@ -91,7 +93,7 @@ void next_packet(State& s, std::uint32_t host, HostSender& sender) {
   sender.entered = s.plan.to_tick(sender.cursor.time_ps);
   const std::uint32_t limit = s.plan.options.source_queue_packets;
   if (limit > 0 && sender.number >= limit && (!s.skips || programmed)) {
-    sender.entered = std::max(sender.entered, s.departed[std::size_t{host} * limit + sender.number % limit]);
+    sender.entered = std::max(sender.entered, s.departed[std::size_t{host} * limit + sender.place]);
   }
   sender.state = sender.entered > s.stop_after ? HostState::kSilent : HostState::kGenerating;
   if constexpr (kPrograms) {
@@ -147,7 +149,10 @@ void send_from_host(State& s, std::uint32_t host, HostSender& sender, Tick now) 
   if (s.trackers.hear_injections()) s.trackers.packet_injected(router, packet);
 
   const std::uint32_t limit = s.plan.options.source_queue_packets;
-  if (limit > 0) s.departed[std::size_t{host} * limit + sender.number % limit] = now;
+  if (limit > 0) {
+    s.departed[std::size_t{host} * limit + sender.place] = now;
+    sender.place = sender.place + 1 == limit ? 0 : sender.place + 1;
+  }
   --sender.credits;
   ++sender.number;
   sender.timer_end = now + s.timing.injection_packet;
@@ -331,7 +336,7 @@ std::uint64_t in_source_queues(State& s, Tick now) {
     plan.source.advance(id, cursor);
     while (waiting < limit && cursor.time_ps < kNever && plan.to_tick(cursor.time_ps) <= until) {
       const std::uint32_t packets = plan.source.describe(id, cursor).packets;
-      if (s.skips && is_crowded_out(s, host, cursor, sender.number + waiting, packets)) {
+      if (s.skips && is_crowded_out(s, host, cursor, waiting, packets)) {
         plan.source.skip(id, cursor);
         continue;
       }

@@ -65,6 +65,7 @@ struct HostSender {
   Tick entered = 0;  // when the packet that is sent next entered the source queue
   Tick timer_end = -1;
   std::uint64_t number = 0;  // packets sent so far
+  std::uint32_t place = 0;   // number % source queue, if that is bounded
   std::uint32_t left = 0;    // packets of the current message not yet sent
   std::uint32_t credits = 0;
   HostId destination{};            // of the current message
@@ -232,7 +233,7 @@ struct PartitionState {
   std::vector<HostSender> hosts;
   std::uint32_t drawn_packets = 0;           // TrafficSource::drawn_packets()
   std::vector<DrawnAhead> drawn;             // [host], if the source draws ahead
-  std::vector<Tick> departed;                // [host * source queue + number % source queue], if bounded
+  std::vector<Tick> departed;                // [host * source queue + HostSender::place], if bounded
   std::vector<SourceCursor> backlog_cursor;  // how far generated packets were counted, per host
   std::vector<std::uint64_t> backlog_count;
   bool skips = false;  // what finds the source queue full never waits for room
