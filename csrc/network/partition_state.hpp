@@ -104,9 +104,9 @@ struct PartitionState {
   [[nodiscard]] std::uint32_t buffer_behind(const OutputPort& output) const noexcept {
     return plan.buffer_behind[index_of(output.link_class)];
   }
-  // Whether input VC `index` of a router asks for the crossbar.
-  [[nodiscard]] bool is_ready(std::uint32_t router, std::uint32_t index) const noexcept {
-    return (ready[router * plan.ready_words + index / 64] >> (index % 64) & 1U) != 0;
+  // Whether an input VC of a router asks for the crossbar.
+  [[nodiscard]] bool is_ready(std::uint32_t router, std::uint32_t input) const noexcept {
+    return (ready[router * plan.ready_words + input / 64] >> (input % 64) & 1U) != 0;
   }
   [[nodiscard]] bool waits_for_room(std::uint32_t input_vc) const;
   // Packets that have left their last router and do not count as delivered yet.

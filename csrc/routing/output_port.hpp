@@ -115,7 +115,7 @@ class PortBlocks {
   };
   [[nodiscard]] static std::uint32_t shift_of(std::uint32_t vcs) noexcept {
     const std::size_t bytes = sizeof(OutputPort) + vcs * sizeof(VcQueue);
-    return static_cast<std::uint32_t>(std::bit_width(bytes - 1 | (sizeof(Line) - 1)));
+    return static_cast<std::uint32_t>(std::bit_width((bytes - 1) | (sizeof(Line) - 1)));
   }
   [[nodiscard]] std::byte* at(std::uint32_t id) noexcept {
     return reinterpret_cast<std::byte*>(lines_.data()) + (std::size_t{id} << block_shift_);
