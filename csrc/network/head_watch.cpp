@@ -4,7 +4,7 @@
 
 namespace dragonfly {
 
-bool HeadWatch::note_heads(Tick now) {
+bool HeadWatch::note_heads() {
   // What changes whenever the head of a buffer moves: the grant counter of that buffer.
   constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
   const bool first = noted_heads_.empty();
@@ -16,8 +16,7 @@ bool HeadWatch::note_heads(Tick now) {
     const bool empty = input.head == kNil;
     const std::uint64_t head =
         empty ? kEmpty : std::uint64_t{input.last_served} << 32 | of_.store.packets[input.head].source_host;
-    unmoved_[i] = !first && !empty && noted_heads_[i] == head &&
-                  time_until(now, of_.store.packets[input.head].arrived) <= now - of_.timing.watchdog;
+    unmoved_[i] = !first && !empty && noted_heads_[i] == head;
     any = any || unmoved_[i];
     noted_heads_[i] = head;
   }

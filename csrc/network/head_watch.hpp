@@ -21,9 +21,9 @@ class HeadWatch {
  public:
   explicit HeadWatch(const PartitionState& of) : of_{of} {}
 
-  // Remembers which packets head the input VCs; returns whether some of them are the same as at the last call
-  // and were there for the whole time of the watchdog.
-  [[nodiscard]] bool note_heads(Tick now);
+  // Remembers which packets head the input VCs; returns whether some of them are the same as at the last
+  // call, which was at least the time of the watchdog ago.
+  [[nodiscard]] bool note_heads();
   // Whether the head of an input VC is one of those.
   [[nodiscard]] bool unmoved(std::uint32_t input_vc) const { return unmoved_[input_vc]; }
   // The input VC that must make room before an unmoved head can move; none if there is no such.

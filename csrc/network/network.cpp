@@ -219,7 +219,7 @@ std::uint64_t Network::in_source_queues() {
 
 void Network::watch() {
   last_watch_ = now_;
-  const std::string report = watchdog_.check(partitions_, now_);
+  const std::string report = watchdog_.check(partitions_);
   if (report.empty()) return;
   throw DeadlockError{"no progress for " + std::to_string(plan_->to_ps(plan_->timing.watchdog) / kPsPerNs) +
                       " ns (at " + std::to_string(plan_->to_ps(now_) / kPsPerNs) + " ns): " + report};

@@ -65,8 +65,8 @@ class PathFollower {
     if constexpr (!kStraight) {
       if (packet.plan == Plan::kToDetour) {
         if (!reached_detour(packet, router, group)) {
-          return towards_detour(packet, {packet.detour_kind, packet.detour_router, packet.detour_group}, router,
-                                group, 0);
+          return towards_detour(packet, {packet.detour_kind, packet.detour_router, packet.detour_group},
+                                router, group, 0);
         }
         packet.plan = Plan::kFromDetour;
       }

@@ -134,7 +134,8 @@ class VcLadder {
   // The same where local ways have one hop: all are in the first position.
   [[nodiscard]] std::uint8_t vc(Stage stage, bool global, bool minimal, bool with_router,
                                 std::uint8_t hops) const noexcept {
-    return scheme_ == VcScheme::kHop ? hops : numbers_[index_of_hop(stage, global, minimal, with_router)].first;
+    return scheme_ == VcScheme::kHop ? hops
+                                     : numbers_[index_of_hop(stage, global, minimal, with_router)].first;
   }
 
  private:
