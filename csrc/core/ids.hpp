@@ -23,6 +23,9 @@ using HostId = Id<struct HostTag>;
 using RouterId = Id<struct RouterTag>;
 using GroupId = Id<struct GroupTag>;
 
+// No index: the end of a list.
+inline constexpr std::uint32_t kNil = 0xffffffffU;
+
 // A port number inside one router: hosts first, then local, then global.
 using Port = std::uint16_t;
 inline constexpr Port kNoPort = 0xffff;

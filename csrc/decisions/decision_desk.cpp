@@ -44,8 +44,8 @@ bool DecisionDesk::raise(const RouteContext& context, std::uint32_t packet_index
                         .forced = standing == Standing::kForced,
                         .time = now};
   facts_.data()[i] = {
-      .created_ns = plan_.to_ns(packet.created),
-      .arrived_ns = plan_.to_ns(packet.arrived),
+      .created_ns = plan_.to_ns(context.times().created),
+      .arrived_ns = plan_.to_ns(time_until(now, packet.arrived)),
       .source_host = packet.source_host,
       .destination_host = packet.destination_host,
       .number = packet.number,
@@ -55,7 +55,7 @@ bool DecisionDesk::raise(const RouteContext& context, std::uint32_t packet_index
       .input_port = static_cast<std::int16_t>(input_port),
       .minimal_action = static_cast<std::int16_t>(plan_.by_port() ? way.hop.port - plan_.first_port : 0U),
       .hops = packet.hops,
-      .vc = packet.vc,
+      .vc = context.vc(),
       .minimal = !packet.non_minimal};
   if (plan_.spec.reward != RewardKind::kDelivery && open_.count(packet_index) > 0) {
     complete(packet_index, 0, now, now, decision_id(packet.source_host, packet.number, packet.hops),

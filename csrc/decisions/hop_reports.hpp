@@ -46,7 +46,7 @@ class HopReports {
     reports_.reserve(size_ + 1, size_);
     reports_.data()[size_++] = {.id = id(packet.hops - 1U),
                                 .next_id = note.asked ? id(packet.hops) : std::int64_t{-1},
-                                .travel = packet.arrived - note.arrived,
+                                .travel = static_cast<Tick>(packet.arrived - note.arrived),
                                 .when = when,
                                 .agent = static_cast<std::int32_t>(from),
                                 .port = static_cast<std::int32_t>(port - first_port_)};

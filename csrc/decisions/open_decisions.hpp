@@ -1,12 +1,14 @@
-// Decisions that wait for their outcome, kept by packet: whoever has the packet may read and end them.
+// Decisions that wait for their outcome, kept by packet: the partition that has the packet may read and end
+// them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "core/prefetch.hpp"
-#include "core/reserved_array.hpp"
+#include "decisions/baggage.hpp"
 #include "decisions/records.hpp"
 
 namespace dragonfly {
@@ -14,43 +16,67 @@ namespace dragonfly {
 class OpenDecisions {
  public:
   // `row_bytes`: of an observation with its mask; 0: not kept. `notes_hops`: whether hop() may be used.
-  OpenDecisions(std::size_t packets, std::uint32_t most_per_packet, std::size_t row_bytes, bool notes_hops)
-      : most_{most_per_packet},
-        row_bytes_{row_bytes},
-        heads_{packets * most_per_packet},
-        rows_{packets * most_per_packet * row_bytes},
-        hops_{notes_hops ? packets : 0U} {}
+  OpenDecisions(std::uint32_t most_per_packet, std::size_t row_bytes, bool notes_hops)
+      : most_{most_per_packet}, row_bytes_{row_bytes}, notes_hops_{notes_hops} {}
+
+  // Room for so many packets.
+  void resize(std::size_t packets) {
+    heads_.resize(packets * most_);
+    rows_.resize(packets * most_ * row_bytes_);
+    if (notes_hops_) hops_.resize(packets);
+  }
 
   [[nodiscard]] std::uint32_t count(std::uint32_t packet) const noexcept {
-    return heads_.data()[std::size_t{packet} * most_].open;
+    return heads_[std::size_t{packet} * most_].open;
   }
   [[nodiscard]] const OpenDecision& head(std::uint32_t packet, std::uint32_t i) const noexcept {
-    return heads_.data()[std::size_t{packet} * most_ + i];
+    return heads_[std::size_t{packet} * most_ + i];
   }
   [[nodiscard]] const std::byte* row(std::uint32_t packet, std::uint32_t i) const noexcept {
     return rows_.data() + (std::size_t{packet} * most_ + i) * row_bytes_;
   }
   // Of a packet that has left the network it is as of none.
-  [[nodiscard]] HopNote& hop(std::uint32_t packet) noexcept { return hops_.data()[packet]; }
-  void touch(std::uint32_t packet) const noexcept { prefetch(&heads_.data()[std::size_t{packet} * most_]); }
+  [[nodiscard]] HopNote& hop(std::uint32_t packet) noexcept { return hops_[packet]; }
+  void touch(std::uint32_t packet) const noexcept { prefetch(heads_.data() + std::size_t{packet} * most_); }
 
   // Precondition: fewer than most_per_packet are open. `row`: null where none are kept.
   void add(std::uint32_t packet, const OpenDecision& decision, const std::byte* row) noexcept {
-    OpenDecision* const first = heads_.data() + std::size_t{packet} * most_;
-    const std::uint32_t count = first->open;
-    const std::size_t at = std::size_t{packet} * most_ + count;
-    heads_.data()[at] = decision;
-    first->open = count + 1;
+    const std::size_t first = std::size_t{packet} * most_;
+    const std::uint32_t count = heads_[first].open;
+    const std::size_t at = first + count;
+    heads_[at] = decision;
+    heads_[first].open = count + 1;
     if (row != nullptr) std::memcpy(rows_.data() + at * row_bytes_, row, row_bytes_);
   }
-  void clear(std::uint32_t packet) noexcept { heads_.data()[std::size_t{packet} * most_].open = 0; }
+  void clear(std::uint32_t packet) noexcept { heads_[std::size_t{packet} * most_].open = 0; }
+
+  // For a packet that goes to another partition.
+  void pack(std::uint32_t packet, std::vector<std::byte>& into) const {
+    const std::uint32_t open = count(packet);
+    append(into, open);
+    append_bytes(into, heads_.data() + std::size_t{packet} * most_, open * sizeof(OpenDecision));
+    append_bytes(into, row(packet, 0), open * row_bytes_);
+    if (notes_hops_) append(into, hops_[packet]);
+  }
+  const std::byte* unpack(std::uint32_t packet, const std::byte* from) {
+    std::uint32_t open = 0;
+    from = take(from, open);
+    const std::size_t first = std::size_t{packet} * most_;
+    std::memcpy(static_cast<void*>(heads_.data() + first), from, open * sizeof(OpenDecision));
+    heads_[first].open = open;
+    from += open * sizeof(OpenDecision);
+    if (open > 0) std::memcpy(rows_.data() + first * row_bytes_, from, open * row_bytes_);
+    from += open * row_bytes_;
+    return notes_hops_ ? take(from, hops_[packet]) : from;
+  }
 
  private:
   std::uint32_t most_;
   std::size_t row_bytes_;
-  ReservedArray<OpenDecision> heads_;
-  ReservedArray<std::byte> rows_;
-  ReservedArray<HopNote> hops_;
+  bool notes_hops_;
+  std::vector<OpenDecision> heads_;
+  std::vector<std::byte> rows_;
+  std::vector<HopNote> hops_;
 };
 
 }  // namespace dragonfly

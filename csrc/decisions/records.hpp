@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/timing_wheel.hpp"
+#include "core/time.hpp"
 
 namespace dragonfly {
 
@@ -63,7 +63,7 @@ struct HopReport {
 
 // What a packet knows of its way for the next report.
 struct HopNote {
-  Tick arrived = 0;     // in the input buffer of the router before
+  LowTick arrived = 0;  // in the input buffer of the router before
   bool chosen = false;  // that router raised a decision for it
   bool asked = false;   // the present one has
 };

@@ -11,13 +11,16 @@ PortCounters collect_ports(const Network& network) {
   PortCounters ports;
   for (const Partition& partition : network.partitions()) {
     const Tick now = std::max(network.now(), partition.clock());
-    for (const OutputPort& output : partition.output_ports()) {
-      ports.sent.push_back(output.sent);
-      const Tick open = output.blocked_since >= 0 ? now - output.blocked_since : 0;
-      ports.output_stall_ps.push_back(plan.to_ps(output.stalled + open));
-    }
-    for (const InputStall& stall : partition.input_stalls()) {
-      ports.input_stall_ps.push_back(plan.to_ps(stall.until(now)));
+    const PartitionState& state = partition.state();
+    for (std::uint32_t router = 0; router < state.num_routers; ++router) {
+      for (Port port = 0; port < plan.topology.radix(); ++port) {
+        const std::uint32_t id = state.port_id(router, port);
+        const OutputStall& stall = state.output_stalls[id];
+        const Tick open = state.ports[id].blocked ? now - stall.since : 0;
+        ports.sent.push_back(state.ports[id].sent);
+        ports.output_stall_ps.push_back(plan.to_ps(stall.stalled + open));
+        ports.input_stall_ps.push_back(plan.to_ps(state.input_stalls[id].until(now)));
+      }
     }
   }
   return ports;
@@ -25,7 +28,9 @@ PortCounters collect_ports(const Network& network) {
 
 std::vector<std::uint64_t> sent_ever(const Network& network) {
   std::vector<std::uint64_t> sent;
-  for (const Partition& partition : network.partitions()) partition.append_sent(sent);
+  for (const Partition& partition : network.partitions()) {
+    for (const HostSender& sender : partition.state().hosts) sent.push_back(sender.number);
+  }
   return sent;
 }
 

@@ -25,12 +25,15 @@ Statistics collect_statistics(Network& network, const StatisticsBase& base, Time
     const auto append = [](auto& into, const auto& from) {
       into.insert(into.end(), from.begin(), from.end());
     };
-    append(s.router_injected, partition.router_injected());
-    append(s.router_delivered, partition.router_delivered());
-    for (const OutputPort& output : partition.output_ports()) {
-      s.packet_hops += output.sent;
-      s.link_queued.push_back(output.queued);
-      s.link_occupancy.push_back(output.occupancy);
+    append(s.router_injected, partition.state().router_injected);
+    append(s.router_delivered, partition.state().router_delivered);
+    for (std::uint32_t router = 0; router < partition.num_routers(); ++router) {
+      for (Port port = 0; port < network.blueprint().topology.radix(); ++port) {
+        const OutputPort& output = partition.output_port(router, port);
+        s.packet_hops += output.sent;
+        s.link_queued.push_back(output.queued);
+        s.link_occupancy.push_back(output.occupancy);
+      }
     }
   }
   return s;

@@ -1,10 +1,10 @@
 #include "network/blueprint.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "core/error.hpp"
-#include "network/packet_store.hpp"
 
 namespace dragonfly {
 
@@ -13,6 +13,11 @@ namespace {
 // A window is no longer than the look-ahead, nor than all hosts together need for so many packets: a
 // run can only be interrupted between windows, and shall stop within a second.
 constexpr Tick kPacketsPerWindow = 750'000;
+// The state of so many hosts fits the caches next to the processor; with fewer of them, fewer events share
+// the work for each time. Where decisions come from outside, partitions are larger: the smaller they are, the
+// fewer decisions wait at the same time.
+constexpr std::uint32_t kHostsPerPartition = 256;
+constexpr std::uint32_t kHostsPerPartitionOutside = 600;
 
 PathBudget union_of(const PathBudget& x, const PathBudget& y) {
   return {.detours = x.detours || y.detours,
@@ -223,21 +228,14 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
     queue_stride = std::max(queue_stride, std::uint32_t{vcs[i]});
   }
 
-  const Port radix = static_cast<Port>(topology.radix());
-  for (Port port = 0; port <= radix; ++port) {
-    first_input_vc.push_back(static_cast<std::uint16_t>(input_vcs));
-    if (port == radix) break;
-    input_vcs += vcs[index_of(topology.port_class(port))];
-  }
-  if (input_vcs >= 0xffff) {
-    throw ConfigError{"topology.radix", std::to_string(radix), "fewer than 65535 input VCs per router"};
-  }
+  number_ports();
 
   if (options.decisions) {
     decisions = std::make_unique<const DecisionPlan>(*options.decisions, paths, buffer_sizes(),
                                                      timing.quantum_ps, trackers);
   }
   add_deciders(policy_in, job_policies, background_in);
+  scope = deciders.front().scope;
 
   if (learner != nullptr) {
     for (std::size_t i = 1; i < num_classes; ++i) {
@@ -250,8 +248,45 @@ Blueprint::Blueprint(const Dragonfly& topology_in, const NetworkParams& params, 
 
   window = std::clamp<Tick>(kPacketsPerWindow * timing.packet[0] / topology.num_hosts(), 1, timing.lookahead);
 
+  const std::uint32_t usual = options.decisions ? kHostsPerPartitionOutside : kHostsPerPartition;
+  cut(options.hosts_per_partition > 0 ? options.hosts_per_partition : usual);
+}
+
+void Blueprint::number_ports() {
+  const Port radix = static_cast<Port>(topology.radix());
+  for (Port port = 0; port <= radix; ++port) {
+    first_input_vc.push_back(static_cast<std::uint16_t>(input_vcs));
+    if (port == radix) break;
+    const LinkClass link = topology.port_class(port);
+    for (std::uint8_t vc = 0; vc < vcs[index_of(link)]; ++vc) {
+      input_index.push_back({.port = port, .vc = vc, .link_class = link, .global = topology.is_global(port)});
+    }
+    input_vcs += vcs[index_of(link)];
+  }
+  if (input_vcs >= 0xffff) {
+    throw ConfigError{"topology.radix", std::to_string(radix), "fewer than 65535 input VCs per router"};
+  }
+  for (std::size_t i = 1; i < kMostLinkClasses; ++i) buffer_behind[i] = input_buffer[i];
+  by_service = arbitration == Arbitration::kLeastRecentlyServed && !transit_first;
+  global_class = topology.global_class();
+  single_ways = topology.has_single_ways();
+  port_shift = static_cast<std::uint32_t>(std::bit_width(radix - 1U));
+  input_shift = std::max(kFewInputVcsShift, static_cast<std::uint32_t>(std::bit_width(input_vcs - 1U)));
+  ready_words = (input_vcs + 63) / 64;
+  Tick longest = timing.crossbar_transfer;
+  if (cut_through) longest = std::max({longest, timing.injection_packet, std::ranges::max(timing.packet)});
+  if (longest > timing.clock || cut_through) {
+    edge_depth =
+        static_cast<std::uint32_t>(std::bit_ceil(static_cast<std::uint64_t>(longest / timing.clock) + 3));
+  }
+  quick_crossbar =
+      edge_depth == 1 && ready_words == 1 && radix <= 64 && arbitration != Arbitration::kRoundRobin;
+}
+
+// Into partitions.
+void Blueprint::cut(std::uint32_t hosts_per_partition) {
   const std::uint32_t groups = topology.num_groups();
-  const std::uint32_t per_partition = std::max(1U, options.hosts_per_partition / topology.hosts_per_group());
+  const std::uint32_t per_partition = std::max(1U, hosts_per_partition / topology.hosts_per_group());
   const std::uint32_t parts = (groups + per_partition - 1) / per_partition;
   for (std::uint32_t i = 0; i <= parts; ++i) {
     partition_first_group.push_back(static_cast<std::uint32_t>(std::uint64_t{groups} * i / parts));
@@ -370,7 +405,7 @@ void Blueprint::replace_policy(const std::string& name, RoutingPolicy& other) {
 }
 
 std::uint32_t Blueprint::most_packets() const noexcept {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 30;  // 64 GiB of address space
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 30;  // as indices go
   std::uint64_t per_router = 0;
   for (Port port = 0; port < topology.radix(); ++port) {
     const auto link = static_cast<std::size_t>(topology.port_class(port));
@@ -379,11 +414,7 @@ std::uint32_t Blueprint::most_packets() const noexcept {
     if (link == 0)
       per_router += static_cast<std::uint64_t>(timing.hop_delay[0] / timing.packet[0] + 2);  // last link
   }
-  // Every partition may hold unused ones, and what is delivered in a window is unused until its end.
-  const std::uint64_t unused =
-      std::uint64_t{num_partitions()} * 2 * PacketStore::kMostUnused +
-      topology.num_hosts() * static_cast<std::uint64_t>(timing.lookahead / timing.packet[0] + 1);
-  return static_cast<std::uint32_t>(std::min(kMost, per_router * topology.num_routers() + unused));
+  return static_cast<std::uint32_t>(std::min(kMost, per_router * topology.num_routers()));
 }
 
 }  // namespace dragonfly

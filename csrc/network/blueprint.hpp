@@ -41,14 +41,25 @@ struct NetworkOptions {
   RecordOptions record{};
   std::optional<DecisionSpec> decisions{};  // packets may be routed from outside
   bool warms_up = false;                    // ... after a time in which the policy routes them
-  // About so many in each partition: the state of 600 fits the second-level cache. Results do not depend on
-  // it.
-  std::uint32_t hosts_per_partition = 600;
+  // About so many in each partition; 0: as many as are fast. Results do not depend on it.
+  std::uint32_t hosts_per_partition = 0;
 };
+
+// An input VC of a router.
+struct InputIndex {
+  Port port = 0;
+  std::uint8_t vc = 0;
+  LinkClass link_class = LinkClass::kHost;
+  bool global = false;
+};
+
+// Input VCs of routers with no more than one word has bits.
+inline constexpr std::uint32_t kFewInputVcsShift = 6;
 
 // A policy at work in a network.
 struct Decider {
-  const RoutingPolicy* policy = nullptr;  // never null
+  const RoutingPolicy* policy = nullptr;      // never null
+  LinkClass global_class = LinkClass::kHost;  // of the topology
   DecisionScope scope = DecisionScope::kNowhere;
   AfterRefusal after_refusal = AfterRefusal::kKeep;
   std::vector<std::uint8_t> trackers;        // which of those that run it asks for, in its order
@@ -102,6 +113,20 @@ class Blueprint {
   std::uint32_t queue_stride = 0;                    // VC queues per output port (the largest of vcs)
   std::uint32_t input_vcs = 0;                       // input VCs per router
   std::vector<std::uint16_t> first_input_vc;         // [port]: of that port, within the router
+  std::vector<InputIndex> input_index;               // [input VC of a router]
+  std::array<std::uint32_t, kMostLinkClasses> buffer_behind{};  // by class of the output port; 0: a host
+  // Of a partition, numbers of ports and of input VCs begin with the router, shifted by so much.
+  std::uint32_t port_shift = 0;
+  std::uint32_t input_shift = 0;
+  std::uint32_t ready_words = 1;  // words with a bit for each input VC of a router
+  // Clock edges that are planned at once: 1, where the crossbar takes no longer than a clock for a packet.
+  // Then one pass of the allocator over one word may be all.
+  std::uint32_t edge_depth = 1;
+  bool quick_crossbar = false;
+  bool by_service = false;                        // plain least-recently-served arbitration
+  bool single_ways = false;                       // of the topology: has_single_ways()
+  LinkClass global_class = LinkClass::kHost;      // of the topology
+  DecisionScope scope = DecisionScope::kNowhere;  // of the first policy, which never changes
   Tick signal_delay = 0;  // of what routers of a group tell each other: the latency of a local link
   // From a packet's delivery until its source router hears of it, wherever that is: the shortest time over a
   // global link, and the latencies of a local way on both sides. No shorter than the look-ahead, so that word
@@ -111,6 +136,9 @@ class Blueprint {
   std::vector<TrackerRequest> trackers;
   std::unique_ptr<const DecisionPlan> decisions;  // null: policies alone route
   std::uint32_t policies_before = 0;  // replaced ones: says whether Decider::seen is still the same
+
+  // Whether the first policy decides for all packets. `asking`: decisions come from outside.
+  [[nodiscard]] bool one_decides(bool asking) const noexcept { return !asking && deciders.size() == 1; }
 
   static constexpr std::size_t kMostDeciders = 256;  // MessagePart::policy is a byte
 
@@ -149,6 +177,8 @@ class Blueprint {
   [[nodiscard]] std::vector<std::uint8_t> running_trackers(const std::string& field, const std::string& name,
                                                            const RoutingPolicy& policy) const;
   [[nodiscard]] AfterRefusal after_refusal_of(const RoutingPolicy& policy) const noexcept;
+  void number_ports();
+  void cut(std::uint32_t hosts_per_partition);
   void add_deciders(RoutingPolicy& first, const std::vector<JobPolicy>& others, RoutingPolicy* background);
   // Throws ConfigError if the policy cannot work with what it would see here.
   [[nodiscard]] std::unique_ptr<const QuestionPlan> sight_of(RoutingPolicy& of) const;

@@ -4,113 +4,133 @@
 
 namespace dragonfly {
 
+std::uint32_t BookAudit::length(std::uint32_t head) const {
+  std::uint32_t length = 0;
+  for (std::uint32_t i = head; i != kNil; i = of_.store.next[i]) ++length;
+  return length;
+}
+
+std::string BookAudit::name_of(std::uint32_t port_id) const {
+  const std::uint32_t router = port_id >> of_.plan.port_shift;
+  return "\n  router " + std::to_string(of_.first_router + router) + " port " +
+         std::to_string(port_id - of_.port_id(router, 0));
+}
+
+template <class Visit>
+void BookAudit::for_each_port(Visit visit) const {
+  for (std::uint32_t router = 0; router < of_.num_routers; ++router) {
+    for (std::uint32_t port = 0; port < of_.plan.topology.radix(); ++port) {
+      const std::uint32_t id = of_.port_id(router, port);
+      visit(id, of_.ports[id]);
+    }
+  }
+}
+
 std::string BookAudit::check_inside() const {
   std::ostringstream report;
-  std::uint64_t counted = partition_.under_way_to_hosts();
-  of_.wheel_.for_each(PartitionState::kArrival, [&](std::uint32_t) { ++counted; });
-  for (const InputVc& input : of_.input_vcs_) {
-    std::uint32_t length = 0;
-    for (std::uint32_t i = input.head; i != kNil; i = of_.packets_[i].next) ++length;
-    if (length != input.queued) {
-      report << "\n  router " << of_.first_router_ + input.router << " input VC " << input.index << " counts "
-             << input.queued << " packets and holds " << length;
-    }
-    counted += length;
-  }
-  for (std::uint32_t id = 0; id < of_.num_outputs_; ++id) {
-    const OutputPort& output = of_.outputs_[id];
+  std::uint64_t counted = of_.under_way_to_hosts();
+  of_.for_each_arriving([&](std::uint32_t, std::uint32_t) { ++counted; });
+  for (const InputVc& input : of_.input_vcs) counted += length(input.head);
+  for_each_port([&](std::uint32_t id, const OutputPort& output) {
     std::uint32_t queued = 0;
     std::uint32_t occupancy = 0;
     for (std::uint32_t vc = 0; vc < output.vcs; ++vc) {
-      const VcQueue& queue = of_.queues_[id * of_.plan_.queue_stride + vc];
-      std::uint32_t length = 0;
-      for (std::uint32_t i = queue.queued > 0 ? queue.head : kNil; i != kNil; i = of_.packets_[i].next)
-        ++length;
-      if (length != queue.queued) {
-        report << "\n  router " << of_.first_router_ + id / of_.radix_ << " port " << id % of_.radix_
-               << " VC " << vc << " counts " << queue.queued << " packets and holds " << length;
+      const VcQueue& queue = output.queues()[vc];
+      const std::uint32_t held = length(queue.queued > 0 ? queue.head : kNil);
+      if (held != queue.queued) {
+        report << name_of(id) << " VC " << vc << " counts " << queue.queued << " packets and holds " << held;
       }
-      const bool sendable = length > 0 && (queue.credits > 0 || !of_.needs_credit(output));
+      const bool sendable = held > 0 && (queue.credits > 0 || !of_.needs_credit(output));
       if (sendable != ((output.sendable >> vc & 1U) != 0)) {
-        report << "\n  router " << of_.first_router_ + id / of_.radix_ << " port " << id % of_.radix_
-               << " VC " << vc << " is " << (sendable ? "not " : "") << "marked as one that may send";
+        report << name_of(id) << " VC " << vc << " is " << (sendable ? "not " : "")
+               << "marked as one that may send";
       }
-      queued += length;
-      const std::uint32_t in_use = static_cast<std::uint32_t>(queue.buffer) - queue.credits;
-      occupancy +=
-          of_.plan_.shared_output && output.link_class != LinkClass::kHost ? in_use : length + in_use;
+      const bool waited = of_.first_waiting[std::size_t{id} * of_.plan.queue_stride + vc] != kNoInputVc;
+      if (waited != ((output.waiting >> vc & 1U) != 0)) {
+        report << name_of(id) << " VC " << vc << " is " << (waited ? "not " : "")
+               << "marked as one that is waited for";
+      }
+      queued += held;
+      const std::uint32_t in_use = of_.buffer_behind(output) - queue.credits;
+      occupancy += of_.plan.shared_output && output.link_class != LinkClass::kHost ? in_use : held + in_use;
     }
     if (queued != output.queued || occupancy != output.occupancy) {
-      report << "\n  router " << of_.first_router_ + id / of_.radix_ << " port " << id % of_.radix_
-             << " counts " << output.queued << " queued, occupancy " << output.occupancy << "; holds "
-             << queued << ", " << occupancy;
+      report << name_of(id) << " counts " << output.queued << " queued, occupancy " << output.occupancy
+             << "; holds " << queued << ", " << occupancy;
     }
     counted += queued;
-  }
-  if (counted != of_.in_network_) {
-    report << "\n  partition " << of_.index_ << " counts " << of_.in_network_ << " packets and holds "
+  });
+  if (counted != of_.in_network) {
+    report << "\n  partition " << of_.index << " counts " << of_.in_network << " packets and holds "
            << counted;
   }
   return report.str();
 }
 
-// Adds, per sender of every partition, the credits that are in use as seen from here: credits on
-// their way back and packets on the wire or in the input buffer.
-void BookAudit::count_credits(std::span<const Mailbox> outboxes,
-                              std::span<std::vector<std::uint32_t>> use) const {
-  const std::uint32_t stride = of_.plan_.queue_stride;
-  const auto add = [&](std::uint32_t partition, std::uint32_t sender, std::uint32_t vc) {
-    ++use[partition][std::size_t{sender} * stride + vc];
-  };
-  of_.wheel_.for_each(PartitionState::kCredit, [&](std::uint32_t item) {
-    add(of_.index_, item >> PartitionState::kVcBits, item & 15U);
-  });
-  of_.wheel_.for_each(PartitionState::kArrival, [&](std::uint32_t packet) { count_arriving(packet, use); });
-  for (const InputVc& input : of_.input_vcs_) {
-    const InputPort& port = of_.inputs_[input.router * of_.radix_ + input.port];
-    if (port.upstream == kNil) continue;  // nothing is connected there
-    use[port.upstream_partition][std::size_t{port.upstream} * stride + input.vc] += input.queued;
+BookAudit::CreditsInUse BookAudit::none_in_use() const {
+  return {.of_ports = std::vector<std::uint32_t>(std::size_t{of_.ports.size()} << kVcBits),
+          .of_hosts = std::vector<std::uint32_t>(of_.num_hosts)};
+}
+
+// Places that packets take in the buffer of an input VC.
+void BookAudit::count_places(std::uint32_t input_vc, std::uint32_t packets,
+                             std::span<CreditsInUse> use) const {
+  const std::uint32_t upstream = of_.input_vcs[input_vc].upstream;
+  if (upstream == kNil) return;  // nothing is connected there
+  const InputIndex at = of_.plan.input_index[of_.index_of_input(input_vc)];
+  if (at.link_class == LinkClass::kHost) {
+    use[of_.index].of_hosts[upstream] += packets;
+  } else {
+    const std::uint32_t id = of_.port_id(of_.router_of_input(input_vc), at.port);
+    use[of_.inputs[id].partition].of_ports[upstream] += packets;
+  }
+}
+
+void BookAudit::count_arriving(std::uint32_t input_vc, std::span<CreditsInUse> use) const {
+  count_places(input_vc, 1, use);
+}
+
+// Adds the credits that are in use as seen from here: credits on their way back and packets on the wire or in
+// the input buffer.
+void BookAudit::count_credits(std::span<const Mailbox> outboxes, std::span<CreditsInUse> use) const {
+  of_.for_each_credit([&](std::uint32_t item) { ++use[of_.index].of_ports[item]; });
+  of_.host_credits.for_each(
+      [&](const PartitionState::HostCredit& credit) { ++use[of_.index].of_hosts[credit.host]; });
+  of_.for_each_arriving([&](std::uint32_t, std::uint32_t input_vc) { count_arriving(input_vc, use); });
+  for (std::uint32_t router = 0; router < of_.num_routers; ++router) {
+    for (std::uint32_t i = 0; i < of_.plan.input_vcs; ++i) {
+      const std::uint32_t input_vc = (router << of_.plan.input_shift) + i;
+      count_places(input_vc, length(of_.input_vcs[input_vc].head), use);
+    }
   }
   for (std::size_t to = 0; to < outboxes.size(); ++to) {
-    for (const Mailbox::Item& credit : outboxes[to].credits) {
-      add(static_cast<std::uint32_t>(to), credit.item >> PartitionState::kVcBits, credit.item & 15U);
-    }
+    for (const Credit& credit : outboxes[to].credits) ++use[to].of_ports[credit.item];
   }
-  if (of_.plan_.shared_output) {  // credits are taken when the packet enters the output queue
-    for (std::uint32_t id = 0; id < of_.num_outputs_; ++id) {
-      if (of_.outputs_[id].link_class == LinkClass::kHost) continue;
-      for (std::uint32_t vc = 0; vc < of_.outputs_[id].vcs; ++vc) {
-        for (std::uint32_t n = 0; n < of_.queues_[id * stride + vc].queued; ++n) add(of_.index_, id, vc);
-      }
+  if (!of_.plan.shared_output) return;
+  // Credits are taken when the packet enters the output queue.
+  for_each_port([&](std::uint32_t id, const OutputPort& output) {
+    if (output.link_class == LinkClass::kHost) return;
+    for (std::uint32_t vc = 0; vc < output.vcs; ++vc) {
+      use[of_.index].of_ports[id << kVcBits | vc] += output.queues()[vc].queued;
     }
-  }
+  });
 }
 
-// A packet on the wire towards an input VC of this partition.
-void BookAudit::count_arriving(std::uint32_t packet, std::span<std::vector<std::uint32_t>> use) const {
-  const InputVc& input = of_.input_vcs_[of_.packets_[packet].next];
-  const InputPort& port = of_.inputs_[input.router * of_.radix_ + input.port];
-  ++use[port.upstream_partition][std::size_t{port.upstream} * of_.plan_.queue_stride + input.vc];
-}
-
-std::string BookAudit::compare_credits(const std::vector<std::uint32_t>& use) const {
+std::string BookAudit::compare_credits(const CreditsInUse& use) const {
   std::ostringstream report;
-  const std::uint32_t stride = of_.plan_.queue_stride;
-  for (std::uint32_t id = 0; id < of_.num_outputs_; ++id) {
-    for (std::uint32_t vc = 0; vc < of_.outputs_[id].vcs; ++vc) {
-      const VcQueue& queue = of_.queues_[id * stride + vc];
-      const std::uint32_t believed = static_cast<std::uint32_t>(queue.buffer) - queue.credits;
-      if (believed == use[std::size_t{id} * stride + vc]) continue;
-      report << "\n  router " << of_.first_router_ + id / of_.radix_ << " port " << id % of_.radix_ << " VC "
-             << vc << " has " << believed << " credits in use, found " << use[std::size_t{id} * stride + vc];
+  for_each_port([&](std::uint32_t id, const OutputPort& output) {
+    for (std::uint32_t vc = 0; vc < output.vcs; ++vc) {
+      const std::uint32_t believed = of_.buffer_behind(output) - output.queues()[vc].credits;
+      const std::uint32_t found = use.of_ports[id << kVcBits | vc];
+      if (believed == found) continue;
+      report << name_of(id) << " VC " << vc << " has " << believed << " credits in use, found " << found;
     }
-  }
-  for (std::uint32_t host = 0; host < of_.num_hosts_; ++host) {
-    const std::uint32_t believed = of_.plan_.input_buffer[0] - partition_.host_credits(host);
-    const std::uint32_t found = use[std::size_t{of_.num_outputs_ + host} * stride];
-    if (believed != found) {
-      report << "\n  host " << of_.first_host_ + host << " has " << believed << " credits in use, found "
-             << found;
+  });
+  for (std::uint32_t host = 0; host < of_.num_hosts; ++host) {
+    const std::uint32_t believed = of_.plan.input_buffer[0] - of_.hosts[host].credits;
+    if (believed != use.of_hosts[host]) {
+      report << "\n  host " << of_.first_host + host << " has " << believed << " credits in use, found "
+             << use.of_hosts[host];
     }
   }
   return report.str();

@@ -6,29 +6,39 @@
 #include <string>
 #include <vector>
 
-#include "network/partition.hpp"
+#include "network/partition_state.hpp"
 
 namespace dragonfly {
 
 // Of one partition.
 class BookAudit {
  public:
-  explicit BookAudit(const Partition& partition) : partition_{partition}, of_{partition} {}
+  explicit BookAudit(const PartitionState& of) : of_{of} {}
 
   // What does not agree inside the partition, or an empty string. Precondition: no event that is past is
   // left.
   [[nodiscard]] std::string check_inside() const;
 
-  // Bookkeeping of credits across partitions: use[partition][sender * queue_stride + vc] collects the
-  // credits in use as seen from where packets and credits are; compare_credits() then compares them
-  // with what the senders believe.
-  [[nodiscard]] std::size_t num_senders() const noexcept { return of_.num_outputs_ + of_.num_hosts_; }
-  void count_credits(std::span<const Mailbox> outboxes, std::span<std::vector<std::uint32_t>> use) const;
-  void count_arriving(std::uint32_t packet, std::span<std::vector<std::uint32_t>> use) const;
-  [[nodiscard]] std::string compare_credits(const std::vector<std::uint32_t>& use) const;
+  // Bookkeeping of credits across partitions: CreditsInUse collects, per sender of each partition, the
+  // credits in use as seen from where packets and credits are; compare_credits() then compares them with what
+  // the senders believe.
+  struct CreditsInUse {
+    std::vector<std::uint32_t> of_ports;  // [Credit::item]
+    std::vector<std::uint32_t> of_hosts;  // [host]
+  };
+  [[nodiscard]] CreditsInUse none_in_use() const;
+  void count_credits(std::span<const Mailbox> outboxes, std::span<CreditsInUse> use) const;
+  // A packet on the wire towards an input VC of this partition.
+  void count_arriving(std::uint32_t input_vc, std::span<CreditsInUse> use) const;
+  [[nodiscard]] std::string compare_credits(const CreditsInUse& use) const;
 
  private:
-  const Partition& partition_;
+  [[nodiscard]] std::uint32_t length(std::uint32_t head) const;
+  void count_places(std::uint32_t input_vc, std::uint32_t packets, std::span<CreditsInUse> use) const;
+  [[nodiscard]] std::string name_of(std::uint32_t port_id) const;
+  template <class Visit>
+  void for_each_port(Visit visit) const;
+
   const PartitionState& of_;
 };
 

@@ -6,13 +6,6 @@ namespace dragonfly {
 
 namespace {
 
-// Finaliser of SplitMix64 (Steele et al., OOPSLA 2014): a bijection with full avalanche.
-constexpr std::uint64_t mix(std::uint64_t x) noexcept {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
 template <class T>
 void add_each(std::vector<T>& into, const std::vector<T>& from) {
   if (from.size() > into.size()) into.resize(from.size());
@@ -25,13 +18,6 @@ void HostLatencies::merge(const HostLatencies& other) {
   add_each(latency_ps, other.latency_ps);
   add_each(network_latency_ps, other.network_latency_ps);
   add_each(delivered, other.delivered);
-}
-
-std::uint64_t delivery_digest(const Packet& packet, TimePs created, TimePs delivered) noexcept {
-  std::uint64_t x = mix((std::uint64_t{packet.source_host} << 32 | packet.number) + 0x9e3779b97f4a7c15ULL);
-  x = mix(x ^ (std::uint64_t{packet.destination_host} << 8 | packet.hops));
-  x = mix(x + static_cast<std::uint64_t>(created));
-  return mix(x ^ static_cast<std::uint64_t>(delivered));
 }
 
 void DeliveryRecord::clear() {

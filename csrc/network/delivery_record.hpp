@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/histogram.hpp"
-#include "core/timing_wheel.hpp"
+#include "core/time.hpp"
 #include "network/blueprint.hpp"
 #include "routing/packet.hpp"
 
@@ -71,7 +71,25 @@ struct DeliveryRecord {
   void merge(const DeliveryRecord& other);
 };
 
+namespace detail {
+
+// Finaliser of SplitMix64 (Steele et al., OOPSLA 2014): a bijection with full avalanche.
+constexpr std::uint64_t mix(std::uint64_t x) noexcept {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+}  // namespace detail
+
 // A 64-bit digest of one delivery; the trace hash is the sum over all, so order does not matter.
-[[nodiscard]] std::uint64_t delivery_digest(const Packet& packet, TimePs created, TimePs delivered) noexcept;
+[[nodiscard]] inline std::uint64_t delivery_digest(const Packet& packet, TimePs created,
+                                                   TimePs delivered) noexcept {
+  std::uint64_t x =
+      detail::mix((std::uint64_t{packet.source_host} << 32 | packet.number) + 0x9e3779b97f4a7c15ULL);
+  x = detail::mix(x ^ (std::uint64_t{packet.destination_host} << 8 | packet.hops));
+  x = detail::mix(x + static_cast<std::uint64_t>(created));
+  return detail::mix(x ^ static_cast<std::uint64_t>(delivered));
+}
 
 }  // namespace dragonfly

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "network/partition.hpp"
+#include "network/partition_state.hpp"
 
 namespace dragonfly {
 
@@ -19,24 +19,23 @@ struct InputVcId {
 
 class HeadWatch {
  public:
-  explicit HeadWatch(const Partition& partition) : partition_{&partition}, of_{partition} {}
+  explicit HeadWatch(const PartitionState& of) : of_{of} {}
 
-  // Remembers which packets head the input VCs; returns whether some of them are the same as at the last call
-  // and were there for the whole time of the watchdog.
-  [[nodiscard]] bool note_heads(Tick now);
+  // Remembers which packets head the input VCs; returns whether some of them are the same as at the last
+  // call, which was at least the time of the watchdog ago.
+  [[nodiscard]] bool note_heads();
   // Whether the head of an input VC is one of those.
   [[nodiscard]] bool unmoved(std::uint32_t input_vc) const { return unmoved_[input_vc]; }
   // The input VC that must make room before an unmoved head can move; none if there is no such.
   [[nodiscard]] InputVcId waits_for(std::uint32_t input_vc) const;
   [[nodiscard]] std::string describe_head(std::uint32_t input_vc) const;
   [[nodiscard]] std::uint32_t num_input_vcs() const noexcept {
-    return static_cast<std::uint32_t>(of_.input_vcs_.size());
+    return static_cast<std::uint32_t>(of_.input_vcs.size());
   }
   // A count that rises whenever a packet moves.
   [[nodiscard]] std::uint64_t movements() const;
 
  private:
-  const Partition* partition_;
   const PartitionState& of_;
   std::vector<std::uint64_t> noted_heads_;  // [input VC], at the last call of note_heads()
   std::vector<bool> unmoved_;               // [input VC]

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/timing_wheel.hpp"
+#include "core/time.hpp"
 #include "network/message_record.hpp"
 #include "network/message_table.hpp"
 #include "network/open_work.hpp"

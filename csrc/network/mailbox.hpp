@@ -1,24 +1,42 @@
 // What one partition sends to another during a window.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "core/timing_wheel.hpp"
+#include "core/time.hpp"
 #include "routing/acknowledgement.hpp"
+#include "routing/packet.hpp"
 
 namespace dragonfly {
 
+// What learners hear of a hop, with the credit for the place that the packet leaves (hop_feedback.hpp).
+struct Feedback {
+  std::uint32_t row = kNil;  // of the reader's table; kNil: nothing to report
+  float target_ns = 0;
+};
+
+// A credit on its way to an output port.
+struct Credit {
+  LowTick when = 0;
+  std::uint32_t item = 0;  // id of the port, shifted by kVcBits, and VC
+};
+inline constexpr std::uint32_t kVcBits = 4;
+
 struct Mailbox {
-  struct Item {
-    std::uint32_t item;   // a packet (its `next` is the input VC, numbered by the receiver), or a credit
-    std::uint32_t delay;  // from the start of the window in which it was sent to its arrival
+  struct SentPacket {
+    Packet packet;
+    PacketTimes times;
+    LowTick when = 0;
+    std::uint32_t input_vc = 0;  // numbered by the receiver
   };
-  std::vector<Item> packets;
-  std::vector<Item> credits;
+  std::vector<SentPacket> packets;
+  std::vector<std::byte> baggage;  // of all of them: PacketStore::pack()
+  std::vector<Credit> credits;
+  std::vector<Feedback> feedback;  // of each of them, with a learner
   std::vector<Acknowledgement> acknowledgements;
   std::uint32_t messages = 0;  // that jobs that end have sent to hosts of the receiver: an announcement
-  Tick window_start = 0;
 };
 
 }  // namespace dragonfly

@@ -50,25 +50,29 @@ MemoryNeed memory_need(const Blueprint& plan) noexcept {
   const std::uint64_t routers = plan.topology.num_routers();
   const std::uint64_t hosts = plan.topology.num_hosts();
   const std::uint64_t parts = plan.num_partitions();
-  const std::uint64_t port = sizeof(OutputPort) + sizeof(std::uint16_t) + sizeof(InputPort) +
-                             sizeof(InputStall) + plan.queue_stride * sizeof(VcQueue);
-  const std::uint64_t input_vc = sizeof(InputVc) + sizeof(std::uint16_t);
+  // Ports and input VCs of a router are so many as the next power of two.
+  const std::uint64_t port = sizeof(InputPort) + sizeof(InputStall) + sizeof(OutputStall) +
+                             plan.queue_stride * sizeof(std::uint16_t) +
+                             PartitionState::kDepartures * sizeof(std::uint32_t) +
+                             (plan.quick_crossbar ? 0 : 2 * sizeof(Tick));
+  const std::uint64_t ports =
+      PortBlocks::bytes(plan.topology.radix(), plan.queue_stride) + (port << plan.port_shift);
+  const std::uint64_t input_vc = sizeof(InputVc) + 2 * sizeof(std::uint16_t) + sizeof(std::uint32_t);
   const std::uint64_t groups = plan.options.record.group_latency ? plan.topology.num_groups() : 0;
   const std::uint64_t of_hosts =
       plan.options.record.host_latency ? hosts * HostLatencies::bytes_per_host() : 0;
-  const std::uint64_t wheel = Partition::wheel_bytes(plan.timing.horizon);
+  const std::uint64_t drawn = plan.source.drawn_packets() > 0 ? sizeof(DrawnAhead) : 0;
   const std::uint64_t program =
       plan.workload == nullptr ? 0 : HostPrograms::host_bytes() + plan.workload->task_bytes() / hosts;
-  const std::uint64_t tables = plan.learner == nullptr ? 0
-                                                       : plan.learner->shape(plan.topology).bytes() +
-                                                             routers * HopFeedback::bytes_per_router(plan);
-  return {.routers = routers * (plan.topology.radix() * port + plan.input_vcs * input_vc +
-                                sizeof(RouterState) + 2 * sizeof(std::uint64_t)),
-          .hosts = hosts * (sizeof(HostSender) + sizeof(SourceCursor) + sizeof(std::uint64_t) + program),
+  const std::uint64_t tables = plan.learner == nullptr ? 0 : plan.learner->shape(plan.topology).bytes();
+  return {.routers = routers * (ports + (input_vc << plan.input_shift) +
+                                (plan.ready_words + 3) * sizeof(std::uint64_t)),
+          .hosts = hosts * (sizeof(HostSender) + sizeof(SourceCursor) + sizeof(std::uint64_t) + drawn +
+                            sizeof(std::uint32_t) + program),
           .source_queues = hosts * plan.options.source_queue_packets * sizeof(Tick),
-          .partitions =
-              parts * (wheel + sizeof(Partition) + of_hosts + groups * groups * 2 * sizeof(std::uint64_t)) +
-              parts * parts * (2 * sizeof(Mailbox) + sizeof(Mailbox*)),
+          .partitions = parts * (PartitionState::queue_bytes(plan) + sizeof(Partition) + of_hosts +
+                                 groups * groups * 2 * sizeof(std::uint64_t)) +
+                        parts * parts * (2 * sizeof(Mailbox) + sizeof(Mailbox*)),
           .tables = tables,
           .trackers = bytes_of_trackers(plan),
           .questions = bytes_of_questions(plan)};

@@ -11,31 +11,18 @@ namespace dragonfly {
 
 namespace {
 
-bool any(const std::vector<Partition::Stop>& stops, Partition::Stop why) {
-  return std::ranges::find(stops, why) != stops.end();
-}
+bool any(const std::vector<Stop>& stops, Stop why) { return std::ranges::find(stops, why) != stops.end(); }
 
 }  // namespace
 
 Network::Network(std::unique_ptr<Blueprint> blueprint, std::uint32_t threads)
     : plan_{(require_memory(*blueprint), std::move(blueprint))},
-      store_{plan_->most_packets(), plan_->options.record.packet_log, plan_->workload != nullptr},
-      feedback_{plan_->topology.num_routers(), HopFeedback::most_under_way(*plan_)},
       pool_{std::min(threads, plan_->num_partitions())} {
   const std::uint32_t n = plan_->num_partitions();
   if (plan_->learner != nullptr) plan_->learner->prepare(plan_->topology, plan_->hop_times);
   partitions_.reserve(n);
-  if (plan_->decisions) {
-    const DecisionPlan& asked = *plan_->decisions;
-    open_decisions_ = std::make_unique<OpenDecisions>(
-        store_.capacity(), asked.most_open,
-        asked.spec.flag("keep_transitions") ? DecisionDesk::row_bytes(asked) : std::size_t{0},
-        asked.spec.flag("keep_feedback"));
-  }
-  for (std::uint32_t i = 0; i < n; ++i) {
-    partitions_.emplace_back(*plan_, store_, feedback_, open_decisions_.get(), i);
-  }
-  stops_.assign(n, Partition::Stop::kEnd);
+  for (std::uint32_t i = 0; i < n; ++i) partitions_.emplace_back(*plan_, i);
+  stops_.assign(n, Stop::kEnd);
   for (auto& side : mail_) side.assign(n, std::vector<Mailbox>(n));
   inboxes_.assign(n, std::vector<Mailbox*>(n));
 }
@@ -55,7 +42,7 @@ bool Network::run_window(Tick until, RunGoal goal) {
   const bool to_completion = goal == RunGoal::kCompletion;
   const auto advance = [this](std::uint32_t i, Tick end, bool until_done) {
     stops_[i] = partitions_[i].go_on(end, until_done);
-    if (end == window_end_ && stops_[i] == Partition::Stop::kEnd) partitions_[i].close_window();
+    if (end == window_end_ && stops_[i] == Stop::kEnd) partitions_[i].close_window();
   };
   pool_.run(plan_->num_partitions(), [&](std::uint32_t i) {
     if (opens) {
@@ -63,26 +50,26 @@ bool Network::run_window(Tick until, RunGoal goal) {
       partitions_[i].open_window(window_end_, until, inboxes_[i], outgoing[i]);
     }
     if (to_completion && partitions_[i].programs()->open_work().done()) {
-      stops_[i] = Partition::Stop::kDone;
+      stops_[i] = Stop::kDone;
     } else {
       advance(i, window_end_, to_completion);
     }
   });
-  if (any(stops_, Partition::Stop::kDone)) {
+  if (any(stops_, Stop::kDone)) {
     const Tick end = end_of_those_done();
     pool_.run(plan_->num_partitions(), [&](std::uint32_t i) {
-      if (stops_[i] == Partition::Stop::kDone) advance(i, end, false);
+      if (stops_[i] == Stop::kDone) advance(i, end, false);
     });
   }
-  if (any(stops_, Partition::Stop::kAsks)) return false;
+  if (any(stops_, Stop::kAsks)) return false;
   parity_ = 1 - parity_;
   in_window_ = false;
   return true;
 }
 
 Tick Network::end_of_those_done() {
-  if (any(stops_, Partition::Stop::kEnd)) return window_end_;
-  if (any(stops_, Partition::Stop::kAsks)) {  // the workload is not complete before any of them
+  if (any(stops_, Stop::kEnd)) return window_end_;
+  if (any(stops_, Stop::kAsks)) {  // the workload is not complete before any of them
     return std::ranges::max_element(partitions_, {}, &Partition::cursor)->cursor();
   }
   if (complete()) window_end_ = last_progress() + 1;
@@ -232,7 +219,7 @@ std::uint64_t Network::in_source_queues() {
 
 void Network::watch() {
   last_watch_ = now_;
-  const std::string report = watchdog_.check(partitions_, now_);
+  const std::string report = watchdog_.check(partitions_);
   if (report.empty()) return;
   throw DeadlockError{"no progress for " + std::to_string(plan_->to_ps(plan_->timing.watchdog) / kPsPerNs) +
                       " ns (at " + std::to_string(plan_->to_ps(now_) / kPsPerNs) + " ns): " + report};
@@ -240,19 +227,19 @@ void Network::watch() {
 
 void Network::check_invariants() {
   std::string report;
-  const std::uint32_t stride = plan_->queue_stride;
-  std::vector<std::vector<std::uint32_t>> use;
-  const std::vector<BookAudit> audits(partitions_.begin(), partitions_.end());
+  std::vector<BookAudit::CreditsInUse> use;
+  std::vector<BookAudit> audits;
+  for (const Partition& partition : partitions_) audits.emplace_back(partition.state());
   for (const BookAudit& audit : audits) {
     report += audit.check_inside();
-    use.emplace_back(audit.num_senders() * stride, 0U);
+    use.push_back(audit.none_in_use());
   }
   const auto& waiting = mail_[1 - parity_];
   for (std::size_t i = 0; i < audits.size(); ++i) audits[i].count_credits(waiting[i], use);
   for (std::size_t from = 0; from < waiting.size(); ++from) {
     for (std::size_t to = 0; to < waiting.size(); ++to) {
-      for (const Mailbox::Item& travelling : waiting[from][to].packets) {
-        audits[to].count_arriving(travelling.item, use);
+      for (const Mailbox::SentPacket& travelling : waiting[from][to].packets) {
+        audits[to].count_arriving(travelling.input_vc, use);
       }
     }
   }

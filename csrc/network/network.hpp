@@ -85,14 +85,11 @@ class Network {
   void watch();
 
   std::unique_ptr<Blueprint> plan_;
-  PacketStore store_;
-  std::unique_ptr<OpenDecisions> open_decisions_;
-  FeedbackSignals feedback_;
   std::vector<Partition> partitions_;
   std::vector<std::vector<Mailbox>> mail_[2];  // [parity][from][to]
   std::size_t parity_ = 0;
   std::vector<std::vector<Mailbox*>> inboxes_;  // scratch, per partition
-  std::vector<Partition::Stop> stops_;          // [partition], in the present window
+  std::vector<Stop> stops_;                     // [partition], in the present window
   WorkerPool pool_;
   bool in_window_ = false;
   Tick window_end_ = 0;

@@ -1,17 +1,19 @@
-// Where all packets of a network live. A packet that crosses to another partition stays where it is;
-// only its index travels.
+// The packets that are in one partition. One that goes to another partition is handed over by value, with all
+// that is kept beside it: so each store is dense, and no two partitions touch the same memory.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
-#include <new>
+#include <optional>
+#include <type_traits>
 #include <vector>
 
-#include "core/reserved_array.hpp"
+#include "core/time.hpp"
+#include "decisions/open_decisions.hpp"
 #include "routing/packet.hpp"
+#include "routing/path_follower.hpp"
 #include "traffic/program.hpp"
 
 namespace dragonfly {
@@ -33,56 +35,63 @@ struct MessagePart {
   Tick sent = 0;              // given to the source queue
 };
 
-class PacketStore {
- public:
-  // `capacity`: packets that can exist at once.
-  PacketStore(std::uint32_t capacity, bool with_paths, bool with_messages)
-      : capacity_{capacity + kBlock},
-        packets_{capacity_},
-        paths_{with_paths ? capacity_ : 0U},
-        messages_{with_messages ? capacity_ : 0U} {}
+struct PacketStore {
+  // What is kept of each packet, [packet]. `open`: of packets that are routed from outside.
+  std::vector<Packet> packets;
+  std::vector<std::uint32_t> next;  // of the list that it is in
+  std::vector<PacketTimes> times;
+  std::vector<Hop> hops;                // where it goes from here, as far as decided before it is at the head
+  std::vector<LowTick> through;         // the crossbar has let it through, where that takes time
+  std::vector<PathRecord> paths;        // with a packet log
+  std::vector<MessagePart> messages;    // with programs
+  std::optional<OpenDecisions> open{};  // with decisions from outside
+  bool with_through = false;
+  bool with_paths = false;
+  bool with_messages = false;
+  std::vector<std::uint32_t> unused;
 
-  [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
-  [[nodiscard]] Packet* packets() const noexcept { return packets_.data(); }
-  [[nodiscard]] PathRecord* paths() const noexcept { return paths_.data(); }
-  [[nodiscard]] MessagePart* messages() const noexcept { return messages_.data(); }
+  [[nodiscard]] std::uint32_t add() {
+    if (unused.empty()) grow();
+    const std::uint32_t packet = unused.back();
+    unused.pop_back();
+    return packet;
+  }
+  void remove(std::uint32_t packet) { unused.push_back(packet); }
 
-  // Indices that a partition keeps although no packet of it uses them; more go back.
-  static constexpr std::uint32_t kMostUnused = 512;
-
-  // Adds a block of unused indices to a partition's list. Thread-safe.
-  void refill(std::vector<std::uint32_t>& free) {
-    const std::scoped_lock lock{mutex_};
-    if (!returned_.empty()) {
-      const auto block = static_cast<std::ptrdiff_t>(std::min<std::size_t>(kBlock, returned_.size()));
-      free.insert(free.end(), returned_.end() - block, returned_.end());
-      returned_.resize(returned_.size() - static_cast<std::size_t>(block));
-      return;
-    }
-    if (used_ > capacity_ - kBlock) throw std::bad_alloc{};
-    for (std::uint32_t i = kBlock; i > 0; --i) free.push_back(used_ + i - 1);
-    used_ += kBlock;
+  [[nodiscard]] bool has_baggage() const noexcept { return with_paths || with_messages || open; }
+  // What a packet takes along beside itself and its times; in the order in which it is taken up again.
+  void pack(std::uint32_t packet, std::vector<std::byte>& into) const {
+    if (with_paths) append(into, paths[packet]);
+    if (with_messages) append(into, messages[packet]);
+    if (open) open->pack(packet, into);
+  }
+  // Returns where the baggage of the next packet begins.
+  const std::byte* unpack(std::uint32_t packet, const std::byte* from) {
+    if (with_paths) from = take(from, paths[packet]);
+    if (with_messages) from = take(from, messages[packet]);
+    if (open) from = open->unpack(packet, from);
+    return from;
   }
 
-  // Where more packets end than begin, indices pile up; others need them. Thread-safe.
-  void give_back(std::vector<std::uint32_t>& free) {
-    if (free.size() <= kMostUnused) return;
-    constexpr std::ptrdiff_t kKeep = kMostUnused / 2;
-    const std::scoped_lock lock{mutex_};
-    returned_.insert(returned_.end(), free.begin() + kKeep, free.end());
-    free.resize(kKeep);
+  // Memory of a packet that is not routed from outside.
+  [[nodiscard]] static constexpr std::uint64_t bytes_per_packet() noexcept {
+    return sizeof(Packet) + sizeof(PacketTimes) + sizeof(Hop) + 2 * sizeof(std::uint32_t);
   }
 
  private:
-  static constexpr std::uint32_t kBlock = 64;
-
-  std::uint32_t capacity_;
-  ReservedArray<Packet> packets_;
-  ReservedArray<PathRecord> paths_;
-  ReservedArray<MessagePart> messages_;
-  std::mutex mutex_;
-  std::uint32_t used_ = 0;
-  std::vector<std::uint32_t> returned_;
+  [[gnu::noinline]] void grow() {
+    const std::size_t old = packets.size();
+    const std::size_t size = old + std::max<std::size_t>(64, old / 2);
+    packets.resize(size);
+    next.resize(size, kNil);
+    times.resize(size);
+    hops.resize(size);
+    if (with_through) through.resize(size);
+    if (with_paths) paths.resize(size);
+    if (with_messages) messages.resize(size);
+    if (open) open->resize(size);
+    for (std::size_t i = size; i > old; --i) unused.push_back(static_cast<std::uint32_t>(i - 1));
+  }
 };
 
 }  // namespace dragonfly

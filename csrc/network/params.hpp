@@ -9,7 +9,6 @@
 
 #include "core/ids.hpp"
 #include "core/time.hpp"
-#include "core/timing_wheel.hpp"
 #include "core/value_range.hpp"
 #include "topology/dragonfly.hpp"
 

@@ -1,131 +1,90 @@
-// The clock loop of a partition: windows, and one instant kind by kind, with prefetching for the instants
-// that follow.
 #include "network/partition.hpp"
-
-#include <bit>
-
-#include "core/prefetch.hpp"
 
 namespace dragonfly {
 
-void Partition::open_window(Tick end, Tick horizon, std::span<Mailbox* const> inboxes,
-                            std::span<Mailbox> outboxes) {
-  outboxes_ = outboxes;
-  count_until_ = programs() == nullptr ? horizon : -1;  // programs hear of a delivery when it happens
-  settle(horizon);
-  for (Mailbox* box : inboxes) {
-    for (const Mailbox::Item& sent : box->packets) {
-      wheel_.push(kArrival, box->window_start + sent.delay, sent.item);
-    }
-    for (const Mailbox::Item& sent : box->credits) {
-      wheel_.push(kCredit, box->window_start + sent.delay, sent.item);
-    }
-    for (const Acknowledgement& sent : box->acknowledgements) trackers_.acknowledge(sent);
-    in_network_ += box->packets.size();
-    if (box->messages > 0) open_work()->expected += box->messages;
-    box->packets.clear();
-    box->credits.clear();
-    box->acknowledgements.clear();
-    box->messages = 0;
+namespace {
+
+// A packet that comes from another partition waits for its arrival here.
+void take_in(PartitionState& s, Mailbox& box) {
+  const std::byte* baggage = box.baggage.data();
+  for (const Mailbox::SentPacket& sent : box.packets) {
+    const std::uint32_t packet = s.store.add();
+    if (s.mailed_to.size() < s.store.packets.size()) s.mailed_to.resize(s.store.packets.size());
+    s.store.packets[packet] = sent.packet;
+    s.store.times[packet] = sent.times;
+    if (s.store.has_baggage()) baggage = s.store.unpack(packet, baggage);
+    const Tick when = time_from(s.window_start, sent.when);
+    s.mailed_to[packet] = sent.input_vc;
+    s.store.next[packet] = std::exchange(s.mailed_packets.head(when), packet);
+    s.busy.mark(when);
   }
-  trackers_.open_window();
-  for (Mailbox& box : outboxes) box.window_start = now_;
-  call_hosts_before(end);
-  cursor_ = now_;
+  for (std::size_t i = 0; i < box.credits.size(); ++i) {
+    const Credit& sent = box.credits[i];
+    std::uint32_t place = s.free_credit;
+    if (place == kNil) {
+      place = static_cast<std::uint32_t>(s.credit_pool.size());
+      s.credit_pool.emplace_back();
+    } else {
+      s.free_credit = s.credit_pool[place].next;
+    }
+    const Tick when = time_from(s.window_start, sent.when);
+    const Feedback feedback = box.feedback.empty() ? Feedback{} : box.feedback[i];
+    s.credit_pool[place] = {sent, feedback, std::exchange(s.mailed_credits.head(when), place)};
+    s.busy.mark(when);
+  }
+  for (const Acknowledgement& sent : box.acknowledgements) s.trackers.acknowledge(sent);
+  s.in_network += box.packets.size();
+  if (box.messages > 0) s.programs->open_work().expected += box.messages;
+  box.packets.clear();
+  box.baggage.clear();
+  box.credits.clear();
+  box.feedback.clear();
+  box.acknowledgements.clear();
+  box.messages = 0;
 }
 
-Partition::Stop Partition::go_on(Tick end, bool until_done) {
-  const Tick delay = plan_.timing.routing_delay;
-  // Without a delay an answer may make something happen before the next event that is known now.
-  if (asking_ && delay == 0 && desk_->waits()) return Stop::kAsks;
-  for (Tick due = wheel_.next_due(cursor_, end); due < end; due = wheel_.next_due(cursor_, end)) {
-    if (asking_ && desk_->waits() && due >= desk_->first_time() + delay) return Stop::kAsks;
-    step(due);
-    cursor_ = due + 1;
-    if (asking_ && delay == 0 && desk_->waits()) return Stop::kAsks;
-    if (until_done && open_work()->done()) return Stop::kDone;
-  }
-  cursor_ = end;
-  return Stop::kEnd;
+}  // namespace
+
+void Partition::open_window(Tick end, Tick horizon, std::span<Mailbox* const> inboxes,
+                            std::span<Mailbox> outboxes) {
+  s_.outboxes = outboxes;
+  s_.count_until = s_.programs == nullptr ? horizon : -1;  // programs hear of a delivery when it happens
+  settle(horizon);
+  for (Mailbox* box : inboxes) take_in(s_, *box);
+  s_.trackers.open_window();
+  call_hosts_before(s_, end);
+  s_.cursor = s_.window_start;
 }
 
 void Partition::close_window() {
-  if (now_ == cursor_) return;
-  if (OpenWork* const work = open_work(); work != nullptr) {
-    for (const std::uint32_t host : work->sent_elsewhere) {
-      const std::uint32_t group = plan_.topology.group_of(plan_.topology.router_of_host(host));
-      ++outboxes_[plan_.partition_of_group[group]].messages;
+  if (s_.window_start == s_.cursor) return;
+  if (s_.programs != nullptr) {
+    OpenWork& work = s_.programs->open_work();
+    for (const std::uint32_t host : work.sent_elsewhere) {
+      const std::uint32_t group = s_.plan.topology.group_of(s_.plan.topology.router_of_host(host));
+      ++s_.outboxes[s_.plan.partition_of_group[group]].messages;
     }
-    work->sent_elsewhere.clear();
+    work.sent_elsewhere.clear();
   }
-  give_back_packets();
-  now_ = cursor_;
+  s_.window_start = s_.cursor;
 }
 
-void Partition::step(Tick now) {
-  const Tick clock = plan_.timing.clock;
-  if (next_clock_edge_ <= now) next_clock_edge_ = (now / clock + 1) * clock;
-  const bool tracked = trackers_.any();
-  if (tracked) trackers_.begin_instant(now);
-
-  // What is worth asking for ahead of time is what does not stay in the second-level cache while a partition
-  // is worked on: packets, rows of tables and reports. Prefetching ports, buffers and routers, too, costs
-  // more than it saves.
-  const auto touch_feedback = [this](std::uint32_t item) {
-    const std::uint32_t sender = item >> kVcBits;
-    if (feedback_.heard() && sender < num_outputs_) feedback_.touch(sender);
-  };
-  const auto touch_heads = [this](std::uint32_t output) {
-    // Only the packet that will most likely leave: with many VCs the others would crowd the cache.
-    const OutputPort& port = outputs_[output];
-    const VcQueue* const queues = &queues_[output * plan_.queue_stride];
-    const auto touch_head_of = [&](std::uint32_t vc) {
-      prefetch(&packets_[queues[vc].head]);
-      if (asking_ && port.link_class == LinkClass::kHost) desk_->touch(queues[vc].head);  // it is delivered
-    };
-    if (port.sendable == 0) return;
-    touch_head_of(port.first_sendable());
-    if (!plan_.shared_output) return;
-    for (std::uint32_t vcs = port.sendable; vcs != 0; vcs &= vcs - 1) {
-      touch_head_of(static_cast<std::uint32_t>(std::countr_zero(vcs)));
-    }
-  };
-  const auto touch_head = [this](std::uint32_t input_vc) { prefetch(&packets_[input_vcs_[input_vc].head]); };
-  const auto touch_packet = [this](std::uint32_t packet) { prefetch(&packets_[packet]); };
-
-  const Tick next = wheel_.next_due(now + 1, now + clock);
-  if (feedback_.heard()) wheel_.glance(kCredit, now, touch_feedback);
-  wheel_.glance(kDeparture, next, touch_heads);
-  wheel_.glance(kArrival, next, touch_packet);
-  wheel_.glance(kEffect, next, touch_head);
-
-  wheel_.drain(kEdge, now, [this, now](std::uint32_t router) { clock_edge(router, now); });
-  wheel_.drain(kCredit, now, touch_feedback, [this, now](std::uint32_t item) { take_credit(item, now); });
-  wheel_.drain(kDeparture, now, touch_heads, [this, now](std::uint32_t output) { depart(output, now); });
-  if (programs() == nullptr) {
-    wheel_.drain(kHost, now, [this, now](std::uint32_t host) { host_event<false>(host, now); });
-  } else {
-    run_programs(now);
-  }
-  wheel_.drain(kArrival, now, touch_packet, [this, now](std::uint32_t packet) { arrive(packet, now); });
-  wheel_.drain(kEffect, now, touch_head, [this](std::uint32_t input_vc) { take_effect(input_vc); });
-  if (tracked) trackers_.settle(outputs_, now);
-  if (!undecided_.empty()) make_decisions(now);
-  wheel_.finish(now);
+void Partition::start_asking() noexcept {
+  s_.asking = s_.desk != nullptr;
+  if (s_.plan.background) s_.trackers.numbers().policy_trackers = &s_.plan.background->trackers;
 }
 
 void Partition::reset_statistics(Tick now, bool ends_warmup) {
-  reset_counts();
-  if (ends_warmup) count_after(now);
-  reset_programs();
-  for (OutputPort& output : outputs_) {
-    output.sent = 0;
-    output.stalled = 0;
-    if (output.blocked_since >= 0) output.blocked_since = now;
-  }
-  for (InputStall& stall : input_stalls_) {
-    stall.stalled = 0;
-    stall.since = now;
+  s_.record.clear();
+  std::ranges::fill(s_.router_injected, 0);
+  std::ranges::fill(s_.router_delivered, 0);
+  if (ends_warmup) s_.counted_after = now;
+  if (s_.programs != nullptr) s_.programs->reset_records();
+  for (std::uint32_t id = 0; id < s_.ports.size(); ++id) {
+    s_.ports[id].sent = 0;
+    s_.output_stalls[id] = {.since = now, .stalled = 0};
+    s_.input_stalls[id].since = now;
+    s_.input_stalls[id].stalled = 0;
   }
 }
 

@@ -2,62 +2,82 @@
 //
 // Everything that crosses a global link takes at least the look-ahead (the smaller of its packet and
 // credit delays), so a partition runs on its own for that long; what leaves it waits in mailboxes.
-//
-// Why the order of events inside an instant does not matter. An instant is worked off kind by kind:
-// clock edges, credits, departures, hosts, arrivals, decisions that take effect, new decisions.
-// Within a kind, events touch disjoint state: an edge its own router, a departure its own port, an
-// arrival its own buffer (one link brings at most one packet at a time), a credit one counter of one
-// port. What they send elsewhere arrives later. Ties between packets are broken by the allocator's
-// own keys, random draws belong to packets. So results depend neither on the order of the lists, nor
-// on mailboxes, nor on how groups are cut into partitions.
-//
-// Its parts, from the ground: partition_state.hpp.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
-#include "network/router_decisions.hpp"
+#include "network/delivery.hpp"
+#include "network/event_loop.hpp"
+#include "network/hosts.hpp"
+#include "network/partition_state.hpp"
 
 namespace dragonfly {
 
-class Partition final : public RouterDecisions {
+class Partition final {
  public:
-  // `open`: null where packets are never routed from outside.
-  Partition(const Blueprint& blueprint, PacketStore& store, FeedbackSignals& feedback, OpenDecisions* open,
-            std::uint32_t index)
-      : RouterDecisions{blueprint, store, feedback, open, index} {}
+  Partition(const Blueprint& blueprint, std::uint32_t index) : s_{blueprint, index} {}
 
   // Takes in what other partitions sent, for a window that ends before `end`. Packets delivered after
   // `horizon` are counted only when time gets there.
   void open_window(Tick end, Tick horizon, std::span<Mailbox* const> inboxes, std::span<Mailbox> outboxes);
-  // Why go_on() came back.
-  enum class Stop : std::uint8_t {
-    kAsks,  // decisions must be answered first
-    kDone,  // the jobs that end have just done all that they had to do here
-    kEnd,   // everything before the given time has happened
-  };
-  // Runs to `end`, a time in the window or the end of it. `until_done`: or until the open work is done, which
-  // must not be so yet; the time at which that comes true is worked off completely.
-  Stop go_on(Tick end, bool until_done);
+  // As EventLoop::go_on().
+  Stop go_on(Tick end, bool until_done) { return loop_of(s_)(s_, end, until_done); }
   // The window ends where go_on() has come to, and messages to other partitions are announced to them. May be
   // called again for the same window.
   void close_window();
-  // Whether nothing happens here before next_message(), unless mail comes.
-  [[nodiscard]] bool silent() const noexcept { return in_network_ == 0 && wheel_.empty(); }
-  // Everything before has happened here.
-  [[nodiscard]] Tick cursor() const noexcept { return cursor_; }
-  // Everything up to and including this instant has happened here.
-  [[nodiscard]] Tick clock() const noexcept { return std::max<Tick>(0, cursor_ - 1); }
   // The next window starts at `now`. Precondition: nothing is due before.
-  void skip_to(Tick now) noexcept { now_ = now; }
+  void skip_to(Tick now) noexcept { s_.window_start = now; }
+
+  // From now on the desk is asked instead of the policy, or the background policy beside it.
+  void start_asking() noexcept;
+  // Answers all decisions on the desk, in their order. Precondition: the actions are legal.
+  void answer(const std::int32_t* actions) { answer_decisions(s_, actions); }
+  [[nodiscard]] DecisionDesk& desk() noexcept { return *s_.desk; }
+
+  // No further message is generated after `now`, and programs are no longer asked.
+  void stop_generating(Tick now) { dragonfly::stop_generating(s_, now); }
+  // Between runs: who routes what a job sends from now on. Precondition: there are programs.
+  void set_job_policies(std::uint32_t job, const JobPolicies& policies) {
+    s_.programs->set_job_policies(job, policies);
+  }
+  // Counts the deliveries up to and including `now` that were still under way to their hosts.
+  void settle(Tick now) { dragonfly::settle(s_, now); }
+  // `ends_warmup`: packets that were generated up to and including `now` are counted no more.
   void reset_statistics(Tick now, bool ends_warmup);
+  [[nodiscard]] std::vector<LoggedPacket> take_log() { return std::exchange(s_.record.log, {}); }
+
+  [[nodiscard]] const PartitionState& state() const noexcept { return s_; }
+  // Everything before has happened here.
+  [[nodiscard]] Tick cursor() const noexcept { return s_.cursor; }
+  // Everything up to and including this time has happened here.
+  [[nodiscard]] Tick clock() const noexcept { return std::max<Tick>(0, s_.cursor - 1); }
+  // Whether nothing happens here before next_message(), unless mail comes.
+  [[nodiscard]] bool silent() const noexcept { return s_.silent(); }
+  [[nodiscard]] Tick next_message() const noexcept { return s_.next_message(); }
+  [[nodiscard]] std::uint32_t first_router() const noexcept { return s_.first_router; }
+  [[nodiscard]] std::uint32_t num_routers() const noexcept { return s_.num_routers; }
+  [[nodiscard]] const OutputPort& output_port(std::uint32_t router, std::uint32_t port) const noexcept {
+    return s_.ports.port(router, port);
+  }
+  // What its routers remember.
+  [[nodiscard]] PartitionTrackers& trackers() noexcept { return s_.trackers; }
+  // Null in an open-loop run.
+  [[nodiscard]] const HostPrograms* programs() const noexcept { return s_.programs.get(); }
+  // Packets in its routers and on its links; in source queues at `now`; that left them, and that were
+  // delivered, since the start.
+  [[nodiscard]] std::uint64_t in_network() const noexcept { return s_.in_network; }
+  [[nodiscard]] std::uint64_t in_source_queues(Tick now) { return dragonfly::in_source_queues(s_, now); }
+  [[nodiscard]] std::uint64_t injected_ever() const noexcept { return s_.injected_ever; }
+  [[nodiscard]] std::uint64_t delivered_ever() const noexcept { return s_.delivered_ever; }
+  [[nodiscard]] const DeliveryRecord& record() const noexcept { return s_.record; }
+  [[nodiscard]] std::uint64_t trace_hash() const noexcept { return s_.trace_hash; }
 
  private:
-  void step(Tick now);
-
-  Tick cursor_ = 0;  // everything before has happened
+  PartitionState s_;
 };
 
 }  // namespace dragonfly

@@ -1,92 +1,159 @@
 #include "network/partition_state.hpp"
 
+#include <algorithm>
+
+#include "network/hosts.hpp"
 #include "topology/dragonfly.hpp"
 
 namespace dragonfly {
 
-PartitionState::PartitionState(const Blueprint& blueprint, PacketStore& store, FeedbackSignals& feedback,
-                               OpenDecisions* open, std::uint32_t index)
-    : plan_{blueprint},
-      index_{index},
-      first_router_{blueprint.partition_first_group[index] * blueprint.topology.a()},
-      num_routers_{blueprint.partition_first_group[index + 1] * blueprint.topology.a() - first_router_},
-      first_host_{first_router_ * blueprint.topology.p()},
-      num_hosts_{num_routers_ * blueprint.topology.p()},
-      radix_{blueprint.topology.radix()},
-      num_outputs_{num_routers_ * radix_},
-      wheel_{blueprint.timing.horizon},
-      next_clock_edge_{blueprint.timing.clock},
-      routers_(num_routers_),
-      ready_(static_cast<std::size_t>(num_routers_) * blueprint.input_vcs),
-      store_{store},
-      packets_{store.packets()},
-      paths_{store.paths()},
-      messages_{store.messages()},
-      feedback_{blueprint, num_outputs_},
-      trackers_{blueprint, first_router_, num_routers_},
-      overheard_{feedback_.heard() || trackers_.hear_occupancy() || trackers_.hear_forwards()} {
-  if (open != nullptr) {
-    desk_ = std::make_unique<DecisionDesk>(*blueprint.decisions, *open, first_router_, num_routers_);
-  }
-  build_ports(feedback);
-  trackers_.look_at({.ports = outputs_.data(),
-                     .queues = queues_.data(),
-                     .queue_stride = plan_.queue_stride,
-                     .credits_at_crossbar = plan_.shared_output});
+namespace {
+
+// How far ahead departures are planned; and packets and credits when they come in from other partitions.
+Tick departure_horizon(const Timing& timing) noexcept {
+  const Tick packet = std::ranges::max(timing.packet);
+  return timing.crossbar_latency + 2 * packet + std::max(timing.ejection_credit, packet);
+}
+Tick mail_horizon(const Blueprint& plan) noexcept {
+  const std::size_t global = index_of(plan.topology.global_class());
+  return std::max(plan.timing.hop_delay[global], plan.timing.credit_delay[global]) + plan.window;
 }
 
-void PartitionState::build_ports(FeedbackSignals& feedback) {
-  const Dragonfly& topology = plan_.topology;
-  outputs_.resize(num_outputs_);
-  inputs_.resize(num_outputs_);
-  input_stalls_.resize(num_outputs_);
-  waiting_vcs_.resize(num_outputs_);
-  queues_.resize(static_cast<std::size_t>(num_outputs_) * plan_.queue_stride);
-  input_vcs_.resize(static_cast<std::size_t>(num_routers_) * plan_.input_vcs);
+}  // namespace
 
-  const auto partition_of = [&](std::uint32_t router) {
-    return plan_.partition_of_group[topology.group_of(router)];
-  };
-  const auto first_router_of = [&](std::uint32_t partition) {
-    return plan_.partition_first_group[partition] * topology.a();
-  };
-  for (std::uint32_t router = 0; router < num_routers_; ++router) {
-    for (Port port = 0; port < radix_; ++port) {
-      const std::uint32_t id = router * radix_ + port;
+PartitionState::PartitionState(const Blueprint& blueprint, std::uint32_t index_in)
+    : plan{blueprint},
+      timing{blueprint.timing},
+      index{index_in},
+      first_router{blueprint.partition_first_group[index] * blueprint.topology.a()},
+      num_routers{blueprint.partition_first_group[index + 1] * blueprint.topology.a() - first_router},
+      first_host{first_router * blueprint.topology.p()},
+      num_hosts{num_routers * blueprint.topology.p()},
+      next_edge{1},
+      ports{num_routers, blueprint.topology.radix(), blueprint.queue_stride},
+      output_stalls(ports.size()),
+      inputs(ports.size()),
+      input_stalls(ports.size()),
+      input_vcs(std::size_t{num_routers} << blueprint.input_shift),
+      wanted(input_vcs.size()),
+      ready(std::size_t{num_routers} * blueprint.ready_words),
+      served(num_routers),
+      group_of(num_routers),
+      first_waiting(std::size_t{ports.size()} * blueprint.queue_stride, kNoInputVc),
+      next_waiting(input_vcs.size(), kNoInputVc),
+      edge_words{(num_routers + 63) / 64},
+      edges(std::size_t{edge_words} * blueprint.edge_depth),
+      edge_planned(blueprint.edge_depth),
+      credits(blueprint.topology.num_link_classes()),
+      feedback(blueprint.learner != nullptr ? credits.size() : 0),
+      arrivals(blueprint.topology.num_link_classes()),
+      departures(kDepartures, SlotLists{departure_horizon(timing), ports.size()}),
+      hosts_due{timing.horizon, num_hosts},
+      effects{timing.routing_delay, input_vcs.size()},
+      mailed_packets{mail_horizon(blueprint)},
+      mailed_credits{mail_horizon(blueprint)},
+      busy{timing.horizon},
+      router_injected(num_routers, 0),
+      router_delivered(num_routers, 0),
+      trackers{blueprint, first_router, num_routers},
+      around{.paths = blueprint.paths,
+             .tracked = trackers.numbers(),
+             .seed = blueprint.options.seed,
+             .quantum_ps = timing.quantum_ps,
+             .buffers = blueprint.buffer_behind.data(),
+             .credits_at_crossbar = blueprint.shared_output},
+      keys(blueprint.input_vcs) {
+  const std::uint32_t radix = blueprint.topology.radix();
+  if (!blueprint.quick_crossbar) {
+    input_free.resize(ports.size());
+    output_free.resize(ports.size());
+  }
+  if (blueprint.edge_depth > 1) router_edge.resize(num_routers, kNever);
+  if (blueprint.arbitration == Arbitration::kRoundRobin) {
+    last_requests.resize(ports.size());
+    last_inputs.resize(std::size_t{ports.size()} * 2);
+    requests.resize(radix);
+    best_requests.assign(radix, kNil);
+  }
+  store.with_through = blueprint.shared_output || timing.crossbar_latency > 0;
+  store.with_paths = blueprint.options.record.packet_log;
+  store.with_messages = blueprint.workload != nullptr;
+  if (blueprint.decisions) {
+    const DecisionPlan& asked = *blueprint.decisions;
+    store.open.emplace(asked.most_open,
+                       asked.spec.flag("keep_transitions") ? DecisionDesk::row_bytes(asked) : std::size_t{0},
+                       asked.spec.flag("keep_feedback"));
+    desk = std::make_unique<DecisionDesk>(asked, *store.open, first_router, num_routers);
+  }
+  if (blueprint.options.record.group_latency) {
+    const std::size_t groups = blueprint.topology.num_groups();
+    record.group_latency_ps.assign(groups * groups, 0);
+    record.group_delivered.assign(groups * groups, 0);
+  }
+  if (blueprint.options.record.host_latency) record.hosts.assign(blueprint.topology.num_hosts());
+  build_ports();
+  trackers.look_at({.ports = &ports,
+                    .buffers = blueprint.buffer_behind.data(),
+                    .credits_at_crossbar = blueprint.shared_output});
+  build_hosts(*this);
+}
+
+void PartitionState::build_ports() {
+  const Dragonfly& topology = plan.topology;
+  for (std::uint32_t router = 0; router < num_routers; ++router) {
+    group_of[router] = static_cast<std::uint16_t>(topology.group_of(first_router + router));
+    for (Port port = 0; port < topology.radix(); ++port) {
+      const std::uint32_t id = port_id(router, port);
       const LinkClass link = topology.port_class(port);
-      OutputPort& output = outputs_[id];
-      InputPort& input = inputs_[id];
-      output.router = router;
+      OutputPort& output = ports[id];
       output.link_class = link;
-      output.vcs = plan_.vcs[static_cast<std::size_t>(link)];
-      output.peer_partition = static_cast<std::uint16_t>(index_);
-      input.link_class = link;
-      input.upstream_partition = static_cast<std::uint16_t>(index_);
+      output.vcs = plan.vcs[index_of(link)];
+      output.peer_partition = static_cast<std::uint16_t>(index);
+      std::uint32_t upstream = kNil;
       if (link == LinkClass::kHost) {
-        input.upstream = num_outputs_ + router * topology.p() + port;
-      } else if (const Endpoint far = topology.neighbor(first_router_ + router, port); far.port != kNoPort) {
-        const std::uint16_t partition = partition_of(far.router);
-        const std::uint32_t local = far.router - first_router_of(partition);
-        output.peer_partition = input.upstream_partition = partition;
-        output.peer = local * plan_.input_vcs + plan_.first_input_vc[far.port];
-        input.upstream = local * radix_ + far.port;
-        const auto buffer = static_cast<std::uint16_t>(plan_.input_buffer[static_cast<std::size_t>(link)]);
+        upstream = router * topology.p() + port;
+      } else {
         for (std::uint32_t vc = 0; vc < output.vcs; ++vc) {
-          VcQueue& queue = queues_[id * plan_.queue_stride + vc];
-          queue.buffer = queue.credits = buffer;
+          output.queues()[vc].credits = static_cast<std::uint16_t>(buffer_behind(output));
         }
-        feedback_.connect(feedback, id, first_router_ + router, port, far);
+        if (const Endpoint far = topology.neighbor(first_router + router, port); far.port != kNoPort) {
+          const std::uint32_t group = topology.group_of(far.router);
+          const std::uint16_t partition = plan.partition_of_group[group];
+          const std::uint32_t local = far.router - plan.partition_first_group[partition] * topology.a();
+          output.peer_partition = partition;
+          output.peer = (local << plan.input_shift) + plan.first_input_vc[far.port];
+          inputs[id] = {.partition = partition, .group = static_cast<std::uint16_t>(group)};
+          upstream = port_id(local, far.port) << kVcBits;
+        }
       }
-      const std::uint32_t first = plan_.first_input_vc[port];
-      for (std::uint32_t i = first; i < plan_.first_input_vc[port + 1U]; ++i) {
-        InputVc& vc = input_vcs_[router * plan_.input_vcs + i];
-        vc.router = router;
-        vc.port = port;
-        vc.index = static_cast<std::uint16_t>(i);
-        vc.vc = static_cast<std::uint8_t>(i - first);
+      const std::uint32_t first = (router << plan.input_shift) + plan.first_input_vc[port];
+      for (std::uint32_t vc = 0; vc < output.vcs; ++vc) {
+        input_vcs[first + vc].upstream =
+            link == LinkClass::kHost || upstream == kNil ? upstream : upstream | vc;
       }
     }
   }
+}
+
+bool PartitionState::waits_for_room(std::uint32_t input_vc) const {
+  const std::uint32_t router = router_of_input(input_vc);
+  const std::uint32_t first = router << plan.input_shift;
+  const std::uint16_t to = wanted[input_vc];
+  std::uint16_t at = first_waiting[std::size_t{port_id(router, port_of(to))} * plan.queue_stride + vc_of(to)];
+  while (at != kNoInputVc && first + at != input_vc) at = next_waiting[first + at];
+  return at != kNoInputVc;
+}
+
+bool PartitionState::silent() const noexcept {
+  const auto empty = [](const auto& ring) { return ring.empty(); };
+  return in_network == 0 && busy.none() && host_credits.empty() && to_hosts.empty() &&
+         std::ranges::all_of(credits, empty) && std::ranges::all_of(arrivals, empty);
+}
+
+std::uint64_t PartitionState::queue_bytes(const Blueprint& plan) noexcept {
+  return kDepartures * TimeSlots::bytes(departure_horizon(plan.timing)) +
+         TimeSlots::bytes(plan.timing.horizon) + TimeSlots::bytes(plan.timing.routing_delay) +
+         2 * TimeSlots::bytes(mail_horizon(plan)) + BusyTimes::bytes(plan.timing.horizon);
 }
 
 }  // namespace dragonfly

@@ -1,108 +1,289 @@
-// What all parts of a partition work on: the state of its routers, its packets, its events.
-//
-// The parts stand on each other like floors; each adds what it alone needs, and knows those below:
-//
-//   PartitionState <- Deliveries <- SourceHosts <- RouterPorts <- RouterDecisions <- Partition
+// The state of a partition: its routers, its hosts, its packets, its events. Data only; what happens to it is
+// in event_loop.hpp and the files that it names.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <queue>
 #include <span>
 #include <vector>
 
-#include "core/timing_wheel.hpp"
+#include "core/event_queues.hpp"
 #include "decisions/decision_desk.hpp"
 #include "network/blueprint.hpp"
-#include "network/hop_feedback.hpp"
-#include "network/input_port.hpp"
+#include "network/delivery_record.hpp"
+#include "network/host_programs.hpp"
 #include "network/mailbox.hpp"
 #include "network/packet_store.hpp"
 #include "network/partition_trackers.hpp"
+#include "network/question_sheet.hpp"
 #include "routing/output_port.hpp"
 #include "routing/packet.hpp"
+#include "traffic/source.hpp"
 
 namespace dragonfly {
 
-class PartitionState {
- public:
-  [[nodiscard]] std::uint32_t first_router() const noexcept { return first_router_; }
-  [[nodiscard]] std::uint32_t num_routers() const noexcept { return num_routers_; }
-  [[nodiscard]] const std::vector<OutputPort>& output_ports() const noexcept { return outputs_; }
-  [[nodiscard]] const std::vector<InputStall>& input_stalls() const noexcept { return input_stalls_; }
-  // What its routers remember.
-  [[nodiscard]] PartitionTrackers& trackers() noexcept { return trackers_; }
-  // Packets in its routers and on its links.
-  [[nodiscard]] std::uint64_t in_network() const noexcept { return in_network_; }
-  // Memory of the timing wheel that every partition has.
-  [[nodiscard]] static std::uint64_t wheel_bytes(Tick horizon) noexcept {
-    return TimingWheel<kKinds>::bytes(horizon);
+inline constexpr std::uint16_t kNoInputVc = 0xffff;
+
+// One VC buffer of an input port: a list of packets.
+struct InputVc {
+  std::uint32_t head = kNil;
+  std::uint32_t tail = kNil;
+  std::uint32_t last_served = 0;  // stamp of its last grant, see the allocator
+  std::uint32_t upstream = kNil;  // whose credits this buffer is: Credit::item, or a host of this partition
+};
+static_assert(sizeof(InputVc) == 16);
+
+// What an input port of a link between routers is connected to.
+struct InputPort {
+  std::uint16_t partition = 0;
+  std::uint16_t group = 0;
+};
+
+// What a port counts: the time in which it had to wait. `since`: since when, if it waits now; `stalled`:
+// before that, since the last reset.
+struct OutputStall {
+  Tick since = 0;
+  Tick stalled = 0;
+};
+struct InputStall {
+  Tick since = 0;
+  Tick stalled = 0;
+  std::uint32_t waiting = 0;  // heads that wait for room behind the crossbar
+  [[nodiscard]] Tick until(Tick now) const noexcept { return stalled + (waiting > 0 ? now - since : 0); }
+};
+
+enum class HostState : std::uint8_t {
+  kSilent,      // no further message
+  kGenerating,  // the next packet enters the source queue when the host's event is due
+  kSending,     // its port sends then
+  kBlocked,     // has a packet, but no credit
+};
+
+struct HostSender {
+  SourceCursor cursor{};
+  Tick entered = 0;  // when the packet that is sent next entered the source queue
+  Tick timer_end = -1;
+  std::uint64_t number = 0;  // packets sent so far
+  std::uint32_t place = 0;   // number % source queue, if that is bounded
+  std::uint32_t left = 0;    // packets of the current message not yet sent
+  std::uint32_t credits = 0;
+  HostId destination{};            // of the current message
+  std::uint32_t route_offset = 0;  // its prescribed route
+  std::uint16_t route_length = 0;
+  HostState state = HostState::kSilent;
+};
+
+// Destinations that were drawn ahead for a host (TrafficSource::draw_ahead): of the messages from `first` on,
+// in a step of the schedule.
+struct DrawnAhead {
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  std::uint64_t first = kNone;
+  std::uint32_t step = 0;
+  std::array<std::uint32_t, TrafficSource::kDrawnAhead> destinations{};
+};
+
+struct PartitionState {
+  // `blueprint` must outlive it.
+  PartitionState(const Blueprint& blueprint, std::uint32_t index);
+
+  // How partitions, ports and buffers are numbered: a router's ports and input VCs begin at a power of two.
+  [[nodiscard]] std::uint32_t router_of_input(std::uint32_t input_vc) const noexcept {
+    return input_vc >> plan.input_shift;
   }
+  [[nodiscard]] std::uint32_t index_of_input(std::uint32_t input_vc) const noexcept {
+    return input_vc & ((1U << plan.input_shift) - 1U);
+  }
+  [[nodiscard]] std::uint32_t port_id(std::uint32_t router, std::uint32_t port) const noexcept {
+    return router << plan.port_shift | port;
+  }
+  // Whether a packet may leave the queue of this port only with a credit.
+  [[nodiscard]] bool needs_credit(const OutputPort& output) const noexcept {
+    return output.link_class != LinkClass::kHost && !plan.shared_output;
+  }
+  [[nodiscard]] std::uint32_t buffer_behind(const OutputPort& output) const noexcept {
+    return plan.buffer_behind[index_of(output.link_class)];
+  }
+  // Whether an input VC of a router asks for the crossbar.
+  [[nodiscard]] bool is_ready(std::uint32_t router, std::uint32_t input) const noexcept {
+    return (ready[router * plan.ready_words + input / 64] >> (input % 64) & 1U) != 0;
+  }
+  [[nodiscard]] bool waits_for_room(std::uint32_t input_vc) const;
+  // Packets that have left their last router and do not count as delivered yet.
+  [[nodiscard]] std::uint64_t under_way_to_hosts() const noexcept { return late.size() + to_hosts.size(); }
+  // Calls visit(packet, input VC) for every packet on a link inside the partition, or to it.
+  template <class Visit>
+  void for_each_arriving(Visit visit) const {
+    for (const EventRing<Arrival>& ring : arrivals) {
+      ring.for_each([&](const Arrival& arrival) { visit(arrival.packet, arrival.input_vc); });
+    }
+    for (const std::uint32_t first : mailed_packets.heads()) {
+      for (std::uint32_t i = first; i != kNil; i = store.next[i]) visit(i, mailed_to[i]);
+    }
+  }
+  template <class Visit>
+  void for_each_credit(Visit visit) const {
+    for (const EventRing<Credit>& ring : credits) {
+      ring.for_each([&](const Credit& credit) { visit(credit.item); });
+    }
+    for (const std::uint32_t first : mailed_credits.heads()) {
+      for (std::uint32_t i = first; i != kNil; i = credit_pool[i].next) visit(credit_pool[i].credit.item);
+    }
+  }
+  // Whether no event waits but those of hosts that are far away, and alarms.
+  [[nodiscard]] bool silent() const noexcept;
+  // When the next of those is due.
+  [[nodiscard]] Tick next_message() const noexcept {
+    const Tick host = far_hosts.empty() ? kNever : far_hosts.top().when;
+    return alarms.empty() ? host : std::min(host, alarms.top().when);
+  }
+  // Memory of the queues of events that every partition has.
+  [[nodiscard]] static std::uint64_t queue_bytes(const Blueprint& plan) noexcept;
 
- protected:
-  // `open`: null where packets are never routed from outside.
-  PartitionState(const Blueprint& blueprint, PacketStore& store, FeedbackSignals& feedback,
-                 OpenDecisions* open, std::uint32_t index);
-
-  enum Kind : std::size_t { kEdge, kCredit, kDeparture, kHost, kArrival, kEffect, kKinds };
-  // A credit names its sender: output ports first (router * radix + port), then hosts; times 16 plus VC.
-  static constexpr std::uint32_t kVcBits = 4;
-  // With programs an item of kHost may also be a packet that reaches its host, or the alarm of a host.
-  static constexpr std::uint32_t kDeliveryBit = 1U << 31;
-  static constexpr std::uint32_t kAlarmBit = 1U << 30;
-
+  // A packet on a link to an input VC; or to its host, which is no input VC.
+  struct Arrival {
+    LowTick when = 0;
+    std::uint32_t packet = 0;
+    std::uint32_t input_vc = 0;
+  };
+  struct HostCredit {
+    LowTick when = 0;
+    std::uint32_t host = 0;
+  };
   // A packet that reached a router, or the head of a buffer, and has no decision there yet.
   struct Undecided {
     std::uint32_t packet;
     std::uint32_t input_vc;
   };
+  struct LateDelivery {
+    std::uint32_t packet;
+    Tick delivered;
+  };
+  struct HostEvent {
+    Tick when;
+    std::uint32_t host;
+    bool operator>(const HostEvent& other) const noexcept { return when > other.when; }
+  };
+  using HostEvents = std::priority_queue<HostEvent, std::vector<HostEvent>, std::greater<>>;
+  struct PooledCredit {
+    Credit credit;
+    Feedback feedback;
+    std::uint32_t next = kNil;
+  };
 
-  // Whether a packet may leave the queue of this port only with a credit.
-  [[nodiscard]] bool needs_credit(const OutputPort& output) const noexcept {
-    return output.link_class != LinkClass::kHost && !plan_.shared_output;
-  }
+  const Blueprint& plan;
+  const Timing timing;  // a copy: at hand
+  const std::uint32_t index;
+  const std::uint32_t first_router;
+  const std::uint32_t num_routers;
+  const std::uint32_t first_host;
+  const std::uint32_t num_hosts;
 
-  const Blueprint& plan_;
-  const std::uint32_t index_;
-  const std::uint32_t first_router_;
-  const std::uint32_t num_routers_;
-  const std::uint32_t first_host_;
-  const std::uint32_t num_hosts_;
-  const std::uint32_t radix_;
-  const std::uint32_t num_outputs_;
+  // Time.
+  Tick window_start = 0;
+  Tick cursor = 0;       // everything before has happened
+  Tick next_edge = 0;    // the first edge of the clock after the present time, as a number of clocks
+  Tick count_until = 0;  // deliveries up to here are counted at once
+  std::span<Mailbox> outboxes{};
 
-  TimingWheel<kKinds> wheel_;
-  Tick now_ = 0;              // start of the present window
-  Tick next_clock_edge_ = 0;  // the first multiple of the clock after the present instant
-  Tick count_until_ = 0;      // deliveries up to here are counted at once
-  std::span<Mailbox> outboxes_{};
+  // Routers.
+  PortBlocks ports;                        // output ports
+  std::vector<OutputStall> output_stalls;  // [port id]
+  std::vector<InputPort> inputs;           // [port id]
+  std::vector<InputStall> input_stalls;    // [port id]
+  std::vector<InputVc> input_vcs;          // [input VC]
+  std::vector<std::uint16_t> wanted;       // [input VC]: port and VC that its head asks for, see wanted_of()
+  std::vector<std::uint64_t> ready;     // [router * ready_words]: bits of input VCs that ask for the crossbar
+  std::vector<std::uint32_t> served;    // [router]: highest stamp of a grant so far
+  std::vector<std::uint16_t> group_of;  // [router]
+  std::vector<std::uint16_t>
+      first_waiting;  // [port id * queue_stride + vc]: input VCs that wait for room there
+  std::vector<std::uint16_t> next_waiting;  // [input VC]: the next one, both numbered within the router
+  std::vector<Tick> input_free;   // [port id]: the crossbar takes its next packet then, where a packet keeps
+  std::vector<Tick> output_free;  //   it for longer than a clock; the same of output ports
+  std::vector<Tick> router_edge;  // [router]: the edge at which its allocator will look, likewise
+  std::vector<std::uint16_t> last_requests;  // round-robin, [port id]: the input VC that asked last
+  std::vector<std::uint16_t> last_inputs;    // round-robin, [port id * 2 + whether a host's]: the input port
+                                             // that was served last
 
-  std::vector<OutputPort> outputs_;         // [router * radix + port]
-  std::vector<std::uint16_t> waiting_vcs_;  // the same; bit v: somebody may wait for room in VC v
-  std::vector<VcQueue> queues_;             // [(router * radix + port) * queue_stride + vc]
-  std::vector<InputPort> inputs_;           // [router * radix + port]
-  std::vector<InputStall> input_stalls_;    // the same
-  std::vector<InputVc> input_vcs_;          // [router * input_vcs + index]
-  std::vector<RouterState> routers_;
-  std::vector<std::uint16_t> ready_;  // [router * input_vcs + i]: indices of asking input VCs
+  // Events. Clock edges: [edge % depth * words + router / 64], bits of routers.
+  std::uint32_t edge_words = 0;
+  std::vector<std::uint64_t> edges;
+  std::vector<std::uint32_t> edge_planned;    // [edge % depth]: whether any bit is set
+  std::vector<EventRing<Credit>> credits;     // [link class]; [0]: unused
+  std::vector<EventRing<Feedback>> feedback;  // [link class]: of each of these credits, with a learner
+  EventRing<HostCredit> host_credits;
+  std::vector<EventRing<Arrival>> arrivals;  // [link class]; [0]: from hosts
+  EventRing<Arrival> to_hosts;               // with programs
+  enum Departures : std::size_t { kToHosts, kLocal, kGlobal, kDepartures };
+  std::vector<SlotLists> departures;  // port ids
+  SlotLists hosts_due;
+  SlotLists effects;                     // of decisions: input VCs
+  TimeSlots mailed_packets;              // lists by PacketStore::next
+  std::vector<std::uint32_t> mailed_to;  // [packet]: the input VC, of those
+  TimeSlots mailed_credits;              // lists in credit_pool
+  std::vector<PooledCredit> credit_pool;
+  std::uint32_t free_credit = kNil;
+  BusyTimes busy;
+  HostEvents far_hosts;  // beyond what slots reach
+  HostEvents alarms;     // of programs
+  std::vector<Undecided> undecided;
 
-  PacketStore& store_;
-  Packet* const packets_;        // of all partitions
-  PathRecord* const paths_;      // [packet], with a packet log
-  MessagePart* const messages_;  // [packet], with programs
-  std::uint64_t in_network_ = 0;
-  std::vector<Undecided> undecided_;
+  // Hosts.
+  std::vector<HostSender> hosts;
+  std::uint32_t drawn_packets = 0;           // TrafficSource::drawn_packets()
+  std::vector<DrawnAhead> drawn;             // [host], if the source draws ahead
+  std::vector<Tick> departed;                // [host * source queue + HostSender::place], if bounded
+  std::vector<SourceCursor> backlog_cursor;  // how far generated packets were counted, per host
+  std::vector<std::uint64_t> backlog_count;
+  bool skips = false;  // what finds the source queue full never waits for room
+  Tick stop_after = kNever;
+  std::unique_ptr<HostPrograms> programs;  // null: open loop
+  std::vector<std::uint32_t> woken;        // scratch
+  std::vector<std::uint32_t> sending;      // scratch
 
-  HopFeedback feedback_;
-  PartitionTrackers trackers_;
-  bool overheard_ = false;  // somebody listens to credits and grants
-  std::unique_ptr<DecisionDesk> desk_;
-  bool asking_ = false;  // the desk is asked instead of the policy
+  // Packets, and what is counted of them.
+  PacketStore store;
+  std::uint64_t in_network = 0;  // in its routers and on its links
+  std::vector<LateDelivery> late;
+  DeliveryRecord record;
+  std::vector<std::uint64_t> router_injected;  // since the last reset
+  std::vector<std::uint64_t> router_delivered;
+  Tick counted_after = -1;  // packets that were generated later count
+  std::uint64_t trace_hash = 0;
+  std::uint64_t injected_ever = 0;  // since the start
+  std::uint64_t delivered_ever = 0;
+
+  // Decisions.
+  PartitionTrackers trackers;
+  Surroundings around;
+  std::unique_ptr<DecisionDesk> desk;  // null: packets are never routed from outside
+  bool asking = false;                 // the desk is asked instead of the policy
+  std::array<Answer, 32> answers{};
+  // The rows that one of Blueprint::deciders, or its background policy, wants to see.
+  struct Sheet {
+    std::unique_ptr<QuestionSheet> rows;
+    std::uint32_t of = 0;  // Blueprint::policies_before when it was made
+  };
+  std::vector<Sheet> sheets;  // [decider]; last: background
+
+  // Scratch of the allocator.
+  std::vector<std::uint64_t> keys;           // of the input VCs that ask, or kServed
+  std::vector<std::uint32_t> requests;       // [i]: places in keys, at most one an input port
+  std::vector<std::uint32_t> best_requests;  // [output port]: the same
 
  private:
-  friend class BookAudit;
-  friend class HeadWatch;
-
-  void build_ports(FeedbackSignals& feedback);
+  void build_ports();
 };
+
+// A port and a VC in 16 bits.
+static_assert(kMaxRadix * 3 << kVcBits <= 0x10000);
+[[nodiscard]] inline std::uint16_t wanted_of(const Hop& hop) noexcept {
+  return static_cast<std::uint16_t>(hop.port << kVcBits | hop.vc);
+}
+[[nodiscard]] inline std::uint32_t port_of(std::uint16_t wanted) noexcept { return wanted >> kVcBits; }
+[[nodiscard]] inline std::uint32_t vc_of(std::uint16_t wanted) noexcept {
+  return wanted & ((1U << kVcBits) - 1U);
+}
 
 }  // namespace dragonfly

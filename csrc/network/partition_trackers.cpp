@@ -101,14 +101,13 @@ void PartitionTrackers::end_windows(Tick now) {
   }
 }
 
-void PartitionTrackers::settle(const std::vector<OutputPort>& outputs, Tick now) {
+void PartitionTrackers::settle(const PortBlocks& outputs, Tick now) {
   numbers_.now = now;
-  const std::size_t radix = plan_.topology.radix();
   for (const std::uint32_t router : changed_routers_) {
     const std::uint8_t classes = std::exchange(changed_[router], std::uint8_t{0});
     for (std::size_t i = 0; i < hears_classes_.size(); ++i) {
       if ((hears_classes_[i] & classes) == 0) continue;
-      numbers_.trackers[i]->occupancy_changed(first_router_ + router, &outputs[router * radix], now);
+      numbers_.trackers[i]->occupancy_changed(first_router_ + router, outputs.of_router(router), now);
     }
   }
   changed_routers_.clear();

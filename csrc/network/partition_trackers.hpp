@@ -59,7 +59,7 @@ class PartitionTrackers {
     }
   }
   // All that happens in it but decisions has happened. `outputs`: of the partition.
-  void settle(const std::vector<OutputPort>& outputs, Tick now);
+  void settle(const PortBlocks& outputs, Tick now);
 
   // For the decisions of the instant that was settled last.
   [[nodiscard]] TrackedNumbers& numbers() noexcept { return numbers_; }

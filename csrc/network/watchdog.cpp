@@ -64,16 +64,16 @@ std::vector<InputVcId> all_unmoved(std::span<const HeadWatch> heads) {
 
 }  // namespace
 
-std::string Watchdog::check(std::span<const Partition> partitions, Tick now) {
+std::string Watchdog::check(std::span<const Partition> partitions) {
   if (heads_.empty()) {
     heads_.reserve(partitions.size());
-    for (const Partition& partition : partitions) heads_.emplace_back(partition);
+    for (const Partition& partition : partitions) heads_.emplace_back(partition.state());
   }
   std::uint64_t progress = 0;
   std::uint64_t in_network = 0;
   bool waiting = false;
   for (HeadWatch& heads : heads_) {
-    waiting = heads.note_heads(now) || waiting;
+    waiting = heads.note_heads() || waiting;
     progress += heads.movements();
   }
   for (const Partition& partition : partitions) in_network += partition.in_network();

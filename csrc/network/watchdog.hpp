@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "network/head_watch.hpp"
+#include "network/partition.hpp"
 
 namespace dragonfly {
 
@@ -19,7 +20,7 @@ namespace dragonfly {
 class Watchdog {
  public:
   // A report, or an empty string if there is no such thing.
-  [[nodiscard]] std::string check(std::span<const Partition> partitions, Tick now);
+  [[nodiscard]] std::string check(std::span<const Partition> partitions);
 
  private:
   std::vector<HeadWatch> heads_;  // [partition]

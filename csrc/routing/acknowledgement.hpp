@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/timing_wheel.hpp"
+#include "core/time.hpp"
 #include "routing/packet.hpp"
 
 namespace dragonfly {

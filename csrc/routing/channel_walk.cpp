@@ -139,7 +139,6 @@ class Walker {
       }
       const Channel wanted{router, hop.port, hop.vc};
       if (held != nullptr) seen_.insert({*held, wanted});
-      moved.vc = hop.vc;
       if (++moved.hops > budget_.longest_path) {
         throw std::logic_error{"a path takes more than the declared " + std::to_string(budget_.longest_path) +
                                " hops"};

@@ -52,7 +52,7 @@ struct FeatureScale {
 // What one row shows.
 struct FeatureView {
   const RouteContext& context;
-  const OutputPort* ports;  // those between routers
+  RouterPorts ports;  // those between routers
   std::uint32_t num_ports;
   const float* link_classes;  // per port: 0 local, 1 global
   const float* minimal;       // per port: 1 on a shortest path, else 0
@@ -155,13 +155,14 @@ inline constexpr auto kFeatures = [] {
               [](View view, float* out) {
                 *out = static_cast<float>(view.context.packet().hops) * view.per_hop;
               }},
-      Feature{
-          "vc", kDecision, "VC that the packet occupies", hops,
-          [](View view, float* out) { *out = static_cast<float>(view.context.packet().vc) * view.per_hop; }},
+      Feature{"vc", kDecision, "VC that the packet occupies", hops,
+              [](View view, float* out) { *out = static_cast<float>(view.context.vc()) * view.per_hop; }},
       Feature{"waiting", kDecision, "time in this router, ns", time,
-              [](View view, float* out) { *out = detail::since(view, view.context.packet().arrived); }},
+              [](View view, float* out) {
+                *out = detail::since(view, time_until(view.now, view.context.packet().arrived));
+              }},
       Feature{"age", kDecision, "time since the packet entered its source queue, ns", time,
-              [](View view, float* out) { *out = detail::since(view, view.context.packet().created); }},
+              [](View view, float* out) { *out = detail::since(view, view.context.times().created); }},
       Feature{"group_offset", kDecision, "destination group minus own group, modulo the number of groups",
               [](Sizes s) { return FeatureScale{s.groups, 0, 0, 1}; },
               [](View view, float* out) {

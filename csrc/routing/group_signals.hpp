@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/timing_wheel.hpp"
+#include "core/time.hpp"
 
 namespace dragonfly {
 

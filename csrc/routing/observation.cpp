@@ -123,7 +123,7 @@ FeatureView ObservationLayout::view_of(const RouteContext& context, const float*
                                        const Candidate* candidates, std::uint32_t recent,
                                        Tick now) const noexcept {
   return {.context = context,
-          .ports = context.ports() + first_port_,
+          .ports = context.ports().from(first_port_),
           .num_ports = num_ports_,
           .link_classes = link_classes_.data(),
           .minimal = minimal,
@@ -239,7 +239,7 @@ void ObservationLayout::fill_tracked_paths(float* row, const RouteContext& conte
   }
 }
 
-void ObservationLayout::fill_state(float* row, const OutputPort* ports) const noexcept {
+void ObservationLayout::fill_state(float* row, const RouterPorts& ports) const noexcept {
   for (std::uint32_t i = 0; i < radix_; ++i) row[i] = detail::real(ports[i].occupancy) * per_buffer_;
 }
 

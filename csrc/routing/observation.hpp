@@ -64,7 +64,7 @@ class ObservationLayout {
   void fill_paths(float* row, const RouteContext& context, const Candidate* candidates) const;
 
   // The congestion of every port of a router, relative to the buffers: `radix` numbers.
-  void fill_state(float* row, const OutputPort* ports) const noexcept;
+  void fill_state(float* row, const RouterPorts& ports) const noexcept;
 
  private:
   static constexpr std::int32_t kOff = -1;

@@ -1,14 +1,13 @@
-// A packet on its way: one cache line.
+// A packet on its way: half a cache line of what routers look at, and apart from it when it set out.
 #pragma once
 
 #include <cstdint>
 
 #include "core/ids.hpp"
-#include "core/timing_wheel.hpp"
+#include "core/time.hpp"
 
 namespace dragonfly {
 
-inline constexpr std::uint32_t kNil = 0xffffffffU;
 inline constexpr std::uint16_t kNoGroup = 0xffff;
 
 // What the packet is doing with respect to its non-minimal path.
@@ -33,27 +32,19 @@ enum class DetourKind : std::uint8_t {
 // that is not minimal.
 inline constexpr std::uint8_t kPrescribedPath = 6;
 
-struct alignas(64) Packet {
-  std::uint32_t next = kNil;  // the list it is in; on a link: the input VC it is heading for
+struct alignas(32) Packet {
   std::uint32_t source_host = kNil;
   std::uint32_t number = 0;  // k-th packet of its source host; (source_host, number) is the packet id
   std::uint32_t destination_host = kNil;
   std::uint32_t destination_router = kNil;
   std::uint32_t detour_router = kNil;  // kByGateway: the gateway; kRouted: offset of its route in the table
-  // Low bits of the instant at which the crossbar has let it through; before that, at its source router, how
-  // often it has decided anew.
-  std::uint32_t output_ready = 0;
   std::uint16_t destination_group = kNoGroup;
   std::uint16_t detour_group = kNoGroup;  // kRouted: routers on the route
-  Tick created = 0;                       // entered its source queue
-  Tick injected = 0;                      // left its source queue
-  Tick arrived = 0;                       // reached the present router (after its input latency)
-  Port out_port = kNoPort;                // the decision taken at the present router
-  std::uint8_t out_vc = 0;
-  std::uint8_t vc = 0;    // the VC it occupies
-  std::uint8_t hops = 0;  // links between routers so far
-  Plan plan = Plan::kMinimal;
-  DetourKind detour_kind = DetourKind::kLgl;
+  LowTick arrived = 0;                    // reached the present router (after its input latency)
+  std::uint8_t hops = 0;                  // links between routers so far
+  std::uint8_t attempts = 0;              // how often its source router has decided anew
+  Plan plan : 4 = Plan::kMinimal;
+  DetourKind detour_kind : 4 = DetourKind::kLgl;
   bool non_minimal = false;  // it was ever sent off the minimal path
 
   // Whether it goes straight to its destination, and may yet be sent on a non-minimal path.
@@ -67,6 +58,12 @@ struct alignas(64) Packet {
                                  : static_cast<std::uint8_t>(1U + static_cast<unsigned>(detour_kind));
   }
 };
-static_assert(sizeof(Packet) == 64);
+static_assert(sizeof(Packet) == 32);
+
+// What only its end, and a few decisions, look at.
+struct PacketTimes {
+  Tick created = 0;   // entered its source queue
+  Tick injected = 0;  // left its source queue
+};
 
 }  // namespace dragonfly

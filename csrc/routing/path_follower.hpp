@@ -58,6 +58,31 @@ class PathFollower {
     return towards_destination(packet, router, group, source_stage, choice, packet.goes_straight());
   }
 
+  // The same where the topology has_single_ways(). `kStraight`: the packet is known to have no other plan.
+  template <bool kStraight>
+  [[nodiscard, gnu::always_inline]] Hop next_of_single_ways(Packet& packet, std::uint32_t router,
+                                                            std::uint32_t group) const noexcept {
+    if constexpr (!kStraight) {
+      if (packet.plan == Plan::kToDetour) {
+        if (!reached_detour(packet, router, group)) {
+          return towards_detour(packet, {packet.detour_kind, packet.detour_router, packet.detour_group},
+                                router, group, 0);
+        }
+        packet.plan = Plan::kFromDetour;
+      }
+    }
+    const std::uint32_t to = packet.destination_group;
+    if (router == packet.destination_router) {
+      return {static_cast<Port>(packet.destination_host - router * topology_->p()), 0};
+    }
+    const bool minimal = kStraight || packet.plan == Plan::kMinimal;
+    const Port port = topology_->only_port(router, group, packet.destination_router, to);
+    Stage stage = Stage::kDestination;
+    if (group != to) stage = minimal ? source_stage(packet) : Stage::kDetourOut;
+    return {port, ladder_.vc(stage, topology_->is_global(port), minimal, visits_router(packet.detour_kind),
+                             packet.hops)};
+  }
+
   // Where a packet stands that goes on by itself in its source group.
   [[nodiscard]] Stage source_stage(const Packet& packet) const noexcept {
     return ladder_.may_reconsider(packet.hops) ? Stage::kFirst : Stage::kSource;

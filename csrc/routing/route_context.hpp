@@ -15,21 +15,26 @@ namespace dragonfly {
 
 class RouteContext {
  public:
-  RouteContext(const Surroundings& around, const Packet& packet, std::uint32_t router, std::uint32_t group,
-               const OutputPort* ports, const VcQueue* queues, Port came_by)
+  RouteContext(const Surroundings& around, const Packet& packet, const PacketTimes& times,
+               std::uint32_t router, std::uint32_t group, const RouterPorts& ports, Port came_by,
+               std::uint8_t vc)
       : around_{&around},
         packet_{&packet},
+        times_{&times},
         ports_{ports},
-        queues_{queues},
         router_{router},
         group_{group},
-        came_by_{came_by} {}
+        came_by_{came_by},
+        vc_{vc} {}
 
   [[nodiscard]] const Packet& packet() const noexcept { return *packet_; }
   [[nodiscard]] std::uint32_t router() const noexcept { return router_; }
   [[nodiscard]] std::uint32_t group() const noexcept { return group_; }
-  // The port by which the packet entered the router.
+  // When it entered, and left, its source queue.
+  [[nodiscard]] const PacketTimes& times() const noexcept { return *times_; }
+  // The port by which the packet entered the router, and the VC of it that it occupies.
   [[nodiscard]] Port came_by() const noexcept { return came_by_; }
+  [[nodiscard]] std::uint8_t vc() const noexcept { return vc_; }
   [[nodiscard]] const Dragonfly& topology() const noexcept { return around_->paths.topology(); }
   [[nodiscard]] const PathFollower& paths() const noexcept { return around_->paths; }
 
@@ -39,14 +44,15 @@ class RouteContext {
 
   // The same for one VC of a port.
   [[nodiscard]] std::uint32_t occupancy_packets(Hop hop) const noexcept {
-    const VcQueue& queue = queues_[hop.port * around_->queue_stride + hop.vc];
-    const std::uint32_t in_use = static_cast<std::uint32_t>(queue.buffer) - queue.credits;
+    const OutputPort& port = ports_[hop.port];
+    const VcQueue& queue = port.queues()[hop.vc];
+    const std::uint32_t in_use = around_->buffers[index_of(port.link_class)] - queue.credits;
     return around_->credits_at_crossbar ? in_use : in_use + queue.queued;
   }
 
   // Packets in the output queue of one VC of a port: without those that were sent and hold a credit.
   [[nodiscard]] std::uint32_t queued_packets(Hop hop) const noexcept {
-    return queues_[hop.port * around_->queue_stride + hop.vc].queued;
+    return ports_[hop.port].queues()[hop.vc].queued;
   }
 
   // The ports by which the packet would leave on its shortest path and on a non-minimal path: what rules
@@ -61,7 +67,7 @@ class RouteContext {
   }
 
   // This router's ports, from port 0.
-  [[nodiscard]] const OutputPort* ports() const noexcept { return ports_; }
+  [[nodiscard]] const RouterPorts& ports() const noexcept { return ports_; }
 
   // A number that routers remember, as this router knows it now: of the tracker at this position of the
   // policy's trackers(). `column`: see TrackedField.
@@ -92,9 +98,7 @@ class RouteContext {
 
  private:
   // How often the packet has decided at its source router before, modulo 256.
-  [[nodiscard]] std::uint32_t attempt() const noexcept {
-    return packet_->hops == 0 ? packet_->output_ready & 0xffU : 0U;
-  }
+  [[nodiscard]] std::uint32_t attempt() const noexcept { return packet_->hops == 0 ? packet_->attempts : 0U; }
   [[nodiscard]] RandomStream stream(std::uint32_t which) const noexcept {
     return {around_->seed, Purpose::kRouting, packet_->source_host,
             packet_->number | static_cast<std::uint64_t>(attempt()) << 32, packet_->hops | which << 8};
@@ -102,11 +106,12 @@ class RouteContext {
 
   const Surroundings* around_;
   const Packet* packet_;
-  const OutputPort* ports_;
-  const VcQueue* queues_;
+  const PacketTimes* times_;
+  RouterPorts ports_;
   std::uint32_t router_;
   std::uint32_t group_;
   Port came_by_;
+  std::uint8_t vc_;
 };
 
 }  // namespace dragonfly

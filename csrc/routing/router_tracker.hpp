@@ -117,9 +117,8 @@ struct TrackerSite {
 
 // The ports of the routers of one partition, as they are whenever one looks.
 struct PartitionPorts {
-  const OutputPort* ports = nullptr;  // [router * radix + port]
-  const VcQueue* queues = nullptr;    // [(router * radix + port) * queue_stride + vc]
-  std::uint32_t queue_stride = 1;
+  const PortBlocks* ports = nullptr;
+  const std::uint32_t* buffers = nullptr;  // [link class]: of the input buffer behind a port, packets
   bool credits_at_crossbar = false;
 };
 
@@ -137,7 +136,7 @@ class RouterTracker {
   virtual void look_at(const PartitionPorts& /*ports*/) {}
 
   // Of a port of a class that it hears of. `ports`: all of this router, from port 0.
-  virtual void occupancy_changed(std::uint32_t /*router*/, const OutputPort* /*ports*/, Tick /*now*/) {}
+  virtual void occupancy_changed(std::uint32_t /*router*/, const RouterPorts& /*ports*/, Tick /*now*/) {}
   virtual void packet_injected(std::uint32_t /*router*/, const Packet& /*packet*/) {}
   // `host_port`: by which it had come. Its queue may hold another packet, which has not asked yet.
   virtual void packet_forwarded(std::uint32_t /*router*/, Port /*host_port*/, const Packet& /*packet*/,

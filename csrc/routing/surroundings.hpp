@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/time.hpp"
-#include "core/timing_wheel.hpp"
 #include "routing/candidate.hpp"
 #include "routing/path_follower.hpp"
 #include "routing/router_tracker.hpp"
@@ -27,7 +26,7 @@ struct Surroundings {
   TrackedNumbers& tracked;
   std::uint64_t seed = 0;
   TimePs quantum_ps = 1;
-  std::uint32_t queue_stride = 0;
+  const std::uint32_t* buffers = nullptr;  // [link class]: of the input buffer behind a port, packets
   bool credits_at_crossbar = false;
   Tick now = 0;  // the instant of the questions
   QuestionRows rows{};

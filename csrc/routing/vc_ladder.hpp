@@ -131,6 +131,13 @@ class VcLadder {
     return static_cast<std::uint8_t>(number.first + (number.per_position ? position : 0));
   }
 
+  // The same where local ways have one hop: all are in the first position.
+  [[nodiscard]] std::uint8_t vc(Stage stage, bool global, bool minimal, bool with_router,
+                                std::uint8_t hops) const noexcept {
+    return scheme_ == VcScheme::kHop ? hops
+                                     : numbers_[index_of_hop(stage, global, minimal, with_router)].first;
+  }
+
  private:
   // The VCs of the hops of one kind: one for all, or one for each position, from the first on.
   struct Number {

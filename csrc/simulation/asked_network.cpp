@@ -190,10 +190,9 @@ void AskedNetwork::draw(std::span<const PacketFacts> packets, std::uint32_t each
 void AskedNetwork::read_state(float* into) {
   const std::uint32_t radix = simulation_.topology().radix();
   for (Partition& partition : simulation_.network().partitions()) {
-    const OutputPort* const ports = partition.output_ports().data();
     float* const first = into + std::size_t{partition.first_router()} * radix;
     for (std::uint32_t i = 0; i < partition.num_routers(); ++i) {
-      plan_.layout.fill_state(first + std::size_t{i} * radix, ports + std::size_t{i} * radix);
+      plan_.layout.fill_state(first + std::size_t{i} * radix, partition.state().ports.of_router(i));
     }
   }
 }

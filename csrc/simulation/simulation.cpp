@@ -67,7 +67,7 @@ Requirements requirements_of(const SimulationSetup& setup) {
   return {.vcs = blueprint->paths.ladder().required(),
           .partitions = blueprint->num_partitions(),
           .network_bytes = memory_need(*blueprint).total(),
-          .most_packet_bytes = std::uint64_t{blueprint->most_packets()} * sizeof(Packet)};
+          .most_packet_bytes = std::uint64_t{blueprint->most_packets()} * PacketStore::bytes_per_packet()};
 }
 
 VcCounts required_vcs(const Dragonfly& topology, const RoutingPolicy& policy, VcScheme scheme) {

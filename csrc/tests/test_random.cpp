@@ -82,6 +82,18 @@ TEST(below_is_uniform) {
   CHECK(std::abs(chi_squared - 99) < 5 * 14.07);
 }
 
+TEST(streams_that_are_begun_together_draw_what_each_would_alone) {
+  for (const std::uint64_t first :
+       {std::uint64_t{0}, std::uint64_t{4}, (std::uint64_t{1} << 32) - 8, (std::uint64_t{1} << 40) - 8}) {
+    std::array<RandomStream, 8> together =
+        begun_streams<8>(0x123456789abcdef0, Purpose::kDestination, 77, first);
+    for (std::uint64_t i = 0; i < together.size(); ++i) {
+      RandomStream alone{0x123456789abcdef0, Purpose::kDestination, 77, first + i};
+      for (int draw = 0; draw < 11; ++draw) CHECK_EQ(together[i].next_u32(), alone.next_u32());
+    }
+  }
+}
+
 // The usage of the simulator: one draw from each of many consecutive streams.
 TEST(first_draws_of_consecutive_streams_are_uniform) {
   constexpr int kStreams = 100'000;

@@ -86,7 +86,7 @@ class Counting final : public RouterTracker {
         blocked_heads(site.topology.num_routers(), 0) {}
 
   [[nodiscard]] TrackedEvents hears() const noexcept override { return wanted_; }
-  void occupancy_changed(std::uint32_t router, const OutputPort* /*ports*/, Tick /*now*/) override {
+  void occupancy_changed(std::uint32_t router, const RouterPorts& /*ports*/, Tick /*now*/) override {
     ++occupancies[router];
   }
   void packet_injected(std::uint32_t router, const Packet& /*packet*/) override { ++injections[router]; }
@@ -243,8 +243,7 @@ std::uint64_t compare_flags(Simulation& simulation, std::uint32_t instants, doub
     std::vector<bool> present(topology.num_routers() * h, false);
     for (Partition& partition : simulation.network().partitions()) {
       for (std::uint32_t i = 0; i < partition.num_routers(); ++i) {
-        const OutputPort* const ports =
-            &partition.output_ports()[i * topology.radix() + topology.first_global_port()];
+        const RouterPorts ports = partition.state().ports.of_router(i).from(topology.first_global_port());
         const std::uint32_t router = partition.first_router() + i;
         double total = 0;
         double connected = 0;

@@ -348,8 +348,7 @@ TEST(what_ugal_ideal_sees_are_the_ports_of_the_group_as_they_are) {
       for (std::uint32_t q = 0; q < topology.a() * topology.h(); ++q) {
         const std::uint32_t owner = router - topology.local_index_of(router) + q / topology.h();
         const OutputPort& port =
-            partition
-                .output_ports()[owner * topology.radix() + topology.first_global_port() + q % topology.h()];
+            partition.output_port(owner, topology.first_global_port() + q % topology.h());
         CHECK_EQ(tracker.read(0, router, q, simulation.network().now()), port.occupancy);
         double by_vc = 0;
         for (std::uint32_t vc = 0; vc < port.vcs; ++vc) {

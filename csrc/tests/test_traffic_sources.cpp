@@ -1,5 +1,6 @@
 // When messages start: arrival processes, schedules and traces.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -24,6 +25,25 @@ TEST(bernoulli_and_poisson_offer_the_load) {
       messages += static_cast<double>(sent_by(*source, host, 32'000'000).size());
     }
     CHECK(std::fabs(messages - 72 * 1000 * 0.4) < 4 * std::sqrt(72 * 1000 * 0.4));
+  }
+}
+
+TEST(destinations_that_are_drawn_ahead_are_those_that_messages_have) {
+  for (const char* pattern : {"uniform", "adv+1", "tornado"}) {
+    const auto source = make_synthetic_source({{0, build(pattern), 0.4}, {400'000, build("uniform"), 0.9}},
+                                              params(InjectionKind::kPoisson));
+    CHECK_EQ(source->drawn_packets(), 1U);
+    for (const std::uint32_t host : {0U, 17U, 71U}) {
+      SourceCursor cursor;
+      source->start(HostId{host}, cursor);
+      for (int i = 0; i < 40 && cursor.time_ps < kNever; ++i) {
+        std::array<std::uint32_t, TrafficSource::kDrawnAhead> drawn{};
+        source->draw_ahead(HostId{host}, cursor, drawn);
+        CHECK_EQ(drawn[cursor.message % drawn.size()],
+                 source->describe(HostId{host}, cursor).destination.value);
+        source->advance(HostId{host}, cursor);
+      }
+    }
   }
 }
 

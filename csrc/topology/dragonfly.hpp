@@ -36,6 +36,16 @@ class Dragonfly : public Wiring {
            (links_between(to, from)->router != destination ? 1U : 0U);
   }
 
+  // Whether there is one shortest way between any two routers, with at most one hop in each group.
+  [[nodiscard]] bool has_single_ways() const noexcept { return has_meshes() && params_.trunking == 1; }
+  // The first port of it. Precondition: as for minimal_way(), and has_single_ways().
+  [[nodiscard]] Port only_port(std::uint32_t router, std::uint32_t from, std::uint32_t destination,
+                               std::uint32_t to) const noexcept {
+    const Endpoint& near = *links_between(from, to);
+    const std::uint32_t target = from == to ? destination : near.router;
+    return target == router ? near.port : local_port_between(router, target, from);
+  }
+
   // What `choice` is taken from where there are several shortest ways.
   [[nodiscard]] std::uint32_t num_choices() const noexcept {
     return has_meshes() ? params_.trunking : kChoices;

@@ -22,6 +22,12 @@ class TrafficPattern {
   [[nodiscard]] virtual HostId destination(HostId source, std::uint64_t message,
                                            RandomStream& random) const = 0;
 
+  // The same for messages first, first + 1, ...: one for each of `random`.
+  virtual void destinations(HostId source, std::uint64_t first, std::span<RandomStream> random,
+                            std::span<std::uint32_t> into) const {
+    for (std::size_t i = 0; i < random.size(); ++i) into[i] = destination(source, first + i, random[i]).value;
+  }
+
   // How many messages the host generates at one instant: numbers k * n .. k * n + n - 1 are a round. The
   // load stays what it is, so rounds start n times as rarely as single messages would.
   [[nodiscard]] virtual std::uint32_t round_messages(HostId /*source*/) const { return 1; }

@@ -55,6 +55,14 @@ class TrafficSource {
   virtual void skip(HostId host, SourceCursor& cursor) const = 0;
   // What the current message is; a pure function of (host, cursor).
   [[nodiscard]] virtual Message describe(HostId host, const SourceCursor& cursor) const = 0;
+  // Where all messages are alike but for their destinations, these may be drawn some at a time: how many
+  // packets each message has, else 0.
+  [[nodiscard]] virtual std::uint32_t drawn_packets() const { return 0; }
+  static constexpr std::uint32_t kDrawnAhead = 8;
+  // The destinations of kDrawnAhead messages in the step of `cursor`, from the last multiple of kDrawnAhead
+  // up to its message on. Precondition: drawn_packets() > 0.
+  virtual void draw_ahead(HostId /*host*/, const SourceCursor& /*cursor*/,
+                          std::span<std::uint32_t, kDrawnAhead> /*destinations*/) const {}
   // The table that all prescribed routes (Message::route) point into; empty without any.
   [[nodiscard]] virtual std::span<const std::uint32_t> routes() const { return {}; }
   // What is offered on average from one time to another. Traces and silence do not know.

@@ -1,6 +1,7 @@
 #include "traffic/synthetic_source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <mutex>
@@ -10,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/nearest.hpp"
+#include "core/random.hpp"
 #include "traffic/injection.hpp"
 
 namespace dragonfly {
@@ -121,6 +123,15 @@ class SyntheticSource final : public TrafficSource {
     RandomStream random{params_.seed, Purpose::kDestination, host.value, cursor.message};
     return {.destination = steps_[cursor.step].pattern->destination(host, cursor.message, random),
             .packets = params_.message_packets};
+  }
+
+  [[nodiscard]] std::uint32_t drawn_packets() const override { return params_.message_packets; }
+  void draw_ahead(HostId host, const SourceCursor& cursor,
+                  std::span<std::uint32_t, kDrawnAhead> destinations) const override {
+    const std::uint64_t first = cursor.message & ~std::uint64_t{kDrawnAhead - 1};
+    std::array<RandomStream, kDrawnAhead> streams =
+        begun_streams<kDrawnAhead>(params_.seed, Purpose::kDestination, host.value, first);
+    steps_[cursor.step].pattern->destinations(host, first, streams, destinations);
   }
 
   OfferedLoad offered(TimePs from_ps, TimePs to_ps) const override {

@@ -14,6 +14,10 @@ class Uniform final : public TrafficPattern {
   HostId destination(HostId, std::uint64_t, RandomStream& random) const override {
     return HostId{area_->host(random.below(area_->size()))};
   }
+  void destinations(HostId, std::uint64_t, std::span<RandomStream> random,
+                    std::span<std::uint32_t> into) const override {
+    for (std::size_t i = 0; i < random.size(); ++i) into[i] = area_->host(random[i].below(area_->size()));
+  }
 
   void add_received(std::span<const double> sent, std::span<double> received) const override {
     area_->spread(area_->sum(sent), received);

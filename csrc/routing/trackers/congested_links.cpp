@@ -46,10 +46,10 @@ class CongestedLinks final : public RouterTracker {
 
   [[nodiscard]] TrackedEvents hears() const noexcept override { return {.global_occupancy = true}; }
 
-  void occupancy_changed(std::uint32_t router, const OutputPort* ports, Tick now) override {
+  void occupancy_changed(std::uint32_t router, const RouterPorts& ports, Tick now) override {
     const std::uint32_t own = router - first_router_;
     const std::uint32_t h = topology_.h();
-    const OutputPort* const links = ports + topology_.first_global_port();
+    const RouterPorts links = ports.from(topology_.first_global_port());
     const std::uint8_t* const connected = &connected_[std::size_t{own} * h];
     std::uint32_t sum = 0;
     std::uint32_t count = 0;

@@ -17,20 +17,20 @@ class LinkOccupancy final : public TrackerOfMany<LinkOccupancy> {
 
   [[nodiscard]] double read(std::uint32_t field, std::uint32_t reader, std::uint32_t column,
                             Tick /*now*/) override {
-    if (field == 0) return all_.ports[port_at(reader, column)].occupancy;
-    const std::size_t port = port_at(reader, column / kMostVcsOfLink);
-    if (field == 2) return all_.ports[port].queued;
-    const VcQueue& queue = all_.queues[port * all_.queue_stride + column % kMostVcsOfLink];
-    const std::uint32_t in_use = static_cast<std::uint32_t>(queue.buffer) - queue.credits;
+    if (field == 0) return port_at(reader, column).occupancy;
+    const OutputPort& port = port_at(reader, column / kMostVcsOfLink);
+    if (field == 2) return port.queued;
+    const VcQueue& queue = port.queues()[column % kMostVcsOfLink];
+    const std::uint32_t in_use = all_.buffers[index_of(port.link_class)] - queue.credits;
     return all_.credits_at_crossbar ? in_use : in_use + queue.queued;
   }
 
  private:
   // Of the global link at position q of the reader's group.
-  [[nodiscard]] std::size_t port_at(std::uint32_t reader, std::uint32_t q) const noexcept {
+  [[nodiscard]] const OutputPort& port_at(std::uint32_t reader, std::uint32_t q) const noexcept {
     const std::uint32_t h = topology_.h();
     const std::uint32_t router = reader - topology_.local_index_of(reader) + q / h - first_router_;
-    return std::size_t{router} * topology_.radix() + topology_.first_global_port() + q % h;
+    return all_.ports->port(router, topology_.first_global_port() + q % h);
   }
 
   const Dragonfly& topology_;

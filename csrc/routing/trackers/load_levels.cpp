@@ -45,8 +45,7 @@ struct LevelParams : ParameterSet {
 class LoadLevels final : public RouterTracker {
  public:
   LoadLevels(const TrackerSite& site, const LevelParams& params)
-      : radix_{site.topology.radix()},
-        first_port_{site.topology.p()},
+      : first_port_{site.topology.p()},
         first_router_{site.first_router},
         near_levels_{params.near_levels},
         far_levels_{params.far_levels},
@@ -71,7 +70,7 @@ class LoadLevels final : public RouterTracker {
   [[nodiscard]] double read(std::uint32_t /*field*/, std::uint32_t reader, std::uint32_t column,
                             Tick /*now*/) override {
     const Scale& scale = scales_[column];
-    const OutputPort& port = ports_[std::size_t{reader - first_router_} * radix_ + first_port_ + column];
+    const OutputPort& port = ports_->port(reader - first_router_, first_port_ + column);
     const double sent = port.occupancy - port.queued;
     const double level =
         (port.queued * near_levels_ + std::max(0.0, sent - scale.wire) * far_levels_) / scale.buffer;
@@ -84,14 +83,13 @@ class LoadLevels final : public RouterTracker {
     double wire = 0;
   };
 
-  std::uint32_t radix_;
   std::uint32_t first_port_;
   std::uint32_t first_router_;
   double near_levels_;  // of a full buffer
   double far_levels_;
   double empty_level_;
   std::vector<Scale> scales_;  // [port - p]
-  const OutputPort* ports_ = nullptr;
+  const PortBlocks* ports_ = nullptr;
 };
 
 std::unique_ptr<RouterTracker> make_load_levels(const TrackerInfo& info, const Parameters& given,

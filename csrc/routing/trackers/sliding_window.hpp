@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/timing_wheel.hpp"
+#include "core/time.hpp"
 
 namespace dragonfly {
 

@@ -1,0 +1,40 @@
+// How packets are counted when they enter and leave the network.
+#pragma once
+
+#include <cstdint>
+
+#include "network/partition_state.hpp"
+
+namespace dragonfly {
+
+// A packet has left its source queue.
+void count_in_series(PartitionState& s, Tick injected);
+inline void count_injection(PartitionState& s, std::uint32_t router, Tick created, Tick now) {
+  ++s.in_network;
+  ++s.injected_ever;
+  if (created <= s.counted_after) return;
+  ++s.record.injected;
+  ++s.router_injected[router];
+  if (s.plan.options.record.series_bin_ps > 0) count_in_series(s, now);
+}
+
+// Counts a packet that has reached its host, and forgets it.
+void deliver(PartitionState& s, std::uint32_t packet, Tick delivered);
+// Counts the deliveries up to and including `now` that were still under way to their hosts.
+void settle(PartitionState& s, Tick now);
+// Tells its source router of a packet that will be delivered then; the router hears of it later.
+void acknowledge(PartitionState& s, std::uint32_t packet, Tick delivered);
+
+// A packet leaves its last router and will be at its host at `delivered`.
+inline void eject(PartitionState& s, std::uint32_t packet, Tick delivered) {
+  if (s.trackers.hear_acknowledgements()) acknowledge(s, packet, delivered);
+  if (delivered <= s.count_until) {
+    deliver(s, packet, delivered);
+  } else if (s.store.with_messages) {
+    s.to_hosts.push({low_of(delivered), packet, 0});
+  } else {
+    s.late.push_back({packet, delivered});
+  }
+}
+
+}  // namespace dragonfly

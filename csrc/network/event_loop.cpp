@@ -1,0 +1,26 @@
+#include "network/event_loop.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+// Whether nobody needs to be told of what happens, and one policy decides at most.
+bool is_plain(const PartitionState& s) noexcept {
+  const Blueprint& plan = s.plan;
+  return plan.one_decides(s.asking) && plan.deciders.front().seen == nullptr && !s.trackers.any() &&
+         s.programs == nullptr && !s.store.with_paths && plan.source.longest_route() == 0;
+}
+
+}  // namespace
+
+GoOn loop_of(const PartitionState& s) noexcept {
+  if (!is_plain(s)) return go_on_any();
+  const Routers routers = s.plan.shared_output ? Routers::kShared : Routers::kQueued;
+  if (routers == Routers::kQueued && (!s.plan.quick_crossbar || s.store.with_through)) return go_on_any();
+  const bool arrival = s.plan.decide_on_arrival;
+  if (s.plan.learner != nullptr) return go_on_learner(routers, arrival);
+  return s.plan.scope == DecisionScope::kNowhere ? go_on_nobody(routers, arrival)
+                                                 : go_on_policy(routers, arrival);
+}
+
+}  // namespace dragonfly

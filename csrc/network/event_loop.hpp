@@ -1,0 +1,185 @@
+// What happens in a partition, event by event: the clock loop and the functions that it calls.
+//
+// Why the order of events inside a time does not matter. A time is worked off kind by kind: clock edges,
+// credits, departures, hosts, arrivals, decisions that take effect, new decisions. Within a kind, events
+// touch disjoint state: an edge its own router, a departure its own port, an arrival its own buffer (one link
+// brings at most one packet at a time), a credit one counter of one port. What they send elsewhere arrives
+// later. Ties between packets are broken by the allocator's own keys, random numbers belong to packets. So
+// results depend neither on the order of the lists, nor on mailboxes, nor on how groups are cut into
+// partitions.
+//
+// All functions are compiled for several modes, one of which is for everything: what is known beforehand of a
+// run is not looked up at each event. They are in files by what they do:
+//   events_ports.hpp      credits, departures, arrivals
+//   events_allocator.hpp  clock edges: who gets through the crossbar
+//   events_decisions.hpp  who decides for a packet
+// Hosts and deliveries are the same in all modes (hosts.hpp, delivery.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "network/partition_state.hpp"
+
+namespace dragonfly {
+
+// Who decides for packets.
+enum class Deciders : std::uint8_t {
+  kNobody,  // they go minimally
+  kPolicy,  // one policy that needs nothing but RouteContext
+  kLearner,
+  kAny,  // whatever the run has: prescribed routes, trackers, programs, decisions from outside
+};
+
+// What routers are like.
+enum class Routers : std::uint8_t {
+  kQueued,  // an output queue per VC, a quick crossbar (Blueprint::quick_crossbar) without a pipeline behind
+            // it
+  kShared,  // one output queue per port
+  kAny,
+};
+
+struct Mode {
+  Deciders deciders = Deciders::kAny;
+  Routers routers = Routers::kAny;
+  bool on_arrival = false;  // unless deciders is kAny
+  [[nodiscard]] constexpr bool any() const noexcept { return deciders == Deciders::kAny; }
+};
+
+// Why the loop came back.
+enum class Stop : std::uint8_t {
+  kAsks,  // decisions must be answered first
+  kDone,  // the jobs that end have just done all that they had to do here
+  kEnd,   // everything before the given time has happened
+};
+
+template <Mode mode>
+struct EventLoop {
+  using State = PartitionState;
+
+  // Runs to `end`, a time in the window or the end of it. `until_done`: or until the open work is done, which
+  // must not be so yet; the time at which that comes true is worked off completely.
+  static Stop go_on(State& s, Tick end, bool until_done);
+  // As answer_decisions().
+  static void answer(State& s, const std::int32_t* actions);
+
+ private:
+  static constexpr std::uint32_t kAllocatorRounds = 2;  // of round-robin arbiters, a clock cycle
+  static constexpr std::uint64_t kServed = ~std::uint64_t{0};
+  static constexpr std::size_t kQuestionsAtOnce = 32;
+  enum class Asker : std::uint8_t { kPlain, kSeeing, kLearner };  // what the policy is
+
+  // What is known when this is compiled, or else of the run.
+  static bool on_arrival(const State& s) noexcept {
+    return mode.any() ? s.plan.decide_on_arrival : mode.on_arrival;
+  }
+  static bool shared_output(const State& s) noexcept {
+    return mode.routers == Routers::kAny ? s.plan.shared_output : mode.routers == Routers::kShared;
+  }
+  static constexpr bool kQueued = mode.routers == Routers::kQueued;
+  static bool quick_crossbar(const State& s) noexcept { return kQueued || s.plan.quick_crossbar; }
+  static bool with_through(const State& s) noexcept { return !kQueued && s.store.with_through; }
+  static std::uint32_t edge_depth(const State& s) noexcept { return kQueued ? 1U : s.plan.edge_depth; }
+  static std::uint32_t ready_words(const State& s) noexcept { return kQueued ? 1U : s.plan.ready_words; }
+  static std::uint32_t input_shift(const State& s) noexcept {
+    return kQueued ? kFewInputVcsShift : s.plan.input_shift;
+  }
+  static std::uint32_t router_of(const State& s, std::uint32_t input_vc) noexcept {
+    return input_vc >> input_shift(s);
+  }
+  static std::uint32_t index_in(const State& s, std::uint32_t input_vc) noexcept {
+    return input_vc & ((1U << input_shift(s)) - 1U);
+  }
+  static bool asking(const State& s) noexcept { return mode.any() && s.asking; }
+  static bool learns(const State& s) noexcept {
+    return mode.any() ? s.plan.learner != nullptr : mode.deciders == Deciders::kLearner;
+  }
+
+  // The clock loop.
+  static Tick next_due(const State& s, Tick end);
+  static void step(State& s, Tick now);
+  static void look_ahead(const State& s, Tick now);
+
+  // Ports.
+  static void take_credit(State& s, const Credit& credit, const Feedback& feedback, Tick now);
+  template <State::Departures kind>
+  static void depart(State& s, std::uint32_t id, Tick now);
+  template <State::Departures kind>
+  static void depart_all(State& s, Tick now);
+  template <bool kFromHost>
+  static void arrive(State& s, std::uint32_t packet, std::uint32_t input_vc, Tick now);
+  static std::uint32_t choose_ready_vc(const State& s, const OutputPort& output, Tick now,
+                                       std::int32_t& earliest);
+  static void send_away(State& s, const OutputPort& output, std::uint32_t packet, std::uint32_t input_vc,
+                        Tick arrival);
+  static void plan_departure(State& s, std::uint32_t id, OutputPort& output, Tick ready, Tick now);
+  static void schedule(State& s, std::uint32_t id, OutputPort& output, Tick when);
+  static void wake_waiting(State& s, std::uint32_t id, std::uint32_t vc, Tick now);
+  static void end_block(State& s, std::uint32_t id, OutputPort& output, Tick now);
+  static void expose_head(State& s, std::uint32_t router, std::uint32_t index, Tick now);
+  static void make_ready(State& s, std::uint32_t router, std::uint32_t index, const Hop& hop);
+  static void plan_edge(State& s, std::uint32_t router, Tick edge);
+  static void plan_effect(State& s, std::uint32_t input_vc, Tick when);
+
+  // The allocator.
+  static void clock_edge(State& s, std::uint32_t router, Tick now);
+  static void quick_edge(State& s, std::uint32_t router, Tick now);
+  static bool allocate_round(State& s, std::uint32_t router, std::uint32_t asking, std::uint32_t& stamp,
+                             Tick now);
+  static bool try_grant(State& s, std::uint32_t router, std::uint32_t index, std::uint16_t to,
+                        std::uint32_t stamp, Tick now);
+  static void grant(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t stamp, Tick now);
+  static void credit_upstream(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t packet,
+                              Tick now);
+  static Feedback report_to(const State& s, std::uint32_t packet, std::uint32_t group);
+  static void tell_listeners(State& s, std::uint32_t router, std::uint32_t index, std::uint32_t packet,
+                             const OutputPort& output, Tick now);
+  static bool has_room(const State& s, const OutputPort& output, std::uint32_t vc);
+  static bool is_own_host(const State& s, std::uint32_t index) {
+    return s.plan.input_index[index].link_class == LinkClass::kHost;
+  }
+  static std::uint64_t allocator_key(const State& s, std::uint32_t router, std::uint32_t index);
+  static std::uint32_t circle_of(const State& s, std::uint32_t router, std::uint32_t index);
+  static std::uint32_t output_key(const State& s, std::uint32_t router, std::uint32_t index);
+  static void wait_for_room(State& s, std::uint32_t router, std::uint32_t index, Tick now);
+  static bool refuse(State& s, std::uint32_t router, std::uint32_t index, Refusal why, Tick now);
+  static AfterRefusal after_refusal_of(const State& s, std::uint32_t router, std::uint32_t packet);
+
+  // Decisions.
+  static void decide_or_follow(State& s, std::uint32_t packet, std::uint32_t router, std::uint32_t index,
+                               Tick now);
+  static bool needs_decision(const State& s, const Packet& packet, std::uint32_t router, std::uint32_t group,
+                             Port came_by);
+  static void follow(State& s, std::uint32_t packet, std::uint32_t router, std::uint32_t index, Tick now);
+  static void follow(State& s, const State::Undecided& undecided, Tick now);
+  static void await_effect(State& s, std::uint32_t packet, std::uint32_t router, std::uint32_t index,
+                           const Hop& hop, Tick now);
+  static void await_effect(State& s, std::uint32_t packet, std::uint32_t input_vc, const Hop& hop, Tick now) {
+    await_effect(s, packet, router_of(s, input_vc), index_in(s, input_vc), hop, now);
+  }
+  static void make_decisions(State& s, Tick now);
+  template <bool kShared>
+  static void ask_policy(State& s, std::uint32_t decider, Tick now);
+  static void ask_policies_of_jobs(State& s, Tick now);
+  static void ask_background(State& s, Tick now);
+  // kShared: of several deciders, only the packets that are this one's.
+  template <Asker asker, bool kShared>
+  static void put_questions(State& s, std::uint32_t decider, Tick now);
+  template <bool kLearns>
+  static void ask_and_apply(State& s, const RoutingPolicy& policy, std::span<const Question> questions,
+                            Tick now);
+  static bool ask(State& s, const State::Undecided& undecided, Tick now);
+  static RouteContext context_of(const State& s, std::uint32_t packet, std::uint32_t input_vc);
+};
+
+// The loop that is compiled for what the partition does at present.
+using GoOn = Stop (*)(PartitionState&, Tick, bool);
+[[nodiscard]] GoOn loop_of(const PartitionState& s) noexcept;
+// The instances, each in a file of its own: they take long to compile.
+[[nodiscard]] GoOn go_on_any() noexcept;
+[[nodiscard]] GoOn go_on_nobody(Routers routers, bool on_arrival) noexcept;
+[[nodiscard]] GoOn go_on_policy(Routers routers, bool on_arrival) noexcept;
+[[nodiscard]] GoOn go_on_learner(Routers routers, bool on_arrival) noexcept;
+// Answers all decisions on the desk, in their order. Precondition: the actions are legal.
+void answer_decisions(PartitionState& s, const std::int32_t* actions);
+
+}  // namespace dragonfly

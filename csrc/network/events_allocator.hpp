@@ -1,0 +1,399 @@
+// The allocator: what a router does at a clock edge.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "network/events_ports.hpp"
+
+namespace dragonfly {
+
+// Lowest key first. Ties cannot happen: the low bits are the input VC.
+template <Mode mode>
+inline std::uint64_t EventLoop<mode>::allocator_key(const State& s, std::uint32_t router,
+                                                    std::uint32_t index) {
+  const InputVc& input = s.input_vcs[(router << input_shift(s)) + index];
+  const std::uint64_t waits = s.plan.transit_first && is_own_host(s, index) ? std::uint64_t{1} << 63 : 0;
+  switch (s.plan.arbitration) {
+    case Arbitration::kLeastRecentlyServed:
+      break;
+    case Arbitration::kRoundRobin:
+      return index;  // its arbiters come later, see output_key()
+    case Arbitration::kAge:
+      return waits | static_cast<std::uint64_t>(s.store.times[input.head].created) << 16 | index;
+  }
+  return waits | std::uint64_t{input.last_served} << 16 | index;
+}
+
+// Of the circles in which round-robin output arbiters serve input ports: where transit comes first, hosts
+// have one of their own.
+template <Mode mode>
+inline std::uint32_t EventLoop<mode>::circle_of(const State& s, std::uint32_t router, std::uint32_t index) {
+  const bool waits = s.plan.transit_first && is_own_host(s, index);
+  const std::uint16_t to = s.wanted[(router << input_shift(s)) + index];
+  return 2 * s.port_id(router, port_of(to)) + (waits ? 1 : 0);
+}
+
+// The turn of an input port there: a circle is seen from behind the port that was served last.
+template <Mode mode>
+inline std::uint32_t EventLoop<mode>::output_key(const State& s, std::uint32_t router, std::uint32_t index) {
+  const std::uint32_t circle = circle_of(s, router, index);
+  const std::uint32_t port = s.plan.input_index[index].port;
+  return (circle & 1U) << 18 | (port <= s.last_inputs[circle] ? 1U : 0U) << 17 | port;
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline bool EventLoop<mode>::has_room(const State& s, const OutputPort& output,
+                                                             std::uint32_t vc) {
+  const VcQueue& queue = output.queues()[vc];
+  if (!shared_output(s)) return queue.queued < s.plan.output_buffer;
+  return output.queued < s.plan.output_buffer && (queue.credits > 0 || output.link_class == LinkClass::kHost);
+}
+
+// Where a packet keeps its crossbar ports for at most a clock, all ports are free at every edge. Then one
+// pass over the input VCs that ask is all there is, in the order of the arbitration.
+template <Mode mode>
+[[gnu::noinline]] void EventLoop<mode>::quick_edge(State& s, std::uint32_t router, Tick now) {
+  std::uint64_t asking = std::exchange(s.ready[router], 0);
+  const std::uint32_t first = router << input_shift(s);
+  if ((asking & (asking - 1)) == 0) {
+    if (asking == 0) return;
+    const std::uint32_t stamp = ++s.served[router];
+    try_grant(s, router, static_cast<std::uint32_t>(std::countr_zero(asking)),
+              s.wanted[first + static_cast<std::uint32_t>(std::countr_zero(asking))], stamp, now);
+    return;
+  }
+  std::array<std::uint64_t, 64> keys;  // sorted: few, by insertion
+  std::uint32_t count = 0;
+  const bool by_service = s.plan.by_service;
+  const InputVc* const inputs = &s.input_vcs[first];
+  for (; asking != 0; asking &= asking - 1) {
+    const auto index = static_cast<std::uint32_t>(std::countr_zero(asking));
+    const std::uint64_t key =
+        by_service ? std::uint64_t{inputs[index].last_served} << 16 | index : allocator_key(s, router, index);
+    std::uint32_t at = count++;
+    for (; at > 0 && key < keys[at - 1]; --at) keys[at] = keys[at - 1];
+    keys[at] = key;
+  }
+  // Of those served at one edge, the first counts as the one served last (SST/Merlin fills its list
+  // of who is next from behind): two hosts that send in phase to one port take turns.
+  std::uint32_t stamp = s.served[router] += count;
+  const InputIndex* const places = s.plan.input_index.data();
+  const std::uint16_t* const wanted = &s.wanted[first];
+  std::uint64_t inputs_used = 0;
+  std::uint64_t outputs_used = 0;
+  std::uint64_t again = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto index = static_cast<std::uint32_t>(keys[i] & 0xffff);
+    const std::uint16_t to = wanted[index];
+    const std::uint64_t input_bit = std::uint64_t{1} << places[index].port;
+    const std::uint64_t output_bit = std::uint64_t{1} << port_of(to);
+    if (((inputs_used & input_bit) | (outputs_used & output_bit)) != 0) {
+      if ((inputs_used & input_bit) == 0 && refuse(s, router, index, Refusal::kTaken, now)) continue;
+      again |= std::uint64_t{1} << index;
+      continue;
+    }
+    if (!try_grant(s, router, index, to, stamp, now)) continue;
+    --stamp;
+    inputs_used |= input_bit;
+    outputs_used |= output_bit;
+  }
+  if (again == 0) return;
+  s.ready[router] |= again;
+  plan_edge(s, router, s.next_edge);
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline bool EventLoop<mode>::try_grant(State& s, std::uint32_t router,
+                                                              std::uint32_t index, std::uint16_t to,
+                                                              std::uint32_t stamp, Tick now) {
+  if (!has_room(s, s.ports[s.port_id(router, port_of(to))], vc_of(to))) [[unlikely]] {
+    wait_for_room(s, router, index, now);
+    return false;
+  }
+  grant(s, router, index, stamp, now);
+  return true;
+}
+
+// One pass over the input VCs that ask, in the order of the arbitration: each gets through if its
+// crossbar input, its crossbar output and the space behind are free. Round-robin arbiters work in rounds.
+template <Mode mode>
+[[gnu::noinline]] void EventLoop<mode>::clock_edge(State& s, std::uint32_t router, Tick now) {
+  if (edge_depth(s) > 1) {
+    if (s.router_edge[router] * s.timing.clock != now) return;  // an earlier edge has done the work
+    s.router_edge[router] = kNever;
+  }
+  std::uint64_t* const keys = s.keys.data();
+  std::uint32_t asking = 0;
+  const bool round_robin = s.plan.arbitration == Arbitration::kRoundRobin;
+  for (std::uint32_t word = 0; word < ready_words(s); ++word) {
+    std::uint64_t bits = std::exchange(s.ready[router * ready_words(s) + word], 0);
+    for (; bits != 0; bits &= bits - 1) {
+      const std::uint32_t index = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+      const std::uint64_t key = round_robin ? index : allocator_key(s, router, index);
+      std::uint32_t at = asking++;
+      for (; at > 0 && key < keys[at - 1]; --at) keys[at] = keys[at - 1];
+      keys[at] = key;
+    }
+  }
+  std::uint32_t stamp = s.served[router] += asking;  // as in quick_edge()
+  if (round_robin) {
+    for (std::uint32_t round = 0; round < kAllocatorRounds; ++round) {
+      if (!allocate_round(s, router, asking, stamp, now)) break;
+    }
+  }
+  const std::uint32_t first = router << input_shift(s);
+  Tick retry = kNever;
+  const auto try_again = [&](std::uint32_t index, Tick when) {
+    retry = std::min(retry, when);
+    s.ready[router * ready_words(s) + index / 64] |= std::uint64_t{1} << (index % 64);
+  };
+  for (std::uint32_t i = 0; i < asking; ++i) {
+    if (keys[i] == kServed) continue;
+    const auto index = static_cast<std::uint32_t>(keys[i] & 0xffff);
+    const std::uint16_t to = s.wanted[first + index];
+    const std::uint32_t id = s.port_id(router, port_of(to));
+    const Tick input_free = s.input_free[s.port_id(router, s.plan.input_index[index].port)];
+    const Tick free = std::max(input_free, s.output_free[id]);
+    if (free > now) {
+      if (input_free <= now && refuse(s, router, index, Refusal::kTaken, now)) continue;
+      try_again(index, free);
+    } else if (!has_room(s, s.ports[id], vc_of(to))) {
+      wait_for_room(s, router, index, now);
+    } else if (round_robin) {  // others of its input port went first
+      if (refuse(s, router, index, Refusal::kTaken, now)) continue;
+      try_again(index, now + s.timing.clock);
+    } else {
+      grant(s, router, index, stamp--, now);
+    }
+  }
+  if (retry == kNever) return;
+  const Tick clock = s.timing.clock;
+  plan_edge(s, router, std::max(s.next_edge, (retry + clock - 1) / clock));
+}
+
+// One round of round-robin input and output arbiters over the input VCs in `keys`, which are in the order of
+// their ports; whether somebody got through. Each free input port asks for one of its VCs, the next one whose
+// way is free; each output port takes one of those input ports. An input port's turn moves on when it asks,
+// an output port's when it serves, as in FOGSim (inputs: cosArbiter, outputs: outputArbiter). Source: LIA
+// (TACO 2025), section 5.1 and table 1: round-robin arbitration for input and output arbiters.
+template <Mode mode>
+bool EventLoop<mode>::allocate_round(State& s, std::uint32_t router, std::uint32_t asking,
+                                     std::uint32_t& stamp, Tick now) {
+  std::uint64_t* const keys = s.keys.data();
+  const std::uint32_t first_input = router << input_shift(s);
+  const auto index_at = [&](std::uint32_t place) { return static_cast<std::uint32_t>(keys[place] & 0xffff); };
+  const auto port_at = [&](std::uint32_t place) { return s.plan.input_index[index_at(place)].port; };
+  std::uint32_t requests = 0;
+  for (std::uint32_t begin = 0, end = 0; begin < asking; begin = end) {
+    if (keys[begin] == kServed) {
+      end = begin + 1;
+      continue;
+    }
+    const std::uint16_t port = port_at(begin);
+    const std::uint32_t id = s.port_id(router, port);
+    std::uint32_t first = kNil;   // of those whose way is free
+    std::uint32_t behind = kNil;  // the same, behind the last one that asked
+    std::uint16_t& last = s.last_requests[id];
+    const bool free = s.input_free[id] <= now;
+    for (end = begin; end < asking; ++end) {
+      if (keys[end] == kServed) continue;
+      if (port_at(end) != port) break;
+      if (!free || behind != kNil) continue;
+      const std::uint16_t to = s.wanted[first_input + index_at(end)];
+      const std::uint32_t out = s.port_id(router, port_of(to));
+      if (s.output_free[out] > now || !has_room(s, s.ports[out], vc_of(to))) continue;
+      if (first == kNil) first = end;
+      if (index_at(end) > last) behind = end;
+    }
+    const std::uint32_t chosen = behind != kNil ? behind : first;
+    if (chosen == kNil) continue;
+    last = static_cast<std::uint16_t>(index_at(chosen));
+    s.requests[requests++] = chosen;
+  }
+  const auto out_of = [&](std::uint32_t place) { return port_of(s.wanted[first_input + index_at(place)]); };
+  for (std::uint32_t i = 0; i < requests; ++i) {
+    const std::uint32_t place = s.requests[i];
+    std::uint32_t& best = s.best_requests[out_of(place)];
+    if (best == kNil || output_key(s, router, index_at(place)) < output_key(s, router, index_at(best))) {
+      best = place;
+    }
+  }
+  for (std::uint32_t i = 0; i < requests; ++i) {
+    const std::uint32_t place = s.requests[i];
+    const std::uint32_t out = out_of(place);
+    if (s.best_requests[out] != place) continue;
+    s.best_requests[out] = kNil;
+    const std::uint32_t index = index_at(place);
+    s.last_inputs[circle_of(s, router, index)] = port_at(place);
+    keys[place] = kServed;
+    grant(s, router, index, stamp--, now);
+  }
+  return requests > 0;
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::credit_upstream(State& s, std::uint32_t router,
+                                                                    std::uint32_t index, std::uint32_t packet,
+                                                                    Tick now) {
+  const InputIndex from = s.plan.input_index[index];
+  const std::uint32_t upstream = s.input_vcs[(router << input_shift(s)) + index].upstream;
+  const std::size_t link = index_of(from.link_class);
+  const LowTick when = low_of(now + s.timing.credit_delay[link]);
+  if (from.link_class == LinkClass::kHost) {
+    s.host_credits.push({when, upstream});
+    return;
+  }
+  const Credit credit{when, upstream};
+  const InputPort far = from.global ? s.inputs[s.port_id(router, from.port)] : InputPort{};
+  if (!from.global || far.partition == s.index) {
+    s.credits[link].push(credit);
+    if (learns(s)) {
+      s.feedback[link].push(report_to(s, packet, from.global ? far.group : s.group_of[router]));
+    }
+    return;
+  }
+  s.outboxes[far.partition].credits.push_back(credit);
+  if (learns(s)) s.outboxes[far.partition].feedback.push_back(report_to(s, packet, far.group));
+}
+
+// What goes with the credit to a router of `group`.
+template <Mode mode>
+inline Feedback EventLoop<mode>::report_to(const State& s, std::uint32_t packet, std::uint32_t group) {
+  return asking(s) ? Feedback{} : report_of(*s.plan.learner, s.store.packets[packet], group);
+}
+
+// Trackers, and the desk where it reports hops, with the credit for the place that a packet leaves.
+template <Mode mode>
+inline void EventLoop<mode>::tell_listeners(State& s, std::uint32_t router, std::uint32_t index,
+                                            std::uint32_t packet, const OutputPort& output, Tick now) {
+  const InputIndex from = s.plan.input_index[index];
+  s.trackers.occupancy_changed(router, output.link_class);
+  if (from.link_class == LinkClass::kHost && s.trackers.hear_forwards()) {
+    s.trackers.packet_forwarded(router, from.port, s.store.packets[packet], now);
+  }
+  if (!s.asking || !s.desk->reports().keeps()) return;
+  HopReports& reports = s.desk->reports();
+  if (from.link_class != LinkClass::kHost) {
+    const std::uint32_t id = s.input_vcs[(router << input_shift(s)) + index].upstream >> kVcBits;
+    const std::uint32_t far = id >> s.plan.port_shift;
+    const std::uint32_t first =
+        s.plan.partition_first_group[s.inputs[s.port_id(router, from.port)].partition] * s.plan.topology.a();
+    reports.left(packet, s.store.packets[packet], first + far,
+                 static_cast<Port>(id - (far << s.plan.port_shift)),
+                 now + s.timing.credit_delay[index_of(from.link_class)]);
+  }
+  reports.move_on(packet, s.store.packets[packet]);
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::grant(State& s, std::uint32_t router, std::uint32_t index,
+                                                          std::uint32_t stamp, Tick now) {
+  const std::uint32_t input_vc = (router << input_shift(s)) + index;
+  InputVc& input = s.input_vcs[input_vc];
+  const std::uint16_t to = s.wanted[input_vc];
+  const std::uint32_t vc = vc_of(to);
+  const std::uint32_t id = s.port_id(router, port_of(to));
+  OutputPort& output = s.ports[id];
+  VcQueue& queue = output.queues()[vc];
+  const std::uint32_t packet = input.head;
+  if (!quick_crossbar(s)) {
+    const InputIndex from = s.plan.input_index[index];
+    Tick busy_until = now + s.timing.crossbar_transfer;
+    if (s.plan.cut_through) {  // the tail may still be on its way in
+      const Tick packet_time = from.link_class == LinkClass::kHost
+                                   ? s.timing.injection_packet
+                                   : s.timing.packet[index_of(from.link_class)];
+      busy_until = std::max(busy_until, time_until(now, s.store.packets[packet].arrived) + packet_time);
+    }
+    s.input_free[s.port_id(router, from.port)] = busy_until;
+    s.output_free[id] = busy_until;
+  }
+  input.last_served = stamp;
+  input.head = s.store.next[packet];
+  if (input.head != kNil) prefetch(&s.store.packets[input.head]);
+  credit_upstream(s, router, index, packet, now);
+  if (mode.any()) tell_listeners(s, router, index, packet, output, now);
+
+  if (with_through(s)) s.store.through[packet] = low_of(now + s.timing.crossbar_latency);
+  s.store.next[packet] = kNil;
+  const bool was_empty = queue.queued == 0;
+  if (was_empty) {
+    queue.head = packet;
+  } else {
+    s.store.next[queue.tail] = packet;
+  }
+  queue.tail = packet;
+  ++queue.queued;
+  const bool to_host = output.link_class == LinkClass::kHost;
+  const bool sendable = to_host || shared_output(s) || queue.credits > 0;
+  output.sendable |= static_cast<std::uint16_t>((sendable ? 1U : 0U) << vc);
+  ++output.queued;
+  ++output.occupancy;
+  if (shared_output(s) && !to_host) --queue.credits;
+  if (was_empty && !output.scheduled) plan_departure(s, id, output, now + s.timing.crossbar_latency, now);
+  expose_head(s, router, index, now);
+}
+
+// A head that asked in vain, though its port is free; whether it decides again, and tries at the next edge.
+template <Mode mode>
+inline bool EventLoop<mode>::refuse(State& s, std::uint32_t router, std::uint32_t index, Refusal why,
+                                    Tick now) {
+  if (!is_own_host(s, index)) return false;
+  if (!mode.any() && s.plan.after_refusal == AfterRefusal::kKeep) return false;
+  const std::uint32_t input_vc = (router << input_shift(s)) + index;
+  const std::uint32_t packet = s.input_vcs[input_vc].head;
+  const AfterRefusal after = after_refusal_of(s, router, packet);
+  const bool again = after != AfterRefusal::kKeep;
+  if (mode.any() && s.trackers.hear_refused_heads()) {
+    s.trackers.head_refused(router, s.plan.input_index[index].port, s.store.packets[packet],
+                            again ? Refusal::kAnew : why, now);
+  }
+  if (!again) return false;
+  // The head of a host's queue decides again at this time. Other heads have decided for good. With kNewPath
+  // its random numbers are others each time (RouteContext).
+  PathFollower::forget_detour(s.store.packets[packet]);
+  if (after == AfterRefusal::kNewPath) ++s.store.packets[packet].attempts;
+  s.undecided.push_back({packet, input_vc});
+  return true;
+}
+
+template <Mode mode>
+inline AfterRefusal EventLoop<mode>::after_refusal_of(const State& s, std::uint32_t router,
+                                                      std::uint32_t packet) {
+  if (s.plan.after_refusal == AfterRefusal::kKeep) return AfterRefusal::kKeep;
+  const Packet& head = s.store.packets[packet];
+  if (head.plan == Plan::kRouted || head.destination_group == s.group_of[router]) return AfterRefusal::kKeep;
+  const std::size_t decider = s.plan.deciders.size() > 1 ? s.store.messages[packet].policy : 0U;
+  return s.plan.deciders[decider].after_refusal;
+}
+
+template <Mode mode>
+[[gnu::noinline]] void EventLoop<mode>::wait_for_room(State& s, std::uint32_t router, std::uint32_t index,
+                                                      Tick now) {
+  const std::uint32_t input_vc = (router << input_shift(s)) + index;
+  const Port port = s.plan.input_index[index].port;
+  if (mode.any() && s.trackers.hear_blocked_heads()) {
+    s.trackers.head_blocked(router, port, s.store.packets[s.input_vcs[input_vc].head]);
+  }
+  InputStall& stall = s.input_stalls[s.port_id(router, port)];
+  if (refuse(s, router, index, Refusal::kNoRoom, now)) {
+    stall.stalled += s.timing.clock;  // it asks anew at the next edge
+    return;
+  }
+  if (stall.waiting++ == 0) stall.since = now;
+  const std::uint16_t to = s.wanted[input_vc];
+  const std::uint32_t id = s.port_id(router, port_of(to));
+  OutputPort& output = s.ports[id];
+  std::uint16_t& first = s.first_waiting[std::size_t{id} * s.plan.queue_stride + vc_of(to)];
+  s.next_waiting[input_vc] = std::exchange(first, static_cast<std::uint16_t>(index));
+  output.waiting |= static_cast<std::uint16_t>(1U << vc_of(to));
+  if (shared_output(s) && output.queues()[vc_of(to)].credits == 0 && output.link_class != LinkClass::kHost &&
+      !output.blocked) {
+    output.blocked = true;
+    s.output_stalls[id].since = now;
+  }
+}
+
+}  // namespace dragonfly

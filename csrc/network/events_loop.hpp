@@ -1,0 +1,180 @@
+// The clock loop: windows, and one time kind by kind, with prefetching for the times that follow.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "core/prefetch.hpp"
+#include "network/events_allocator.hpp"
+#include "network/events_decisions.hpp"
+#include "network/hosts.hpp"
+
+namespace dragonfly {
+
+// The first time from the cursor on at which anything happens, or `end`.
+template <Mode mode>
+[[gnu::always_inline]] inline Tick EventLoop<mode>::next_due(const State& s, Tick end) {
+  Tick first = std::min(end, s.host_credits.first_time(s.cursor));
+  for (const EventRing<Credit>& ring : s.credits) first = std::min(first, ring.first_time(s.cursor));
+  for (const auto& ring : s.arrivals) first = std::min(first, ring.first_time(s.cursor));
+  if (mode.any()) {
+    first = std::min(first, s.to_hosts.first_time(s.cursor));
+    if (!s.alarms.empty()) first = std::min(first, std::max(s.cursor, s.alarms.top().when));
+  }
+  return s.busy.first(s.cursor, first);
+}
+
+template <Mode mode>
+Stop EventLoop<mode>::go_on(State& s, Tick end, bool until_done) {
+  const Tick delay = s.timing.routing_delay;
+  // Without a delay an answer may make something happen before the next event that is known now.
+  if (asking(s) && delay == 0 && s.desk->waits()) return Stop::kAsks;
+  for (Tick due = next_due(s, end); due < end; due = next_due(s, end)) {
+    if (asking(s) && s.desk->waits() && due >= s.desk->first_time() + delay) return Stop::kAsks;
+    step(s, due);
+    s.cursor = due + 1;
+    if (!mode.any()) continue;
+    if (s.asking && delay == 0 && s.desk->waits()) return Stop::kAsks;
+    if (until_done && s.programs->open_work().done()) return Stop::kDone;
+  }
+  s.cursor = end;
+  return Stop::kEnd;
+}
+
+// Asks the memory for what the next busy time is about.
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::look_ahead(const State& s, Tick now) {
+  constexpr int kLooks = 2;
+  const Tick next = s.busy.first(now + 1, now + s.timing.clock);
+  std::uint32_t port = s.departures[State::kToHosts].peek(next);
+  for (int i = 0; i < kLooks && port != kNil; ++i, port = s.departures[State::kToHosts].next(port)) {
+    const std::uint32_t delivered = s.ports[port].queues()->head;
+    if (delivered == kNil) continue;
+    prefetch(&s.store.packets[delivered]);
+    prefetch(&s.store.times[delivered]);
+  }
+  for (const State::Departures kind : {State::kLocal, State::kGlobal}) {
+    std::uint32_t id = s.departures[kind].peek(next);
+    for (int i = 0; i < kLooks && id != kNil; ++i, id = s.departures[kind].next(id)) {
+      prefetch(&s.ports[id]);
+      prefetch(s.ports.line_of(id, s.plan.queue_stride - 1U));
+    }
+  }
+  std::uint32_t packet = s.mailed_packets.peek(next);
+  for (int i = 0; i < kLooks && packet != kNil; ++i, packet = s.store.next[packet]) {
+    prefetch(&s.store.packets[packet]);
+    prefetch(&s.input_vcs[s.mailed_to[packet]]);
+  }
+}
+
+template <Mode mode>
+template <PartitionState::Departures kind>
+[[gnu::always_inline]] inline void EventLoop<mode>::depart_all(State& s, Tick now) {
+  for (std::uint32_t id = s.departures[kind].take(now); id != kNil;) {
+    const std::uint32_t next = s.departures[kind].next(id);
+    if (next != kNil) prefetch(&s.ports[next]);
+    depart<kind>(s, id, now);
+    id = next;
+  }
+}
+
+template <Mode mode>
+[[gnu::noinline]] void EventLoop<mode>::step(State& s, Tick now) {
+  constexpr std::size_t kAhead = 4;
+  const Tick clock = s.timing.clock;
+  if (s.next_edge * clock <= now) s.next_edge = now / clock + 1;
+  const bool tracked = mode.any() && s.trackers.any();
+  if (tracked) s.trackers.begin_instant(now);
+  look_ahead(s, now);
+
+  const auto slot = static_cast<std::uint32_t>(s.next_edge - 1) & (edge_depth(s) - 1U);
+  if (s.edge_planned[slot] != 0 && (s.next_edge - 1) * clock == now) {
+    s.edge_planned[slot] = 0;
+    for (std::uint32_t word = 0; word < s.edge_words; ++word) {
+      std::uint64_t routers = std::exchange(s.edges[slot * s.edge_words + word], 0);
+      for (; routers != 0; routers &= routers - 1) {
+        const std::uint32_t router = word * 64 + static_cast<std::uint32_t>(std::countr_zero(routers));
+        if (quick_crossbar(s)) {
+          quick_edge(s, router, now);
+        } else {
+          clock_edge(s, router, now);
+        }
+      }
+    }
+  }
+
+  for (std::size_t link = 1; link < s.credits.size(); ++link) {
+    EventRing<Credit>& ring = s.credits[link];
+    while (ring.due(now)) {
+      const Credit credit = ring.take();
+      const Credit& later = ring.ahead(kAhead);
+      prefetch(s.ports.line_of(later.item >> kVcBits, later.item & ((1U << kVcBits) - 1U)));
+      prefetch(&s.ports[later.item >> kVcBits]);
+      Feedback feedback;
+      if (learns(s)) {
+        feedback = s.feedback[link].take();
+        const std::uint32_t row = s.feedback[link].ahead(kAhead).row;
+        if (row != kNil) {
+          s.plan.learner->touch(s.first_router + (later.item >> kVcBits >> s.plan.port_shift), row);
+        }
+      }
+      take_credit(s, credit, feedback, now);
+    }
+  }
+  for (std::uint32_t i = std::exchange(s.mailed_credits.head(now), kNil); i != kNil;) {
+    const std::uint32_t next = s.credit_pool[i].next;
+    take_credit(s, s.credit_pool[i].credit, s.credit_pool[i].feedback, now);
+    s.credit_pool[i].next = std::exchange(s.free_credit, i);
+    i = next;
+  }
+  while (s.host_credits.due(now)) host_credit(s, s.host_credits.take().host, now);
+
+  depart_all<State::kToHosts>(s, now);
+  depart_all<State::kLocal>(s, now);
+  depart_all<State::kGlobal>(s, now);
+
+  if (mode.any() && s.programs != nullptr) {
+    run_programs(s, now);
+  } else {
+    for (std::uint32_t host = s.hosts_due.take(now); host != kNil;) {
+      const std::uint32_t next = s.hosts_due.next(host);
+      if (next != kNil) prefetch(&s.hosts[next]);
+      host_event<false>(s, host, now);
+      host = next;
+    }
+  }
+
+  const auto take_arrivals = [&]<bool kFromHost>(EventRing<State::Arrival>& ring) {
+    while (ring.due(now)) {
+      const State::Arrival arrival = ring.take();
+      const State::Arrival& later = ring.ahead(kAhead);
+      prefetch(&s.input_vcs[later.input_vc]);
+      prefetch(&s.store.packets[later.packet]);
+      prefetch(&s.store.next[later.packet]);
+      arrive<kFromHost>(s, arrival.packet, arrival.input_vc, now);
+    }
+  };
+  take_arrivals.template operator()<true>(s.arrivals[0]);
+  for (std::size_t link = 1; link < s.arrivals.size(); ++link) {
+    take_arrivals.template operator()<false>(s.arrivals[link]);
+  }
+  for (std::uint32_t packet = std::exchange(s.mailed_packets.head(now), kNil); packet != kNil;) {
+    const std::uint32_t next = s.store.next[packet];
+    arrive<false>(s, packet, s.mailed_to[packet], now);
+    packet = next;
+  }
+
+  if (s.timing.routing_delay > 0) {
+    for (std::uint32_t input_vc = s.effects.take(now); input_vc != kNil;) {
+      const std::uint32_t next = s.effects.next(input_vc);
+      make_ready(s, router_of(s, input_vc), index_in(s, input_vc), s.store.hops[s.input_vcs[input_vc].head]);
+      input_vc = next;
+    }
+  }
+  if (tracked) s.trackers.settle(s.ports, now);
+  if (!s.undecided.empty()) make_decisions(s, now);
+  s.busy.clear(now);
+}
+
+}  // namespace dragonfly

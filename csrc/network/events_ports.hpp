@@ -1,0 +1,291 @@
+// Credits, departures and arrivals: the links of a router, and its buffers.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "core/prefetch.hpp"
+#include "network/delivery.hpp"
+#include "network/event_loop.hpp"
+#include "network/hop_feedback.hpp"
+
+namespace dragonfly {
+
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::plan_edge(State& s, std::uint32_t router, Tick edge) {
+  std::uint32_t slot = 0;
+  if (edge_depth(s) > 1) {
+    if (s.router_edge[router] <= edge) return;
+    s.router_edge[router] = edge;
+    slot = static_cast<std::uint32_t>(edge) & (edge_depth(s) - 1U);
+  }
+  s.edges[slot * s.edge_words + router / 64] |= std::uint64_t{1} << (router % 64);
+  if (s.edge_planned[slot] != 0) return;
+  s.edge_planned[slot] = 1;
+  s.busy.mark(edge * s.timing.clock);
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::plan_effect(State& s, std::uint32_t input_vc, Tick when) {
+  s.effects.push(when, input_vc);
+  s.busy.mark(when);
+}
+
+// The packet at the head of an input VC asks for the crossbar from now on.
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::make_ready(State& s, std::uint32_t router,
+                                                               std::uint32_t index, const Hop& hop) {
+  s.wanted[(router << input_shift(s)) + index] = wanted_of(hop);
+  s.ready[router * ready_words(s) + index / 64] |= std::uint64_t{1} << (index % 64);
+  plan_edge(s, router, s.next_edge);
+  const std::uint32_t id = s.port_id(router, hop.port);
+  prefetch(&s.ports[id]);
+  prefetch(s.ports.line_of(id, hop.vc));
+}
+
+// The next packet of an input VC has come to its head.
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::expose_head(State& s, std::uint32_t router,
+                                                                std::uint32_t index, Tick now) {
+  const std::uint32_t input_vc = (router << input_shift(s)) + index;
+  const std::uint32_t packet = s.input_vcs[input_vc].head;
+  if (packet == kNil) return;
+  if (!on_arrival(s)) {
+    decide_or_follow(s, packet, router, index, now);
+    return;
+  }
+  const auto delay = static_cast<LowTick>(s.timing.routing_delay);
+  const LowTick since = low_of(now) - s.store.packets[packet].arrived;
+  if (since >= delay) {
+    make_ready(s, router, index, s.store.hops[packet]);
+  } else {
+    plan_effect(s, input_vc, now + (delay - since));
+  }
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::schedule(State& s, std::uint32_t id, OutputPort& output,
+                                                             Tick when) {
+  output.scheduled = true;
+  const State::Departures kind = output.link_class == LinkClass::kHost      ? State::kToHosts
+                                 : output.link_class == s.plan.global_class ? State::kGlobal
+                                                                            : State::kLocal;
+  s.departures[kind].push(when, id);
+  s.busy.mark(when);
+}
+
+// With `timed_start` an idle port first runs its timer for one packet time; a packet that finds the
+// timer running leaves when it ends, as in SST/Merlin, the simulator of Kang et al., HPDC 2021.
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::plan_departure(State& s, std::uint32_t id,
+                                                                   OutputPort& output, Tick ready,
+                                                                   Tick /*now*/) {
+  if (s.plan.timed_start && ready > output.timer_end) {
+    const Tick delay = s.timing.start_delay[index_of(output.link_class)];
+    Tick start = ready;
+    if (output.link_class == LinkClass::kHost && output.timer_end >= 0) {
+      // Hosts take packets at once, but their credit starts the timer as any other does.
+      const Tick credit = output.timer_end - s.timing.packet[0] + s.timing.ejection_credit;
+      if (credit <= ready && ready <= credit + delay) start = credit;
+    }
+    output.timer_end = start + delay;
+  }
+  schedule(s, id, output, std::max(ready, output.timer_end));
+}
+
+template <Mode mode>
+inline void EventLoop<mode>::end_block(State& s, std::uint32_t id, OutputPort& output, Tick now) {
+  if (!output.blocked) return;
+  output.blocked = false;
+  s.output_stalls[id].stalled += now - s.output_stalls[id].since;
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline void EventLoop<mode>::take_credit(State& s, const Credit& credit,
+                                                                const Feedback& feedback, Tick now) {
+  const std::uint32_t id = credit.item >> kVcBits;
+  const std::uint32_t vc = credit.item & ((1U << kVcBits) - 1U);
+  OutputPort& output = s.ports[id];
+  VcQueue& queue = output.queues()[vc];
+  ++queue.credits;
+  output.sendable |= static_cast<std::uint16_t>((queue.queued > 0 ? 1U : 0U) << vc);
+  --output.occupancy;
+  if (learns(s) && feedback.row != kNil) {
+    const std::uint32_t router = id >> s.plan.port_shift;
+    const auto port = static_cast<Port>(id - (router << s.plan.port_shift));
+    s.plan.learner->learn(s.first_router + router, port, feedback.row, feedback.target_ns, s.plan.to_ps(now));
+  }
+  if (mode.any()) s.trackers.occupancy_changed(id >> s.plan.port_shift, output.link_class);
+  if (shared_output(s)) {
+    end_block(s, id, output, now);
+    if ((output.waiting >> vc & 1U) != 0) wake_waiting(s, id, vc, now);
+    return;
+  }
+  if (output.scheduled) return;
+  if (output.queued > 0) {
+    plan_departure(s, id, output, now, now);
+  } else if (s.plan.timed_start && now >= output.timer_end) {
+    // A credit starts the timer of an idle port, even with nothing to send; and anew if it comes at
+    // the very time at which the timer ends.
+    output.timer_end = now + s.timing.start_delay[index_of(output.link_class)];
+  }
+}
+
+// Of the VCs with a packet and a credit for it, round-robin the first one whose packet is through the
+// crossbar; `earliest`: how long until the next one is. A shared output is one FIFO in the order of the
+// crossbar: there the head that was ready first.
+template <Mode mode>
+inline std::uint32_t EventLoop<mode>::choose_ready_vc(const State& s, const OutputPort& output, Tick now,
+                                                      std::int32_t& earliest) {
+  std::uint32_t chosen = kNil;
+  std::int32_t longest_wait = -1;
+  const std::uint32_t behind = static_cast<std::uint32_t>(output.sendable) >> output.next_vc
+                                                                                  << output.next_vc;
+  for (std::uint32_t vcs : {behind, output.sendable & ~behind}) {
+    for (; vcs != 0; vcs &= vcs - 1) {
+      const auto vc = static_cast<std::uint32_t>(std::countr_zero(vcs));
+      auto until_ready = static_cast<std::int32_t>(s.store.through[output.queues()[vc].head] - low_of(now));
+      // Only low bits are kept: what seems to be ready later than possible has waited for very long.
+      if (until_ready > s.timing.crossbar_latency) until_ready = -INT32_MAX;
+      if (until_ready > 0) {
+        earliest = std::min(earliest, until_ready);
+        continue;
+      }
+      if (!shared_output(s)) return vc;
+      if (-until_ready > longest_wait) {
+        longest_wait = -until_ready;
+        chosen = vc;
+      }
+    }
+  }
+  return chosen;
+}
+
+template <Mode mode>
+template <PartitionState::Departures kind>
+[[gnu::always_inline]] inline void EventLoop<mode>::depart(State& s, std::uint32_t id, Tick now) {
+  constexpr bool to_host = kind == State::kToHosts;
+  OutputPort& output = s.ports[id];
+  const std::size_t link = to_host ? 0U : index_of(output.link_class);
+  output.scheduled = false;
+
+  std::uint32_t chosen = kNil;
+  std::int32_t earliest = INT32_MAX;  // readiness of the packets that are not yet through
+  if (output.sendable != 0) {
+    // Without a pipeline behind the crossbar every queued packet is ready; spare the look.
+    chosen = with_through(s) ? choose_ready_vc(s, output, now, earliest) : output.first_sendable();
+  }
+  if (chosen == kNil) {
+    if (earliest != INT32_MAX) {
+      schedule(s, id, output, now + earliest);
+    } else if (!output.blocked) {
+      output.blocked = true;
+      s.output_stalls[id].since = now;
+    }
+    return;
+  }
+
+  VcQueue& queue = output.queues()[chosen];
+  const std::uint32_t packet = queue.head;
+  queue.head = s.store.next[packet];
+  --queue.queued;
+  --output.queued;
+  const bool takes_credit = !to_host && !shared_output(s);
+  if (takes_credit) --queue.credits;
+  const bool sendable = queue.queued > 0 && (!takes_credit || queue.credits > 0);
+  output.sendable ^= static_cast<std::uint16_t>((sendable ? 0U : 1U) << chosen);
+  if (takes_credit) end_block(s, id, output, now);
+  output.next_vc = static_cast<std::uint16_t>(chosen + 1U == output.vcs ? 0U : chosen + 1U);
+  output.timer_end = now + s.timing.packet[link];
+  ++output.sent;
+  if (output.queued > 0) {
+    output.scheduled = true;
+    s.departures[kind].push(output.timer_end, id);
+    s.busy.mark(output.timer_end);
+  }
+  if (shared_output(s)) {
+    // Room for one VC is room for all.
+    for (std::uint32_t vcs = output.waiting; vcs != 0; vcs &= vcs - 1) {
+      wake_waiting(s, id, static_cast<std::uint32_t>(std::countr_zero(vcs)), now);
+    }
+  } else if ((output.waiting >> chosen & 1U) != 0) {
+    wake_waiting(s, id, chosen, now);
+  }
+
+  const Tick arrival = now + s.timing.hop_delay[link];
+  if constexpr (to_host) {
+    --output.occupancy;
+    eject(s, packet, arrival);
+  } else if (kind == State::kLocal || output.peer_partition == s.index) {
+    s.arrivals[link].push({low_of(arrival), packet, output.peer + chosen});
+  } else {
+    send_away(s, output, packet, output.peer + chosen, arrival);
+  }
+}
+
+// To another partition.
+template <Mode mode>
+inline void EventLoop<mode>::send_away(State& s, const OutputPort& output, std::uint32_t packet,
+                                       std::uint32_t input_vc, Tick arrival) {
+  Mailbox& box = s.outboxes[output.peer_partition];
+  box.packets.push_back({s.store.packets[packet], s.store.times[packet], low_of(arrival), input_vc});
+  if (s.store.has_baggage()) {
+    s.store.pack(packet, box.baggage);
+    if (s.store.open) s.store.open->clear(packet);
+  }
+  s.store.remove(packet);
+  --s.in_network;
+}
+
+template <Mode mode>
+template <bool kFromHost>
+[[gnu::always_inline]] inline void EventLoop<mode>::arrive(State& s, std::uint32_t index,
+                                                           std::uint32_t input_vc, Tick now) {
+  Packet& packet = s.store.packets[index];
+  s.store.next[index] = kNil;
+  if constexpr (!kFromHost) ++packet.hops;
+  if (learns(s) && !asking(s) && packet.plan == Plan::kMinimal) note_travel(packet, now);
+  packet.arrived = low_of(now);
+  if (mode.any() && s.store.with_paths) {
+    PathRecord& path = s.store.paths[index];
+    if (path.length < PathRecord::kLongest) {
+      path.routers[path.length++] = s.first_router + router_of(s, input_vc);
+    }
+  }
+  InputVc& input = s.input_vcs[input_vc];
+  const bool becomes_head = input.head == kNil;
+  if (becomes_head) {
+    input.head = index;
+  } else {
+    s.store.next[input.tail] = index;
+  }
+  input.tail = index;
+  if (on_arrival(s)) {
+    if (asking(s) && s.desk->wants_all()) s.desk->touch(index);
+    if (becomes_head && s.timing.routing_delay > 0) {
+      plan_effect(s, input_vc, now + s.timing.routing_delay);
+    }
+    decide_or_follow(s, index, router_of(s, input_vc), index_in(s, input_vc), now);
+  } else if (becomes_head) {
+    expose_head(s, router_of(s, input_vc), index_in(s, input_vc), now);
+  }
+}
+
+// There is room again: whoever waited asks at the next clock edge.
+template <Mode mode>
+[[gnu::noinline]] void EventLoop<mode>::wake_waiting(State& s, std::uint32_t id, std::uint32_t vc, Tick now) {
+  const std::uint32_t router = id >> s.plan.port_shift;
+  s.ports[id].waiting &= static_cast<std::uint16_t>(~(1U << vc));
+  std::uint16_t index =
+      std::exchange(s.first_waiting[std::size_t{id} * s.plan.queue_stride + vc], kNoInputVc);
+  while (index != kNoInputVc) {
+    InputStall& stall = s.input_stalls[s.port_id(router, s.plan.input_index[index].port)];
+    if (--stall.waiting == 0) stall.stalled += now - stall.since;
+    s.ready[router * ready_words(s) + index / 64] |= std::uint64_t{1} << (index % 64);
+    index = std::exchange(s.next_waiting[(router << input_shift(s)) + index], kNoInputVc);
+  }
+  plan_edge(s, router, s.next_edge);
+}
+
+}  // namespace dragonfly

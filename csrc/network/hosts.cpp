@@ -1,0 +1,351 @@
+#include "network/hosts.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "network/delivery.hpp"
+
+namespace dragonfly {
+
+namespace {
+
+using State = PartitionState;
+
+// Slots take what is due within their horizon of the window's start; the rest waits outside.
+[[gnu::always_inline]] inline void push_host(State& s, std::uint32_t host, Tick when, Tick now) {
+  if (when - std::max(now, s.window_start) <= s.timing.horizon - s.timing.lookahead) {
+    s.hosts_due.push(when, host);
+    s.busy.mark(when);
+  } else {
+    s.far_hosts.push({when, host});
+  }
+}
+
+// Whether a full source queue turns the message of `cursor` away, which has `packets` packets, where `ahead`
+// packets that are not sent yet come before it.
+[[gnu::always_inline]] inline bool is_crowded_out(const State& s, std::uint32_t host,
+                                                  const SourceCursor& cursor, std::uint64_t ahead,
+                                                  std::uint32_t packets) {
+  const HostSender& sender = s.hosts[host];
+  const std::uint64_t limit = s.plan.options.source_queue_packets;
+  const std::uint64_t more = ahead + packets;
+  if (sender.number + more <= limit) return false;
+  if (more > limit) return true;                  // one that must have left is not sent yet
+  std::uint64_t place = sender.place + more - 1;  // of the last one that must have left
+  if (place >= limit) place -= limit;
+  return cursor.time_ps <= s.plan.to_ps(s.departed[host * limit + place] - 1);
+}
+
+HostId drawn_destination(State& s, std::uint32_t host, const SourceCursor& cursor) {
+  DrawnAhead& drawn = s.drawn[host];
+  constexpr std::uint64_t kMask = TrafficSource::kDrawnAhead - 1;
+  if (drawn.first != (cursor.message & ~kMask) || drawn.step != cursor.step) {
+    drawn.first = cursor.message & ~kMask;
+    drawn.step = cursor.step;
+    s.plan.source.draw_ahead(HostId{s.first_host + host}, cursor, drawn.destinations);
+  }
+  return HostId{drawn.destinations[cursor.message & kMask]};
+}
+
+// Takes the next message of the source; false: there is none.
+[[gnu::always_inline]] inline bool next_message(State& s, std::uint32_t host, HostSender& sender) {
+  const HostId id{s.first_host + host};
+  SourceCursor& cursor = sender.cursor;
+  const std::uint32_t drawn = s.drawn_packets;
+  Message message{.destination = {}, .packets = drawn};
+  const auto look = [&] {
+    if (drawn == 0 && cursor.time_ps < kNever) message = s.plan.source.describe(id, cursor);
+  };
+  look();
+  while (s.skips && cursor.time_ps < kNever && is_crowded_out(s, host, cursor, 0, message.packets)) {
+    if (s.plan.options.lose_when_full) s.record.lost += message.packets;
+    s.plan.source.skip(id, cursor);
+    look();  // another message of a trace, or the same one in another step of a schedule
+  }
+  if (cursor.time_ps >= kNever) return false;
+  sender.destination = drawn > 0 ? drawn_destination(s, host, cursor) : message.destination;
+  sender.left = message.packets;
+  sender.route_length = static_cast<std::uint16_t>(message.route.size());
+  if (!message.route.empty()) {
+    sender.route_offset = static_cast<std::uint32_t>(message.route.data() - s.plan.source.routes().data());
+  }
+  return true;
+}
+
+bool begin_message(State& s, std::uint32_t host, HostSender& sender) {
+  if (s.programs->queued_packets(host) == 0) return false;
+  const QueuedMessage& message = s.programs->begin_message(host);
+  sender.destination = HostId{message.destination};
+  sender.left = message.part.packets;
+  sender.cursor.time_ps = s.plan.to_ps(message.part.sent);
+  return true;
+}
+
+// Prepares the packet that is sent next: its message and when it enters the source queue.
+template <bool kPrograms>
+void next_packet(State& s, std::uint32_t host, HostSender& sender) {
+  bool programmed = false;
+  if constexpr (kPrograms) programmed = s.programs->runs_on(host);
+  if (sender.left == 0 && !(programmed ? begin_message(s, host, sender) : next_message(s, host, sender))) {
+    sender.state = HostState::kSilent;
+    return;
+  }
+  sender.entered = s.plan.to_tick(sender.cursor.time_ps);
+  const std::uint32_t limit = s.plan.options.source_queue_packets;
+  if (limit > 0 && sender.number >= limit && (!s.skips || programmed)) {
+    sender.entered = std::max(sender.entered, s.departed[std::size_t{host} * limit + sender.place]);
+  }
+  sender.state = sender.entered > s.stop_after ? HostState::kSilent : HostState::kGenerating;
+  if constexpr (kPrograms) {
+    if (programmed) sender.entered = s.programs->paced(host, sender.number, sender.entered);
+  }
+}
+
+// Plans when the prepared packet is sent. Its port behaves like a router's output port: a packet
+// that enters while the timer runs leaves when it ends.
+void schedule_host(State& s, std::uint32_t host, HostSender& sender, Tick now) {
+  if (sender.state == HostState::kSilent) return;
+  if (sender.entered <= sender.timer_end) {
+    sender.state = HostState::kSending;
+    push_host(s, host, sender.timer_end, now);
+  } else {
+    sender.state = HostState::kGenerating;
+    push_host(s, host, sender.entered, now);
+  }
+}
+
+// After a program was asked: plans its alarm, and wakes the sender if it stands idle.
+void heed(State& s, std::uint32_t host, Tick alarm, Tick now) {
+  if (alarm != HostPrograms::kNoAlarm) s.alarms.push({alarm, host});
+  HostSender& sender = s.hosts[host];
+  if (sender.state != HostState::kSilent || sender.left > 0 || s.programs->queued_packets(host) == 0) return;
+  next_packet<true>(s, host, sender);
+  schedule_host(s, host, sender, now);
+}
+
+template <bool kPrograms>
+void send_from_host(State& s, std::uint32_t host, HostSender& sender, Tick now) {
+  const Dragonfly& topology = s.plan.topology;
+  const std::uint32_t index = s.store.add();
+  const std::uint32_t source = s.first_host + host;
+  const std::uint32_t router = topology.router_of_host(source) - s.first_router;
+  const std::uint32_t to = topology.router_of_host(sender.destination.value);
+  Packet& packet = s.store.packets[index];
+  packet = Packet{.source_host = source,
+                  .number = static_cast<std::uint32_t>(sender.number),
+                  .destination_host = sender.destination.value,
+                  .destination_router = to,
+                  .destination_group = static_cast<std::uint16_t>(topology.group_of(to))};
+  s.store.times[index] = {.created = sender.entered, .injected = now};
+  if (sender.route_length > 0) {
+    packet.plan = Plan::kRouted;
+    packet.detour_router = sender.route_offset;
+    packet.detour_group = sender.route_length;
+    packet.non_minimal = sender.route_length > topology.minimal_hops(s.first_router + router, to) + 1U;
+  }
+  s.arrivals[0].push({low_of(now + s.timing.injection_delay), index,
+                      (router << s.plan.input_shift) + s.plan.first_input_vc[topology.host_port(source)]});
+  if (s.store.with_paths) s.store.paths[index].length = 0;
+  if (s.trackers.hear_injections()) s.trackers.packet_injected(router, packet);
+
+  const std::uint32_t limit = s.plan.options.source_queue_packets;
+  if (limit > 0) {
+    s.departed[std::size_t{host} * limit + sender.place] = now;
+    sender.place = sender.place + 1 == limit ? 0 : sender.place + 1;
+  }
+  --sender.credits;
+  ++sender.number;
+  sender.timer_end = now + s.timing.injection_packet;
+  bool programmed = false;
+  if constexpr (kPrograms) {
+    programmed = s.programs->runs_on(host);
+    s.store.messages[index] = programmed ? s.programs->being_sent(host) : MessagePart{};
+    if (programmed) s.programs->packet_left(host, now);
+  }
+  count_injection(s, router, sender.entered, now);
+  if (--sender.left > 0) return;
+  if (programmed) {
+    heed(s, host, s.programs->left_source_queue(host, now), now);
+  } else {
+    s.plan.source.advance(HostId{source}, sender.cursor);
+  }
+}
+
+void hand_over(State& s, std::uint32_t index, Tick now) {
+  const MessagePart part = s.store.messages[index];
+  const std::uint32_t source = s.store.packets[index].source_host;
+  const std::uint32_t host = s.store.packets[index].destination_host - s.first_host;
+  deliver(s, index, now);
+  if (part.packets > 0) heed(s, host, s.programs->deliver(host, source, part, now), now);
+}
+
+// All that a program has sent, or, with a bounded source queue, what has room there: each packet enters it
+// when the one so many places before has left.
+std::uint64_t queued_by_program(const State& s, std::uint32_t host) {
+  const HostSender& sender = s.hosts[host];
+  const std::uint64_t waiting = sender.left + s.programs->queued_packets(host);
+  const std::uint32_t limit = s.plan.options.source_queue_packets;
+  if (limit == 0) return waiting;
+  if (sender.left > 0 && sender.state == HostState::kSilent) return 0;  // it found no room before the end
+  return std::min<std::uint64_t>(waiting, limit);
+}
+
+}  // namespace
+
+void build_hosts(State& s) {
+  const Blueprint& plan = s.plan;
+  s.hosts.resize(s.num_hosts);
+  s.skips =
+      plan.options.source_queue_packets > 0 && (plan.options.lose_when_full || plan.source.regenerates());
+  s.departed.assign(std::size_t{s.num_hosts} * plan.options.source_queue_packets, 0);
+  s.drawn_packets = plan.source.drawn_packets();
+  if (s.drawn_packets > 0) s.drawn.resize(s.num_hosts);
+  if (plan.options.source_queue_packets == 0) {
+    s.backlog_cursor.resize(s.num_hosts);
+    s.backlog_count.assign(s.num_hosts, 0);
+  }
+  if (plan.workload != nullptr) {
+    s.programs =
+        std::make_unique<HostPrograms>(*plan.workload, s.first_host, s.num_hosts, s.timing.quantum_ps,
+                                       plan.links[0].packet_ps, plan.options.seed);
+  }
+  for (std::uint32_t host = 0; host < s.num_hosts; ++host) {
+    HostSender& sender = s.hosts[host];
+    sender.credits = plan.input_buffer[0];
+    if (s.programs != nullptr && s.programs->runs_on(host)) continue;
+    plan.source.start(HostId{s.first_host + host}, sender.cursor);
+    if (!s.backlog_cursor.empty()) s.backlog_cursor[host] = sender.cursor;
+    next_packet<false>(s, host, sender);
+    schedule_host(s, host, sender, -1);
+  }
+  if (s.programs == nullptr) return;
+  for (std::uint32_t host = 0; host < s.num_hosts; ++host) {
+    if (s.programs->runs_on(host)) heed(s, host, s.programs->start(host), 0);
+  }
+}
+
+void call_hosts_before(State& s, Tick end) {
+  while (!s.far_hosts.empty() && s.far_hosts.top().when < end) {
+    s.hosts_due.push(s.far_hosts.top().when, s.far_hosts.top().host);
+    s.busy.mark(s.far_hosts.top().when);
+    s.far_hosts.pop();
+  }
+}
+
+template <bool kPrograms>
+void host_event(State& s, std::uint32_t host, Tick now) {
+  HostSender& sender = s.hosts[host];
+  bool programmed = false;  // what its program has sent is in the source queue, whatever its pacing
+  if constexpr (kPrograms) programmed = s.programs->runs_on(host);
+  if (!programmed && sender.entered > s.stop_after) {  // planned before the generators were stopped
+    sender.state = HostState::kSilent;
+    return;
+  }
+  if (sender.state == HostState::kGenerating) {
+    sender.state = HostState::kSending;
+    if (now > sender.timer_end) sender.timer_end = now + s.timing.injection_start_delay;
+    if (sender.timer_end > now) {
+      push_host(s, host, sender.timer_end, now);
+      return;
+    }
+  }
+  // More than one packet only where injection takes no time.
+  while (sender.state == HostState::kSending) {
+    if (sender.credits == 0) {
+      sender.state = HostState::kBlocked;
+      return;
+    }
+    send_from_host<kPrograms>(s, host, sender, now);
+    next_packet<kPrograms>(s, host, sender);
+    if (sender.state == HostState::kSilent) return;
+    if (sender.entered > now || sender.timer_end > now) {
+      schedule_host(s, host, sender, now);
+      return;
+    }
+    sender.state = HostState::kSending;
+  }
+}
+
+template void host_event<false>(State& s, std::uint32_t host, Tick now);
+template void host_event<true>(State& s, std::uint32_t host, Tick now);
+
+void run_programs(State& s, Tick now) {
+  s.woken.clear();
+  s.sending.clear();
+  for (std::uint32_t host = s.hosts_due.take(now); host != kNil; host = s.hosts_due.next(host)) {
+    s.sending.push_back(host);
+  }
+  while (s.to_hosts.due(now)) hand_over(s, s.to_hosts.take().packet, now);
+  while (!s.alarms.empty() && s.alarms.top().when <= now) {
+    s.woken.push_back(s.alarms.top().host);
+    s.alarms.pop();
+  }
+  for (const std::uint32_t host : s.woken) heed(s, host, s.programs->wake(host, now), now);
+  for (const std::uint32_t host : s.sending) host_event<true>(s, host, now);
+  for (std::uint32_t host = s.hosts_due.take(now); host != kNil; host = s.hosts_due.take(now)) {
+    while (host != kNil) {  // what they send at once
+      const std::uint32_t next = s.hosts_due.next(host);
+      host_event<true>(s, host, now);
+      host = next;
+    }
+  }
+}
+
+void host_credit(State& s, std::uint32_t host, Tick now) {
+  HostSender& sender = s.hosts[host];
+  ++sender.credits;
+  if (sender.state == HostState::kSending) return;
+  if (s.plan.timed_start && now > sender.timer_end) {
+    sender.timer_end = now + s.timing.injection_start_delay;
+  }
+  if (sender.state == HostState::kBlocked) {
+    sender.state = HostState::kSending;
+    push_host(s, host, std::max(now, sender.timer_end), now);
+  }
+}
+
+void stop_generating(State& s, Tick now) {
+  s.stop_after = std::min(s.stop_after, now);
+  if (s.programs != nullptr) s.programs->stop();
+}
+
+std::uint64_t in_source_queues(State& s, Tick now) {
+  const Blueprint& plan = s.plan;
+  const Tick until = std::min(now, s.stop_after);
+  const std::uint32_t limit = plan.options.source_queue_packets;
+  std::uint64_t total = 0;
+  for (std::uint32_t host = 0; host < s.num_hosts; ++host) {
+    const HostId id{s.first_host + host};
+    const HostSender& sender = s.hosts[host];
+    if (s.programs != nullptr && s.programs->runs_on(host)) {
+      total += queued_by_program(s, host);
+      continue;
+    }
+    if (limit == 0) {
+      SourceCursor& cursor = s.backlog_cursor[host];
+      while (cursor.time_ps < kNever && plan.to_tick(cursor.time_ps) <= until) {
+        s.backlog_count[host] += plan.source.describe(id, cursor).packets;
+        plan.source.advance(id, cursor);
+      }
+      total += s.backlog_count[host] - sender.number;
+      continue;
+    }
+    if (sender.state == HostState::kSilent || sender.entered > until) continue;
+    std::uint64_t waiting = sender.left;
+    SourceCursor cursor = sender.cursor;
+    plan.source.advance(id, cursor);
+    while (waiting < limit && cursor.time_ps < kNever && plan.to_tick(cursor.time_ps) <= until) {
+      const std::uint32_t packets = plan.source.describe(id, cursor).packets;
+      if (s.skips && is_crowded_out(s, host, cursor, waiting, packets)) {
+        plan.source.skip(id, cursor);
+        continue;
+      }
+      waiting += packets;
+      plan.source.advance(id, cursor);
+    }
+    total += std::min<std::uint64_t>(waiting, limit);  // what waits for room has not entered yet
+  }
+  return total;
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,41 @@
+// Hosts: generating, queueing at the source, sending, and the programs that run on them.
+//
+// A source queue is never stored. Packets of a host leave in the order in which they were generated,
+// so all that the queue does is to decide when each packet enters it:
+//   unbounded      when it is generated
+//   N, stall       as with "lose", but the generator stands still: what finds no room is generated at
+//                  the first regular time with room; a message of a trace waits for packet k - N
+//   N, lose        when it is generated; a message that has not room for all its packets k .. k + m - 1
+//                  then, because packet k + m - 1 - N has not left, is lost
+// The last N departure times are all that has to be remembered.
+//
+// All that concerns programs happens while hosts are worked off. Deliveries come first, then alarms, then
+// the source queues: so a program hears of a message before its alarm of the same instant goes off, and may
+// send at once. A host gets at most one delivery and one alarm at an instant, and asking one host touches no
+// other: the order among hosts does not matter.
+#pragma once
+
+#include <cstdint>
+
+#include "network/partition_state.hpp"
+
+namespace dragonfly {
+
+void build_hosts(PartitionState& s);
+// Those whose time comes before `end` are put into slots.
+void call_hosts_before(PartitionState& s, Tick end);
+// The event of a host: its next packet enters the source queue, or leaves it. With programs on some, or
+// without: `kPrograms`.
+template <bool kPrograms>
+void host_event(PartitionState& s, std::uint32_t host, Tick now);
+// All events of hosts at `now`, in a run with programs.
+void run_programs(PartitionState& s, Tick now);
+// A place in its router's buffer is free again.
+void host_credit(PartitionState& s, std::uint32_t host, Tick now);
+
+// No further message is generated after `now`, and programs are no longer asked.
+void stop_generating(PartitionState& s, Tick now);
+// Packets that wait in source queues at `now`.
+[[nodiscard]] std::uint64_t in_source_queues(PartitionState& s, Tick now);
+
+}  // namespace dragonfly
