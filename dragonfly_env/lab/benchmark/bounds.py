@@ -29,7 +29,7 @@ from dragonfly_env.checks.files import replacing
 from dragonfly_env.checks.outside import parsing
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.lab.benchmark.reference_results import FOLDER
+from dragonfly_env.lab.benchmark import reference_results
 from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCase, Effort, Suite, Track, find_suite
 from dragonfly_env.simulation.config import SimulationConfig
 from dragonfly_env.sweeps.choices import PolicyChoice
@@ -79,7 +79,7 @@ class CaseBounds:
 
 def table_of(suite_name: str) -> Path:
     """Where the bounds of a suite are."""
-    return FOLDER / f"{suite_name}-bounds.csv"
+    return reference_results.FOLDER / f"{suite_name}-bounds.csv"
 
 
 def key_of(track: Track, case: BenchmarkCase, seeds: int) -> str:

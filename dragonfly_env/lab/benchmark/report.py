@@ -136,7 +136,7 @@ def sections(work: Benchmark, scores: Scores) -> tuple[Section, ...]:
     for track, split, rows in scores.ranked():
         title = f"{titles[track]}: {split}"
         own = tuple(not row["kind"] for _, row in rows.iterrows())
-        found.append(Section(title, BOARD, tuple(_of_policy(row) for _, row in rows.iterrows()), own))
+        found.append(Section(title, BOARD, tuple(of_policy(row) for _, row in rows.iterrows()), own))
         here = scores.table[(scores.table["track"] == track) & (scores.table["split"] == split)]
         others = [
             label for label in scores.policies if label in set(here[~here["kind"].isin(KINDS)]["policy"])
@@ -154,7 +154,8 @@ def sections(work: Benchmark, scores: Scores) -> tuple[Section, ...]:
     return tuple(found)
 
 
-def _of_policy(row: pd.Series) -> tuple[str, ...]:
+def of_policy(row: pd.Series) -> tuple[str, ...]:
+    """A row of the leaderboard as texts, one for each of ``BOARD``."""
     cost = TrainingCost(*(row[name] for name in TRAINING))
     return (
         str(row["policy"]),
