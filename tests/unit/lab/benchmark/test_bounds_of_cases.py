@@ -32,14 +32,15 @@ def some() -> list[tuple[Track, BenchmarkCase, int]]:
 
 @pytest.mark.parametrize(("track", "case", "seeds"), some(), ids=lambda one: getattr(one, "name", ""))
 def test_the_bound_of_a_case_is_the_one_that_is_kept(track: Track, case: BenchmarkCase, seeds: int) -> None:
-    assert KNOWN.of(track, case, seeds) == pytest.approx(bound_of(track, case, seeds), rel=1e-6, nan_ok=True)
+    assert KNOWN.of(track, case, seeds) == pytest.approx(bound_of(track, case, seeds), rel=1e-5, nan_ok=True)
 
 
-def test_every_case_has_a_bound_unless_it_is_a_workload() -> None:
+def test_every_case_has_a_bound_but_workloads_and_lia_c1() -> None:
     assert len(some()) >= 25
     for track, case, seeds in CASES:
         assert key_of(track, case, seeds) in KNOWN.by_key, case.name
-        assert math.isnan(KNOWN.of(track, case, seeds)) == (track.quantity == "makespan"), case.name
+        lacks = track.quantity == "makespan" or case.traffic.label == "lia-c1"
+        assert math.isnan(KNOWN.of(track, case, seeds)) == lacks, case.name
 
 
 def test_a_case_that_has_changed_has_no_bound() -> None:
