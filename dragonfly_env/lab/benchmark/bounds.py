@@ -101,8 +101,8 @@ def _config(case: BenchmarkCase) -> SimulationConfig:
 
 
 def bound_of(track: Track, case: BenchmarkCase, seeds: int) -> float:
-    """Compute the bound of a case, the mean over seeds, to six digits; NaN for a workload, and for many demands without a
-    rotation.
+    """Compute the bound of a case, the mean over seeds, to six digits; NaN for a workload, and for many demands without
+    a rotation.
     """
     if track.quantity == "makespan":
         return math.nan

@@ -211,7 +211,8 @@ def test_code_runs_only_if_it_is_allowed_to() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../evil.py", "policy/../../evil.py", "/evil.py", "policy/.hidden", "policy/a\\b", "evil.py", "policy/"]
+    "name",
+    ["../evil.py", "policy/../../evil.py", "/evil.py", "policy/.hidden", "policy/a\\b", "evil.py", "policy/"],
 )
 def test_names_that_lead_out_of_the_file_are_refused(network: Path, name: str) -> None:
     file = changed(network, lambda header, members: members.update({name: b"evil"}))
