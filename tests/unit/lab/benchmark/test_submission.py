@@ -240,9 +240,9 @@ def test_sizes_are_limited(network: Path, monkeypatch: pytest.MonkeyPatch) -> No
     many = changed(network, lambda header, members: members.update({f"policy/{i}": b"" for i in range(60)}))
     with pytest.raises(dfe.ConfigError, match="of at most 50 files"):
         read_submission(many)
-    large = changed(network, lambda header, members: members.update({"policy/large": bytes(5000)}))
-    monkeypatch.setattr(submission, "_MOST_MEMBER_BYTES", 4000)
-    with pytest.raises(dfe.ConfigError, match="5000 bytes instead of at most 4000"):
+    large = changed(network, lambda header, members: members.update({"policy/large": bytes(10_000)}))
+    monkeypatch.setattr(submission, "_MOST_MEMBER_BYTES", 9_000)
+    with pytest.raises(dfe.ConfigError, match="10000 bytes instead of at most 9000"):
         read_submission(large)
     monkeypatch.setattr(submission, "_MOST_FILE_BYTES", 100)
     with pytest.raises(dfe.ConfigError, match="of at most 100 bytes"):
