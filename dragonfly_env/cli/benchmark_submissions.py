@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
+from dragonfly_env.checks.files import check_file
 from dragonfly_env.checks.values import check_real
 from dragonfly_env.cli import options
 from dragonfly_env.cli.benchmark import DEFAULT_SUITE
@@ -84,6 +85,7 @@ def benchmark_pack(
     from dragonfly_env.lab.benchmark.declaration import read_declaration
     from dragonfly_env.lab.benchmark.submission import pack
 
+    out = check_file("--out", out)
     effort: Effort = "full" if full else "quick"
     chosen = find_suite(suite)
     how: options.Given = {"out": results, "seeds": seeds, "workers": None}

@@ -155,7 +155,7 @@ def _scenarios(block: object) -> Iterator[SimulationConfig]:
     known = NetworkConfig.preset(network) if isinstance(network, str) else NetworkConfig.from_dict(network)
     for choice in traffic:
         for load in choice.loads or (1.0,):
-            given = {} if choice.traffic.is_closed_loop else {"load": load}
+            given: dict[str, Any] = {} if choice.traffic.is_closed_loop else {"load": load}
             yield SimulationConfig(topology=topology, network=known, traffic=choice.traffic, **given)
 
 

@@ -197,7 +197,8 @@ class Benchmark(Work):
 
     def seconds_left(self, runs: Sequence[Run], workers: int) -> float | None:
         """About how long runs will take, from those of the same policies in the folder; None without any."""
-        files, took = ResultsFolder(self.folder), {}
+        files = ResultsFolder(self.folder)
+        took: dict[str, tuple[float, float]] = {}
         wanted = {run.policy_label for run in runs}
         for run in self._by_id().values():
             if run.policy_label in wanted and (seconds := files.seconds_of(run.id)) is not None:
@@ -205,7 +206,7 @@ class Benchmark(Work):
                 took[run.policy_label] = (work + run.work, before + seconds)
         if wanted - took.keys():
             return None
-        each = (run.work * took[run.policy_label][1] / took[run.policy_label][0] for run in runs)
+        each = (float(run.work) * took[run.policy_label][1] / took[run.policy_label][0] for run in runs)
         return sum(each) / max(1, min(workers, len(runs)))
 
     def _taken(self) -> dict[str, ReferenceResult]:

@@ -145,12 +145,12 @@ def sections(work: Benchmark, scores: Scores) -> tuple[Section, ...]:
         found.append(Section(f"{title}, by case", (*_CASES, *others), cases))
     trained = scores.trained() if scores.trainings else None
     if trained is not None and len(trained):
-        rows = tuple(
-            (row.policy, row.track, row.split, str(row.trainings), _ratio_text(row.over_bound),
-             _interval_text(row.over_low, row.over_high))
-            for row in trained.itertuples()
+        told = tuple(
+            (row["policy"], row["track"], row["split"], str(row["trainings"]), _ratio_text(row["over_bound"]),
+             _interval_text(row["over_low"], row["over_high"]))
+            for _, row in trained.iterrows()
         )  # fmt: skip
-        found.append(Section("Interquartile mean over trainings", _TRAININGS, rows))
+        found.append(Section("Interquartile mean over trainings", _TRAININGS, told))
     return tuple(found)
 
 
@@ -178,9 +178,11 @@ def of_policy(row: pd.Series) -> tuple[str, ...]:
 
 def _of_case(some: pd.DataFrame, others: Sequence[str]) -> tuple[str, ...]:
     """A row of the cases: bound, best reference, and the ratios of the policies that are no references."""
-    over = {str(row.policy): float(row.over_bound) for row in some.itertuples()}
-    ratio = {str(row.policy): float(row.ratio) for row in some.itertuples()}
-    values = {str(row.policy): float(row.value) for row in some.itertuples()}
+    labels = some["policy"].astype(str)
+    over, ratio, values = (
+        dict(zip(labels, some[name].to_numpy(np.float64).tolist(), strict=True))
+        for name in ("over_bound", "ratio", "value")
+    )
     bound, best = float(some["bound"].iloc[0]), str(some["best_reference"].iloc[0])
     known = not math.isnan(bound)
     return (

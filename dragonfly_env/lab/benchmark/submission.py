@@ -96,15 +96,24 @@ class Submission:
         """What it was trained on."""
         return Declaration.from_dict(self.header["training"])
 
+    @property
+    def effort(self) -> Effort:
+        """``quick`` or ``full``.
+
+        Raises:
+            ConfigError: If the header says something else.
+        """
+        check_choice("effort", self.header["effort"], EFFORTS)
+        return "full" if self.header["effort"] == "full" else "quick"
+
     def cases(self, suite: Suite) -> Iterator[tuple[Track, BenchmarkCase]]:
         """The cases that it is about.
 
         Raises:
             ConfigError: For a track that the suite does not have.
         """
-        effort: Effort = check_choice("effort", self.header["effort"], EFFORTS)
         for track in suite.choose(tuple(map(str, self.header["tracks"]))):
-            for case in track.cases[effort]:
+            for case in track.cases[self.effort]:
                 yield track, case
 
     def scores(self, suite: Suite) -> dict[str, float]:
@@ -118,9 +127,7 @@ class Submission:
         groups: dict[tuple[str, str], list[tuple[Track, list[float], float]]] = {}
         for of_track, of_case in self.cases(suite):
             if values := by_case.get((of_track.name, of_case.name)):
-                bound = bounds.of(
-                    of_track, of_case, suite.seeds[check_choice("effort", self.header["effort"], EFFORTS)]
-                )
+                bound = bounds.of(of_track, of_case, suite.seeds[self.effort])
                 groups.setdefault((of_track.name, of_case.split), []).append((of_track, values, bound))
         found = {}
         for (name, split), some in groups.items():
