@@ -196,7 +196,7 @@ def benchmark(
 def _words(
     work: Benchmark, suite: str, splits: Sequence[str], hosts: Sequence[int], trained_anywhere: bool
 ) -> str:
-    """The command without what the results do not depend on: the same whoever types it, and in whatever folder."""
+    """The command without what the results do not depend on: the same for every user and folder."""
     words = ["dragonfly-env", "benchmark", *(re.sub(r"[^=@,:]*/", "", spec) for spec in work.policies)]
     words += ["--suite", suite] if suite != DEFAULT_SUITE else []
     words += [f"--{work.effort}"]

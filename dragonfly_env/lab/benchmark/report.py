@@ -240,7 +240,7 @@ def _notes(work: Benchmark) -> tuple[str, ...]:
 
 
 def as_markdown(work: Benchmark, scores: Scores, command: str) -> str:
-    """The leaderboard as a page: the same text for the same results, whoever makes it."""
+    """The leaderboard as a page: the same text for the same results."""
     suite = work.suite
     lines = [
         f"# Leaderboard of {suite.name}",
