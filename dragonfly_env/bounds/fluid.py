@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.config.topology import Dragonfly
+from dragonfly_env.errors import ConfigError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -115,6 +116,15 @@ class Flow:
     utilisation: Floats
 
 
+class TooManyFlowsError(ConfigError):
+    """The linear programs over arcs are too large."""
+
+    @classmethod
+    def of(cls, field: str, value: object, allowed: str) -> TooManyFlowsError:
+        """With the message of any setting that is refused."""
+        return cls(str(config_error(field, value, allowed)))
+
+
 class FluidModel:
     """The linear programs of one topology and one matrix of demands.
 
@@ -143,7 +153,7 @@ class FluidModel:
         self.destinations: Ints = base[self._off[:, base].any(axis=0)]
         variables = len(self.destinations) * len(self.arcs)
         if variables > most_flows:
-            raise config_error(
+            raise TooManyFlowsError.of(
                 "topology",
                 f"{topology.num_hosts:,} hosts, {variables:,} flows",
                 f"must be smaller: the linear program may have at most {most_flows:,} flows, which are links times "

@@ -8,7 +8,8 @@ import math
 import numpy as np
 
 from dragonfly_env.bounds.demands import Demand, demand_of, offered_by
-from dragonfly_env.bounds.fluid import MOST_FLOWS, Floats, Flow, FluidModel
+from dragonfly_env.bounds.fluid import MOST_FLOWS, Arcs, Floats, Flow, FluidModel, TooManyFlowsError
+from dragonfly_env.bounds.paths import MOST_DEMANDS, least_latency
 from dragonfly_env.bounds.times import least_times, packet_times
 from dragonfly_env.checks.values import check_instance
 from dragonfly_env.config.network import NetworkConfig
@@ -88,8 +89,7 @@ class Bounds:
         injection = 1.0
         if rated:
             times = packet_times(network, topology)
-            links = [topology.port_links(_port_of(topology, kind)) for kind in range(len(rates))]
-            rates = times.packet_ps[0] / (np.array(times.packet_ps) * np.array(links))
+            rates = _rates(network, topology)
             sent_ps = times.injection_packet_ps  # 0: at once
             injection = times.packet_ps[0] / sent_ps if sent_ps else math.inf
         self._most_sent = float(min(1.0, injection / demand.sent.max()))
@@ -166,6 +166,14 @@ class Bounds:
         return tuple(sorted(found, key=lambda use: (-use.full, -use.mean)))
 
 
+def _rates(network: NetworkConfig, topology: Dragonfly) -> Floats:
+    """(classes,) bandwidth of a single link of each class, in that of the link to a host."""
+    packet_ps = packet_times(network, topology).packet_ps
+    links = [topology.port_links(_port_of(topology, kind)) for kind in range(len(packet_ps))]
+    rates: Floats = packet_ps[0] / (np.array(packet_ps) * np.array(links))
+    return rates
+
+
 def _port_of(topology: Dragonfly, kind: int) -> int:
     """Some port of a class; port 0 where there is none."""
     ports = np.flatnonzero(topology.port_classes() == kind)
@@ -205,7 +213,8 @@ def latency_floor(config: SimulationConfig) -> float:
     """The least mean packet latency that any routing can reach in a steady state.
 
     The value of a linear program: demands at the load of ``config`` are split over any paths so that the mean of the
-    paths' latencies is least while no link carries more than its bandwidth. Packets never wait for one another.
+    paths' latencies is least while no link carries more than its bandwidth. Packets never wait for one another. Where
+    no rotation of the groups helps, few demands (a permutation) are solved over paths, to within 0.001 percent.
 
     Args:
         config: Topology, network, traffic, load and seed count; the policy does not.
@@ -224,5 +233,17 @@ def latency_floor(config: SimulationConfig) -> float:
         dfe.latency_floor(dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.3))
     """
     check_instance("config", config, SimulationConfig)
-    _, load = offered_by(config)
-    return Bounds.of(config).latency_floor_ns(load)
+    demand, load = offered_by(config)
+    try:
+        return Bounds.of(config).latency_floor_ns(load)
+    except TooManyFlowsError:
+        if np.count_nonzero(demand.between_routers) > MOST_DEMANDS:
+            raise
+    topology, network = config.topology, config.network
+    if load * max(demand.sent.max(), demand.received.max()) > 1 + _ROUNDING:
+        return math.inf
+    arcs = Arcs.of(topology)
+    limits = _rates(network, topology)[arcs.kind] * arcs.links / load
+    constant_ns, hop_ns = least_times(network, topology)
+    found = least_latency(topology, arcs, demand.between_routers, limits, hop_ns[arcs.kind])
+    return math.inf if found is None else constant_ns + found / float(demand.between_routers.sum())

@@ -15,6 +15,12 @@ import typer
 from rich.text import Text
 
 from dragonfly_env.cli.benchmark import benchmark
+from dragonfly_env.cli.benchmark_submissions import (
+    TwoWords,
+    benchmark_accepted,
+    benchmark_pack,
+    benchmark_verify,
+)
 from dragonfly_env.cli.bounds import bounds
 from dragonfly_env.cli.calibrate import calibrate
 from dragonfly_env.cli.console import note
@@ -40,6 +46,7 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="dragonfly-env",
+    cls=TwoWords,
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -55,6 +62,9 @@ app.command()(view)
 app.command()(train)
 app.command()(evaluate)
 app.command()(benchmark)
+app.command("benchmark-pack")(benchmark_pack)
+app.command("benchmark-verify")(benchmark_verify)
+app.command("benchmark-accepted")(benchmark_accepted)
 app.command()(calibrate)
 app.command()(reproduce)
 

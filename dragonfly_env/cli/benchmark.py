@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
 from dragonfly_env.cli import options
-from dragonfly_env.cli.comparison import resumable, tell_failures, this_command
+from dragonfly_env.cli.comparison import resumable, tell_failures
 from dragonfly_env.cli.console import console, note, show
 from dragonfly_env.cli.guard import FAILED, guarded
 from dragonfly_env.cli.settings import check_suite
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from dragonfly_env.lab.benchmark import Benchmark
     from dragonfly_env.lab.benchmark.suite import Effort
 
+DEFAULT_SUITE = "dragonfly-v1"
 _HOW = options.suite(
     whole="All cases of the suite (hours, where references are not published); or a few small ones (seconds).",
     seeds="quick 1, full 5",
@@ -39,7 +43,7 @@ def benchmark(
             show_default=False,
         ),
     ] = None,
-    suite: Annotated[str, typer.Option("--suite", help="The suite, with its version.")] = "dragonfly-v1",
+    suite: Annotated[str, typer.Option("--suite", help="The suite, with its version.")] = DEFAULT_SUITE,
     tracks: Annotated[
         list[str] | None,
         typer.Option(
@@ -70,6 +74,14 @@ def benchmark(
             rich_help_panel=options.MACHINE,
         ),
     ] = False,
+    no_runs: Annotated[
+        bool,
+        typer.Option(
+            "--no-runs",
+            help="Simulate nothing: make the pages from what is there and what is published.",
+            rich_help_panel=options.MACHINE,
+        ),
+    ] = False,
 ) -> None:
     """Measure policies on a versioned suite of patterns, loads, sizes and networks, against the best reference of each.
 
@@ -94,6 +106,21 @@ def benchmark(
 
     dragonfly-env benchmark neural-v1 --full --track steady --split test --hosts 1056 --seeds 1
 
+    dragonfly-env benchmark mine=seed1.zip mine=seed2.zip mine=seed3.zip
+
+    [bold]Several trainings[/bold]
+
+    Trained policies with the same name are trainings of one: they are measured
+    each, and their interquartile mean is shown.
+
+    [bold]Submissions[/bold]
+
+    dragonfly-env benchmark pack mine=agent.zip --out mine.zip
+
+    dragonfly-env benchmark verify mine.zip
+
+    dragonfly-env benchmark accepted submissions
+
     [bold]Results folder[/bold]
 
     benchmark.html (heat map and tables), benchmark.md (leaderboard), heatmap.png,
@@ -102,8 +129,15 @@ def benchmark(
     import joblib
 
     from dragonfly_env.lab.benchmark import Benchmark, find_suite
-    from dragonfly_env.lab.benchmark.report import origin
-    from dragonfly_env.sweeps.requirements import EXPORT_HINT, about, check_runs, in_the_core
+    from dragonfly_env.lab.benchmark.report import ONE_SEED, origin
+    from dragonfly_env.sweeps.progress import spell_seconds
+    from dragonfly_env.sweeps.requirements import (
+        EXPORT_HINT,
+        about,
+        check_runs,
+        in_the_core,
+        spell_processes,
+    )
 
     chosen = find_suite(suite).narrowed(splits or (), hosts or ())
     effort: Effort = "full" if how["full"] else "quick"
@@ -140,27 +174,53 @@ def benchmark(
         *([f"{there} are there already"] if there else []),
         *([f"{len(todo)} to do"] if taken or there else []),
     ]
-    took = f"; {about(todo, how['workers'] or joblib.cpu_count())}" if todo else ""
+    workers = how["workers"] or joblib.cpu_count()
+    seconds = work.seconds_left(todo, workers) if todo else None
+    took = f"; {about(todo, workers)}" if todo else ""
+    if seconds is not None:  # those that are there know it better than any guess
+        took = f"; about {spell_seconds(max(1.0, seconds))} with {spell_processes(workers)}, as the runs that are there"
+    if no_runs:
+        took = "; none of them is done"
     note(Text(f"{chosen.name} ({effort}): {len(work.labels)} policies, {', '.join(counts)}{took}"))
+    if work.seeds_of()[-1] == 1:
+        note(Text(ONE_SEED, style="yellow"))
     if len(in_the_core(todo)) < len(todo):
         note(Text(EXPORT_HINT, style="dim"))
-    check_runs(todo)
+    if not no_runs:
+        check_runs(todo)
     if not how["dry_run"]:
-        _perform(work, how["workers"], how["redo"])
+        words = _words(work, suite, splits or (), hosts or (), trained_anywhere)
+        _perform(work, how["workers"], how["redo"], no_runs, words)
 
 
-def _perform(work: Benchmark, workers: int | None, redo: bool) -> None:
+def _words(
+    work: Benchmark, suite: str, splits: Sequence[str], hosts: Sequence[int], trained_anywhere: bool
+) -> str:
+    """The command without what the results do not depend on: the same for every user and folder."""
+    words = ["dragonfly-env", "benchmark", *(re.sub(r"[^=@,:]*/", "", spec) for spec in work.policies)]
+    words += ["--suite", suite] if suite != DEFAULT_SUITE else []
+    words += [f"--{work.effort}"]
+    for option, values in (("--track", work.tracks), ("--split", splits), ("--hosts", hosts)):
+        words += [word for value in values for word in (option, str(value))]
+    words += ["--seeds", str(work.seeds)] if work.seeds else []
+    words += ["--trained-anywhere"] if trained_anywhere else []
+    return " ".join(map(shlex.quote, words))
+
+
+def _perform(work: Benchmark, workers: int | None, redo: bool, no_runs: bool, command: str) -> None:
     from dragonfly_env.lab.benchmark.report import render_leaderboard, write_reports
     from dragonfly_env.sweeps.progress import Bar
 
-    with resumable(work.folder), Bar(console(error=True)) as bar:
-        report = work.execute(workers=workers, reporter=bar, redo=redo)
+    report = None
+    if not no_runs:
+        with resumable(work.folder), Bar(console(error=True)) as bar:
+            report = work.execute(workers=workers, reporter=bar, redo=redo)
     if report is not None:
         tell_failures(report)
     scores = work.scores()
-    show(render_leaderboard(scores))
+    show(render_leaderboard(work, scores))
     with console(error=True).status("writing tables and figures"):
-        files = write_reports(work, scores, this_command("--redo"))
+        files = write_reports(work, scores, command)
     for name, path in files.items():
         note(Text(f"{name + ':':<13}{path}", style="bold" if name == "page" else ""))
     if report is not None and report.failures:

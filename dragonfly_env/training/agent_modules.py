@@ -210,6 +210,14 @@ def _listed_files(name: str, folder: Path, file: Path | None, only: str | None =
     return imports.files()
 
 
+def files_of(file: Path) -> set[Path]:
+    """The files that a module of your own is made of: its own, and those that it imports from next to it.
+
+    Runs no code.
+    """
+    return _listed_files(file.stem, file.parent, file)
+
+
 def _installed_files(module: ModuleType) -> set[Path]:
     """The same of an installed module: what its own top-level package holds of it."""
     if _file_of(module) is None:  # typed in, or built in

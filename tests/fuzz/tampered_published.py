@@ -76,7 +76,7 @@ def _show(
     scores = benchmark.scores()
     scores.leaderboard()
     if figure:
-        render_leaderboard(scores)
+        render_leaderboard(benchmark, scores)
         as_markdown(benchmark, scores, "a command")
         heat_map(scores)
 

@@ -5,11 +5,14 @@ Runs whose results come with the package are not done: see `reference_results`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
+from dragonfly_env.baselines import Mlp
 from dragonfly_env.checks.values import config_error
 from dragonfly_env.errors import ConfigError
+from dragonfly_env.lab.benchmark.bounds import CaseBounds
+from dragonfly_env.lab.benchmark.declaration import declared
 from dragonfly_env.lab.benchmark.measured import Measured, measured_of
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResult, ReferenceResults, table_of
 from dragonfly_env.lab.benchmark.scores import Outcome, Scores, outcome_of, score
@@ -29,7 +32,8 @@ class Benchmark(Work):
     Attributes:
         suite: What is measured.
         effort: ``quick`` or ``full``.
-        policies: What to measure next to the references: built-in policies, saved agents, ``module:Class``.
+        policies: What to measure next to the references: built-in policies, saved agents, ``module:Class``. Several
+            trained ones with the same name are trainings of one policy; they are called ``name#1``, ``name#2``, ...
         tracks: Of the suite; nothing for all.
         seeds: Runs of each case; None for the suite's.
         published: Take published results of reference policies for runs that the folder does not hold.
@@ -51,16 +55,33 @@ class Benchmark(Work):
     _made: dict[tuple[str, ...], dict[str, Run]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _trainings: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _only_shown: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
     _refused: dict[tuple[str, ...], str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for spec in dict.fromkeys((*self.suite.reference_specs, *self.policies)):
+        asked = [PolicyChoice.parse(spec) for spec in dict.fromkeys(self.policies)]
+        labels = [choice.label for choice in asked]
+        for spec in self.suite.reference_specs:
             choice = PolicyChoice.parse(spec)
+            self._choices[choice.label] = choice
+        for number, choice in enumerate(asked):
+            if labels.count(choice.label) > 1 and _is_trained(choice):
+                label = f"{choice.label}#{labels[: number + 1].count(choice.label)}"
+                self._trainings[label] = choice.label
+                choice = replace(choice, label=label)
             known = self._choices.setdefault(choice.label, choice)
             if known.to_dict() != choice.to_dict():
                 raise config_error(
-                    "policies", spec, f"must not be called {choice.label!r}, which is another one here"
+                    "policies",
+                    choice.label,
+                    f"must not be called {choice.label!r}, which is another one here",
                 )
+        if self.published:
+            for spec in self.suite.shown_specs:
+                choice = PolicyChoice.parse(spec)
+                if self._choices.setdefault(choice.label, choice) is choice:
+                    self._only_shown.add(choice.label)
         if self.published:
             object.__setattr__(self, "_results", ReferenceResults.read(table_of(self.suite.name)))
 
@@ -77,8 +98,13 @@ class Benchmark(Work):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Every policy, references first."""
-        return tuple(self._choices)
+        """Every policy that is measured, references first."""
+        return tuple(label for label in self._choices if label not in self._only_shown)
+
+    @property
+    def choices(self) -> dict[str, PolicyChoice]:
+        """What is measured, by label."""
+        return {label: self._choices[label] for label in self.labels}
 
     def seeds_of(self) -> range:
         """The seeds of every case."""
@@ -88,19 +114,21 @@ class Benchmark(Work):
         """Policies that cannot act on some case, each with the first reason: they are measured on the others only."""
         reasons: dict[str, str] = {}
         for _, case, label in self._wanted():
-            if reason := self._refusal(case, label):
+            if reason := self.refusal(case, label):
                 reasons.setdefault(label, reason)
         return reasons
 
     def trained_on_test_split(self) -> dict[str, str]:
-        """Saved agents whose files say that they were trained on the suite's test split, each with the
-        first reason.
+        """Policies that say that they were trained on the suite's test split, in their file or next to it, each with
+        the first reason.
         """
-        found = {
-            label: trained_on_test_split(self.suite, choice.agent.metadata())
-            for label, choice in self._choices.items()
-            if choice.agent is not None and choice.agent.is_file
-        }
+        found = {}
+        for label, choice in self.choices.items():
+            training = declared(choice)
+            if training is not None:
+                found[label] = training.why_in_test_split(self.suite)
+            elif choice.agent is not None and choice.agent.is_file:
+                found[label] = trained_on_test_split(self.suite, choice.agent.metadata())
         return {label: reason for label, reason in found.items() if reason}
 
     @property
@@ -138,12 +166,48 @@ class Benchmark(Work):
         reference.
         """
         outcomes: list[Outcome] = []
-        for track, case, label in self._wanted():
-            found = [self._measured(track, case, name) for name in self._runs_of(case, label)]
-            if known := [one for one in found if one is not None]:
-                outcomes.append(outcome_of(track, case, label, known))
-        trained = {label: training_cost(choice) for label, choice in self._choices.items()}
-        return score(outcomes, self.chosen, self.effort, self.kinds, self.labels, trained)
+        bounds = CaseBounds.read(self.suite.name)
+        of_suite = self.suite.seeds[self.effort]
+        for track, case, label in self._wanted(shown=True):
+            found = [measured for _, _, measured in self.measured(track, case, label) if measured is not None]
+            if found:
+                outcomes.append(outcome_of(track, case, label, found, bounds.of(track, case, of_suite)))
+        return score(
+            outcomes,
+            self.chosen,
+            self.effort,
+            {**self.kinds, **self.shown},
+            tuple(self._choices),
+            {label: training_cost(choice) for label, choice in self._choices.items()},
+            self._trainings,
+        )
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """The kind of every policy that is published and is no reference, by its label."""
+        specs = self.suite.shown_specs
+        return {PolicyChoice.parse(spec).label: self.suite.kind_of(spec) for spec in specs}
+
+    def measured(
+        self, track: Track, case: BenchmarkCase, label: str
+    ) -> Iterator[tuple[str, Run, Measured | None]]:
+        """The runs of a policy in a case: id, run, and what it came to; None if it is not done."""
+        for name, run in self._runs_of(case, label).items():
+            yield name, run, self._measured(track, case, name)
+
+    def seconds_left(self, runs: Sequence[Run], workers: int) -> float | None:
+        """About how long runs will take, from those of the same policies in the folder; None without any."""
+        files = ResultsFolder(self.folder)
+        took: dict[str, tuple[float, float]] = {}
+        wanted = {run.policy_label for run in runs}
+        for run in self._by_id().values():
+            if run.policy_label in wanted and (seconds := files.seconds_of(run.id)) is not None:
+                work, before = took.get(run.policy_label, (0.0, 0.0))
+                took[run.policy_label] = (work + run.work, before + seconds)
+        if wanted - took.keys():
+            return None
+        each = (float(run.work) * took[run.policy_label][1] / took[run.policy_label][0] for run in runs)
+        return sum(each) / max(1, min(workers, len(runs)))
 
     def _taken(self) -> dict[str, ReferenceResult]:
         """The published results that are used, by run. A run of several tracks is done if one lacks its result."""
@@ -174,7 +238,7 @@ class Benchmark(Work):
         return {
             name: run
             for _, case, label in self._wanted()
-            if not self._refusal(case, label)
+            if not self.refusal(case, label)
             for name, run in self._runs_of(case, label).items()
         }
 
@@ -187,19 +251,24 @@ class Benchmark(Work):
             self._made[key] = {run.id: run for run in runs}
         return self._made[key]
 
-    def _refusal(self, case: BenchmarkCase, label: str) -> str:
+    def refusal(self, case: BenchmarkCase, label: str) -> str:
         """Why a policy cannot act in a case, or an empty string: what it depends on is tried once."""
         where = (label, case.hosts, case.network)
         if where not in self._refused:
             self._refused[where] = _why_not(next(iter(self._runs_of(case, label).values())))
         return self._refused[where]
 
-    def _wanted(self) -> Iterator[tuple[Track, BenchmarkCase, str]]:
-        """Every policy in every case."""
+    def _wanted(self, *, shown: bool = False) -> Iterator[tuple[Track, BenchmarkCase, str]]:
+        """Every policy in every case; ``shown``: also those that are only shown."""
         for track in self.chosen:
             for case in track.cases[self.effort]:
-                for label in self._choices:
+                for label in self._choices if shown else self.labels:
                     yield track, case, label
+
+
+def _is_trained(choice: PolicyChoice) -> bool:
+    """Whether several of them may be trainings of one policy."""
+    return choice.agent is not None or isinstance(choice.policy, Mlp)
 
 
 def _why_not(run: Run) -> str:

@@ -1,4 +1,4 @@
-"""What scores need of a run: three numbers, from its row in a results folder or from the published results."""
+"""What scores need of a run: three numbers and its fullest link, from a results folder or the published results."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ import numpy as np
 
 from dragonfly_env.lab.benchmark.suite import BenchmarkCase, Track
 
+FULL = 0.95
+"""A link that is busy for this share of the time is full."""
+
+_HIGHEST, _MEAN = "_link_utilisation_max", "_link_utilisation_mean"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
@@ -19,16 +24,33 @@ class Measured:
         value: The track's quantity: ns, or a load; NaN for a workload that did not end, and where no packet arrived.
         p99_ns: 99th percentile of latency; NaN for a workload that measures none.
         accepted_load: As a fraction of the host links.
+        link_class: Of the link that was used most; empty if that is not known.
+        link_highest: The share of the time that this link was busy.
+        link_mean: The same, over all links of the class.
     """
 
     value: float
     p99_ns: float
     accepted_load: float
+    link_class: str = ""
+    link_highest: float = math.nan
+    link_mean: float = math.nan
 
     def same_as(self, other: Measured) -> bool:
-        """Whether all numbers are the same to the last bit; one that is not known is the same as another."""
-        pairs = zip(astuple(self), astuple(other), strict=True)
+        """Whether all numbers that scores are made of are the same to the last bit; one that is not known is the same
+        as another.
+        """
+        pairs = zip(astuple(self)[:3], astuple(other)[:3], strict=True)
         return all(mine == its or (math.isnan(mine) and math.isnan(its)) for mine, its in pairs)
+
+    @property
+    def reason(self) -> str:
+        """Which class of links was full, in a few words; empty if that is not known."""
+        if not self.link_class:
+            return ""
+        if self.link_highest < FULL:
+            return f"no link full; busiest: {self.link_class}, {self.link_highest:.0%}".replace("%", " %")
+        return f"{self.link_class} links full; {self.link_mean:.0%} on average".replace("%", " %")
 
 
 def measured_of(track: Track, case: BenchmarkCase, row: Mapping[str, object]) -> Measured:
@@ -39,10 +61,15 @@ def measured_of(track: Track, case: BenchmarkCase, row: Mapping[str, object]) ->
         case: What was run.
         row: With the columns of `sweeps.measure.row_of`.
     """
+    used = [(_number(row, name), name.removesuffix(_HIGHEST)) for name in row if name.endswith(_HIGHEST)]
+    highest, link_class = max((one for one in used if one[0] > 0), default=(math.nan, ""))
     return Measured(
         value=_value(track, case, row),
         p99_ns=_number(row, "latency_p99_ns"),
         accepted_load=_number(row, "accepted_load"),
+        link_class=link_class,
+        link_highest=highest,
+        link_mean=_number(row, link_class + _MEAN),
     )
 
 

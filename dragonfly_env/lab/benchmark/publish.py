@@ -1,4 +1,4 @@
-"""``python -m dragonfly_env.lab.benchmark.publish``: put the references of a results folder into the package.
+"""``python -m dragonfly_env.lab.benchmark.publish``: put the runs of published policies into the package.
 
 For maintainers. The table that it writes is part of the repository, and `Benchmark` takes results from it.
 """
@@ -33,7 +33,7 @@ class Publication:
         added: Runs that were not in it.
         confirmed: Runs of the folder that were in it, with the same values.
         dropped: Runs that were in it and that no case of the suite has any more.
-        others: Runs of the folder that no reference policy has in a case of the suite.
+        others: Runs of the folder that no published policy has in a case of the suite.
         unusable: Files of the folder that are damaged, or made by another version of the package.
     """
 
@@ -49,7 +49,7 @@ class Publication:
         return (
             f"{len(self.results):,} runs: {self.added:,} added, {self.confirmed:,} confirmed, "
             f"{self.dropped:,} dropped that no case has any more; "
-            f"left out of the folder: {self.others:,} runs of no reference policy, "
+            f"left out of the folder: {self.others:,} runs of other policies, "
             f"{self.unusable:,} files that are damaged or made by another version"
         )
 
@@ -67,7 +67,7 @@ def _filled(place: _Place, measured: Measured, version: str) -> ReferenceResult:
 
 
 def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication:
-    """Join what a folder holds of a suite's reference policies to what is published. Nothing is written.
+    """Join what a folder holds of a suite's published policies to what is published. Nothing is written.
 
     Quick and full cases count, with whatever seeds the folder has.
 
@@ -96,8 +96,10 @@ def publish(folder: Path, suite: Suite, before: ReferenceResults) -> Publication
     for key, place in found.items():
         (table,) = read_rows([files.run_file(place.result.run_id)])
         measured = measured_of(place.track, place.case, table.to_pylist()[0])
-        _check_same(joined.get(key), measured)
-        joined.setdefault(key, _filled(place, measured, dfe.__version__))
+        published = joined.get(key)
+        _check_same(published, measured)
+        if published is None or not published.measured.link_class:
+            joined[key] = _filled(place, measured, dfe.__version__)
     added = len(joined) - kept
     return Publication(
         results=ReferenceResults(joined.values()),
@@ -118,8 +120,8 @@ def _seed_of(files: ResultsFolder, run_id: str) -> int | None:
 
 
 def _places(suite: Suite, seeds: Collection[int]) -> dict[Key, _Place]:
-    """Every run that a reference policy has in a suite with these seeds."""
-    choices = [PolicyChoice.parse(spec) for spec in suite.reference_specs]
+    """Every run that a published policy has in a suite with these seeds."""
+    choices = [PolicyChoice.parse(spec) for spec in (*suite.reference_specs, *suite.shown_specs)]
     nothing = Measured(value=math.nan, p99_ns=math.nan, accepted_load=math.nan)
     places: dict[Key, _Place] = {}
     cases = (

@@ -1,4 +1,5 @@
-"""What reference policies did in the cases of a suite: tables that come with the package, one row per run.
+"""What published policies did in the cases of a suite: tables that come with the package, one row per run. They are the
+references, and a few that are shown next to them.
 
 A run is found by its id, a hash of all that makes it, and by what its track makes of it (quantity and window after a
 change, which are not part of the run). So nothing is found for a case, a preset or a policy that has changed since.
@@ -24,6 +25,8 @@ FOLDER = Path(__file__).with_name("published")
 """Of the package: a table per suite."""
 
 _MEASURED = ("value", "p99_ns", "accepted_load")
+_LINKS = ("link_highest", "link_mean")
+_OF_RUN = (*_MEASURED, "link_class", *_LINKS)
 _HIGHEST_LOAD = 2.0  # in a short window somewhat more than 1 may arrive
 _SCHEMA = pa.schema(
     [
@@ -31,6 +34,8 @@ _SCHEMA = pa.schema(
         ("seed", pa.uint64()),
         *((name, pa.string()) for name in ("run_id", "quantity")),
         *((name, pa.float64()) for name in ("after_ns", *_MEASURED)),
+        ("link_class", pa.string()),
+        *((name, pa.float64()) for name in _LINKS),
         ("package_version", pa.string()),
     ]
 )
@@ -80,11 +85,11 @@ class ReferenceResult:
         return self.track, self.effort, self.case, self.policy, self.seed, self.key
 
     def _to_row(self) -> dict[str, Any]:
-        return {name: getattr(self.measured if name in _MEASURED else self, name) for name in _SCHEMA.names}
+        return {name: getattr(self.measured if name in _OF_RUN else self, name) for name in _SCHEMA.names}
 
     @classmethod
     def _from_row(cls, row: dict[str, Any]) -> ReferenceResult:
-        return cls(measured=Measured(**{name: row.pop(name) for name in _MEASURED}), **row)
+        return cls(measured=Measured(**{name: row.pop(name) for name in _OF_RUN}), **row)
 
 
 class ReferenceResults:
@@ -149,7 +154,10 @@ def _check_values(table: pa.Table, file: Path) -> None:
         allowed, legal = "must be there", ~column.is_null().to_numpy(zero_copy_only=False)
         values = columns[name]
         if pa.types.is_string(column.type):
-            allowed, legal = "must be a text", legal & (values != "")
+            allowed, legal = "must be a text", legal & ((values != "") | (name == "link_class"))
+        elif name in _LINKS:
+            allowed = f"must be a share up to {_HIGHEST_LOAD:g}, or NaN"
+            legal &= np.isnan(values) | ((values >= 0) & (values <= _HIGHEST_LOAD))
         elif name == "after_ns":
             allowed, legal = "must be a time of at least 0 ns", legal & (values >= 0) & np.isfinite(values)
         elif name == "accepted_load":

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import html
 import math
-import platform
-from datetime import datetime, timezone
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,41 +25,95 @@ from dragonfly_env.checks.values import config_error
 from dragonfly_env.lab.benchmark.execution import Benchmark
 from dragonfly_env.lab.benchmark.figures import WORST, heat_map, ratios_of
 from dragonfly_env.lab.benchmark.scores import CLOSE, TRAINING, Scores
+from dragonfly_env.lab.benchmark.suite import KINDS
 from dragonfly_env.lab.benchmark.training import TrainingCost
 from dragonfly_env.plots.style import save
-from dragonfly_env.sweeps.measure import machine
 
 SCORES_NAME, PAGE_NAME = "scores.parquet", "benchmark.html"
 LEADERBOARD_NAME, FIGURE_NAME = "benchmark.md", "heatmap"
-_TEXTS = ("policy", "kind", "worst case", "trained")
-HEADINGS = (
-    "policy",
-    "kind",
-    "geometric mean",
-    "worst",
-    "worst case",
-    "within 2 %",
-    "saturated",
-    "cases",
-    "trained",
+_STYLE = (
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:1400px;padding:0 1rem;color:#222}"
+    "table{border-collapse:collapse;margin:.5rem 0 2rem}th,td{padding:.25rem .7rem;border-bottom:1px solid #ddd;"
+    "text-align:left}td.number{text-align:right}.own td{font-weight:600}h2{margin-top:2rem}"
 )
 _OWN = "yours"
 _ONLINE = "while measured"
-_STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:1200px;padding:0 1rem;color:#222}"
-    "table{border-collapse:collapse;margin:.5rem 0 2rem}th,td{padding:.25rem .7rem;border-bottom:1px solid #ddd;"
-    "text-align:right}th:first-child,td:first-child,th:nth-child(2),td:nth-child(2),th:nth-child(5),td:nth-child(5),"
-    "th:nth-child(9),td:nth-child(9){text-align:left}.own td{font-weight:600}h2{margin-top:2rem}"
+BOARD = (
+    *(
+        "policy",
+        "kind",
+        "over the bound",
+        "95 %",
+        "better than the next",
+        "over the best",
+        "worst",
+        "worst case",
+    ),
+    *("links there", "within 2 %", "saturated", "cases", "trained"),
 )
+_TERMINAL = (
+    *(
+        "policy",
+        "kind",
+        "over the bound",
+        "95 %",
+        "better than the next",
+        "over the best",
+        "worst",
+        "worst case",
+    ),
+    *("saturated", "cases"),
+)
+_CASES = ("case", "bound", "best reference", "its value", "over the bound", "references")
+_TRAININGS = ("policy", "track", "split", "trainings", "over the bound", "95 %")
+_TEXTS = (
+    "policy",
+    "kind",
+    "worst case",
+    "links there",
+    "trained",
+    "case",
+    "best reference",
+    "track",
+    "split",
+)
+ONE_SEED = "One seed decides nothing: other seeds give other values, and no interval covers that. --seeds 5 takes five."
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table of the page.
+
+    Attributes:
+        title: Above it.
+        headings: Of its columns.
+        rows: Texts, one per heading.
+        own: Which rows are about policies of the user.
+    """
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    own: tuple[bool, ...] = ()
+
+    def only(self, headings: tuple[str, ...]) -> Section:
+        """With fewer columns."""
+        places = [self.headings.index(name) for name in headings]
+        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
+        return replace(self, headings=headings, rows=rows)
 
 
 def explanation() -> str:
-    """How to read the tables, in one paragraph."""
+    """How to read the tables."""
     return (
-        "In every case: the policy's value over that of the best reference policy (for accepted loads the other way "
-        f"round): 1 is as good, more is worse. Within 2 %: share of cases with a ratio up to {CLOSE:g}. Saturated: "
-        "cases in which it does not carry the load although some reference does. Trained: what a training took before; "
-        "on-line learners begin with nothing, in every run."
+        "Over the bound: the value of a case over the bound of any routing, geometric mean over the cases. For "
+        "accepted loads it is the other way round; workloads have no bound. 95 %: its interval, by the bootstrap over "
+        "cases and seeds. Better than the next: the probability that a run is better than one of the next policy in "
+        "the same case. Over the best: the same mean over the best reference of each case. Worst: its highest value, "
+        "with the case, and the links that were full there. Within 2 %: share of cases up to "
+        f"{CLOSE:g}. Saturated: cases in which it does not carry the load although some reference does. Trained: what "
+        "a training took before. Method: Agarwal et al., Deep Reinforcement Learning at the Edge of the Statistical "
+        "Precipice, NeurIPS 2021."
     )
 
 
@@ -75,18 +129,70 @@ def origin(work: Benchmark) -> str:
     )
 
 
-def cases_of(row: pd.Series) -> tuple[str, ...]:
-    """A row of the leaderboard as texts, one per heading."""
+def sections(work: Benchmark, scores: Scores) -> tuple[Section, ...]:
+    """All tables: for each track and split the policies and the cases; and the trainings, if a policy has several."""
+    titles = {track.name: track.title for track in work.chosen}
+    found = []
+    for track, split, rows in scores.ranked():
+        title = f"{titles[track]}: {split}"
+        own = tuple(not row["kind"] for _, row in rows.iterrows())
+        found.append(Section(title, BOARD, tuple(of_policy(row) for _, row in rows.iterrows()), own))
+        here = scores.table[(scores.table["track"] == track) & (scores.table["split"] == split)]
+        others = [
+            label for label in scores.policies if label in set(here[~here["kind"].isin(KINDS)]["policy"])
+        ]
+        cases = tuple(_of_case(some, others) for _, some in here.groupby("case", sort=False))
+        found.append(Section(f"{title}, by case", (*_CASES, *others), cases))
+    trained = scores.trained() if scores.trainings else None
+    if trained is not None and len(trained):
+        told = tuple(
+            (row["policy"], row["track"], row["split"], str(row["trainings"]), _ratio_text(row["over_bound"]),
+             _interval_text(row["over_low"], row["over_high"]))
+            for _, row in trained.iterrows()
+        )  # fmt: skip
+        found.append(Section("Interquartile mean over trainings", _TRAININGS, told))
+    return tuple(found)
+
+
+def of_policy(row: pd.Series) -> tuple[str, ...]:
+    """A row of the leaderboard as texts, one for each of ``BOARD``."""
+    cost = TrainingCost(*(row[name] for name in TRAINING))
     return (
         str(row["policy"]),
         str(row["kind"]) or _OWN,
+        _ratio_text(row["over_bound"]),
+        _interval_text(row["over_low"], row["over_high"]),
+        f"{row['better']:.2f} ({_interval_text(row['better_low'], row['better_high'], 2)})"
+        if not math.isnan(row["better"])
+        else "-",
         _ratio_text(row["geometric_mean"]),
         _ratio_text(row["worst"]),
         str(row["worst_case"]),
+        str(row["reason"]) or "-",
         f"{row['close_share']:.0%}".replace("%", " %"),
         str(row["saturated"]),
         f"{row['cases']} of {row['of']}",
-        _ONLINE if row["kind"] == "online" else TrainingCost(*(row[name] for name in TRAINING)).describe(),
+        _ONLINE if row["kind"] == "online" else cost.describe(),
+    )
+
+
+def _of_case(some: pd.DataFrame, others: Sequence[str]) -> tuple[str, ...]:
+    """A row of the cases: bound, best reference, and the ratios of the policies that are no references."""
+    labels = some["policy"].astype(str)
+    over, ratio, values = (
+        dict(zip(labels, some[name].to_numpy(np.float64).tolist(), strict=True))
+        for name in ("over_bound", "ratio", "value")
+    )
+    bound, best = float(some["bound"].iloc[0]), str(some["best_reference"].iloc[0])
+    known = not math.isnan(bound)
+    return (
+        str(some["case"].iloc[0]),
+        _value_text(bound),
+        best or "-",
+        _value_text(values.get(best, math.nan)),
+        _ratio_text(over.get(best, math.nan)),
+        str(int(some["kind"].isin(KINDS).sum())),
+        *(_ratio_text((over if known else ratio).get(label, math.nan)) for label in others),
     )
 
 
@@ -96,50 +202,70 @@ def _ratio_text(value: float) -> str:
     return f"{value:.3f}" if value < 10 else f"{value:.0f}"
 
 
-def render_leaderboard(scores: Scores) -> RenderableType:
-    """For a terminal: one table per track and split."""
+def _interval_text(low: float, high: float, digits: int = 3) -> str:
+    return "-" if math.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def _value_text(value: float) -> str:
+    if math.isnan(value):
+        return "-"
+    return f"{value:.4f}" if value < 2 else f"{value:,.0f}"
+
+
+def render_leaderboard(work: Benchmark, scores: Scores) -> RenderableType:
+    """For a terminal: the policies, one table per track and split."""
     parts: list[RenderableType] = []
-    for track, split, rows in scores.ranked():
-        table = Table(box=box.SIMPLE_HEAD, title=f"{track}, {split}", title_justify="left")
-        for heading in HEADINGS:
+    for section in sections(work, scores):
+        if section.headings == BOARD:
+            shown = section.only(_TERMINAL)
+        elif section.headings == _TRAININGS:
+            shown = section
+        else:
+            continue
+        table = Table(box=box.SIMPLE_HEAD, title=shown.title, title_justify="left")
+        for heading in shown.headings:
             table.add_column(heading, justify="left" if heading in _TEXTS else "right")
-        for _, row in rows.iterrows():
-            style = "" if row["kind"] else "bold"
-            table.add_row(*(Text(case, style=style) for case in cases_of(row)))
+        for place, row in enumerate(shown.rows):
+            style = "bold" if shown.own and shown.own[place] else ""
+            table.add_row(*(Text(text, style=style) for text in row))
         parts.append(table)
-    parts.append(Text(explanation(), style="dim"))
+    parts += [Text(note, style="dim") for note in (explanation(), *_notes(work))]
     return Group(*parts)
 
 
+def _notes(work: Benchmark) -> tuple[str, ...]:
+    """What a reader must know besides."""
+    taken = origin(work)
+    return (*((ONE_SEED,) if len(work.seeds_of()) == 1 else ()), *((f"{taken}.",) if taken else ()))
+
+
 def as_markdown(work: Benchmark, scores: Scores, command: str) -> str:
-    """The leaderboard as a page."""
+    """The leaderboard as a page: the same text for the same results."""
     suite = work.suite
-    taken = origin(work).replace("--measure-all", "`--measure-all`")
     lines = [
-        f"# Benchmark {suite.name}: leaderboard",
+        f"# Leaderboard of {suite.name}",
         "",
         f"    {command}",
         "",
-        f"dragonfly-env {dfe.__version__}, {datetime.now(timezone.utc):%Y-%m-%d}, {machine()}, {platform.system()}. "
-        f"Mode `{work.effort}`, {len(work.seeds_of())} seed(s).",
-        *(("", f"{taken}.") if taken else ()),
+        f"dragonfly-env {dfe.__version__}, mode `{work.effort}`, {len(work.seeds_of())} seed(s).",
+        *(line for note in _notes(work) for line in ("", note.replace("--measure-all", "`--measure-all`"))),
         "",
         explanation(),
         "",
         *(
             f"- {kind}: {', '.join(f'`{spec}`' for spec in specs)}"
-            for kind, specs in suite.references.items()
+            for kind, specs in {**suite.references, **suite.shown}.items()
+            if specs
         ),
     ]
-    titles = {track.name: track.title for track in work.chosen}
-    for track, split, rows in scores.ranked():
+    for section in sections(work, scores):
         lines += [
             "",
-            f"## {titles[track]}: {split}",
+            f"## {section.title}",
             "",
-            "| " + " | ".join(HEADINGS) + " |",
-            "|" + "".join("---|" if heading in _TEXTS else "---:|" for heading in HEADINGS),
-            *("| " + " | ".join(cases_of(row)) + " |" for _, row in rows.iterrows()),
+            "| " + " | ".join(section.headings) + " |",
+            "|" + "".join("---|" if heading in _TEXTS else "---:|" for heading in section.headings),
+            *("| " + " | ".join(row) + " |" for row in section.rows),
         ]
     return "\n".join(lines) + "\n"
 
@@ -150,23 +276,22 @@ def write_page(work: Benchmark, scores: Scores, path: Path) -> None:
     Raises:
         OSError: If the file cannot be written.
     """
-    titles = {track.name: track.title for track in work.chosen}
     tables = []
-    for track, split, rows in scores.ranked():
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in HEADINGS)
+    for section in sections(work, scores):
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in section.headings)
+        kinds = ["" if name in _TEXTS else " class=number" for name in section.headings]
         body = "".join(
-            f"<tr{'' if row['kind'] else ' class=own'}>"
-            + "".join(f"<td>{html.escape(case)}</td>" for case in cases_of(row))
+            f"<tr{' class=own' if section.own and section.own[place] else ''}>"
+            + "".join(f"<td{kind}>{html.escape(text)}</td>" for kind, text in zip(kinds, row, strict=True))
             + "</tr>"
-            for _, row in rows.iterrows()
+            for place, row in enumerate(section.rows)
         )
-        tables.append(f"<h2>{html.escape(titles[track])}: {split}</h2><table><tr>{head}</tr>{body}</table>")
-    taken = origin(work)
-    told = f"<p>{html.escape(taken)}.</p>" if taken else ""
+        tables.append(f"<h2>{html.escape(section.title)}</h2><table><tr>{head}</tr>{body}</table>")
+    told = "".join(f"<p>{html.escape(note)}</p>" for note in (explanation(), *_notes(work)))
     title = html.escape(f"{work.suite.title} ({work.effort})")
     write_text(
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{_STYLE}</style>"
-        f"<h1>{title}</h1><p>{html.escape(explanation())}</p>{told}"
+        f"<h1>{title}</h1>{told}"
         f"<script>{get_plotlyjs()}</script>{_chart(scores)}{''.join(tables)}</html>\n",
         path,
     )
@@ -196,7 +321,7 @@ def _chart(scores: Scores) -> str:
         xaxis={"showticklabels": False, "title": "cases (hover to see which)"},
         yaxis={"autorange": "reversed"},
     )
-    chart: str = figure.to_html(full_html=False, include_plotlyjs=False)
+    chart: str = figure.to_html(full_html=False, include_plotlyjs=False, div_id="chart")
     return chart
 
 

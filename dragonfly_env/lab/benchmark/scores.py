@@ -1,29 +1,41 @@
-"""Scores: in every case a policy's value over that of the best reference policy, and what they come to."""
+"""Scores: in every case a policy's value over the bound of any routing, and over that of the best reference policy; and
+what they come to.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dragonfly_env.lab.benchmark.intervals import (
+    NOTHING,
+    Floats,
+    geometric_mean,
+    improvement,
+    interquartile_mean,
+)
 from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.lab.benchmark.suite import KINDS, BenchmarkCase, Effort, Track
 from dragonfly_env.lab.benchmark.training import TrainingCost
 from dragonfly_env.metrics.steadiness import SATURATED_BELOW
 from dragonfly_env.sweeps.statistics import mean_and_ci95
 
+_OVER = ("over_bound", "over_low", "over_high")
+_BETTER = ("better", "better_low", "better_high")
 CLOSE = 1.02
 """A policy is level with the best reference up to this ratio."""
 
 TRAINING = ("training_decisions", "training_wall_s", "training_cpu_s")
 COLUMNS = (
-    "track", "split", "case", "hosts", "network", "traffic", "load", "policy", "kind", "seeds", "value", "ci95",
-    "p99_ns", "accepted_load", "saturated", "ratio", "best_reference", *(f"ratio_{kind}" for kind in KINDS),
-    "p99_ratio", *TRAINING,
+    "track", "split", "case", "hosts", "network", "traffic", "load", "policy", "kind", "seeds", "value", "values",
+    "ci95", "bound", "over_bound", "link_class", "reason", "p99_ns", "accepted_load", "saturated", "ratio",
+    "best_reference", *(f"ratio_{kind}" for kind in KINDS), "p99_ratio", *TRAINING,
 )  # fmt: skip
 
 
@@ -37,6 +49,10 @@ class Outcome:
         policy: The policy's label.
         seeds: How many runs.
         value: The track's quantity: ns, or a load.
+        values: The same of each seed.
+        bound: What any routing could reach at best; NaN if that is not known.
+        link_class: Of the link that was used most; empty if that is not known.
+        reason: Which links were full; empty if that is not known.
         ci95: Half the width of its 95 % confidence interval; NaN with one seed.
         p99_ns: 99th percentile of latency; NaN for a workload that measures none.
         accepted_load: As a fraction of the host links.
@@ -48,6 +64,10 @@ class Outcome:
     policy: str
     seeds: int
     value: float
+    values: tuple[float, ...]
+    bound: float
+    link_class: str
+    reason: str
     ci95: float
     p99_ns: float
     accepted_load: float
@@ -64,22 +84,27 @@ class Scores:
             so on are the same with the references of one kind. ``training_decisions`` and so on: `TrainingCost`.
         policies: In the order of tables.
         tracks: (name, split) in the order of tables.
+        more_is_better: The tracks of which the highest value wins.
+        trainings: The policy that a label is one training of.
     """
 
     table: pd.DataFrame
     policies: tuple[str, ...]
     tracks: tuple[tuple[str, str], ...]
+    more_is_better: frozenset[str] = frozenset()
+    trainings: Mapping[str, str] = field(default_factory=dict)
 
     def leaderboard(self) -> pd.DataFrame:
-        """One row per track, split and policy: geometric mean and worst of the ratios, share of cases within 2 % of the
-        best reference, cases that are saturated where some reference is not, cases measured of all, what its training
-        took; best first.
+        """One row per track, split and policy: geometric mean over the bound with its 95 % interval; geometric mean and
+        worst of the ratios, with the links that were full there; share of cases within 2 % of the best reference; cases
+        that are saturated where some reference is not; cases measured of all; what its training took; and the
+        probability that it is better than the next policy. Best first.
         """
         rows = []
         for track, split in self.tracks:
             here = self.table[(self.table["track"] == track) & (self.table["split"] == split)]
             cases = here["case"].nunique()
-            carried = set(here[(here["kind"] != "") & ~here["saturated"]]["case"])
+            carried = set(here[here["kind"].isin(KINDS) & ~here["saturated"]]["case"])
             for policy in self.policies:
                 own = here[here["policy"] == policy]
                 if own.empty:
@@ -92,9 +117,11 @@ class Scores:
                         "split": split,
                         "policy": policy,
                         "kind": own["kind"].iloc[0],
+                        **dict(zip(_OVER, self._over_bound(own, track), strict=True)),
                         "geometric_mean": _geometric_mean(ratios),
                         "worst": float(worst["ratio"]),
                         "worst_case": str(worst["case"]),
+                        "reason": str(worst["reason"]),
                         "close_share": float(np.mean(ratios <= CLOSE)),
                         "saturated": int(sum(own["saturated"] & own["case"].isin(carried))),
                         "cases": len(own),
@@ -109,7 +136,50 @@ class Scores:
         ranked["order"] = [order[pair] for pair in zip(ranked["track"], ranked["split"], strict=True)]
         ranked["missing"] = ranked["of"] - ranked["cases"]
         ranked = ranked.sort_values(["order", "missing", "geometric_mean"], kind="stable")
-        return ranked.drop(columns=["order", "missing"]).reset_index(drop=True)
+        ranked = ranked.drop(columns=["order", "missing"]).reset_index(drop=True)
+        pairs = zip(ranked.iloc[:-1].itertuples(), ranked.iloc[1:].itertuples(), strict=True)
+        found = [self._improvement(mine, other) for mine, other in pairs]
+        return ranked.assign(**dict(zip(_BETTER, zip(*found, NOTHING, strict=True), strict=True)))
+
+    def _over_bound(self, own: pd.DataFrame, track: str) -> tuple[float, float, float]:
+        """The geometric mean over the bound, of the cases that have one."""
+        some = own[np.isfinite(own["over_bound"].to_numpy(np.float64))]
+        values = [np.array(row, np.float64) for row in some["values"]]
+        return geometric_mean(values, some["bound"].tolist(), inverse=track in self.more_is_better)
+
+    def _improvement(self, mine: Any, other: Any) -> tuple[float, float, float]:
+        """The probability that the policy of a row of the leaderboard is better than that of the next row."""
+        if (mine.track, mine.split) != (other.track, other.split):
+            return NOTHING
+        here = self.table[(self.table["track"] == mine.track) & (self.table["split"] == mine.split)]
+        values: list[dict[str, Floats]] = [
+            {
+                str(row.case): np.array(row.values, np.float64)
+                for row in here[here["policy"] == policy][["case", "values"]].itertuples(
+                    index=False, name="Row"
+                )
+            }
+            for policy in (mine.policy, other.policy)
+        ]
+        both = [case for case, some in values[0].items() if len(some) and len(values[1].get(case, ()))]
+        first, second = ([some[case] for case in both] for some in values)
+        return improvement(first, second, more_is_better=mine.track in self.more_is_better)
+
+    def trained(self) -> pd.DataFrame:
+        """One row per track, split and policy that was trained several times: the interquartile mean, over its
+        trainings, of the geometric mean over the bound.
+        """
+        rows, board = [], self.leaderboard()
+        for name in dict.fromkeys(self.trainings.values()):
+            labels = [label for label, policy in self.trainings.items() if policy == name]
+            for track, split in self.tracks:
+                own = board[(board["track"] == track) & (board["split"] == split)]
+                found = own[own["policy"].isin(labels)][_OVER[0]].to_numpy(np.float64)
+                if found.size and not np.isnan(found).any():
+                    mean = interquartile_mean(found)
+                    known = {"track": track, "split": split, "policy": name, "trainings": len(found)}
+                    rows.append({**known, **dict(zip(_OVER, mean, strict=True))})
+        return pd.DataFrame(rows, columns=["track", "split", "policy", "trainings", *_OVER])
 
     def ranked(self) -> Iterator[tuple[str, str, pd.DataFrame]]:
         """(track, split, its rows of the leaderboard) in the order of tables."""
@@ -122,8 +192,11 @@ class Scores:
             )
 
 
-def outcome_of(track: Track, case: BenchmarkCase, policy: str, runs: Sequence[Measured]) -> Outcome:
+def outcome_of(
+    track: Track, case: BenchmarkCase, policy: str, runs: Sequence[Measured], bound: float = math.nan
+) -> Outcome:
     """What a policy's runs in a case come to, one per seed."""
+    known = next((run for run in runs if run.link_class), runs[0])
     values = [run.value for run in runs]
     mean, half = mean_and_ci95(values)
     accepted = float(np.mean([run.accepted_load for run in runs]))
@@ -137,6 +210,10 @@ def outcome_of(track: Track, case: BenchmarkCase, policy: str, runs: Sequence[Me
         policy=policy,
         seeds=len(runs),
         value=mean,
+        values=tuple(value for value in values if not math.isnan(value)),
+        bound=bound,
+        link_class=known.link_class,
+        reason=known.reason,
         ci95=half,
         p99_ns=float(np.mean([run.p99_ns for run in runs])),
         accepted_load=accepted,
@@ -151,6 +228,7 @@ def score(
     kinds: Mapping[str, str],
     policies: tuple[str, ...],
     trained: Mapping[str, TrainingCost] = MappingProxyType({}),
+    trainings: Mapping[str, str] = MappingProxyType({}),
 ) -> Scores:
     """Compare every outcome with the best reference of its case.
 
@@ -158,16 +236,17 @@ def score(
         outcomes: Of all policies.
         tracks: In the order of tables.
         effort: Whose cases they are.
-        kinds: The kind of every reference policy.
+        kinds: The kind of every reference policy, and of those that are shown next to them.
         policies: In the order of tables.
         trained: What trainings took, by policy.
+        trainings: The policy that a label is one training of.
     """
     rows = []
     by_case: dict[tuple[str, str, str], list[Outcome]] = {}
     for outcome in outcomes:
         by_case.setdefault((outcome.track.name, outcome.case.split, outcome.case.name), []).append(outcome)
     for some in by_case.values():
-        references = [outcome for outcome in some if kinds.get(outcome.policy)]
+        references = [outcome for outcome in some if kinds.get(outcome.policy) in KINDS]
         best = _best(references)
         best_of = {kind: _best([o for o in references if kinds[o.policy] == kind]) for kind in KINDS}
         p99 = min((o.p99_ns for o in references if not math.isnan(o.p99_ns)), default=math.nan)
@@ -186,6 +265,11 @@ def score(
                     "kind": kinds.get(outcome.policy, ""),
                     "seeds": outcome.seeds,
                     "value": outcome.value,
+                    "values": list(outcome.values),
+                    "bound": outcome.bound,
+                    "over_bound": _over(outcome.value, outcome.bound, outcome.track.more_is_better),
+                    "link_class": outcome.link_class,
+                    "reason": outcome.reason,
                     "ci95": outcome.ci95,
                     "p99_ns": outcome.p99_ns,
                     "accepted_load": outcome.accepted_load,
@@ -202,7 +286,8 @@ def score(
         for track in tracks
         for split in dict.fromkeys(case.split for case in track.cases[effort])
     ]
-    return Scores(pd.DataFrame(rows, columns=list(COLUMNS)), policies, tuple(pairs))
+    highest = frozenset(track.name for track in tracks if track.more_is_better)
+    return Scores(pd.DataFrame(rows, columns=list(COLUMNS)), policies, tuple(pairs), highest, trainings)
 
 
 def _training(cost: TrainingCost) -> dict[str, float]:
@@ -220,11 +305,13 @@ def _best(outcomes: Sequence[Outcome]) -> Outcome | None:
 
 
 def _ratio(outcome: Outcome, best: Outcome | None) -> float:
-    if best is None:
-        return math.nan
-    if outcome.track.more_is_better:
-        return best.value / outcome.value if outcome.value > 0 else math.inf
-    return outcome.value / best.value
+    return math.nan if best is None else _over(outcome.value, best.value, outcome.track.more_is_better)
+
+
+def _over(value: float, best: float, more_is_better: bool) -> float:
+    if more_is_better:
+        return best / value if value > 0 else math.inf
+    return value / best
 
 
 def _geometric_mean(ratios: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:

@@ -27,6 +27,10 @@ KINDS = ("untuned", "tuned", "online")
 """Kinds of reference policies: heuristics as published, heuristics with parameters tuned on the train split, and
 learners that begin with nothing."""
 
+SHOWN = ("trained", "omniscient")
+"""Kinds of policies that are published next to the references and are none: a learner that was trained before, and a
+policy that knows the traffic beforehand."""
+
 _MOST_SEEDS = 1000
 _Name = TypeVar("_Name", bound=str)
 _FOLDER = "suites"
@@ -125,6 +129,7 @@ class Suite:
         title: What it is.
         tracks: In the order of tables.
         references: By kind: the policies of which the best one of a case is the measure.
+        shown: By kind: policies whose results are published, too, and that are no references.
         seeds: By effort: runs of each case.
     """
 
@@ -132,6 +137,7 @@ class Suite:
     title: str
     tracks: tuple[Track, ...]
     references: Mapping[str, tuple[str, ...]]
+    shown: Mapping[str, tuple[str, ...]]
     seeds: Mapping[Effort, int]
 
     def choose(self, names: tuple[str, ...]) -> tuple[Track, ...]:
@@ -177,13 +183,19 @@ class Suite:
         return replace(self, tracks=tracks)
 
     def kind_of(self, spec: str) -> str:
-        """The kind of a reference policy, or an empty string."""
-        return next((kind for kind, specs in self.references.items() if spec in specs), "")
+        """The kind of a reference policy or of one that is shown, or an empty string."""
+        kinds = {**self.references, **self.shown}
+        return next((kind for kind, specs in kinds.items() if spec in specs), "")
 
     @property
     def reference_specs(self) -> tuple[str, ...]:
         """All reference policies."""
         return tuple(spec for specs in self.references.values() for spec in specs)
+
+    @property
+    def shown_specs(self) -> tuple[str, ...]:
+        """All policies that are published and are no references."""
+        return tuple(spec for specs in self.shown.values() for spec in specs)
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Suite:
@@ -194,17 +206,19 @@ class Suite:
         """
         table = Table(settings)
         references = Table(table.take("references", {}), "references")
+        shown = Table(table.take("shown", {}), "shown")
         seeds = Table(table.take("seeds", {}), "seeds")
         suite = cls(
             name=table.text("name", ""),
             title=table.text("title", ""),
             references={kind: tuple(map(str, references.items(kind))) for kind in KINDS},
+            shown={kind: tuple(map(str, shown.items(kind))) for kind in SHOWN},
             seeds={effort: seeds.integer(effort, 1, 1, _MOST_SEEDS) for effort in EFFORTS},
             tracks=tuple(_tracks(table.take("tracks", {}))),
         )
-        for read in (table, references, seeds):
+        for read in (table, references, shown, seeds):
             read.finish()
-        for spec in suite.reference_specs:
+        for spec in (*suite.reference_specs, *suite.shown_specs):
             if PolicyChoice.parse(spec).agent is not None:
                 raise config_error("references", spec, "must be a policy of the core")
         return suite

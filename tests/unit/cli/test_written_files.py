@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
 import dragonfly_env.lab.benchmark as benchmark
@@ -49,6 +50,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 }
 FILES: dict[str, tuple[str, ...]] = {
     "simulate": ("simulate", *SYSTEM, "--packet-log"),
+    "benchmark-pack": ("benchmark-pack", "min", "--training", "none.toml", "--results", "done", "--out"),
     "view": ("view", "-t", "72", "-p", "min", "--measure-ns", "500", "--frames", "5", "--out"),
     "calibrate": (
         "calibrate",
@@ -65,7 +67,7 @@ FILES: dict[str, tuple[str, ...]] = {
     ),
 }
 EVERY = {**FOLDERS, **FILES}
-WRITES_NOTHING = {"bounds", "info"}
+WRITES_NOTHING = {"benchmark-accepted", "benchmark-verify", "bounds", "info"}
 NOT_UTF8 = os.fsdecode(b"caf\xe9")
 OWN_LEARNER = """
 import numpy as np
@@ -109,11 +111,14 @@ def prepared(tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     suite["references"], suite["seeds"] = {"untuned": ["val-g"]}, {"quick": 1, "full": 1}
     monkeypatch.setattr(benchmark, "find_suite", lambda name: Suite.from_dict(suite))
     Path("own_learner.py").write_text(OWN_LEARNER)
+    Path("none.toml").write_text("scenarios = []\nseeds = []\ncpu_s = 0.0\n")
 
 
 def measured(name: str) -> None:
     if "measured" in EVERY[name]:
         assert CliRunner().invoke(app, [*FOLDERS["sweep"], "measured"]).exit_code == 0
+    if "done" in EVERY[name]:
+        assert CliRunner().invoke(app, ["benchmark", "min", "-j", "1", "--out", "done"]).exit_code == 0
 
 
 def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
@@ -139,7 +144,7 @@ def written(name: str) -> tuple[str, dict[str, tuple[bytes, int]], list[str]]:
 
 
 def test_every_command_is_among_those_that_are_tested() -> None:
-    known = {command.callback.__name__ for command in app.registered_commands if command.callback is not None}
+    known = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
     assert known == {arguments[0] for arguments in EVERY.values()} | WRITES_NOTHING
 
 

@@ -63,8 +63,8 @@ def test_what_is_published_gives_the_scores_of_the_folder(
     done = command(finished.folder)
     assert done.exit_code == 0, done.output
     assert (
-        "24 runs: 24 added, 0 confirmed, 0 dropped that no case has any more; left out of the folder: 6 runs of no "
-        "reference policy, 0 files that are damaged or made by another version" in done.output
+        "24 runs: 24 added, 0 confirmed, 0 dropped that no case has any more; left out of the folder: 6 runs of other "
+        "policies, 0 files that are damaged or made by another version" in done.output
     )
     work = replace(finished, policies=(), folder=tmp_path / "empty", published=True)
     assert work.todo() == ()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.lab.benchmark.report import HEADINGS, cases_of
+from dragonfly_env.lab.benchmark.report import BOARD, of_policy
 from dragonfly_env.lab.benchmark.scores import score
 from dragonfly_env.lab.benchmark.suite import Suite
 from dragonfly_env.lab.benchmark.training import TrainingCost, training_cost
@@ -74,7 +74,7 @@ def test_it_is_part_of_the_row() -> None:
     tracks = Suite.from_dict(tiny()).tracks
     scores = score(found, tracks, "quick", kinds, ("min", "q-routing", "mine"), {"mine": cost})
     said = {
-        cases_of(row)[0]: cases_of(row)[HEADINGS.index("trained")]
+        of_policy(row)[0]: of_policy(row)[BOARD.index("trained")]
         for _, row in scores.leaderboard().iterrows()
     }
     assert said == {"mine": "5,000 decisions, 7 s", "min": "-", "q-routing": "while measured"}

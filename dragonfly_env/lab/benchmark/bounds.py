@@ -1,0 +1,178 @@
+"""``python -m dragonfly_env.lab.benchmark.bounds``: what any routing could reach in the cases of a suite.
+
+The command computes the bounds of all cases and writes the table that comes with the package. A bound is found by a
+hash of what it depends on, so none is found for a case that has changed since.
+
+Steady latency has the latency floor, accepted load the most accepted load, and latency after a change the floor of the
+traffic after the last change. Workloads have no bound: they have no demand matrix. Neither has ``lia-c1``, whose linear
+program is too large.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated
+
+import typer
+
+from dragonfly_env.bounds import Bounds, latency_floor
+from dragonfly_env.bounds.demands import demand_of
+from dragonfly_env.bounds.fluid import TooManyFlowsError
+from dragonfly_env.checks.files import replacing
+from dragonfly_env.checks.outside import parsing
+from dragonfly_env.checks.values import config_error
+from dragonfly_env.errors import ConfigError
+from dragonfly_env.lab.benchmark import reference_results
+from dragonfly_env.lab.benchmark.suite import EFFORTS, BenchmarkCase, Effort, Suite, Track, find_suite
+from dragonfly_env.simulation.config import SimulationConfig
+from dragonfly_env.sweeps.choices import PolicyChoice
+
+_COLUMNS = ("track", "effort", "case", "quantity", "bound", "key")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseBounds:
+    """The bounds of a suite's cases, by what they depend on.
+
+    Attributes:
+        by_key: In ns, or a load; NaN where there is none.
+    """
+
+    by_key: dict[str, float]
+
+    def of(self, track: Track, case: BenchmarkCase, seeds: int) -> float:
+        """The bound of a case, the mean over seeds; NaN if it is not known.
+
+        Args:
+            track: Its quantity is bounded.
+            case: The case.
+            seeds: Runs of the case in the suite.
+        """
+        return self.by_key.get(key_of(track, case, seeds), math.nan)
+
+    @classmethod
+    def read(cls, suite_name: str) -> CaseBounds:
+        """Those that come with the package; none for a suite without a table.
+
+        Raises:
+            ConfigError: If the table is damaged.
+        """
+        file = table_of(suite_name)
+        if not file.exists():
+            return cls({})
+        found = {}
+        with parsing("bounds of cases", str(file), f"must be a table of {', '.join(_COLUMNS)}"):
+            with file.open(encoding="utf-8", newline="") as lines:
+                for row in csv.DictReader(lines):
+                    found[row["key"]] = float(row["bound"])
+            if not all(math.isnan(bound) or 0 < bound < math.inf for bound in found.values()):
+                raise ValueError("a bound that is not above 0 and finite")
+        return cls(found)
+
+
+def table_of(suite_name: str) -> Path:
+    """Where the bounds of a suite are."""
+    return reference_results.FOLDER / f"{suite_name}-bounds.csv"
+
+
+def key_of(track: Track, case: BenchmarkCase, seeds: int) -> str:
+    """Sixteen hexadecimal digits of all that a bound depends on."""
+    return _key_of(track.quantity, case, seeds)
+
+
+@functools.cache
+def _key_of(quantity: str, case: BenchmarkCase, seeds: int) -> str:
+    config = _config(case)
+    parts = [quantity, config.topology.to_dict(), config.network.to_dict(), config.traffic_object.to_dict()]
+    text = json.dumps([*parts, case.load, seeds], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _config(case: BenchmarkCase) -> SimulationConfig:
+    return case.point(PolicyChoice.parse("min")).config
+
+
+def bound_of(track: Track, case: BenchmarkCase, seeds: int) -> float:
+    """Compute the bound of a case, the mean over seeds, to six digits; NaN for a workload, and for many demands without
+    a rotation.
+    """
+    if track.quantity == "makespan":
+        return math.nan
+    config = _config(case).replace(series_bin_ns=None)
+    if steps := getattr(config.traffic_object, "steps", ()):
+        config = config.replace(traffic=steps[-1][1], load=steps[-1][2])
+    needed = range(1, 1 + (seeds if _drawn(config) else 1))
+    try:
+        mean = fmean(_one(track.quantity, config.replace(seed=seed)) for seed in needed)
+    except TooManyFlowsError:
+        return math.nan
+    return float(f"{mean:.6g}")
+
+
+def _drawn(config: SimulationConfig) -> bool:
+    """Whether the traffic differs from seed to seed."""
+    first, second = (demand_of(config.topology, config.traffic, seed=seed) for seed in (1, 2))
+    return bool((first.between_routers != second.between_routers).any())
+
+
+def _one(quantity: str, config: SimulationConfig) -> float:
+    if quantity != "accepted-load":
+        return latency_floor(config)
+    try:
+        return Bounds.of(config).most_accepted(config.load)
+    except TooManyFlowsError:  # what hosts send and receive is a bound, too
+        demand = demand_of(config.topology, config.traffic, network=config.network, seed=config.seed)
+        return min(1.0, config.load / max(1.0, float(demand.received.max()) * config.load))
+
+
+def cases_of(suite: Suite) -> Iterator[tuple[Track, Effort, BenchmarkCase]]:
+    """Every case, with its track and effort."""
+    for track in suite.tracks:
+        for effort in EFFORTS:
+            for case in track.cases[effort]:
+                yield track, effort, case
+
+
+def write(rows: Sequence[tuple[str, str, str, str, float, str]], file: Path) -> None:
+    """Write the table; it appears complete or not at all.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    with replacing(file) as temporary, temporary.open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(_COLUMNS)
+        writer.writerows(rows)
+
+
+def main(suite: Annotated[str, typer.Option(help="Whose cases they are.")] = "dragonfly-v1") -> None:
+    """Compute the bounds of all cases of a suite, and write the table that comes with the package."""
+    try:
+        chosen = find_suite(suite)
+        known: dict[str, float] = {}
+        rows = []
+        for track, effort, case in cases_of(chosen):
+            seeds = chosen.seeds[effort]
+            key = key_of(track, case, seeds)
+            known[key] = known[key] if key in known else bound_of(track, case, seeds)
+            if not math.isfinite(known[key]) and not math.isnan(known[key]):
+                raise config_error("load", case.load, f"must be one that some routing carries in {case.name}")
+            rows.append((track.name, effort, case.name, track.quantity, known[key], key))
+            typer.echo(f"{track.name}, {effort}: {case.name}: {known[key]:.6g}")
+        with parsing("bounds of cases", str(table_of(suite)), "must be writable"):
+            write(rows, table_of(suite))
+    except ConfigError as error:
+        raise typer.BadParameter(str(error)) from None
+    typer.echo(f"{table_of(suite)}: {len(rows)} cases")
+
+
+if __name__ == "__main__":
+    typer.run(main)
