@@ -166,14 +166,3 @@ def test_the_routers_of_a_stable_baselines_vector_are_copied_too() -> None:
     assert np.array_equal(env.reset(), copied.reset())
     assert env.core.seed == copied.core.seed == 5
     assert np.array_equal(copy.deepcopy(env).reset(), env.reset())
-
-
-@pytest.mark.parametrize("way", COPIES)
-def test_a_simulation_says_what_to_save_instead(way: str) -> None:
-    simulation = dfe.Simulation(CONFIG)
-    with pytest.raises(TypeError, match="pickle its config and run that again"):
-        COPIES[way](simulation)
-    simulation.run(200.0)
-    again = dfe.Simulation(COPIES[way](simulation.config))
-    again.run(200.0)
-    assert again.trace_hash() == simulation.trace_hash()

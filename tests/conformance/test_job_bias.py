@@ -211,50 +211,6 @@ def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> Non
         job_bias_v0.parallel_env(**{**SMALL, **settings})
 
 
-def test_bad_calls_are_refused_and_change_nothing() -> None:
-    env, raw = job_bias_v0.parallel_env(**SMALL), job_bias_v0.raw_env(**SMALL)
-    for call in (
-        lambda: env.step({}),
-        env.state,
-        env.trace_hash,
-        env.metrics,
-        env.counters,
-        lambda: raw.step(0),
-    ):
-        with pytest.raises(dfe.StateError, match=r"call reset\(\) first"):
-            call()
-    with pytest.raises(dfe.ConfigError, match=r"^seed = -1"):
-        env.reset(seed=-1)
-    env.reset(seed=1)
-    raw.reset(seed=1)
-    before = env.trace_hash()
-    good = dict.fromkeys(env.agents, 0)
-    for actions in (
-        {},
-        {**good, "job_9": 0},
-        {**good, "job_1": 4},
-        {**good, "job_1": 0.0},
-        {**good, "job_1": None},
-        3,
-    ):
-        with pytest.raises(dfe.IllegalActionError):
-            env.step(actions)
-    for action in (4, -1, 0.5, None, "ad0"):
-        with pytest.raises(dfe.IllegalActionError):
-            raw.step(action)
-    assert env.trace_hash() == raw.trace_hash() == before
-    with pytest.raises(dfe.ConfigError, match=r"^agent = 'job_3'"):
-        env.observation_space("job_3")
-    while env.agents:
-        env.step(good)
-    with pytest.raises(dfe.StateError, match="the episode is over"):
-        env.step({})
-    env.close()
-    env.close()
-    with pytest.raises(dfe.StateError):
-        env.metrics()
-
-
 def test_rendering() -> None:
     env = job_bias_v0.parallel_env(**SMALL, render_mode="ansi")
     env.reset(seed=1)

@@ -58,19 +58,9 @@ def test_api_checker(make: Callable[..., Any], variant: str) -> None:
     api_test(make(**VARIANTS[variant]), num_cycles=200)
 
 
-@pytest.mark.usefixtures("_dictionaries_are_expected")
-def test_api_checker_to_the_end_of_the_episode() -> None:
-    api_test(dragonfly_v0.env(**SHORT), num_cycles=1000)
-    api_test(dragonfly_v0.env(max_cycles=6), num_cycles=1000)
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_parallel_api_checker(variant: str) -> None:
     parallel_api_test(dragonfly_v0.parallel_env(**VARIANTS[variant]), num_cycles=200)
-
-
-def test_parallel_api_checker_to_the_end_of_the_episode() -> None:
-    parallel_api_test(dragonfly_v0.parallel_env(**SHORT), num_cycles=1000)
 
 
 @pytest.mark.usefixtures("_dictionaries_are_expected")
