@@ -21,16 +21,8 @@ from tests.fuzz.small_configs import SMALL_SCENARIO
 from tests.fuzz.tampering import in_bytes, in_text, refused_or_run
 
 _TYPES = (
-    *(
-        pa.float16(),
-        pa.int8(),
-        pa.uint64(),
-        pa.string(),
-        pa.bool_(),
-        pa.timestamp("ns"),
-        pa.binary(),
-        pa.null(),
-    ),
+    *(pa.float16(), pa.int8(), pa.uint64(), pa.string(), pa.bool_(), pa.timestamp("ns"), pa.binary()),
+    pa.null(),
     *(pa.list_(pa.int64()), pa.decimal128(30, 2), pa.dictionary(pa.int32(), pa.string())),
 )
 _FIGURE_SHARE = 0.01  # drawing takes long
