@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -84,18 +82,3 @@ def test_the_command_line_says_field_value_and_range_and_ends_with_2(
     assert shown.out == ""
     assert "Traceback" not in shown.err
     assert re.search(message, " ".join(shown.err.split())), shown.err
-
-
-def test_a_process_ends_with_2_and_one_line(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "dragonfly_env.cli", "simulate", "-t", "72", "--load", "1.5"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert re.search(r"load.* = 1\.5: must be a fraction of .*in \(0, 1\]", done.stderr)
-    assert list(tmp_path.iterdir()) == []

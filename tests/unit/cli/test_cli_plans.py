@@ -60,15 +60,6 @@ def test_a_dry_run_estimates_policies_in_python_apart_and_tells_of_export() -> N
     assert "export_mlp" in done.stdout
 
 
-def test_a_benchmark_estimates_policies_in_python_apart_and_tells_of_export() -> None:
-    Path("mine.py").write_text(AGENT)
-    done = run("benchmark", "mine.py:Mine", "--track", "steady", "--dry-run")
-    assert done.exit_code == 0, done.output
-    told = " ".join(done.output.split())
-    assert re.search(r"\d+ runs of Mine in Python: known when the first has ended", told)
-    assert "export_mlp" in told
-
-
 @pytest.mark.parametrize("command", [["sweep"], ["sweep", "--dry-run"], ["evaluate"]])
 def test_missing_channels_are_said_before_the_first_run(
     command: list[str], monkeypatch: pytest.MonkeyPatch
