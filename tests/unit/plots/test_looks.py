@@ -77,11 +77,7 @@ def test_parameters_of_policies_and_agents_do_so_too(vision: str) -> None:
 
 def test_policies_that_papers_compare_differ_in_colour_for_everyone() -> None:
     compared = [
-        ("par", "ad2"),
-        ("acor", "pb-acor"),
-        ("ugal-g", "ugal-n"),
-        ("min", "par"),
-        ("lia", "tpr"),
+        *(("par", "ad2"), ("acor", "pb-acor"), ("ugal-g", "ugal-n"), ("min", "par"), ("lia", "tpr")),
         ("ad0", "ad3"),
     ]
     for one, other in compared:

@@ -25,7 +25,6 @@ from dragonfly_env.plots.fairness import fairness_figure
 from dragonfly_env.plots.learning import learning_figure
 from dragonfly_env.plots.links import global_links_figure, ports_figure
 from dragonfly_env.plots.loads import COLUMNS, latency_limit_ns, load_figure
-from dragonfly_env.plots.style import looks
 from dragonfly_env.sweeps import Results, Scenario, aggregate, load_results, run_all
 
 
@@ -53,23 +52,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def results(folder: Path) -> Results:
     return load_results(folder)
-
-
-def test_every_policy_has_a_look_of_its_own() -> None:
-    names = dfe.policies()
-    pairs = [(look.colour, look.marker) for look in looks(names).values()]
-    assert len(set(pairs)) == len(names)
-
-
-def test_a_policy_looks_the_same_in_every_company() -> None:
-    alone = looks(["par"])["par"]
-    assert looks(["min", "ugal-n", "par", "par:bias_packets=2"])["par"] == alone
-    assert looks(["par:bias_packets=2", "par"])["par"] == alone
-
-
-def test_parameters_of_one_policy_look_different() -> None:
-    labels = ["par", *(f"par:bias_packets={bias}" for bias in range(6))]
-    assert len({(look.colour, look.marker) for look in looks(labels).values()}) == len(labels)
 
 
 def test_everything_is_drawn_and_nothing_is_blank(results: Results, tmp_path: Path) -> None:
@@ -201,14 +183,6 @@ def test_results_without_arrays_are_drawn_as_far_as_they_go(results: Results, tm
     assert (tmp_path / "loads.png").exists()
 
 
-def test_a_missing_run_leaves_a_panel_that_says_so(results: Results, tmp_path: Path) -> None:
-    table = results.table
-    part = table[~((table["policy"] == "par") & (table["traffic"] == "adv+1"))].reset_index(drop=True)
-    rest = Results(results.name, part, results.policies, results.traffic, results.expected)
-    assert draw(rest, tmp_path, formats=["png"]).skipped == {}
-    assert "6 still missing" in (tmp_path / "index.html").read_text(encoding="utf-8")
-
-
 def test_runs_without_a_single_packet_can_be_drawn(tmp_path: Path) -> None:
     settings = {
         "topology": "72",
@@ -226,12 +200,6 @@ def test_an_unknown_kind_or_format_is_a_config_error(results: Results, tmp_path:
         draw(results, tmp_path, kinds=["fairnes"])
     with pytest.raises(ConfigError, match="format = 'gif'"):
         draw(results, tmp_path, formats=["gif"])
-
-
-def test_a_folder_that_cannot_be_written_is_a_config_error(results: Results, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(ConfigError, match="figure folder"):
-        draw(results, tmp_path / "file", kinds=["loads"])
 
 
 def test_the_page_needs_nothing_from_elsewhere(results: Results, tmp_path: Path) -> None:
@@ -331,17 +299,3 @@ def test_a_single_load_is_in_the_middle_and_words_stay_inside(at_one_load: Resul
     assert text.get_text().endswith(" us")
     words, panel = text.get_window_extent(), latency.get_window_extent()
     assert panel.x0 <= words.x0 <= words.x1 <= panel.x1
-
-
-def test_words_at_the_last_of_several_loads_stay_inside(results: Results) -> None:
-    figure = load_figure(results)
-    figure.draw_without_rendering()
-    for panel in figure.axes:
-        for text in panel.texts:
-            assert text.get_window_extent().x1 <= panel.get_window_extent().x1
-
-
-def test_the_page_names_a_policy_of_which_nothing_is_visible(at_one_load: Results, tmp_path: Path) -> None:
-    draw(at_one_load, tmp_path, kinds=["loads"])
-    page = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert re.search(r"off the scale: min \([0-9.]+ us\)", page)
