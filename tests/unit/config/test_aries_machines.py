@@ -43,12 +43,8 @@ def test_the_graph_of_theta_has_the_public_links() -> None:
 @pytest.mark.parametrize(
     ("rows", "columns", "groups", "links", "block"),
     [
-        (6, 16, 12, 48, 4),
-        (6, 16, 15, 24, 2),
-        (6, 16, 34, 24, 2),
-        (3, 8, 12, 6, 1),
-        (3, 8, 12, 12, 2),
-        (2, 4, 5, 8, 2),
+        *((6, 16, 12, 48, 4), (6, 16, 15, 24, 2), (6, 16, 34, 24, 2), (3, 8, 12, 6, 1)),
+        *((3, 8, 12, 12, 2), (2, 4, 5, 8, 2)),
     ],
 )
 def test_peer_k_uses_column_block_k_modulo_the_blocks(

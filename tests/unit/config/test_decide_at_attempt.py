@@ -96,15 +96,6 @@ def test_with_the_same_nonminimal_path_it_is_the_choice_that_is_made_anew() -> N
     assert len(hashes) == 3
 
 
-@pytest.mark.parametrize("decide_at", ["attempt", "attempt-same-path"])
-def test_decisions_from_outside_are_taken_once(decide_at: str) -> None:
-    config = simulation("min", decide_at=decide_at).config
-    with pytest.raises(
-        dfe.ConfigError, match=f"^network.decide_at = '{decide_at}': must be 'arrival', 'head' or 'by-policy'"
-    ):
-        dfe.BatchedRoutingEnv(config)
-
-
 def own_decision(policy: str) -> str:
     """What ``by-policy`` is for this policy."""
     if policy == "lia":

@@ -156,11 +156,3 @@ def test_the_grid_is_as_cubic_as_can_be() -> None:
 def test_what_is_impossible_is_refused(traffic: str, message: str) -> None:
     with pytest.raises(dfe.ConfigError, match=message):
         dfe.SimulationConfig(topology=SMALL, traffic=traffic)
-
-
-@pytest.mark.parametrize("traffic", ["graph500:scale=9,in_flight=3,placement=random", "halo3d:side=8"])
-def test_threads_change_nothing(traffic: str) -> None:
-    topology = dfe.Dragonfly.preset("1056")
-    one, two = (ran(traffic, topology, policy="lia", threads=threads) for threads in (1, 2))
-    assert one.trace_hash() == two.trace_hash()
-    assert one.time_ns == two.time_ns
