@@ -75,19 +75,6 @@ def test_a_checkout_stands_for_its_environment(tmp_path: Path) -> None:
     assert interpreter(tmp_path) == python
 
 
-def test_what_is_no_checkout_is_refused_without_a_traceback(tmp_path: Path) -> None:
-    done = run(str(tmp_path))
-    assert done.returncode == 1
-    assert "neither a checkout with .venv nor a Python" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_an_unknown_case_is_refused() -> None:
-    done = run(sys.executable, "--only", "mini")
-    assert done.returncode == 2
-    assert "mini" in done.stderr
-
-
 def test_one_disturbed_slice_does_not_change_a_round() -> None:
     quad = [
         {"which": which, "work": 1, "cpu_s": 2.0 if which == "old" else 1.0} for which in ("old", "new") * 2

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from benchmarks.report import comparison, read, yardsticks
-from benchmarks.result import DURATIONS, SPEEDS, Result
+from benchmarks.result import Result
 from benchmarks.yardstick import program as yardstick
 from benchmarks.yardstick.beside import Beside
 
@@ -116,12 +116,6 @@ def test_cpu_time_is_counted_in_its_packet_hops() -> None:
     assert took.yardsticks == pytest.approx([16_000])
 
 
-def test_what_is_neither_speed_nor_cpu_time_has_no_multiple() -> None:
-    assert result(unit="GB, peak").yardsticks == []
-    assert result(unit="GB, peak").to_dict()["yardsticks"] is None
-    assert result(yardstick_hops_per_s=()).yardsticks == []
-
-
 def test_a_machine_twice_as_fast_changes_the_speeds_and_not_their_multiples() -> None:
     old = result()
     new = result(samples=[12.0, 18.0], yardstick_hops_per_s=[16e6, 18e6])
@@ -138,11 +132,6 @@ def test_files_from_before_the_yardstick_can_still_be_compared(tmp_path: Path) -
     file.write_text(json.dumps({"format": 1, "results": [stored]}), encoding="utf-8")
     old = Result.from_dict(read(file)["results"][0])
     assert old == result(yardstick_hops_per_s=())
-
-
-def test_units_of_speeds_and_of_cpu_time_are_told_apart() -> None:
-    assert all(unit.endswith("/ CPU-s") for unit in SPEEDS)
-    assert not any(unit.endswith("/ CPU-s") for unit in DURATIONS)
 
 
 def test_the_command_prints_the_speed_of_this_machine() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import subprocess
 import sys
@@ -23,7 +22,6 @@ from dragonfly_env.agents import (
 )
 from dragonfly_env.agents._choice import any_legal, pick
 from dragonfly_env.agents.storage import read_agent, write_agent
-from dragonfly_env.baselines._mlp_arithmetic import best_legal
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.policies import make_policy
 
@@ -124,24 +122,6 @@ def test_what_is_no_saved_agent_is_a_configuration_error(tmp_path: Path) -> None
             load_agent(tmp_path / f"{name}.zip")
 
 
-def test_damaged_archives_are_configuration_errors(tmp_path: Path) -> None:
-    path = tmp_path / "agent.zip"
-    write_agent(path, {"kind": "deep-q", "text": "x" * 1000}, {"weights.pt": bytes(range(256)) * 50})
-    content = path.read_bytes()
-    for at in range(0, len(content), 7):
-        damaged = bytearray(content)
-        damaged[at] ^= 0xFF
-        path.write_bytes(bytes(damaged))
-        with contextlib.suppress(ConfigError):  # and nothing else
-            read_agent(path, ("weights.pt",))
-
-
-def test_a_file_that_cannot_be_written_is_a_configuration_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(ConfigError, match=r"^agent = .*writable"):
-        write_agent(tmp_path / "file" / "agent.zip", {"kind": "some"}, {})
-
-
 def test_random_legal_actions_are_legal_and_equally_likely() -> None:
     rng = np.random.default_rng(0)
     mask = rng.random((6, 5)) < 0.5
@@ -155,12 +135,6 @@ def test_random_legal_actions_are_legal_and_equally_likely() -> None:
         np.testing.assert_allclose(row[legal] / 4_000, 1 / legal.sum(), atol=0.04)
     nearly_one = np.full(6, np.nextafter(1.0, 0.0))
     assert mask[np.arange(6), any_legal(mask, nearly_one)].all()
-
-
-def test_the_best_legal_action_is_legal_and_ties_go_to_the_lowest() -> None:
-    values = np.array([[9.0, 1.0, 1.0], [0.0, -5.0, -4.0]])
-    mask = np.array([[False, True, True], [False, True, True]])
-    assert best_legal(values, mask).tolist() == [1, 2]
 
 
 def test_weighted_actions_come_as_often_as_they_weigh_and_never_without_weight() -> None:

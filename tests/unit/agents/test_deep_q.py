@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dragonfly_env.errors import ConfigError, StateError
+from dragonfly_env.errors import ConfigError
 
 pytest.importorskip("stable_baselines3")
 
@@ -131,26 +131,13 @@ def test_another_layout_is_refused_and_the_difference_named() -> None:
         agent.act(decisions((*names[:3], "else"), 3))
 
 
-def test_calls_out_of_order_are_state_errors(tmp_path: Path) -> None:
-    agent = DeepQAgent()
-    with pytest.raises(StateError, match="save"):
-        agent.save(tmp_path / "agent.zip")
-    states = np.zeros(3, np.int64)
-    with pytest.raises(StateError, match="learn"):
-        agent.learn(FakeWorld().step(states, states)[1])  # type: ignore[arg-type]
-
-
 def transitions_of(numbers: Any) -> FakeTransitions:
     """Transitions that carry their number everywhere."""
     count = len(numbers)
     column = np.asarray(numbers, np.float32)[:, None]
     return FakeTransitions(
-        column,
-        np.asarray(numbers),
-        -column[:, 0].astype(float),
-        column + 1,
-        np.ones((count, 2), bool),
-        np.zeros(count, bool),
+        *(column, np.asarray(numbers), -column[:, 0].astype(float), column + 1),
+        *(np.ones((count, 2), bool), np.zeros(count, bool)),
     )
 
 
@@ -179,13 +166,8 @@ def test_the_replay_buffer_keeps_the_newest_transitions_whole() -> None:
         ("hidden_units", 64),
         ("nonminimal_kinds", "lgl"),
         ("nonminimal_kinds", ("lgl", "x")),
-        ("features", "queue"),
-        ("features", (1,)),
-        ("learning_rate", 0),
-        ("discount", float("nan")),
-        ("epsilon_end", 1.5),
-        ("batch_transitions", 200_000),
-        ("buffer_transitions", True),
+        *(("features", "queue"), ("features", (1,)), ("learning_rate", 0), ("discount", float("nan"))),
+        *(("epsilon_end", 1.5), ("batch_transitions", 200_000), ("buffer_transitions", True)),
     ],
 )
 def test_impossible_settings_are_refused_by_name(field: str, value: Any) -> None:

@@ -195,16 +195,6 @@ def test_the_core_decides_as_the_agent_that_was_exported(settings: dict[str, Any
     assert native.trace_hash() == env.trace_hash()
 
 
-def test_several_scenarios_have_the_same_say() -> None:
-    from dragonfly_env.agents.ppo import _per_scenario
-
-    scenarios = np.array([0, 0, 2, 2, 2], dtype=np.int32)
-    scaled = _per_scenario(np.array([1.0, 3.0, 100.0, 500.0, 900.0]), scenarios)
-    np.testing.assert_allclose(scaled[:2], [-1, 1], rtol=1e-6)
-    np.testing.assert_allclose(scaled[2:].mean(), 0, atol=1e-6)
-    np.testing.assert_allclose(scaled[2:].std(), 1, rtol=1e-6)
-
-
 def test_calls_and_settings_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     agent = PpoAgent(PpoSettings(**QUICK))
     with pytest.raises(StateError, match=r"save\(\)"):

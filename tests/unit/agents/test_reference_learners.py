@@ -12,7 +12,6 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import Policy, QAdaptive, QRouting
-from dragonfly_env.agents.reference_learners import one_instant_per_router
 
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.5, seed=7)
 LEARNERS = [QAdaptive(epsilon=0.1), QRouting(epsilon=0.1)]
@@ -41,11 +40,6 @@ def test_a_reference_is_a_policy_and_names_its_environment(learner: Any) -> None
     assert (actions.shape, actions.dtype) == ((len(batch),), np.int64)
     assert batch.mask[np.arange(len(batch)), actions].all()
     assert reference.act(batch.rows(slice(0, 0))).shape == (0,)
-
-
-def test_a_heuristic_is_its_own_reference() -> None:
-    policy = dfe.make_policy("ugal-n")
-    assert policy.reference(make(policy)) is policy
 
 
 def test_parameters_alone_do_not_answer_and_say_who_does() -> None:
@@ -149,11 +143,3 @@ def test_a_learner_may_route_the_background_of_a_tagged_packet(learner: Any) -> 
         if terminated or truncated:
             env.reset()
     assert (env.unwrapped._background._answers.table != table).any()
-
-
-def test_rounds_hold_one_instant_of_every_router_in_order() -> None:
-    routers = np.array([5, 2, 5, 5, 2, 9])
-    times = np.array([30, 10, 20, 20, 40, 7])
-    rounds = [sorted(rows.tolist()) for rows in one_instant_per_router(routers, times)]
-    assert rounds == [[1, 2, 3, 5], [0, 4]]
-    assert list(one_instant_per_router(routers[:0], times[:0])) == []

@@ -151,10 +151,6 @@ def test_names_follow_the_nonminimal_path() -> None:
     assert Par().name == "par"
 
 
-def test_vlb_lgl_is_another_word_for_val_n() -> None:
-    assert dfe.make_policy("vlb-lgl") == dfe.make_policy("val-n")
-
-
 def test_the_core_is_told_only_what_the_name_does_not_say() -> None:
     assert Minimal().parameters() == {}
     assert Valiant(detour="gl").parameters() == {"own_group": "minimal"}
@@ -163,10 +159,6 @@ def test_the_core_is_told_only_what_the_name_does_not_say() -> None:
     parameters = Ugal(detour="lg", bias_packets=2).parameters()
     assert parameters["bias_packets"] == 2.0
     assert "detour" not in parameters
-
-
-def test_a_published_example_makes_the_published_policy() -> None:
-    assert dfe.baselines.Ugal(detour="lgl", bias_packets=0) == dfe.make_policy("ugal-n")
 
 
 @pytest.mark.parametrize(

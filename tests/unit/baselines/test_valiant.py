@@ -94,8 +94,3 @@ def test_without_another_router_or_group_packets_go_minimally(own_group: str) ->
     inside = [route for route in passed if route[0] // topology.a == route[-1] // topology.a]
     assert inside
     assert {len(route) for route in inside} <= {1, 2}
-
-
-def test_an_unknown_value_is_refused() -> None:
-    with pytest.raises(dfe.ConfigError, match=r"own_group = 'far': .*'minimal', 'local'"):
-        dfe.make_policy("val-n", own_group="far")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.decisions.layout import FEATURES
 from tests.unit.small_env import config, make, play
 
 
@@ -39,15 +38,6 @@ def test_observations_lie_within_the_bounds_of_the_layout_and_have_names() -> No
             assert (batch.obs >= env.layout.low).all()
             assert (batch.obs <= env.layout.high).all()
             batch = env.step(batch.minimal_actions())
-
-
-def test_features_are_selected_by_name() -> None:
-    everything = make(action="path").reset(seed=4)
-    for name in FEATURES:
-        env = make(action="path", features=[name])
-        batch = env.reset(seed=4)
-        assert list(env.layout.features) == [name]
-        np.testing.assert_array_equal(batch.obs, everything.obs[:, everything.layout[name].columns])
 
 
 def test_observed_queues_are_those_of_the_state() -> None:
@@ -155,19 +145,6 @@ def test_arrays_are_read_only_views_and_a_copy_stays() -> None:
     gc.collect()
     assert old.sum() is not None  # the memory is still there, whatever it shows
     np.testing.assert_array_equal(kept.obs, before)
-
-
-def test_draws_belong_to_decisions() -> None:
-    first = make().reset(seed=9)
-    again = make(scope="all").reset(seed=9)
-    draws = dict(zip(first.decision_ids.tolist(), first.draws.tolist(), strict=True))
-    common = [i for i in again.decision_ids.tolist() if i in draws]
-    assert common
-    other = dict(zip(again.decision_ids.tolist(), again.draws.tolist(), strict=True))
-    assert all(draws[i] == other[i] for i in common)
-    assert make().reset(seed=10).draws[0].tolist() != first.draws[0].tolist()
-    assert 0.0 <= first.draws.min() <= first.draws.max() < 1.0
-    np.testing.assert_array_equal(first.rows(slice(1, 3)).draws, first.draws[1:3])
 
 
 def test_reset_repeats_with_a_seed_and_goes_on_without() -> None:

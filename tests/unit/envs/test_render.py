@@ -61,15 +61,6 @@ def test_windows_of_frames_in_quick_succession_reach_back_to_an_earlier_one() ->
     assert windows == [200, 400, 600, 600, 600, 600, 600, 600]
 
 
-def test_a_second_frame_of_the_same_moment_is_the_same() -> None:
-    simulation = dfe.Simulation(config())
-    renderer = Renderer(simulation.config, "ansi")
-    simulation.run(1_000)
-    renderer.render(simulation.metrics())
-    simulation.run(1_000)
-    assert renderer.render(simulation.metrics()) == renderer.render(simulation.metrics())
-
-
 @pytest.mark.parametrize("restart", ["statistics", "renderer"])
 def test_a_new_beginning_forgets_earlier_frames(restart: str) -> None:
     simulation = dfe.Simulation(config())

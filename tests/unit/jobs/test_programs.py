@@ -10,8 +10,7 @@ import pytest
 
 from dragonfly_env import jobs
 from dragonfly_env.jobs import Operation
-from dragonfly_env.jobs.compiled import run_settings
-from dragonfly_env.jobs.grids import even_lengths, neighbors_around, rank_at, rectangle
+from dragonfly_env.jobs.grids import rectangle
 from dragonfly_env.jobs.operations import RECEIVE, SEND, SEND_ALL_TO_ALL, WAIT, WAIT_ALL
 from dragonfly_env.jobs.program import Motif
 
@@ -181,21 +180,3 @@ def test_qbox_and_rayleigh_stay_in_rows_and_columns() -> None:
     }
     assert set(row) == {1, 2, 4, 8}  # children in the binomial tree
     assert all(3_276_800 <= size < 3_277_000 for size in row.values())
-
-
-def test_grids() -> None:
-    assert even_lengths(32, (1, 1, 1, 1)) == (4, 2, 2, 2)
-    assert sorted(even_lengths(60, (1, 1, 1))) == [3, 4, 5]
-    assert len(list(neighbors_around(rank_at((1, 1, 1), (3, 3, 3)), (3, 3, 3)))) == 26
-    assert len(list(neighbors_around(0, (3, 3, 3)))) == 7
-
-
-def test_pieces_of_messages_are_scaled_as_the_messages_are() -> None:
-    for scale in (1.0, 0.25, 0.01):
-        milc = jobs.Milc(scale=scale)
-        assert milc.piece() == pytest.approx(32_768 * scale, abs=1)
-        assert milc.plane_bytes(256)[0] / milc.piece() == pytest.approx(839_808 / 32_768, rel=0.01)
-        assert run_settings(milc, 64)["piece_packets"] == milc.piece() // 64
-    assert run_settings(jobs.Milc(scale=1e-6), 64)["piece_packets"] == 1
-    written = jobs.OperationText.of(lambda rank, ranks: [jobs.compute(1)], 2)
-    assert written.piece() == written.piece_bytes

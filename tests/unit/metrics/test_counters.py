@@ -13,8 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.metrics.counters import Counters
-from dragonfly_env.metrics.windows import CounterWindows, most_windows
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
 SMALL_GRID = dfe.Dragonfly(
@@ -171,16 +169,6 @@ def test_counters_do_not_depend_on_threads(threads: int) -> None:
     assert one.host_latency_percentile_ns(99.99) == more.host_latency_percentile_ns(99.99) > 0
 
 
-def test_latencies_of_hosts_are_those_of_the_packets_that_they_sent() -> None:
-    simulation = ran(load=0.7, host_latency=True, packet_log=True, policy="par")
-    log, hosts = simulation.packet_log(), simulation.metrics().hosts
-    for name, begin in (("latency_mean_ns", "created_ns"), ("network_latency_mean_ns", "injected_ns")):
-        took = log["delivered_ns"] - log[begin]
-        count = np.bincount(log["src"], minlength=72)
-        npt.assert_allclose(getattr(hosts, name), np.bincount(log["src"], took, minlength=72) / count)
-        npt.assert_array_equal(hosts.delivered, count)
-
-
 def test_percentiles_are_those_of_the_means_per_host_and_window() -> None:
     windows = dfe.Simulation(config(load=0.6, host_latency=True)).run_in_windows(2_500, 20_000)
     means = windows.host_latency_mean_ns()
@@ -274,14 +262,3 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
         simulation.counters().since(later)
     with pytest.raises(dfe.ConfigError, match=r"^earlier = 3"):
         later.since(3)  # type: ignore[arg-type]
-
-
-def test_an_empty_run_has_an_empty_record() -> None:
-    simulation = dfe.Simulation(config())
-    windows = simulation.run_in_windows(10, 0)
-    assert len(windows) == 0
-    assert isinstance(windows, CounterWindows)
-    assert len(windows.tiles("kind")["time_ns"]) == 0
-    assert isinstance(windows.whole, Counters)
-    assert np.isnan(windows.whole.tiles.stalls_to_flits).all()
-    assert most_windows(windows.whole) > 1000

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import pickle
 from typing import Any
 
 import numpy as np
@@ -111,17 +110,6 @@ def test_percentiles_of_many_packets_match_sorting_them() -> None:
         assert m.latency_percentile_ns(q) == ordered[rank - 1]
 
 
-def test_999_of_1000_packets_are_exactly_99_9_percent() -> None:
-    counts = np.zeros(10, np.int64)
-    counts[[0, 9]] = (999, 1)
-    assert metrics(latency_histogram=counts, delivered=1000).latency_percentile_ns(99.9) == 100.0
-
-
-def test_a_percentile_stays_between_the_exact_extremes() -> None:
-    m = metrics(latency_min_ps=104 * PS, latency_max_ps=996 * PS)
-    assert (m.latency_percentile_ns(1), m.latency_percentile_ns(99.99)) == (104.0, 996.0)
-
-
 @pytest.mark.parametrize("q", [-1, 100.1, math.nan, math.inf, "50", None, True])
 def test_a_percentile_out_of_range_is_refused(q: Any) -> None:
     with pytest.raises(ConfigError, match=r"^q = .*\[0, 100\] percent"):
@@ -168,21 +156,6 @@ def test_sums_by_link_class() -> None:
     assert totals["local"].stalls_to_flits == pytest.approx(0.5)
     assert totals["local"].utilisation == totals["local"].utilisation_mean
     assert math.isnan(dataclasses.replace(totals["local"], flits=0).stalls_to_flits)
-
-
-def test_unconnected_ports_are_no_links() -> None:
-    topology = Dragonfly(p=1, a=2, h=2, g=3)  # 4 global ports a group, 2 of them connected
-    changes = {
-        "router_injected": np.zeros(6, np.int64),
-        "link_packets": np.zeros(24, np.int64),
-        "link_stall_ps": np.zeros(24, np.int64),
-        "input_stall_ps": np.zeros(24, np.int64),
-    }
-    links = Metrics.from_statistics(statistics(**changes), topology, NETWORK).links
-    assert np.sum(links.kind == "global") == 6
-    connected = {(r, p) for r, p, _, _ in topology.links().tolist()}
-    between = links.kind != "host"
-    assert set(zip(links.router[between].tolist(), links.port[between].tolist(), strict=True)) == connected
 
 
 def test_tiles_receive_what_others_send() -> None:
@@ -239,16 +212,6 @@ def test_a_time_series_has_loads_and_means_per_bin() -> None:
     assert series["generated_latency_mean_ns"] == pytest.approx([150, 225, math.nan], nan_ok=True)
 
 
-def test_latency_by_group_pair() -> None:
-    assert metrics().group_latency_mean_ns is None
-    delivered = np.zeros((3, 3), np.int64)
-    delivered[0, 1] = 4
-    mean = metrics(group_delivered=delivered, group_latency_sum_ps=delivered * 250 * PS).group_latency_mean_ns
-    assert mean is not None
-    assert mean[0, 1] == 250.0
-    assert np.isnan(mean).sum() == 8
-
-
 def test_without_packets_and_time_nothing_has_a_value() -> None:
     assert math.isnan(EMPTY.accepted_load)
     assert math.isnan(EMPTY.offered_load)
@@ -282,12 +245,3 @@ def test_a_snapshot_cannot_be_changed_and_owns_its_arrays() -> None:
         m.hop_histogram[0] = 1
     with pytest.raises(ValueError, match="read-only"):
         m.links.packets[0] = 1
-
-
-def test_a_snapshot_survives_the_way_to_another_process() -> None:
-    copy = pickle.loads(pickle.dumps(metrics()))
-    assert copy.to_dict() == metrics().to_dict()
-
-
-def test_repr_says_the_main_figures() -> None:
-    assert "10 packets in 550.0 ns and 2.100 hops" in repr(metrics())

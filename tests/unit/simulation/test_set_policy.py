@@ -71,9 +71,3 @@ def test_a_policy_with_other_needs_is_refused_and_nothing_changes(first: str, se
     changed.run(2000)
     left.run(4000)
     assert changed.trace_hash() == left.trace_hash()
-
-
-@pytest.mark.parametrize("policy", ["ugal", None, 3, {"name": "ugal-n", "bias": 1}])
-def test_what_is_no_policy_is_refused(policy: Any) -> None:
-    with pytest.raises(dfe.ConfigError):
-        simulation().set_policy(policy)
