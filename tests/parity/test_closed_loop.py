@@ -9,7 +9,6 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
 from dragonfly_env.envs.bias import BiasControl
-from dragonfly_env.sweeps.agent_simulation import AgentSimulation
 from tests.parity.cases import PRESETS, config_of, play
 from tests.parity.rules import in_numpy
 
@@ -118,20 +117,6 @@ def test_the_pettingzoo_views_end_with_the_workload() -> None:
         asked += not over
     assert not aec.agents
     assert asked > 72 * 71
-
-
-def test_an_agent_that_runs_next_to_the_core_ends_with_the_workload() -> None:
-    policy = dfe.make_policy("min")
-    config = config_of(traffic="all-to-all", policy=policy)
-    inside = dfe.Simulation(config)
-    inside.run_to_completion()
-    agent = AgentSimulation(config, policy)
-    agent.run(500_000)
-    agent.run(500_000)
-    assert agent.trace_hash() == inside.trace_hash()
-    assert agent.metrics().makespan_ns == inside.metrics().makespan_ns
-    assert agent.time_ns == inside.time_ns
-    assert agent.metrics().duration_ns == inside.metrics().duration_ns
 
 
 def test_bias_control_terminates_when_its_workload_is_complete() -> None:

@@ -128,12 +128,8 @@ def test_minimal_routing_is_the_same_everywhere(settings: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("name", "warming"),
     [
-        ("ugal-n", "min"),
-        ("lia", "vlb-lg"),
-        ("pb", "ugal-n"),
-        ("ugal-n", "q-routing"),
-        ("mlp", "par"),
-        ("par", "mlp"),
+        *(("ugal-n", "min"), ("lia", "vlb-lg"), ("pb", "ugal-n"), ("ugal-n", "q-routing")),
+        *(("mlp", "par"), ("par", "mlp")),
     ],
 )
 def test_warm_ups_of_another_policy_change_nothing(name: str, warming: str) -> None:
@@ -188,20 +184,6 @@ def test_another_background_takes_over_at_once() -> None:
     env.set_background("ugal-n")
     history(env, 1)
     assert in_core(env)
-
-
-def test_who_answers_from_python_cannot_be_told_to_seek() -> None:
-    env = PacketRouting(background="ugal-n", **BUSY)
-    env.reset(seed=1)
-    assert isinstance(env.core, PacketEnv)
-    with pytest.raises(dfe.ConfigError, match="row"):
-        env.core.follow(1)
-    env.set_background(FromPython(ready("ugal-n")))
-    for misuse in (env.core.seek, lambda: env.core.follow(0)):  # type: ignore[attr-defined]
-        with pytest.raises(dfe.StateError, match="background"):
-            misuse()
-    env.step(0)
-    assert env.core.pending.agents.size > 1
 
 
 @pytest.mark.parametrize("settings", [{"feedback": True}, {"avoid_destination_group": False}], ids=str)
