@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 import dragonfly_env as dfe
@@ -67,25 +65,6 @@ def test_after_completion_an_episode_may_be_extended_drained_and_reset_but_nothi
         assert env.metrics().makespan_ns == ended
         assert env.metrics().packets_in_flight == 0
     assert len(env.transitions())
-
-
-def test_an_episode_shorter_than_its_workload_goes_on_when_it_is_extended() -> None:
-    whole = dfe.Simulation(config_of(traffic="all-to-all"))
-    whole.run_to_completion()
-    env = dfe.BatchedRoutingEnv(
-        config_of(traffic="all-to-all"), scope="source", action="path", duration_ns=1_000
-    )
-    batch = env.reset()
-    pieces = 0
-    while math.isnan(env.metrics().makespan_ns):
-        if env.done:
-            batch = env.extend(1_000)
-            pieces += 1
-        else:
-            batch = env.step(batch.minimal_actions())
-    assert pieces > 2
-    assert env.trace_hash() == whole.trace_hash()
-    assert env.metrics().makespan_ns == whole.metrics().makespan_ns
 
 
 def test_a_workload_that_is_complete_in_the_warm_up_leaves_an_episode_without_decisions() -> None:

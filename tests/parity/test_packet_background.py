@@ -83,14 +83,6 @@ def test_the_core_answers_as_the_reference_does(name: str) -> None:
     both_ways(ready(name))
 
 
-@pytest.mark.parametrize("name", ["min", "ugal-n", "par"])
-@pytest.mark.parametrize("routing_delay_ns", [0.0, 100.0])
-@pytest.mark.parametrize("decide_at", ["arrival", "head"])
-def test_whenever_packets_ask(name: str, routing_delay_ns: float, decide_at: str) -> None:
-    network = dfe.NetworkConfig(decide_at=decide_at, routing_delay_ns=routing_delay_ns)
-    both_ways(ready(name), 12, network=network)
-
-
 @pytest.mark.parametrize(
     "settings",
     [
@@ -123,32 +115,6 @@ def test_whenever_packets_ask(name: str, routing_delay_ns: float, decide_at: str
 )
 def test_minimal_routing_is_the_same_everywhere(settings: dict[str, Any]) -> None:
     both_ways(ready("min"), 12, **settings)
-
-
-@pytest.mark.parametrize(
-    ("name", "warming"),
-    [
-        *(("ugal-n", "min"), ("lia", "vlb-lg"), ("pb", "ugal-n"), ("ugal-n", "q-routing")),
-        *(("mlp", "par"), ("par", "mlp")),
-    ],
-)
-def test_warm_ups_of_another_policy_change_nothing(name: str, warming: str) -> None:
-    both_ways(ready(name), 12, policy=ready(warming))
-
-
-def test_several_partitions_and_threads_change_nothing() -> None:
-    settings: dict[str, Any] = {
-        "topology": dfe.Dragonfly.preset("1056"),
-        "traffic": "uniform",
-        "load": 0.3,
-        "duration_ns": 2_000.0,
-    }
-    both_ways(ready("ugal-n"), 12, **settings)
-    told = [
-        history(PacketRouting(background="ugal-n", threads=threads, **{**BUSY, **settings}), 12)
-        for threads in (1, 2)
-    ]
-    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize(

@@ -26,11 +26,6 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_all_that_the_project_compares_is_there() -> None:
-    expected = ["min", "ugal-n", "ugal-g", "par", "q-adaptive", "batched, random actions"]
-    assert list(cases()) == expected
-
-
 def test_every_case_is_measured_in_turns_and_a_commit_has_its_own_history(tmp_path: Path) -> None:
     file = tmp_path / "compared.json"
     done = run(

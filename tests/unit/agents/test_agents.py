@@ -12,10 +12,6 @@ import numpy as np
 import pytest
 
 from dragonfly_env.agents import (
-    AGENTS,
-    Policy,
-    RandomPolicy,
-    agent_settings,
     load_agent,
     make_agent,
     read_metadata,
@@ -23,7 +19,6 @@ from dragonfly_env.agents import (
 from dragonfly_env.agents._choice import any_legal, pick
 from dragonfly_env.agents.storage import read_agent, write_agent
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.policies import make_policy
 
 WITHOUT_TORCH = """
 import sys
@@ -64,13 +59,6 @@ def test_without_the_extra_an_agent_says_what_to_install() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_settings_are_documented_without_torch() -> None:
-    for kind in AGENTS:
-        described = {setting.name: setting for setting in agent_settings(kind)}
-        assert all(setting.doc for setting in described.values())
-        assert described["learning_rate"].default is not None
-
-
 def test_unknown_kinds_and_settings_name_the_nearest() -> None:
     with pytest.raises(ConfigError, match="did you mean 'deep-q'"):
         make_agent("deep-Q")
@@ -78,13 +66,6 @@ def test_unknown_kinds_and_settings_name_the_nearest() -> None:
         make_agent("deep-q", lr=0.1)
     with pytest.raises(ConfigError, match="did you mean 'learning_rate'"):
         make_agent("deep-q", learn_rate=0.1)
-
-
-def test_baselines_and_the_random_policy_are_policies() -> None:
-    for policy in (make_policy("min"), make_policy("ugal-n"), RandomPolicy(), RandomPolicy(action="port")):
-        assert isinstance(policy, Policy)
-        assert policy.name
-        assert policy.scope in ("source", "every", "all", "progressive")
 
 
 def test_a_saved_agent_is_one_readable_file(tmp_path: Path) -> None:

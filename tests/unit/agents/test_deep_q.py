@@ -76,14 +76,6 @@ def test_an_illegal_action_is_never_taken_and_never_enters_a_target() -> None:
     assert agent.statistics()["loss"] < 100
 
 
-def test_equal_seeds_learn_the_same_and_other_seeds_do_not() -> None:
-    first, world = trained(rounds=60)
-    again, _ = trained(rounds=60)
-    other, _ = trained(rounds=60, seed=4)
-    np.testing.assert_array_equal(values(first, world), values(again, world))
-    assert not np.array_equal(values(first, world), values(other, world))
-
-
 def test_it_explores_only_while_it_trains_and_less_and_less() -> None:
     agent, world = trained(rounds=10)
     assert agent.epsilon == 0.0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import evaluate_policy, fit, load_agent, make_agent, make_env
+from dragonfly_env.agents import fit, load_agent, make_agent, make_env
 from dragonfly_env.agents.settings import PpoSettings
 from dragonfly_env.errors import ConfigError, StateError
 
@@ -43,10 +43,6 @@ def weights(agent: PpoAgent) -> list[Any]:
     return [
         tensor.detach().numpy() for part in (agent._network, agent._average) for tensor in part.parameters()
     ]
-
-
-def run_of(policy: Any, config: dfe.SimulationConfig = TINY) -> dict[str, Any]:
-    return evaluate_policy(policy, config, warmup_ns=0, measure_ns=4_000.0, seed=5).to_dict()
 
 
 def test_a_rollout_joins_what_was_chosen_with_what_came_of_it_in_each_scenario() -> None:
@@ -152,18 +148,6 @@ def test_a_training_that_was_interrupted_goes_on_bit_for_bit(tmp_path: Path) -> 
     rest.save(tmp_path / "rest.zip")
     whole.save(tmp_path / "whole.zip")
     assert (tmp_path / "rest.zip").read_bytes() == (tmp_path / "whole.zip").read_bytes()
-
-
-def test_it_acts_on_any_size_and_any_mixture_of_them(tmp_path: Path) -> None:
-    agent = trained(config=[TINY, SYSTEM.replace(traffic="uniform")])
-    agent.save(tmp_path / "agent.zip")
-    for size in ("72", "342"):
-        config = SYSTEM.replace(topology=dfe.Dragonfly.preset(size))
-        with pytest.warns(dfe.agents.OtherNetworkWarning):
-            assert run_of(load_agent(tmp_path / "agent.zip"), config)["packets_delivered"] > 0
-    ports = trained(action="port", scope="every")
-    with pytest.warns(dfe.agents.OtherNetworkWarning):
-        assert run_of(ports, SYSTEM)["packets_delivered"] > 0
 
 
 @pytest.mark.parametrize(

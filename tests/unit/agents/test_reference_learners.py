@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 
@@ -109,17 +108,6 @@ def test_tables_go_on_in_the_next_episode_as_if_they_had_been_loaded(learner: An
     np.testing.assert_array_equal(reference.table, alone.q_table())
 
 
-def test_an_answer_twice_is_the_same_answer() -> None:
-    learner = QAdaptive(epsilon=0.5)
-    env = make(learner)
-    reference = learner.reference(env)
-    batch = env.reset()
-    while not env.done:
-        first = reference.act(batch)
-        np.testing.assert_array_equal(reference.act(batch), first)
-        batch = env.step(first)
-
-
 def test_too_much_feedback_is_said_and_not_learnt_from_in_part() -> None:
     learner = LEARNERS[0]
     env = make(learner, max_uncollected_bytes=2_000)
@@ -129,17 +117,3 @@ def test_too_much_feedback_is_said_and_not_learnt_from_in_part() -> None:
         batch = env.step(batch.minimal_actions())
     with pytest.raises(dfe.StateError, match="max_uncollected_bytes"):
         reference.act(batch)
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_a_learner_may_route_the_background_of_a_tagged_packet(learner: Any) -> None:
-    env = gymnasium.make(
-        "dragonfly_env/PacketRouting-v0", background=learner, warmup_ns=0.0, duration_ns=3_000.0
-    )
-    env.reset(seed=1)
-    table = env.unwrapped._background._answers.table.copy()
-    for _ in range(20):
-        *_, terminated, truncated, _ = env.step(int(np.argmax(env.unwrapped.decision.mask[0])))
-        if terminated or truncated:
-            env.reset()
-    assert (env.unwrapped._background._answers.table != table).any()

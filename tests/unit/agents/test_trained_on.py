@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tiny_learner  # conftest.py has put it where commands find it
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import OtherNetworkWarning, evaluate_policy, fit, load_agent, make_agent
@@ -84,14 +83,6 @@ def test_the_unit_of_the_training_is_saved_and_packets_are_converted(trained: An
     assert header["settings"]["occupancy_unit"] == header["layout"]["occupancy_unit"] == "buffers"
 
 
-def test_times_and_packets_are_not_converted(trained: Any) -> None:
-    env = dfe.BatchedRoutingEnv(SMALL, **{**trained.env_options(), "occupancy_unit": "ns"})
-    with pytest.raises(
-        dfe.ConfigError, match=r"^occupancy_unit = 'ns': must be 'buffers': this .* was trained"
-    ):
-        trained.prepare(env)
-
-
 @pytest.mark.parametrize("unit", ["packets", "ns"])
 @pytest.mark.parametrize("kind", ["deep-q", "ppo"])
 def test_an_agent_in_physical_units_is_trained_on_networks_with_other_buffers(kind: str, unit: str) -> None:
@@ -112,16 +103,6 @@ def test_learning_goes_on_in_other_units_or_is_refused(trained: Any) -> None:
         return
     with pytest.warns(OtherNetworkWarning):
         fit(trained, SMALL_BUFFERS, episodes=1, episode_ns=1_000.0)
-
-
-def test_a_learner_of_ones_own_is_known_by_its_metadata() -> None:
-    agent = tiny_learner.TinyLearner()
-    agent.metadata = {"configuration": SMALL.to_dict()}
-    with pytest.warns(OtherNetworkWarning, match="topology.arrangement"):
-        evaluate_policy(agent, ELSEWHERE, **SHORT)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        evaluate_policy(agent, SMALL, **SHORT)
 
 
 @pytest.mark.parametrize(

@@ -76,13 +76,6 @@ def test_the_policy_survives_dictionaries_files_and_pickling(file: Path) -> None
     assert policy.to_dict()["sha256"] == policy.sha256  # type: ignore[attr-defined]
 
 
-def test_another_file_under_the_same_name_is_noticed(file: Path) -> None:
-    config = CONFIG.replace(policy=dfe.make_policy("mlp", weights=file))
-    MlpNetwork.random(seed=2).save(file)
-    with pytest.raises(dfe.ConfigError, match=r"^sha256 = .*another file"):
-        dfe.SimulationConfig.from_json(config.to_json())
-
-
 BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "another kind": (lambda f: changed(f, header={"kind": "cnn"}), "format 1"),
     "a later format": (lambda f: changed(f, header={"format": 2}), "format 1"),
@@ -192,13 +185,6 @@ def test_a_network_of_another_size_is_refused_by_the_core_and_by_the_reference(t
         policy.act(other.reset())
     with pytest.raises(dfe.ConfigError, match=r"feature = "):
         policy.act(dfe.BatchedRoutingEnv(CONFIG, features=["hops"], duration_ns=500.0).reset())
-
-
-def test_too_few_virtual_channels_are_refused(tmp_path: Path) -> None:
-    file = MlpNetwork.random(action="port", scope="every", max_hops=6).save(tmp_path / "net")
-    network = dfe.NetworkConfig(local_vcs=5, global_vcs=6)
-    with pytest.raises(dfe.ConfigError, match=r"local_vcs = 5: at least 6"):
-        dfe.Simulation(CONFIG.replace(policy=Mlp(weights=str(file)), network=network))
 
 
 def test_another_network_may_take_over_in_the_middle_of_a_run(tmp_path: Path) -> None:

@@ -210,23 +210,6 @@ def test_an_impossible_tracker_is_refused(features: list[str], trackers: Any, me
         dfe.BatchedRoutingEnv(CONFIG, features=features, trackers=trackers)
 
 
-def test_a_change_of_policy_keeps_what_routers_remember() -> None:
-    """Flags go on while a policy routes that does not read them; what is decided then is decided by them."""
-    changed, left = (dfe.Simulation(CONFIG.replace(policy="pb")) for _ in range(2))
-    for _ in range(3):
-        changed.run(2000)
-        changed.set_policy("ugal-n")
-        changed.set_policy("pb")
-        left.run(2000)
-    assert changed.trace_hash() == left.trace_hash() != 0
-    changed.set_policy(Piggyback(bias_packets=2))
-    with pytest.raises(
-        dfe.ConfigError, match=r"^policy = 'pb': must need no tracker that does not run already"
-    ):
-        changed.set_policy(Piggyback(congestion_factor=1.3))
-    assert changed.config.policy == Piggyback(bias_packets=2)
-
-
 def test_a_policy_that_needs_what_no_router_remembers_cannot_take_over() -> None:
     simulation = dfe.Simulation(CONFIG.replace(policy="ugal-n"))
     with pytest.raises(dfe.ConfigError, match=r"^policy = 'pb': must need no tracker"):

@@ -27,12 +27,6 @@ from dragonfly_env.policies import (
 from dragonfly_env.policies import _classes as registered
 from tests.ready import ready
 
-NAMES = ("min", "val-g", "val-n", "vlb-lg", "vlb-gl", "vlb-g", "ugal-g", "ugal-n", "par")
-
-
-def test_the_policies_of_the_paper_are_there() -> None:
-    assert set(NAMES) <= set(dfe.policies())
-
 
 @pytest.mark.parametrize("name", dfe.policies())
 def test_the_message_for_an_unknown_setting_lists_only_what_may_be_set(name: str) -> None:
@@ -169,12 +163,6 @@ def test_an_unknown_policy_gets_the_nearest_one(typo: str, meant: str) -> None:
         dfe.ConfigError, match=rf"^policy = '{typo}': did you mean '{meant}'\? It must be one of '"
     ):
         dfe.make_policy(typo)
-
-
-@pytest.mark.parametrize("value", [None, 3, "", ["min"], {"bias_packets": 1}, b"min", Ugal])
-def test_what_is_no_policy_is_refused(value: Any) -> None:
-    with pytest.raises(dfe.ConfigError, match=r"^policy = "):
-        parse_policy(value)
 
 
 def test_unknown_and_contradicting_parameters_are_refused() -> None:

@@ -74,20 +74,6 @@ def test_the_others_say_who_runs_them(name: str) -> None:
         dfe.agents.evaluate_policy(policy, CONFIG, native=False)
 
 
-@pytest.mark.parametrize("name", REFERENCES)
-def test_a_reference_answers_every_row_with_a_legal_action(name: str) -> None:
-    policy = ready(name)
-    env = dfe.BatchedRoutingEnv.for_policy(CONFIG, policy, duration_ns=500.0)
-    batch = env.reset()
-    while not env.done:
-        actions = policy.act(batch)
-        assert actions.shape == (len(batch),)
-        assert actions.dtype == np.int64
-        assert batch.mask[np.arange(len(batch)), actions].all()
-        batch = env.step(actions)
-    assert policy.act(batch).shape == (len(batch),) == (0,)
-
-
 @pytest.mark.parametrize("policy", [Ugal(detour="lgl"), Par()])
 def test_a_nonminimal_path_needs_more_than_twice_its_queue_and_ties_stay_minimal(policy: Policy) -> None:
     batch = batch_of(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import decimal
 import inspect
+import itertools
 import math
 import re
 import resource
@@ -98,8 +99,14 @@ def test_a_simulation_takes_no_nonsense(field: str) -> None:
         refused_or_run(config_from, {field: value})
 
 
-@pytest.mark.parametrize("preset", dfe.NetworkConfig.presets())
-@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(dfe.NetworkConfig)])
+@pytest.mark.parametrize(
+    ("field", "preset"),
+    zip(
+        [field.name for field in dataclasses.fields(dfe.NetworkConfig)],
+        itertools.cycle(dfe.NetworkConfig.presets()),
+        strict=False,
+    ),
+)
 def test_a_network_takes_no_nonsense(field: str, preset: str) -> None:
     for value in NONSENSE:
         refused_or_run(config_over, preset, {field: value})
@@ -114,14 +121,15 @@ def test_a_topology_takes_no_nonsense(field: str) -> None:
         refused_or_run(config_from, {"topology": shape})
 
 
-POLICY_FIELDS = [
-    (name, field.name)
+# One policy of each class: its parameters are those of the others.
+POLICY_FIELDS = {
+    (type(ready(name)), field.name): (name, field.name)
     for name in dfe.policies()
     for field in dataclasses.fields(ready(name))  # type: ignore[arg-type]
-]
+}
 
 
-@pytest.mark.parametrize(("name", "field"), POLICY_FIELDS)
+@pytest.mark.parametrize(("name", "field"), POLICY_FIELDS.values())
 def test_a_policy_takes_no_nonsense(name: str, field: str) -> None:
     for value in NONSENSE:
         refused_or_run(config_routed, name, {field: value})

@@ -66,15 +66,6 @@ def test_info_lists_everything_there_is() -> None:
         assert name in done.stdout
 
 
-@pytest.mark.parametrize(
-    "name", ["uniform", "adv", "adv+1", "adv-3", "advc", "permutation", "tornado", "hotspot:hosts=2"]
-)
-def test_info_says_where_a_traffic_pattern_comes_from(name: str) -> None:
-    done = run("info", name)
-    assert done.exit_code == 0
-    assert "Source: " in done.stdout
-
-
 def test_info_tells_every_feature_that_observations_can_show() -> None:
     lines = run("info", "features").stdout.splitlines()
     told = {words[0]: words[1:] for line in lines if (words := line.split())}
@@ -312,8 +303,3 @@ def test_simulate_runs_jobs_next_to_each_other() -> None:
     assert [job["program"] for job in found["jobs"]] == ["milc:gap_ns=100.0,scale=0.001", "all-to-all"]
     assert found["jobs"][0]["operations"]["allreduce"]["count"] == 2 * 2 * 8
     assert found["configuration"]["jobs"][0]["iterations"] == 2
-
-
-def test_info_knows_programs() -> None:
-    assert "rayleigh" in run("info").stdout
-    assert "piece_bytes" in run("info", "qbox").stdout

@@ -41,21 +41,6 @@ def test_names_of_jobs_and_operations_are_shown_as_they_are(capsys: pytest.Captu
     assert len({width for width in widths if width > 60}) <= 2
 
 
-@pytest.mark.parametrize("command", ["sweep", "view", "evaluate"])
-def test_labels_of_policies_and_files_are_shown_as_they_are(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    short = ["-t", "72", "--traffic", "uniform", "-l", "0.2", "--warmup-ns", "0", "--measure-ns", "1000"]
-    out = "out\x1b[31m" + (".html" if command == "view" else "")
-    wanted = [f"{HOSTILE}=min"] if command == "evaluate" else ["-p", f"{HOSTILE}=min"]
-    more = ["--frames", "5"] if command == "view" else ["--no-plots", "-j", "1"]
-    code, said, err = run(capsys, command, *wanted, *short, "-o", out, *more)
-    assert code == 0, err
-    assert "\x1b" not in said + err
-    assert r"out\x1b[31m" in (said + err).replace("\n", "")
-    assert command == "view" or SPELT in said
-
-
 def test_jobs_without_an_end_are_not_run_to_their_completion(capsys: pytest.CaptureFixture[str]) -> None:
     endless = "file:m.ops,iterations=endless"
     for more in ([], ["--job", "background-mix:fill=0.5"]):

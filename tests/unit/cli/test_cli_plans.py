@@ -75,19 +75,6 @@ def test_missing_channels_are_said_before_the_first_run(
     assert len(done.output) < 400
 
 
-def test_info_says_how_many_channels_a_policy_needs_on_a_topology() -> None:
-    def rows(*arguments: str) -> dict[str, list[str]]:
-        text = run("info", *arguments).stdout
-        return {
-            scheme: re.findall(rf"{scheme} +(\d+) +(\d+)", text)[-1] for scheme in ("stage", "ladder", "hop")
-        }
-
-    assert rows("par") == {"stage": ("5", "5"), "ladder": ("5", "2"), "hop": ("7", "7")}
-    assert rows("par", "--topology", "72") == rows("par")
-    assert rows("min", "--topology", "theta") != rows("min")
-    assert "depends on its parameters" in run("info", "mlp").stdout
-
-
 def test_sweeps_take_jobs_and_call_processes_workers() -> None:
     done = run("sweep", "-t", "72", "-p", "min", "--job", JOB, "--out", "out", "--workers", "1", "--no-plots")
     assert done.exit_code == 0, done.output
@@ -104,11 +91,6 @@ def test_sweeps_take_jobs_and_call_processes_workers() -> None:
     both = run(*SWEEP, "--jobs", "1", "--workers", "1", "--dry-run")
     assert both.exit_code == 2
     assert "--jobs = 1: must be left out next to --workers" in both.output
-
-
-def test_a_scenario_of_jobs_needs_no_traffic() -> None:
-    Path("jobs.toml").write_text(f'topology = "72"\npolicies = ["min"]\njobs = ["{JOB}"]\n')
-    assert run("sweep", "jobs.toml", "--dry-run").stdout.startswith("1 run\n")
 
 
 def test_view_shows_jobs_as_its_help_says() -> None:

@@ -80,10 +80,6 @@ def test_a_closed_standard_output_is_noticed_before_anything_is_run(redirection:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_all_streams_may_be_closed(tmp_path: Path) -> None:
-    assert shell("<&- >&- 2>&-", *SIMULATE, cwd=tmp_path).returncode == 2
-
-
 def test_a_reader_who_has_gone_is_no_error_worth_a_word(tmp_path: Path) -> None:
     done = shell("| true", "info", cwd=tmp_path)
     assert done.stderr == ""

@@ -180,18 +180,6 @@ def test_a_results_folder_may_itself_be_a_link_as_its_user_names_it() -> None:
     assert Path("disk/results.parquet").is_file()
 
 
-def test_a_log_goes_into_a_pipe_and_to_a_device() -> None:
-    assert run("simulate", "/dev/null").exit_code == 0
-    assert Path("/dev/null").is_char_device()
-    log = subprocess.run(
-        [sys.executable, "-m", "dragonfly_env.cli", *FILES["simulate"], "/dev/stdout", "--json"],
-        capture_output=True,
-        check=True,
-        timeout=300,
-    )
-    assert log.stdout.startswith(b"PAR1")
-
-
 def test_a_packet_log_is_csv_if_its_name_says_so(tmp_path: Path) -> None:
     for name in ("log.parquet", "log.csv"):
         assert run("simulate", name).exit_code == 0

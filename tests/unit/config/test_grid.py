@@ -157,12 +157,6 @@ def test_an_array_is_no_name(name: str) -> None:
             call(wrong)
 
 
-@pytest.mark.parametrize("value", [0, -1, 1.5, True, None, "2", 1025])
-def test_a_grid_has_whole_rows(value: Any) -> None:
-    with pytest.raises(dfe.ConfigError, match=r"^rows = "):
-        dfe.Grid(rows=value, columns=2)
-
-
 @pytest.mark.parametrize(
     ("links", "message"),
     [

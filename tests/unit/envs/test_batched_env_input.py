@@ -138,14 +138,6 @@ def test_transitions_that_no_one_takes_are_given_up_openly() -> None:
         off.transitions()
 
 
-def test_an_episode_without_decisions_is_over_at_once() -> None:
-    lonely = dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=2, h=0, g=1), load=0.5)
-    env = dfe.BatchedRoutingEnv(lonely, duration_ns=1_000.0)
-    assert len(env.reset()) == 0
-    assert env.done
-    assert env.metrics().packets_delivered > 0
-
-
 def test_routers_without_ports_have_no_decisions_and_an_episode_of_theirs_ends() -> None:
     env = dfe.BatchedRoutingEnv(config(topology=dfe.Dragonfly(2, 1, 0), traffic="uniform"), duration_ns=500)
     batch = env.reset()

@@ -58,22 +58,6 @@ def test_an_episode_is_its_intervals_and_the_reward_is_their_latency() -> None:
     assert ["metrics" in info for info in infos] == [False] * 4 + [True]
 
 
-@pytest.mark.parametrize("extra", [{}, {"group_latency": True, "host_latency": True}], ids=["few", "all"])
-def test_the_last_info_has_the_metrics_of_the_whole_episode(extra: dict[str, Any]) -> None:
-    env = BiasControl(config(**extra), duration_ns=10_000.0)
-    _, infos = episode(env, lambda _: DEFAULT_BIASES.index(0.0), seed=5)
-    simulation = dfe.Simulation(config(seed=5, **extra))
-    simulation.run(10_000)
-    joined, whole = infos[-1]["metrics"], simulation.metrics()
-    known = whole.to_dict()
-    assert joined.to_dict() == {**known, "saturated": None, "stationary": None}
-    np.testing.assert_array_equal(joined.hop_histogram, whole.hop_histogram)
-    np.testing.assert_array_equal(joined.links.packets, whole.links.packets)
-    if extra:
-        np.testing.assert_array_equal(joined.group_latency_mean_ns, whole.group_latency_mean_ns)
-        np.testing.assert_array_equal(joined.hosts.latency_mean_ns, whole.hosts.latency_mean_ns)
-
-
 def test_packets_of_a_warm_up_are_not_paid_for() -> None:
     env = BiasControl(config(), duration_ns=4_000.0, warmup_ns=3_000.0)
     _, infos = episode(env, lambda _: DEFAULT_BIASES.index(0.0), seed=5)

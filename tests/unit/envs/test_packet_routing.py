@@ -171,14 +171,6 @@ class FrozenCopy:
         return batch.minimal_actions() if self.answer is None else self.answer(batch)
 
 
-def test_any_object_that_acts_may_be_the_background() -> None:
-    mine = FrozenCopy()
-    env, usual = PacketRouting(**BUSY, background=mine), PacketRouting(**BUSY)
-    rewards = [journey(each, np.random.default_rng(5), seed=8)[0] for each in (env, usual)]
-    assert rewards[0] == rewards[1]
-    assert mine.asked > 100
-
-
 @pytest.mark.parametrize(
     "answer",
     [

@@ -165,16 +165,6 @@ def test_options_change_one_episode() -> None:
         env.reset(seed=1, options={"seed": 2})
 
 
-def test_options_of_each_scenario() -> None:
-    env = make()
-    env.reset(options=[{"load": 0.9}, None, {"traffic": "uniform", "seed": 77}])
-    assert [one.load for one in env.configs] == pytest.approx([0.9, 0.3, 0.4])
-    assert [str(one.traffic) for one in env.configs] == ["adv+1", "adv+1", "uniform"]
-    assert env.configs[2].seed == 77
-    env.reset(options={"load": 0.5})
-    assert [one.load for one in env.configs] == [0.5] * 3
-
-
 def test_extend_and_drain_are_for_all() -> None:
     env = make()
     play(env, env.reset())
@@ -186,14 +176,6 @@ def test_extend_and_drain_are_for_all() -> None:
     assert [env.metrics(i).packets_delivered for i in range(3)] == [0, 0, 0]
     with pytest.raises(dfe.StateError, match="drained"):
         env.extend(10.0)
-
-
-def test_packet_logs_are_told_apart() -> None:
-    env = dfe.BatchedRoutingEnv([config(packet_log=True), config(load=0.1)], duration_ns=2_000.0)
-    play(env, env.reset())
-    assert len(env.packet_log(scenario=0)["src"]) == env.metrics(scenario=0).packets_delivered > 0
-    with pytest.raises(dfe.StateError, match="packet_log=False"):
-        env.packet_log(scenario=1)
 
 
 def test_scenarios_are_drawn_anew_for_every_episode() -> None:

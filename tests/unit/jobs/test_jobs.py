@@ -118,16 +118,6 @@ def test_policies_of_jobs() -> None:
     assert len({alone, mixed, plain}) == 3
 
 
-def test_all_to_all_exchanges_may_have_a_policy_of_their_own() -> None:
-    job = dfe.Job("rayleigh:scale=0.001,gap_ns=0", hosts=36, placement="random")
-    _, plain = complete(job, policy="min")
-    _, both = complete(job.replace(policy="ugal-n"), policy="min")
-    _, one = complete(job.replace(all_to_all_policy="ugal-n"), policy="min")
-    assert one == both != plain  # Rayleigh does nothing else
-    nek = dfe.Job("nek5000:gap_ns=0", hosts=36, placement="random")
-    assert complete(nek.replace(all_to_all_policy="ugal-n"))[1] == complete(nek)[1]
-
-
 def test_jobs_go_to_toml_and_json_and_back(tmp_path: Path) -> None:
     file = tmp_path / "ring.ops"
     file.write_text("ranks 3\n* receive from=-1\n* send to=+1 bytes=100\n* wait\n")
@@ -255,13 +245,6 @@ def test_what_jobs_rule_out(settings: dict[str, Any], says: str) -> None:
         config(dfe.Job(SMALL, hosts=4), **settings)
     with pytest.raises(dfe.ConfigError, match="traffic = 'none': must be some traffic"):
         dfe.SimulationConfig(topology=TOPOLOGY, traffic="none")
-
-
-def test_bounded_source_queues_hold_up_pieces() -> None:
-    job = dfe.Job("hacc:scale=0.001,gap_ns=0", hosts=27)
-    free, _ = complete(job)
-    tight, _ = complete(job, source_queue_packets=2)
-    assert tight.packets_delivered == free.packets_delivered
 
 
 def test_an_environment_runs_jobs_too() -> None:

@@ -126,12 +126,6 @@ def test_milc_of_256_hosts_is_as_in_the_plan() -> None:
     assert jobs.Milc(scale=0.25).plane_bytes(256)[0] == 209_952
 
 
-def test_reordered_milc_keeps_blocks_together() -> None:
-    order = jobs.MilcReorder().rank_order(256, 1)
-    assert order[:8] == [0, 1, 4, 5, 2, 3, 6, 7]
-    assert jobs.Milc().rank_order(256, 1) == list(range(256))
-
-
 def test_nek5000_halos() -> None:
     nek = jobs.Nek5000(gap_ns=0)
     assert nek.lengths(256) == (8, 8, 4) or sorted(nek.lengths(256)) == [4, 8, 8]

@@ -170,11 +170,3 @@ def test_a_program_that_would_wait_for_ever_is_refused_and_says_who_waits(
     job = written(text, tmp_path)
     with pytest.raises(dfe.ConfigError, match=r"jobs\[0\]\..*" + says):
         dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=4, h=2), jobs=[job])
-
-
-def test_a_file_is_for_as_many_hosts_as_it_has_ranks(tmp_path: Path) -> None:
-    job = written("ranks 2\n* compute ns=5", tmp_path)
-    with pytest.raises(dfe.ConfigError, match=r"hosts = 3: must be 2, the ranks of test\.ops"):
-        dfe.Job(job.program, hosts=3)
-    with pytest.raises(dfe.ConfigError, match="program file"):
-        dfe.Job(f"file:{tmp_path / 'none.ops'}")

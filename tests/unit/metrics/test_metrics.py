@@ -83,15 +83,6 @@ def test_loads_are_packet_times_over_host_times() -> None:
     assert m.group_accepted_load == pytest.approx(np.array([3, 2, 6]) * 10 / 2000)
 
 
-def test_counts_and_means() -> None:
-    m = metrics()
-    assert (m.packets_generated, m.packets_lost, m.packets_injected, m.packets_delivered) == (12, 3, 11, 10)
-    assert (m.packets_in_network, m.packets_in_source_queues, m.packets_in_flight) == (4, 2, 6)
-    assert (m.latency_mean_ns, m.network_latency_mean_ns) == (550.0, 500.0)
-    assert (m.latency_min_ns, m.latency_max_ns) == (100.0, 1000.0)
-    assert (m.hops_mean, m.minimal_fraction, m.packet_hops) == (2.1, 0.7, 31)
-
-
 @pytest.mark.parametrize(
     ("q", "expected"),
     [(0, 100), (10, 100), (10.1, 200), (50, 500), (90, 900), (95, 1000), (99.9, 1000), (100, 1000)],
@@ -232,16 +223,3 @@ def test_to_dict_is_one_row_of_plain_numbers(m: Metrics) -> None:
     for name in ("p50", "p95", "p99", "p99_9", "min", "max", "mean"):
         assert f"latency_{name}_ns" in row
     assert list(row) == list(EMPTY.to_dict())
-
-
-def test_a_snapshot_cannot_be_changed_and_owns_its_arrays() -> None:
-    given = statistics()
-    m = Metrics.from_statistics(given, TOPOLOGY, NETWORK)
-    given["router_injected"][:] = 99
-    assert m.router_injected.tolist() == [1, 2, 0, 2, 4, 2]
-    with pytest.raises(AttributeError):
-        m.packets_delivered = 0  # type: ignore[misc]  # on purpose
-    with pytest.raises(ValueError, match="read-only"):
-        m.hop_histogram[0] = 1
-    with pytest.raises(ValueError, match="read-only"):
-        m.links.packets[0] = 1

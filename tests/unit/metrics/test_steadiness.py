@@ -40,12 +40,6 @@ def test_a_change_of_the_traffic_is_not_stationary() -> None:
     assert repr(metrics).endswith(", not stationary>")
 
 
-def test_filling_the_network_is_not_taken_for_saturation() -> None:
-    metrics = measured(0.5, warmup_ns=0.0, measure_ns=6_000.0)
-    assert metrics.accepted_load < 0.95 * metrics.offered_load
-    assert metrics.saturated is False
-
-
 def hot(hosts: int, fraction: float) -> float:
     """What the hot hosts of 72 receive at full load."""
     return fraction * 72 / hosts + 1 - fraction
@@ -80,12 +74,6 @@ def test_patterns_that_spread_their_load_never_send_a_host_too_much(spec: str) -
     metrics = measured(1.0, traffic=spec, warmup_ns=0.0, measure_ns=100.0)
     assert metrics.destination_load_max == pytest.approx(1.0)
     assert metrics.saturated is None
-
-
-@pytest.mark.parametrize("policy", [name for name in dfe.policies() if name != "mlp"])
-def test_stable_uniform_loads_stay_unsaturated_whatever_the_policy(policy: str) -> None:
-    metrics = measured(0.3, policy=policy, warmup_ns=5_000.0, measure_ns=5_000.0, network="lia")
-    assert metrics.saturated is False
 
 
 def test_what_hosts_receive_is_the_mean_of_the_steps_in_force() -> None:

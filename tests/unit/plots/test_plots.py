@@ -14,16 +14,14 @@ import matplotlib.image
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.patches import Rectangle
 
 import dragonfly_env as dfe
 from dragonfly_env import ConfigError
 from dragonfly_env.plots import FIGURES, draw
 from dragonfly_env.plots.choose import representative_load
 from dragonfly_env.plots.distributions import distribution_figure
-from dragonfly_env.plots.fairness import fairness_figure
 from dragonfly_env.plots.learning import learning_figure
-from dragonfly_env.plots.links import global_links_figure, ports_figure
+from dragonfly_env.plots.links import global_links_figure
 from dragonfly_env.plots.loads import COLUMNS, latency_limit_ns, load_figure
 from dragonfly_env.sweeps import Results, Scenario, aggregate, load_results, run_all
 
@@ -130,32 +128,12 @@ def test_a_load_is_chosen_that_most_policies_carry(results: Results) -> None:
         representative_load(results, "adv+1", 0.4)
 
 
-def test_fairness_bars_stand_for_the_routers_of_a_group(results: Results) -> None:
-    figure = fairness_figure(results, 0.3)
-    assert len(figure.axes) == 2 * 3
-    bars = figure.axes[0].patches
-    assert len(bars) == 4
-    rows = results.table.query("traffic == 'uniform' and policy == 'min' and load == 0.3")
-    loads = np.mean(
-        [np.reshape(values, (-1, 4)).mean(axis=0) for values in rows["router_accepted_load"]], axis=0
-    )
-    assert [bar.get_height() for bar in bars if isinstance(bar, Rectangle)] == pytest.approx(
-        loads.tolist(), rel=1e-5
-    )
-
-
 def test_min_under_adversarial_traffic_uses_one_link_per_group(results: Results) -> None:
     figure = global_links_figure(results, 0.5)
     values = np.asarray(figure.axes[3].get_images()[0].get_array(), dtype=float)
     assert values.shape == (9, 9)
     used = np.argwhere(np.nan_to_num(values) > 0.01)
     assert [(int(a), int(b)) for a, b in used] == [(group, (group + 1) % 9) for group in range(9)]
-
-
-def test_port_utilisation_is_the_mean_over_groups(results: Results) -> None:
-    values = np.asarray(ports_figure(results, 0.3).axes[0].get_images()[0].get_array(), dtype=float)
-    assert values.shape == (4, 7)
-    assert values[:, :2].mean() == pytest.approx(0.3, abs=0.05)
 
 
 def test_time_series_need_bins(results: Results, tmp_path: Path) -> None:
@@ -181,18 +159,6 @@ def test_results_without_arrays_are_drawn_as_far_as_they_go(results: Results, tm
     drawn = draw(without, tmp_path, formats=["png"])
     assert set(drawn.skipped) == {"series", "fairness", "global-links", "ports"}
     assert (tmp_path / "loads.png").exists()
-
-
-def test_runs_without_a_single_packet_can_be_drawn(tmp_path: Path) -> None:
-    settings = {
-        "topology": "72",
-        "policies": ["min"],
-        "traffic": ["uniform"],
-        "loads": [0.1, 0.2],
-        "arrays": True,
-    }
-    run_all(Scenario.from_dict({**settings, "warmup_ns": 0, "measure_ns": 2}), tmp_path, workers=1)
-    assert list(draw(load_results(tmp_path), tmp_path).skipped) == ["series"]
 
 
 def test_an_unknown_kind_or_format_is_a_config_error(results: Results, tmp_path: Path) -> None:
@@ -280,14 +246,6 @@ def at_one_load(tmp_path_factory: pytest.TempPathFactory) -> Results:
     }
     run_all(Scenario.from_dict(settings, name="one"), path, workers=1)
     return load_results(path)
-
-
-def test_the_legend_of_one_panel_lies_within_the_figure(at_one_load: Results) -> None:
-    for figure in (distribution_figure(at_one_load), load_figure(at_one_load)):
-        figure.draw_without_rendering()
-        box = figure.legends[0].get_window_extent()
-        assert box.x0 >= 0
-        assert box.x1 <= figure.bbox.x1
 
 
 def test_a_single_load_is_in_the_middle_and_words_stay_inside(at_one_load: Results) -> None:

@@ -16,17 +16,6 @@ def simulation(policy: Any = "ugal-n", **changes: Any) -> dfe.Simulation:
     return dfe.Simulation(config.replace(**changes))
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("policy", ["ugal-n", "ugal-g", "par", "val-n", "min"])
-def test_an_equal_policy_changes_nothing(policy: str, threads: int) -> None:
-    changed, left = simulation(policy, threads=threads), simulation(policy)
-    for _ in range(5):
-        changed.run(1000.3)
-        changed.set_policy(policy)
-        left.run(1000.3)
-    assert changed.trace_hash() == left.trace_hash() != 0
-
-
 def test_from_then_on_the_new_policy_decides() -> None:
     biased = dfe.make_policy("ugal-n", bias_packets=1e6)
     changed, left = simulation(), simulation()

@@ -51,15 +51,6 @@ def test_hosts_that_stand_for_several_nodes_send_less_and_compute_for_less() -> 
     assert eight["gap_ns"] < alone["gap_ns"]
 
 
-def test_a_row_names_the_network_so_that_it_can_be_had_again() -> None:
-    for preset, changes in (("aries", {}), ("aries-256", {"payload_bytes": None}), ("lia", {"local_vcs": 9})):
-        network = dfe.NetworkConfig.preset(preset, **changes)
-        row = calibrate_gap(
-            CONFIG.replace(network=network), "nek5000", 8, scale=0.05, share=0.5, iterations=1
-        )
-        assert dfe.NetworkConfig.from_dict(row["network"]) == network
-
-
 def test_a_gap_is_that_of_the_nearest_row_in_proportion_to_what_is_sent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

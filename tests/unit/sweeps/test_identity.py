@@ -11,7 +11,6 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import baselines
-from dragonfly_env.jobs import compiled, texts
 from dragonfly_env.sweeps.run import REVISIONS, Run, without_places
 from dragonfly_env.sweeps.scenario import Scenario
 from dragonfly_env.training.run import TrainingPlan
@@ -193,16 +192,6 @@ def test_what_is_known_by_content_loses_its_place_and_nothing_else_does() -> Non
         "b": [{"path": "x"}, 5],
         "c": {"sha256": "2", "d": 1},
     }
-
-
-def test_files_of_one_content_are_kept_once_and_not_for_longer_than_they_are_used() -> None:
-    one, two = (dfe.Job(f"file:{ring(77, file)}") for file in ("one.ops", "two.ops"))
-    assert one.program.records is two.program.records
-    sha256 = one.program.sha256
-    assert texts._RECORDS.get(sha256) is one.program.records
-    del one, two
-    compiled._COMPILED._known.clear()
-    assert sha256 not in texts._RECORDS
 
 
 @pytest.mark.parametrize(

@@ -155,16 +155,6 @@ def test_ctrl_c_leaves_the_cluster_and_keeps_what_is_done(tmp_path: Path) -> Non
     assert run_all(scenario(), tmp_path, engine=Workers()).reused == caught.value.kept
 
 
-def test_a_worker_that_does_not_see_the_folder_says_so(tmp_path: Path) -> None:
-    class Elsewhere(Workers):
-        def call(self, task: Callable[[Any], object], items: Sequence[Any]) -> None:
-            task.keywords["folder"] = Path("/nowhere")  # type: ignore[attr-defined]
-            super().call(task, items)
-
-    with pytest.raises(SweepStoppedError, match="which must see the results folder /nowhere"):
-        run_all(scenario(), tmp_path, engine=Elsewhere())
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -102,19 +102,6 @@ def test_a_run_damaged_anywhere_is_done_again_and_said() -> None:
     assert len(load_results(Path("out")).table) == 1
 
 
-def test_a_run_without_a_seal_as_earlier_versions_wrote_it_is_still_known() -> None:
-    plan = scenario(loads=[0.2])
-    run_all(plan, Path("out"), workers=1)
-    (run,) = plan.runs()
-    file = ResultsFolder(Path("out")).run_file(run.id)
-    with file.open("rb") as opened:
-        table = pq.ParquetFile(opened).read()
-    metadata = {key: text for key, text in table.schema.metadata.items() if b"sha256" not in key}
-    with file.open("wb") as opened:
-        pq.write_table(table.replace_schema_metadata(metadata), opened)
-    assert run_all(plan, Path("out"), workers=1).reused == 1
-
-
 def test_a_merged_file_damaged_in_its_body_is_refused_in_one_line() -> None:
     run_all(scenario(), Path("out"), workers=1)
     merged = Path("out/results.parquet")
@@ -128,16 +115,6 @@ def test_a_merged_file_damaged_in_its_body_is_refused_in_one_line() -> None:
     assert "cannot be read" in done.stderr
     run_all(scenario(), Path("out"), workers=1)
     assert run("plot", str(merged)).exit_code == 0
-
-
-@pytest.mark.parametrize("content", ["null", "[1]", "5", '"x"', "{", '{"runs": 5}', '{"runs": null}'])
-def test_a_list_of_runs_that_is_none_is_one_line(content: str) -> None:
-    run_all(scenario(), Path("out"), workers=1)
-    Path("out/scenario.json").write_text(content)
-    done = run("plot", "out")
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.output
-    assert done.stderr.startswith("error: results = ")
-    assert run(*SWEEP, "-o", "out", "-j", "1", "--no-plots").exit_code == 0
 
 
 @pytest.mark.parametrize("name", [".lock", "scenario.json", "results.parquet"])

@@ -118,14 +118,6 @@ def test_the_largest_seed_has_its_row_next_to_one_of_an_earlier_version(tmp_path
     assert merged["seed"].to_pylist() == seeds
 
 
-def test_a_sweep_without_arrays_keeps_single_numbers_only(tmp_path: Path) -> None:
-    run_all(scenario(arrays=False, loads=[0.3], policies=["min"]), tmp_path, workers=1)
-    assert not [
-        name for name in rows(tmp_path).columns if name.startswith(("link_", "router_accepted_load_"))
-    ][2:]
-    assert "link_utilisation" not in rows(tmp_path).columns
-
-
 def test_processes_give_the_same_results_as_none(tmp_path: Path) -> None:
     plan = scenario()
     run_all(plan, tmp_path / "one", workers=1)
@@ -217,15 +209,6 @@ def test_leftovers_of_a_killed_sweep_are_removed(tmp_path: Path) -> None:
     (tmp_path / "runs" / "0123.running").touch()
     run_all(scenario(), tmp_path, workers=1)
     assert {file.suffix for file in (tmp_path / "runs").iterdir()} == {".parquet"}
-
-
-def test_progress_counts_the_runs_that_are_left(tmp_path: Path) -> None:
-    run_all(scenario(loads=[0.2]), tmp_path, workers=1)
-    reporter = Recorder()
-    run_all(scenario(), tmp_path, workers=1, progress=reporter)
-    assert reporter.planned[0] == len(reporter.ended) == 2
-    assert reporter.work == reporter.planned[1] > 0
-    assert reporter.stopped
 
 
 def test_time_left_follows_the_work_done() -> None:

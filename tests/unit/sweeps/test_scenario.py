@@ -9,7 +9,7 @@ import pytest
 
 from dragonfly_env import ConfigError
 from dragonfly_env.sweeps import Scenario
-from dragonfly_env.sweeps.fields import parse_assignment, parse_loads
+from dragonfly_env.sweeps.fields import parse_loads
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -151,13 +151,6 @@ def test_a_schedule_of_traffic_brings_its_own_loads() -> None:
 )
 def test_loads_are_numbers_or_ranges_with_both_ends(values: list[object], loads: tuple[float, ...]) -> None:
     assert parse_loads(values, "loads") == loads
-
-
-def test_an_assignment_has_the_type_that_it_looks_like() -> None:
-    assert parse_assignment("a=2", "x") == ("a", 2)
-    assert parse_assignment("a=2.5", "x") == ("a", 2.5)
-    assert parse_assignment("a=true", "x") == ("a", True)
-    assert parse_assignment("a=lgl", "x") == ("a", "lgl")
 
 
 @pytest.mark.parametrize(

@@ -114,13 +114,6 @@ def test_every_task_exchanges_faces_edges_and_corners_with_the_26_around_it() ->
     assert sent == expected
 
 
-def test_without_wrapping_the_corner_of_the_grid_has_7_neighbours() -> None:
-    log = ran("halo3d:side=1,wrap=false", CUBE).packet_log()
-    neighbours = Counter(log["src"].tolist())
-    assert neighbours[0] == neighbours[63] == 7
-    assert max(neighbours.values()) == 26
-
-
 def test_the_next_iteration_waits_for_all_halos_and_for_the_computation() -> None:
     log = ran("halo3d:side=1,iterations=2,compute_ns=700", CUBE).packet_log()
     for task in range(64):

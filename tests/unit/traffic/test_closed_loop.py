@@ -119,16 +119,6 @@ def test_settings_that_mean_nothing_in_a_closed_loop_are_refused(
         dfe.Simulation(config(**changes))
 
 
-def test_replacing_the_traffic_replaces_the_injection_process_with_it() -> None:
-    closed = dfe.SimulationConfig(topology=SMALL, injection="poisson").replace(traffic="all-to-all")
-    assert closed.injection == "program"
-    assert closed.replace(traffic="adv+1").injection == "periodic"
-    assert (
-        dfe.SimulationConfig(topology=SMALL, injection="poisson").replace(traffic="adv+1").injection
-        == "poisson"
-    )
-
-
 def test_every_host_sends_one_message_to_every_other_in_the_order_of_the_shifts() -> None:
     simulation = dfe.Simulation(config(traffic=dfe.AllToAll(message_bytes=250), packet_log=True))
     simulation.run_to_completion()
@@ -223,22 +213,6 @@ def test_open_loop_traffic_has_no_end() -> None:
     assert m.to_dict()["messages_delivered"] is None
     with pytest.raises(dfe.ConfigError, match=r"^q = "):
         m.message_latency_percentile_ns(101)
-
-
-def test_statistics_may_be_reset_in_the_middle_and_the_makespan_stays() -> None:
-    whole = dfe.Simulation(config()).run_to_completion()
-    simulation = dfe.Simulation(config())
-    simulation.run(1500)
-    before = simulation.metrics()
-    simulation.reset_statistics()
-    m = simulation.run_to_completion()
-    assert before.messages is not None
-    assert m.messages is not None
-    assert whole.messages is not None
-    assert before.messages.delivered + m.messages.delivered == MESSAGES
-    assert before.messages.latency_sum_ps + m.messages.latency_sum_ps == whole.messages.latency_sum_ps
-    assert before.packets_generated + m.packets_generated == whole.packets_generated
-    assert m.makespan_ns == whole.makespan_ns == m.duration_ns + 1500
 
 
 @pytest.mark.parametrize("queue", [1, 2, 5])

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dragonfly_env import SimulationConfig, _core
+from dragonfly_env import SimulationConfig
 from dragonfly_env.config.topology import Dragonfly
 from dragonfly_env.errors import ConfigError
 from dragonfly_env.traffic import (
@@ -118,16 +118,6 @@ def test_arrays_tables_and_steps_are_understood(tmp_path: Path) -> None:
     assert parse_traffic(steps) == Schedule(tuple(steps))
 
 
-def test_demand_matrix_is_a_copy_and_read_only() -> None:
-    demands = np.eye(9)
-    traffic = DemandMatrix(demands)
-    demands[0, 0] = 7.0
-    assert traffic.matrix[0, 0] == 1.0
-    for matrix in (traffic.matrix, pickle.loads(pickle.dumps(traffic)).matrix):
-        with pytest.raises(ValueError, match="read-only"):
-            matrix[0, 0] = 2.0
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
 def test_trace_files_give_the_table_and_remember_their_hash(tmp_path: Path, suffix: str) -> None:
     frame = messages(routers=["0 1", "", "1 2"])
@@ -143,14 +133,6 @@ def test_trace_files_give_the_table_and_remember_their_hash(tmp_path: Path, suff
     path.write_bytes(path.read_bytes() + b"\n")
     with pytest.raises(ConfigError):
         traffic_from_dict(described)
-
-
-def test_trace_bytes_become_whole_packets_and_times_picoseconds() -> None:
-    traffic = Trace.from_frame(messages(bytes=[1, 128, 129]))
-    assert traffic.time_ps.tolist() == [1000, 1500, 2000]
-    traffic.build_source(TOPOLOGY.to_core(), packet_bytes=128)
-    made = SimulationConfig(topology=TOPOLOGY, traffic=traffic).to_core()["source"]
-    assert [column.tolist() for column in _core.source_schedule(made, 2, 9)] == [[2000], [5]]
 
 
 @pytest.mark.parametrize(
@@ -246,13 +228,6 @@ def test_a_row_of_a_csv_is_named_by_its_line(tmp_path: Path, suffix: str) -> Non
         where = "row 1" if suffix == ".parquet" else "line 3"
         with pytest.raises(ConfigError, match=f"^trace {where} {message}"):
             parse_traffic(f"trace:{path}").check(TOPOLOGY)
-
-
-def test_blank_lines_of_a_csv_count_where_a_line_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "trace.csv"
-    path.write_text("\ntime_ns,src,dst,bytes\n1,0,1,1\n\n  \n2,0,-1,1\n")
-    with pytest.raises(ConfigError, match=r"^trace line 6 dst = -1"):
-        parse_traffic(f"trace:{path}")
 
 
 def listed(size: int, **changes: object) -> dict[str, object]:

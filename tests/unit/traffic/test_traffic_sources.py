@@ -135,17 +135,6 @@ def test_poisson_gaps_are_exponential(topology: _core.Topology) -> None:
         assert abs((gaps > bound).mean() - expected) < 5 * deviation
 
 
-@pytest.mark.parametrize("process", ["periodic", "bernoulli", "poisson"])
-def test_the_same_seed_gives_the_same_messages(topology: _core.Topology, process: str) -> None:
-    first, second, other = (
-        _core.source_schedule(source(topology, process, (0, "uniform", 0.4), seed=seed), 9, 200)
-        for seed in (1, 1, 2)
-    )
-    assert np.array_equal(first[0], second[0])
-    assert np.array_equal(first[1], second[1])
-    assert not np.array_equal(first[1], other[1])
-
-
 def test_kth_destination_does_not_depend_on_load_process_or_message_size(topology: _core.Topology) -> None:
     made = [
         source(topology, "periodic", (0, "uniform", 1.0)),

@@ -157,14 +157,6 @@ def test_targets_depend_on_neither_policy_nor_threads_nor_load(spec: str) -> Non
     assert all(faster[key] == dst for key, dst in plain.items())
 
 
-def test_only_the_seed_changes_fixed_neighbours() -> None:
-    def near(seed: int) -> list[int]:
-        pattern = pattern_of("random-neighbors:fixed=true", SMALL, seed)
-        return [pattern.destination(9, message, 1) for message in range(6)]
-
-    assert near(1) == near(1) != near(2)
-
-
 def test_workloads_can_be_parts_of_mixtures() -> None:
     config = dfe.SimulationConfig(
         topology=SMALL, traffic=WeightedMixture(tuple((1, spec) for spec in WORKLOADS))
@@ -204,11 +196,3 @@ def test_impossible_workloads_are_refused_with_field_value_and_what_is_allowed(
 ) -> None:
     with pytest.raises(dfe.ConfigError, match=message):
         dfe.SimulationConfig(topology=SMALL, traffic=traffic)
-
-
-def test_a_system_too_small_for_a_workload_says_so() -> None:
-    tiny = dfe.Dragonfly(p=1, a=2, h=0, g=1)
-    for traffic, message in [("many-to-many", "at least two hosts"), ("random-neighbors", "must be 1 to 1")]:
-        with pytest.raises(dfe.ConfigError, match=message):
-            dfe.SimulationConfig(topology=tiny, traffic=traffic)
-    assert set(targets("stencil3d", tiny, 0, 4)) == {1}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import re
 from pathlib import Path
 from typing import Any
 
@@ -280,14 +278,6 @@ def test_the_command_measures_policies_of_ones_own_and_goes_on_where_it_was(tmp_
     assert "36 are there already" in again.output
 
 
-@pytest.mark.usefixtures("tiny_suite")
-def test_a_dry_run_says_how_much_there_is_to_do_and_does_nothing(tmp_path: Path) -> None:
-    done = run_command("--dry-run", "--track", "steady", "--workers", "3", "--out", str(tmp_path / "out"))
-    assert done.exit_code == 0, done.output
-    assert re.search(r"\d+ policies, \d+ runs; about .* with 3 processes", done.output)
-    assert not (tmp_path / "out").exists()
-
-
 def test_bad_options_are_refused_before_anything_runs(tmp_path: Path) -> None:
     for arguments, message in (
         (("--seeds", "0"), "--seeds"),
@@ -303,12 +293,3 @@ def test_bad_options_are_refused_before_anything_runs(tmp_path: Path) -> None:
         assert result.exit_code == 2, result.output
         assert message in result.output
     assert not (tmp_path / "none").exists()
-
-
-def test_a_built_in_policy_is_measured_where_it_has_its_channels(tmp_path: Path) -> None:
-    work = Benchmark(suite=Suite.from_dict(tiny()), effort="quick", policies=("par",), folder=tmp_path)
-    assert work.unfit() == {}
-    few = dfe.NetworkConfig(local_vcs=3, global_vcs=3)
-    run = next(run for run in work.runs() if run.policy_label == "par")
-    lacking = dataclasses.replace(run, config=run.config.replace(network=few))
-    assert "par needs local_vcs=5 and global_vcs=5" in execution._why_not(lacking)

@@ -110,16 +110,6 @@ def test_a_run_that_differs_from_what_is_published_is_refused_with_both_values(
     assert [one.measured for one in ReferenceResults.read(table)] == [one.measured for one in found]
 
 
-def test_a_table_that_cannot_be_read_is_no_hindrance_to_making_it_anew(
-    folder: Path, table: Path, command: Callable[..., Result]
-) -> None:
-    table.write_bytes(b"nothing")
-    assert command(folder).exit_code == 2
-    assert table.read_bytes() == b"nothing"
-    assert command(folder, "--replace").exit_code == 0
-    assert len(ReferenceResults.read(table)) == 24
-
-
 def test_runs_that_no_case_has_any_more_are_dropped(folder: Path) -> None:
     before = publish.publish(folder, SUITE, NONE).results
     changed = Suite.from_dict(tiny(loads=[0.3]))

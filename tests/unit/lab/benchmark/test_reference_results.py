@@ -273,17 +273,3 @@ def test_only_what_is_done_here_is_counted_and_told(
     again = command("par", "--dry-run").output
     assert "30 runs, 24 are published, 6 are there already, 0 to do\n" in again
     assert "30 runs, 24 are published, 6 to do" in command("par", "--dry-run", "--redo").output
-
-
-def test_measuring_all_takes_nothing_and_says_nothing_of_it(
-    publish_all: Publish, command: Callable[..., Result]
-) -> None:
-    folder = publish_all().folder
-    done = command("--measure-all", "--track", "steady")
-    assert done.exit_code == 0, done.output
-    assert "4 policies, 16 runs; about " in done.output
-    assert "published" not in done.output + (folder / "benchmark.md").read_text()
-    assert "published" not in (folder / "benchmark.html").read_text().split("<script>")[0]
-    later = command("--dry-run").output
-    assert "4 references: 8 of 24 runs published" in later
-    assert "24 runs, 8 are published, 16 are there already, 0 to do\n" in later

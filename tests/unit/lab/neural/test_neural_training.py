@@ -19,7 +19,7 @@ from dragonfly_env.lab.neural.curve import curve
 from dragonfly_env.lab.neural.demands import matched_routers, random_demands
 from dragonfly_env.lab.neural.evolution import changed, num_changes
 from dragonfly_env.lab.neural.network import scores_of, untrained
-from dragonfly_env.lab.neural.prediction import Samples, chosen, collect, fit, together
+from dragonfly_env.lab.neural.prediction import chosen, collect, fit
 
 SUITE = find_suite("dragonfly-v1")
 MIXTURE = own_mixture(SUITE)
@@ -214,18 +214,6 @@ def test_further_paths_are_tried_only_where_the_first_stage_found_a_nonminimal_o
     assert chosen(once, scores, mask, draws, 0.0).tolist() == [2, 2, 1, 4]
 
 
-def test_gamma_predicts_the_mean_of_times_and_squares_that_of_logarithms() -> None:
-    """Half of the packets take 1, half 8: 4.5 on average, and the square root of 8."""
-    pytest.importorskip("torch")
-    x = np.zeros((20_000, len(FEATURES)), dtype=np.float32)
-    y = np.where(np.arange(len(x)) % 2, np.log(8.0), 0.0).astype(np.float32)
-    ones = np.ones(len(y), dtype=np.float32)
-    for loss, time in (("gamma", 4.5), ("squares", 8**0.5)):
-        settings = TrainingSettings(batch_transitions=128, learning_rate=0.05, loss=loss)
-        network, _ = fit(untrained(FEATURES, (16, 16), 0), (x, y, ones), settings, 0)
-        assert np.exp(-scores_of(network.layers, x[:1])[0]) == pytest.approx(time, rel=0.05)
-
-
 def test_what_a_packet_waits_counts_more_than_its_way() -> None:
     """All packets take 20 on ways of 8: with a weight of 1.5 that is 20 + 1.5 * 12, with squares 0.25 * 144 more."""
     pytest.importorskip("torch")
@@ -264,16 +252,6 @@ def test_the_curve_has_a_panel_per_network_and_a_line_per_scenario(tmp_path: Pat
         == lia.get_lines()[0].get_color()
         != default.get_lines()[0].get_color()
     )
-
-
-def test_scenarios_weigh_alike_whatever_they_have_of_samples() -> None:
-    def part(count: int) -> Samples:
-        empty = np.zeros((count, 2), dtype=np.float32)
-        return empty, empty[:, 0], np.full(count, 1 / count, dtype=np.float32)
-
-    _, _, weights = together([part(100), part(300)])
-    assert weights.mean() == pytest.approx(1)
-    assert weights[:100].sum() == pytest.approx(weights[100:].sum(), rel=1e-5)
 
 
 def test_transitions_are_paths_taken_with_their_times_to_delivery() -> None:

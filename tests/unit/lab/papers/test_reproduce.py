@@ -173,15 +173,6 @@ def test_a_figure_from_command_to_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("tiny_papers")
-def test_figures_are_added_to_a_folder(tmp_path: Path) -> None:
-    for figure in ("fig8", "memory"):
-        assert run_command("hpdc21", figure, "--workers", "1", "--out", str(tmp_path)).exit_code == 0
-    page = (tmp_path / "claims.md").read_text()
-    assert "(fig8.png)" in page
-    assert "(memory.png)" in page
-
-
-@pytest.mark.usefixtures("tiny_papers")
 def test_a_failed_run_is_told_and_does_not_stop_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,12 +216,4 @@ def test_wrong_usage_is_one_line_and_exit_code_2(arguments: list[str], named: st
     assert done.exit_code == 2, done.output
     assert named in done.output
     assert "Traceback" not in done.output
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.usefixtures("tiny_papers")
-def test_a_dry_run_only_says_what_there_is_to_do(tmp_path: Path) -> None:
-    done = run_command("hpdc21", "--full", "--dry-run", "--out", str(tmp_path / "out"))
-    assert done.exit_code == 0
-    assert "runs; about" in done.output
     assert not (tmp_path / "out").exists()

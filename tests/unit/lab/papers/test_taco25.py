@@ -142,21 +142,6 @@ def test_the_knee_is_the_counter_of_the_most_loaded_type_of_link() -> None:
     assert judge(claim("LI13-1056"), dataclasses.replace(measured, mean=20.0)).verdict == DEVIATES
 
 
-def test_applications_are_ranked_by_their_makespans() -> None:
-    def row(times: dict[str, float]) -> Callable[[Point], dict[str, Any]]:
-        return lambda point: {"makespan_ns": times.get(point.policy_label, 120.0)}
-
-    alone, halo = claim("LI16b-1056"), claim("LI19-1056")
-    best = {"min": 100.0, "lia": 99.0}
-    assert measure_claim(alone, findings_of("fig19", QUICK, row(best))).ordering == "holds"
-    assert measure_claim(alone, findings_of("fig19", QUICK, row({**best, "pb": 98.0}))).ordering == "reversed"
-    ranked = {"min": 115.0, "lia": 101.0, "pb": 100.0, "tpr": 105.0}
-    assert measure_claim(halo, findings_of("fig19", QUICK, row(ranked))).ordering == "holds"
-    for worse in ({"tpr": 100.5}, {"pb": 90.0}, {"vlb-g": 95.0}, {"min": 121.0}):
-        found = findings_of("fig19", QUICK, row({**ranked, **worse}))
-        assert measure_claim(halo, found).ordering == "reversed"
-
-
 def test_the_command_draws_every_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With windows that decide nothing and few points of each figure, on 72 hosts."""
     out_of_reach = {f"adv+{offset}" for offset in range(9, 37)}  # with 9 groups

@@ -233,15 +233,6 @@ def test_offsets_in_the_middle_accept_most() -> None:
     assert measured(claim, row(2)).ordering == "reversed"
 
 
-def test_offsets_below_h_accept_more_than_above() -> None:
-    claim = CLAIMS["LI27-1056"]
-    assert (
-        measured(claim, lambda point: {"accepted_load": 0.5 if offset_of(point) < 4 else 0.3}).ordering
-        == "holds"
-    )
-    assert measured(claim, lambda point: {"accepted_load": 0.3}).ordering == "reversed"
-
-
 def test_offsets_up_to_h_accept_less_and_less() -> None:
     claim = CLAIMS["LI30-1056"]
 
