@@ -29,8 +29,8 @@ def hasty_threads() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def beside(main: Callable[[], None], *others: Callable[[], None]) -> list[BaseException]:
-    """What the others met that is not allowed, while they were called over and over beside ``main``."""
+def next_to(main: Callable[[], None], *others: Callable[[], None]) -> list[BaseException]:
+    """What the others met that is not allowed, while they were called over and over next to ``main``."""
     met: list[BaseException] = []
     over = threading.Event()
 
@@ -96,7 +96,7 @@ def test_who_looks_at_an_environment_while_it_steps_gets_whole_rows_or_a_state_e
             except ALLOWED:
                 continue
 
-    assert beside(play, look, look, ask) == []
+    assert next_to(play, look, look, ask) == []
     assert seen
     persistently(env.drain)
     env._core.simulation.check_invariants()
@@ -142,7 +142,7 @@ def test_actions_that_another_thread_changes_during_a_step_are_refused_or_used_a
             except dfe.IllegalActionError:
                 env.step(right)
 
-    assert beside(play, disturb) == []
+    assert next_to(play, disturb) == []
     while not env.done:
         env.step(env.pending.minimal_actions())
     env.drain()
@@ -166,7 +166,7 @@ def test_who_looks_at_a_simulation_while_it_runs_gets_figures_or_a_state_error()
         for _ in range(150):
             persistently(lambda: simulation.run(100))
 
-    assert beside(run, look, look) == []
+    assert next_to(run, look, look) == []
     assert simulation.time_ns == 15_000
     simulation.check_invariants()
 
@@ -199,6 +199,6 @@ def test_four_threads_on_one_environment_get_steps_or_state_errors(name: str) ->
                 with suppress(*ALLOWED):
                     call()
 
-    assert beside(main, play, begin, end) == []
+    assert next_to(main, play, begin, end) == []
     persistently(env.reset)  # and it still works
     persistently(lambda: view.step(env))

@@ -99,14 +99,16 @@ def test_a_simulation_takes_no_nonsense(field: str) -> None:
         refused_or_run(config_from, {field: value})
 
 
-@pytest.mark.parametrize(
-    ("field", "preset"),
-    zip(
-        [field.name for field in dataclasses.fields(dfe.NetworkConfig)],
-        itertools.cycle(dfe.NetworkConfig.presets()),
-        strict=False,
-    ),
-)
+# Every field with one of the presets in turn.
+NETWORK_FIELDS = [
+    (field.name, preset)
+    for field, preset in zip(
+        dataclasses.fields(dfe.NetworkConfig), itertools.cycle(dfe.NetworkConfig.presets()), strict=False
+    )
+]
+
+
+@pytest.mark.parametrize(("field", "preset"), NETWORK_FIELDS)
 def test_a_network_takes_no_nonsense(field: str, preset: str) -> None:
     for value in NONSENSE:
         refused_or_run(config_over, preset, {field: value})
@@ -129,7 +131,7 @@ POLICY_FIELDS = {
 }
 
 
-@pytest.mark.parametrize(("name", "field"), POLICY_FIELDS.values())
+@pytest.mark.parametrize(("name", "field"), list(POLICY_FIELDS.values()))
 def test_a_policy_takes_no_nonsense(name: str, field: str) -> None:
     for value in NONSENSE:
         refused_or_run(config_routed, name, {field: value})
