@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -224,3 +225,11 @@ def test_rates_of_a_demand_matrix_say_the_load() -> None:
     absolute = dfe.SimulationConfig(topology=SMALL, traffic=matrix)
     relative = dfe.SimulationConfig(topology=SMALL, traffic=DemandMatrix(np.ones((9, 9))), load=0.5)
     assert dfe.latency_floor(absolute) == pytest.approx(dfe.latency_floor(relative))
+
+
+def test_above_the_most_load_the_floor_is_infinite() -> None:
+    config = dfe.SimulationConfig(topology=SMALL, traffic="adv+1", load=0.55)
+    assert math.isfinite(dfe.latency_floor(config))
+    assert dfe.latency_floor(config.replace(load=0.57)) == math.inf
+    hot = config.replace(traffic=Hotspot((5,), 1.0), load=0.5)
+    assert dfe.latency_floor(hot) == math.inf

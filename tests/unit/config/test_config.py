@@ -210,3 +210,9 @@ def test_json_is_one_sorted_line_without_special_numbers() -> None:
 def test_a_configuration_is_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         config().load = 1.0  # type: ignore[misc]  # on purpose
+
+
+def test_numpy_numbers_become_plain_ones() -> None:
+    c = config(load=np.float64(0.25), seed=np.uint64(2**64 - 1), threads=np.int32(2))
+    assert (type(c.load), type(c.seed), type(c.threads)) == (float, int, int)
+    assert c.seed == 2**64 - 1

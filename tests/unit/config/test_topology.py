@@ -199,3 +199,10 @@ def test_wrong_table_is_refused(values: Any, message: str) -> None:
 def test_question_out_of_range_is_refused(method: str, arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         getattr(Dragonfly(4, 8, 4), method)(*arguments)
+
+
+def test_absolute_counts_groups_without_its_own() -> None:
+    topo = Dragonfly(p=4, a=8, h=4, arrangement="absolute")
+    for group in range(33):
+        for q in range(32):
+            assert group_behind(topo, group, q) == (q + 1 if q >= group else q)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -141,3 +142,38 @@ def test_drawn_scenarios_in_a_view_keep_their_places() -> None:
     changing.reset()
     with pytest.raises(dfe.ConfigError, match="a place for each"):
         changing.reset(seed=2)
+
+
+def made_views() -> dict[str, Callable[[], tuple[Any, Callable[[], dfe.SimulationConfig]]]]:
+    def parallel() -> tuple[Any, Callable[[], dfe.SimulationConfig]]:
+        env = dragonfly_v0.parallel_env(config=config(), **SMALL)
+        return env, lambda: env.core.config
+
+    def aec() -> tuple[Any, Callable[[], dfe.SimulationConfig]]:
+        env = dragonfly_v0.env(config=config(), **SMALL)
+        return env, lambda: env.unwrapped.core.config
+
+    def packet() -> tuple[Any, Callable[[], dfe.SimulationConfig]]:
+        env: Any = gymnasium.make("dragonfly_env/PacketRouting-v0", config=config(), duration_ns=5_000.0)
+        return env, lambda: env.unwrapped.core.config
+
+    def rllib() -> tuple[Any, Callable[[], dfe.SimulationConfig]]:
+        pytest.importorskip("ray")
+        from dragonfly_env.envs.rllib import RouterMultiAgentEnv
+
+        env = RouterMultiAgentEnv({"config": config(), **SMALL})
+        return env, lambda: env.core.config
+
+    return {"parallel": parallel, "aec": aec, "packet": packet, "rllib": rllib}
+
+
+@pytest.mark.parametrize("view", made_views())
+def test_options_change_the_episode_that_begins(view: str) -> None:
+    env, present = made_views()[view]()
+    env.reset(options=CHANGE)
+    assert (present().traffic, present().load, present().seed) == ("uniform", 0.7, 12)
+    env.reset(seed=3)
+    assert (present().traffic, present().load, present().seed) == ("adv+1", 0.35, 3)
+    for options in ({"pattern": "uniform"}, {"load": 2.0}, {"traffic": "nothing"}):
+        with pytest.raises(dfe.ConfigError):
+            env.reset(options=options)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import dragonfly_env as dfe
 from dragonfly_env.cli import app
 from dragonfly_env.sweeps import Run, Scenario, load_results, run_all
 from dragonfly_env.sweeps.engines import EngineError
@@ -178,3 +179,19 @@ def test_engines_that_cannot_be_are_refused(
     assert done.exit_code == 2
     assert message in " ".join(done.stderr.split())
     assert not (tmp_path / "out").exists()
+
+
+def test_a_worker_that_does_not_see_the_folder_says_so(tmp_path: Path) -> None:
+    class Elsewhere(Workers):
+        def call(self, task: Callable[[Any], object], items: Sequence[Any]) -> None:
+            task.keywords["folder"] = Path("/nowhere")  # type: ignore[attr-defined]
+            super().call(task, items)
+
+    with pytest.raises(SweepStoppedError, match="which must see the results folder /nowhere"):
+        run_all(scenario(), tmp_path, engine=Elsewhere())
+
+
+def test_a_worker_of_another_version_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = Workers(lambda run: monkeypatch.setattr(dfe, "__version__", "0.0.1"))
+    with pytest.raises(SweepStoppedError, match=r"has dragonfly-env 0\.0\.1, and the sweep was started with"):
+        run_all(scenario(), tmp_path, engine=workers)

@@ -236,3 +236,10 @@ def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
     files.prepare()
     with files.locked(), pytest.raises(dfe.ConfigError, match="in use"):
         run_all(scenario(), tmp_path, workers=1)
+
+
+def test_runs_of_an_earlier_scenario_do_not_slip_into_the_results(tmp_path: Path) -> None:
+    run_all(scenario(), tmp_path, workers=1)
+    run_all(scenario(policies=["min"], loads=[0.4]), tmp_path, workers=1)
+    assert len(rows(tmp_path)) == 1
+    assert len(list((tmp_path / "runs").iterdir())) == 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -219,3 +221,15 @@ def test_the_demo_compares_five_policies_on_1056_hosts() -> None:
     assert {run.config.source_queue_packets for run in runs} == {20}
     assert {run.load for run in runs if run.traffic_label == "uniform"} >= {0.1, 0.8, 1.0}
     assert {run.load for run in runs if run.traffic_label == "adv+1"} >= {0.05, 0.45, 0.5}
+
+
+def test_an_id_is_the_same_in_another_process(tmp_path: Path) -> None:
+    program = (
+        "from dragonfly_env.sweeps import Scenario\n"
+        "settings = dict(topology='72', policies=['min'], traffic=['uniform'], loads=[0.2], seeds=[1])\n"
+        "print(Scenario.from_dict(settings).runs()[0].id)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout.strip() == only_id()

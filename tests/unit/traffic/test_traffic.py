@@ -285,3 +285,13 @@ def test_a_matrix_by_its_demands_is_the_matrix() -> None:
 def test_impossible_demands_are_refused(changes: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         parse_traffic(listed(9, **changes))
+
+
+def test_demand_matrix_is_a_copy_and_read_only() -> None:
+    demands = np.eye(9)
+    traffic = DemandMatrix(demands)
+    demands[0, 0] = 7.0
+    assert traffic.matrix[0, 0] == 1.0
+    for matrix in (traffic.matrix, pickle.loads(pickle.dumps(traffic)).matrix):
+        with pytest.raises(ValueError, match="read-only"):
+            matrix[0, 0] = 2.0
