@@ -226,3 +226,39 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
         simulation.counters().since(later)
     with pytest.raises(dfe.ConfigError, match=r"^earlier = 3"):
         later.since(3)  # type: ignore[arg-type]
+
+
+def test_sums_by_columns_are_sums_of_rows() -> None:
+    tiles = ran(load=0.9).metrics().tiles
+    frame = tiles.to_frame()
+    for keys in (["group"], ["kind"], ["group", "kind"], ["router", "kind"]):
+        sums = tiles.by(*keys)
+        expected = frame.groupby(keys)[["links", "flits", "stalls", "output_stalls"]].sum().reset_index()
+        for name in expected.columns:
+            if name in keys:
+                npt.assert_array_equal(sums[name], expected[name].to_numpy())
+            else:
+                npt.assert_allclose(sums[name], expected[name].to_numpy(), rtol=1e-12)
+        assert sums["tiles"].sum() == len(tiles)
+        some = sums["flits"] > 0
+        npt.assert_allclose(sums["stalls_to_flits"][some], sums["stalls"][some] / sums["flits"][some])
+
+
+def test_windows_add_up_and_change_nothing() -> None:
+    plain, watched = ran(load=0.8, injection="poisson"), dfe.Simulation(config(load=0.8, injection="poisson"))
+    windows = watched.run_in_windows(3_000, 20_000)
+    assert watched.trace_hash() == plain.trace_hash() != 0
+    assert len(windows) == 7
+    npt.assert_array_equal(windows.time_ns, np.arange(7) * 3_000.0)
+    assert windows.duration_ns[-1] == 2_000.0
+    for name in ("link_packets", "link_stall_ps", "input_stall_ps", "host_sent"):
+        npt.assert_array_equal(
+            sum(getattr(window, name) for window in windows), getattr(plain.metrics().counters, name)
+        )
+        npt.assert_array_equal(getattr(windows.whole, name), getattr(plain.counters(), name))
+    over_time = windows.tiles("kind")
+    assert len(over_time["time_ns"]) == 7 * 4
+    assert over_time["flits"].sum() == plain.metrics().tiles.flits.sum()
+    assert windows[-1].start_ps == 18_000_000
+    with pytest.raises(IndexError):
+        windows[7]
