@@ -49,11 +49,7 @@ class Browser:
         self._process = subprocess.Popen(
             [
                 *(sys.executable, "-c", _HAND_OVER, str(to_read), str(to_write)),
-                program,
-                "--headless=new",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
+                *(program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
                 "--no-first-run",
                 "--disable-background-networking",
                 "--remote-debugging-pipe",

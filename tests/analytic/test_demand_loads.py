@@ -100,21 +100,6 @@ def test_the_messages_of_a_host_are_the_same_whatever_its_share() -> None:
     assert len(less[71]) == pytest.approx(len(whole[71]) / 2, abs=1)
 
 
-def test_unequal_rows_are_the_same_for_threads_and_for_a_run_in_pieces() -> None:
-    matrix = np.random.default_rng(1).exponential(size=(33, 33))
-    topology = dfe.Dragonfly.preset("1056")
-
-    def run(threads: int, *pieces: float) -> int:
-        config = dfe.SimulationConfig(topology=topology, traffic=matrix, load=0.9, threads=threads)
-        simulation = dfe.Simulation(config)
-        for piece in pieces:
-            simulation.run(piece)
-        simulation.check_invariants()
-        return simulation.trace_hash()
-
-    assert run(1, 1500.0) == run(2, 1500.0) == run(1, 0.1, 733.3, 766.6)
-
-
 def test_an_interval_of_whole_nanoseconds_is_checked_for_every_share() -> None:
     matrix = np.ones((9, 9))
     matrix[4] *= 0.95

@@ -53,19 +53,6 @@ def test_short_nonminimal_paths_save_a_fifth_under_adv_1() -> None:
         assert lia < 0.8 * measured(policy, "adv+1", 0.1).latency_mean_ns
 
 
-@pytest.mark.parametrize("traffic", ADVERSARIAL)
-def test_lia_accepts_close_to_half_of_a_full_load(traffic: str) -> None:
-    """Section 6.2.1: stable past saturation."""
-    assert measured("lia", traffic, 1.0).accepted_load > 0.48
-
-
-def test_lia_is_minimal_routing_under_uniform_traffic() -> None:
-    """Section 6.2.1."""
-    lia, minimal = (measured(policy, "uniform", 0.5) for policy in ("lia", "min"))
-    assert lia.latency_mean_ns == pytest.approx(minimal.latency_mean_ns, rel=0.02)
-    assert lia.minimal_fraction > 0.97
-
-
 def test_full_injection_queues_do_not_make_uniform_traffic_adverse() -> None:
     """Section 6.1.1: with w = 0.1 throughput is that of counters of injected packets. Measured as in the paper from
     60 us on, when queues are full; w = 1 is the figure's counter-example.

@@ -143,12 +143,3 @@ def test_packets_of_a_message_follow_each_other_at_one_packet_time(
     delivered = deliveries_ps(network, [Message(src, dst, packets=8)])
     assert delivered[0] == PS + latency_ps(network, pattern)
     assert np.diff(delivered).tolist() == [packet_ns * PS] * 7
-
-
-def test_of_two_packets_for_one_link_the_second_waits_one_packet_time() -> None:
-    """Both hosts of router 0 send to the hosts of router 1 at 1 ns. Both packets ask at the edge 54.4, one gets
-    the crossbar, the other 3.2 later; the link's timer starts at 54.4 and sends at 86.4 and at 118.4. So one takes
-    188.6 as if alone; the other reaches router 1 at 168.4, its edge is 169.6 = 53 x 3.2, delivery 52 later: 220.6.
-    """
-    delivered = deliveries_ps(Q_ADAPTIVE, [Message(0, 2), Message(1, 3)])
-    assert sorted(delivered) == [189_600, 221_600]

@@ -29,13 +29,6 @@ class Extended(dfe.BatchedRoutingEnv):
         super().__init__(CONFIG.replace(load=load), duration_ns=1_000.0)
 
 
-class Minimal:
-    """A policy of somebody's own."""
-
-    def act(self, batch: dfe.DecisionBatch) -> Any:
-        return batch.minimal_actions()
-
-
 ENVIRONMENTS: dict[str, Callable[[], Any]] = {
     "batched": lambda: dfe.BatchedRoutingEnv(CONFIG, duration_ns=1_000.0),
     "for a policy": lambda: dfe.BatchedRoutingEnv.for_policy(
@@ -111,13 +104,6 @@ def test_a_copy_of_a_running_episode_begins_with_a_reset_and_says_so(name: str) 
         copied.step(0)
 
 
-def test_a_copy_has_what_was_set_later() -> None:
-    env = PacketRouting(CONFIG, **SHORT)
-    env.set_background(Minimal())
-    copied = copy.deepcopy(env)
-    assert isinstance(copied._background._policy, Minimal)
-
-
 def made_by_gymnasium(**settings: Any) -> gymnasium.Env[Any, Any]:
     return gymnasium.make("dragonfly_env:dragonfly_env/PacketRouting-v0", **SHORT, **settings)
 
@@ -156,24 +142,3 @@ def test_stable_baselines_vector_of_processes_takes_environments() -> None:
         assert vector.env_method("action_masks")[0].shape == (5,)
     finally:
         vector.close()
-
-
-def test_the_routers_of_a_stable_baselines_vector_are_copied_too() -> None:
-    pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
-    env = dfe.RouterVecEnv(CONFIG, **SHORT)
-    env.seed(5)
-    copied = copy.deepcopy(env)
-    assert np.array_equal(env.reset(), copied.reset())
-    assert env.core.seed == copied.core.seed == 5
-    assert np.array_equal(copy.deepcopy(env).reset(), env.reset())
-
-
-@pytest.mark.parametrize("way", COPIES)
-def test_a_simulation_says_what_to_save_instead(way: str) -> None:
-    simulation = dfe.Simulation(CONFIG)
-    with pytest.raises(TypeError, match="pickle its config and run that again"):
-        COPIES[way](simulation)
-    simulation.run(200.0)
-    again = dfe.Simulation(COPIES[way](simulation.config))
-    again.run(200.0)
-    assert again.trace_hash() == simulation.trace_hash()

@@ -5,13 +5,10 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
-from pettingzoo.test import api_test, parallel_api_test
 
 import dragonfly_env as dfe
-from dragonfly_env import dragonfly_v0
 from dragonfly_env.plots import draw
 from dragonfly_env.sweeps import Scenario, run_all
 from dragonfly_env.sweeps.results import load_results
@@ -113,38 +110,6 @@ def test_a_route_with_few_vcs_is_only_masked_more() -> None:
     assert env.metrics().hop_histogram.nonzero()[0].max() <= 5
     with pytest.raises(dfe.ConfigError, match=r"^max_hops = 4: .* at least 5 VCs"):
         dfe.BatchedRoutingEnv(config(), max_hops=4)
-
-
-@pytest.mark.filterwarnings("ignore:Observation")
-def test_pettingzoo_accepts_both_views() -> None:
-    parallel_api_test(dragonfly_v0.parallel_env(config=config(), duration_ns=500), num_cycles=20)
-    api_test(dragonfly_v0.env(config=config(), duration_ns=500), num_cycles=20)
-
-
-@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
-def test_frames_show_every_class_of_link(mode: str) -> None:
-    env = dragonfly_v0.parallel_env(config=config(), duration_ns=2000, render_mode=mode)
-    env.reset(seed=1)
-    frame = env.render()
-    if mode == "ansi":
-        assert isinstance(frame, str)
-        assert all(name in frame for name in ("rank-1", "rank-2", "rank-3"))
-    else:
-        assert isinstance(frame, np.ndarray)
-
-
-@pytest.mark.parametrize("name", ["dragonfly_env/PacketRouting-v0", "dragonfly_env/BiasControl-v0"])
-def test_gymnasium_environments_run(name: str) -> None:
-    env = gymnasium.make(name, config=config(policy="ugal-n"))
-    observation, _ = env.reset(seed=1)
-    for _ in range(3):
-        observation, _, terminated, truncated, info = env.step(
-            0 if isinstance(env.action_space, gymnasium.spaces.Discrete) else env.action_space.sample()
-        )
-        assert observation is not None
-        if terminated or truncated:
-            env.reset()
-        assert isinstance(info, dict)
 
 
 def test_a_sweep_has_columns_and_figures_by_the_names_of_the_links(tmp_path: Any) -> None:

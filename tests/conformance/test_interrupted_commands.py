@@ -102,16 +102,7 @@ def test_ctrl_c_during_a_run_ends_the_command_line_with_130(tmp_path: Path) -> N
     assert "Traceback" not in shown[1]
 
 
-HEAVY = (
-    "joblib",
-    "matplotlib",
-    "networkx",
-    "pandas",
-    "plotly",
-    "pyarrow",
-    "ray",
-    "torch",
-)
+HEAVY = (*("joblib", "matplotlib", "networkx", "pandas", "plotly", "pyarrow", "ray", "torch"),)
 
 
 @pytest.mark.parametrize("command", [(), ("info",), ("simulate",), ("sweep",), ("train",), ("reproduce",)])

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import random
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -70,26 +67,5 @@ def test_a_process_that_is_stopped_and_continued_at_random_moments_shows_the_sam
             process.send_signal(signal.SIGCONT)
             time.sleep(moments.uniform(0, 0.1))
         output, _ = process.communicate()
-    assert process.returncode == 0
-    assert shown(output) == expected(operations)
-
-
-def test_a_process_with_a_progress_bar_shows_the_same_run(operations: Path) -> None:
-    screen, terminal = pty.openpty()
-
-    def look() -> None:
-        try:
-            while os.read(screen, 4096):
-                pass
-        except OSError:  # the other end is closed
-            pass
-
-    watcher = threading.Thread(target=look)
-    watcher.start()
-    with begin(operations, terminal) as process:
-        os.close(terminal)
-        output, _ = process.communicate()
-    watcher.join()
-    os.close(screen)
     assert process.returncode == 0
     assert shown(output) == expected(operations)

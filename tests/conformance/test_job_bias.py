@@ -11,7 +11,6 @@ import numpy as np
 import pettingzoo
 import pytest
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test, state_test
-from pettingzoo.utils.conversions import parallel_to_aec
 
 import dragonfly_env as dfe
 from dragonfly_env import job_bias_v0
@@ -72,10 +71,6 @@ def test_seed_and_state_checkers(variant: str) -> None:
     seed_test(lambda: job_bias_v0.env(**settings), num_cycles=15)
     parallel_seed_test(lambda: job_bias_v0.parallel_env(**settings), num_cycles=15)
     state_test(job_bias_v0.env(**settings), job_bias_v0.parallel_env(**settings))
-
-
-def test_pettingzoo_s_conversion() -> None:
-    api_test(parallel_to_aec(job_bias_v0.parallel_env(**SMALL)), num_cycles=20)
 
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="the oldest PettingZoo has no registry")
@@ -209,57 +204,3 @@ def test_what_is_observed_is_the_local_view() -> None:
 def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(dfe.ConfigError, match=message):
         job_bias_v0.parallel_env(**{**SMALL, **settings})
-
-
-def test_bad_calls_are_refused_and_change_nothing() -> None:
-    env, raw = job_bias_v0.parallel_env(**SMALL), job_bias_v0.raw_env(**SMALL)
-    for call in (
-        lambda: env.step({}),
-        env.state,
-        env.trace_hash,
-        env.metrics,
-        env.counters,
-        lambda: raw.step(0),
-    ):
-        with pytest.raises(dfe.StateError, match=r"call reset\(\) first"):
-            call()
-    with pytest.raises(dfe.ConfigError, match=r"^seed = -1"):
-        env.reset(seed=-1)
-    env.reset(seed=1)
-    raw.reset(seed=1)
-    before = env.trace_hash()
-    good = dict.fromkeys(env.agents, 0)
-    for actions in (
-        {},
-        {**good, "job_9": 0},
-        {**good, "job_1": 4},
-        {**good, "job_1": 0.0},
-        {**good, "job_1": None},
-        3,
-    ):
-        with pytest.raises(dfe.IllegalActionError):
-            env.step(actions)
-    for action in (4, -1, 0.5, None, "ad0"):
-        with pytest.raises(dfe.IllegalActionError):
-            raw.step(action)
-    assert env.trace_hash() == raw.trace_hash() == before
-    with pytest.raises(dfe.ConfigError, match=r"^agent = 'job_3'"):
-        env.observation_space("job_3")
-    while env.agents:
-        env.step(good)
-    with pytest.raises(dfe.StateError, match="the episode is over"):
-        env.step({})
-    env.close()
-    env.close()
-    with pytest.raises(dfe.StateError):
-        env.metrics()
-
-
-def test_rendering() -> None:
-    env = job_bias_v0.parallel_env(**SMALL, render_mode="ansi")
-    env.reset(seed=1)
-    assert "Dragonfly" in env.render()
-    blind = job_bias_v0.parallel_env(**SMALL)
-    blind.reset(seed=1)
-    with pytest.raises(dfe.StateError, match="render_mode"):
-        blind.render()

@@ -69,17 +69,6 @@ def test_a_long_run_grows_only_with_what_is_recorded() -> None:
     check_no_growth(advance, 100)
 
 
-def test_refused_settings_leave_nothing_behind() -> None:
-    network = dfe.NetworkConfig(local_vcs=1)
-    config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("1056"), network=network, policy="par")
-
-    def refuse(_: int) -> None:
-        with pytest.raises(dfe.ConfigError):
-            dfe.Simulation(config)
-
-    check_no_growth(refuse, 400)
-
-
 TOO_FEW_THREADS = """
 import resource, sys
 from pathlib import Path

@@ -18,7 +18,6 @@ from pettingzoo.test import (
     seed_test,
     state_test,
 )
-from pettingzoo.utils.conversions import parallel_to_aec
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 import dragonfly_env as dfe
@@ -58,24 +57,9 @@ def test_api_checker(make: Callable[..., Any], variant: str) -> None:
     api_test(make(**VARIANTS[variant]), num_cycles=200)
 
 
-@pytest.mark.usefixtures("_dictionaries_are_expected")
-def test_api_checker_to_the_end_of_the_episode() -> None:
-    api_test(dragonfly_v0.env(**SHORT), num_cycles=1000)
-    api_test(dragonfly_v0.env(max_cycles=6), num_cycles=1000)
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_parallel_api_checker(variant: str) -> None:
     parallel_api_test(dragonfly_v0.parallel_env(**VARIANTS[variant]), num_cycles=200)
-
-
-def test_parallel_api_checker_to_the_end_of_the_episode() -> None:
-    parallel_api_test(dragonfly_v0.parallel_env(**SHORT), num_cycles=1000)
-
-
-@pytest.mark.usefixtures("_dictionaries_are_expected")
-def test_api_checker_through_pettingzoo_s_own_conversion() -> None:
-    api_test(parallel_to_aec(dragonfly_v0.parallel_env(max_cycles=30)), num_cycles=20)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -160,19 +144,6 @@ def test_without_a_seed_the_generator_goes_on(view: str) -> None:
     assert hashes == [run(view, second, seed)[0] for seed in (5, None, None, None, None)][:3] + hashes[3:]
     assert len(set(hashes)) == 3
     assert hashes[3:] == hashes[:2]
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_reset_in_the_middle_leaves_no_trace(view: str) -> None:
-    env = VIEWS[view](**SHORT)
-    expected = run(view, env, seed=3)
-    env.reset(seed=4)
-    for _ in range(30):
-        if view == "parallel":
-            env.step(dict.fromkeys(env.agents, 0))
-        else:
-            env.step(0)
-    assert run(view, env, seed=3) == expected
 
 
 @pytest.mark.parametrize("reward", ["hop", "delivery"])

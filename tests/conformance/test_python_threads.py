@@ -6,14 +6,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import dragonfly_v0, job_bias_v0
+from tests.views import VIEWS
 
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.6)
 LARGE = CONFIG.replace(topology=dfe.Dragonfly.preset("1056"))  # a step takes long enough to look into it
@@ -31,8 +29,8 @@ def hasty_threads() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def beside(main: Callable[[], None], *others: Callable[[], None]) -> list[BaseException]:
-    """What the others met that is not allowed, while they were called over and over beside ``main``."""
+def next_to(main: Callable[[], None], *others: Callable[[], None]) -> list[BaseException]:
+    """What the others met that is not allowed, while they were called over and over next to ``main``."""
     met: list[BaseException] = []
     over = threading.Event()
 
@@ -98,7 +96,7 @@ def test_who_looks_at_an_environment_while_it_steps_gets_whole_rows_or_a_state_e
             except ALLOWED:
                 continue
 
-    assert beside(play, look, look, ask) == []
+    assert next_to(play, look, look, ask) == []
     assert seen
     persistently(env.drain)
     env._core.simulation.check_invariants()
@@ -144,7 +142,7 @@ def test_actions_that_another_thread_changes_during_a_step_are_refused_or_used_a
             except dfe.IllegalActionError:
                 env.step(right)
 
-    assert beside(play, disturb) == []
+    assert next_to(play, disturb) == []
     while not env.done:
         env.step(env.pending.minimal_actions())
     env.drain()
@@ -168,98 +166,23 @@ def test_who_looks_at_a_simulation_while_it_runs_gets_figures_or_a_state_error()
         for _ in range(150):
             persistently(lambda: simulation.run(100))
 
-    assert beside(run, look, look) == []
+    assert next_to(run, look, look) == []
     assert simulation.time_ns == 15_000
     simulation.check_invariants()
 
 
-def packet_routing() -> tuple[Any, Callable[[Any], None]]:
-    env: Any = gymnasium.make("dragonfly_env/PacketRouting-v0", duration_ns=20_000.0).unwrapped
-    return env, lambda env: env.step(int(np.flatnonzero(env.action_masks())[0]))
+ROUTERS = ("batched", "parallel", "raw", "aec", "slots")
+FINAL = ("parallel", "raw", "aec")  # what is closed stays closed
 
 
-def bias_control() -> tuple[Any, Callable[[Any], None]]:
-    env: Any = gymnasium.make(
-        "dragonfly_env/BiasControl-v0", duration_ns=20_000.0, interval_ns=500.0
-    ).unwrapped
-    return env, lambda env: env.step(3)
-
-
-def batched() -> tuple[Any, Callable[[Any], None]]:
-    env = dfe.BatchedRoutingEnv(CONFIG, duration_ns=5_000)
-    return env, lambda env: env.step(env.pending.minimal_actions())
-
-
-def parallel() -> tuple[Any, Callable[[Any], None]]:
-    env = dragonfly_v0.parallel_env(CONFIG, duration_ns=5_000)
-    return env, lambda env: env.step(
-        dict(zip(env.acting, env.round_batch.minimal_actions().tolist(), strict=False))
-    )
-
-
-def turn_by_turn(wrapped: bool) -> tuple[Any, Callable[[Any], None]]:
-    def turn(env: Any) -> None:
-        observation, _, _, truncated, _ = env.last()
-        env.step(None if truncated else int(np.flatnonzero(observation["action_mask"])[0]))
-
-    make = dragonfly_v0.env if wrapped else dragonfly_v0.raw_env
-    return make(CONFIG, duration_ns=2_000), turn
-
-
-def slots() -> tuple[Any, Callable[[Any], None]]:
-    pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
-    return dfe.RouterVecEnv(CONFIG, duration_ns=2_000), lambda env: env.step(
-        env.action_masks().argmax(axis=1)
-    )
-
-
-def rllib() -> tuple[Any, Callable[[Any], None]]:
-    pytest.importorskip("ray", reason="needs the extra [rllib]")
-    from dragonfly_env.envs.rllib import RouterMultiAgentEnv
-
-    env = RouterMultiAgentEnv({"config": CONFIG, "duration_ns": 2_000.0})
-    return env, lambda env: env.step(dict.fromkeys(env.agents, 0))
-
-
-def jobs() -> tuple[Any, Callable[[Any], None]]:
-    env = job_bias_v0.parallel_env(duration_ns=40_000.0, interval_ns=1_000.0)
-    return env, lambda env: env.step(dict.fromkeys(env.agents, 1))
-
-
-def jobs_in_turn() -> tuple[Any, Callable[[Any], None]]:
-    env = job_bias_v0.raw_env(duration_ns=40_000.0, interval_ns=1_000.0)
-
-    def turn(env: Any) -> None:
-        _, _, terminated, truncated, _ = env.last()
-        env.step(None if terminated or truncated else 1)
-
-    return env, turn
-
-
-ENVIRONMENTS: dict[str, Callable[[], tuple[Any, Callable[[Any], None]]]] = {
-    "PacketRouting": packet_routing,
-    "BiasControl": bias_control,
-    "BatchedRoutingEnv": batched,
-    "parallel_env": parallel,
-    "raw_env": lambda: turn_by_turn(wrapped=False),
-    "env": lambda: turn_by_turn(wrapped=True),
-    "RouterVecEnv": slots,
-    "RouterMultiAgentEnv": rllib,
-    "job_bias parallel": jobs,
-    "job_bias AEC": jobs_in_turn,
-}
-
-
-FINAL = ("parallel_env", "raw_env", "env")  # what is closed stays closed
-
-
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", VIEWS)
 def test_four_threads_on_one_environment_get_steps_or_state_errors(name: str) -> None:
-    env, step = ENVIRONMENTS[name]()
+    view = VIEWS[name]
+    env = view.make(**{**view.short, **({"config": CONFIG} if name in ROUTERS else {})})
     persistently(env.reset)
 
     def play() -> None:
-        step(env)
+        view.step(env)
 
     def begin() -> None:
         env.reset()
@@ -276,6 +199,6 @@ def test_four_threads_on_one_environment_get_steps_or_state_errors(name: str) ->
                 with suppress(*ALLOWED):
                     call()
 
-    assert beside(main, play, begin, end) == []
+    assert next_to(main, play, begin, end) == []
     persistently(env.reset)  # and it still works
-    persistently(lambda: step(env))
+    persistently(lambda: view.step(env))

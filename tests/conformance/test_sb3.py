@@ -77,26 +77,6 @@ def test_ppo_without_masks_is_kept_legal() -> None:
     assert env.core.time_ns > 0
 
 
-def test_one_training_is_one_history(tmp_path: Path) -> None:
-    def train(seed: int) -> tuple[int, Any]:
-        env = dfe.RouterVecEnv(**SHORT)
-        model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, device="cpu", seed=seed)
-        model.learn(total_timesteps=2 * 32 * env.num_envs)
-        model.save(tmp_path / "model")
-        loaded = MaskablePPO.load(tmp_path / "model", device="cpu")
-        env.seed(99)
-        observations, done, infos = env.reset(), False, []
-        while not done:
-            actions, _ = loaded.predict(observations, action_masks=get_action_masks(env), deterministic=True)
-            observations, _, dones, infos = env.step(actions)
-            done = bool(dones.all())
-        return infos[0]["trace_hash"], infos[0]["metrics"].latency_mean_ns
-
-    first = train(1)
-    assert train(1) == first
-    assert train(2) != first
-
-
 @pytest.mark.parametrize("algorithm", ["DQN", "PPO", "MaskablePPO"])
 def test_learners_take_one_packets_journey(algorithm: str) -> None:
     env = make(PACKET, **SHORT)

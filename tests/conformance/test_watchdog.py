@@ -93,18 +93,3 @@ def test_the_watchdog_is_silent_in_a_saturated_network(policy: str, preset: str,
         watchdog_ns=10_000,
     )
     dfe.Simulation(config).run(60_000)
-
-
-@pytest.mark.product(
-    policy=dfe.policies(),
-    arbitration=("least-recently-served", "round-robin", "age", "transit-first-round-robin"),
-    traffic=("adv+1", "hotspot:hosts=1,fraction=1"),
-)
-def test_the_shortest_patience_allowed_is_no_false_alarm(policy: str, arbitration: str, traffic: str) -> None:
-    """One-packet buffers, and everybody sends to one host: the longest waits that a working network has."""
-    network = tiny_buffers(arbitration=arbitration)
-    config = dfe.SimulationConfig(
-        topology=SMALL, network=network, policy=ready(policy), traffic=traffic, load=1.0
-    )
-    patience_ns = 4 * network.round_trip_ns
-    dfe.Simulation(config.replace(watchdog_ns=patience_ns)).run(30 * patience_ns)

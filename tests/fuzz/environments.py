@@ -227,11 +227,7 @@ def _hashes(env: BatchedRoutingEnv) -> list[int]:
 
 def _look_around(random: Random, env: BatchedRoutingEnv) -> None:
     calls: list[Callable[[], Any]] = [
-        env.payments,
-        env.state,
-        env.metrics,
-        env.reset_statistics,
-        lambda: env.pending.draws,
+        *(env.payments, env.state, env.metrics, env.reset_statistics, lambda: env.pending.draws),
         lambda: repr(env),
         lambda: outcome(env.transitions, StateError),
         lambda: outcome(env.feedback, StateError),

@@ -101,11 +101,7 @@ def _environment(random: Random, alarm: Alarm, config: SimulationConfig) -> None
         return
     reference = _history(env)
     calls: list[Callable[[], Any]] = [
-        env.transitions,
-        env.metrics,
-        env.state,
-        env.payments,
-        lambda: env.pending.draws,
+        *(env.transitions, env.metrics, env.state, env.payments, lambda: env.pending.draws),
         lambda: repr(env),
     ]
     for _ in range(_CALLS):

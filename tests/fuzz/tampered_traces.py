@@ -32,23 +32,13 @@ _COLUMNS: dict[str, list[Any]] = {
 }
 _COLUMNS["dst"][0] = 2
 _TYPES = (
-    *(
-        pa.float16(),
-        pa.float32(),
-        pa.int8(),
-        pa.uint64(),
-        pa.string(),
-        pa.bool_(),
-        pa.timestamp("ns"),
-        pa.binary(),
-    ),
-    *(
-        pa.decimal128(10, 2),
-        pa.list_(pa.int64()),
-        pa.dictionary(pa.int32(), pa.string()),
-        pa.null(),
-        pa.large_string(),
-    ),
+    *(pa.float16(), pa.float32(), pa.int8(), pa.uint64(), pa.string(), pa.bool_()),
+    *(pa.timestamp("ns"), pa.binary()),
+    pa.decimal128(10, 2),
+    pa.list_(pa.int64()),
+    pa.dictionary(pa.int32(), pa.string()),
+    pa.null(),
+    pa.large_string(),
 )
 
 

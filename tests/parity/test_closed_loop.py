@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
 from dragonfly_env.envs.bias import BiasControl
-from dragonfly_env.sweeps.agent_simulation import AgentSimulation
 from tests.parity.cases import PRESETS, config_of, play
 from tests.parity.rules import in_numpy
 
@@ -70,25 +67,6 @@ def test_after_completion_an_episode_may_be_extended_drained_and_reset_but_nothi
     assert len(env.transitions())
 
 
-def test_an_episode_shorter_than_its_workload_goes_on_when_it_is_extended() -> None:
-    whole = dfe.Simulation(config_of(traffic="all-to-all"))
-    whole.run_to_completion()
-    env = dfe.BatchedRoutingEnv(
-        config_of(traffic="all-to-all"), scope="source", action="path", duration_ns=1_000
-    )
-    batch = env.reset()
-    pieces = 0
-    while math.isnan(env.metrics().makespan_ns):
-        if env.done:
-            batch = env.extend(1_000)
-            pieces += 1
-        else:
-            batch = env.step(batch.minimal_actions())
-    assert pieces > 2
-    assert env.trace_hash() == whole.trace_hash()
-    assert env.metrics().makespan_ns == whole.metrics().makespan_ns
-
-
 def test_a_workload_that_is_complete_in_the_warm_up_leaves_an_episode_without_decisions() -> None:
     env = dfe.BatchedRoutingEnv(config_of(traffic="all-to-all"), warmup_ns=1_000_000, duration_ns=1_000)
     assert len(env.reset()) == 0
@@ -118,20 +96,6 @@ def test_the_pettingzoo_views_end_with_the_workload() -> None:
         asked += not over
     assert not aec.agents
     assert asked > 72 * 71
-
-
-def test_an_agent_that_runs_next_to_the_core_ends_with_the_workload() -> None:
-    policy = dfe.make_policy("min")
-    config = config_of(traffic="all-to-all", policy=policy)
-    inside = dfe.Simulation(config)
-    inside.run_to_completion()
-    agent = AgentSimulation(config, policy)
-    agent.run(500_000)
-    agent.run(500_000)
-    assert agent.trace_hash() == inside.trace_hash()
-    assert agent.metrics().makespan_ns == inside.metrics().makespan_ns
-    assert agent.time_ns == inside.time_ns
-    assert agent.metrics().duration_ns == inside.metrics().duration_ns
 
 
 def test_bias_control_terminates_when_its_workload_is_complete() -> None:

@@ -10,7 +10,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.agents import QAdaptive, QAdaptiveFast, QRouting, evaluate_policy
 from dragonfly_env.agents.reference_learners import ReferenceLearner
-from tests.parity.cases import PRESETS, SHAPES, config_of, config_of_shape, play
+from tests.parity.cases import PRESETS, config_of, play
 
 LEARNERS = [QAdaptive, QAdaptiveFast, QRouting]
 
@@ -95,21 +95,6 @@ def test_initial_values_follow_the_network(changes: dict[str, str], initial_valu
         **changes,
     )
     check_equal(config_of(network=network), QAdaptive(epsilon=0.1, initial_values=initial_values))
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(
-    "learner",
-    [
-        QAdaptive(epsilon=0.1),
-        QAdaptive(epsilon=0.1, rows="router", initial_values="path-time", integer_values=True),
-        QAdaptive(epsilon=0.3, exploration="least-occupied", occupancy_weight=0.6),
-        QRouting(epsilon=0.1),
-    ],
-    ids=["q-adaptive", "q-adaptive, other rows", "q-adaptive, queues", "q-routing"],
-)
-def test_the_topology_does_not_matter(learner: Any, shape: str) -> None:
-    check_equal(config_of_shape(shape, load=0.9), learner)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

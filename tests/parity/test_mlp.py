@@ -215,28 +215,6 @@ def test_what_comes_back_from_other_partitions_is_the_same_for_threads_slices_an
         assert min(most.values()) > 0  # all of it was there to be seen
 
 
-@pytest.mark.parametrize("action", ACTIONS)
-def test_one_file_fits_every_size(action: str) -> None:
-    """Of a system, with and without trunking."""
-    file = weights_file(action=action, scope="every", output="softmax", activation="tanh", seed=5)
-    for topology in (
-        dfe.Dragonfly.preset("72"),
-        dfe.Dragonfly.preset("342"),
-        dfe.Dragonfly(p=2, a=4, h=2, g=5, trunking=2),
-    ):
-        check_equal(config_of(topology=topology, load=0.5), Mlp(weights=file), 1200.0)
-
-
-@pytest.mark.parametrize("action", ACTIONS)
-def test_weights_beyond_all_measure_give_the_same_history(action: str) -> None:
-    """Sums overflow, and differ from themselves; the choice stays legal and equal."""
-    random = MlpNetwork.random(action=action, hidden_units=(8, 8, 8), scope="every", seed=2)
-    layers = tuple((weights * np.float32(1e30), bias * np.float32(1e30)) for weights, bias in random.layers)
-    wild = MlpNetwork(layers=layers, **{k: v for k, v in random.to_dict().items() if v is not None})
-    policy = Mlp(weights=str(wild.save(weights_file(action=action, seed=99) + ".wild")))
-    check_equal(config_of(traffic="uniform", load=0.2), policy, 3000.0)
-
-
 def test_nonminimal_paths_may_be_kept_out_of_the_destination_group_or_not() -> None:
     for avoid in (True, False):
         policy = Mlp(

@@ -83,14 +83,6 @@ def test_the_core_answers_as_the_reference_does(name: str) -> None:
     both_ways(ready(name))
 
 
-@pytest.mark.parametrize("name", ["min", "ugal-n", "par"])
-@pytest.mark.parametrize("routing_delay_ns", [0.0, 100.0])
-@pytest.mark.parametrize("decide_at", ["arrival", "head"])
-def test_whenever_packets_ask(name: str, routing_delay_ns: float, decide_at: str) -> None:
-    network = dfe.NetworkConfig(decide_at=decide_at, routing_delay_ns=routing_delay_ns)
-    both_ways(ready(name), 12, network=network)
-
-
 @pytest.mark.parametrize(
     "settings",
     [
@@ -126,36 +118,6 @@ def test_minimal_routing_is_the_same_everywhere(settings: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "warming"),
-    [
-        ("ugal-n", "min"),
-        ("lia", "vlb-lg"),
-        ("pb", "ugal-n"),
-        ("ugal-n", "q-routing"),
-        ("mlp", "par"),
-        ("par", "mlp"),
-    ],
-)
-def test_warm_ups_of_another_policy_change_nothing(name: str, warming: str) -> None:
-    both_ways(ready(name), 12, policy=ready(warming))
-
-
-def test_several_partitions_and_threads_change_nothing() -> None:
-    settings: dict[str, Any] = {
-        "topology": dfe.Dragonfly.preset("1056"),
-        "traffic": "uniform",
-        "load": 0.3,
-        "duration_ns": 2_000.0,
-    }
-    both_ways(ready("ugal-n"), 12, **settings)
-    told = [
-        history(PacketRouting(background="ugal-n", threads=threads, **{**BUSY, **settings}), 12)
-        for threads in (1, 2)
-    ]
-    assert told[0] == told[1]
-
-
-@pytest.mark.parametrize(
     ("background", "settings"),
     [
         ("q-adaptive", {}),
@@ -188,20 +150,6 @@ def test_another_background_takes_over_at_once() -> None:
     env.set_background("ugal-n")
     history(env, 1)
     assert in_core(env)
-
-
-def test_who_answers_from_python_cannot_be_told_to_seek() -> None:
-    env = PacketRouting(background="ugal-n", **BUSY)
-    env.reset(seed=1)
-    assert isinstance(env.core, PacketEnv)
-    with pytest.raises(dfe.ConfigError, match="row"):
-        env.core.follow(1)
-    env.set_background(FromPython(ready("ugal-n")))
-    for misuse in (env.core.seek, lambda: env.core.follow(0)):  # type: ignore[attr-defined]
-        with pytest.raises(dfe.StateError, match="background"):
-            misuse()
-    env.step(0)
-    assert env.core.pending.agents.size > 1
 
 
 @pytest.mark.parametrize("settings", [{"feedback": True}, {"avoid_destination_group": False}], ids=str)

@@ -68,24 +68,6 @@ def test_open_and_closed_loop_side_by_side_and_their_drains(threads: int) -> Non
     assert all(together.metrics(scenario=i).packets_in_flight == 0 for i in range(5))
 
 
-def test_other_networks_next_to_each_other() -> None:
-    """Sizes, delays and presets of network may differ where what is observed does not depend on them."""
-    policy = dfe.make_policy("ugal-n")
-    shown = ("hops", "vc", "waiting", "age", "traffic", "candidate_kind", "candidate_hops")
-    configs = [
-        config_of(),
-        config_of(topology=dfe.Dragonfly.preset("342"), load=0.3),
-        config_of(network="lia", seed=9),
-        config_of(topology=dfe.Dragonfly.preset("1056"), traffic="uniform", load=0.6),
-    ]
-    expected = [native(config, policy, 1_500.0).trace_hash() for config in configs]
-    for threads in (1, 8):
-        of_threads = [config.replace(threads=threads) for config in configs]
-        env = dfe.BatchedRoutingEnv.for_policy(of_threads, policy, features=shown, duration_ns=1_500.0)
-        play(env, policy)
-        assert hashes(env) == expected
-
-
 @pytest.mark.parametrize("action", ["port", "path"])
 def test_rows_and_transitions_are_those_of_each_network_alone(action: str) -> None:
     configs = scenarios()[:3]

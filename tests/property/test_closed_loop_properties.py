@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dragonfly_env as dfe
-from tests.property.test_network_properties import networks, several_partitions, topologies
+from tests.property.test_network_properties import networks, topologies
 from tests.ready import ready
 
 PIECES = st.lists(st.sampled_from([0.1, 1.0, 32.0, 333.3, 1000.0]), max_size=6)
@@ -85,21 +85,3 @@ def test_an_exchange_may_be_cut_into_pieces_anywhere(
     whole.run_to_completion()
     assert observed(cut) == observed(whole)
     assert cut.time_ns == whole.time_ns
-
-
-@settings(max_examples=8)
-@given(exchanges(), several_partitions(), st.sampled_from([1000.0, 4000.0]))
-def test_threads_change_nothing_of_an_exchange(
-    config: dfe.SimulationConfig, topology: dfe.Dragonfly, duration: float
-) -> None:
-    results = []
-    for threads in (1, 2, 3, 8):
-        simulation = dfe.Simulation(config.replace(topology=topology, threads=threads, packet_log=False))
-        simulation.run(duration)
-        simulation.reset_statistics()
-        simulation.run_to_completion(limit_ns=duration)
-        simulation.check_invariants()
-        results.append(observed(simulation))
-        if threads == 1:
-            assert simulation.num_partitions > 1
-    assert all(result == results[0] for result in results)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import dragonfly_env as dfe
 from dragonfly_env import jobs
-from dragonfly_env.jobs import Operation, OperationText
+from dragonfly_env.jobs import Operation
 from dragonfly_env.jobs.lines import read_lines
 from dragonfly_env.sweeps.run import Run
 
@@ -164,14 +164,3 @@ def test_lines_mean_the_same_to_the_core_and_to_python(text: str) -> None:
     assert fast.lines is not None
     assert slow.lines is not None
     assert fast.lines.tolist() == slow.lines.tolist()
-
-
-@settings(max_examples=100, deadline=None)
-@given(files())
-def test_what_was_read_can_be_written_and_is_the_same_from_a_function(text: str) -> None:
-    read = OperationText.parse("own", text)
-    function = OperationText.of(lambda rank, ranks: read.operations(rank, ranks), RANKS)
-    assert function.records == read.records
-    again = jobs.parse_program(function.to_dict())
-    assert isinstance(again, OperationText)
-    assert again.records == read.records

@@ -100,15 +100,3 @@ def test_a_sweep_of_jobs_reads_its_own_results(case: Case) -> None:
         assert (len(results.table), results.refused) == (2, ())
         assert (results.table["packets_delivered"] > 0).all()
         render_summary(results)
-
-
-@settings(deadline=None, max_examples=6)
-@given(CASES)
-def test_the_same_window_comes_from_one_call(case: Case) -> None:
-    with TemporaryDirectory() as name:
-        run, _ = scenario(case, Path(name)).runs()
-        config = run.config.replace(jobs=[run.config.jobs[0].replace(start_ns=float(case.start_ns))])
-        metrics = dfe.simulate(config, warmup_ns=case.warmup_ns, measure_ns=200_000)
-        row, _ = measure(run)
-        assert metrics.jobs[0].run_time_ns == json.loads(row["jobs"])[0]["run_time_ns"]
-        assert metrics.jobs[0].operations["exchange"].count == 2

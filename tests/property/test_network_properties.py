@@ -136,14 +136,6 @@ def test_a_run_may_be_cut_into_pieces_anywhere(config: dfe.SimulationConfig, dur
     assert observed(pieces) == observed(whole)
 
 
-@given(configurations(), st.sampled_from([100.0, 1000.0, 2500.0]))
-def test_a_configuration_has_one_history(config: dfe.SimulationConfig, duration: float) -> None:
-    first, second = dfe.Simulation(config), dfe.Simulation(config)
-    for simulation in (first, second):
-        simulation.run(duration)
-    assert observed(first) == observed(second)
-
-
 @st.composite
 def several_partitions(draw: st.DrawFn) -> dfe.Dragonfly:
     """Few routers with so many hosts that the core cuts the system into several partitions."""

@@ -85,25 +85,3 @@ def test_every_preset_can_run_every_load_with_its_own_packets(preset: str, hundr
     load = hundredths / 100
     measured = offered(dfe.NetworkConfig.preset(preset), load)
     assert measured == pytest.approx(load, rel=0.02 if preset == "q-adaptive" else 0.005)
-
-
-@pytest.mark.parametrize("source_queue_packets", [None, 20])
-def test_exact_times_are_the_same_for_threads_and_for_a_run_in_pieces(
-    source_queue_packets: int | None,
-) -> None:
-    def run(threads: int, *durations_ns: float) -> int:
-        config = dfe.SimulationConfig(
-            topology=dfe.Dragonfly.preset("1056"),
-            traffic=[(0.0, "adv+1", 0.9), (700.3, "uniform", 0.83), (1900.0, "stencil3d", 0.37)],
-            source_queue_packets=source_queue_packets,
-            threads=threads,
-        )
-        simulation = dfe.Simulation(config)
-        for duration_ns in durations_ns:
-            simulation.run(duration_ns)
-        simulation.check_invariants()
-        return simulation.trace_hash()
-
-    whole = run(1, 3000.0)
-    assert run(2, 3000.0) == whole
-    assert run(1, 0.1, 35.5, 36.056, 628.544, 2299.8) == whole

@@ -52,15 +52,6 @@ def test_adversarial_group_is_the_offset_modulo_the_groups(
     assert pattern.destination(host, 0, seed) // per_group == expected
 
 
-@given(SIZES, SEEDS)
-def test_permutation_is_one_to_one(size: tuple[int, int, int], seed: int) -> None:
-    topology = topology_of(size)
-    pattern = _core.make_pattern(topology, seed, "permutation", {})
-    partners = [pattern.destination(host, 0, 0) for host in range(topology.num_hosts)]
-    assert sorted(partners) == list(range(topology.num_hosts))
-    assert all(partner != host for host, partner in enumerate(partners))
-
-
 @given(SEEDS, st.lists(st.floats(0, 1e300), min_size=9, max_size=9))
 def test_demand_never_draws_what_no_one_asked_for(seed: int, row: list[float]) -> None:
     topology = topology_of((2, 4, 2))

@@ -103,22 +103,6 @@ def test_the_yardstick_ran_next_to_every_measurement(content: dict[str, Any]) ->
             assert multiples is None
 
 
-def test_two_threads_had_the_same_history(content: dict[str, Any]) -> None:
-    results = [result for result in content["results"] if result["name"].endswith("speed-up")]
-    assert bool(results) == (content["machine"]["usable_processors"] >= 2)  # one alone has nothing to compare
-    for result in results:
-        assert result["goal"] == 1.7
-        assert len(result["details"]["trace_hash"]) == 16
-
-
-def test_a_file_compared_with_itself_has_ratio_one(smoke: Path) -> None:
-    done = run("compare", str(smoke), str(smoke))
-    assert done.returncode == 0, done.stderr
-    assert "1.000" in done.stdout
-    assert "better" not in done.stdout
-    assert "not the same" not in done.stdout
-
-
 def test_compare_calls_better_what_is_better(smoke: Path, content: dict[str, Any], tmp_path: Path) -> None:
     for result in content["results"]:
         factor = 2.0 if result["higher_is_better"] else 0.5
@@ -130,21 +114,6 @@ def test_compare_calls_better_what_is_better(smoke: Path, content: dict[str, Any
     done = run("compare", str(smoke), str(faster))
     assert "better" in done.stdout
     assert "worse" not in done.stdout
-
-
-def test_what_is_no_result_file_is_refused_without_a_traceback(tmp_path: Path) -> None:
-    other = tmp_path / "other.json"
-    other.write_text("{}", encoding="utf-8")
-    done = run("compare", str(other), str(other))
-    assert done.returncode == 2
-    assert "not a result file" in done.stderr.replace("\n", " ")
-    assert "Traceback" not in done.stderr
-
-
-def test_an_unknown_family_is_refused(tmp_path: Path) -> None:
-    done = run("--only", "cores", "--out", str(tmp_path))
-    assert done.returncode == 2
-    assert "cores" in done.stderr
 
 
 def test_without_peers_nothing_is_measured_and_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

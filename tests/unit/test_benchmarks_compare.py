@@ -26,11 +26,6 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_all_that_the_project_compares_is_there() -> None:
-    expected = ["min", "ugal-n", "ugal-g", "par", "q-adaptive", "batched, random actions"]
-    assert list(cases()) == expected
-
-
 def test_every_case_is_measured_in_turns_and_a_commit_has_its_own_history(tmp_path: Path) -> None:
     file = tmp_path / "compared.json"
     done = run(
@@ -73,19 +68,6 @@ def test_a_checkout_stands_for_its_environment(tmp_path: Path) -> None:
     python.parent.mkdir(parents=True)
     python.symlink_to(sys.executable)
     assert interpreter(tmp_path) == python
-
-
-def test_what_is_no_checkout_is_refused_without_a_traceback(tmp_path: Path) -> None:
-    done = run(str(tmp_path))
-    assert done.returncode == 1
-    assert "neither a checkout with .venv nor a Python" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_an_unknown_case_is_refused() -> None:
-    done = run(sys.executable, "--only", "mini")
-    assert done.returncode == 2
-    assert "mini" in done.stderr
 
 
 def test_one_disturbed_slice_does_not_change_a_round() -> None:

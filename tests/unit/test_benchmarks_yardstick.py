@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.report import comparison, read, yardsticks
-from benchmarks.result import DURATIONS, SPEEDS, Result
+from benchmarks.report import comparison, yardsticks
+from benchmarks.result import Result
 from benchmarks.yardstick import program as yardstick
 from benchmarks.yardstick.beside import Beside
 
@@ -60,16 +59,6 @@ def test_it_does_the_work_that_it_always_did() -> None:
     assert run["cpu_s"] > 0
 
 
-def test_it_is_compiled_once(tmp_path: Path) -> None:
-    yardstick.program.cache_clear()
-    first = yardstick.program(tmp_path)
-    written = first.executable.stat().st_mtime_ns
-    yardstick.program.cache_clear()
-    assert yardstick.program(tmp_path) == first
-    assert first.executable.stat().st_mtime_ns == written
-    assert list(tmp_path.iterdir()) == [first.executable]
-
-
 def test_another_program_under_its_name_is_refused(tmp_path: Path) -> None:
     impostor = tmp_path / "yardstick"
     impostor.write_text(
@@ -80,12 +69,6 @@ def test_another_program_under_its_name_is_refused(tmp_path: Path) -> None:
     impostor.chmod(0o755)
     with pytest.raises(RuntimeError, match="did other work"):
         yardstick.Program(impostor, "nobody").hops_per_s(1)
-
-
-def test_running_it_leaves_the_processors_of_this_process_as_they_were() -> None:
-    allowed = os.sched_getaffinity(0)
-    yardstick.program().hops_per_s(1)
-    assert os.sched_getaffinity(0) == allowed
 
 
 def test_without_a_compiler_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,17 +94,6 @@ def test_a_speed_is_a_multiple_of_the_speed_next_to_it() -> None:
     assert yardsticks(result()) == "0.8750 (0.7500-1.000)"
 
 
-def test_cpu_time_is_counted_in_its_packet_hops() -> None:
-    took = result(unit="CPU-ms", samples=[2.0], higher_is_better=False, yardstick_hops_per_s=[8e6])
-    assert took.yardsticks == pytest.approx([16_000])
-
-
-def test_what_is_neither_speed_nor_cpu_time_has_no_multiple() -> None:
-    assert result(unit="GB, peak").yardsticks == []
-    assert result(unit="GB, peak").to_dict()["yardsticks"] is None
-    assert result(yardstick_hops_per_s=()).yardsticks == []
-
-
 def test_a_machine_twice_as_fast_changes_the_speeds_and_not_their_multiples() -> None:
     old = result()
     new = result(samples=[12.0, 18.0], yardstick_hops_per_s=[16e6, 18e6])
@@ -129,20 +101,6 @@ def test_a_machine_twice_as_fast_changes_the_speeds_and_not_their_multiples() ->
     cells = {str(column.header): list(column.cells) for column in table.columns}
     assert cells["B/A"] == ["2.000"]
     assert cells["in yardsticks"] == ["1.000"]
-
-
-def test_files_from_before_the_yardstick_can_still_be_compared(tmp_path: Path) -> None:
-    stored = result().to_dict()
-    del stored["yardstick_hops_per_s"], stored["yardsticks"]
-    file = tmp_path / "old.json"
-    file.write_text(json.dumps({"format": 1, "results": [stored]}), encoding="utf-8")
-    old = Result.from_dict(read(file)["results"][0])
-    assert old == result(yardstick_hops_per_s=())
-
-
-def test_units_of_speeds_and_of_cpu_time_are_told_apart() -> None:
-    assert all(unit.endswith("/ CPU-s") for unit in SPEEDS)
-    assert not any(unit.endswith("/ CPU-s") for unit in DURATIONS)
 
 
 def test_the_command_prints_the_speed_of_this_machine() -> None:

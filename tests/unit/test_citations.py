@@ -34,11 +34,7 @@ def missing(text: str, pages: set[str]) -> list[str]:
 @pytest.mark.parametrize(
     "text",
     [
-        "see PLAN",
-        "(PLAN: a fact)",
-        "(PLAN of the simulator)",
-        "PLAN section A",
-        "PLAN, section 5",
+        *("see PLAN", "(PLAN: a fact)", "(PLAN of the simulator)", "PLAN section A", "PLAN, section 5"),
         "`PLAN.md`",
     ],
 )

@@ -27,6 +27,7 @@ PROMISES = {
     "ppo_fits_every_size.py": r"episode 10: \d+ ns a packet\n(.*342 hosts, adv\+1: \d+ ns\n){3}",
     "sb3_dqn.py": r"DQN: +-[\d.]+ us",
 }
+# They train: slow, and the learners have tests of their own.
 NEED_EXTRA = ("deep_q_against_heuristics.py", "masked_ppo.py", "ppo_fits_every_size.py", "sb3_dqn.py")
 
 
@@ -41,7 +42,9 @@ def run(name: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in NEED_EXTRA)) for name in EXAMPLES]
+)
 def test_every_example_runs_and_prints_what_it_promises(name: str) -> None:
     if name in NEED_EXTRA:
         pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")

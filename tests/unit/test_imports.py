@@ -16,32 +16,12 @@ import dragonfly_env
 PACKAGE = Path(dragonfly_env.__file__).parent
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("_core", "_process", "_version"),
-    ("errors",),
-    ("checks",),
-    ("config",),
-    ("traffic",),
-    ("metrics",),
-    ("decisions",),
-    ("batch_policy",),
-    ("policies",),
-    ("policy_parameters",),
-    ("jobs",),
-    ("simulation",),
-    ("bounds",),
-    ("envs",),
-    ("dragonfly_v0", "job_bias_v0"),
-    ("baselines",),
-    ("agents",),
+    *(("errors",), ("checks",), ("config",), ("traffic",), ("metrics",), ("decisions",)),
+    *(("batch_policy",), ("policies",), ("policy_parameters",), ("jobs",), ("simulation",), ("bounds",)),
+    *(("envs",), ("dragonfly_v0", "job_bias_v0"), ("baselines",), ("agents",)),
     ("",),  # the package itself, which only hands out names
-    ("sweeps", "training"),
-    ("plots",),
-    ("view",),
-    ("lab.work",),
-    ("lab.papers",),
-    ("lab.benchmark",),
-    ("lab.neural",),
-    ("lab",),
-    ("cli",),
+    *(("sweeps", "training"), ("plots",), ("view",), ("lab.work",), ("lab.papers",), ("lab.benchmark",)),
+    *(("lab.neural",), ("lab",), ("cli",)),
 )
 
 

@@ -101,12 +101,6 @@ def test_development_builds_with_what_the_package_demands() -> None:
     assert all(f"'{requirement}'" in makefile for requirement in BUILD)
 
 
-def test_tensorboard_starts() -> None:
-    pytest.importorskip("tensorboard", reason="needs the extra [sb3]")
-    done = run(sys.executable, "-m", "tensorboard.main", "--version_tb")
-    assert done.returncode == 0, done.stderr
-
-
 def test_the_version_is_in_one_place() -> None:
     import dragonfly_env
 
@@ -134,17 +128,7 @@ def test_a_source_archive_holds_all_that_the_package_is_made_of_and_each_once(tm
         if path.is_file()
         and path.suffix
         in (
-            ".py",
-            ".pyi",
-            ".html",
-            ".css",
-            ".js",
-            ".cpp",
-            ".hpp",
-            ".npz",
-            ".csv",
-            ".toml",
-            ".json",
+            *(".py", ".pyi", ".html", ".css", ".js", ".cpp", ".hpp", ".npz", ".csv", ".toml", ".json"),
             ".parquet",
         )
     }

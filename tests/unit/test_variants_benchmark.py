@@ -53,12 +53,6 @@ def test_the_same_command_reads_what_is_there(
     assert again.output.split("**Steady mean")[1] == first.output.split("**Steady mean")[1]
 
 
-def test_an_unknown_variant_is_refused(tmp_path: Path) -> None:
-    done = CliRunner().invoke(variants.app, ["--out", str(tmp_path), "--variant", "tepid tables"])
-    assert done.exit_code == 2
-    assert "tepid tables" in done.output
-
-
 def test_the_shipped_variant_is_the_one_that_was_compared() -> None:
     settings = variants.VARIANTS["q-adaptive-queue"].settings
     shipped = dfe.make_policy("q-adaptive-queue").parameters()

@@ -11,17 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 MECHANISM = "dragonfly_env/checks/files.py"
 WRITERS = {
-    *(
-        "write_text",
-        "write_bytes",
-        "touch",
-        "savefig",
-        "to_parquet",
-        "to_csv",
-        "savez",
-        "savez_compressed",
-        "tofile",
-    ),
+    *("write_text", "write_bytes", "touch", "savefig", "to_parquet", "to_csv", "savez"),
+    *("savez_compressed", "tofile"),
     *("mkstemp", "mkdtemp", "NamedTemporaryFile", "symlink_to", "copyfile"),
 }
 OPENERS = {"open", "fdopen", "ZipFile"}
@@ -69,12 +60,8 @@ def modules() -> list[Path]:
 @pytest.mark.parametrize(
     "code",
     [
-        "path.write_text('x')",
-        "path.open('wb')",
-        "open(path, mode='a')",
-        "os.open(path, os.O_CREAT)",
-        "figure.savefig(path)",
-        "np.savez(path, x=x)",
+        *("path.write_text('x')", "path.open('wb')", "open(path, mode='a')", "os.open(path, os.O_CREAT)"),
+        *("figure.savefig(path)", "np.savez(path, x=x)"),
     ],
 )
 def test_what_writes_is_seen(code: str) -> None:

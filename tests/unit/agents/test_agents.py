@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import subprocess
 import sys
@@ -13,19 +12,13 @@ import numpy as np
 import pytest
 
 from dragonfly_env.agents import (
-    AGENTS,
-    Policy,
-    RandomPolicy,
-    agent_settings,
     load_agent,
     make_agent,
     read_metadata,
 )
 from dragonfly_env.agents._choice import any_legal, pick
 from dragonfly_env.agents.storage import read_agent, write_agent
-from dragonfly_env.baselines._mlp_arithmetic import best_legal
 from dragonfly_env.errors import ConfigError
-from dragonfly_env.policies import make_policy
 
 WITHOUT_TORCH = """
 import sys
@@ -66,13 +59,6 @@ def test_without_the_extra_an_agent_says_what_to_install() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_settings_are_documented_without_torch() -> None:
-    for kind in AGENTS:
-        described = {setting.name: setting for setting in agent_settings(kind)}
-        assert all(setting.doc for setting in described.values())
-        assert described["learning_rate"].default is not None
-
-
 def test_unknown_kinds_and_settings_name_the_nearest() -> None:
     with pytest.raises(ConfigError, match="did you mean 'deep-q'"):
         make_agent("deep-Q")
@@ -80,13 +66,6 @@ def test_unknown_kinds_and_settings_name_the_nearest() -> None:
         make_agent("deep-q", lr=0.1)
     with pytest.raises(ConfigError, match="did you mean 'learning_rate'"):
         make_agent("deep-q", learn_rate=0.1)
-
-
-def test_baselines_and_the_random_policy_are_policies() -> None:
-    for policy in (make_policy("min"), make_policy("ugal-n"), RandomPolicy(), RandomPolicy(action="port")):
-        assert isinstance(policy, Policy)
-        assert policy.name
-        assert policy.scope in ("source", "every", "all", "progressive")
 
 
 def test_a_saved_agent_is_one_readable_file(tmp_path: Path) -> None:
@@ -124,24 +103,6 @@ def test_what_is_no_saved_agent_is_a_configuration_error(tmp_path: Path) -> None
             load_agent(tmp_path / f"{name}.zip")
 
 
-def test_damaged_archives_are_configuration_errors(tmp_path: Path) -> None:
-    path = tmp_path / "agent.zip"
-    write_agent(path, {"kind": "deep-q", "text": "x" * 1000}, {"weights.pt": bytes(range(256)) * 50})
-    content = path.read_bytes()
-    for at in range(0, len(content), 7):
-        damaged = bytearray(content)
-        damaged[at] ^= 0xFF
-        path.write_bytes(bytes(damaged))
-        with contextlib.suppress(ConfigError):  # and nothing else
-            read_agent(path, ("weights.pt",))
-
-
-def test_a_file_that_cannot_be_written_is_a_configuration_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(ConfigError, match=r"^agent = .*writable"):
-        write_agent(tmp_path / "file" / "agent.zip", {"kind": "some"}, {})
-
-
 def test_random_legal_actions_are_legal_and_equally_likely() -> None:
     rng = np.random.default_rng(0)
     mask = rng.random((6, 5)) < 0.5
@@ -155,12 +116,6 @@ def test_random_legal_actions_are_legal_and_equally_likely() -> None:
         np.testing.assert_allclose(row[legal] / 4_000, 1 / legal.sum(), atol=0.04)
     nearly_one = np.full(6, np.nextafter(1.0, 0.0))
     assert mask[np.arange(6), any_legal(mask, nearly_one)].all()
-
-
-def test_the_best_legal_action_is_legal_and_ties_go_to_the_lowest() -> None:
-    values = np.array([[9.0, 1.0, 1.0], [0.0, -5.0, -4.0]])
-    mask = np.array([[False, True, True], [False, True, True]])
-    assert best_legal(values, mask).tolist() == [1, 2]
 
 
 def test_weighted_actions_come_as_often_as_they_weigh_and_never_without_weight() -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import RandomPolicy, fit, make_env
-from dragonfly_env.errors import ConfigError, StateError
+from dragonfly_env.agents import fit, make_env
 
 pytest.importorskip("sb3_contrib")
 
@@ -84,15 +82,3 @@ def test_it_draws_its_actions_by_their_probabilities_or_takes_the_likeliest() ->
         actions = policy.act(batch)
         assert batch.mask[np.arange(len(batch)), actions].all()
         np.testing.assert_array_equal(actions, policy.act(batch))
-
-
-def test_calls_that_make_no_sense_are_refused(tmp_path: Path) -> None:
-    agent = MaskedPpoAgent(QUICK)
-    with pytest.raises(StateError, match=r"save\(\)"):
-        agent.save(tmp_path / "agent.zip")
-    with pytest.raises(StateError, match=r"learn\(\)"):
-        agent.learn(None)  # type: ignore[arg-type]
-    agent = trained()
-    other = make_env(TINY, RandomPolicy("port", "every"), duration_ns=1_000.0)
-    with pytest.raises(ConfigError, match=r"this masked-ppo agent was trained (with|on)"):
-        agent.prepare(other)

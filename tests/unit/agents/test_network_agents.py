@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import RandomPolicy, evaluate_policy, fit, load_agent, make_agent
+from dragonfly_env.agents import fit, make_agent
 
 pytest.importorskip("sb3_contrib", reason="needs the extra [sb3]")
 
@@ -61,23 +59,3 @@ def test_seeds_decide_what_is_learned_and_global_random_states_neither_matter_no
     for ours, theirs in zip(first, again, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert any((ours != theirs).any() for ours, theirs in zip(first, other, strict=True))
-
-
-@each
-@pytest.mark.parametrize("read", [load_agent, None], ids=["load_agent", "load"])
-def test_a_saved_agent_acts_as_the_one_that_was_saved(
-    kind: str, read: Callable[[Path], Any] | None, tmp_path: Path
-) -> None:
-    agent = trained(kind)
-    agent.metadata = {"made": "by a test"}
-    agent.save(tmp_path / "agent.zip")
-    loaded = (read or type(agent).load)(tmp_path / "agent.zip")
-    assert type(loaded) is type(agent)
-    assert loaded.settings == agent.settings
-    assert loaded.metadata == {"made": "by a test"}
-    runs = [
-        evaluate_policy(policy, TINY, warmup_ns=0, measure_ns=4_000.0, seed=5).to_dict()
-        for policy in (agent, loaded, RandomPolicy(agent.action, agent.scope))
-    ]
-    assert runs[0] == runs[1]
-    assert runs[0] != runs[2]

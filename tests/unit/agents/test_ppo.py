@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import evaluate_policy, fit, load_agent, make_agent, make_env
+from dragonfly_env.agents import fit, load_agent, make_agent, make_env
 from dragonfly_env.agents.settings import PpoSettings
 from dragonfly_env.errors import ConfigError, StateError
 
@@ -43,10 +43,6 @@ def weights(agent: PpoAgent) -> list[Any]:
     return [
         tensor.detach().numpy() for part in (agent._network, agent._average) for tensor in part.parameters()
     ]
-
-
-def run_of(policy: Any, config: dfe.SimulationConfig = TINY) -> dict[str, Any]:
-    return evaluate_policy(policy, config, warmup_ns=0, measure_ns=4_000.0, seed=5).to_dict()
 
 
 def test_a_rollout_joins_what_was_chosen_with_what_came_of_it_in_each_scenario() -> None:
@@ -154,18 +150,6 @@ def test_a_training_that_was_interrupted_goes_on_bit_for_bit(tmp_path: Path) -> 
     assert (tmp_path / "rest.zip").read_bytes() == (tmp_path / "whole.zip").read_bytes()
 
 
-def test_it_acts_on_any_size_and_any_mixture_of_them(tmp_path: Path) -> None:
-    agent = trained(config=[TINY, SYSTEM.replace(traffic="uniform")])
-    agent.save(tmp_path / "agent.zip")
-    for size in ("72", "342"):
-        config = SYSTEM.replace(topology=dfe.Dragonfly.preset(size))
-        with pytest.warns(dfe.agents.OtherNetworkWarning):
-            assert run_of(load_agent(tmp_path / "agent.zip"), config)["packets_delivered"] > 0
-    ports = trained(action="port", scope="every")
-    with pytest.warns(dfe.agents.OtherNetworkWarning):
-        assert run_of(ports, SYSTEM)["packets_delivered"] > 0
-
-
 @pytest.mark.parametrize(
     "settings",
     [
@@ -193,16 +177,6 @@ def test_the_core_decides_as_the_agent_that_was_exported(settings: dict[str, Any
     native = dfe.Simulation(SYSTEM.replace(policy=policy))
     native.run(2_000)
     assert native.trace_hash() == env.trace_hash()
-
-
-def test_several_scenarios_have_the_same_say() -> None:
-    from dragonfly_env.agents.ppo import _per_scenario
-
-    scenarios = np.array([0, 0, 2, 2, 2], dtype=np.int32)
-    scaled = _per_scenario(np.array([1.0, 3.0, 100.0, 500.0, 900.0]), scenarios)
-    np.testing.assert_allclose(scaled[:2], [-1, 1], rtol=1e-6)
-    np.testing.assert_allclose(scaled[2:].mean(), 0, atol=1e-6)
-    np.testing.assert_allclose(scaled[2:].std(), 1, rtol=1e-6)
 
 
 def test_calls_and_settings_that_make_no_sense_are_refused(tmp_path: Path) -> None:

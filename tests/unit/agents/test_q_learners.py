@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.agents import QAdaptive, QRouting, load_q_table, save_q_table
+from dragonfly_env.agents import QAdaptive, load_q_table, save_q_table
 from dragonfly_env.traffic import Trace
 
 TOPOLOGY = dfe.Dragonfly.preset("72", arrangement="absolute")
-LEARNERS = (QAdaptive, QRouting)
 
 
 def simulate(policy: object, *, topology: dfe.Dragonfly = TOPOLOGY, **changes: object) -> dfe.Simulation:
@@ -102,14 +101,6 @@ def test_one_packet_changes_one_value_by_beta_times_the_error() -> None:
     assert 300 + 0.25 * (352.0 - 300) <= after[tuple(changed[1])] <= 300 + 0.25 * (355.2 - 300)
 
 
-def test_integer_values_are_whole_numbers() -> None:
-    simulation = simulate(QAdaptive(integer_values=True))
-    simulation.run(20_000)
-    table = simulation.q_table()
-    assert (table == np.trunc(table)).all()
-    assert len(np.unique(table)) > 20
-
-
 def test_tables_freeze_when_learning_ends() -> None:
     simulation = simulate(QAdaptive(learn_until_ns=10_000.0))
     simulation.run(5_000)
@@ -119,29 +110,6 @@ def test_tables_freeze_when_learning_ends() -> None:
     simulation.run(10_000)
     assert (early != at_the_end).any()
     np.testing.assert_array_equal(simulation.q_table(), at_the_end)
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_routes_stay_within_the_declared_hops(learner: type) -> None:
-    simulation = simulate(learner(epsilon=0.5), load=0.5, packet_log=True)
-    simulation.run(20_000)
-    assert simulation.drain()
-    assert simulation.packet_log()["hops"].max() <= 5
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("network", dfe.NetworkConfig.presets())
-def test_what_is_learnt_does_not_depend_on_threads(learner: type, network: str) -> None:
-    tables, hashes = [], []
-    for threads in (1, 2):
-        simulation = simulate(
-            learner(epsilon=0.05), topology=dfe.Dragonfly.preset("1056"), network=network, threads=threads
-        )
-        simulation.run(4_000)
-        tables.append(simulation.q_table().copy())
-        hashes.append(simulation.trace_hash())
-    np.testing.assert_array_equal(tables[0], tables[1])
-    assert hashes[0] == hashes[1]
 
 
 def test_q_adaptive_learns_to_take_nonminimal_paths_under_adversarial_traffic() -> None:

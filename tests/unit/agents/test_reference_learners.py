@@ -6,13 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import Policy, QAdaptive, QRouting
-from dragonfly_env.agents.reference_learners import one_instant_per_router
 
 CONFIG = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.5, seed=7)
 LEARNERS = [QAdaptive(epsilon=0.1), QRouting(epsilon=0.1)]
@@ -41,11 +39,6 @@ def test_a_reference_is_a_policy_and_names_its_environment(learner: Any) -> None
     assert (actions.shape, actions.dtype) == ((len(batch),), np.int64)
     assert batch.mask[np.arange(len(batch)), actions].all()
     assert reference.act(batch.rows(slice(0, 0))).shape == (0,)
-
-
-def test_a_heuristic_is_its_own_reference() -> None:
-    policy = dfe.make_policy("ugal-n")
-    assert policy.reference(make(policy)) is policy
 
 
 def test_parameters_alone_do_not_answer_and_say_who_does() -> None:
@@ -115,17 +108,6 @@ def test_tables_go_on_in_the_next_episode_as_if_they_had_been_loaded(learner: An
     np.testing.assert_array_equal(reference.table, alone.q_table())
 
 
-def test_an_answer_twice_is_the_same_answer() -> None:
-    learner = QAdaptive(epsilon=0.5)
-    env = make(learner)
-    reference = learner.reference(env)
-    batch = env.reset()
-    while not env.done:
-        first = reference.act(batch)
-        np.testing.assert_array_equal(reference.act(batch), first)
-        batch = env.step(first)
-
-
 def test_too_much_feedback_is_said_and_not_learnt_from_in_part() -> None:
     learner = LEARNERS[0]
     env = make(learner, max_uncollected_bytes=2_000)
@@ -135,25 +117,3 @@ def test_too_much_feedback_is_said_and_not_learnt_from_in_part() -> None:
         batch = env.step(batch.minimal_actions())
     with pytest.raises(dfe.StateError, match="max_uncollected_bytes"):
         reference.act(batch)
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_a_learner_may_route_the_background_of_a_tagged_packet(learner: Any) -> None:
-    env = gymnasium.make(
-        "dragonfly_env/PacketRouting-v0", background=learner, warmup_ns=0.0, duration_ns=3_000.0
-    )
-    env.reset(seed=1)
-    table = env.unwrapped._background._answers.table.copy()
-    for _ in range(20):
-        *_, terminated, truncated, _ = env.step(int(np.argmax(env.unwrapped.decision.mask[0])))
-        if terminated or truncated:
-            env.reset()
-    assert (env.unwrapped._background._answers.table != table).any()
-
-
-def test_rounds_hold_one_instant_of_every_router_in_order() -> None:
-    routers = np.array([5, 2, 5, 5, 2, 9])
-    times = np.array([30, 10, 20, 20, 40, 7])
-    rounds = [sorted(rows.tolist()) for rows in one_instant_per_router(routers, times)]
-    assert rounds == [[1, 2, 3, 5], [0, 4]]
-    assert list(one_instant_per_router(routers[:0], times[:0])) == []

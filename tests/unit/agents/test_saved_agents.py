@@ -111,41 +111,6 @@ def test_an_agent_whose_weights_are_not_finite_is_refused(
     refused(changed(saved["deep-q"], tmp_path / "bad.zip", spoil), "finite float32")
 
 
-def test_an_optimiser_that_went_backwards_is_refused(saved: dict[str, Path], tmp_path: Path) -> None:
-    def spoil(name: str, content: bytes) -> bytes:
-        return write_npy(np.float32(-1)) if name.endswith("0.step.npy") else content  # type: ignore[arg-type]
-
-    refused(changed(saved["deep-q"], tmp_path / "bad.zip", spoil), "none of them negative")
-
-
-@pytest.mark.parametrize(
-    ("edit", "message"),
-    [
-        (lambda header: header.update(format=1), "saved agent of format 2"),
-        (lambda header: header.pop("settings"), r"^agent.settings = None"),
-        (lambda header: header.update(settings=[1]), r"^agent.settings = \[1\]"),
-        (lambda header: header["settings"].update(nonsense=1), r"^nonsense = 1"),
-        (lambda header: header["settings"].update(hidden_units=[0]), r"^hidden_units = 0"),
-        (lambda header: header.update(seed=-1), r"^agent.seed = -1"),
-        (lambda header: header.update(seed=None), r"^agent.seed = None"),
-        (lambda header: header.update(metadata="x"), r"^agent.metadata = 'x'"),
-        (lambda header: header.update(layout=5), r"^agent.layout = 5"),
-        (lambda header: header["layout"].update(names="abc"), r"^agent.layout.names = 'abc'"),
-        (lambda header: header["layout"].update(low=["x"]), r"^agent.layout.low"),
-        (lambda header: header["layout"].update(high=[1e39] * 9), r"^agent.layout.high"),
-        (lambda header: header["layout"].update(num_actions=3.7), r"^agent.layout.num_actions = 3.7"),
-        (lambda header: header["layout"].update(num_actions=10**12), r"^agent.layout.num_actions = 10+:"),
-        (lambda header: header.update(decisions=-1), r"^agent.decisions = -1"),
-        (lambda header: header.update(kind=["deep-q"]), "unknown kind"),
-    ],
-    ids=range(16),
-)
-def test_a_description_that_is_none_is_refused(
-    edit: Callable[[dict[str, Any]], None], message: str, saved: dict[str, Path], tmp_path: Path
-) -> None:
-    refused(with_header(saved["deep-q"], tmp_path / "bad.zip", edit), message)
-
-
 def test_settings_that_ask_for_more_weights_than_the_file_has_take_no_memory(
     saved: dict[str, Path], tmp_path: Path
 ) -> None:

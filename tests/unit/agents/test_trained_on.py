@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
-import tiny_learner  # conftest.py has put it where commands find it
 
 import dragonfly_env as dfe
 from dragonfly_env.agents import OtherNetworkWarning, evaluate_policy, fit, load_agent, make_agent
-from dragonfly_env.agents._trained_on import LayoutFacts
 from dragonfly_env.agents.storage import read_header
 from dragonfly_env.config.links import buffer_unit_packets
 from dragonfly_env.training.agents import AgentSource
@@ -45,11 +42,6 @@ def test_another_arrangement_is_told(trained: Any) -> None:
     message = r"was trained in another network .*topology.arrangement was 'palmtree' and is 'absolute'"
     with pytest.warns(OtherNetworkWarning, match=message):
         evaluate_policy(trained, ELSEWHERE, **SHORT)
-
-
-def test_other_links_and_buffers_are_told(trained: Any) -> None:
-    with pytest.warns(OtherNetworkWarning, match=r"network.global_latency_ns was 300.0 and is 200.0"):
-        evaluate_policy(trained, SMALL.replace(network=dfe.NetworkConfig(global_latency_ns=200.0)), **SHORT)
 
 
 def test_looking_elsewhere_changes_nothing_and_learning_there_does(trained: Any, tmp_path: Path) -> None:
@@ -91,14 +83,6 @@ def test_the_unit_of_the_training_is_saved_and_packets_are_converted(trained: An
     assert header["settings"]["occupancy_unit"] == header["layout"]["occupancy_unit"] == "buffers"
 
 
-def test_times_and_packets_are_not_converted(trained: Any) -> None:
-    env = dfe.BatchedRoutingEnv(SMALL, **{**trained.env_options(), "occupancy_unit": "ns"})
-    with pytest.raises(
-        dfe.ConfigError, match=r"^occupancy_unit = 'ns': must be 'buffers': this .* was trained"
-    ):
-        trained.prepare(env)
-
-
 @pytest.mark.parametrize("unit", ["packets", "ns"])
 @pytest.mark.parametrize("kind", ["deep-q", "ppo"])
 def test_an_agent_in_physical_units_is_trained_on_networks_with_other_buffers(kind: str, unit: str) -> None:
@@ -107,12 +91,6 @@ def test_an_agent_in_physical_units_is_trained_on_networks_with_other_buffers(ki
     fit(agent, [SMALL, SMALL_BUFFERS], episodes=1, episode_ns=1_000.0)
     with pytest.warns(OtherNetworkWarning):
         evaluate_policy(agent, SMALL_BUFFERS, **SHORT)
-
-
-def test_a_saved_agent_without_a_unit_saw_that_of_the_buffers(trained: Any, tmp_path: Path) -> None:
-    facts = dataclasses.asdict(trained._facts)
-    del facts["occupancy_unit"]
-    assert LayoutFacts.from_dict(facts) == trained._facts
 
 
 def test_learning_goes_on_in_other_units_or_is_refused(trained: Any) -> None:
@@ -125,28 +103,6 @@ def test_learning_goes_on_in_other_units_or_is_refused(trained: Any) -> None:
         return
     with pytest.warns(OtherNetworkWarning):
         fit(trained, SMALL_BUFFERS, episodes=1, episode_ns=1_000.0)
-
-
-def test_a_learner_of_ones_own_is_shown_no_other_unit_than_in_its_training() -> None:
-    agent = tiny_learner.TinyLearner()
-    agent.metadata = {"configuration": SMALL.to_dict()}
-    message = "stands for 8 packets in this network, but for 64 where this agent .* was trained"
-    with pytest.raises(dfe.ConfigError, match=message):
-        evaluate_policy(agent, SMALL_BUFFERS, **SHORT)
-    wanted = {**agent.env_options(), "occupancy_unit": "packets"}
-    agent.env_options = lambda: wanted  # type: ignore[method-assign]
-    with pytest.warns(OtherNetworkWarning):
-        evaluate_policy(agent, SMALL_BUFFERS, **SHORT)
-
-
-def test_a_learner_of_ones_own_is_known_by_its_metadata() -> None:
-    agent = tiny_learner.TinyLearner()
-    agent.metadata = {"configuration": SMALL.to_dict()}
-    with pytest.warns(OtherNetworkWarning, match="topology.arrangement"):
-        evaluate_policy(agent, ELSEWHERE, **SHORT)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        evaluate_policy(agent, SMALL, **SHORT)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.baselines import Acor, Lia, PiggybackAcor, Tpr, UgalIdeal
-from dragonfly_env.decisions.layout import FEATURES, KINDS, TRACKED_FEATURES, VC_QUEUES, Layout
+from dragonfly_env.decisions.layout import FEATURES, KINDS, VC_QUEUES, Layout
 from tests.parity.rules import act
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
@@ -106,31 +106,10 @@ def test_thresholds_follow_the_network_unless_they_are_set(hosts: int, low: int,
     assert trace() != trace(**there | {"high_packets": high + 1})
 
 
-def test_a_threshold_that_is_set_alone_moves_the_other_one() -> None:
-    def trace(**given: float) -> str:
-        config = dfe.SimulationConfig(
-            topology=TOPOLOGY, network="lia", traffic="advc", load=0.5, policy=dfe.make_policy("tpr", **given)
-        )
-        simulation = dfe.Simulation(config)
-        simulation.run(2_000)
-        return simulation.trace_hash()
-
-    assert trace(low_packets=12) == trace(low_packets=12, high_packets=12)
-    assert trace(high_packets=4) == trace(low_packets=4, high_packets=4)
-
-
 def test_what_was_sent_counts_only_if_asked() -> None:
     row = {"destination_traffic_level": 2, "q_minimal": 6, "q_lgl": 10, "sent_minimal": 0, "sent_lgl": 5}
     assert chosen(Tpr(), [row]) == ["lgl"]
     assert chosen(Tpr(weighed="occupancy"), [row]) == ["minimal"]
-
-
-def test_weighing_queues_needs_the_feature_that_shows_them() -> None:
-    config = dataclasses.replace(CONFIG, policy="min")
-    options = Tpr(weighed="occupancy").env_options()
-    env = dfe.BatchedRoutingEnv(config, duration_ns=2000.0, **options)
-    with pytest.raises(dfe.ConfigError, match="candidate_queue_packets"):
-        act(Tpr(), env.reset(seed=1))
 
 
 def lia_row(**given: float) -> dict[str, float]:
@@ -207,24 +186,6 @@ def test_a_bad_parameter_is_refused(name: str, field: str, value: Any) -> None:
 def test_thresholds_in_the_wrong_order_are_refused(name: str) -> None:
     with pytest.raises(dfe.ConfigError, match="at most high_packets, 5"):
         dfe.make_policy(name, low_packets=6, high_packets=5)
-
-
-def test_counters_are_shown_by_name_per_group_router_and_link() -> None:
-    names = ("offered_packets", "remote_packets", "link_packets", "candidate_link_packets", "saturated_links")
-    assert set(names) <= set(TRACKED_FEATURES)
-    env = dfe.BatchedRoutingEnv(CONFIG, scope="source", action="path", features=names, duration_ns=1000.0)
-    per = {block.name: (block.per, block.columns.stop - block.columns.start) for block in env.layout.blocks}
-    assert per == {
-        "link_packets": ("link", 8),
-        "candidate_link_packets": ("candidate", 5),
-        "offered_packets": ("group", 8),
-        "saturated_links": ("decision", 1),
-        "remote_packets": ("peer", 3),
-    }
-    columns = [name for name in env.layout.names if "[" in name]
-    assert {"offered_packets[group +1]", "offered_packets[group +8]", "remote_packets[router +3]"} <= set(
-        columns
-    )
 
 
 def test_the_counter_of_the_destination_is_that_of_its_group() -> None:

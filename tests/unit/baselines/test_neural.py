@@ -50,13 +50,6 @@ def test_core_and_reference_decide_alike_on_every_size(system: str) -> None:
     assert env.trace_hash() == native(config, Neural(), 1500.0).trace_hash()
 
 
-def test_bad_parameters_are_refused() -> None:
-    with pytest.raises(dfe.ConfigError, match="weights"):
-        dfe.make_policy("neural-v1", weights=str(FILE))
-    with pytest.raises(dfe.ConfigError, match="avoid_destination_group"):
-        dfe.make_policy("neural-v1", avoid_destination_group="yes")
-
-
 def env_of(network: str, *features: str) -> dfe.BatchedRoutingEnv:
     return dfe.BatchedRoutingEnv(
         config_of(network=network, load=0.6),

@@ -10,7 +10,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.baselines import Piggyback
-from dragonfly_env.decisions.layout import FEATURES, TRACKED_FEATURES, Layout
+from dragonfly_env.decisions.layout import FEATURES, Layout
 from tests.parity.rules import act
 
 TOPOLOGY = dfe.Dragonfly.preset("72")
@@ -100,13 +100,6 @@ def test_a_bad_parameter_is_refused(field: str, value: Any) -> None:
         Piggyback(**{field: value})
 
 
-def test_flags_are_no_part_of_the_usual_observation() -> None:
-    assert set(FLAGS) <= set(TRACKED_FEATURES)
-    assert not set(FLAGS) & set(FEATURES)
-    env = dfe.BatchedRoutingEnv(CONFIG, action="path", duration_ns=1000.0)
-    assert tuple(env.layout.features) == FEATURES
-
-
 def test_flags_stand_behind_the_usual_features_and_have_names() -> None:
     env = dfe.BatchedRoutingEnv(CONFIG, action="path", features=[*FLAGS, *FEATURES], duration_ns=1000.0)
     assert set(env.layout.features) == {*FEATURES, *FLAGS}
@@ -166,21 +159,6 @@ def test_the_flag_of_a_path_is_that_of_the_link_by_which_it_leaves_the_group(tru
     assert seen > 0
 
 
-def test_flags_are_heard_of_on_grids_too() -> None:
-    topology = dfe.Dragonfly(p=2, h=1, g=4, trunking=2, group=dfe.Grid(rows=2, columns=3, column_links=2))
-    env = dfe.BatchedRoutingEnv(
-        CONFIG.replace(topology=topology, load=1.0),
-        features=["congested_links"],
-        trackers={"congested-links": {"congestion_factor": 0.5, "congestion_offset_packets": 0}},
-        duration_ns=3000.0,
-    )
-    batch, up = env.reset(), 0.0
-    while not env.done:
-        up += float(batch.obs.sum())
-        batch = env.step(batch.minimal_actions())
-    assert up > 0
-
-
 def test_the_parameters_of_a_tracker_are_those_given_then_those_of_the_policy() -> None:
     def flags(policy: Any, trackers: Any = None, warmup_ns: float = 0.0) -> float:
         env = dfe.BatchedRoutingEnv(
@@ -230,23 +208,6 @@ def test_the_parameters_of_a_tracker_are_those_given_then_those_of_the_policy() 
 def test_an_impossible_tracker_is_refused(features: list[str], trackers: Any, message: str) -> None:
     with pytest.raises(dfe.ConfigError, match=message):
         dfe.BatchedRoutingEnv(CONFIG, features=features, trackers=trackers)
-
-
-def test_a_change_of_policy_keeps_what_routers_remember() -> None:
-    """Flags go on while a policy routes that does not read them; what is decided then is decided by them."""
-    changed, left = (dfe.Simulation(CONFIG.replace(policy="pb")) for _ in range(2))
-    for _ in range(3):
-        changed.run(2000)
-        changed.set_policy("ugal-n")
-        changed.set_policy("pb")
-        left.run(2000)
-    assert changed.trace_hash() == left.trace_hash() != 0
-    changed.set_policy(Piggyback(bias_packets=2))
-    with pytest.raises(
-        dfe.ConfigError, match=r"^policy = 'pb': must need no tracker that does not run already"
-    ):
-        changed.set_policy(Piggyback(congestion_factor=1.3))
-    assert changed.config.policy == Piggyback(bias_packets=2)
 
 
 def test_a_policy_that_needs_what_no_router_remembers_cannot_take_over() -> None:

@@ -13,7 +13,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core
 from dragonfly_env.baselines import Lia, Minimal, Mlp, Neural, Par, Ugal, Valiant
-from dragonfly_env.policies import CorePolicy, Policy
+from dragonfly_env.policies import Policy
 from tests.parity.rules import act
 from tests.ready import ready
 
@@ -72,20 +72,6 @@ def test_the_others_say_who_runs_them(name: str) -> None:
             call()
     with pytest.raises(dfe.ConfigError, match=f"^native = False: must be True for '{name}'"):
         dfe.agents.evaluate_policy(policy, CONFIG, native=False)
-
-
-@pytest.mark.parametrize("name", REFERENCES)
-def test_a_reference_answers_every_row_with_a_legal_action(name: str) -> None:
-    policy = ready(name)
-    env = dfe.BatchedRoutingEnv.for_policy(CONFIG, policy, duration_ns=500.0)
-    batch = env.reset()
-    while not env.done:
-        actions = policy.act(batch)
-        assert actions.shape == (len(batch),)
-        assert actions.dtype == np.int64
-        assert batch.mask[np.arange(len(batch)), actions].all()
-        batch = env.step(actions)
-    assert policy.act(batch).shape == (len(batch),) == (0,)
 
 
 @pytest.mark.parametrize("policy", [Ugal(detour="lgl"), Par()])
@@ -170,32 +156,3 @@ def test_an_environment_without_the_candidates_is_refused(
 ) -> None:
     with pytest.raises(dfe.ConfigError, match=message):
         act(policy, batch_of(kinds, tuple((5, 0, 0) for _ in kinds)))
-
-
-@pytest.mark.parametrize("policy", [Valiant(), Ugal(), Par()])
-def test_ports_as_actions_are_refused(policy: Policy) -> None:
-    env = dfe.BatchedRoutingEnv(CONFIG, action="port", duration_ns=1000.0)
-    with pytest.raises(dfe.ConfigError, match=r"^action = 'port': must be 'path'"):
-        act(policy, env.reset())
-
-
-def test_minimal_answers_ports_too() -> None:
-    env = dfe.BatchedRoutingEnv(CONFIG, action="port", duration_ns=1000.0)
-    batch = env.reset()
-    assert np.array_equal(Minimal().act(batch), batch.minimal_actions())
-
-
-@pytest.mark.parametrize("policy", [Ugal(), Par()])
-def test_observations_without_candidates_are_refused(policy: Policy) -> None:
-    env = dfe.BatchedRoutingEnv(CONFIG, action="path", features=["hops", "vc"], duration_ns=1000.0)
-    batch = env.reset()
-    assert act(policy, batch).shape == (len(batch),)  # next to the observation the batch holds them
-    seen = dfe.DecisionBatch.from_observations(env.layout, batch.obs, batch.mask)
-    with pytest.raises(dfe.ConfigError, match=r"^features = \('hops', 'vc'\): must contain"):
-        act(policy, seen)
-
-
-def test_the_core_only_policy_says_that_it_has_no_reference() -> None:
-    policy = CorePolicy("ugal-n")
-    with pytest.raises(dfe.StateError, match="'ugal-n' runs in the core only"):
-        policy.act(batch_of(("minimal",), ((5, 0, 0),)))

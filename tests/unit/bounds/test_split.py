@@ -18,7 +18,6 @@ from dragonfly_env.bounds.times import alone_times
 
 SMALL = dfe.Dragonfly.preset("72")
 LIA = dfe.NetworkConfig.preset("lia")
-MOST = {"uniform": 1.0, "adv+1": 0.5625, "advc": 0.58, "tornado": 0.5625}
 
 
 def config_of(**settings: Any) -> dfe.SimulationConfig:
@@ -138,15 +137,6 @@ def test_a_split_survives_its_file_and_gives_the_same_run(tmp_path: Path) -> Non
         simulation.run(5_000)
         hashes.append(simulation.trace_hash())
     assert hashes[0] == hashes[1]
-
-
-def test_the_run_does_not_depend_on_threads() -> None:
-    hashes = set()
-    for threads in (1, 3):
-        simulation = dfe.Simulation(config_of(traffic="advc", load=0.6, threads=threads))
-        simulation.run(5_000)
-        hashes.add(simulation.trace_hash())
-    assert len(hashes) == 1
 
 
 @pytest.mark.parametrize(

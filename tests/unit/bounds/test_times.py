@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import pandas as pd
 import pytest
@@ -101,9 +100,3 @@ def test_the_least_times_of_the_default_network_are_those_worked_out_by_hand() -
     assert local == pytest.approx(100 + 1.6 + 16 + 10 + 10 + 30)
     assert far == pytest.approx(100 + 1.6 + 16 + 10 + 10 + 300)
     assert constant == pytest.approx((16 + 10 + 10) + (100 + 1.6) + (16 + 10 + 10))
-
-
-def test_a_class_of_link_that_a_topology_lacks_is_refused() -> None:
-    with pytest.raises(dfe.ConfigError, match=r"^links = 'rank-1': must be one of local, global"):
-        alone_ns(dfe.NetworkConfig(), TOPOLOGIES["72"], ["rank-1"])
-    assert math.isfinite(alone_ns(dfe.NetworkConfig(), TOPOLOGIES["72"], ["local", "global"]))

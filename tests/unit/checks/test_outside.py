@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
 from collections.abc import Callable
 from fractions import Fraction
@@ -15,12 +14,9 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env.checks import outside
 from dragonfly_env.checks.documents import parse_json, parse_toml, read_json, read_toml
-from dragonfly_env.checks.outside import MOST_LEVELS, check_levels, check_mapping, check_path, parsing
+from dragonfly_env.checks.outside import MOST_LEVELS, check_levels, check_path, parsing
 from dragonfly_env.checks.values import check_integer, check_real, config_error
-from dragonfly_env.envs.bias import BiasControl
-from dragonfly_env.traffic import Trace, parse_traffic
-
-SMALL = dfe.Dragonfly(2, 4, 2)
+from dragonfly_env.traffic import parse_traffic
 
 
 class Failing:
@@ -39,12 +35,10 @@ class Failing:
     "error",
     [
         *(ValueError("x"), KeyError("x"), TypeError("x"), AttributeError("x"), EOFError(), OSError(2, "x")),
-        *(
-            RuntimeError("x"),
-            RecursionError("x"),
-            zipfile.BadZipFile("x"),
-            UnicodeDecodeError("utf-8", b"", 0, 1, "x"),
-        ),
+        RuntimeError("x"),
+        RecursionError("x"),
+        zipfile.BadZipFile("x"),
+        UnicodeDecodeError("utf-8", b"", 0, 1, "x"),
         *(MemoryError(), SyntaxError("x"), UserWarning("x"), AssertionError("x")),
     ],
     ids=lambda error: type(error).__name__,
@@ -121,28 +115,10 @@ _DEEP_TOML = "a = " + _DEEP_JSON
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            None,
-            5,
-            b"{}",
-            ["x"],
-            "",
-            "{",
-            "nonsense",
-            "\ud800",
-            _DEEP_JSON,
-            '{"a":' * 3_000 + "1" + "}" * 3_000,
-        ),
-        *(
-            "[" * 100 + "]" * 100,
-            '{"a": 1, "a": 2}',
-            "NaN",
-            "[Infinity]",
-            "1e999",
-            "-1e999",
-            "9" * 5_000,
-            '"\\ud800"',
-        ),
+        *(None, 5, b"{}", ["x"], "", "{", "nonsense", "\ud800", _DEEP_JSON),
+        '{"a":' * 3_000 + "1" + "}" * 3_000,
+        *("[" * 100 + "]" * 100, '{"a": 1, "a": 2}', "NaN", "[Infinity]", "1e999", "-1e999"),
+        *("9" * 5_000, '"\\ud800"'),
     ],
     ids=lambda text: str(text)[:20] or "empty",
 )
@@ -185,12 +161,7 @@ def test_a_file_that_is_no_document_is_refused(read: Callable[..., Any], tmp_pat
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "deep").write_text(_DEEP_TOML if read is read_toml else _DEEP_JSON)
     for path in (
-        tmp_path / "binary",
-        tmp_path / "deep",
-        tmp_path / "missing",
-        tmp_path,
-        Path("/dev/zero"),
-        5,
+        *(tmp_path / "binary", tmp_path / "deep", tmp_path / "missing", tmp_path, Path("/dev/zero"), 5),
     ):
         with pytest.raises(dfe.ConfigError, match=r"^file = "):
             read(path)
@@ -208,21 +179,6 @@ def test_tables_are_nested_so_deep_and_no_deeper() -> None:
             check_levels("x", deep)
 
 
-@pytest.mark.parametrize(
-    "bad", [None, 5, "x", [], [("a", 1)], {1: 2}, Failing()], ids=lambda bad: type(bad).__name__
-)
-def test_what_is_no_table_is_refused_everywhere(bad: Any) -> None:
-    for read in (
-        lambda: check_mapping("x", bad),
-        lambda: dfe.SimulationConfig.from_dict(bad),
-        lambda: dfe.NetworkConfig.from_dict(bad),
-        lambda: dfe.Dragonfly.from_dict(bad),
-        lambda: Trace.from_dict(bad),
-    ):
-        with pytest.raises(dfe.ConfigError):
-            read()
-
-
 def test_mixtures_within_mixtures_end_somewhere() -> None:
     value: Any = "uniform"
     for _ in range(3_000):
@@ -232,23 +188,3 @@ def test_mixtures_within_mixtures_end_somewhere() -> None:
 
 
 # Numbers too small.
-
-
-@pytest.mark.parametrize("tiny", [5e-324, 1e-320, 1e-300])
-def test_numbers_near_zero_are_refused_where_their_inverse_is_none(tiny: float) -> None:
-    config = dfe.SimulationConfig(topology=SMALL)
-    for make in (
-        lambda: dfe.NetworkConfig(host_bandwidth_gbytes_per_s=tiny),
-        lambda: dfe.NetworkConfig(injection_bandwidth_gbytes_per_s=tiny),
-        lambda: dfe.BatchedRoutingEnv(config, duration_ns=tiny),
-        lambda: BiasControl(reward_scale_ns=tiny),
-        lambda: dfe.simulate(config, measure_ns=tiny),
-    ):
-        with pytest.raises(dfe.ConfigError):
-            make()
-
-
-def test_json_of_an_agent_or_a_configuration_stays_readable() -> None:
-    config = dfe.SimulationConfig(topology=SMALL, traffic="hotspot:hosts=3")
-    assert parse_json(config.to_json()) == json.loads(config.to_json())
-    assert dfe.SimulationConfig.from_toml(config.to_toml()) == config

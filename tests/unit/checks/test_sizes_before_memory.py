@@ -124,8 +124,3 @@ def test_a_drain_stops_where_the_series_must_end() -> None:
 def test_a_list_that_is_too_long_is_refused_unread(call: Callable[[], object], field: str) -> None:
     with pytest.raises(dfe.ConfigError, match=rf"^{field} = "):
         call()
-
-
-def test_sets_of_hosts_may_be_ranges() -> None:
-    mixture = traffic.HostMixture([(range(36), "uniform"), (range(36, 72), "adv+1")])
-    dfe.Simulation(dfe.SimulationConfig(topology=SMALL, traffic=mixture, load=0.2)).run(1_000)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import pytest
-from rich.table import Table
-from rich.text import Text
 
 from dragonfly_env.cli import app
-from dragonfly_env.cli.console import PlainConsole, harmless
 
 HOSTILE = "[/red]\x1b[31m[bold]\x9b\u202e"
 SPELT = r"[/red]\x1b[31m[bold]\x9b\u202e"
@@ -45,36 +41,6 @@ def test_names_of_jobs_and_operations_are_shown_as_they_are(capsys: pytest.Captu
     assert len({width for width in widths if width > 60}) <= 2
 
 
-@pytest.mark.parametrize("command", ["sweep", "view", "evaluate"])
-def test_labels_of_policies_and_files_are_shown_as_they_are(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    short = ["-t", "72", "--traffic", "uniform", "-l", "0.2", "--warmup-ns", "0", "--measure-ns", "1000"]
-    out = "out\x1b[31m" + (".html" if command == "view" else "")
-    wanted = [f"{HOSTILE}=min"] if command == "evaluate" else ["-p", f"{HOSTILE}=min"]
-    more = ["--frames", "5"] if command == "view" else ["--no-plots", "-j", "1"]
-    code, said, err = run(capsys, command, *wanted, *short, "-o", out, *more)
-    assert code == 0, err
-    assert "\x1b" not in said + err
-    assert r"out\x1b[31m" in (said + err).replace("\n", "")
-    assert command == "view" or SPELT in said
-
-
-def test_everything_on_a_console_is_text() -> None:
-    file = io.StringIO()
-    table = Table(title=HOSTILE)
-    table.add_column(HOSTILE)
-    table.add_row(HOSTILE)
-    table.add_row(Text(HOSTILE, style="bold"))
-    console = PlainConsole(file=file, width=100)
-    for shown in (table, HOSTILE, Text(HOSTILE), ":smile:"):
-        console.print(shown)
-    assert "\x1b" not in file.getvalue()
-    assert file.getvalue().count(SPELT) == 6
-    assert ":smile:" in file.getvalue()
-    assert harmless("plain ü\ttext\n") == "plain ü\ttext\n"
-
-
 def test_jobs_without_an_end_are_not_run_to_their_completion(capsys: pytest.CaptureFixture[str]) -> None:
     endless = "file:m.ops,iterations=endless"
     for more in ([], ["--job", "background-mix:fill=0.5"]):
@@ -87,28 +53,13 @@ def test_jobs_without_an_end_are_not_run_to_their_completion(capsys: pytest.Capt
     assert code == 0, err
 
 
-def test_a_wrong_line_is_named_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("m.ops").write_text("ranks 2\n0 receive from=1 bytes=abc\n")
-    code, _, err = run(capsys, "simulate", "-t", "72", "--job", "file:m.ops", "--to-completion")
-    assert code == 2
-    assert "m.ops, line 2, bytes = 'abc': must be a whole number" in err
-
-
 def test_simulate_measures_an_agent_as_it_measures_the_core(capsys: pytest.CaptureFixture[str]) -> None:
     Path("own.py").write_text(
         "class Own:\n    scope, action = 'source', 'path'\n\n    def act(self, batch):\n"
         "        return batch.minimal_actions()\n"
     )
     arguments = (
-        "-t",
-        "72",
-        "--job",
-        "file:m.ops",
-        "--traffic",
-        "uniform",
-        "--load",
-        "0.1",
-        "--to-completion",
+        *("-t", "72", "--job", "file:m.ops", "--traffic", "uniform", "--load", "0.1", "--to-completion"),
     )
     figures = []
     for policy, log in (("own.py:Own", "own.csv"), ("min", "min.csv")):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner, Result
 
-import dragonfly_env as dfe
 from dragonfly_env.cli import app
 from dragonfly_env.cli.settings import scenario_settings
 
@@ -39,12 +38,6 @@ def test_a_scenario_file_for_an_aries_machine_is_read_the_same_way(
     assert "theta is an Aries machine" in capsys.readouterr().err
     scenario_settings({"topology": "theta", "network": "default"}, {})
     assert capsys.readouterr().err == ""
-
-
-def test_help_lists_every_network() -> None:
-    words = run("simulate", "--help").stdout
-    for name in dfe.NetworkConfig.presets():
-        assert f"{name}, " in words
 
 
 JOB = ("simulate", "-t", "72", "--job", "milc:hosts=8,scale=0.01", "--policy", "par")

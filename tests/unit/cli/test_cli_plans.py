@@ -60,15 +60,6 @@ def test_a_dry_run_estimates_policies_in_python_apart_and_tells_of_export() -> N
     assert "export_mlp" in done.stdout
 
 
-def test_a_benchmark_estimates_policies_in_python_apart_and_tells_of_export() -> None:
-    Path("mine.py").write_text(AGENT)
-    done = run("benchmark", "mine.py:Mine", "--track", "steady", "--dry-run")
-    assert done.exit_code == 0, done.output
-    told = " ".join(done.output.split())
-    assert re.search(r"\d+ runs of Mine in Python: known when the first has ended", told)
-    assert "export_mlp" in told
-
-
 @pytest.mark.parametrize("command", [["sweep"], ["sweep", "--dry-run"], ["evaluate"]])
 def test_missing_channels_are_said_before_the_first_run(
     command: list[str], monkeypatch: pytest.MonkeyPatch
@@ -82,19 +73,6 @@ def test_missing_channels_are_said_before_the_first_run(
         in done.output
     )
     assert len(done.output) < 400
-
-
-def test_info_says_how_many_channels_a_policy_needs_on_a_topology() -> None:
-    def rows(*arguments: str) -> dict[str, list[str]]:
-        text = run("info", *arguments).stdout
-        return {
-            scheme: re.findall(rf"{scheme} +(\d+) +(\d+)", text)[-1] for scheme in ("stage", "ladder", "hop")
-        }
-
-    assert rows("par") == {"stage": ("5", "5"), "ladder": ("5", "2"), "hop": ("7", "7")}
-    assert rows("par", "--topology", "72") == rows("par")
-    assert rows("min", "--topology", "theta") != rows("min")
-    assert "depends on its parameters" in run("info", "mlp").stdout
 
 
 def test_sweeps_take_jobs_and_call_processes_workers() -> None:
@@ -113,11 +91,6 @@ def test_sweeps_take_jobs_and_call_processes_workers() -> None:
     both = run(*SWEEP, "--jobs", "1", "--workers", "1", "--dry-run")
     assert both.exit_code == 2
     assert "--jobs = 1: must be left out next to --workers" in both.output
-
-
-def test_a_scenario_of_jobs_needs_no_traffic() -> None:
-    Path("jobs.toml").write_text(f'topology = "72"\npolicies = ["min"]\njobs = ["{JOB}"]\n')
-    assert run("sweep", "jobs.toml", "--dry-run").stdout.startswith("1 run\n")
 
 
 def test_view_shows_jobs_as_its_help_says() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -14,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.unit.cli_arguments import SHORT, SYSTEM
+from tests.unit.cli_arguments import SYSTEM
 
 
 def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
@@ -66,13 +65,6 @@ def test_a_process_answers_a_mistake_without_a_traceback(tmp_path: Path) -> None
     )
 
 
-def test_json_on_standard_output_is_nothing_but_json(tmp_path: Path) -> None:
-    process = start("simulate", "--topology", "72", "--json", *SHORT, cwd=tmp_path)
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
-    assert json.loads(out)["results"]["packets_delivered"] > 0
-
-
 @pytest.mark.parametrize(
     ("jobs", "whole_group"),
     [("1", False), ("2", False), ("2", True)],
@@ -112,20 +104,6 @@ def test_workers_of_a_killed_sweep_end_by_themselves(tmp_path: Path) -> None:
     process.communicate(timeout=60)
     wait_until(lambda: not alive_in_group(process.pid))
     assert alive_in_group(process.pid) == []
-
-
-def test_ctrl_c_stops_a_single_run(tmp_path: Path) -> None:
-    log = tmp_path / "logs" / "log.parquet"  # its folder appears when the simulation is about to begin
-    long = ["--topology", "72", "--load", "0.01", "--measure-ns", "1e9", "--packet-log", str(log)]
-    process = start("simulate", *long, cwd=tmp_path)
-    wait_until(log.parent.exists)
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    assert out == ""
-    assert "interrupted" in err
-    assert "Traceback" not in err
 
 
 @pytest.mark.parametrize("whole_group", [True, False], ids=["batch system", "parent only"])

@@ -70,14 +70,6 @@ def test_no_one_need_read_the_messages(redirection: str, tmp_path: Path) -> None
     assert shell(redirection, *SIMULATE, "--load", "2", cwd=tmp_path).returncode == 2
 
 
-@pytest.mark.parametrize("redirection", ["2>/dev/full", "<&- 2>&-"])
-def test_nor_those_of_workers(redirection: str, tmp_path: Path) -> None:
-    done = shell(redirection, *SWEEP, "-j", "2", cwd=tmp_path)
-    assert done.returncode == 0
-    assert "Traceback" not in done.stdout + done.stderr
-    assert len(pd.read_parquet(tmp_path / "out" / "results.parquet")) == 2
-
-
 @pytest.mark.parametrize("redirection", [">&-", "<&- >&-"])
 def test_a_closed_standard_output_is_noticed_before_anything_is_run(redirection: str, tmp_path: Path) -> None:
     for arguments in (SIMULATE, SWEEP, ["info"]):
@@ -86,10 +78,6 @@ def test_a_closed_standard_output_is_noticed_before_anything_is_run(redirection:
         assert done.stderr.startswith("error: standard output is closed: ")
         assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-def test_all_streams_may_be_closed(tmp_path: Path) -> None:
-    assert shell("<&- >&- 2>&-", *SIMULATE, cwd=tmp_path).returncode == 2
 
 
 def test_a_reader_who_has_gone_is_no_error_worth_a_word(tmp_path: Path) -> None:
@@ -104,27 +92,6 @@ def test_file_names_that_are_no_text_can_be_printed(tmp_path: Path) -> None:
     done = shell("", "plot", folder, "--no-page", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert r"caf\udce9/loads.png" in done.stdout
-
-
-@pytest.mark.parametrize(
-    "while_importing", ["numpy", "dragonfly_env.config", "typer", "dragonfly_env.cli.train"]
-)
-def test_ctrl_c_while_python_imports_is_one_line(while_importing: str, tmp_path: Path) -> None:
-    script = tmp_path / "dragonfly-env"
-    script.write_text(
-        "import os, signal, sys\n"
-        "class Interrupt:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        f"        if name == {while_importing!r}:\n"
-        "            os.kill(os.getpid(), signal.SIGINT)\n"
-        "sys.meta_path.insert(0, Interrupt())\n"
-        "from dragonfly_env.cli import main\n"
-        "main()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, str(script), "info"], capture_output=True, text=True, check=False, timeout=300
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
 def test_a_process_that_only_uses_the_package_keeps_its_own_answer_to_ctrl_c(tmp_path: Path) -> None:

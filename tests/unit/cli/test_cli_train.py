@@ -83,13 +83,6 @@ def test_a_training_leaves_agent_course_and_provenance_behind() -> None:
     assert isinstance(load_agent("out/agent.zip"), tiny_learner.TinyLearner)
 
 
-def test_equal_commands_train_equal_agents() -> None:
-    for folder in ("one", "two"):
-        assert run("tiny", *SHORT, "--duration-ns", "6000", "-o", folder).exit_code == 0
-    one, two = (load_agent(f"{folder}/agent.zip") for folder in ("one", "two"))
-    assert one.sums.tolist() == two.sums.tolist()  # type: ignore[attr-defined]
-
-
 def test_the_same_command_keeps_what_is_complete_and_a_longer_one_goes_on() -> None:
     assert run("tiny", *SHORT, "--duration-ns", "6000", "-o", "out").exit_code == 0
     before = episodes()
@@ -145,17 +138,6 @@ def test_a_shorter_command_makes_an_agent_of_what_an_interrupted_one_left(
     assert done.exit_code == 0, done.stderr
     assert read_metadata("out/agent.zip")["training"]["episode"] == kept
     load_agent("out/agent.zip")
-
-
-def test_ctrl_c_in_the_first_episode_leaves_nothing_half_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    command = ["tiny", *SHORT, "--duration-ns", "4000", "-o", "out"]
-    with monkeypatch.context() as patch:
-        interrupt_after(patch, 2)
-        stopped = run(*command)
-    assert stopped.exit_code == 130
-    assert "0 of 2 episodes are kept" in stopped.stderr
-    assert run(*command).exit_code == 0
-    assert episodes()["episode"].tolist() == [1, 2]
 
 
 def test_a_killed_training_goes_on_from_its_last_checkpoint(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,28 +209,11 @@ def test_the_agent_is_evaluated_now_and_then() -> None:
 
 def test_options_reach_the_network() -> None:
     done = run(
-        *(
-            "tiny",
-            *SHORT,
-            "--duration-ns",
-            "2000",
-            "-o",
-            "out",
-            "--network",
-            "lia",
-            "--arrangement",
-            "absolute",
-        ),
-        *(
-            "--set",
-            "routing_delay_ns=50",
-            "--injection",
-            "poisson",
-            "--source-queue",
-            "30",
-            "--traffic",
-            "uniform",
-        ),
+        "tiny",
+        *SHORT,
+        *("--duration-ns", "2000", "-o", "out", "--network", "lia", "--arrangement", "absolute"),
+        *("--set", "routing_delay_ns=50", "--injection", "poisson", "--source-queue", "30"),
+        *("--traffic", "uniform"),
         *("--message-packets", "2", "--warmup-ns", "500", "--warmup-policy", "ugal-n:bias_packets=1"),
     )
     assert done.exit_code == 0, done.stderr
@@ -270,15 +235,8 @@ def test_options_reach_the_network() -> None:
     [
         (["deep-w"], r"agent = 'deep-w': did you mean 'deep-q'\? It must be one of 'deep-q', "),
         (["tiny", "-a", "exploratoin=1"], "did you mean 'exploration'"),
-        (["tiny", "-a", "exploration=2"], "exploration = 2: must"),
         (["tiny", "-a", "exploration"], "must have the form name=value"),
-        (["tiny", "--load", "0"], "--load = 0.0: must"),
-        (["tiny", "--topology", "73"], "topology = '73': did you mean '72'? It must be one of"),
-        (["tiny", "--traffic", "unifrom"], "did you mean 'uniform'"),
-        (["tiny", "--network", "lai"], "did you mean 'lia'"),
-        (["tiny", "--seed", "-1"], "seed = -1: must"),
         (["tiny", "--seed", "5000000000"], "seed = 5000000000: must"),
-        (["tiny", "--duration-ns", "0"], "duration_ns = 0.0: must"),
         (["tiny", "--duration-ns", "nan"], "duration_ns = nan: must"),
         (["tiny", "--duration-ns", "1e12", "--episode-ns", "1"], "episodes = 1000000000000: must"),
         (["tiny", "--episode-ns", "-5"], "episode_ns = -5.0: must"),
@@ -291,7 +249,6 @@ def test_options_reach_the_network() -> None:
             ["tiny", "--out", "/proc/nowhere"],
             "results folder = '/proc/nowhere': must be a folder that can be written to",
         ),
-        (["tiny", "--threads", "0"], "threads = 0: must"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], message: str, tmp_path: Path) -> None:
@@ -371,19 +328,3 @@ def test_ctrl_c_reaches_a_process_that_trains(tmp_path: Path) -> None:
     done = run(*command[1:], str(1000 * (kept + 1)))
     assert done.exit_code == 0, done.stderr
     assert len(episodes()) == kept + 1
-
-
-def test_help_explains_itself() -> None:
-    done = run("--help")
-    assert done.exit_code == 0
-    for word in (
-        "deep-q",
-        "masked-ppo",
-        "ppo",
-        "--duration-ns",
-        "--minutes",
-        "Ctrl-C",
-        "agent.zip",
-        "default: 72",
-    ):
-        assert word in done.stdout

@@ -78,14 +78,7 @@ class Half:
 """
 SHORT = ("--topology", "p=1,a=3,h=1", "--load", "0.4", "--episode-ns", "2000", "--no-tensorboard")
 MEASURED = (
-    "--topology",
-    "p=1,a=3,h=1",
-    "--warmup-ns",
-    "0",
-    "--measure-ns",
-    "2000",
-    "--jobs",
-    "1",
+    *("--topology", "p=1,a=3,h=1", "--warmup-ns", "0", "--measure-ns", "2000", "--jobs", "1"),
     "--no-plots",
 )
 
@@ -159,11 +152,6 @@ def test_an_own_learner_is_trained_goes_on_and_is_evaluated() -> None:
     named = run("evaluate", "x=own.py:Mine@out/agent.zip", "min", *MEASURED, "--out", "named")
     assert named.exit_code == 0, named.output
     assert pd.read_parquet("named/results.parquet")["policy"].tolist() == ["x", "min"]
-
-
-def test_the_folder_is_named_after_the_class() -> None:
-    assert run("train", "own.py:Mine", *SHORT, "--duration-ns", "2000").exit_code == 0
-    assert Path("results/Mine/agent.zip").exists()
 
 
 def test_a_learner_no_one_trained_is_not_measured_without_a_word() -> None:

@@ -6,10 +6,8 @@ import collections
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import dragonfly_env as dfe
-from dragonfly_env.cli import app
 
 THETA = dfe.Dragonfly.preset("theta")
 
@@ -43,12 +41,8 @@ def test_the_graph_of_theta_has_the_public_links() -> None:
 @pytest.mark.parametrize(
     ("rows", "columns", "groups", "links", "block"),
     [
-        (6, 16, 12, 48, 4),
-        (6, 16, 15, 24, 2),
-        (6, 16, 34, 24, 2),
-        (3, 8, 12, 6, 1),
-        (3, 8, 12, 12, 2),
-        (2, 4, 5, 8, 2),
+        *((6, 16, 12, 48, 4), (6, 16, 15, 24, 2), (6, 16, 34, 24, 2), (3, 8, 12, 6, 1)),
+        *((3, 8, 12, 12, 2), (2, 4, 5, 8, 2)),
     ],
 )
 def test_peer_k_uses_column_block_k_modulo_the_blocks(
@@ -121,19 +115,3 @@ def test_ports_have_kinds_and_several_lead_the_shortest_way() -> None:
     assert kinds == ["host"] * 4 + ["rank-1"] * 15 + ["rank-2"] * 5 + ["rank-3"] * 3
     assert THETA.minimal_ports(0, 17) == (4, 19)  # along the row to column 1, or along the column to row 1
     assert THETA.minimal_ports(0, 0) == ()
-
-
-def test_info_draws_a_group_and_says_which_columns_lead_where() -> None:
-    shown = CliRunner().invoke(app, ["info", "theta-m8"], env={"COLUMNS": "120"})
-    assert shown.exit_code == 0
-    lines = [line.rstrip() for line in shown.output.splitlines()]
-    assert sum(line.startswith("row ") for line in lines) == 3
-    assert "row 0    " + "───".join("o" * 8) in lines
-    assert any("every two of a column are joined, by 3 links" in line for line in lines)
-    assert any("6 links to every other group, 2 of them a port" in line for line in lines)
-    # Of group 0 the peers are 1 to 11, in columns 0 to 7 and again 0 to 2, a bundle in each of three rows.
-    assert "  column 0       groups 1 (3), 9 (3)" in lines
-    assert "  column 2       groups 3 (3), 11 (3)" in lines
-    assert "  column 7       groups 8 (3)" in lines
-    mesh = CliRunner().invoke(app, ["info", "72"], env={"COLUMNS": "120"})
-    assert "rank-1" not in mesh.output

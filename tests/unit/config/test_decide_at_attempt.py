@@ -73,19 +73,6 @@ def test_a_blocked_head_finds_another_way_round() -> None:
     assert accepted["attempt"] > 0.45 > 0.35 > accepted["head"]
 
 
-@pytest.mark.parametrize("policy", ["min", "val-n", "vlb-g", "vlb-lg"])
-def test_who_keeps_an_oblivious_nonminimal_path_has_nothing_to_decide_anew(policy: str) -> None:
-    """So the run is that of a decision at the head, bit by bit; who draws another non-minimal path finds other ways."""
-    hashes = {}
-    for decide_at in ("head", "attempt", "attempt-same-path"):
-        run = simulation(policy, decide_at=decide_at, traffic="adv+2")
-        run.run(10_000)
-        assert run.metrics().accepted_load < 0.8  # of 0.9: heads are refused
-        hashes[decide_at] = run.trace_hash()
-    assert hashes["attempt-same-path"] == hashes["head"]
-    assert (hashes["attempt"] == hashes["head"]) == (policy == "min")
-
-
 def test_with_the_same_nonminimal_path_it_is_the_choice_that_is_made_anew() -> None:
     """``pb`` hears of congested links while a head waits."""
     hashes = set()
@@ -94,15 +81,6 @@ def test_with_the_same_nonminimal_path_it_is_the_choice_that_is_made_anew() -> N
         run.run(10_000)
         hashes.add(run.trace_hash())
     assert len(hashes) == 3
-
-
-@pytest.mark.parametrize("decide_at", ["attempt", "attempt-same-path"])
-def test_decisions_from_outside_are_taken_once(decide_at: str) -> None:
-    config = simulation("min", decide_at=decide_at).config
-    with pytest.raises(
-        dfe.ConfigError, match=f"^network.decide_at = '{decide_at}': must be 'arrival', 'head' or 'by-policy'"
-    ):
-        dfe.BatchedRoutingEnv(config)
 
 
 def own_decision(policy: str) -> str:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import json
 import pickle
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.cli.settings import make_topology
 
 SMALL = dfe.Dragonfly(
     p=2,
@@ -70,24 +67,6 @@ def test_peers_of_theta_get_four_columns_and_all_rows() -> None:
         assert (index // 16, index % 4) == (far // 16, far % 4)
 
 
-def test_shortest_ways_agree_with_a_graph() -> None:
-    t = dfe.Dragonfly(p=1, group=dfe.Grid(rows=2, columns=3), h=1, g=2, trunking=3)
-    graph = t.to_networkx()
-    kinds = {kind for _, _, kind in graph.edges(data="kind")}
-    assert kinds == {"rank-1", "rank-2", "rank-3"}
-    one_global: nx.Graph[Any] = nx.Graph((u, v) for u, v, kind in graph.edges(data="kind"))
-    for u, v in itertools.product(range(t.num_routers), repeat=2):
-        # With two groups no shortest path has more than one global link, so it is one of the graph.
-        hops = nx.shortest_path_length(one_global, u, v)
-        assert t.minimal_hops(u, v) == hops <= t.diameter
-        expected = {w for w in one_global[u] if t.minimal_hops(w, v) + 1 == hops}
-        ports = t.minimal_ports(u, v)
-        assert list(ports) == sorted(ports)
-        assert {t.neighbor(u, port)[0] for port in ports} == expected  # type: ignore[index]
-        if u != v:
-            assert t.minimal_port(u, v) in ports
-
-
 def test_a_grid_survives_every_form() -> None:
     assert SMALL.to_dict()["group"] == "grid:rows=3,columns=8,row_links=1,column_links=3"
     for other in (
@@ -119,12 +98,6 @@ def test_what_follows_from_a_grid_follows_again() -> None:
     assert (
         dfe.Dragonfly(p=1, a=8, h=4, links_between_groups=3).g == 11
     )  # 32 positions: 10 others, two are left
-
-
-def test_the_command_line_takes_rows_and_columns() -> None:
-    text = "p=2,rows=3,columns=8,column_links=3,g=12,links_between_groups=6"
-    assert make_topology(text, "xc") == SMALL
-    assert make_topology("theta-m8", None) == SMALL
 
 
 @pytest.mark.parametrize(
@@ -182,12 +155,6 @@ def test_an_array_is_no_name(name: str) -> None:
     ):
         with pytest.raises(dfe.ConfigError, match=rf"^{name} = array"):
             call(wrong)
-
-
-@pytest.mark.parametrize("value", [0, -1, 1.5, True, None, "2", 1025])
-def test_a_grid_has_whole_rows(value: Any) -> None:
-    with pytest.raises(dfe.ConfigError, match=r"^rows = "):
-        dfe.Grid(rows=value, columns=2)
 
 
 @pytest.mark.parametrize(

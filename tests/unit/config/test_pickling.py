@@ -22,9 +22,3 @@ def test_a_core_cannot_be_copied() -> None:
     for make_copy in (copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="cannot pickle"):
             make_copy(dfe.Simulation(config())._core)
-
-
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_settings_come_back_from_a_pickle(protocol: int) -> None:
-    settings = config(policy=dfe.make_policy("ugal-n", bias_packets=2), seed=2**64 - 1)
-    assert pickle.loads(pickle.dumps(settings, protocol)) == settings

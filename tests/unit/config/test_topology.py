@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import pickle
 from collections import Counter
 from typing import Any
@@ -32,28 +31,11 @@ def test_preset_has_the_number_of_hosts_that_names_it(name: str) -> None:
     assert Dragonfly.preset(int(name)) == topo
 
 
-def test_presets_are_balanced_but_for_the_largest() -> None:
-    *balanced, largest = (Dragonfly.preset(name) for name in Dragonfly.presets() if name.isdigit())
-    assert all(topo.a == 2 * topo.p == 2 * topo.h for topo in balanced)
-    assert (largest.p, largest.a, largest.h, largest.radix) == (16, 32, 17, 64)
-
-
-def test_preset_takes_overrides_and_its_groups_follow() -> None:
-    topo = Dragonfly.preset("1056", trunking=4, arrangement="absolute")
-    assert (topo.g, topo.trunking, topo.arrangement) == (9, 4, "absolute")
-    assert Dragonfly.preset("1056", g=5).num_hosts == 160
-
-
 def test_sizes_of_the_1056_host_system() -> None:
     topo = Dragonfly(p=4, a=8, h=4)
     assert (topo.num_hosts, topo.num_routers, topo.num_groups, topo.radix) == (1056, 264, 33, 15)
     assert [topo.port_kind(port) for port in (0, 3, 4, 10, 11, 14)] == [
-        "host",
-        "host",
-        "local",
-        "local",
-        "global",
-        "global",
+        *("host", "host", "local", "local", "global", "global"),
     ]
     assert (topo.router_of(1055), topo.group_of(263)) == (263, 32)
 
@@ -76,13 +58,6 @@ def test_palmtree_plus_and_relative_lead_forwards(arrangement: str) -> None:
             assert group_behind(topo, group, q) == (group + q + 1) % 33
 
 
-def test_absolute_counts_groups_without_its_own() -> None:
-    topo = Dragonfly(p=4, a=8, h=4, arrangement="absolute")
-    for group in range(33):
-        for q in range(32):
-            assert group_behind(topo, group, q) == (q + 1 if q >= group else q)
-
-
 @pytest.mark.parametrize("g", [32, 33])
 def test_circulant_alternates_ahead_and_back(g: int) -> None:
     topo = Dragonfly(p=4, a=8, h=4, g=g, arrangement="circulant")
@@ -97,21 +72,6 @@ def test_relative_and_palmtree_plus_differ_with_trunking() -> None:
     assert not np.array_equal(plus.links(), relative.links())
 
 
-def test_all_arrangements_connect_the_same_groups_by_different_routers() -> None:
-    tables = {
-        name: Dragonfly(2, 4, 2, arrangement=name).links().tobytes()
-        for name in ("palmtree", "palmtree-plus", "absolute", "circulant")
-    }
-    assert len(set(tables.values())) == 4
-
-
-def test_unconnected_global_port_has_no_neighbor() -> None:
-    topo = Dragonfly(p=2, a=4, h=2, g=4)
-    first_global = topo.p + topo.a - 1
-    connected = [topo.neighbor(r, first_global + j) is not None for r in range(4) for j in range(2)]
-    assert connected == [True] * 3 + [False] * 5
-
-
 def test_single_router_single_group_and_lonely_routers_work() -> None:
     alone = Dragonfly(p=3, a=1, h=0)
     assert (alone.num_hosts, alone.num_routers, alone.num_groups) == (3, 1, 1)
@@ -120,16 +80,6 @@ def test_single_router_single_group_and_lonely_routers_work() -> None:
     assert group.links().shape == (20, 4)
     clique = Dragonfly(p=3, a=1, h=6)
     assert {clique.minimal_hops(0, router) for router in range(1, 7)} == {1}
-
-
-def test_links_are_sorted_and_agree_with_neighbor() -> None:
-    topo = Dragonfly(2, 4, 3, g=5, trunking=2)
-    links = topo.links()
-    assert links.dtype == np.uint32
-    assert len(links) == topo.num_routers * 3 + 5 * 4 * 2
-    assert links[:, :2].tolist() == sorted(links[:, :2].tolist())
-    for router, port, peer, peer_port in links.tolist():
-        assert topo.neighbor(router, port) == (peer, peer_port)
 
 
 def test_graph_has_routers_and_links_with_their_attributes() -> None:
@@ -152,12 +102,6 @@ def test_graph_with_hosts_attaches_each_to_its_router() -> None:
     assert graph.nodes["host_71"] == {"kind": "host", "group": 8, "host": 71}
 
 
-def test_graph_with_trunking_keeps_parallel_links() -> None:
-    graph = Dragonfly(p=1, a=1, h=6, trunking=3).to_networkx()
-    assert graph.is_multigraph()
-    assert graph.number_of_edges(0, 1) == 3
-
-
 def test_equal_parameters_are_equal_hash_equal_and_survive_copies() -> None:
     topo = Dragonfly(p=4, a=8, h=4, arrangement="absolute")
     same = Dragonfly(p=4, a=8, h=4, g=33, arrangement="absolute")
@@ -168,21 +112,6 @@ def test_equal_parameters_are_equal_hash_equal_and_survive_copies() -> None:
         assert twin == topo
         assert np.array_equal(twin.links(), topo.links())
     assert eval(repr(topo), {"Dragonfly": Dragonfly}) == topo
-
-
-def test_topology_is_immutable_and_replace_copies() -> None:
-    topo = Dragonfly(p=4, a=8, h=4)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        topo.p = 5  # type: ignore[misc]
-    assert topo.replace(arrangement="absolute") == Dragonfly(4, 8, 4, arrangement="absolute")
-    assert topo.replace(h=8, g=None).g == 65
-    assert Dragonfly.from_dict({"preset": "1056", "g": 5}) == Dragonfly(4, 8, 4, 5)
-
-
-def test_numpy_integers_are_integers() -> None:
-    topo = Dragonfly(p=np.int64(4), a=np.uint8(8), h=np.int32(4))
-    assert type(topo.p) is int
-    assert topo.neighbor(np.int64(0), np.int64(11)) == topo.neighbor(0, 11)
 
 
 @pytest.mark.parametrize(
@@ -272,10 +201,8 @@ def test_question_out_of_range_is_refused(method: str, arguments: tuple[Any, ...
         getattr(Dragonfly(4, 8, 4), method)(*arguments)
 
 
-@pytest.mark.parametrize(
-    ("word", "field"),
-    [("groups", "g"), ("num_groups", "g"), ("routers", "a"), ("hosts", "p"), ("Groups", "g")],
-)
-def test_a_word_for_a_parameter_suggests_the_parameter(word: str, field: str) -> None:
-    with pytest.raises(ConfigError, match=rf"^{word} = 5: .*did you mean '{field}'\?"):
-        Dragonfly.from_dict({"p": 2, "a": 4, "h": 2, word: 5})
+def test_absolute_counts_groups_without_its_own() -> None:
+    topo = Dragonfly(p=4, a=8, h=4, arrangement="absolute")
+    for group in range(33):
+        for q in range(32):
+            assert group_behind(topo, group, q) == (q + 1 if q >= group else q)

@@ -175,22 +175,6 @@ def test_a_warm_up_is_not_reported() -> None:
     )
 
 
-def test_feedback_changes_no_history_and_does_not_depend_on_threads() -> None:
-    calls = []
-    hashes = set()
-    for feedback, threads in ((True, 1), (True, 2), (False, 1)):
-        env = make(1_000.0, topology=dfe.Dragonfly.preset("1056"), feedback=feedback, threads=threads)
-        batch, seen = env.reset(), []
-        while not env.done:
-            if feedback:
-                seen.append(heard(env))
-            batch = env.step(any_port(batch))
-        hashes.add(env.trace_hash())
-        calls.append(seen)
-    assert len(hashes) == 1
-    assert calls[0] == calls[1] != []
-
-
 def test_a_call_takes_the_reports_and_reset_forgets_them() -> None:
     env = make()
     batch = env.reset()

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.decisions.layout import FEATURES
 from tests.unit.small_env import config, make, play
 
 
@@ -39,15 +38,6 @@ def test_observations_lie_within_the_bounds_of_the_layout_and_have_names() -> No
             assert (batch.obs >= env.layout.low).all()
             assert (batch.obs <= env.layout.high).all()
             batch = env.step(batch.minimal_actions())
-
-
-def test_features_are_selected_by_name() -> None:
-    everything = make(action="path").reset(seed=4)
-    for name in FEATURES:
-        env = make(action="path", features=[name])
-        batch = env.reset(seed=4)
-        assert list(env.layout.features) == [name]
-        np.testing.assert_array_equal(batch.obs, everything.obs[:, everything.layout[name].columns])
 
 
 def test_observed_queues_are_those_of_the_state() -> None:
@@ -157,19 +147,6 @@ def test_arrays_are_read_only_views_and_a_copy_stays() -> None:
     np.testing.assert_array_equal(kept.obs, before)
 
 
-def test_draws_belong_to_decisions() -> None:
-    first = make().reset(seed=9)
-    again = make(scope="all").reset(seed=9)
-    draws = dict(zip(first.decision_ids.tolist(), first.draws.tolist(), strict=True))
-    common = [i for i in again.decision_ids.tolist() if i in draws]
-    assert common
-    other = dict(zip(again.decision_ids.tolist(), again.draws.tolist(), strict=True))
-    assert all(draws[i] == other[i] for i in common)
-    assert make().reset(seed=10).draws[0].tolist() != first.draws[0].tolist()
-    assert 0.0 <= first.draws.min() <= first.draws.max() < 1.0
-    np.testing.assert_array_equal(first.rows(slice(1, 3)).draws, first.draws[1:3])
-
-
 def test_reset_repeats_with_a_seed_and_goes_on_without() -> None:
     env = make()
     hashes = []
@@ -202,23 +179,6 @@ def test_the_warm_up_is_routed_by_the_configured_policy_and_not_counted() -> Non
             assert env.metrics().packets_in_flight == 0
 
 
-def test_metrics_make_sense_while_decisions_are_pending() -> None:
-    env = make(3_000.0)
-    batch = env.reset()
-    for _ in range(1_000):
-        now = env.metrics()
-        assert 0 <= now.packets_in_source_queues < 10_000
-        assert now.packets_generated == (
-            now.packets_delivered + now.packets_in_network + now.packets_in_source_queues
-        )
-        assert env.time_ns <= now.end_ps / 1000.0 <= env.time_ns + 400.0
-        assert np.isfinite(now.accepted_load)
-        if env.done:
-            break
-        batch = env.step(batch.minimal_actions())
-    assert env.done
-
-
 def test_an_episode_can_be_extended_and_is_then_the_longer_one() -> None:
     long = make(4_000.0)
     play(long, long.reset(seed=1))
@@ -227,15 +187,3 @@ def test_an_episode_can_be_extended_and_is_then_the_longer_one() -> None:
     play(short, short.extend(2_500.0))
     assert short.trace_hash() == long.trace_hash()
     assert short.time_ns == long.time_ns == 4_000.0
-
-
-def test_an_episode_ends_with_the_clock() -> None:
-    env = make(1_000.0)
-    play(env, env.reset())
-    with pytest.raises(
-        dfe.ConfigError, match=r"duration_ns = 1000000000000000\.0: the clock ends at 1e\+15 ns"
-    ):
-        env.extend(1e15)
-    assert env.time_ns == 1_000.0
-    play(env, env.extend(1_000.0))
-    assert env.time_ns == 2_000.0

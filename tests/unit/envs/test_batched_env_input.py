@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import resource
-import threading
-
 import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.decisions.actions import as_actions
 from tests.unit.small_env import config, make, play
 
 
@@ -101,27 +97,14 @@ def test_calls_out_of_order_are_refused() -> None:
 @pytest.mark.parametrize(
     ("option", "value"),
     [
-        ("scope", "some"),
-        ("action", "ports"),
-        ("reward", 3),
-        ("duration_ns", 0.0),
-        ("duration_ns", float("nan")),
-        ("warmup_ns", -1.0),
-        ("features", "hops"),
-        ("features", ["hop"]),
-        ("features", []),
-        ("reward_scale_ns", 0.0),
-        ("max_hops", 2),
+        *(("scope", "some"), ("action", "ports"), ("reward", 3), ("duration_ns", 0.0)),
+        *(("duration_ns", float("nan")), ("warmup_ns", -1.0), ("features", "hops")),
+        *(("features", ["hop"]), ("features", []), ("reward_scale_ns", 0.0), ("max_hops", 2)),
         ("nonminimal_kinds", "lgl"),
         ("nonminimal_kinds", ["lgl", "lgl"]),
-        ("nonminimal_kinds", ["glg"]),
-        ("minimal_candidates", 0),
-        ("nonminimal_candidates", 1.5),
-        ("gateways", "all"),
-        ("avoid_destination_group", 1),
-        ("num_random", -1),
-        ("transitions", "yes"),
-        ("max_uncollected_bytes", -1),
+        *(("nonminimal_kinds", ["glg"]), ("minimal_candidates", 0), ("nonminimal_candidates", 1.5)),
+        *(("gateways", "all"), ("avoid_destination_group", 1), ("num_random", -1)),
+        *(("transitions", "yes"), ("max_uncollected_bytes", -1)),
     ],
 )
 def test_nonsense_settings_are_refused_by_name(option: str, value: object) -> None:
@@ -153,59 +136,6 @@ def test_transitions_that_no_one_takes_are_given_up_openly() -> None:
     play(off, off.reset())
     with pytest.raises(dfe.StateError, match="transitions=False"):
         off.transitions()
-
-
-def test_an_episode_without_decisions_is_over_at_once() -> None:
-    lonely = dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=2, h=0, g=1), load=0.5)
-    env = dfe.BatchedRoutingEnv(lonely, duration_ns=1_000.0)
-    assert len(env.reset()) == 0
-    assert env.done
-    assert env.metrics().packets_delivered > 0
-
-
-def test_two_threads_cannot_use_one_environment_at_once() -> None:
-    env = dfe.BatchedRoutingEnv(
-        dfe.SimulationConfig(topology=dfe.Dragonfly.preset("342"), load=0.5),
-        scope="source",
-        warmup_ns=300_000.0,
-    )
-    seen: list[BaseException] = []
-
-    def go() -> None:
-        try:
-            env.reset()
-        except dfe.StateError as error:
-            seen.append(error)
-
-    threads = [threading.Thread(target=go) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(seen) == 1
-    assert "another thread" in str(seen[0])
-
-
-def test_a_thousand_resets_leak_nothing() -> None:
-    env = make(500.0)
-    held = []
-    for i in range(1_000):
-        batch = env.reset()
-        env.step(batch.minimal_actions())
-        env.transitions()
-        if i == 200:
-            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            held = [batch.obs]  # an old view does no harm
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000
-    assert len(held) == 1
-
-
-def test_a_single_number_is_no_answer_to_a_batch_of_one() -> None:
-    one = as_actions([3])
-    assert one.tolist() == [3]
-    for number in (3, np.int64(3), np.array(3, dtype=np.int32)):
-        with pytest.raises(dfe.IllegalActionError, match="actions: must be integers of shape"):
-            as_actions(number)
 
 
 def test_routers_without_ports_have_no_decisions_and_an_episode_of_theirs_ends() -> None:

@@ -7,8 +7,6 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
-from pettingzoo.test import api_test, parallel_api_test
 
 import dragonfly_env as dfe
 from dragonfly_env import dragonfly_v0
@@ -90,15 +88,6 @@ def packet_history(form: dict[str, Any]) -> list[Any]:
 @pytest.mark.parametrize("history", [parallel_history, aec_history, packet_history])
 def test_every_form_shows_the_same_decisions(history: Any, form: dict[str, Any]) -> None:
     assert history(form) == history(FORMS[0])
-
-
-@pytest.mark.filterwarnings("ignore:Observation")  # PettingZoo's wish for plain arrays
-@forms
-def test_the_official_checkers_take_every_form(form: dict[str, Any]) -> None:
-    parallel_api_test(dragonfly_v0.parallel_env(**SHORT, **form), num_cycles=20)
-    if form["mask_in"] != "info":  # without a mask in sight it samples what is illegal, which is remapped
-        api_test(dragonfly_v0.env(**SHORT, **form), num_cycles=20)
-    check_env(gymnasium.make("dragonfly_env/PacketRouting-v0", **SHORT, **form).unwrapped)
 
 
 @pytest.mark.parametrize("make", [dragonfly_v0.parallel_env, dragonfly_v0.env, PacketRouting])

@@ -101,18 +101,3 @@ def test_the_last_infos_of_jobs_have_the_metrics_of_the_episode(make: Any) -> No
     for info in infos.values():
         assert info["metrics"] == env.metrics()
         assert info["metrics"].duration_ns == 2_000.0
-
-
-MAKERS = [dragonfly_v0.parallel_env, dragonfly_v0.env, dragonfly_v0.raw_env]
-
-
-@pytest.mark.parametrize("make", MAKERS)
-def test_a_configuration_is_taken_by_position_or_by_name_and_not_both(make: Any) -> None:
-    by_position, by_name = make(CONFIG, load=0.3), make(config=CONFIG, load=0.3)
-    for env in (by_position, by_name):
-        assert env.unwrapped.core.config == CONFIG.replace(load=0.3)
-    assert make(CONFIG.to_dict()).unwrapped.core.config == CONFIG
-    with pytest.raises(dfe.ConfigError, match=r"^config = .*: is given twice: by position and by name"):
-        make(CONFIG, config=CONFIG)
-    with pytest.raises(dfe.ConfigError, match=r"^config = 3: must be a SimulationConfig"):
-        make(3)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env.config.links import buffer_unit_packets, link_rows
+from dragonfly_env.config.links import link_rows
 from dragonfly_env.decisions.layout import OCCUPANCY_FEATURES
 
 SMALL = dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=4, h=2), traffic="adv+1", load=0.5)
@@ -79,14 +79,6 @@ def test_networks_with_other_buffers_share_a_batch_in_physical_units() -> None:
             assert alone.trace_hash() == together.trace_hash(scenario=number)
     with pytest.raises(dfe.ConfigError, match=r"occupancy_unit='packets' \(or 'ns'\) where buffers differ"):
         dfe.BatchedRoutingEnv(configs, **PATHS)
-
-
-@pytest.mark.parametrize("name", ["default", "q-adaptive", "lia", "aries", "aries-256"])
-def test_the_unit_of_the_buffers_is_what_python_says_it_is(name: str) -> None:
-    system = GRID if name.startswith("aries") else SMALL
-    config = system.replace(network=dfe.NetworkConfig.preset(name))
-    env = dfe.BatchedRoutingEnv(config, **PATHS)
-    assert env.layout["queue_packets"].unit == buffer_unit_packets(config.network, config.topology)
 
 
 def test_times_are_not_counted_as_packets_and_the_state_stays_relative_to_the_buffers() -> None:

@@ -121,17 +121,6 @@ def test_episodes_go_on_in_one_network_until_its_time_is_over() -> None:
     assert ends.count(False) <= len(fresh) + 1
 
 
-def test_a_given_seed_begins_anew_in_the_middle_of_a_journey() -> None:
-    env = PacketRouting(**BUSY)
-    first, _ = env.reset(seed=11)
-    env.step(0)
-    again, _ = env.reset(seed=11)
-    assert np.array_equal(first["observation"], again["observation"])
-    env.step(0)
-    env.reset()  # goes on: the journey that was broken off is finished by the background policy
-    assert env.core.seed == 11
-
-
 def test_an_illegal_action_is_counted_or_refused() -> None:
     remap, minimal = PacketRouting(**BUSY, max_hops=3), PacketRouting(**BUSY, max_hops=3)
     refuse = PacketRouting(**BUSY, max_hops=3, illegal_action="raise")
@@ -182,14 +171,6 @@ class FrozenCopy:
         return batch.minimal_actions() if self.answer is None else self.answer(batch)
 
 
-def test_any_object_that_acts_may_be_the_background() -> None:
-    mine = FrozenCopy()
-    env, usual = PacketRouting(**BUSY, background=mine), PacketRouting(**BUSY)
-    rewards = [journey(each, np.random.default_rng(5), seed=8)[0] for each in (env, usual)]
-    assert rewards[0] == rewards[1]
-    assert mine.asked > 100
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -223,39 +204,10 @@ def test_impossible_settings_name_the_field(settings: dict[str, Any], field: str
         PacketRouting(**settings)
 
 
-def test_a_system_without_a_choice_of_outputs_is_refused() -> None:
-    with pytest.raises(dfe.ConfigError, match=r"topology = .* must have routers with a choice of outputs"):
-        PacketRouting(dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=1, h=0)))
-
-
 def test_a_network_in_which_no_one_asks_is_an_error_and_no_endless_loop() -> None:
     env = PacketRouting(traffic="uniform", load=1e-9, duration_ns=1_000.0, injection="poisson")
     with pytest.raises(dfe.ConfigError, match=r"^duration_ns = .*too short"):
         env.reset()
-
-
-@pytest.mark.parametrize("after", [1, 3])
-def test_a_step_that_is_broken_off_ends_the_episode(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    env = PacketRouting(**BUSY)
-    env.reset(seed=1)
-    calls = 0
-    step = env.core.step
-
-    def interrupted(actions: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == after:
-            raise KeyboardInterrupt
-        return step(actions)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(env.core, "step", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            finish(env, np.random.default_rng(1))
-    with pytest.raises(dfe.StateError, match=r"call reset\(\)"):
-        env.step(0)
-    env.reset()
-    assert len(finish(env, np.random.default_rng(1))[0]) > 0
 
 
 def test_a_background_that_fails_on_the_way_ends_the_episode() -> None:

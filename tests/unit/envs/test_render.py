@@ -61,30 +61,6 @@ def test_windows_of_frames_in_quick_succession_reach_back_to_an_earlier_one() ->
     assert windows == [200, 400, 600, 600, 600, 600, 600, 600]
 
 
-def test_a_second_frame_of_the_same_moment_is_the_same() -> None:
-    simulation = dfe.Simulation(config())
-    renderer = Renderer(simulation.config, "ansi")
-    simulation.run(1_000)
-    renderer.render(simulation.metrics())
-    simulation.run(1_000)
-    assert renderer.render(simulation.metrics()) == renderer.render(simulation.metrics())
-
-
-@pytest.mark.parametrize("restart", ["statistics", "renderer"])
-def test_a_new_beginning_forgets_earlier_frames(restart: str) -> None:
-    simulation = dfe.Simulation(config())
-    maker = FrameMaker(simulation.config)
-    simulation.run(1_000)
-    maker.frame(simulation.metrics())
-    if restart == "statistics":
-        simulation.reset_statistics()
-    else:
-        simulation = dfe.Simulation(config())
-        maker.reset()
-    simulation.run(600)
-    assert maker.frame(simulation.metrics()).window_ns == 600
-
-
 def test_the_links_that_adversarial_traffic_overloads_are_the_named_ones() -> None:
     simulation = dfe.Simulation(config(traffic="adv+1", load=0.4))
     simulation.run(5_000)

@@ -24,11 +24,6 @@ def drawn(seed: int) -> list[dfe.SimulationConfig]:
     return [config(load=float(random.uniform(0.1, 0.6))) for _ in range(2)]
 
 
-def drawn_sizes(seed: int) -> dfe.SimulationConfig:
-    """Another network every time."""
-    return config(topology=dfe.Dragonfly(p=1, a=3, h=1) if seed % 2 else dfe.Dragonfly.preset("72"))
-
-
 def test_an_environment_knows_its_scenarios() -> None:
     env = make()
     assert (env.num_scenarios, env.num_agents) == (3, 3 * 36)
@@ -41,17 +36,6 @@ def test_an_environment_knows_its_scenarios() -> None:
     assert np.array_equal(env.slots(batch), batch.agents + 36 * batch.scenario)
     assert "3 scenarios" in repr(env)
     assert (env.state(scenario=2).shape, env.state_shape) == ((36, 7), (36, 7))
-
-
-def test_an_environment_with_one_scenario_says_so() -> None:
-    env = dfe.BatchedRoutingEnv([config()], duration_ns=1_000.0)
-    other = dfe.BatchedRoutingEnv(config(), duration_ns=1_000.0)
-    batch = env.reset()
-    assert batch.scenario.tolist() == [0] * len(batch) == other.reset().scenario.tolist()
-    play(env, batch)
-    play(other, other.pending)
-    assert env.trace_hash() == env.trace_hash(scenario=0) == other.trace_hash()
-    assert set(env.transitions().scenario.tolist()) == {0}
 
 
 def test_a_scenario_must_be_named_where_there_are_several() -> None:
@@ -181,16 +165,6 @@ def test_options_change_one_episode() -> None:
         env.reset(seed=1, options={"seed": 2})
 
 
-def test_options_of_each_scenario() -> None:
-    env = make()
-    env.reset(options=[{"load": 0.9}, None, {"traffic": "uniform", "seed": 77}])
-    assert [one.load for one in env.configs] == pytest.approx([0.9, 0.3, 0.4])
-    assert [str(one.traffic) for one in env.configs] == ["adv+1", "adv+1", "uniform"]
-    assert env.configs[2].seed == 77
-    env.reset(options={"load": 0.5})
-    assert [one.load for one in env.configs] == [0.5] * 3
-
-
 def test_extend_and_drain_are_for_all() -> None:
     env = make()
     play(env, env.reset())
@@ -202,19 +176,6 @@ def test_extend_and_drain_are_for_all() -> None:
     assert [env.metrics(i).packets_delivered for i in range(3)] == [0, 0, 0]
     with pytest.raises(dfe.StateError, match="drained"):
         env.extend(10.0)
-
-
-def test_packet_logs_are_told_apart() -> None:
-    env = dfe.BatchedRoutingEnv([config(packet_log=True), config(load=0.1)], duration_ns=2_000.0)
-    play(env, env.reset())
-    assert len(env.packet_log(scenario=0)["src"]) == env.metrics(scenario=0).packets_delivered > 0
-    with pytest.raises(dfe.StateError, match="packet_log=False"):
-        env.packet_log(scenario=1)
-
-
-def test_a_time_series_that_is_too_long_is_refused_in_any_scenario() -> None:
-    with pytest.raises(dfe.ConfigError, match="series_bin_ns"):
-        dfe.BatchedRoutingEnv([config(), config(series_bin_ns=1.0)], duration_ns=1e9)
 
 
 def test_scenarios_are_drawn_anew_for_every_episode() -> None:
@@ -235,22 +196,3 @@ def test_scenarios_are_drawn_anew_for_every_episode() -> None:
     assert again.configs[0].seed == 8
     with pytest.raises(dfe.ConfigError, match="seed = "):
         again.reset(seed=[1, 2])
-
-
-def test_drawn_scenarios_keep_their_columns() -> None:
-    env = dfe.BatchedRoutingEnv(drawn_sizes, duration_ns=500.0)
-    env.reset(seed=1)
-    with pytest.raises(dfe.ConfigError, match="must make scenarios with the columns of its first ones"):
-        env.reset(seed=2)
-    assert env.seed == 1
-    free = dfe.BatchedRoutingEnv(
-        drawn_sizes, action="path", scope="source", features=["hops"], duration_ns=500.0
-    )
-    assert [len(free.reset(seed=seed)) > 0 and free.num_agents for seed in (1, 2)] == [12, 36]
-
-
-def test_a_reference_with_tables_refuses_several_networks() -> None:
-    learner = dfe.make_policy("q-adaptive")
-    env = dfe.BatchedRoutingEnv.for_policy([config(), config(load=0.2)], learner)
-    with pytest.raises(dfe.ConfigError, match="must have one scenario"):
-        learner.reference(env)

@@ -110,41 +110,6 @@ def test_the_vector_view_takes_options_by_network() -> None:
         env.set_options([{"load": 0.1}] + [{"load": 0.2}] * 71)
 
 
-def made_views() -> dict[str, Callable[[], tuple[Any, Callable[[], dfe.SimulationConfig]]]]:
-    def parallel() -> tuple[Any, Callable[[], dfe.SimulationConfig]]:
-        env = dragonfly_v0.parallel_env(config=config(), **SMALL)
-        return env, lambda: env.core.config
-
-    def aec() -> tuple[Any, Callable[[], dfe.SimulationConfig]]:
-        env = dragonfly_v0.env(config=config(), **SMALL)
-        return env, lambda: env.unwrapped.core.config
-
-    def packet() -> tuple[Any, Callable[[], dfe.SimulationConfig]]:
-        env: Any = gymnasium.make("dragonfly_env/PacketRouting-v0", config=config(), duration_ns=5_000.0)
-        return env, lambda: env.unwrapped.core.config
-
-    def rllib() -> tuple[Any, Callable[[], dfe.SimulationConfig]]:
-        pytest.importorskip("ray")
-        from dragonfly_env.envs.rllib import RouterMultiAgentEnv
-
-        env = RouterMultiAgentEnv({"config": config(), **SMALL})
-        return env, lambda: env.core.config
-
-    return {"parallel": parallel, "aec": aec, "packet": packet, "rllib": rllib}
-
-
-@pytest.mark.parametrize("view", made_views())
-def test_options_change_the_episode_that_begins(view: str) -> None:
-    env, present = made_views()[view]()
-    env.reset(options=CHANGE)
-    assert (present().traffic, present().load, present().seed) == ("uniform", 0.7, 12)
-    env.reset(seed=3)
-    assert (present().traffic, present().load, present().seed) == ("adv+1", 0.35, 3)
-    for options in ({"pattern": "uniform"}, {"load": 2.0}, {"traffic": "nothing"}):
-        with pytest.raises(dfe.ConfigError):
-            env.reset(options=options)
-
-
 def test_options_change_the_episode_of_a_bias_controller() -> None:
     def history(**given: Any) -> int:
         env: Any = gymnasium.make(
@@ -179,6 +144,36 @@ def test_drawn_scenarios_in_a_view_keep_their_places() -> None:
         changing.reset(seed=2)
 
 
-def test_a_packet_is_in_one_network() -> None:
-    with pytest.raises(dfe.ConfigError, match="config = "):
-        gymnasium.make("dragonfly_env/PacketRouting-v0", config=several())
+def made_views() -> dict[str, Callable[[], tuple[Any, Callable[[], dfe.SimulationConfig]]]]:
+    def parallel() -> tuple[Any, Callable[[], dfe.SimulationConfig]]:
+        env = dragonfly_v0.parallel_env(config=config(), **SMALL)
+        return env, lambda: env.core.config
+
+    def aec() -> tuple[Any, Callable[[], dfe.SimulationConfig]]:
+        env = dragonfly_v0.env(config=config(), **SMALL)
+        return env, lambda: env.unwrapped.core.config
+
+    def packet() -> tuple[Any, Callable[[], dfe.SimulationConfig]]:
+        env: Any = gymnasium.make("dragonfly_env/PacketRouting-v0", config=config(), duration_ns=5_000.0)
+        return env, lambda: env.unwrapped.core.config
+
+    def rllib() -> tuple[Any, Callable[[], dfe.SimulationConfig]]:
+        pytest.importorskip("ray")
+        from dragonfly_env.envs.rllib import RouterMultiAgentEnv
+
+        env = RouterMultiAgentEnv({"config": config(), **SMALL})
+        return env, lambda: env.core.config
+
+    return {"parallel": parallel, "aec": aec, "packet": packet, "rllib": rllib}
+
+
+@pytest.mark.parametrize("view", made_views())
+def test_options_change_the_episode_that_begins(view: str) -> None:
+    env, present = made_views()[view]()
+    env.reset(options=CHANGE)
+    assert (present().traffic, present().load, present().seed) == ("uniform", 0.7, 12)
+    env.reset(seed=3)
+    assert (present().traffic, present().load, present().seed) == ("adv+1", 0.35, 3)
+    for options in ({"pattern": "uniform"}, {"load": 2.0}, {"traffic": "nothing"}):
+        with pytest.raises(dfe.ConfigError):
+            env.reset(options=options)

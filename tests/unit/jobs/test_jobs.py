@@ -108,34 +108,6 @@ def test_background_sends_from_the_other_hosts() -> None:
     assert metrics.jobs[0].run_time_ns > alone.jobs[0].run_time_ns
 
 
-def test_a_job_next_to_traffic_ends_at_its_last_completion_in_every_cut(tmp_path: Path) -> None:
-    file = tmp_path / "large.ops"
-    file.write_text("ranks 2\n* barrier\n0 send to=1 bytes=50000\n1 receive from=0\n")
-
-    def end(simulation: dfe.Simulation, limit_ns: float | None) -> tuple[int, float, dict[str, Any]]:
-        while math.isnan((metrics := simulation.run_to_completion(limit_ns)).makespan_ns):
-            pass
-        assert simulation.time_ns == metrics.makespan_ns == metrics.duration_ns
-        return simulation.trace_hash(), simulation.time_ns, metrics.to_dict()
-
-    loaded = config(dfe.Job(f"file:{file}"), traffic="uniform", load=0.2)
-    whole = end(dfe.Simulation(loaded), None)
-    assert [end(dfe.Simulation(loaded), limit) for limit in (1000, 777.7, 50)] == [whole] * 3
-    in_windows = dfe.Simulation(loaded)
-    in_windows.run_in_windows(777.7)
-    assert end(in_windows, None) == whole
-
-
-def test_an_endless_job_goes_on_until_the_others_are_done() -> None:
-    endless = dfe.Job("nek5000:gap_ns=500,scale=0.1", hosts=8, iterations="endless", placement="random")
-    metrics, _ = complete(endless, dfe.Job(SMALL, hosts=16))
-    assert metrics.jobs[0].iterations.count > 8
-    assert not metrics.jobs[0].complete
-    assert metrics.jobs[1].complete
-    with pytest.raises(dfe.StateError, match="all jobs are endless"):
-        dfe.Simulation(config(endless)).run_to_completion()
-
-
 def test_policies_of_jobs() -> None:
     same = [dfe.Job(SMALL, hosts=16, placement="random"), dfe.Job("all-to-all", hosts=30)]
     _, alone = complete(*same, policy="par")
@@ -144,25 +116,6 @@ def test_policies_of_jobs() -> None:
     _, plain = complete(*same, policy="min")
     assert alone == given
     assert len({alone, mixed, plain}) == 3
-
-
-def test_all_to_all_exchanges_may_have_a_policy_of_their_own() -> None:
-    job = dfe.Job("rayleigh:scale=0.001,gap_ns=0", hosts=36, placement="random")
-    _, plain = complete(job, policy="min")
-    _, both = complete(job.replace(policy="ugal-n"), policy="min")
-    _, one = complete(job.replace(all_to_all_policy="ugal-n"), policy="min")
-    assert one == both != plain  # Rayleigh does nothing else
-    nek = dfe.Job("nek5000:gap_ns=0", hosts=36, placement="random")
-    assert complete(nek.replace(all_to_all_policy="ugal-n"))[1] == complete(nek)[1]
-
-
-@pytest.mark.parametrize(
-    ("policy", "says"),
-    [("q-adaptive", "must learn nothing"), ("q-routing", "must learn nothing"), ("shy", "policy = 'shy'")],
-)
-def test_policies_that_cannot_be_mixed_are_named(policy: str, says: str) -> None:
-    with pytest.raises(dfe.ConfigError, match=says):
-        dfe.Simulation(config(dfe.Job(SMALL, hosts=8, policy=policy), policy="min"))
 
 
 def test_jobs_go_to_toml_and_json_and_back(tmp_path: Path) -> None:
@@ -292,13 +245,6 @@ def test_what_jobs_rule_out(settings: dict[str, Any], says: str) -> None:
         config(dfe.Job(SMALL, hosts=4), **settings)
     with pytest.raises(dfe.ConfigError, match="traffic = 'none': must be some traffic"):
         dfe.SimulationConfig(topology=TOPOLOGY, traffic="none")
-
-
-def test_bounded_source_queues_hold_up_pieces() -> None:
-    job = dfe.Job("hacc:scale=0.001,gap_ns=0", hosts=27)
-    free, _ = complete(job)
-    tight, _ = complete(job, source_queue_packets=2)
-    assert tight.packets_delivered == free.packets_delivered
 
 
 def test_an_environment_runs_jobs_too() -> None:

@@ -10,8 +10,7 @@ import pytest
 
 from dragonfly_env import jobs
 from dragonfly_env.jobs import Operation
-from dragonfly_env.jobs.compiled import run_settings
-from dragonfly_env.jobs.grids import even_lengths, neighbors_around, rank_at, rectangle
+from dragonfly_env.jobs.grids import rectangle
 from dragonfly_env.jobs.operations import RECEIVE, SEND, SEND_ALL_TO_ALL, WAIT, WAIT_ALL
 from dragonfly_env.jobs.program import Motif
 
@@ -127,12 +126,6 @@ def test_milc_of_256_hosts_is_as_in_the_plan() -> None:
     assert jobs.Milc(scale=0.25).plane_bytes(256)[0] == 209_952
 
 
-def test_reordered_milc_keeps_blocks_together() -> None:
-    order = jobs.MilcReorder().rank_order(256, 1)
-    assert order[:8] == [0, 1, 4, 5, 2, 3, 6, 7]
-    assert jobs.Milc().rank_order(256, 1) == list(range(256))
-
-
 def test_nek5000_halos() -> None:
     nek = jobs.Nek5000(gap_ns=0)
     assert nek.lengths(256) == (8, 8, 4) or sorted(nek.lengths(256)) == [4, 8, 8]
@@ -181,21 +174,3 @@ def test_qbox_and_rayleigh_stay_in_rows_and_columns() -> None:
     }
     assert set(row) == {1, 2, 4, 8}  # children in the binomial tree
     assert all(3_276_800 <= size < 3_277_000 for size in row.values())
-
-
-def test_grids() -> None:
-    assert even_lengths(32, (1, 1, 1, 1)) == (4, 2, 2, 2)
-    assert sorted(even_lengths(60, (1, 1, 1))) == [3, 4, 5]
-    assert len(list(neighbors_around(rank_at((1, 1, 1), (3, 3, 3)), (3, 3, 3)))) == 26
-    assert len(list(neighbors_around(0, (3, 3, 3)))) == 7
-
-
-def test_pieces_of_messages_are_scaled_as_the_messages_are() -> None:
-    for scale in (1.0, 0.25, 0.01):
-        milc = jobs.Milc(scale=scale)
-        assert milc.piece() == pytest.approx(32_768 * scale, abs=1)
-        assert milc.plane_bytes(256)[0] / milc.piece() == pytest.approx(839_808 / 32_768, rel=0.01)
-        assert run_settings(milc, 64)["piece_packets"] == milc.piece() // 64
-    assert run_settings(jobs.Milc(scale=1e-6), 64)["piece_packets"] == 1
-    written = jobs.OperationText.of(lambda rank, ranks: [jobs.compute(1)], 2)
-    assert written.piece() == written.piece_bytes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from decimal import Decimal
-from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,7 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core, jobs
 from dragonfly_env.jobs import Operation, OperationText
-from dragonfly_env.jobs.compiled import _Compiled
-from dragonfly_env.jobs.lines import MOST_OPERATIONS, read_lines
+from dragonfly_env.jobs.lines import MOST_OPERATIONS
 from dragonfly_env.jobs.operations import RECEIVE, SEND, WAIT
 
 
@@ -115,102 +113,30 @@ def test_labels_that_differ_stay_apart() -> None:
     assert [list(again.operations(rank, 2)) for rank in (0, 1)] == [list(program(rank, 2)) for rank in (0, 1)]
 
 
-def test_a_wait_for_a_label_waits_for_no_other() -> None:
-    def program(rank: int, ranks: int) -> Iterable[Operation]:
-        if rank == 0:
-            yield jobs.compute(1000)
-            yield jobs.send(1, 8, "late thing")
-            yield jobs.send(1, 8, "late_thing")
-        else:
-            yield jobs.receive(0, label="late thing")
-            yield jobs.receive(0, label="late_thing")
-            yield from jobs.wait("late_thing")
-
-    assert dfe.Job(program, hosts=2).program.records.texts.count("late_thing") == 1
-
-
-def test_no_operation_takes_more_time_than_there_is() -> None:
-    """A share in operations above 1 would be time that is counted twice."""
-    for text in ("* end name=x\n", "* begin name=iteration\n* compute ns=5\n* end name=iteration\n"):
-        with pytest.raises(dfe.ConfigError, match="line 2, name = "):
-            OperationText.parse("own", f"ranks 2\n{text}")
-
-
-PLAIN = """ranks 12
-* compute ns=1000
-\t3-7 compute ns=0.125
-0 send to=+1 bytes=4096 label=x
-11 send bytes=1 to=-13 of=all-to-all
-1 send to=11 bytes=2147483647 label=y of=all-to-all
-1 receive from=0 label=x
-10 receive bytes=0 from=-10
-* wait
-4 wait label=x measured=true
-5 wait measured=true
-# a comment, and nothing
-
-0 compute ns=999999999999.999
-"""
-
-
-def test_the_core_reads_plain_lines_as_python_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    fast = read_lines("own", StringIO(PLAIN))
-    lines = PLAIN.count("\n")
-    _, _, others = _core.operation_lines(PLAIN, 12, 1, MOST_OPERATIONS)
-    assert [number for number, _ in others] == [1]
-
-    def nothing(text: str, ranks: int, first: int, most: int) -> Any:
-        return np.empty((0, 6), np.int64), [], list(enumerate(text.splitlines(), start=first))
-
-    monkeypatch.setattr("dragonfly_env.jobs.lines._core.operation_lines", nothing)
-    slow = read_lines("own", StringIO(PLAIN))
-    assert fast == slow
-    assert fast.lines is not None
-    assert slow.lines is not None
-    assert fast.lines.tolist() == slow.lines.tolist()
-    assert lines in fast.lines
-
-
 def test_what_the_core_does_not_read_it_hands_back() -> None:
     odd = (
-        *(
-            "0 allreduce bytes=8",
-            "0 send to=1",
-            "0 send to=12 bytes=1",
-            "0 send to=1 bytes=1 bytes=2",
-            "12 wait",
-        ),
-        *(
-            "0 wait label=a#b",
-            '0 wait label="a b"',
-            "0 wait label=ü",
-            "0 compute ns=1e3",
-            "0 compute ns=0.0001",
-        ),
-        *(
-            "0 send to=1 bytes=2147483648",
-            "0 compute ns=-1",
-            "0-12 wait",
-            "2-1 wait",
-            "0 wait measured=false",
-        ),
-        *(
-            "0 compute",
-            "0",
-            "x wait",
-            "0 begin name=x",
-            "0 wait now",
-            "0 compute ns=",
-            "0 wait\x1b",
-            "0 compute ns=.5",
-        ),
-        *(
-            "0 compute ns=1 ns=1",
-            "0 send to=1 bytes=-1",
-            "0 receive from=1 bytes=-1",
-            "0 compute ns=1.",
-            "+0 wait",
-        ),
+        "0 allreduce bytes=8",
+        "0 send to=1",
+        "0 send to=12 bytes=1",
+        "0 send to=1 bytes=1 bytes=2",
+        "12 wait",
+        "0 wait label=a#b",
+        '0 wait label="a b"',
+        "0 wait label=ü",
+        "0 compute ns=1e3",
+        "0 compute ns=0.0001",
+        "0 send to=1 bytes=2147483648",
+        "0 compute ns=-1",
+        "0-12 wait",
+        "2-1 wait",
+        "0 wait measured=false",
+        *("0 compute", "0", "x wait", "0 begin name=x", "0 wait now", "0 compute ns=", "0 wait\x1b"),
+        "0 compute ns=.5",
+        "0 compute ns=1 ns=1",
+        "0 send to=1 bytes=-1",
+        "0 receive from=1 bytes=-1",
+        "0 compute ns=1.",
+        "+0 wait",
     )
     columns, _, others = _core.operation_lines("\n".join(odd), 12, 5, 100)
     assert len(columns) == 0
@@ -231,21 +157,3 @@ def test_a_program_has_an_end() -> None:
     ):
         with pytest.raises(dfe.ConfigError, match=f"must have at most {MOST_OPERATIONS} operations"):
             make()
-
-
-def test_compiled_programs_are_kept_as_long_as_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = _Compiled()
-    programs = [
-        OperationText.of(lambda rank, ranks: [jobs.compute(1)] * 200, 2, jitter=i / 100) for i in range(5)
-    ]
-    found = [kept.find((program, 2, 128)) for program in programs]
-    assert [kept.find((program, 2, 128)) for program in programs] == found
-    monkeypatch.setattr("dragonfly_env.jobs.compiled._KEPT_BYTES", 3 * found[0].num_bytes)
-    one_more = kept.find((programs[0], 2, 64))
-    assert kept.find((programs[0], 2, 64)) is one_more
-    assert kept.find((programs[4], 2, 128)) is found[4]
-    assert kept.find((programs[1], 2, 128)) is not found[1]
-    monkeypatch.setattr("dragonfly_env.jobs.compiled._KEPT_BYTES", 2**28)
-    monkeypatch.setattr("dragonfly_env.jobs.compiled._MOST_KEPT", 2)
-    assert [kept.find((programs[place], 2, 128)) for place in (2, 3, 2, 3, 4)][3] is not found[3]
-    assert len(kept._known) == 2

@@ -9,8 +9,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import jobs
-from dragonfly_env.jobs import Operation, OperationText
-from dragonfly_env.jobs.compiled import compile_program
+from dragonfly_env.jobs import Operation
 
 RING = """
 # A ring, and a result.
@@ -171,33 +170,3 @@ def test_a_program_that_would_wait_for_ever_is_refused_and_says_who_waits(
     job = written(text, tmp_path)
     with pytest.raises(dfe.ConfigError, match=r"jobs\[0\]\..*" + says):
         dfe.SimulationConfig(topology=dfe.Dragonfly(p=2, a=4, h=2), jobs=[job])
-
-
-def test_a_file_is_for_as_many_hosts_as_it_has_ranks(tmp_path: Path) -> None:
-    job = written("ranks 2\n* compute ns=5", tmp_path)
-    with pytest.raises(dfe.ConfigError, match=r"hosts = 3: must be 2, the ranks of test\.ops"):
-        dfe.Job(job.program, hosts=3)
-    with pytest.raises(dfe.ConfigError, match="program file"):
-        dfe.Job(f"file:{tmp_path / 'none.ops'}")
-
-
-def test_a_function_must_give_operations() -> None:
-    with pytest.raises(dfe.ConfigError, match="operation 0 of rank 0 = 5: must be an Operation"):
-        dfe.Job(lambda rank, ranks: [5], hosts=2)  # type: ignore[list-item]
-    with pytest.raises(dfe.ConfigError, match="hosts = None: must be given for a program that is a function"):
-        dfe.Job(lambda rank, ranks: [])
-    with pytest.raises(
-        dfe.ConfigError, match="operation 0 of rank 0, to = 9: must be an integer from 0 to 1"
-    ):
-        dfe.Job(lambda rank, ranks: [jobs.send(9, 1)], hosts=2)
-
-
-def test_iterations_take_no_memory() -> None:
-    program = OperationText.of(lambda rank, ranks: [jobs.compute(10)], 2)
-    assert compile_program(program, 2, 128).script.bytes < 1000
-    config = dfe.SimulationConfig(
-        topology=dfe.Dragonfly(p=2, a=4, h=2), jobs=[dfe.Job(program, iterations=2**31 - 1)]
-    )
-    simulation = dfe.Simulation(config)
-    simulation.run(1000)
-    assert simulation.metrics().jobs[0].iterations.count > 100

@@ -93,11 +93,6 @@ def test_labels_of_the_figures_of_a_sweep(long_names: Results, kind: str) -> Non
     check(FIGURES[kind][1](long_names, None))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FIGURES if kind != "jobs"])  # they have none
-def test_labels_of_a_narrow_figure(long_names: Results, kind: str) -> None:
-    check(FIGURES[kind][1](long_names.select(policies=[LONG], traffic=[UNBROKEN]), None))
-
-
 @pytest.mark.parametrize("job", [None, 0])
 def test_legends_of_counters_cover_no_data(job: int | None) -> None:
     config = dfe.SimulationConfig(

@@ -66,22 +66,9 @@ def test_every_two_policies_differ_in_colour_or_else_in_marker_and_dashes(vision
     assert alike == []
 
 
-@pytest.mark.parametrize("vision", SEEN_WITH)
-def test_parameters_of_policies_and_agents_do_so_too(vision: str) -> None:
-    labels = ["ugal-n", "par", *(f"par:bias_packets={bias}" for bias in range(1, 8)), "mine", "agent.zip"]
-    for look, its in itertools.combinations(looks(labels).values(), 2):
-        assert difference(look.colour, its.colour, vision) >= FAR or (
-            look.marker != its.marker and look.dash != its.dash
-        )
-
-
 def test_policies_that_papers_compare_differ_in_colour_for_everyone() -> None:
     compared = [
-        ("par", "ad2"),
-        ("acor", "pb-acor"),
-        ("ugal-g", "ugal-n"),
-        ("min", "par"),
-        ("lia", "tpr"),
+        *(("par", "ad2"), ("acor", "pb-acor"), ("ugal-g", "ugal-n"), ("min", "par"), ("lia", "tpr")),
         ("ad0", "ad3"),
     ]
     for one, other in compared:

@@ -14,18 +14,15 @@ import matplotlib.image
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.patches import Rectangle
 
 import dragonfly_env as dfe
 from dragonfly_env import ConfigError
 from dragonfly_env.plots import FIGURES, draw
 from dragonfly_env.plots.choose import representative_load
 from dragonfly_env.plots.distributions import distribution_figure
-from dragonfly_env.plots.fairness import fairness_figure
 from dragonfly_env.plots.learning import learning_figure
-from dragonfly_env.plots.links import global_links_figure, ports_figure
+from dragonfly_env.plots.links import global_links_figure
 from dragonfly_env.plots.loads import COLUMNS, latency_limit_ns, load_figure
-from dragonfly_env.plots.style import looks
 from dragonfly_env.sweeps import Results, Scenario, aggregate, load_results, run_all
 
 
@@ -53,23 +50,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def results(folder: Path) -> Results:
     return load_results(folder)
-
-
-def test_every_policy_has_a_look_of_its_own() -> None:
-    names = dfe.policies()
-    pairs = [(look.colour, look.marker) for look in looks(names).values()]
-    assert len(set(pairs)) == len(names)
-
-
-def test_a_policy_looks_the_same_in_every_company() -> None:
-    alone = looks(["par"])["par"]
-    assert looks(["min", "ugal-n", "par", "par:bias_packets=2"])["par"] == alone
-    assert looks(["par:bias_packets=2", "par"])["par"] == alone
-
-
-def test_parameters_of_one_policy_look_different() -> None:
-    labels = ["par", *(f"par:bias_packets={bias}" for bias in range(6))]
-    assert len({(look.colour, look.marker) for look in looks(labels).values()}) == len(labels)
 
 
 def test_everything_is_drawn_and_nothing_is_blank(results: Results, tmp_path: Path) -> None:
@@ -148,32 +128,12 @@ def test_a_load_is_chosen_that_most_policies_carry(results: Results) -> None:
         representative_load(results, "adv+1", 0.4)
 
 
-def test_fairness_bars_stand_for_the_routers_of_a_group(results: Results) -> None:
-    figure = fairness_figure(results, 0.3)
-    assert len(figure.axes) == 2 * 3
-    bars = figure.axes[0].patches
-    assert len(bars) == 4
-    rows = results.table.query("traffic == 'uniform' and policy == 'min' and load == 0.3")
-    loads = np.mean(
-        [np.reshape(values, (-1, 4)).mean(axis=0) for values in rows["router_accepted_load"]], axis=0
-    )
-    assert [bar.get_height() for bar in bars if isinstance(bar, Rectangle)] == pytest.approx(
-        loads.tolist(), rel=1e-5
-    )
-
-
 def test_min_under_adversarial_traffic_uses_one_link_per_group(results: Results) -> None:
     figure = global_links_figure(results, 0.5)
     values = np.asarray(figure.axes[3].get_images()[0].get_array(), dtype=float)
     assert values.shape == (9, 9)
     used = np.argwhere(np.nan_to_num(values) > 0.01)
     assert [(int(a), int(b)) for a, b in used] == [(group, (group + 1) % 9) for group in range(9)]
-
-
-def test_port_utilisation_is_the_mean_over_groups(results: Results) -> None:
-    values = np.asarray(ports_figure(results, 0.3).axes[0].get_images()[0].get_array(), dtype=float)
-    assert values.shape == (4, 7)
-    assert values[:, :2].mean() == pytest.approx(0.3, abs=0.05)
 
 
 def test_time_series_need_bins(results: Results, tmp_path: Path) -> None:
@@ -201,37 +161,11 @@ def test_results_without_arrays_are_drawn_as_far_as_they_go(results: Results, tm
     assert (tmp_path / "loads.png").exists()
 
 
-def test_a_missing_run_leaves_a_panel_that_says_so(results: Results, tmp_path: Path) -> None:
-    table = results.table
-    part = table[~((table["policy"] == "par") & (table["traffic"] == "adv+1"))].reset_index(drop=True)
-    rest = Results(results.name, part, results.policies, results.traffic, results.expected)
-    assert draw(rest, tmp_path, formats=["png"]).skipped == {}
-    assert "6 still missing" in (tmp_path / "index.html").read_text(encoding="utf-8")
-
-
-def test_runs_without_a_single_packet_can_be_drawn(tmp_path: Path) -> None:
-    settings = {
-        "topology": "72",
-        "policies": ["min"],
-        "traffic": ["uniform"],
-        "loads": [0.1, 0.2],
-        "arrays": True,
-    }
-    run_all(Scenario.from_dict({**settings, "warmup_ns": 0, "measure_ns": 2}), tmp_path, workers=1)
-    assert list(draw(load_results(tmp_path), tmp_path).skipped) == ["series"]
-
-
 def test_an_unknown_kind_or_format_is_a_config_error(results: Results, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="did you mean 'fairness'"):
         draw(results, tmp_path, kinds=["fairnes"])
     with pytest.raises(ConfigError, match="format = 'gif'"):
         draw(results, tmp_path, formats=["gif"])
-
-
-def test_a_folder_that_cannot_be_written_is_a_config_error(results: Results, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(ConfigError, match="figure folder"):
-        draw(results, tmp_path / "file", kinds=["loads"])
 
 
 def test_the_page_needs_nothing_from_elsewhere(results: Results, tmp_path: Path) -> None:
@@ -314,14 +248,6 @@ def at_one_load(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return load_results(path)
 
 
-def test_the_legend_of_one_panel_lies_within_the_figure(at_one_load: Results) -> None:
-    for figure in (distribution_figure(at_one_load), load_figure(at_one_load)):
-        figure.draw_without_rendering()
-        box = figure.legends[0].get_window_extent()
-        assert box.x0 >= 0
-        assert box.x1 <= figure.bbox.x1
-
-
 def test_a_single_load_is_in_the_middle_and_words_stay_inside(at_one_load: Results) -> None:
     figure = load_figure(at_one_load)
     figure.draw_without_rendering()
@@ -331,17 +257,3 @@ def test_a_single_load_is_in_the_middle_and_words_stay_inside(at_one_load: Resul
     assert text.get_text().endswith(" us")
     words, panel = text.get_window_extent(), latency.get_window_extent()
     assert panel.x0 <= words.x0 <= words.x1 <= panel.x1
-
-
-def test_words_at_the_last_of_several_loads_stay_inside(results: Results) -> None:
-    figure = load_figure(results)
-    figure.draw_without_rendering()
-    for panel in figure.axes:
-        for text in panel.texts:
-            assert text.get_window_extent().x1 <= panel.get_window_extent().x1
-
-
-def test_the_page_names_a_policy_of_which_nothing_is_visible(at_one_load: Results, tmp_path: Path) -> None:
-    draw(at_one_load, tmp_path, kinds=["loads"])
-    page = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert re.search(r"off the scale: min \([0-9.]+ us\)", page)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import dragonfly_env as dfe
@@ -19,14 +18,6 @@ def learning(learner: str, topology: dfe.Dragonfly = WHOLE, **parameters: object
         dfe.SimulationConfig(
             topology=topology, network="q-adaptive", traffic="adv+1", load=0.4, policy=policy, packet_log=True
         )
-    )
-
-
-def linked(topology: dfe.Dragonfly) -> npt.NDArray[np.bool_]:
-    """(m, ports) whether a port between routers has a link."""
-    ports = range(topology.p, topology.radix)
-    return np.array(
-        [[topology.neighbor(r, port) is not None for port in ports] for r in range(topology.num_routers)]
     )
 
 
@@ -76,20 +67,6 @@ def test_tables_with_closed_ports_at_random_stay_free_of_nan_and_their_closed_po
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_values_of_ports_without_a_link_are_not_kept(learner: str) -> None:
-    simulation = learning(learner, PARTIAL, epsilon=0.1)
-    table = simulation.q_table().copy()
-    missing = ~np.broadcast_to(linked(PARTIAL)[:, None, :], table.shape)
-    assert missing.any()
-    assert np.isposinf(table[missing]).all()
-    table[missing] = 1.0  # the best value of its row
-    simulation.load_q_table(table)
-    assert np.isposinf(simulation.q_table()[missing]).all()
-    simulation.run(5_000)
-    check_books(simulation)
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
 def test_source_routers_take_no_closed_port_while_another_is_open(learner: str) -> None:
     """Only the last global port is open: all that leaves a group leaves through it, exploring or not."""
     simulation = learning(learner, epsilon=0.5)
@@ -121,29 +98,3 @@ def test_a_report_of_a_router_without_open_ports_teaches_nothing(learner: str) -
     simulation.load_q_table(table)
     simulation.run(10_000)
     assert not np.isinf(simulation.q_table()[: WHOLE.a][np.isfinite(table[: WHOLE.a])]).any()
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("value", [np.nan, -np.inf])
-def test_nan_and_minus_infinity_are_refused_and_nothing_changes(learner: str, value: float) -> None:
-    simulation = learning(learner)
-    before = simulation.q_table().copy()
-    table = before + 1
-    table[3, 2, 1] = value
-    with pytest.raises(dfe.ConfigError, match=r"values\[3, 2, 1\] = -?(nan|inf): .*closed port"):
-        simulation._core.load_q_table(table)
-    with pytest.raises(dfe.ConfigError, match="values"):
-        simulation.load_q_table(table)
-    np.testing.assert_array_equal(simulation.q_table(), before)
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_routers_without_ports_to_others_take_their_empty_table_back(learner: str) -> None:
-    simulation = dfe.Simulation(
-        dfe.SimulationConfig(topology=dfe.Dragonfly(4, 1, 0), policy=learner, load=0.5)
-    )
-    table = simulation.q_table().copy()
-    assert table.size == 0
-    simulation.load_q_table(table)
-    simulation.run(2_000)
-    check_books(simulation)

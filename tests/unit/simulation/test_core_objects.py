@@ -16,7 +16,6 @@ import pytest
 import dragonfly_env as dfe
 from dragonfly_env import _core, jobs
 from dragonfly_env.jobs.compiled import compile_program
-from dragonfly_env.traffic import Trace, Uniform
 
 SMALL = dfe.Dragonfly.preset("72")
 
@@ -155,23 +154,3 @@ def test_there_are_no_half_made_objects(owner: type) -> None:
     for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError):
             duplicate(value)
-
-
-def test_what_python_builds_the_core_with_is_checked_for_none() -> None:
-    nothing: Any = None
-    trace = Trace.from_columns(time_ns=[0], src=[0], dst=[1], bytes=[1])
-    with pytest.raises((TypeError, dfe.ConfigError)):
-        Uniform().build(nothing, 0)
-    with pytest.raises((TypeError, dfe.ConfigError)):
-        trace.build_source(nothing, packet_bytes=1)
-
-
-def test_actions_that_change_after_they_were_given_are_not_seen() -> None:
-    env = dfe.BatchedRoutingEnv(dfe.SimulationConfig(topology=SMALL), duration_ns=500)
-    batch = env.reset()
-    actions = batch.minimal_actions()
-    env.step(actions)
-    actions[:] = 10**9
-    for _ in range(3):
-        env.step(env.pending.minimal_actions())
-    assert np.all(actions == 10**9)

@@ -71,30 +71,6 @@ def test_a_stalled_generator_changes_times_and_never_destinations(traffic: str) 
             assert (stalled["created_ns"] > reference["created_ns"]).any()
 
 
-def test_the_network_and_the_load_do_not_change_destinations() -> None:
-    reference = packets_of("min", traffic="adv+1")
-    for run in ({"network": "lia"}, {"network": "default"}, {"load": 0.2}, {"injection": "poisson"}):
-        other, same = common(packets_of("min", traffic="adv+1", **run), reference)
-        assert len(other["src"]) > 1000
-        np.testing.assert_array_equal(other["dst"], same["dst"], err_msg=str(run))
-
-
-def test_another_seed_gives_other_destinations_and_random_times() -> None:
-    one, two = common(
-        packets_of("min", injection="poisson", seed=1), packets_of("min", injection="poisson", seed=2)
-    )
-    assert np.mean(one["dst"] == two["dst"]) < 0.05
-    assert np.mean(one["created_ns"] == two["created_ns"]) < 0.05
-
-
-def test_messages_of_several_packets_keep_one_destination_for_all_policies() -> None:
-    reference = packets_of("min", message_packets=4)
-    destinations = reference["dst"].reshape(-1, 4)
-    assert (destinations == destinations[:, :1]).all()
-    for policy in dfe.policies():
-        np.testing.assert_array_equal(packets_of(policy, message_packets=4)["dst"], reference["dst"], policy)
-
-
 def test_nonminimal_paths_differ_between_packets_and_between_seeds() -> None:
     """What a policy draws comes from the packet's own stream: not the same non-minimal path for all, nor for all
     seeds.

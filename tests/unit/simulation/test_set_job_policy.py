@@ -150,25 +150,3 @@ def test_what_cannot_be_is_refused_and_nothing_changes(policy: Any, message: str
     with pytest.raises(dfe.ConfigError, match=r"^all_to_all_policy = 'ad5'|^policy = 'ad5'"):
         changed.set_job_policy(0, "ugal-n", "ad5")
     assert end(changed) == end(run())
-
-
-def test_jobs_are_asked_for_by_their_place() -> None:
-    for job in (2, -1, 1.5, "milc", None):
-        with pytest.raises(dfe.ConfigError, match=r"^job = "):
-            simulation().set_job_policy(job, "ad0")  # type: ignore[arg-type]
-    plain = dfe.Simulation(dfe.SimulationConfig(topology=TOPOLOGY))
-    with pytest.raises(dfe.ConfigError, match=r"^job = 0: there are no jobs"):
-        plain.set_job_policy(0, "min")
-
-
-def test_a_run_has_room_for_255_policies_of_jobs() -> None:
-    one = simulation("ad3")
-    for add in range(254):
-        one.set_job_policy(
-            0, dfe.make_policy("ad", nonminimal_add_first=add % 64, nonminimal_add_second=add // 64)
-        )
-    one.set_job_policy(0, "ad3")
-    one.set_job_policy(1, dfe.make_policy("ad", nonminimal_add_first=63, nonminimal_add_second=0))
-    with pytest.raises(dfe.ConfigError, match="255"):
-        one.set_job_policy(0, dfe.make_policy("ad", nonminimal_add_first=63, nonminimal_add_second=63))
-    assert end(one) != 0

@@ -16,17 +16,6 @@ def simulation(policy: Any = "ugal-n", **changes: Any) -> dfe.Simulation:
     return dfe.Simulation(config.replace(**changes))
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("policy", ["ugal-n", "ugal-g", "par", "val-n", "min"])
-def test_an_equal_policy_changes_nothing(policy: str, threads: int) -> None:
-    changed, left = simulation(policy, threads=threads), simulation(policy)
-    for _ in range(5):
-        changed.run(1000.3)
-        changed.set_policy(policy)
-        left.run(1000.3)
-    assert changed.trace_hash() == left.trace_hash() != 0
-
-
 def test_from_then_on_the_new_policy_decides() -> None:
     biased = dfe.make_policy("ugal-n", bias_packets=1e6)
     changed, left = simulation(), simulation()
@@ -71,9 +60,3 @@ def test_a_policy_with_other_needs_is_refused_and_nothing_changes(first: str, se
     changed.run(2000)
     left.run(4000)
     assert changed.trace_hash() == left.trace_hash()
-
-
-@pytest.mark.parametrize("policy", ["ugal", None, 3, {"name": "ugal-n", "bias": 1}])
-def test_what_is_no_policy_is_refused(policy: Any) -> None:
-    with pytest.raises(dfe.ConfigError):
-        simulation().set_policy(policy)

@@ -48,23 +48,6 @@ def test_a_scenario_runs_closed_loop_traffic_once_whatever_the_loads() -> None:
     assert len(runs_of(loads=[])) == 1
 
 
-def test_runs_of_jobs_are_titled_by_them() -> None:
-    def title(*jobs: str) -> str:
-        (run,) = runs_of(traffic=["none"], jobs=list(jobs), loads=[], warmup_ns=0.0)
-        return run.describe()
-
-    mix = "background-mix:fill=0.8"
-    assert title("milc:hosts=8") == "min under milc on 8 hosts, seed 1"
-    assert (
-        title("milc:hosts=8", mix)
-        == "min under milc on 8 hosts and background-mix on 80% of the machine, seed 1"
-    )
-    four = ["milc:hosts=8"] * 4
-    assert (
-        title(*four, mix) == "min under 4 jobs on 32 hosts and background-mix on 80% of the machine, seed 1"
-    )
-
-
 @pytest.mark.parametrize("setting", [{"loads": [0.5]}, {"warmup_ns": 100.0}])
 def test_a_load_or_a_warm_up_of_its_own_is_refused(setting: dict[str, Any]) -> None:
     with pytest.raises(dfe.ConfigError, match=rf"^traffic.{next(iter(setting))} = .*must be left out"):
@@ -131,21 +114,3 @@ def test_simulate_runs_to_completion_and_shows_makespan_and_message_latency() ->
     assert (
         "makespan" not in simulate("--traffic", "uniform", "--measure-ns", "1000", "--warmup-ns", "0").output
     )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--traffic", "uniform", "--to-completion"], "--to-completion needs closed-loop traffic"),
-        (
-            ["--traffic", "all-to-all", "--to-completion", "--measure-ns", "5"],
-            "must be left out with --to-completion",
-        ),
-        (["--traffic", "all-to-all", "--injection", "poisson"], "must be 'auto' or 'program'"),
-        (["--traffic", "all-to-all:message_bytes=0"], "message_bytes = 0"),
-    ],
-)
-def test_simulate_refuses_what_means_nothing(arguments: list[str], message: str) -> None:
-    shown = simulate(*arguments)
-    assert shown.exit_code == 2
-    assert message in " ".join(shown.output.split())

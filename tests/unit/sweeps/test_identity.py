@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 
 import dragonfly_env as dfe
-from dragonfly_env import _core, baselines
-from dragonfly_env.jobs import compiled, texts
+from dragonfly_env import baselines
 from dragonfly_env.sweeps.run import REVISIONS, Run, without_places
-from dragonfly_env.sweeps.runner import run_all
 from dragonfly_env.sweeps.scenario import Scenario
 from dragonfly_env.training.run import TrainingPlan
 
@@ -145,18 +143,6 @@ def test_a_saved_agent_is_known_by_its_content() -> None:
     assert {run.policy_label for run in runs} == {"first", "second", "mine"}
 
 
-def test_a_sweep_runs_a_program_again_after_its_file_changed() -> None:
-    plan = {"jobs": ["file:m.ops"], "measure_ns": 100_000}
-    packets = []
-    for num_bytes, finished, reused in ((128, 1, 0), (128, 0, 1), (12_800, 1, 0), (128, 0, 1)):
-        ring(num_bytes, "m.ops")
-        report = run_all(scenario(**plan), Path("out"), workers=1)
-        assert (report.finished, report.reused) == (finished, reused)
-        (row,) = dfe.sweeps.load_results("out").table.to_dict("records")
-        packets.append(row["packets_delivered"])
-    assert packets == [4, 4, 400, 4]
-
-
 @pytest.mark.parametrize(
     ("write", "file", "use"),
     [
@@ -173,14 +159,6 @@ def test_a_configuration_means_the_file_that_it_was_made_with(write: Any, file: 
     assert config.to_json() == told
     with pytest.raises(dfe.ConfigError, match=r"sha256 = .*the file must be the one with"):
         dfe.SimulationConfig.from_json(told)
-
-
-def test_a_demand_matrix_is_read_once() -> None:
-    file = matrix(3, "m.npy")
-    config = dfe.SimulationConfig(topology="72", traffic=f"demand:{file}")
-    Path(file).unlink()
-    assert dfe.SimulationConfig.from_json(config.to_json()) == config
-    dfe.Simulation(config).run(100)
 
 
 def test_a_training_goes_on_with_the_same_class_and_files_wherever_they_are() -> None:
@@ -216,16 +194,6 @@ def test_what_is_known_by_content_loses_its_place_and_nothing_else_does() -> Non
     }
 
 
-def test_files_of_one_content_are_kept_once_and_not_for_longer_than_they_are_used() -> None:
-    one, two = (dfe.Job(f"file:{ring(77, file)}") for file in ("one.ops", "two.ops"))
-    assert one.program.records is two.program.records
-    sha256 = one.program.sha256
-    assert texts._RECORDS.get(sha256) is one.program.records
-    del one, two
-    compiled._COMPILED._known.clear()
-    assert sha256 not in texts._RECORDS
-
-
 @pytest.mark.parametrize(
     ("changes", "names"),
     [
@@ -250,9 +218,3 @@ def test_the_id_of_a_run_knows_how_often_the_rules_that_it_uses_were_changed(
     for name in names:
         monkeypatch.setitem(REVISIONS, name, REVISIONS[name] + 1)
     assert (only(scenario(**changes)).id != today) == bool(names)
-
-
-def test_whatever_was_revised_is_still_there() -> None:
-    registered = {info["name"] for info in (*_core.patterns(), *_core.policies())}
-    for name in REVISIONS.keys() - registered:
-        assert dfe.NetworkConfig(arbitration=name).arbitration == name

@@ -242,25 +242,6 @@ def test_points_take_seeds_and_placements_in_turn(tmp_path: Path) -> None:
             run_all(impossible, tmp_path)
 
 
-def test_closed_loop_traffic_shows_its_makespan_and_no_load(tmp_path: Path) -> None:
-    settings = {**SMALL, "jobs": [], "traffic": ["all-to-all:message_bytes=64"], "seeds": [1]}
-    run_all(Scenario.from_dict(settings), tmp_path, workers=1)
-    text = shown(load_results(tmp_path))
-    assert "makespan (us)" in text
-    assert "load" not in text
-    assert "saturated" not in text
-
-
-def test_a_job_that_takes_no_time_is_a_result_like_others(tmp_path: Path) -> None:
-    (tmp_path / "nothing.ops").write_text("ranks 2\n")
-    settings = {**SMALL, "jobs": [f"file:{tmp_path / 'nothing.ops'}"], "policies": ["min"]}
-    report = run_all(Scenario.from_dict(settings), tmp_path / "out", workers=1)
-    assert report.failures == ()
-    results = load_results(tmp_path / "out")
-    assert results.table["job_run_time_ns"].map(list).tolist() == [[0.0], [0.0]]
-    assert "0.0" in shown(results)
-
-
 def test_one_unreadable_run_does_not_take_the_others_away(tmp_path: Path) -> None:
     plan = Scenario.from_dict(SMALL)
     run_all(plan, tmp_path, workers=1)

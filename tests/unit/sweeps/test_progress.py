@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 from pathlib import Path
 
@@ -70,8 +69,3 @@ def test_the_first_run_in_python_says_how_long_the_others_take(runs: list[Run]) 
         bar.advance(runs[4], 120.0)
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert text.count("Mine in Python: its first run took 1 min 00 s, the others take about 5 min 00 s") == 1
-
-
-def test_an_agent_is_told_from_a_built_in_policy_of_its_name(runs: list[Run]) -> None:
-    named = [dataclasses.replace(run, policy_label="min") for run in runs]
-    assert len(in_order(named)) == 6

@@ -74,19 +74,6 @@ def test_a_sweep_is_refused_before_its_first_run_and_says_what_is_missing(
     assert not (tmp_path / "out").exists()
 
 
-def test_the_requirements_of_many_runs_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-    real = requirements._requirements_of
-    monkeypatch.setattr(requirements, "_requirements_of", lambda run: calls.append(run) or real(run))
-    assert len(check_runs(runs_of(policies=["min", "par"], seeds=[1, 2, 3]))) == 12
-    assert len(calls) == 2
-
-
-def test_a_time_series_that_would_fill_the_memory_is_refused_before_the_run() -> None:
-    with pytest.raises(dfe.ConfigError, match="series_bin_ns = 1"):
-        check_runs(runs_of(series_bin_ns=1, measure_ns=1e9))
-
-
 def test_runs_that_do_not_fit_together_are_fewer_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     needed = check_runs(runs_of(seeds=[1, 2, 3]))
     assert memory_of(needed, 2) == 2 * needed[0].memory_bytes
@@ -96,14 +83,6 @@ def test_runs_that_do_not_fit_together_are_fewer_at_a_time(monkeypatch: pytest.M
     with pytest.raises(dfe.ConfigError, match=r"^workers = 4: must be at most 2: .* GB of memory"):
         fitting_workers(needed, 4, given=True)
     assert fitting_workers(needed[:1], 4, given=True) == 4
-
-
-def test_memory_grows_with_the_system_and_counts_tables() -> None:
-    def of(topology: str, policy: str) -> int:
-        (one,) = check_runs(runs_of(topology=topology, policies=[policy], loads=[0.1]))
-        return one.memory_bytes
-
-    assert of("72", "min") < of("1056", "min") < of("16512", "min") < of("16512", "q-adaptive")
 
 
 def test_estimates_grow_with_what_is_simulated() -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
 
 from dragonfly_env import ConfigError
 from dragonfly_env.sweeps import Results, Scenario, aggregate, load_results, run_all
-from dragonfly_env.sweeps.statistics import mean_and_ci95, student_t95
-from dragonfly_env.sweeps.summary import microseconds, render_summary, verdict_table
+from dragonfly_env.sweeps.statistics import student_t95
+from dragonfly_env.sweeps.summary import render_summary, verdict_table
 
 
 @pytest.fixture(scope="module")
@@ -46,39 +45,12 @@ def made_up(rows: list[tuple[str, float, int, float, float]]) -> Results:
 @pytest.mark.parametrize(
     ("degrees", "factor"),
     [
-        (1, 12.7062),
-        (2, 4.3027),
-        (10, 2.2281),
-        (30, 2.0423),
-        (40, 2.0211),
-        (60, 2.0003),
-        (120, 1.9799),
-        (10**6, 1.9600),
+        *((1, 12.7062), (2, 4.3027), (10, 2.2281), (30, 2.0423), (40, 2.0211), (60, 2.0003)),
+        *((120, 1.9799), (10**6, 1.9600)),
     ],
 )
 def test_student_factor_is_that_of_the_tables(degrees: int, factor: float) -> None:
     assert student_t95(degrees) == pytest.approx(factor, abs=1.1e-4)
-
-
-def test_student_factor_needs_a_degree_of_freedom() -> None:
-    with pytest.raises(ValueError, match="degrees = 0"):
-        student_t95(0)
-
-
-def test_the_interval_covers_the_true_mean_in_95_of_100_samples() -> None:
-    rng = np.random.default_rng(1)
-    covered = 0
-    for sample in rng.normal(10.0, 2.0, size=(4000, 4)):
-        mean, half = mean_and_ci95(sample.tolist())
-        covered += abs(mean - 10.0) <= half
-    assert covered / 4000 == pytest.approx(0.95, abs=0.012)
-
-
-def test_the_interval_of_a_single_value_is_unknown() -> None:
-    mean, half = mean_and_ci95([3.0, math.nan])
-    assert mean == 3.0
-    assert math.isnan(half)
-    assert all(math.isnan(value) for value in mean_and_ci95([math.nan]))
 
 
 def test_a_folder_and_its_merged_file_hold_the_same_rows(folder: Path) -> None:
@@ -87,15 +59,6 @@ def test_a_folder_and_its_merged_file_hold_the_same_rows(folder: Path) -> None:
     assert whole.policies == ("ugal-n", "min")
     assert whole.expected == len(whole.table) == 8
     pd.testing.assert_frame_equal(whole.table, merged.table)
-
-
-def test_an_interrupted_sweep_can_be_read(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "scenario.json").write_bytes((folder / "scenario.json").read_bytes())
-    for file in sorted((folder / "runs").iterdir())[:3]:
-        (tmp_path / "runs" / file.name).write_bytes(file.read_bytes())
-    results = load_results(tmp_path)
-    assert (len(results.table), results.expected) == (3, 8)
 
 
 def test_what_are_no_results_is_a_config_error(tmp_path: Path, folder: Path) -> None:
@@ -178,7 +141,3 @@ def test_the_summary_shows_every_load_and_policy(folder: Path) -> None:
     text = capture.get()
     for word in ("uniform", "ugal-n", "min", "0.2", "0.4", "±", "carries"):
         assert word in text
-
-
-def test_microseconds_have_a_sensible_number_of_digits() -> None:
-    assert [microseconds(x) for x in (0.5, 12.345, 150.4, math.nan)] == ["0.500", "12.35", "150", "-"]

@@ -114,13 +114,6 @@ def test_every_task_exchanges_faces_edges_and_corners_with_the_26_around_it() ->
     assert sent == expected
 
 
-def test_without_wrapping_the_corner_of_the_grid_has_7_neighbours() -> None:
-    log = ran("halo3d:side=1,wrap=false", CUBE).packet_log()
-    neighbours = Counter(log["src"].tolist())
-    assert neighbours[0] == neighbours[63] == 7
-    assert max(neighbours.values()) == 26
-
-
 def test_the_next_iteration_waits_for_all_halos_and_for_the_computation() -> None:
     log = ran("halo3d:side=1,iterations=2,compute_ns=700", CUBE).packet_log()
     for task in range(64):
@@ -156,11 +149,3 @@ def test_the_grid_is_as_cubic_as_can_be() -> None:
 def test_what_is_impossible_is_refused(traffic: str, message: str) -> None:
     with pytest.raises(dfe.ConfigError, match=message):
         dfe.SimulationConfig(topology=SMALL, traffic=traffic)
-
-
-@pytest.mark.parametrize("traffic", ["graph500:scale=9,in_flight=3,placement=random", "halo3d:side=8"])
-def test_threads_change_nothing(traffic: str) -> None:
-    topology = dfe.Dragonfly.preset("1056")
-    one, two = (ran(traffic, topology, policy="lia", threads=threads) for threads in (1, 2))
-    assert one.trace_hash() == two.trace_hash()
-    assert one.time_ns == two.time_ns

@@ -163,19 +163,6 @@ def test_a_wrong_cell_of_a_csv_is_named_by_row_column_and_line(
         parse_traffic(f"demand:{path}")
 
 
-@given(st.binary(max_size=60) | st.text(alphabet='0123456789,.-ae"\n\r ', max_size=60).map(str.encode))
-def test_any_file_is_a_matrix_or_a_configuration_error(
-    tmp_path_factory: pytest.TempPathFactory, content: bytes
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "any.csv"
-    path.write_bytes(content)
-    try:
-        traffic = parse_traffic(f"demand:{path}")
-    except dfe.ConfigError:
-        return
-    assert isinstance(traffic, DemandMatrix)
-
-
 def test_a_configuration_knows_a_file_by_its_numbers(tmp_path: Path) -> None:
     def config() -> dfe.SimulationConfig:
         return dfe.SimulationConfig(topology=TOPOLOGY, traffic=f"demand:{tmp_path / 'm.csv'}")

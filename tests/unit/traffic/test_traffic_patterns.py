@@ -142,13 +142,6 @@ def test_host_mixture_silences_hosts_in_no_set(topology: _core.Topology) -> None
     assert_distribution(draws(pattern, 2, 2_000), uniform_over(group(2)))
 
 
-def test_mixtures_nest(topology: _core.Topology) -> None:
-    inner = {"parts": [{"pattern": "adv+1", "weight": 1}, {"pattern": "adv+2", "weight": 1.0}]}
-    parts = [{"pattern": "weighted", "arguments": inner, "hosts": [9]}]
-    pattern = _core.make_pattern(topology, SEED, "mixture", {"parts": parts})
-    assert_distribution(draws(pattern, 9, 5_000), uniform_over(group(2) + group(3)))
-
-
 def test_destinations_depend_on_seed_host_and_message_only(topology: _core.Topology) -> None:
     pattern = _core.make_pattern(topology, SEED, "uniform", {})
     again = _core.make_pattern(topology, SEED + 1, "uniform", {})
@@ -190,28 +183,6 @@ def test_impossible_patterns_are_refused_with_the_reason(
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         _core.make_pattern(topology, SEED, name, arguments)
-
-
-def test_a_mixture_that_holds_itself_is_refused(topology: _core.Topology) -> None:
-    arguments: dict[str, Any] = {}
-    arguments["parts"] = [{"pattern": "weighted", "arguments": arguments, "weight": 1.0}]
-    with pytest.raises(ConfigError, match="deep"):
-        _core.make_pattern(topology, SEED, "weighted", arguments)
-
-
-@pytest.mark.parametrize("host", [-1, HOSTS, 2**40])
-def test_hosts_out_of_range_are_refused(topology: _core.Topology, host: int) -> None:
-    pattern = _core.make_pattern(topology, SEED, "uniform", {})
-    with pytest.raises(ConfigError, match="host"):
-        pattern.destination(host, 0, SEED)
-    with pytest.raises(ConfigError, match="host"):
-        pattern.sends(host)
-
-
-def test_message_numbers_beyond_the_streams_are_refused(topology: _core.Topology) -> None:
-    pattern = _core.make_pattern(topology, SEED, "uniform", {})
-    with pytest.raises(ConfigError, match="message"):
-        pattern.destination(0, 2**40, SEED)
 
 
 def test_registry_lists_unique_names_with_summary_and_source() -> None:

@@ -126,11 +126,6 @@ def test_bernoulli_gaps_are_geometric(topology: _core.Topology) -> None:
         assert abs((gaps == trials).mean() - expected) < 5 * deviation
 
 
-def test_bernoulli_succeeds_in_every_trial_at_probability_one(topology: _core.Topology) -> None:
-    made = source(topology, "bernoulli", (0, "uniform", 1.0), trial_ps=PACKET_PS)
-    assert np.array_equal(times(made, 4, 50), FIRST_PS + PACKET_PS * np.arange(50))
-
-
 def test_poisson_gaps_are_exponential(topology: _core.Topology) -> None:
     made = source(topology, "poisson", (0, "uniform", 0.4))
     gaps = np.concatenate([np.diff(times(made, host, 501)) for host in range(HOSTS)]) / (PACKET_PS / 0.4)
@@ -138,17 +133,6 @@ def test_poisson_gaps_are_exponential(topology: _core.Topology) -> None:
         expected = math.exp(-bound)
         deviation = math.sqrt(expected * (1 - expected) / len(gaps))
         assert abs((gaps > bound).mean() - expected) < 5 * deviation
-
-
-@pytest.mark.parametrize("process", ["periodic", "bernoulli", "poisson"])
-def test_the_same_seed_gives_the_same_messages(topology: _core.Topology, process: str) -> None:
-    first, second, other = (
-        _core.source_schedule(source(topology, process, (0, "uniform", 0.4), seed=seed), 9, 200)
-        for seed in (1, 1, 2)
-    )
-    assert np.array_equal(first[0], second[0])
-    assert np.array_equal(first[1], second[1])
-    assert not np.array_equal(first[1], other[1])
 
 
 def test_kth_destination_does_not_depend_on_load_process_or_message_size(topology: _core.Topology) -> None:
@@ -180,19 +164,6 @@ def test_random_processes_follow_the_load_of_each_step(topology: _core.Topology,
         count = ((when >= start) & (when < start + 32_000_000)).sum()
         expected = load * 1_000 * HOSTS
         assert abs(count - expected) < 5 * math.sqrt(expected)
-
-
-def test_synthetic_source_refuses_patterns_of_another_topology(topology: _core.Topology) -> None:
-    other = _core.Topology(2, 4, 2, 0, "absolute", 1)
-    pattern = _core.make_pattern(other, 1, "uniform", {})
-    with pytest.raises(ConfigError, match="another topology"):
-        _core.synthetic_source(topology, [(0, pattern, 0.5)], "periodic", 1, 1, PACKET_PS, 4_000, FIRST_PS)
-
-
-@pytest.mark.parametrize("load", [0.0, -1.0, 1.01, math.nan, math.inf])
-def test_loads_outside_their_range_are_refused(topology: _core.Topology, load: float) -> None:
-    with pytest.raises(ConfigError, match="load"):
-        source(topology, "poisson", (0, "uniform", load))
 
 
 def test_impossible_sources_are_refused(topology: _core.Topology) -> None:

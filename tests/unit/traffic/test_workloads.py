@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 
 import dragonfly_env as dfe
 from dragonfly_env import _core
-from dragonfly_env.traffic import HostMixture, WeightedMixture, parse_traffic, traffic_from_dict
+from dragonfly_env.traffic import HostMixture, WeightedMixture, parse_traffic
 
 WORKLOADS = ("stencil3d", "many-to-many", "random-neighbors")
 PAPER = dfe.Dragonfly.preset("2550")
@@ -158,48 +157,6 @@ def test_targets_depend_on_neither_policy_nor_threads_nor_load(spec: str) -> Non
     assert all(faster[key] == dst for key, dst in plain.items())
 
 
-def test_only_the_seed_changes_fixed_neighbours() -> None:
-    def near(seed: int) -> list[int]:
-        pattern = pattern_of("random-neighbors:fixed=true", SMALL, seed)
-        return [pattern.destination(9, message, 1) for message in range(6)]
-
-    assert near(1) == near(1) != near(2)
-
-
-def test_a_round_longer_than_the_source_queue_still_offers_the_load() -> None:
-    """Rounds of 32 packets, 8 of which find room at once; the rest follows as the queue drains."""
-    config = dfe.SimulationConfig(
-        topology=dfe.Dragonfly.preset("1056"),
-        network=dfe.NetworkConfig.preset("q-adaptive"),
-        traffic="many-to-many",
-        load=0.4,
-        policy="min",
-        source_queue_packets=8,
-    )
-    simulation = dfe.Simulation(config)
-    simulation.run(5_121)  # two rounds of 2,560 ns, both started
-    simulation.check_invariants()
-    assert simulation.drain()
-    m = simulation.metrics()
-    assert m.packets_lost == 0
-    assert m.packets_delivered >= 1056 * 32 * 2
-    waiting = m.latency_mean_ns - m.network_latency_mean_ns
-    assert waiting <= 8 * 32  # from the entry into the queue
-
-
-def test_grids_survive_their_forms() -> None:
-    for spec in (
-        "stencil3d:grid=2;4;9",
-        "many-to-many:grid=72;1;1",
-        "random-neighbors:max=30,min=1",
-        *WORKLOADS,
-    ):
-        traffic = parse_traffic(spec)
-        assert parse_traffic(traffic.spec) == traffic
-        assert traffic_from_dict(json.loads(json.dumps(traffic.to_dict()))) == traffic
-    assert parse_traffic({"pattern": "stencil3d", "grid": [2, 4, 9]}) == parse_traffic("stencil3d:grid=2;4;9")
-
-
 def test_workloads_can_be_parts_of_mixtures() -> None:
     config = dfe.SimulationConfig(
         topology=SMALL, traffic=WeightedMixture(tuple((1, spec) for spec in WORKLOADS))
@@ -239,11 +196,3 @@ def test_impossible_workloads_are_refused_with_field_value_and_what_is_allowed(
 ) -> None:
     with pytest.raises(dfe.ConfigError, match=message):
         dfe.SimulationConfig(topology=SMALL, traffic=traffic)
-
-
-def test_a_system_too_small_for_a_workload_says_so() -> None:
-    tiny = dfe.Dragonfly(p=1, a=2, h=0, g=1)
-    for traffic, message in [("many-to-many", "at least two hosts"), ("random-neighbors", "must be 1 to 1")]:
-        with pytest.raises(dfe.ConfigError, match=message):
-            dfe.SimulationConfig(topology=tiny, traffic=traffic)
-    assert set(targets("stencil3d", tiny, 0, 4)) == {1}

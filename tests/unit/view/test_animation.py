@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from dragonfly_env import ConfigError
 from dragonfly_env.view import Recording, record, write_animation
 from tests.unit.view.view_runs import runs
 
@@ -34,10 +33,3 @@ def test_an_animation_has_a_picture_per_frame_and_stays_on_the_last(
 def test_equal_recordings_give_equal_files(recordings: list[Recording], tmp_path: Path) -> None:
     first, second = (write_animation(recordings[:1], tmp_path / name) for name in ("a.gif", "b.gif"))
     assert first.read_bytes() == second.read_bytes()
-
-
-def test_runs_that_cannot_stand_side_by_side_are_refused(recordings: list[Recording], tmp_path: Path) -> None:
-    other = record(runs()[1], frames=2)
-    with pytest.raises(ConfigError, match="must have the same frames"):
-        write_animation([recordings[0], other], tmp_path / "page.gif")
-    assert list(tmp_path.iterdir()) == []

@@ -96,11 +96,3 @@ def test_only_what_can_stand_side_by_side_is_put_there(recordings: list[Recordin
         with pytest.raises(ConfigError, match=message):
             write_view(some, tmp_path / "view.html")
     assert not (tmp_path / "view.html").exists()
-
-
-def test_a_page_that_cannot_be_written_is_the_users_mistake(
-    recordings: list[Recording], tmp_path: Path
-) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match=r"page = .* must be writable"):
-        write_view(recordings, tmp_path / "file" / "view.html")

@@ -11,12 +11,9 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-import dragonfly_env as dfe
 from dragonfly_env.lab.benchmark import Benchmark, Suite, publish, reference_results
-from dragonfly_env.lab.benchmark.measured import Measured
 from dragonfly_env.lab.benchmark.reference_results import ReferenceResults
 from dragonfly_env.sweeps.runner import execute_one
-from dragonfly_env.sweeps.storage import ResultsFolder
 from tests.unit.lab.benchmark.tiny_suite import tiny
 
 SUITE = Suite.from_dict(tiny())
@@ -113,16 +110,6 @@ def test_a_run_that_differs_from_what_is_published_is_refused_with_both_values(
     assert [one.measured for one in ReferenceResults.read(table)] == [one.measured for one in found]
 
 
-def test_a_table_that_cannot_be_read_is_no_hindrance_to_making_it_anew(
-    folder: Path, table: Path, command: Callable[..., Result]
-) -> None:
-    table.write_bytes(b"nothing")
-    assert command(folder).exit_code == 2
-    assert table.read_bytes() == b"nothing"
-    assert command(folder, "--replace").exit_code == 0
-    assert len(ReferenceResults.read(table)) == 24
-
-
 def test_runs_that_no_case_has_any_more_are_dropped(folder: Path) -> None:
     before = publish.publish(folder, SUITE, NONE).results
     changed = Suite.from_dict(tiny(loads=[0.3]))
@@ -151,39 +138,3 @@ def test_any_seeds_that_the_folder_has_are_published_and_those_there_stay(folder
     found = publish.publish(folder, SUITE, before)
     assert (len(found.results), found.added, found.confirmed, found.dropped) == (25, 1, 0, 0)
     assert {one.seed for one in found.results} == {1, 2, 7}
-
-
-def test_files_that_do_not_count_are_left_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    damaged = ResultsFolder(folder).run_file(next(iter(publish.publish(folder, SUITE, NONE).results)).run_id)
-    damaged.write_bytes(damaged.read_bytes()[:-100])
-    found = publish.publish(folder, SUITE, NONE)
-    assert (len(found.results), found.unusable, found.others) == (23, 1, 6)
-    monkeypatch.setattr(dfe, "__version__", "99.0.0")
-    with pytest.raises(
-        dfe.ConfigError, match=r"folder = .*finished runs of reference policies of tiny-v1, made by 99"
-    ):
-        publish.publish(folder, SUITE, NONE)
-
-
-def test_a_folder_without_results_is_refused(
-    tmp_path: Path, table: Path, command: Callable[..., Result]
-) -> None:
-    done = command(tmp_path / "nowhere", "--replace")
-    assert done.exit_code == 2
-    assert "must hold finished runs" in done.output
-    assert not table.exists()
-
-
-def test_names_of_a_track_and_a_case_follow_the_suite(folder: Path) -> None:
-    before = publish.publish(folder, SUITE, NONE).results
-    told = ReferenceResults(replace(one, case="an earlier name") for one in before)
-    assert list(publish.publish(folder, SUITE, told).results) == list(before)
-
-
-def test_a_value_is_that_of_the_tracks_quantity(folder: Path) -> None:
-    found = {one.track: one.measured for one in publish.publish(folder, SUITE, NONE).results if one.seed == 1}
-    assert all(isinstance(one, Measured) and one.value > 100 for one in found.values())
-    assert {one.quantity for one in publish.publish(folder, SUITE, NONE).results} == {
-        "latency",
-        "latency-after-change",
-    }

@@ -89,7 +89,3 @@ def test_what_is_published_is_what_cases_of_the_suite_still_are() -> None:
     some = every[:: max(1, len(every) // 500)]
     assert len(some) >= 400
     assert [one.describe() for one in some if one.run_id not in ids_of(SUITE, one)] == [], LACKING
-
-
-def test_the_table_is_small_enough_to_come_with_the_package() -> None:
-    assert table_of(SUITE.name).stat().st_size < 2**20

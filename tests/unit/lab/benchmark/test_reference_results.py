@@ -100,17 +100,6 @@ def test_a_table_is_read_as_it_was_written_and_has_the_same_bytes_in_any_order(t
         assert replace(one, measured=other.measured) == other
 
 
-def test_values_are_the_same_to_the_last_bit_or_not_at_all() -> None:
-    one = Measured(value=0.3, p99_ns=math.nan, accepted_load=0.5)
-    assert one.same_as(Measured(value=0.3, p99_ns=math.nan, accepted_load=0.5))
-    assert not one.same_as(Measured(value=math.nextafter(0.3, 1.0), p99_ns=math.nan, accepted_load=0.5))
-    assert not one.same_as(Measured(value=0.3, p99_ns=7.0, accepted_load=0.5))
-
-
-def test_a_suite_without_a_table_has_no_published_results() -> None:
-    assert len(ReferenceResults.read(table_of("nobody-v1"))) == 0
-
-
 def test_a_file_that_is_no_table_of_results_is_refused(tables: Path) -> None:
     write_table(pa.table({"run_id": ["a"]}), tables / "columns.parquet")
     (tables / "damaged.parquet").write_bytes(b"PAR1")
@@ -173,12 +162,6 @@ def test_published_runs_are_not_done(publish_all: Publish) -> None:
     assert set(work.scores().table["value"]) == {1000.0}
 
 
-def test_the_same_benchmark_measures_all_if_it_is_told_to(publish_all: Publish) -> None:
-    work = replace(publish_all(), published=False)
-    assert work.taken() == ()
-    assert work.todo() == work.runs()
-
-
 def test_policies_of_a_user_that_are_references_are_published_too_and_others_are_to_do(
     publish_all: Publish,
 ) -> None:
@@ -236,16 +219,6 @@ def test_nothing_is_taken_for_a_case_that_has_changed(publish_all: Publish) -> N
     assert set(again.scores().table["track"]) == {"steady"}
 
 
-def test_a_run_of_two_tracks_is_done_if_one_of_them_lacks_its_value(publish_all: Publish) -> None:
-    work = publish_all()
-    settings = tiny()
-    settings["tracks"]["load"] = {**settings["tracks"]["steady"], "quantity": "accepted-load"}
-    both = replace(work, suite=Suite.from_dict(settings))
-    assert len(both.runs()) == RUNS
-    assert len(both.taken()) == 8
-    assert {run.load for run in both.todo()} == {0.1, 0.3}
-
-
 # ------------------------------------------------------------------------------------------------ the command
 
 
@@ -300,17 +273,3 @@ def test_only_what_is_done_here_is_counted_and_told(
     again = command("par", "--dry-run").output
     assert "30 runs, 24 are published, 6 are there already, 0 to do\n" in again
     assert "30 runs, 24 are published, 6 to do" in command("par", "--dry-run", "--redo").output
-
-
-def test_measuring_all_takes_nothing_and_says_nothing_of_it(
-    publish_all: Publish, command: Callable[..., Result]
-) -> None:
-    folder = publish_all().folder
-    done = command("--measure-all", "--track", "steady")
-    assert done.exit_code == 0, done.output
-    assert "4 policies, 16 runs; about " in done.output
-    assert "published" not in done.output + (folder / "benchmark.md").read_text()
-    assert "published" not in (folder / "benchmark.html").read_text().split("<script>")[0]
-    later = command("--dry-run").output
-    assert "4 references: 8 of 24 runs published" in later
-    assert "24 runs, 8 are published, 16 are there already, 0 to do\n" in later

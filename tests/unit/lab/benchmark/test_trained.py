@@ -16,7 +16,6 @@ from dragonfly_env.lab.benchmark.suite import Suite
 from dragonfly_env.lab.benchmark.training import TrainingCost, training_cost
 from dragonfly_env.sweeps.choices import PolicyChoice
 from dragonfly_env.training.agents import AgentSource
-from dragonfly_env.training.run import Sofar
 from tests.unit.lab.benchmark.test_benchmark import outcome
 from tests.unit.lab.benchmark.tiny_suite import tiny
 
@@ -61,10 +60,6 @@ def test_a_saved_agent_says_itself_what_it_took(
     source = AgentSource("agent.zip", str(tmp_path), "mine", "0" * 64)
     monkeypatch.setattr(AgentSource, "metadata", lambda self: {"training": told})
     assert training_cost(PolicyChoice(policy, "mine", source)).describe() == text
-
-
-def test_what_a_training_writes_down_has_the_names_that_are_read() -> None:
-    assert {"decisions", "wall_s"} <= set(Sofar.__dataclass_fields__)
 
 
 def test_it_is_part_of_the_row() -> None:

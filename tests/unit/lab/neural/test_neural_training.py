@@ -19,8 +19,7 @@ from dragonfly_env.lab.neural.curve import curve
 from dragonfly_env.lab.neural.demands import matched_routers, random_demands
 from dragonfly_env.lab.neural.evolution import changed, num_changes
 from dragonfly_env.lab.neural.network import scores_of, untrained
-from dragonfly_env.lab.neural.prediction import Samples, chosen, collect, fit, together
-from dragonfly_env.lab.neural.tasks import packet_ns, seed_of
+from dragonfly_env.lab.neural.prediction import chosen, collect, fit
 
 SUITE = find_suite("dragonfly-v1")
 MIXTURE = own_mixture(SUITE)
@@ -89,14 +88,6 @@ def test_a_scenario_of_the_test_split_is_refused_by_any_name(pattern: str, load:
         Mixture.from_dict(row(pattern, load, hosts), SUITE)
 
 
-@pytest.mark.parametrize(("offset", "hosts"), [(16, 1056), (9, 342), (2, 342)])
-def test_matched_routers_half_way_round_are_tornado_and_refused(offset: int, hosts: int) -> None:
-    with pytest.raises(dfe.ConfigError, match="test split"):
-        Mixture.from_dict(row("matched", 0.2, hosts, offset=offset, seed=1), SUITE)
-    (task,) = Mixture.from_dict(row("matched", 0.2, hosts, offset=offset - 1, seed=1), SUITE).training
-    assert task.traffic_label == f"matched:{offset - 1}/1 0.2, {hosts} hosts, lia"
-
-
 def test_a_system_may_be_described_by_its_shape() -> None:
     described = row("matched", 0.2, offset=3, seed=1)
     del described["training"][0]["hosts"]
@@ -116,14 +107,6 @@ def test_a_system_may_be_described_by_its_shape() -> None:
         } | wrong
         with pytest.raises(dfe.ConfigError, match=r"topology"):
             Mixture.from_dict(described, SUITE)
-
-
-def test_a_training_case_may_be_trained_on_even_where_it_is_tornado() -> None:
-    (task,) = Mixture.from_dict(row("adv+4", 0.45, 72), SUITE).training  # of 9 groups
-    assert task.traffic_label == "adv+4 0.45, 72 hosts, lia"
-    assert (task.warmup_ns, task.measure_ns) == (1000.0, 2000.0)
-    assert packet_ns(task) == 10.0
-    assert seed_of(task, 1) == seed_of(task, 1) != seed_of(task, 2)
 
 
 @pytest.mark.parametrize(("kind", "targets"), [("groups", 3), ("routers", 2)])
@@ -189,26 +172,12 @@ def test_a_part_of_the_mixture_is_named_by_size_and_pattern() -> None:
         ("features", ("candidate_kinds",)),
         ("features", ()),
         ("features", ("candidate_kind", "candidate_kind")),
-        ("hosts", ("72",)),
-        ("rounds", 0),
-        ("window_share", 0.0),
-        ("temperatures", ()),
-        ("temperatures", (0.1, 0.0)),
-        ("explored_share", 1.5),
-        ("loss", "huber"),
-        ("wait_weights", (-1.0,)),
-        ("wait_squares", (-1.0,)),
-        ("nonminimal_penalty", -1.0),
-        ("overload_price", -1.0),
-        ("free_share", 1.0),
-        ("free_demand", 0.0),
-        ("light_price", -1.0),
-        ("light_demand", 0.0),
-        ("own_demand", 0.0),
-        ("hidden_units", ()),
-        ("hidden_units", (16,)),
-        ("seed", -1),
-        ("nonminimal_candidates", 0),
+        *(("hosts", ("72",)), ("rounds", 0), ("window_share", 0.0), ("temperatures", ())),
+        *(("temperatures", (0.1, 0.0)), ("explored_share", 1.5), ("loss", "huber")),
+        *(("wait_weights", (-1.0,)), ("wait_squares", (-1.0,)), ("nonminimal_penalty", -1.0)),
+        *(("overload_price", -1.0), ("free_share", 1.0), ("free_demand", 0.0), ("light_price", -1.0)),
+        *(("light_demand", 0.0), ("own_demand", 0.0), ("hidden_units", ()), ("hidden_units", (16,))),
+        *(("seed", -1), ("nonminimal_candidates", 0)),
         ("second_stage_candidates", (2, 1)),
         ("second_stage_candidates", (17,)),
     ],
@@ -243,30 +212,6 @@ def test_further_paths_are_tried_only_where_the_first_stage_found_a_nonminimal_o
     assert chosen(shape, scores, mask, draws, 0.0).tolist() == [0, 2, 1, 4]
     once = dataclasses.replace(shape, second_stage=False)
     assert chosen(once, scores, mask, draws, 0.0).tolist() == [2, 2, 1, 4]
-
-
-@pytest.mark.parametrize("loss", ["gamma", "squares"])
-def test_a_network_learns_to_predict(loss: str) -> None:
-    pytest.importorskip("torch")
-    generator = np.random.default_rng(0)
-    x = generator.random((20_000, len(FEATURES)), dtype=np.float32)
-    y = np.log(1 + 3 * x[:, 0] + 5 * np.maximum(x[:, 1] - 0.5, 0)).astype(np.float32)
-    settings = TrainingSettings(batch_transitions=128, passes=20, loss=loss)
-    ones = np.ones(len(y), dtype=np.float32)
-    network, _ = fit(untrained(FEATURES, (16, 16), 0), (x, y, ones), settings, 0)
-    assert float(np.mean((scores_of(network.layers, x) + y) ** 2)) < 0.05 * float(y.var())
-
-
-def test_gamma_predicts_the_mean_of_times_and_squares_that_of_logarithms() -> None:
-    """Half of the packets take 1, half 8: 4.5 on average, and the square root of 8."""
-    pytest.importorskip("torch")
-    x = np.zeros((20_000, len(FEATURES)), dtype=np.float32)
-    y = np.where(np.arange(len(x)) % 2, np.log(8.0), 0.0).astype(np.float32)
-    ones = np.ones(len(y), dtype=np.float32)
-    for loss, time in (("gamma", 4.5), ("squares", 8**0.5)):
-        settings = TrainingSettings(batch_transitions=128, learning_rate=0.05, loss=loss)
-        network, _ = fit(untrained(FEATURES, (16, 16), 0), (x, y, ones), settings, 0)
-        assert np.exp(-scores_of(network.layers, x[:1])[0]) == pytest.approx(time, rel=0.05)
 
 
 def test_what_a_packet_waits_counts_more_than_its_way() -> None:
@@ -307,25 +252,6 @@ def test_the_curve_has_a_panel_per_network_and_a_line_per_scenario(tmp_path: Pat
         == lia.get_lines()[0].get_color()
         != default.get_lines()[0].get_color()
     )
-
-
-def test_waits_need_the_feature_that_tells_them() -> None:
-    without = tuple(name for name in FEATURES if name != "candidate_time_packets")
-    with pytest.raises(dfe.ConfigError, match="candidate_time_packets"):
-        TrainingSettings(features=without)
-    assert TrainingSettings(features=without, wait_weights=(0.0,), wait_squares=(0.0,)).features == without
-    with pytest.raises(dfe.ConfigError, match="candidate_time_packets"):
-        TrainingSettings(features=without, wait_weights=(0.0,))
-
-
-def test_scenarios_weigh_alike_whatever_they_have_of_samples() -> None:
-    def part(count: int) -> Samples:
-        empty = np.zeros((count, 2), dtype=np.float32)
-        return empty, empty[:, 0], np.full(count, 1 / count, dtype=np.float32)
-
-    _, _, weights = together([part(100), part(300)])
-    assert weights.mean() == pytest.approx(1)
-    assert weights[:100].sum() == pytest.approx(weights[100:].sum(), rel=1e-5)
 
 
 def test_transitions_are_paths_taken_with_their_times_to_delivery() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 import pytest
@@ -145,11 +144,3 @@ def test_what_ships_has_the_penalty_that_the_settings_name() -> None:
         np.testing.assert_array_equal(ours[1], theirs[1])
     assert shipped.nonminimal_candidates in settings.second_stage_candidates
     assert shipped.second_stage
-
-
-@pytest.mark.parametrize("name", [KIND, DIRECT_DEMAND, OWN_DEMAND])
-def test_a_penalty_needs_the_features_that_it_reads(name: str) -> None:
-    without: dict[str, Any] = {"features": tuple(feature for feature in FEATURES if feature != name)}
-    with pytest.raises(dfe.ConfigError, match=name):
-        TrainingSettings(**without)
-    assert TrainingSettings(**without, nonminimal_penalty=0).nonminimal_penalty == 0

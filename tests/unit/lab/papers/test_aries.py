@@ -5,14 +5,12 @@ from __future__ import annotations
 import csv
 import dataclasses
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 import dragonfly_env as dfe
 from dragonfly_env.cli import app
-from dragonfly_env.jobs.gaps import calibrated_gaps
 from dragonfly_env.lab.papers import aries_points
 from dragonfly_env.lab.papers.aries import ARIES, FULL, QUICK
 from dragonfly_env.lab.papers.aries_open import VARIANTS
@@ -171,16 +169,6 @@ def test_a_variant_that_a_paper_does_not_have_is_refused(tmp_path: Path) -> None
         assert message in result.output
 
 
-@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "as in the preset"])
-def test_every_variant_is_another_run(name: str) -> None:
-    def run_of(variant: str) -> dict[str, Any]:
-        points = [point for point in points_of("open", FULL) if point.traffic_label == f"milc, {variant}"]
-        return points[0].run(1).configuration
-
-    usual, other = run_of("as in the preset"), run_of(name)
-    assert {key for key in usual if usual[key] != other[key]} & {"policy", "network", "resolved_jobs"}
-
-
 def test_tiny_runs_end_in_figures_and_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SIZES, "quick", Sizing(scale=0.0005, watch_ns=2_000.0, phase_ns=500.0))
     folder = tmp_path / "aries"
@@ -203,9 +191,3 @@ def test_tiny_runs_end_in_figures_and_verdicts(tmp_path: Path, monkeypatch: pyte
 
     again = CliRunner().invoke(app, [*command, "--dry-run"], env={"COLUMNS": "140"})
     assert "are there already" in again.output
-
-
-def test_gaps_of_the_sizes_are_calibrated() -> None:
-    rows = [row for row in calibrated_gaps() if row["network"] == {"preset": "aries-256"}]
-    assert {row["program"] for row in rows} == set(APPLICATIONS)
-    assert any(row["program"] == "milc" and row["stands_for"] == 8 for row in rows)

@@ -75,15 +75,6 @@ def test_points_are_those_of_points_of_the_same_system() -> None:
         assert {point.point.traffic_label for point in points} == stated
 
 
-@pytest.mark.parametrize(
-    ("paper", "figure"), [(HPDC21, "fig5"), (HPDC21, "fig6"), (TACO25, "fig12"), (TACO25, "fig7")]
-)
-def test_figures_have_a_legend_entry_for_what_is_published(paper: Paper, figure: str) -> None:
-    drawn = paper.choose((figure,))[0].draw(made_up(paper, figure))
-    labels = [text.get_text() for legend in drawn.legends for text in legend.get_texts()]
-    assert any(label.startswith("published") for label in labels)
-
-
 def test_a_maximum_over_loads_has_one_point() -> None:
     found = made_up(HPDC21, "fig5")
     loads = [

@@ -14,15 +14,14 @@ from typer.testing import CliRunner
 import dragonfly_env as dfe
 import dragonfly_env.lab.papers as reproduce
 from dragonfly_env.cli import app
-from dragonfly_env.lab.papers import Reproduction
 from dragonfly_env.lab.papers.claims import RELATIONS, Claim
 from dragonfly_env.lab.papers.evidence import STATEMENTS
-from dragonfly_env.lab.papers.findings import Findings, steps_of
+from dragonfly_env.lab.papers.findings import Findings
 from dragonfly_env.lab.papers.measurements import METRICS, Measured, measure_claim
 from dragonfly_env.lab.papers.offsets import offset_of
 from dragonfly_env.lab.papers.paper import Effort
 from dragonfly_env.lab.papers.taco25 import FULL, QUICK, TACO25, size_of
-from dragonfly_env.lab.papers.verdicts import DEVIATES, MET, judge
+from dragonfly_env.lab.papers.verdicts import DEVIATES, judge
 from dragonfly_env.sweeps.run import Point
 
 CLAIMS = TACO25.claims()
@@ -92,16 +91,6 @@ def test_every_simulation_can_be_done_with_the_settings_of_the_paper(effort: Eff
                 assert (config.injection, config.source_queue_full) == ("bernoulli", "lose")
 
 
-def test_a_full_run_has_the_windows_of_the_paper() -> None:
-    assert (FULL.warmup_ns, FULL.measure_ns) == (60_000.0, 60_000.0)
-    assert FULL.seeds >= 3
-
-
-def test_offsets_reach_half_of_the_groups() -> None:
-    points = next(figure for figure in TACO25.figures if figure.name == "fig7").points(FULL)
-    assert {offset_of(point) for point in points} == set(range(1, 37))
-
-
 def saturating(point: Point, *, falling: tuple[str, ...]) -> dict[str, Any]:
     past = point.load > 0.7 and point.policy_label in falling and point.traffic_label != "uniform"
     return {"accepted_load": 0.4 if past else min(point.load, 0.5)}
@@ -153,65 +142,6 @@ def test_the_knee_is_the_counter_of_the_most_loaded_type_of_link() -> None:
     assert judge(claim("LI13-1056"), dataclasses.replace(measured, mean=20.0)).verdict == DEVIATES
 
 
-def test_minima_at_multiples_of_h() -> None:
-    def row(shift: int) -> Callable[[Point], dict[str, Any]]:
-        return lambda point: {"accepted_load": 0.25 + 0.05 * abs((offset_of(point) + shift + 2) % 4 - 2)}
-
-    found = claim("LI14-1056")
-    assert measure_claim(found, findings_of("fig7", QUICK, row(0))).ordering == "holds"
-    assert measure_claim(found, findings_of("fig7", QUICK, row(2))).ordering == "reversed"
-
-
-def test_applications_are_ranked_by_their_makespans() -> None:
-    def row(times: dict[str, float]) -> Callable[[Point], dict[str, Any]]:
-        return lambda point: {"makespan_ns": times.get(point.policy_label, 120.0)}
-
-    alone, halo = claim("LI16b-1056"), claim("LI19-1056")
-    best = {"min": 100.0, "lia": 99.0}
-    assert measure_claim(alone, findings_of("fig19", QUICK, row(best))).ordering == "holds"
-    assert measure_claim(alone, findings_of("fig19", QUICK, row({**best, "pb": 98.0}))).ordering == "reversed"
-    ranked = {"min": 115.0, "lia": 101.0, "pb": 100.0, "tpr": 105.0}
-    assert measure_claim(halo, findings_of("fig19", QUICK, row(ranked))).ordering == "holds"
-    for worse in ({"tpr": 100.5}, {"pb": 90.0}, {"vlb-g": 95.0}, {"min": 121.0}):
-        found = findings_of("fig19", QUICK, row({**ranked, **worse}))
-        assert measure_claim(halo, found).ordering == "reversed"
-
-
-def test_after_the_change_packets_of_one_window_count() -> None:
-    def row(latencies: dict[str, float]) -> Callable[[Point], dict[str, Any]]:
-        def of(point: Point) -> dict[str, Any]:
-            starts = np.arange(0.0, 13_000.0, 30.0)
-            series = np.full(len(starts), 500.0)
-            series[starts == steps_of(point)[-1][0] + 180.0] = latencies.get(point.policy_label, 900.0)
-            return {
-                "series_time_ns": starts,
-                "series_duration_ns": np.full(len(starts), 30.0),
-                "series_generated_latency_mean_ns": series,
-            }
-
-        return of
-
-    found = claim("LI20-1056")
-    low = {"lia": 600.0, "pb-acor": 620.0}
-    assert measure_claim(found, findings_of("fig17", QUICK, row(low))).ordering == "holds"
-    assert (
-        measure_claim(found, findings_of("fig17", QUICK, row({**low, "tpr": 610.0}))).ordering == "reversed"
-    )
-
-
-@pytest.mark.parametrize(
-    ("identity", "measured", "expected"),
-    [
-        ("LI03a", 0.48, MET),
-        ("LI03a", 0.46, DEVIATES),
-        ("LI10a", 1.02, MET),
-        ("LI10a", 0.9, DEVIATES),
-    ],
-)
-def test_numbers_have_two_bounds(identity: str, measured: float, expected: str) -> None:
-    assert judge(claim(identity), Measured(measured, float("nan"))).verdict == expected
-
-
 def test_the_command_draws_every_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With windows that decide nothing and few points of each figure, on 72 hosts."""
     out_of_reach = {f"adv+{offset}" for offset in range(9, 37)}  # with 9 groups
@@ -240,18 +170,6 @@ def test_the_command_draws_every_figure(tmp_path: Path, monkeypatch: pytest.Monk
     for figure in figures:
         assert (tmp_path / f"{figure.name}.png").stat().st_size > 5_000
     assert "Benito" in (tmp_path / "claims.md").read_text()
-
-
-def test_injection_is_that_of_the_paper_unless_the_user_says_otherwise() -> None:
-    work = Reproduction(
-        paper=TACO25,
-        figures=TACO25.choose(("fig13",)),
-        effort=QUICK,
-        injection=TACO25.setup.injection,
-        learner_settings={},
-        folder=Path("nowhere"),
-    )
-    assert {run.config.injection for run in work.runs()} == {"bernoulli"}
 
 
 def test_every_variant_by_one_command(tmp_path: Path) -> None:
