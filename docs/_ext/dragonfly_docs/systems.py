@@ -49,9 +49,8 @@ import dragonfly_env as dfe
 
 config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35)
 seen = ["candidate_time_packets", "candidate_packets", "destination_demand"]
-env = dfe.BatchedRoutingEnv(
-    config, scope="source", action="path", features=seen, occupancy_unit="packets"
-)
+options = {"scope": "source", "action": "path", "occupancy_unit": "packets"}
+env = dfe.BatchedRoutingEnv(config, features=seen, **options)
 for name in seen:
     print(name, env.layout[name].columns, f"1 means {env.layout[name].unit:g}")
 ```
