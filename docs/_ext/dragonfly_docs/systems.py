@@ -58,8 +58,8 @@ for name in seen:
 Output:
 
 ```text
-candidate_time_packets slice(0, 5, None) 1 means 64
-candidate_packets slice(5, 10, None) 1 means 16
+candidate_time_packets slice(5, 10, None) 1 means 64
+candidate_packets slice(0, 5, None) 1 means 16
 destination_demand slice(10, 11, None) 1 means 0
 ```
 
