@@ -21,8 +21,6 @@ from dragonfly_docs.systems import system_pages  # noqa: E402
 TUTORIALS = sorted((DOCS / tutorials.FOLDER).glob("*.md"))
 RECORDED = sorted(path for path in DOCS.rglob("*.md") if f"\n{tutorials.LABEL}\n" in path.read_text("utf-8"))
 NEED_TORCH = ("batched", "learning", "vec-env")
-MOST_OF_A_MINUTE = ("train", "reproduce")
-"""Tutorials whose runs take longer than others: a benchmark, and a figure of a paper."""
 
 
 def check_outputs(snippets: list[tutorials.Snippet], outputs: list[str | None]) -> None:
@@ -34,8 +32,9 @@ def check_outputs(snippets: list[tutorials.Snippet], outputs: list[str | None]) 
 
 
 def marked(path: Path) -> Any:
-    slow = path.parent.name == tutorials.FOLDER and path.stem in MOST_OF_A_MINUTE
-    return pytest.param(path, marks=[pytest.mark.slow] if slow else [], id=path.stem)
+    """A tutorial takes most of a minute: a sweep, a figure of a paper, a benchmark."""
+    marks = [pytest.mark.slow] if path.parent.name == tutorials.FOLDER else []
+    return pytest.param(path, marks=marks, id=path.stem)
 
 
 @pytest.mark.parametrize("path", [marked(path) for path in RECORDED if path.stem not in tutorials.NOTEBOOKS])
