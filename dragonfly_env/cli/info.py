@@ -125,20 +125,42 @@ def _is_spec_of(text: str, pattern: str) -> bool:
     return rest != text and rest[:1] in ("+", "-", ":")
 
 
-def _features(topology: Dragonfly) -> RenderableType:
-    """What observations can show on a topology and the default network."""
+FEATURE_COLUMNS = ("feature", "one column per", "shown", "tracker", "value of x", "meaning of x")
+
+
+def feature_rows(topology: Dragonfly) -> list[tuple[str, ...]]:
+    """What observations can show on a topology and the default network, one row per feature (``FEATURE_COLUMNS``)."""
     trackers = {feature: row["name"] for row in _core.trackers() for feature in row["features"]}
     usual = {row["name"]: row["usual"] for row in _core.features()}
     config = SimulationConfig(topology=topology)
     env = BatchedRoutingEnv(config, scope="source", action="path", features=(*usual, *trackers))
-    table = _new_table("feature", "one column per", "shown", "tracker", "value of x", "meaning")
-    for feature in (*usual, *trackers):
-        block = env.layout[feature]
+    rows: list[tuple[str, ...]] = []
+    for name in (*usual, *trackers):
+        block = env.layout[name]
         scaled = f"x / (x + {block.half:g})" if block.half > 0 else f"x / {block.unit:g}"
-        plain = block.half <= 0 and block.unit == 1
-        shown = "by default" if usual.get(feature) else "if named"
-        value = "x" if plain else scaled
-        table.add_row(feature, block.per, shown, trackers.get(feature, ""), value, block.doc)
+        value = "x" if block.half <= 0 and block.unit == 1 else scaled
+        shown = "by default" if usual.get(name) else "if named"
+        unit = _unit(name)
+        meaning = block.doc if unit in block.doc else f"{block.doc} ({unit})"
+        rows.append((name, block.per, shown, trackers.get(name, ""), value, meaning))
+    return rows
+
+
+def _unit(feature: str) -> str:
+    """The unit of a feature's quantity, by its name; empty for numbers and flags."""
+    if feature.endswith("_packets") or feature == "credits_in_use":
+        return "packets"
+    if feature in ("waiting", "age") or feature.endswith("_age"):
+        return "ns"
+    if feature.endswith("hops"):
+        return "hops"
+    return "share" if feature.endswith("_demand") else ""
+
+
+def _features(topology: Dragonfly) -> RenderableType:
+    table = _new_table(*FEATURE_COLUMNS)
+    for row in feature_rows(topology):
+        table.add_row(*row)
     note = Text(
         f"{topology.num_hosts:,} hosts, network default. By default: without features=[...]; if named: features=[NAME] "
         "shows it, and the tracker runs by itself.",

@@ -219,11 +219,47 @@ def _decision_drawing() -> str:
     return _svg(640, 200, parts)
 
 
+def _span(x: int, y: int, to: int, text: str, kind: str) -> list[str]:
+    """A time from x to another x, with its ends and a label."""
+    ends = [_line((end, y - 7), (end, y + 7), kind) for end in (x, to)]
+    return [_line((x, y), (to, y), kind), *ends, _text((x + to) / 2, y - 8, text, f"fill-{kind}")]
+
+
+def _credit_drawing() -> str:
+    parts = [_line((40, 112), (690, 112), "line", "tip"), _text(694, 132, "time", "small", "end")]
+    for x, above, below in (
+        (90, "router A decides", "observation, mask, action"),
+        (350, "router B decides", "next observation, next mask"),
+        (600, "delivered", "done"),
+    ):
+        parts += [_circle((x, 112), 6, "packet"), _line((x, 104), (x, 76), "local")]
+        parts += [_text(x, 66, above), _text(x, 136, below, "small")]
+    for x, hops in ((220, "queue, link"), (475, "queue, links")):
+        parts.append(_text(x, 102, hops, "small"))
+    parts += _span(90, 176, 350, 'A: reward "hop"', "minimal")
+    parts += _span(350, 176, 600, 'B: reward "hop"', "minimal")
+    parts += _span(90, 216, 600, 'A: reward "delivery"', "detour")
+    parts += _span(350, 254, 600, 'B: reward "delivery"', "detour")
+    parts += [
+        _text(40, 28, "One packet, two decisions: transitions() joins them by decision_ids.", anchor="start"),
+        _text(
+            40,
+            290,
+            'With "team" all decisions that complete in a step get minus the mean latency of what was '
+            "delivered in it.",
+            "small",
+            "start",
+        ),
+    ]
+    return _svg(720, 306, parts)
+
+
 def drawings() -> dict[str, str]:
-    """The drawings by their path below ``docs/``."""
+    """The drawings by their path below ``docs/``; what is not in ``images/drawn`` is committed."""
     return {
         "images/drawn/network.svg": _network_drawing(),
         "images/drawn/paths.svg": _paths_drawing(),
         "images/drawn/router.svg": _router_drawing(),
-        "images/drawn/decision.svg": _decision_drawing(),
+        "images/decision.svg": _decision_drawing(),
+        "images/credit.svg": _credit_drawing(),
     }

@@ -11,6 +11,7 @@ from sphinx.ext.napoleon import GoogleDocstring
 
 from dragonfly_docs import generated_pages
 from dragonfly_docs.links import relink
+from dragonfly_docs.markdown import GENERATED
 
 
 def write_pages(folder: Path) -> None:
@@ -23,7 +24,8 @@ def write_pages(folder: Path) -> None:
             path.write_text(text, encoding="utf-8")
     for generated in {Path(name).parent for name in pages if Path(name).suffix == ".md"}:
         for path in (folder / generated).glob("*.md"):
-            if str(path.relative_to(folder)) not in pages:
+            generated_before = path.read_text(encoding="utf-8").startswith(GENERATED)
+            if generated_before and str(path.relative_to(folder)) not in pages:
                 path.unlink()
 
 

@@ -1,58 +1,65 @@
-"""Sphinx extension: runs the Python blocks of a page and shows what they print.
+"""Sphinx extension: runs the snippets of a page, and shows or checks what they print.
 
-They run from the first to the last in one namespace. A block that fails is a warning, and so fails the build; the
-rest of its page is not run. A block with the class ``no-run`` (``{.no-run}`` in the line before it) is only shown.
+Blocks of Python run from the first to the last in one namespace. In tutorials, blocks of the shell whose lines all
+begin with ``dragonfly-env`` run as well. A block that fails is a warning, and so fails the build; the rest of its page
+is not run. A block with the class ``no-run`` (``{.no-run}`` in the line before it) is only shown.
+
+A page may have recorded what a snippet prints (``tutorials`` does that): the paragraph "Output:" and a block of text
+follow the snippet. Then the build compares both, and a difference is a warning. Otherwise it inserts the output.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
 import traceback
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from dragonfly_docs.running import run_block
+from dragonfly_docs.running import agrees, is_command, run_block, run_commands, working_folder
+from dragonfly_docs.tutorials import FOLDER, LABEL
 
 SKIPPED = "no-run"
 _LOGGER = logging.getLogger(__name__)
 
 
-@contextlib.contextmanager
-def _working_folder() -> Iterator[None]:
-    """What a snippet writes goes where it is not kept."""
-    before = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
-            yield
-        finally:
-            os.chdir(before)
+def _runs(block: nodes.literal_block, page: str) -> bool:
+    if SKIPPED in block["classes"]:
+        return False
+    commands = page.startswith(f"{FOLDER}/") and block.get("language") == "sh" and is_command(block.astext())
+    return block.get("language") == "python" or commands
+
+
+def _recorded(block: nodes.literal_block) -> str | None:
+    """The output that follows a snippet in its page."""
+    following = block.parent.children[block.parent.index(block) + 1 :][:2]
+    if len(following) < 2 or not isinstance(following[1], nodes.literal_block):
+        return None
+    return following[1].astext() if following[0].astext() == LABEL else None
 
 
 def _run_page(app: Sphinx, doctree: nodes.document) -> None:
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    blocks = [
-        block
-        for block in doctree.findall(nodes.literal_block)
-        if block.get("language") == "python" and SKIPPED not in block["classes"]
-    ]
-    with _working_folder():
+    blocks = [block for block in doctree.findall(nodes.literal_block) if _runs(block, app.env.docname)]
+    with working_folder():
         for block in blocks:
             try:
-                printed = run_block(block.astext(), namespace, "snippet")
+                if block["language"] == "python":
+                    printed = run_block(block.astext(), namespace, "snippet")
+                else:
+                    printed = run_commands(block.astext())
             except Exception:
                 _LOGGER.warning(
                     "a snippet failed: %s", traceback.format_exc(), location=block, type="snippet"
                 )
                 return
-            if printed:
+            recorded = _recorded(block)
+            if recorded is not None and not agrees(recorded, printed):
+                _LOGGER.warning(
+                    "a snippet prints something else than its page says: %s", printed, location=block
+                )
+            elif recorded is None and printed and block["language"] == "python":
                 output = nodes.literal_block(printed, printed, language="text", classes=["printed"])
                 block.parent.insert(block.parent.index(block) + 1, output)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dragonfly_env as dfe
-from dragonfly_docs.markdown import code, spelled, table
-from dragonfly_env import _core
+from dragonfly_docs.markdown import GENERATED, code, spelled, table
+from dragonfly_env.cli.info import FEATURE_COLUMNS, feature_rows
 from dragonfly_env.config.rows import describe
 
 
@@ -41,15 +41,53 @@ def network_table() -> str:
     return table(("field", "unit", *(code(name) for name in names), "meaning"), rows)
 
 
+_FEATURES = """\
+# Features
+
+What observations can show, one line per feature. `dragonfly-env info features` prints the same table.
+
+```python
+import dragonfly_env as dfe
+
+config = dfe.SimulationConfig(topology=dfe.Dragonfly.preset("72"), traffic="adv+1", load=0.35)
+seen = ["candidate_time_packets", "candidate_packets", "destination_demand"]
+options = {"scope": "source", "action": "path", "occupancy_unit": "packets"}
+env = dfe.BatchedRoutingEnv(config, features=seen, **options)
+for name in seen:
+    print(name, env.layout[name].columns, f"1 means {env.layout[name].unit:g}")
+```
+
+Output:
+
+```text
+candidate_time_packets slice(5, 10, None) 1 means 64
+candidate_packets slice(0, 5, None) 1 means 16
+destination_demand slice(10, 11, None) 1 means 0
+```
+
+- **One column per** port, candidate path, global link of the group (`link`), other group (`group`), router of the group
+  (`peer`), or decision. Features per candidate or decision fit every size of system, but for `group_offset` and
+  `candidate_port`. A network that scores ports one by one also takes features per port.
+- **Value** is what the observation holds for a quantity x, here for 72 hosts and the network `default`. `x / (x + c)`
+  is squashed into 0 to 1, and `env.layout` gives its unit as 0. Units of packets depend on the buffers of the network,
+  unless `occupancy_unit` is `"packets"` or `"ns"` ([Environments](index.md)). `env.layout.quantities()` gives x.
+- **Shown** by default, or if `features=[...]` names it. A **tracker** counts what routers sent or heard; it runs by
+  itself where a feature needs it.
+
+"""
+
+
 def _features() -> str:
-    return table(
-        ("feature", "one column per", "meaning"),
-        ((code(row["name"]), row["per"], row["doc"]) for row in _core.features()),
+    rows = feature_rows(dfe.Dragonfly.preset("72"))
+    return (
+        GENERATED
+        + _FEATURES
+        + table(FEATURE_COLUMNS, ((code(row[0]), *row[1:3], code(row[3]), *row[4:]) for row in rows))
     )
 
 
 def system_pages() -> dict[str, str]:
     """The tables by their path below ``docs/``; other pages include them."""
     return {
-        "environments/features.inc": _features(),
+        "environments/features.md": _features(),
     }

@@ -1,0 +1,115 @@
+"""Pages that show what their snippets print: tutorials, their notebook, and what a clone shows without a build."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS / "_ext"))
+
+from dragonfly_docs import running, tutorials  # noqa: E402
+from dragonfly_docs.drawings import drawings  # noqa: E402
+from dragonfly_docs.systems import system_pages  # noqa: E402
+
+TUTORIALS = sorted((DOCS / tutorials.FOLDER).glob("*.md"))
+RECORDED = sorted(path for path in DOCS.rglob("*.md") if f"\n{tutorials.LABEL}\n" in path.read_text("utf-8"))
+NEED_TORCH = ("batched", "learning", "vec-env")
+
+
+def check_outputs(snippets: list[tutorials.Snippet], outputs: list[str | None]) -> None:
+    """Run snippets in a new folder, and compare what each prints with what is recorded."""
+    with running.working_folder():
+        for number, printed in enumerate(tutorials.run_snippets(snippets)):
+            recorded = outputs[number]
+            assert recorded is None or running.agrees(recorded, printed), printed
+
+
+def marked(path: Path) -> Any:
+    """A tutorial takes most of a minute: a sweep, a figure of a paper, a benchmark."""
+    marks = [pytest.mark.slow] if path.parent.name == tutorials.FOLDER else []
+    return pytest.param(path, marks=marks, id=path.stem)
+
+
+@pytest.mark.parametrize("path", [marked(path) for path in RECORDED if path.stem not in tutorials.NOTEBOOKS])
+def test_snippets_print_what_their_page_says(path: Path) -> None:
+    if path.stem in NEED_TORCH:
+        pytest.importorskip("stable_baselines3", reason="needs the extra [sb3]")
+    commands = path.parent.name == tutorials.FOLDER
+    snippets = tutorials.snippets_of(path.read_text("utf-8"), commands=commands)
+    check_outputs(snippets, [one.output for one in snippets])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", tutorials.NOTEBOOKS)
+def test_a_notebook_runs_and_prints_what_the_page_says(name: str) -> None:
+    page = (DOCS / tutorials.FOLDER / f"{name}.md").read_text("utf-8")
+    book = (DOCS / tutorials.FOLDER / f"{name}.ipynb").read_text("utf-8")
+    outputs = [one.output for one in tutorials.snippets_of(page)]
+    check_outputs(tutorials.snippets_of_notebook(book), outputs)
+
+
+@pytest.mark.parametrize("name", tutorials.NOTEBOOKS)
+def test_a_notebook_is_its_page(name: str) -> None:
+    page = (DOCS / tutorials.FOLDER / f"{name}.md").read_text("utf-8")
+    book = (DOCS / tutorials.FOLDER / f"{name}.ipynb").read_text("utf-8")
+    assert book == tutorials.notebook_of(page)
+    assert [(one.language, one.text.strip()) for one in tutorials.snippets_of_notebook(book)] == [
+        (one.language, one.text.strip()) for one in tutorials.snippets_of(page)
+    ]
+    cells = json.loads(book)["cells"]
+    assert "pip install" in "".join(cells[0]["source"])
+    assert not any("](../" in "".join(cell["source"]) for cell in cells)
+
+
+def test_there_is_a_tutorial_for_each_audience_with_its_time_and_a_picture() -> None:
+    assert [path.stem for path in TUTORIALS] == ["compare", "reproduce", "train"]
+    for path in TUTORIALS:
+        text = path.read_text("utf-8")
+        assert "ten minutes" in text.partition("\n## ")[0]
+        pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)
+        assert pictures
+        assert all((path.parent / name).exists() for name in pictures)
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_recorded_outputs_are_not_empty(path: Path) -> None:
+    snippets = tutorials.snippets_of(path.read_text("utf-8"))
+    assert all(one.output is None or one.output.strip() for one in snippets)
+
+
+def test_generated_files_that_are_committed_are_current() -> None:
+    generated = {**system_pages(), **drawings()}
+    for name in ("environments/features.md", "images/credit.svg", "images/decision.svg"):
+        assert (DOCS / name).read_text("utf-8") == generated[name], "run `make docs`, and commit it"
+
+
+def test_the_gallery_has_every_example() -> None:
+    text = (DOCS / "gallery.md").read_text("utf-8")
+    for path in (ROOT / "examples").iterdir():
+        if path.suffix in (".py", ".toml"):
+            assert f"](../examples/{path.name})" in text, path.name
+    for name in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text):
+        assert (DOCS / name).exists()
+
+
+def test_numbers_that_differ_by_more_than_five_per_cent_are_found() -> None:
+    assert running.agrees("mean 1,000 ns\n", "mean  1,049.0 ns")
+    assert not running.agrees("mean 1,000 ns", "mean 1,060 ns")
+    assert not running.agrees("mean 1,000 ns", "mean 1,000 us")
+    assert not running.agrees("1 2", "1")
+
+
+def test_only_calls_of_the_command_run() -> None:
+    shell = "```sh\npip install .\n```\n\n```sh\ndragonfly-env info \\\n    72\n```\n\n"
+    page = f"{shell}{{.no-run}}\n```python\n1 / 0\n```\n"
+    assert [one.language for one in tutorials.snippets_of(page)] == ["sh"]
+    assert "36" in running.run_commands("dragonfly-env info \\\n  72\n")
+    with pytest.raises(RuntimeError, match="no-such-command"):
+        running.run_commands("dragonfly-env no-such-command\n")
